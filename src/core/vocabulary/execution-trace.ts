@@ -1,0 +1,41 @@
+import type { NodeId } from './ids.ts';
+import type { ErrorType, TraceEvent } from './trace-event.ts';
+
+/** One call of a run, in order of start: `filesystem:read_file#0` is the first call of that tool. */
+export interface ToolInvocation {
+  readonly id: string;
+  readonly tool: NodeId;
+  readonly ts: number;
+  readonly durationMs: number;
+  readonly sequenceIndex: number;
+  readonly success: boolean;
+  /** Ids of the invocations whose time overlapped with this one. */
+  readonly parallelWith: readonly string[];
+}
+
+/** One run. Everything but the head fields is derived from `events`, in one place. */
+export interface ExecutionTrace {
+  readonly id: string;
+  readonly runId: string;
+  readonly sessionId: string | null;
+  readonly capabilityId: string | null;
+  readonly intentText: string | null;
+  readonly intentEmbedding: Float32Array | null;
+  /** Id of the embedding model that made `intentEmbedding`; vectors of two models never mix. */
+  readonly embeddingModel: string | null;
+  readonly executedAt: Date;
+  readonly success: boolean;
+  readonly durationMs: number;
+  readonly errorMessage: string | null;
+  readonly errorType: ErrorType | null;
+  readonly executedPath: readonly NodeId[];
+  readonly toolInvocations: readonly ToolInvocation[];
+  readonly decisions: readonly unknown[];
+  readonly taskResults: readonly unknown[];
+  /** Sampling priority of prioritized replay, |TD error|; 0.5 until a model has seen the trace. */
+  readonly priority: number;
+  readonly events: readonly TraceEvent[];
+}
+
+/** Longest `tools_sequence` that is listed; counts stay exact beyond it. */
+export const TOOLS_SEQUENCE_LIMIT = 500;

@@ -1,0 +1,63 @@
+/**
+ * Every error a person or a program can meet, in one list: the code is what programs match on,
+ * the message says what and which one, the hint says what to do next.
+ */
+export const ERROR_CODES = [
+  'config_invalid',
+  'config_not_found',
+  'usage',
+  'data_dir_held',
+  'data_dir_unreadable',
+  'data_dir_damaged',
+  'data_dir_newer',
+  'store_unavailable',
+  'store_conflict',
+  'embedding_unavailable',
+  'invalid_id',
+  'invalid_argument',
+  'not_found',
+  'unauthorized',
+  'forbidden',
+  'too_large',
+  'rate_limited',
+  'port_in_use',
+  'holder_unreachable',
+  'internal',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export interface ErrorDetails {
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+/** What goes over the wire: `{error: {code, message, hint}}`. */
+export interface ErrorShape {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export class PmlError extends Error {
+  override readonly name = 'PmlError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.hint = details.hint;
+  }
+
+  /** An unexpected throwable becomes `internal`, with the original kept as its cause. */
+  static from(thrown: unknown): PmlError {
+    if (thrown instanceof PmlError) return thrown;
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return new PmlError('internal', message, { cause: thrown });
+  }
+
+  toShape(): ErrorShape {
+    return { code: this.code, message: this.message, ...(this.hint !== undefined && { hint: this.hint }) };
+  }
+}

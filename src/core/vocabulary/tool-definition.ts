@@ -1,0 +1,22 @@
+import type { ToolId } from './ids.ts';
+
+/** What an upstream server says of a tool about itself; hints, never trusted for safety alone. */
+export interface ToolAnnotations {
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+export interface ToolDefinition {
+  readonly id: ToolId;
+  readonly server: string;
+  /** The server's own spelling, sent upstream untouched. */
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: unknown;
+  readonly outputSchema?: unknown;
+  readonly annotations?: ToolAnnotations;
+  /** Hash of name, description, schemas and annotations: what is pinned, and what embeddings hang on. */
+  readonly definitionHash: string;
+}

@@ -1,0 +1,34 @@
+/** Every interface the flows need, in one place; adapters implement them, `memory/` holds their twins. */
+export type { Bridge, RemoteProcedures } from './ports/bridge.ts';
+export type { Clock } from './ports/clock.ts';
+export type { Embedder } from './ports/embedder.ts';
+export type { Logger, LogLevel } from './ports/logger.ts';
+export type {
+  EmbeddingSettings,
+  LearningSettings,
+  PermissionSettings,
+  RecordRule,
+  SandboxSettings,
+  ServerSettings,
+  Settings,
+} from './ports/settings.ts';
+export type {
+  Approval,
+  ApprovalStore,
+  Capability,
+  CapabilityStore,
+  EdgeStore,
+  EmbeddingStore,
+  EpisodicEvent,
+  EpisodicStore,
+  RankerParams,
+  RankerParamsStore,
+  Store,
+  ToolEmbedding,
+  ToolStore,
+  TraceQuery,
+  TraceStore,
+  WorkflowRun,
+  WorkflowRunStore,
+} from './ports/store.ts';
+export type { Neighbour, VectorIndex } from './ports/vector-index.ts';

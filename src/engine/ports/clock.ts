@@ -1,0 +1,5 @@
+export interface Clock {
+  now(): Date;
+  /** Milliseconds with fraction, never going back; only differences mean anything. */
+  monotonic(): number;
+}

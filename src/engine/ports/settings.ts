@@ -1,0 +1,83 @@
+/** The configuration after expansion, defaults and validation: what the rest of PML reads. */
+export interface Settings {
+  /** File the settings came from; null when there was none and defaults apply. */
+  readonly file: string | null;
+  readonly servers: readonly ServerSettings[];
+  readonly permissions: PermissionSettings;
+  readonly record: readonly RecordRule[];
+  readonly embedding: EmbeddingSettings;
+  readonly store: { readonly url: string | null };
+  readonly http: { readonly port: number; readonly host: string };
+  readonly learning: LearningSettings;
+  readonly sandbox: SandboxSettings;
+  /** Path of a templates file that replaces the shipped one. */
+  readonly templates: string | null;
+  /** Values that must never be shown or stored: expanded variables, headers, configured env. */
+  readonly secrets: readonly string[];
+}
+
+interface ServerBase {
+  readonly name: string;
+  readonly disabled: boolean;
+  /** Globs on the server's own tool names; exclude wins. */
+  readonly tools: { readonly include: readonly string[]; readonly exclude: readonly string[] };
+  readonly timeoutMs: number;
+  readonly concurrency: number;
+}
+
+export type ServerSettings =
+  | (ServerBase & {
+      readonly transport: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+      readonly cwd: string | null;
+    })
+  | (ServerBase & {
+      readonly transport: 'http' | 'sse';
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+    });
+
+export interface PermissionSettings {
+  /** Globs on tool ids; deny > ask > allow. */
+  readonly allow: readonly string[];
+  readonly ask: readonly string[];
+  readonly deny: readonly string[];
+  readonly default: 'allow' | 'ask' | 'deny';
+  readonly profile: 'standard' | 'careful';
+  /** How long a run waits for a person before it ends as `approval_required`. */
+  readonly approvalWaitMs: number;
+}
+
+export interface RecordRule {
+  /** Glob on tool ids; the first rule that matches applies. */
+  readonly tools: string;
+  readonly keep: 'none' | 'metadata' | 'full';
+}
+
+export type EmbeddingSettings =
+  | { readonly kind: 'minilm' }
+  | { readonly kind: 'transformers'; readonly model: string }
+  | {
+      readonly kind: 'openai';
+      readonly url: string;
+      readonly model: string;
+      readonly dimension: number;
+      readonly apiKey: string | null;
+    };
+
+export interface LearningSettings {
+  readonly enabled: boolean;
+}
+
+export interface SandboxSettings {
+  readonly memoryMb: number;
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  readonly callsInFlight: number;
+  readonly callsTotal: number;
+  readonly argumentBytes: number;
+  readonly resultBytes: number;
+  readonly consoleBytes: number;
+}

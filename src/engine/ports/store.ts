@@ -1,0 +1,191 @@
+import type { Edge } from '../../core/vocabulary/edge.ts';
+import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
+import type { Plan } from '../../core/vocabulary/plan.ts';
+import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+
+/**
+ * The memory. A method that resolved has committed: what it wrote survives `kill -9`.
+ * Lists come in a stated order, so that two stores with the same history answer alike.
+ */
+export interface Store {
+  readonly tools: ToolStore;
+  readonly embeddings: EmbeddingStore;
+  readonly edges: EdgeStore;
+  readonly capabilities: CapabilityStore;
+  readonly traces: TraceStore;
+  readonly episodes: EpisodicStore;
+  readonly runs: WorkflowRunStore;
+  readonly approvals: ApprovalStore;
+  readonly rankerParams: RankerParamsStore;
+  close(): Promise<void>;
+}
+
+export interface ToolStore {
+  /** Adds or replaces by id, all or none. */
+  put(definitions: readonly ToolDefinition[]): Promise<void>;
+  get(id: ToolId): Promise<ToolDefinition | null>;
+  /** In order of id. */
+  list(server?: string): Promise<ToolDefinition[]>;
+  /** Takes their embeddings along. */
+  remove(ids: readonly ToolId[]): Promise<void>;
+}
+
+export interface ToolEmbedding {
+  readonly toolId: ToolId;
+  readonly model: string;
+  /** The definition this vector was made from; a changed definition has another hash. */
+  readonly definitionHash: string;
+  readonly vector: Float32Array;
+}
+
+export interface EmbeddingStore {
+  /** Adds or replaces by (tool, model), all or none; the tools must be in the store. */
+  put(embeddings: readonly ToolEmbedding[]): Promise<void>;
+  /** In order of tool id. */
+  list(model: string): Promise<ToolEmbedding[]>;
+}
+
+export interface EdgeStore {
+  /** Adds or replaces by (from, to, type), all or none. */
+  put(edges: readonly Edge[]): Promise<void>;
+  /** In order of (from, to, type). */
+  list(): Promise<Edge[]>;
+  /** Replaces the whole graph at once: a reader sees the old one or the new one. */
+  replaceAll(edges: readonly Edge[]): Promise<void>;
+}
+
+/** A reusable piece of code that earned its place; stored in `workflow_pattern`. */
+export interface Capability {
+  readonly id: string;
+  readonly slug: string;
+  /** Former slugs that still call it. */
+  readonly aliases: readonly string[];
+  readonly description: string;
+  /** Hash of the normalised syntax tree: the capability's identity. */
+  readonly codeHash: string;
+  readonly code: string;
+  readonly parametersSchema: unknown;
+  readonly outputSchema: unknown;
+  readonly toolsUsed: readonly NodeId[];
+  readonly toolInvocations: readonly unknown[];
+  readonly staticStructure: unknown;
+  readonly intentText: string;
+  readonly state: 'candidate' | 'active' | 'quarantined';
+  readonly uses: number;
+  readonly successes: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface CapabilityStore {
+  /** Adds or replaces by id; a slug, alias or code hash that another one has is a `store_conflict`. */
+  put(capability: Capability): Promise<void>;
+  get(id: string): Promise<Capability | null>;
+  /** By slug, then by alias. */
+  find(slug: string): Promise<Capability | null>;
+  findByCodeHash(codeHash: string): Promise<Capability | null>;
+  /** In order of slug. */
+  list(): Promise<Capability[]>;
+  remove(id: string): Promise<boolean>;
+}
+
+export interface TraceQuery {
+  readonly limit: number;
+  readonly sessionId?: string;
+  readonly capabilityId?: string;
+  /** Only traces stored before this one. */
+  readonly before?: string;
+}
+
+export interface TraceStore {
+  /** A trace with this id already stored is a `store_conflict`. */
+  append(trace: ExecutionTrace): Promise<void>;
+  get(id: string): Promise<ExecutionTrace | null>;
+  /** Newest first. */
+  list(query: TraceQuery): Promise<ExecutionTrace[]>;
+  /** Oldest first, in the order they were stored, `limit` at a time: what rebuilding reads. */
+  scan(after: string | null, limit: number): Promise<ExecutionTrace[]>;
+  count(): Promise<number>;
+  setPriorities(priorities: ReadonlyMap<string, number>): Promise<void>;
+  /** Answers how many there were. */
+  remove(ids: readonly string[]): Promise<number>;
+}
+
+export interface EpisodicEvent {
+  readonly id: string;
+  readonly workflowId: string;
+  /** `speculation_start`, `task_complete`, `ail_decision`, `hil_decision`, and more as flows need them. */
+  readonly eventType: string;
+  readonly taskId: string | null;
+  readonly timestamp: Date;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface EpisodicStore {
+  append(events: readonly EpisodicEvent[]): Promise<void>;
+  /** In the order they were stored. */
+  list(workflowId: string): Promise<EpisodicEvent[]>;
+}
+
+export interface WorkflowRun {
+  readonly id: string;
+  readonly sessionId: string | null;
+  readonly intentText: string | null;
+  readonly plan: Plan | null;
+  readonly status: 'running' | 'paused' | 'success' | 'error' | 'aborted';
+  /** State of each task and what it gave, by task id. */
+  readonly tasks: Readonly<Record<string, unknown>>;
+  /** Counts up with each write; a write based on an older version is a `store_conflict`. */
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface WorkflowRunStore {
+  create(run: WorkflowRun): Promise<void>;
+  /** Writes `run` if the stored version is `run.version - 1`, else `store_conflict`. */
+  update(run: WorkflowRun): Promise<void>;
+  get(id: string): Promise<WorkflowRun | null>;
+  /** Newest first. */
+  list(limit: number): Promise<WorkflowRun[]>;
+}
+
+export interface Approval {
+  readonly id: string;
+  readonly runId: string;
+  readonly node: NodeId;
+  /** Hash of the exact arguments: an approval is for this call and no other. */
+  readonly argumentsHash: string;
+  /** As shown to the person who decides. */
+  readonly arguments: unknown;
+  readonly state: 'pending' | 'approved' | 'rejected';
+  readonly requestedAt: Date;
+  readonly settledAt: Date | null;
+  readonly settledBy: string | null;
+}
+
+export interface ApprovalStore {
+  request(approval: Approval): Promise<void>;
+  /** False when it is not pending (any more): the first decision stands. */
+  settle(id: string, state: 'approved' | 'rejected', by: string, at: Date): Promise<boolean>;
+  get(id: string): Promise<Approval | null>;
+  /** Oldest first. */
+  list(filter: { readonly state?: Approval['state']; readonly runId?: string }): Promise<Approval[]>;
+}
+
+export interface RankerParams {
+  readonly id: string;
+  /** Embedding model the parameters were trained on. */
+  readonly model: string;
+  readonly bytes: Uint8Array;
+  readonly metrics: Readonly<Record<string, unknown>>;
+  readonly createdAt: Date;
+}
+
+export interface RankerParamsStore {
+  save(params: RankerParams): Promise<void>;
+  /** Newest first. */
+  list(model: string, limit: number): Promise<RankerParams[]>;
+  remove(id: string): Promise<boolean>;
+}

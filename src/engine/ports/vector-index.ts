@@ -1,0 +1,15 @@
+export interface Neighbour {
+  readonly id: string;
+  /** Dot product with the query: the cosine, as all vectors are unit vectors. */
+  readonly score: number;
+}
+
+export interface VectorIndex {
+  readonly dimension: number;
+  readonly size: number;
+  /** Adds or replaces. */
+  set(id: string, vector: Float32Array): void;
+  delete(id: string): boolean;
+  /** The k best, best first; equal scores in order of insertion. */
+  nearest(query: Float32Array, k: number): Neighbour[];
+}
