@@ -31,4 +31,24 @@ export type {
   WorkflowRun,
   WorkflowRunStore,
 } from './ports/store.ts';
+export type {
+  JsonObject,
+  TokenStore,
+  ToolResult,
+  Upstream,
+  UpstreamAuth,
+  UpstreamChanges,
+  UpstreamClient,
+  UpstreamEvent,
+  UpstreamFailure,
+  UpstreamIdentity,
+  UpstreamLogin,
+  UpstreamOptions,
+  UpstreamProgress,
+  UpstreamReply,
+  UpstreamServer,
+  UpstreamSettings,
+  UpstreamState,
+  UpstreamTool,
+} from './ports/upstream.ts';
 export type { Neighbour, VectorIndex } from './ports/vector-index.ts';

@@ -22,6 +22,10 @@ export const ERROR_CODES = [
   'rate_limited',
   'port_in_use',
   'holder_unreachable',
+  'upstream_unavailable',
+  'upstream_timeout',
+  'upstream_error',
+  'cancelled',
   'internal',
 ] as const;
 
