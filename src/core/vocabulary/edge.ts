@@ -24,3 +24,11 @@ export interface Edge {
   /** Calls in which it was seen. */
   readonly invocationCount: number;
 }
+
+/** The one order of edges: by from, to, type. Plain code units, so that no locale changes it. */
+export function compareEdges(a: Edge, b: Edge): number {
+  if (a.from !== b.from) return a.from < b.from ? -1 : 1;
+  if (a.to !== b.to) return a.to < b.to ? -1 : 1;
+  if (a.type !== b.type) return a.type < b.type ? -1 : 1;
+  return 0;
+}

@@ -39,3 +39,40 @@ export interface ExecutionTrace {
 
 /** Longest `tools_sequence` that is listed; counts stay exact beyond it. */
 export const TOOLS_SEQUENCE_LIMIT = 500;
+
+/** The same call as it stands on the wire and in storage. */
+export interface WireInvocation {
+  readonly id: string;
+  readonly tool: string;
+  readonly ts: number;
+  readonly duration_ms: number;
+  readonly sequence_index: number;
+  readonly success: boolean;
+  readonly parallel_with: readonly string[];
+}
+
+export function invocationToWire(call: ToolInvocation): WireInvocation {
+  const { id, tool, ts, success } = call;
+  return {
+    id,
+    tool,
+    ts,
+    duration_ms: call.durationMs,
+    sequence_index: call.sequenceIndex,
+    success,
+    parallel_with: call.parallelWith,
+  };
+}
+
+export function invocationFromWire(wire: WireInvocation): ToolInvocation {
+  const { id, tool, ts, success } = wire;
+  return {
+    id,
+    tool: tool as NodeId,
+    ts,
+    durationMs: wire.duration_ms,
+    sequenceIndex: wire.sequence_index,
+    success,
+    parallelWith: wire.parallel_with,
+  };
+}

@@ -94,7 +94,7 @@ export interface TraceQuery {
   readonly limit: number;
   readonly sessionId?: string;
   readonly capabilityId?: string;
-  /** Only traces stored before this one. */
+  /** Only traces stored before this one; none if it is not there. */
   readonly before?: string;
 }
 
@@ -104,8 +104,11 @@ export interface TraceStore {
   get(id: string): Promise<ExecutionTrace | null>;
   /** Newest first. */
   list(query: TraceQuery): Promise<ExecutionTrace[]>;
-  /** Oldest first, in the order they were stored, `limit` at a time: what rebuilding reads. */
-  scan(after: string | null, limit: number): Promise<ExecutionTrace[]>;
+  /**
+   * Oldest first, in the order they were stored, `limit` at a time: what rebuilding reads.
+   * Starts at cursor 0; the answer's cursor asks for the next page, also when traces were forgotten between.
+   */
+  scan(cursor: number, limit: number): Promise<{ traces: ExecutionTrace[]; cursor: number }>;
   count(): Promise<number>;
   setPriorities(priorities: ReadonlyMap<string, number>): Promise<void>;
   /** Answers how many there were. */

@@ -1,0 +1,108 @@
+import type { Generated } from 'kysely';
+
+/**
+ * The tables as kysely sees them. Free-form payloads are `json`, not `jsonb`: it keeps every
+ * character (jsonb refuses NUL and lone surrogates, which real tool results contain) and key order.
+ */
+export interface Database {
+  tool_schema: {
+    tool_id: string;
+    server_id: string;
+    name: string;
+    description: string;
+    input_schema: unknown;
+    output_schema: unknown;
+    annotations: unknown;
+    definition_hash: string;
+  };
+  tool_embedding: { tool_id: string; model: string; definition_hash: string; embedding: Uint8Array };
+  tool_dependency: EdgeTable;
+  capability_dependency: EdgeTable;
+  workflow_pattern: {
+    pattern_id: string;
+    slug: string;
+    aliases: string[];
+    description: string;
+    code_hash: string;
+    code_snippet: string;
+    parameters_schema: unknown;
+    output_schema: unknown;
+    dag_structure: unknown;
+    state: string;
+    usage_count: number;
+    success_count: number;
+    created_at: Date;
+    updated_at: Date;
+  };
+  execution_trace: {
+    seq: Generated<number>;
+    id: string;
+    run_id: string;
+    session_id: string | null;
+    capability_id: string | null;
+    intent_text: string | null;
+    intent_embedding: Uint8Array | null;
+    embedding_model: string | null;
+    executed_at: Date;
+    success: boolean;
+    duration_ms: number;
+    error_message: string | null;
+    error_type: string | null;
+    executed_path: string[];
+    tool_invocations: unknown;
+    decisions: unknown;
+    task_results: unknown;
+    priority: number;
+    events: unknown;
+  };
+  episodic_events: {
+    seq: Generated<number>;
+    id: string;
+    workflow_id: string;
+    event_type: string;
+    task_id: string | null;
+    timestamp: Date;
+    data: unknown;
+  };
+  workflow_run: {
+    seq: Generated<number>;
+    id: string;
+    session_id: string | null;
+    intent_text: string | null;
+    plan: unknown;
+    status: string;
+    tasks: unknown;
+    version: number;
+    created_at: Date;
+    updated_at: Date;
+  };
+  approval: {
+    seq: Generated<number>;
+    id: string;
+    run_id: string;
+    node: string;
+    arguments_hash: string;
+    arguments: unknown;
+    state: string;
+    requested_at: Date;
+    settled_at: Date | null;
+    settled_by: string | null;
+  };
+  ranker_params: {
+    seq: Generated<number>;
+    id: string;
+    model: string;
+    params: Uint8Array;
+    metrics: unknown;
+    created_at: Date;
+  };
+}
+
+interface EdgeTable {
+  from_node: string;
+  to_node: string;
+  edge_type: string;
+  edge_source: string;
+  observed_count: number;
+  invocation_count: number;
+}

@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { Kysely } from 'kysely';
+import type { Store } from '../../engine/ports.ts';
+import type { Database } from './database.ts';
+import { migrate } from './migrate.ts';
+import { damaged, inspectCluster } from './pglite/cluster-dir.ts';
+import { type PgliteClient, startPglite } from './pglite/pglite-client.ts';
+import { pgliteDialect } from './pglite/pglite-dialect.ts';
+import { unpackStartImage } from './pglite/start-image.ts';
+import { createSqlStore } from './sql-store.ts';
+
+/** The caller holds the data dir's lock: PGlite itself does not guard its directory. */
+export async function openPgliteStore(dataDir: string): Promise<Store> {
+  const cluster = join(dataDir, 'pg');
+  if ((await inspectCluster(cluster)) === 'absent') await unpackStartImage(cluster);
+  const db = new Kysely<Database>({ dialect: pgliteDialect(await start(cluster)) });
+  try {
+    await migrate(db, cluster);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  return createSqlStore(db);
+}
+
+async function start(cluster: string): Promise<PgliteClient> {
+  try {
+    return await startPglite(cluster);
+  } catch (error) {
+    throw damaged(cluster, (error as Error).message, error);
+  }
+}

@@ -1,0 +1,41 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite, types } from '@electric-sql/pglite';
+import type { WireError, WorkerReply, WorkerRequest } from './protocol.ts';
+
+/** PGlite computes on the thread that calls it, so it gets a thread of its own. */
+const port = parentPort;
+if (!port) throw new Error('pglite-worker runs in a worker thread only');
+const reply = (message: WorkerReply) => port.postMessage(message);
+
+try {
+  const db = await PGlite.create({
+    dataDir: workerData as string,
+    // Sequence numbers stay far below 2^53.
+    parsers: { [types.INT8]: Number },
+  });
+  port.on('message', (request: WorkerRequest) => {
+    void answer(db, request).then(reply);
+  });
+  reply({ kind: 'ready' });
+} catch (error) {
+  reply({ kind: 'failed', error: toWire(error) });
+}
+
+async function answer(db: PGlite, request: WorkerRequest): Promise<WorkerReply> {
+  const { id } = request;
+  try {
+    if (request.kind === 'close') {
+      await db.close();
+      return { kind: 'closed', id };
+    }
+    const { rows, affectedRows } = await db.query(request.sql, [...request.params]);
+    return { kind: 'rows', id, rows, affectedRows: affectedRows ?? 0 };
+  } catch (error) {
+    return { kind: 'error', id, error: toWire(error) };
+  }
+}
+
+function toWire(error: unknown): WireError {
+  const { message, code } = error as { message?: string; code?: unknown };
+  return { message: message ?? String(error), ...(typeof code === 'string' && { code }) };
+}

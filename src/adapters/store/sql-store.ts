@@ -1,0 +1,28 @@
+import type { Kysely } from 'kysely';
+import type { Store } from '../../engine/ports.ts';
+import type { Database } from './database.ts';
+import { sqlApprovals } from './sql/approvals.ts';
+import { sqlCapabilities } from './sql/capabilities.ts';
+import { sqlEdges } from './sql/edges.ts';
+import { sqlEmbeddings } from './sql/embeddings.ts';
+import { sqlEpisodes } from './sql/episodes.ts';
+import { sqlRankerParams } from './sql/ranker-params.ts';
+import { sqlRuns } from './sql/runs.ts';
+import { sqlTools } from './sql/tools.ts';
+import { sqlTraces } from './sql/traces.ts';
+
+/** The same SQL on PGlite and on PostgreSQL. */
+export function createSqlStore(db: Kysely<Database>): Store {
+  return {
+    tools: sqlTools(db),
+    embeddings: sqlEmbeddings(db),
+    edges: sqlEdges(db),
+    capabilities: sqlCapabilities(db),
+    traces: sqlTraces(db),
+    episodes: sqlEpisodes(db),
+    runs: sqlRuns(db),
+    approvals: sqlApprovals(db),
+    rankerParams: sqlRankerParams(db),
+    close: () => db.destroy(),
+  };
+}

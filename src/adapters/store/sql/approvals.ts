@@ -1,0 +1,67 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { NodeId } from '../../../core/vocabulary/ids.ts';
+import type { Approval, ApprovalStore } from '../../../engine/ports.ts';
+import type { Database } from '../database.ts';
+import { guarded, text } from './codec.ts';
+
+export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
+  return {
+    request: (approval) =>
+      guarded(`Storing approval ${approval.id}`, async () => {
+        await db
+          .insertInto('approval')
+          .values({
+            id: approval.id,
+            run_id: approval.runId,
+            node: text(approval.node),
+            arguments_hash: approval.argumentsHash,
+            // Null is a value here, not an absence: a call without arguments is shown as such.
+            arguments: sql`${JSON.stringify(approval.arguments ?? null)}::json`,
+            state: approval.state,
+            requested_at: approval.requestedAt,
+            settled_at: approval.settledAt,
+            settled_by: approval.settledBy,
+          })
+          .execute();
+      }),
+
+    settle: (id, state, by, at) =>
+      guarded(`Settling approval ${id}`, async () => {
+        const { numUpdatedRows } = await db
+          .updateTable('approval')
+          .set({ state, settled_by: text(by), settled_at: at })
+          .where('id', '=', id)
+          .where('state', '=', 'pending')
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      }),
+
+    get: (id) =>
+      guarded(`Reading approval ${id}`, async () => {
+        const row = await db.selectFrom('approval').selectAll().where('id', '=', id).executeTakeFirst();
+        return row ? fromRow(row) : null;
+      }),
+
+    list: ({ state, runId }) =>
+      guarded('Listing approvals', async () => {
+        let query = db.selectFrom('approval').selectAll().orderBy('seq');
+        if (state !== undefined) query = query.where('state', '=', state);
+        if (runId !== undefined) query = query.where('run_id', '=', runId);
+        return (await query.execute()).map(fromRow);
+      }),
+  };
+}
+
+function fromRow(row: Selectable<Database['approval']>): Approval {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    node: row.node as NodeId,
+    argumentsHash: row.arguments_hash,
+    arguments: row.arguments,
+    state: row.state as Approval['state'],
+    requestedAt: row.requested_at,
+    settledAt: row.settled_at,
+    settledBy: row.settled_by,
+  };
+}

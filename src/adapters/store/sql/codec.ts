@@ -1,0 +1,47 @@
+import { type RawBuilder, sql } from 'kysely';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+
+/** Sent as text with a cast: `pg` would turn a JS array into a PostgreSQL array instead. */
+export function json(value: unknown): RawBuilder<unknown> {
+  return value === undefined || value === null ? sql`null` : sql`${JSON.stringify(value)}::json`;
+}
+
+/** PostgreSQL text holds every character but NUL; its visible symbol takes its place. */
+export function text(value: string): string {
+  return value.replaceAll('\u0000', '\u2400');
+}
+
+export function textOrNull(value: string | null): string | null {
+  return value === null ? null : text(value);
+}
+
+/** Vectors are stored as little-endian float32, 4 bytes per dimension. */
+export function vectorToBytes(vector: Float32Array): Uint8Array {
+  return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+}
+
+export function bytesToVector(bytes: Uint8Array): Float32Array {
+  const copy = new Uint8Array(bytes);
+  return new Float32Array(copy.buffer);
+}
+
+const UNIQUE_VIOLATION = '23505';
+const FOREIGN_KEY_VIOLATION = '23503';
+
+/** Constraint violations become `store_conflict`; everything else the store itself failed at. */
+export async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PmlError) throw error;
+    const code = (error as { code?: unknown }).code;
+    const message = error instanceof Error ? error.message : String(error);
+    if (code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION) {
+      throw new PmlError('store_conflict', `${what}: ${message}`, { cause: error });
+    }
+    throw new PmlError('store_unavailable', `${what}: ${message}`, {
+      hint: 'Run "pml doctor" to see the state of the store.',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,77 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { ToolId } from '../../../core/vocabulary/ids.ts';
+import type { ToolAnnotations, ToolDefinition } from '../../../core/vocabulary/tool-definition.ts';
+import type { ToolStore } from '../../../engine/ports.ts';
+import type { Database } from '../database.ts';
+import { guarded, json, text } from './codec.ts';
+
+export function sqlTools(db: Kysely<Database>): ToolStore {
+  return {
+    put: (definitions) =>
+      guarded('Storing tool definitions', () =>
+        db.transaction().execute(async (tx) => {
+          for (const definition of definitions) {
+            const row = toRow(definition);
+            await tx
+              .insertInto('tool_schema')
+              .values(row)
+              .onConflict((c) => c.column('tool_id').doUpdateSet(row))
+              .execute();
+          }
+        }),
+      ),
+
+    get: (id) =>
+      guarded(`Reading tool ${id}`, async () => {
+        const row = await db
+          .selectFrom('tool_schema')
+          .selectAll()
+          .where('tool_id', '=', id)
+          .executeTakeFirst();
+        return row ? fromRow(row) : null;
+      }),
+
+    list: (server) =>
+      guarded('Listing tools', async () => {
+        let query = db.selectFrom('tool_schema').selectAll();
+        if (server !== undefined) query = query.where('server_id', '=', server);
+        const rows = await query.execute();
+        return rows.map(fromRow).sort((a, b) => (a.id < b.id ? -1 : 1));
+      }),
+
+    remove: (ids) =>
+      guarded('Removing tools', async () => {
+        if (ids.length === 0) return;
+        await db
+          .deleteFrom('tool_schema')
+          .where('tool_id', 'in', [...ids])
+          .execute();
+      }),
+  };
+}
+
+function toRow(definition: ToolDefinition) {
+  return {
+    tool_id: text(definition.id),
+    server_id: definition.server,
+    name: text(definition.name),
+    description: text(definition.description),
+    input_schema: json(definition.inputSchema),
+    output_schema: json(definition.outputSchema),
+    annotations: json(definition.annotations),
+    definition_hash: definition.definitionHash,
+  };
+}
+
+function fromRow(row: Selectable<Database['tool_schema']>): ToolDefinition {
+  return {
+    id: row.tool_id as ToolId,
+    server: row.server_id,
+    name: row.name,
+    description: row.description,
+    inputSchema: row.input_schema,
+    ...(row.output_schema !== null && { outputSchema: row.output_schema }),
+    ...(row.annotations !== null && { annotations: row.annotations as ToolAnnotations }),
+    definitionHash: row.definition_hash,
+  };
+}

@@ -1,0 +1,129 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import {
+  type ExecutionTrace,
+  invocationFromWire,
+  invocationToWire,
+  type WireInvocation,
+} from '../../../core/vocabulary/execution-trace.ts';
+import type { NodeId } from '../../../core/vocabulary/ids.ts';
+import { type ErrorType, fromWire, toWire, type WireTraceEvent } from '../../../core/vocabulary/trace-event.ts';
+import type { TraceStore } from '../../../engine/ports.ts';
+import type { Database } from '../database.ts';
+import { bytesToVector, guarded, json, text, textOrNull, vectorToBytes } from './codec.ts';
+
+export function sqlTraces(db: Kysely<Database>): TraceStore {
+  /** A trace that is not there (any more) bounds nothing. */
+  const seqOf = (id: string) => sql<number>`(select seq from execution_trace where id = ${id})`;
+
+  return {
+    append: (trace) =>
+      guarded(`Storing trace ${trace.id}`, async () => {
+        await db.insertInto('execution_trace').values(toRow(trace)).execute();
+      }),
+
+    get: (id) =>
+      guarded(`Reading trace ${id}`, async () => {
+        const row = await db
+          .selectFrom('execution_trace')
+          .selectAll()
+          .where('id', '=', id)
+          .executeTakeFirst();
+        return row ? fromRow(row) : null;
+      }),
+
+    list: ({ limit, sessionId, capabilityId, before }) =>
+      guarded('Listing traces', async () => {
+        let query = db.selectFrom('execution_trace').selectAll().orderBy('seq', 'desc').limit(limit);
+        if (sessionId !== undefined) query = query.where('session_id', '=', sessionId);
+        if (capabilityId !== undefined) query = query.where('capability_id', '=', capabilityId);
+        if (before !== undefined) query = query.where('seq', '<', seqOf(before));
+        return (await query.execute()).map(fromRow);
+      }),
+
+    scan: (cursor, limit) =>
+      guarded('Reading traces in order', async () => {
+        const rows = await db
+          .selectFrom('execution_trace')
+          .selectAll()
+          .where('seq', '>', cursor)
+          .orderBy('seq')
+          .limit(limit)
+          .execute();
+        return { traces: rows.map(fromRow), cursor: rows.at(-1)?.seq ?? cursor };
+      }),
+
+    count: () =>
+      guarded('Counting traces', async () => {
+        const { count } = await db
+          .selectFrom('execution_trace')
+          .select((e) => e.fn.countAll<number>().as('count'))
+          .executeTakeFirstOrThrow();
+        return count;
+      }),
+
+    setPriorities: (priorities) =>
+      guarded('Storing replay priorities', () =>
+        db.transaction().execute(async (tx) => {
+          for (const [id, priority] of priorities) {
+            await tx.updateTable('execution_trace').set({ priority }).where('id', '=', id).execute();
+          }
+        }),
+      ),
+
+    remove: (ids) =>
+      guarded('Forgetting traces', async () => {
+        if (ids.length === 0) return 0;
+        const { numDeletedRows } = await db
+          .deleteFrom('execution_trace')
+          .where('id', 'in', [...ids])
+          .executeTakeFirst();
+        return Number(numDeletedRows);
+      }),
+  };
+}
+
+function toRow(trace: ExecutionTrace) {
+  return {
+    id: trace.id,
+    run_id: trace.runId,
+    session_id: textOrNull(trace.sessionId),
+    capability_id: trace.capabilityId,
+    intent_text: textOrNull(trace.intentText),
+    intent_embedding: trace.intentEmbedding ? vectorToBytes(trace.intentEmbedding) : null,
+    embedding_model: trace.embeddingModel,
+    executed_at: trace.executedAt,
+    success: trace.success,
+    duration_ms: trace.durationMs,
+    error_message: textOrNull(trace.errorMessage),
+    error_type: trace.errorType,
+    executed_path: trace.executedPath.map(text),
+    tool_invocations: json(trace.toolInvocations.map(invocationToWire)),
+    decisions: json(trace.decisions),
+    task_results: json(trace.taskResults),
+    priority: trace.priority,
+    events: json(trace.events.map(toWire)),
+  };
+}
+
+function fromRow(row: Selectable<Database['execution_trace']>): ExecutionTrace {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    sessionId: row.session_id,
+    capabilityId: row.capability_id,
+    intentText: row.intent_text,
+    intentEmbedding: row.intent_embedding ? bytesToVector(row.intent_embedding) : null,
+    embeddingModel: row.embedding_model,
+    executedAt: row.executed_at,
+    success: row.success,
+    durationMs: row.duration_ms,
+    errorMessage: row.error_message,
+    errorType: row.error_type as ErrorType | null,
+    executedPath: row.executed_path as NodeId[],
+    toolInvocations: (row.tool_invocations as WireInvocation[]).map(invocationFromWire),
+    decisions: row.decisions as unknown[],
+    taskResults: row.task_results as unknown[],
+    priority: row.priority,
+    events: (row.events as WireTraceEvent[]).map(fromWire),
+  };
+}

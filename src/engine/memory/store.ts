@@ -1,0 +1,207 @@
+import { compareEdges, type Edge } from '../../core/vocabulary/edge.ts';
+import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type {
+  Approval,
+  Capability,
+  EpisodicEvent,
+  RankerParams,
+  Store,
+  ToolEmbedding,
+  WorkflowRun,
+} from '../ports.ts';
+
+/** The twin of the SQL stores: same promises, nothing kept. Values are copied on the way in and out. */
+export function createMemoryStore(): Store {
+  const tools = new Map<string, ToolDefinition>();
+  const embeddings = new Map<string, ToolEmbedding>();
+  const edges = new Map<string, Edge>();
+  const capabilities = new Map<string, Capability>();
+  const traces = new Map<string, { seq: number; trace: ExecutionTrace }>();
+  const episodes = new Map<string, EpisodicEvent>();
+  const runs = new Map<string, WorkflowRun>();
+  const approvals = new Map<string, Approval>();
+  const params = new Map<string, RankerParams>();
+  let lastSeq = 0;
+
+  const inOrder = () => [...traces.values()];
+  const putEdge = (edge: Edge) => edges.set(`${edge.from} ${edge.to} ${edge.type}`, copy(edge));
+
+  return {
+    tools: {
+      async put(definitions) {
+        for (const definition of definitions) tools.set(definition.id, copy(definition));
+      },
+      get: async (id) => copyOrNull(tools.get(id)),
+      list: async (server) =>
+        sortBy(
+          [...tools.values()].filter((tool) => server === undefined || tool.server === server),
+          (tool) => tool.id,
+        ).map(copy),
+      async remove(ids) {
+        for (const id of ids) {
+          tools.delete(id);
+          for (const [key, { toolId }] of embeddings) if (toolId === id) embeddings.delete(key);
+        }
+      },
+    },
+
+    embeddings: {
+      async put(rows) {
+        const orphan = rows.find((row) => !tools.has(row.toolId));
+        if (orphan) throw conflict(`Tool ${orphan.toolId} is not in the store`);
+        for (const row of rows) embeddings.set(`${row.toolId} ${row.model}`, copy(row));
+      },
+      list: async (model) =>
+        sortBy(
+          [...embeddings.values()].filter((row) => row.model === model),
+          (row) => row.toolId,
+        ).map(copy),
+    },
+
+    edges: {
+      async put(rows) {
+        for (const edge of rows) putEdge(edge);
+      },
+      list: async () => [...edges.values()].sort(compareEdges).map(copy),
+      async replaceAll(rows) {
+        edges.clear();
+        for (const edge of rows) putEdge(edge);
+      },
+    },
+
+    capabilities: {
+      async put(capability) {
+        const names = [capability.slug, ...capability.aliases];
+        for (const other of capabilities.values()) {
+          if (other.id === capability.id) continue;
+          const taken = [other.slug, ...other.aliases].some((name) => names.includes(name));
+          if (taken || other.codeHash === capability.codeHash) {
+            throw conflict(`Capability "${other.slug}" has a name or the code of "${capability.slug}"`);
+          }
+        }
+        capabilities.set(capability.id, copy(capability));
+      },
+      get: async (id) => copyOrNull(capabilities.get(id)),
+      async find(slug) {
+        const all = [...capabilities.values()];
+        return copyOrNull(all.find((c) => c.slug === slug) ?? all.find((c) => c.aliases.includes(slug)));
+      },
+      findByCodeHash: async (hash) =>
+        copyOrNull([...capabilities.values()].find((c) => c.codeHash === hash)),
+      list: async () => sortBy([...capabilities.values()], (c) => c.slug).map(copy),
+      remove: async (id) => capabilities.delete(id),
+    },
+
+    traces: {
+      async append(trace) {
+        if (traces.has(trace.id)) throw conflict(`Trace ${trace.id} is already stored`);
+        lastSeq += 1;
+        traces.set(trace.id, { seq: lastSeq, trace: copy(trace) });
+      },
+      get: async (id) => copyOrNull(traces.get(id)?.trace),
+      async list({ limit, sessionId, capabilityId, before }) {
+        const bound = before === undefined ? Number.POSITIVE_INFINITY : (traces.get(before)?.seq ?? 0);
+        return inOrder()
+          .filter(({ seq }) => seq < bound)
+          .map(({ trace }) => trace)
+          .filter((trace) => sessionId === undefined || trace.sessionId === sessionId)
+          .filter((trace) => capabilityId === undefined || trace.capabilityId === capabilityId)
+          .reverse()
+          .slice(0, limit)
+          .map(copy);
+      },
+      async scan(cursor, limit) {
+        const page = inOrder()
+          .filter(({ seq }) => seq > cursor)
+          .slice(0, limit);
+        return { traces: page.map(({ trace }) => copy(trace)), cursor: page.at(-1)?.seq ?? cursor };
+      },
+      count: async () => traces.size,
+      async setPriorities(priorities) {
+        for (const [id, priority] of priorities) {
+          const stored = traces.get(id);
+          if (stored) stored.trace = { ...stored.trace, priority };
+        }
+      },
+      remove: async (ids) => ids.filter((id) => traces.delete(id)).length,
+    },
+
+    episodes: {
+      async append(events) {
+        const twice = events.find((event) => episodes.has(event.id));
+        if (twice) throw conflict(`Event ${twice.id} is already stored`);
+        for (const event of events) episodes.set(event.id, copy(event));
+      },
+      list: async (workflowId) =>
+        [...episodes.values()].filter((event) => event.workflowId === workflowId).map(copy),
+    },
+
+    runs: {
+      async create(run) {
+        if (runs.has(run.id)) throw conflict(`Run ${run.id} is already stored`);
+        runs.set(run.id, copy(run));
+      },
+      async update(run) {
+        if (runs.get(run.id)?.version !== run.version - 1) {
+          throw conflict(`Run ${run.id} was changed by another process`);
+        }
+        runs.set(run.id, copy(run));
+      },
+      get: async (id) => copyOrNull(runs.get(id)),
+      list: async (limit) => [...runs.values()].reverse().slice(0, limit).map(copy),
+    },
+
+    approvals: {
+      async request(approval) {
+        if (approvals.has(approval.id)) throw conflict(`Approval ${approval.id} is already stored`);
+        approvals.set(approval.id, copy(approval));
+      },
+      async settle(id, state, settledBy, settledAt) {
+        const approval = approvals.get(id);
+        if (approval?.state !== 'pending') return false;
+        approvals.set(id, { ...approval, state, settledBy, settledAt });
+        return true;
+      },
+      get: async (id) => copyOrNull(approvals.get(id)),
+      list: async ({ state, runId }) =>
+        [...approvals.values()]
+          .filter((approval) => state === undefined || approval.state === state)
+          .filter((approval) => runId === undefined || approval.runId === runId)
+          .map(copy),
+    },
+
+    rankerParams: {
+      async save(row) {
+        if (params.has(row.id)) throw conflict(`Parameters ${row.id} are already stored`);
+        params.set(row.id, copy(row));
+      },
+      list: async (model, limit) =>
+        [...params.values()]
+          .filter((row) => row.model === model)
+          .reverse()
+          .slice(0, limit)
+          .map(copy),
+      remove: async (id) => params.delete(id),
+    },
+
+    async close() {},
+  };
+}
+
+function copy<T>(value: T): T {
+  return structuredClone(value);
+}
+
+function copyOrNull<T>(value: T | undefined): T | null {
+  return value === undefined ? null : copy(value);
+}
+
+function sortBy<T>(values: T[], key: (value: T) => string): T[] {
+  return values.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+function conflict(message: string): PmlError {
+  return new PmlError('store_conflict', message);
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import type { Edge } from '../../src/core/vocabulary/edge.ts';
+import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
+import { capabilityNode, type NodeId, operationId, toolId } from '../../src/core/vocabulary/ids.ts';
+import type { ToolDefinition } from '../../src/core/vocabulary/tool-definition.ts';
+import type { Approval, Capability, WorkflowRun } from '../../src/engine/ports.ts';
+
+/** Complete, varied values of what is stored; each call makes fresh ids. */
+export function sampleTool(server = 'filesystem', name = `tool_${randomUUID().slice(0, 8)}`): ToolDefinition {
+  return {
+    id: toolId(server, name),
+    server,
+    name,
+    description: 'Reads a file — “whole”, with its encoding.',
+    inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+    outputSchema: { type: 'object' },
+    annotations: { readOnlyHint: true },
+    definitionHash: randomUUID(),
+  };
+}
+
+export function sampleTrace(over: Partial<ExecutionTrace> = {}): ExecutionTrace {
+  const read = toolId('filesystem', 'read_file');
+  const filter = operationId('filter');
+  const capability = capabilityNode(randomUUID());
+  return {
+    id: randomUUID(),
+    runId: randomUUID(),
+    sessionId: 'session-1',
+    capabilityId: null,
+    intentText: 'read a file and keep the long lines',
+    intentEmbedding: Float32Array.from({ length: 384 }, (_, i) => Math.sin(i)),
+    embeddingModel: 'test-model',
+    executedAt: new Date('2026-03-04T05:06:07.089Z'),
+    success: false,
+    durationMs: 12.345,
+    errorMessage: 'no such file',
+    errorType: 'NOT_FOUND',
+    executedPath: [capability, read, filter],
+    toolInvocations: [
+      {
+        id: `${read}#0`,
+        tool: read,
+        ts: 1.25,
+        durationMs: 3.5,
+        sequenceIndex: 0,
+        success: true,
+        parallelWith: [],
+      },
+    ],
+    decisions: [{ at: 'layer-1', choice: 'continue' }],
+    taskResults: [{ id: 't1', status: 'success' }],
+    priority: 0.5,
+    events: [
+      { type: 'capability_start', traceId: 'a', parentTraceId: null, node: capability, ts: 0.5 },
+      {
+        type: 'tool_start',
+        traceId: 'b',
+        parentTraceId: 'a',
+        node: read,
+        ts: 1.25,
+        args: { path: 'notes.txt' },
+      },
+      {
+        type: 'tool_end',
+        traceId: 'b',
+        parentTraceId: 'a',
+        node: read,
+        ts: 4.75,
+        success: true,
+        durationMs: 3.5,
+        result: { text: 'zero \u0000, lone \ud800, emoji 🎈' },
+      },
+      {
+        type: 'capability_end',
+        traceId: 'a',
+        parentTraceId: null,
+        node: capability,
+        ts: 12,
+        success: false,
+        durationMs: 11.5,
+        error: 'no such file',
+        errorType: 'NOT_FOUND',
+      },
+    ],
+    ...over,
+  };
+}
+
+export function sampleEdge(from: NodeId, to: NodeId, over: Partial<Edge> = {}): Edge {
+  return { from, to, type: 'sequence', source: 'inferred', observedCount: 1, invocationCount: 2, ...over };
+}
+
+export function sampleCapability(over: Partial<Capability> = {}): Capability {
+  const unique = randomUUID().slice(0, 8);
+  return {
+    id: randomUUID(),
+    slug: `read_long_lines_${unique}`,
+    aliases: [`old_name_${unique}`],
+    description: 'Keeps the long lines of a file',
+    codeHash: randomUUID(),
+    code: 'return (await mcp.filesystem.read_file(args)).split("\\n")',
+    parametersSchema: { type: 'object' },
+    outputSchema: { type: 'array' },
+    toolsUsed: [toolId('filesystem', 'read_file')],
+    toolInvocations: [{ id: 'filesystem:read_file#0' }],
+    staticStructure: { nodes: [], edges: [] },
+    intentText: 'long lines',
+    state: 'active',
+    uses: 3,
+    successes: 2,
+    createdAt: new Date('2026-01-02T03:04:05.006Z'),
+    updatedAt: new Date('2026-01-03T03:04:05.006Z'),
+    ...over,
+  };
+}
+
+export function sampleRun(over: Partial<WorkflowRun> = {}): WorkflowRun {
+  return {
+    id: randomUUID(),
+    sessionId: null,
+    intentText: 'summarise a folder',
+    plan: { tasks: [{ id: 't1', tool: 'filesystem:read_file', arguments: {}, dependsOn: [] }], inputs: [] },
+    status: 'running',
+    tasks: { t1: { status: 'running' } },
+    version: 1,
+    createdAt: new Date('2026-01-02T03:04:05.006Z'),
+    updatedAt: new Date('2026-01-02T03:04:05.006Z'),
+    ...over,
+  };
+}
+
+export function sampleApproval(over: Partial<Approval> = {}): Approval {
+  return {
+    id: randomUUID(),
+    runId: randomUUID(),
+    node: toolId('filesystem', 'write_file'),
+    argumentsHash: randomUUID(),
+    arguments: { path: 'out.txt', content: 'hello' },
+    state: 'pending',
+    requestedAt: new Date('2026-01-02T03:04:05.006Z'),
+    settledAt: null,
+    settledBy: null,
+    ...over,
+  };
+}
