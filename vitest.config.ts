@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({
+/** `vitest run --mode full` is `npm run prove`: the same tests, with the long proofs in full. */
+export default defineConfig(({ mode }) => ({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['test/architecture/fixtures/**'],
+    env: mode === 'full' ? { PML_PROOFS: 'full' } : {},
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
   },
-});
+}));

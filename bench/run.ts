@@ -1,0 +1,125 @@
+/**
+ * `npm run bench [-- NAME...] [--json] [--dir DIR]`: runs the benches of a folder, each in a process of
+ * its own, so that none inherits another's heap, caches or compiled code.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+
+/** A module in `bench/` exports `bench(): Promise<BenchReport>` and is named after what it measures. */
+export interface BenchReport {
+  readonly name: string;
+  readonly rows: readonly BenchRow[];
+}
+
+export interface BenchRow {
+  readonly label: string;
+  readonly value: number;
+  readonly unit: string;
+  /** How many times better than its rival, measured in the same run. */
+  readonly ratio?: number;
+  /** `>= 8x` is about the ratio, `< 1 ms` about the value in its own unit. */
+  readonly goal?: string;
+}
+
+const SELF = fileURLToPath(import.meta.url);
+/** Set for the child only: the module it shall run. */
+const CHILD_MODULE = 'PML_BENCH_MODULE';
+
+async function measureInChild(path: string): Promise<BenchReport> {
+  const child = fork(SELF, { env: { ...process.env, [CHILD_MODULE]: path }, stdio: ['ignore', 2, 2, 'ipc'] });
+  let report: BenchReport | undefined;
+  child.on('message', (message) => {
+    report = message as BenchReport;
+  });
+  const [code, signal] = await once(child, 'exit');
+  if (!report || code !== 0) throw new Error(`${basename(path)} ended with ${signal ?? code} and no report`);
+  return report;
+}
+
+async function measureAsChild(path: string): Promise<void> {
+  const module = (await import(pathToFileURL(path).href)) as { bench?: () => Promise<BenchReport> };
+  if (!module.bench) throw new Error(`${path} exports no function bench()`);
+  const report = await module.bench();
+  process.send?.(report, () => process.exit());
+}
+
+/** Undefined without a goal. */
+function goalMet({ label, value, ratio, goal }: BenchRow): boolean | undefined {
+  if (goal === undefined) return undefined;
+  const [, relation, bound, about] = /^(>=|<=|<|>)\s*([\d.]+)\s*(x?)/.exec(goal) ?? [];
+  const measured = about === 'x' ? ratio : value;
+  if (bound === undefined || measured === undefined) {
+    throw new Error(`${label}: the goal "${goal}" should read like ">= 8x" with a ratio, or "< 1 ms"`);
+  }
+  const limit = Number(bound);
+  if (relation === '>=') return measured >= limit;
+  if (relation === '<=') return measured <= limit;
+  return relation === '<' ? measured < limit : measured > limit;
+}
+
+function table({ name, rows }: BenchReport): string {
+  const cells = rows.map((row) => {
+    const met = goalMet(row);
+    const verdict = met === undefined ? '' : met ? `goal ${row.goal}: met` : `goal ${row.goal}: MISSED`;
+    const ratio = row.ratio === undefined ? '' : `${digits(row.ratio)}x`;
+    return [row.label, digits(row.value), row.unit, ratio, verdict];
+  });
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const lines = cells.map(([label, value, unit, ratio, verdict]) =>
+    [
+      label!.padEnd(widths[0]!),
+      value!.padStart(widths[1]!),
+      unit!.padEnd(widths[2]!),
+      ratio!.padStart(widths[3]!),
+      verdict!,
+    ]
+      .join('  ')
+      .trimEnd(),
+  );
+  return [name, ...lines.map((line) => `  ${line}`), ''].join('\n');
+}
+
+const digits = (value: number) =>
+  Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(4)));
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { json: { type: 'boolean' }, dir: { type: 'string' } },
+  });
+  const dir = resolve(values.dir ?? fileURLToPath(new URL('.', import.meta.url)));
+  const modules = new Map(
+    globSync('*.ts', { cwd: dir })
+      .map((file) => [basename(file, '.ts'), join(dir, file)] as const)
+      .filter(([, path]) => path !== SELF)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  const unknown = positionals.filter((name) => !modules.has(name));
+  if (unknown.length > 0) {
+    console.error(`bench: no such bench: ${unknown.join(', ')}; there are ${[...modules.keys()].join(', ')}`);
+    process.exit(2);
+  }
+  const reports: BenchReport[] = [];
+  for (const name of positionals.length > 0 ? positionals : modules.keys()) {
+    try {
+      const report = await measureInChild(modules.get(name)!);
+      const text = table(report);
+      reports.push(report);
+      if (values.json) console.error(text);
+      else console.log(text);
+    } catch (error) {
+      console.error(`${name}: ${(error as Error).message}\n`);
+      process.exitCode = 1;
+    }
+  }
+  if (values.json) console.log(JSON.stringify(reports, null, 2));
+}
+
+if (import.meta.main) {
+  const path = process.env[CHILD_MODULE];
+  await (path === undefined ? main() : measureAsChild(path));
+}

@@ -1,0 +1,68 @@
+/**
+ * `npm run check`: everything that can be said about the tree without running it. All checks run, also
+ * after one has failed, so that one look shows everything.
+ *
+ *   node scripts/check.ts [--only NAME]... [--root DIR]
+ */
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { checkArrows } from './check/arrows.ts';
+import { checkFileSizes } from './check/file-sizes.ts';
+import { formatProblem, type Problem } from './check/problem.ts';
+import { checkSpecIds } from './check/spec-ids.ts';
+
+/** Answers with the complaints to print; none means that all is well. */
+type Check = (root: string) => string[];
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  types: tool('typescript/bin/tsc', '--pretty', 'false', '-p', '.'),
+  lint: tool('@biomejs/biome/bin/biome', 'ci', '--colors=off', '--error-on-warnings', '.'),
+  exports: tool('knip/bin/knip.js', '--no-progress', '--treat-config-hints-as-errors'),
+  arrows: own(checkArrows),
+  'file-sizes': own(checkFileSizes),
+  'spec-ids': own(checkSpecIds),
+};
+
+function own(find: (root: string) => Problem[]): Check {
+  return (root) => find(root).map(formatProblem);
+}
+
+function tool(script: string, ...args: string[]): Check {
+  const path = fileURLToPath(new URL(`../node_modules/${script}`, import.meta.url));
+  return (root) => {
+    const { status, stdout, stderr, error } = spawnSync(process.execPath, [path, ...args], {
+      cwd: root,
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    if (error) return [error.message];
+    return status === 0 ? [] : [`${stdout}${stderr}`.trimEnd() || `ended with ${status} and said nothing`];
+  };
+}
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', multiple: true }, root: { type: 'string' } },
+});
+const root = resolve(values.root ?? fileURLToPath(new URL('..', import.meta.url)));
+const names = values.only ?? Object.keys(CHECKS);
+const unknown = names.filter((name) => !(name in CHECKS));
+if (unknown.length > 0) {
+  console.error(`check: no such check: ${unknown.join(', ')}; there are ${Object.keys(CHECKS).join(', ')}`);
+  process.exit(2);
+}
+
+const summary: string[] = [];
+for (const name of names) {
+  const start = performance.now();
+  const complaints = CHECKS[name]!(root);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  if (complaints.length > 0) {
+    console.error(`\n${name}:`);
+    for (const complaint of complaints) console.error(complaint.replace(/^/gm, '  '));
+    process.exitCode = 1;
+  }
+  summary.push(`${complaints.length === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(10)}  ${seconds} s`);
+}
+console.log(`${process.exitCode ? '\n' : ''}${summary.join('\n')}`);

@@ -1,0 +1,95 @@
+/**
+ * The rooms of the house and the arrows between them. ARCHITECTURE.md shows the same table to people;
+ * a test holds the two together.
+ */
+export interface Room {
+  /** Where it stands under `src/`: folders end in `/`, all else is one file. */
+  readonly at: readonly string[];
+  /** Rooms it may import besides itself; `core/*` is every room of core. */
+  readonly imports: readonly string[];
+  /** The npm packages it may import; `graphology*` is every name that starts so. */
+  readonly packages: readonly string[] | 'any';
+  /** Whether it may import Node's own modules. */
+  readonly builtins: boolean;
+}
+
+type Permissions = Omit<Room, 'at'>;
+
+const closed = (imports: readonly string[], packages: readonly string[] = []): Permissions => ({
+  imports,
+  packages,
+  builtins: false,
+});
+const open = (imports: readonly string[]): Permissions => ({ imports, packages: 'any', builtins: true });
+
+const core = (neighbours: readonly string[], packages: readonly string[] = []) =>
+  closed(
+    neighbours.map((name) => `core/${name}`),
+    packages,
+  );
+const adapter = open(['core/*', 'engine/ports']);
+const surface = open(['core/vocabulary', 'engine/*']);
+
+const TABLE: Readonly<Record<string, Permissions & { at?: readonly string[] }>> = {
+  'core/vocabulary': core([]),
+  'core/numeric': core([]),
+  'core/tracing': core(['vocabulary']),
+  'core/structure': core(['vocabulary'], ['oxc-*']),
+  'core/policy': core(['vocabulary']),
+  'core/retrieval': core(['vocabulary', 'numeric']),
+  'core/capabilities': core(['vocabulary', 'structure', 'tracing']),
+  'core/graph': core(['vocabulary', 'numeric', 'tracing'], ['graphology*']),
+  'core/learning': core(['vocabulary', 'numeric', 'tracing', 'retrieval']),
+  'core/planning': core(['vocabulary', 'numeric', 'retrieval', 'graph', 'learning', 'capabilities']),
+
+  engine: closed(['core/*', 'engine/ports']),
+  'engine/ports': { ...closed(['core/*']), at: ['engine/ports.ts', 'engine/ports/'] },
+
+  'adapters/sandbox': adapter,
+  'adapters/training': adapter,
+  'adapters/embedding': adapter,
+  'adapters/store': adapter,
+  'adapters/upstream': adapter,
+  'adapters/telemetry': adapter,
+  'adapters/config': adapter,
+  'adapters/client': adapter,
+
+  'surfaces/mcp': surface,
+  'surfaces/http': surface,
+  'surfaces/cli': surface,
+  'surfaces/dashboard/server': open([...surface.imports, 'surfaces/dashboard/shared']),
+  'surfaces/dashboard/shared': closed(['core/vocabulary']),
+  'surfaces/dashboard/app': { ...open(['surfaces/dashboard/shared']), builtins: false },
+
+  evaluation: open(['core/*', 'engine/*']),
+  compose: { ...open(['core/*', 'engine/*', 'adapters/*', 'surfaces/*', 'evaluation']), at: ['compose.ts'] },
+  main: { ...open(['compose', 'surfaces/cli']), at: ['main.ts'] },
+};
+
+export const ROOMS: Readonly<Record<string, Room>> = Object.fromEntries(
+  Object.entries(TABLE).map(([name, { at, ...permissions }]) => [
+    name,
+    { at: at ?? [`${name}/`], ...permissions },
+  ]),
+);
+
+/** The room of a path under `src/`; the innermost wins, so `engine/ports/clock.ts` is in `engine/ports`. */
+export function roomOf(path: string): string | undefined {
+  const stands = Object.entries(ROOMS).flatMap(([name, room]) => room.at.map((place) => ({ name, place })));
+  return stands
+    .filter(({ place }) => (place.endsWith('/') ? path.startsWith(place) : path === place))
+    .sort((a, b) => b.place.length - a.place.length)[0]?.name;
+}
+
+/** `core/*` takes every name that starts with `core/`, and `engine/*` takes `engine` as well. */
+export function matches(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => {
+    if (!pattern.endsWith('*')) return pattern === name;
+    return name.startsWith(pattern.slice(0, -1)) || `${name}/*` === pattern;
+  });
+}
+
+/** What a test may import on top of its room's arrows: the floors that lie lower, whole. */
+export function lowerFloors(room: string): readonly string[] {
+  return room.startsWith('core/') ? [] : ['core/*', 'engine/*'];
+}

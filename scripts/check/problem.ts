@@ -1,0 +1,10 @@
+/** What a check finds: where (path from the root, with `/`), and what is wrong and how to mend it. */
+export interface Problem {
+  readonly file: string;
+  readonly line?: number;
+  readonly message: string;
+}
+
+export function formatProblem({ file, line, message }: Problem): string {
+  return `${file}${line === undefined ? '' : `:${line}`} ${message}`;
+}

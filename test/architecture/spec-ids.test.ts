@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { complaints, runCheck } from './check-command.ts';
+
+/** Citations in this file would count as its own, so fixtures spell their brackets apart. */
+const cite = (id: string) => `[${id}]`;
+
+test('[HOUSE-7] the tree itself cites every rule and no other', () => {
+  expect(runCheck('--only', 'spec-ids')).toMatchObject({ exitCode: 0, stderr: '' });
+});
+
+test('[HOUSE-7] a rule nobody cites and a citation of no rule are refused', async () => {
+  const found = await complaints('spec-ids', {
+    'docs/spec.md': '# Spec\n\n- **ABC-1** Cited.\n- **ABC-2** Not cited.\n',
+    'src/engine/a.test.ts': `test('${cite('ABC-1')} works', () => {});\ntest('${cite('ABC-9')}', () => {});\n`,
+  });
+  expect(found).toEqual([
+    'docs/spec.md:4 ABC-2 is cited by no test: put [ABC-2] in a title',
+    'src/engine/a.test.ts:2 cites [ABC-9], which is not in docs/spec.md',
+  ]);
+});
+
+test('[HOUSE-7] a rule defined twice, an id of the wrong form and a missing spec are refused', async () => {
+  const tests = { 'test/a.test.ts': `it('${cite('ABC-1')}', () => {});` };
+  const spec = '- **ABC-1** One.\n- **ABC-1** Again.\n- **abc-2** Small letters.\n- **ABC-01** Padded.\n';
+  expect(await complaints('spec-ids', { 'docs/spec.md': spec, ...tests })).toEqual([
+    'docs/spec.md:2 ABC-1 is defined twice, first on line 1',
+    'docs/spec.md:3 abc-2 is no rule id: write it like ABC-1',
+    'docs/spec.md:4 ABC-01 is no rule id: write it like ABC-1',
+  ]);
+  expect((await complaints('spec-ids', tests))[0]).toMatch('docs/spec.md is missing');
+});
+
+test('[HOUSE-7] only titles of tests that run count as citations', async () => {
+  const rules = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `- **ABC-${n}** Rule.\n`).join('');
+  const found = await complaints('spec-ids', {
+    'docs/spec.md': rules,
+    'test/contracts/store.ts': `describe(\`\${name} ${cite('ABC-1')}\`, () => {});`,
+    'test/scenarios/a.test.ts': [
+      `test.each([1])('${cite('ABC-2')} ${cite('ABC-3')} %i', () => {});`,
+      `test.concurrent('${cite('ABC-4')}', () => {});`,
+      `test.skip('${cite('ABC-5')}', () => {});`,
+      `// test('${cite('ABC-6')}')`,
+      `expect('${cite('ABC-7')}').toBe('');`,
+    ].join('\n'),
+    'src/engine/not-a-test.ts': `test('${cite('ABC-8')}', () => {});`,
+  });
+  expect(found.map((line) => /ABC-\d/.exec(line)?.[0])).toEqual(['ABC-5', 'ABC-6', 'ABC-7', 'ABC-8']);
+});
