@@ -1,0 +1,238 @@
+import { formsOf, MIN_SECRET_LENGTH } from './secret-forms.ts';
+import { isSecretName } from './secret-names.ts';
+import { findShapes, isSecretFlag, type Span } from './secret-shapes.ts';
+
+export const REDACTED = '[redacted]';
+const CIRCULAR = '[circular]';
+const TOO_DEEP = '[too deep]';
+const UNREADABLE = '[unreadable]';
+
+const DEFAULTS = {
+  /** Longest string kept, in UTF-16 units. */
+  maxString: 64 * 1024,
+  /** All strings of one value together, in UTF-16 units. */
+  maxText: 1024 * 1024,
+  maxDepth: 64,
+  /** Objects, lists and leaves of one value together. */
+  maxNodes: 100_000,
+};
+export type RedactLimits = typeof DEFAULTS;
+
+/** A string stays a string; any other value comes back as a JSON-like copy of the same shape. */
+export interface Redactor {
+  (text: string): string;
+  (value: unknown): unknown;
+}
+
+/**
+ * Hides the given secrets, in any of their spellings, and whatever looks like a credential, in any
+ * JSON-like value: keys, values, text inside text. The input is never changed; what is too long,
+ * too deep or circular is cut with a marker that says so.
+ */
+export function createRedactor(secrets: Iterable<string>, limits: Partial<RedactLimits> = {}): Redactor {
+  const { maxString, maxText, maxDepth, maxNodes } = { ...DEFAULTS, ...limits };
+  const known = knownValues(secrets);
+
+  function redact(value: unknown): unknown {
+    const ancestors = new Set<object>();
+    let text = maxText;
+    let nodes = maxNodes;
+    return visit(value, false, 0);
+
+    /** `secret`: the value stands under a name such as `password`, so all its leaves go. */
+    function visit(value: unknown, secret: boolean, depth: number): unknown {
+      nodes--;
+      switch (typeof value) {
+        case 'string':
+          return string(value, secret);
+        case 'number':
+        case 'bigint':
+          if (secret || known.values.has(String(value))) return REDACTED;
+          return typeof value === 'bigint' ? String(value) : value;
+        case 'object':
+          return value === null ? null : container(value, secret, depth);
+        case 'function':
+        case 'symbol':
+          return `[${typeof value}]`;
+        default:
+          return value;
+      }
+    }
+
+    function string(value: string, secret: boolean): string {
+      if (value === '') return value;
+      if (secret) return REDACTED;
+      const clean = redactText(value, Math.min(maxString, Math.max(0, text)), known);
+      text -= clean.length;
+      return clean;
+    }
+
+    function container(value: object, secret: boolean, depth: number): unknown {
+      if (ancestors.has(value)) return CIRCULAR;
+      if (depth >= maxDepth) return TOO_DEEP;
+      ancestors.add(value);
+      try {
+        return copy(value, secret, depth + 1);
+      } catch {
+        // A getter, a proxy or a toJSON that throws: the value cannot be shown, the rest can.
+        return UNREADABLE;
+      } finally {
+        ancestors.delete(value);
+      }
+    }
+
+    function copy(value: object, secret: boolean, depth: number): unknown {
+      if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
+      if (Array.isArray(value)) return list(value, secret, depth);
+      if (value instanceof Map) return record([...value].map(keyToString), secret, depth);
+      if (value instanceof Set) return list([...value], secret, depth);
+      if ('toJSON' in value && typeof value.toJSON === 'function')
+        return visit(value.toJSON(), secret, depth);
+      const entries = Object.entries(value instanceof Error ? errorFields(value) : value);
+      return record(entries, secret && !isJsonSchema(value), depth);
+    }
+
+    function list(items: readonly unknown[], secret: boolean, depth: number): unknown[] {
+      const kept = Math.min(items.length, Math.max(0, nodes));
+      const copied: unknown[] = [];
+      for (let index = 0; index < kept; index++) {
+        const before = items[index - 1];
+        const flagged = typeof before === 'string' && isSecretFlag(before);
+        copied.push(visit(items[index], secret || (flagged && typeof items[index] === 'string'), depth));
+      }
+      if (kept < items.length) copied.push(`[cut ${items.length - kept} items]`);
+      return copied;
+    }
+
+    function record(entries: readonly [string, unknown][], secret: boolean, depth: number): object {
+      const copied = new Map<string, unknown>();
+      const kept = Math.min(entries.length, Math.max(0, nodes));
+      for (const [key, item] of entries.slice(0, kept)) {
+        const name = freeName(string(key, false), copied);
+        copied.set(name, visit(item, secret || isSecretName(key), depth));
+      }
+      if (kept < entries.length) copied.set('[cut]', `${entries.length - kept} keys`);
+      return Object.fromEntries(copied);
+    }
+  }
+
+  return redact as Redactor;
+}
+
+interface KnownValues {
+  readonly values: ReadonlySet<string>;
+  readonly pattern: RegExp | null;
+  /** Length of the longest form. */
+  readonly longest: number;
+}
+
+function knownValues(secrets: Iterable<string>): KnownValues {
+  const markers = REDACTED + CIRCULAR + TOO_DEEP + UNREADABLE;
+  // A secret that is part of a marker could not be hidden by it.
+  const values = new Set(
+    [...secrets].filter((s) => s.trim().length >= MIN_SECRET_LENGTH && !markers.includes(s)),
+  );
+  const forms = [...new Set([...values].flatMap(formsOf))].sort((a, b) => b.length - a.length);
+  return {
+    values,
+    pattern: forms.length === 0 ? null : new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g'),
+    longest: forms[0]?.length ?? 0,
+  };
+}
+
+/** How far past the cut a credential is looked for, so that no half of one stays before it. */
+const LOOKAHEAD = 4096;
+
+function redactText(text: string, max: number, known: KnownValues): string {
+  if (text.length < MIN_SECRET_LENGTH && text.length <= max) return text;
+  const window = text.length > max ? text.slice(0, max + Math.max(LOOKAHEAD, known.longest)) : text;
+  const spans = merge(findKnown(window, known).concat(findShapes(window)));
+  if (spans.length === 0 && text.length <= max) return text;
+  let clean = '';
+  let at = 0;
+  let end = cutPoint(text, max);
+  for (const [from, to] of spans) {
+    if (from >= end) break;
+    clean += text.slice(at, from) + REDACTED;
+    at = to;
+  }
+  end = Math.max(end, at);
+  clean += text.slice(at, end);
+  return end < text.length ? `${clean}…[cut ${utf8Length(text, end)} bytes]` : clean;
+}
+
+function findKnown(text: string, { pattern }: KnownValues): Span[] {
+  const spans: Span[] = [];
+  if (pattern === null) return spans;
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    spans.push([match.index, match.index + match[0].length]);
+    // Secrets may overlap: search on from the next character, not from the end of this one.
+    pattern.lastIndex = match.index + 1;
+  }
+  return spans;
+}
+
+function merge(spans: readonly Span[]): Span[] {
+  const merged: Span[] = [];
+  if (spans.length === 0) return merged;
+  for (const [from, to] of spans.toSorted((a, b) => a[0] - b[0])) {
+    const last = merged.at(-1);
+    if (last && from <= last[1]) merged[merged.length - 1] = [last[0], Math.max(last[1], to)];
+    else merged.push([from, to]);
+  }
+  return merged;
+}
+
+/** Never between the halves of a surrogate pair. */
+function cutPoint(text: string, max: number): number {
+  if (text.length <= max) return text.length;
+  const code = text.charCodeAt(max - 1);
+  return code >= 0xd800 && code <= 0xdbff ? max - 1 : max;
+}
+
+/** Bytes of `text` from `start` on, counted without a copy. */
+function utf8Length(text: string, start: number): number {
+  let bytes = 0;
+  for (let index = start; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    // Each half of a surrogate pair stands for two of its four bytes.
+    bytes += code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 2 : 3;
+  }
+  return bytes;
+}
+
+/** Two keys that were hidden must not become one. */
+function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
+  if (!taken.has(name)) return name;
+  let count = 2;
+  while (taken.has(`${name} ${count}`)) count++;
+  return `${name} ${count}`;
+}
+
+function keyToString([key, item]: [unknown, unknown]): [string, unknown] {
+  return [typeof key === 'string' ? key : (JSON.stringify(key) ?? String(key)), item];
+}
+
+/** Without the stack, which repeats the message and names local paths. */
+function errorFields(error: Error): object {
+  const { name, message, cause } = error;
+  return { name, message, ...(cause !== undefined && { cause }), ...error };
+}
+
+const SCHEMA_TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
+const SCHEMA_WORDS = new Set(
+  'type title description format minLength maxLength pattern properties required items additionalProperties minimum maximum writeOnly readOnly nullable'.split(
+    ' ',
+  ),
+);
+
+/** The description of a parameter called `password` is not a password. */
+function isJsonSchema(value: object): boolean {
+  const type = (value as { type?: unknown }).type;
+  return (
+    typeof type === 'string' &&
+    SCHEMA_TYPES.has(type) &&
+    Object.keys(value).every((key) => SCHEMA_WORDS.has(key))
+  );
+}
