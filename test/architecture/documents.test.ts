@@ -1,0 +1,33 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { ROOMS, roomOf } from '../../scripts/check/house.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const quoted = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+
+test('[HOUSE-12] ARCHITECTURE.md shows the rooms and arrows that the check enforces', () => {
+  const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `([^`]+)` \|[^|]*\|([^|]*)\|$/gm)];
+  const shown = Object.fromEntries(rows.map(([, room, imports]) => [room, quoted(imports!)]));
+  expect(shown).toEqual(
+    Object.fromEntries(Object.entries(ROOMS).map(([name, { imports }]) => [name, imports])),
+  );
+});
+
+test('[HOUSE-12] ARCHITECTURE.md says which rooms are still empty', () => {
+  const lived = new Set(globSync('**/*.{ts,tsx}', { cwd: join(ROOT, 'src') }).map(roomOf));
+  const said = /^Still empty: (.*?)\.$/ms.exec(read('ARCHITECTURE.md'))?.[1] ?? '';
+  expect(quoted(said)).toEqual(Object.keys(ROOMS).filter((room) => !lived.has(room)));
+});
+
+test('[HOUSE-13] links between documents lead somewhere', () => {
+  const documents = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: ROOT });
+  const dead = documents.flatMap((path) =>
+    [...read(path).matchAll(/\]\((?!\w+:)([^)#\s]+)[^)]*\)/g)]
+      .filter(([, target]) => !existsSync(join(ROOT, dirname(path), target!)))
+      .map(([, target]) => `${path} -> ${target}`),
+  );
+  expect(dead).toEqual([]);
+});
