@@ -18,7 +18,14 @@ type Check = (root: string) => string[];
 
 const CHECKS: Readonly<Record<string, Check>> = {
   types: tool('typescript/bin/tsc', '--pretty', 'false', '-p', '.'),
-  lint: tool('@biomejs/biome/bin/biome', 'ci', '--colors=off', '--error-on-warnings', '.'),
+  lint: tool(
+    '@biomejs/biome/bin/biome',
+    'ci',
+    '--colors=off',
+    '--diagnostic-level=warn',
+    '--error-on-warnings',
+    '.',
+  ),
   exports: tool('knip/bin/knip.js', '--no-progress', '--treat-config-hints-as-errors'),
   arrows: own(checkArrows),
   'file-sizes': own(checkFileSizes),
