@@ -16,7 +16,7 @@ const DEFAULTS = {
   /** Objects, lists and leaves of one value together. */
   maxNodes: 100_000,
 };
-export type RedactLimits = typeof DEFAULTS;
+type RedactLimits = typeof DEFAULTS;
 
 /** A string stays a string; any other value comes back as a JSON-like copy of the same shape. */
 export interface Redactor {
@@ -217,7 +217,7 @@ function keyToString([key, item]: [unknown, unknown]): [string, unknown] {
 /** Without the stack, which repeats the message and names local paths. */
 function errorFields(error: Error): object {
   const { name, message, cause } = error;
-  return { name, message, ...(cause !== undefined && { cause }), ...error };
+  return Object.assign({ name, message }, cause === undefined ? {} : { cause }, error);
 }
 
 const SCHEMA_TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);

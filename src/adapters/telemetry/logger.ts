@@ -1,0 +1,60 @@
+import { styleText } from 'node:util';
+import { type DestinationStream, pino, stdTimeFunctions } from 'pino';
+import type { Redactor } from '../../core/tracing/redact.ts';
+import type { Logger, LogLevel } from '../../engine/ports.ts';
+import { humanLine } from './human-line.ts';
+
+interface LoggerOptions {
+  readonly level: LogLevel;
+  readonly redact: Redactor;
+  /** Absent: JSON unless the stream is a terminal. */
+  readonly json?: boolean;
+  /** Absent: stderr, because stdout belongs to results and to the stdio protocol. */
+  readonly stream?: NodeJS.WritableStream & { readonly isTTY?: boolean };
+}
+
+/** What pino writes itself; a field of the same name would stand in the line twice. */
+const TAKEN = new Set(['level', 'time', 'msg']);
+const COLOURS = { debug: 'gray', info: 'cyan', warn: 'yellow', error: 'red' } as const;
+
+export function createLogger(options: LoggerOptions): Logger {
+  const { level, redact, stream = process.stderr } = options;
+  const json = options.json ?? !stream.isTTY;
+  surviveLostReader(stream);
+  const colour = (lineLevel: LogLevel, text: string) =>
+    styleText(COLOURS[lineLevel], text, { stream: stream as NodeJS.WriteStream });
+  const sink: DestinationStream = json
+    ? { write: (line) => void stream.write(line) }
+    : { write: (line) => void stream.write(humanLine(JSON.parse(line), colour)) };
+  const lines = pino(
+    {
+      level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    sink,
+  );
+
+  return {
+    log(lineLevel, message, fields = {}) {
+      if (!lines.isLevelEnabled(lineLevel)) return;
+      lines[lineLevel](withoutClashes(redact(fields) as object), redact(message));
+    },
+  };
+}
+
+function withoutClashes(fields: object): object {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [TAKEN.has(name) ? `${name}_` : name, value]),
+  );
+}
+
+const guarded = new WeakSet<object>();
+
+/** When whoever read the log is gone (EPIPE), lines are lost; the gateway goes on. */
+function surviveLostReader(stream: NodeJS.WritableStream): void {
+  if (guarded.has(stream)) return;
+  guarded.add(stream);
+  stream.on('error', () => {});
+}
