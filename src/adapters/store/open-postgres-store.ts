@@ -20,7 +20,9 @@ export async function openPostgresStore(url: string): Promise<Store> {
     types: {
       getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
         // Sequence numbers stay far below 2^53.
-        oid === INT8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+        oid === INT8
+          ? Number
+          : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
     },
   });
   // An idle connection that breaks must not take the process down; the next query reports it.
@@ -34,7 +36,10 @@ export async function openPostgresStore(url: string): Promise<Store> {
     throw new PmlError(
       'store_unavailable',
       `PostgreSQL at ${withoutPassword(url)} does not answer: ${(error as Error).message}`,
-      { hint: 'Check store.url in the configuration and that the server runs and lets you in.', cause: error },
+      {
+        hint: 'Check store.url in the configuration and that the server runs and lets you in.',
+        cause: error,
+      },
     );
   }
   return createSqlStore(db);

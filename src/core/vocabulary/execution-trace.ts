@@ -1,5 +1,5 @@
 import type { NodeId } from './ids.ts';
-import type { ErrorType, TraceEvent } from './trace-event.ts';
+import { type ErrorType, type TraceEvent, toWire } from './trace-event.ts';
 
 /** One call of a run, in order of start: `filesystem:read_file#0` is the first call of that tool. */
 export interface ToolInvocation {
@@ -74,5 +74,27 @@ export function invocationFromWire(wire: WireInvocation): ToolInvocation {
     sequenceIndex: wire.sequence_index,
     success,
     parallelWith: wire.parallel_with,
+  };
+}
+
+/** A whole trace as programs see it: snake_case, dates as text, the intent's vector left out. */
+export function traceToWire(trace: ExecutionTrace) {
+  return {
+    id: trace.id,
+    run_id: trace.runId,
+    session_id: trace.sessionId,
+    capability_id: trace.capabilityId,
+    intent_text: trace.intentText,
+    executed_at: trace.executedAt.toISOString(),
+    success: trace.success,
+    duration_ms: trace.durationMs,
+    error_message: trace.errorMessage,
+    error_type: trace.errorType,
+    executed_path: trace.executedPath,
+    tool_invocations: trace.toolInvocations.map(invocationToWire),
+    decisions: trace.decisions,
+    task_results: trace.taskResults,
+    priority: trace.priority,
+    events: trace.events.map(toWire),
   };
 }

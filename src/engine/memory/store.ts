@@ -88,8 +88,7 @@ export function createMemoryStore(): Store {
         const all = [...capabilities.values()];
         return copyOrNull(all.find((c) => c.slug === slug) ?? all.find((c) => c.aliases.includes(slug)));
       },
-      findByCodeHash: async (hash) =>
-        copyOrNull([...capabilities.values()].find((c) => c.codeHash === hash)),
+      findByCodeHash: async (hash) => copyOrNull([...capabilities.values()].find((c) => c.codeHash === hash)),
       list: async () => sortBy([...capabilities.values()], (c) => c.slug).map(copy),
       remove: async (id) => capabilities.delete(id),
     },

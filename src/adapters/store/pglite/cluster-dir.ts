@@ -13,7 +13,8 @@ export async function inspectCluster(dir: string): Promise<'absent' | 'present'>
   if (!(await exists(dir))) return 'absent';
   const missing: string[] = [];
   for (const name of VITAL) if (!(await exists(join(dir, name)))) missing.push(name);
-  if (missing.length > 0) throw damaged(dir, `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing`);
+  if (missing.length > 0)
+    throw damaged(dir, `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing`);
   const version = Number.parseInt((await readFile(join(dir, 'PG_VERSION'), 'utf8')).trim(), 10);
   if (version > POSTGRES_MAJOR) {
     throw new PmlError(

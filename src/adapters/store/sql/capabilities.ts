@@ -58,7 +58,8 @@ export function sqlCapabilities(db: Kysely<Database>): CapabilityStore {
       ),
 
     get: (id) => guarded(`Reading capability ${id}`, () => one('pattern_id', id)),
-    find: (slug) => guarded(`Finding capability ${slug}`, async () => (await one('slug', slug)) ?? byAlias(slug)),
+    find: (slug) =>
+      guarded(`Finding capability ${slug}`, async () => (await one('slug', slug)) ?? byAlias(slug)),
     findByCodeHash: (hash) => guarded('Finding a capability by its code', () => one('code_hash', hash)),
 
     list: () =>

@@ -1,5 +1,5 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { type Edge, type EdgeSource, type EdgeType, compareEdges } from '../../../core/vocabulary/edge.ts';
+import { compareEdges, type Edge, type EdgeSource, type EdgeType } from '../../../core/vocabulary/edge.ts';
 import { kindOf, type NodeId } from '../../../core/vocabulary/ids.ts';
 import type { EdgeStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
@@ -10,8 +10,7 @@ const TABLES = ['tool_dependency', 'capability_dependency'] as const;
 
 export function sqlEdges(db: Kysely<Database>): EdgeStore {
   return {
-    put: (edges) =>
-      guarded('Storing edges', () => db.transaction().execute((tx) => putAll(tx, edges))),
+    put: (edges) => guarded('Storing edges', () => db.transaction().execute((tx) => putAll(tx, edges))),
 
     list: () =>
       guarded('Listing edges', async () => {

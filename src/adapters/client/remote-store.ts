@@ -1,0 +1,13 @@
+import type { Bridge, Store } from '../../engine/ports.ts';
+import { STORE_METHODS } from '../../engine/remote-procedures.ts';
+
+/** The holder's store, seen from another process. */
+export function createRemoteStore(bridge: Bridge): Store {
+  const rooms = Object.entries(STORE_METHODS).map(([room, methods]) => [
+    room,
+    Object.fromEntries(
+      methods.map((method) => [method, (...args: unknown[]) => bridge.call(`store.${room}`, method, args)]),
+    ),
+  ]);
+  return { ...(Object.fromEntries(rooms) as Omit<Store, 'close'>), close: () => bridge.close() };
+}

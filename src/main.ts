@@ -1,0 +1,39 @@
+/** Where the process begins: argv in, exit code out, signals in between. */
+import { compose } from './compose.ts';
+import type { Terminal } from './surfaces/cli/command.ts';
+import { runCli } from './surfaces/cli/run-cli.ts';
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const LAUNCHER_POLL_MS = 1_000;
+
+let stop: () => void = () => {};
+const stopped = new Promise<void>((resolve) => {
+  stop = resolve;
+});
+
+const terminal: Terminal = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  isTty: process.stdout.isTTY === true,
+  untilStopped() {
+    for (const signal of STOP_SIGNALS) process.once(signal, stop);
+    stopWithLauncher();
+    return stopped;
+  },
+};
+
+/** A launcher that is killed outright cannot pass the signal on; its child then gets a new parent. */
+function stopWithLauncher(): void {
+  const launcher = Number(process.env.PML_LAUNCHER_PID);
+  if (!launcher) return;
+  setInterval(() => {
+    if (process.ppid !== launcher) stop();
+  }, LAUNCHER_POLL_MS).unref();
+}
+
+// A reader that has seen enough (`pml trace ls | head`) is not an error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1);
+});
+
+process.exitCode = await runCli(process.argv.slice(2), compose(process.env, process.cwd()), terminal);

@@ -1,0 +1,58 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { CommandModule } from '../command.ts';
+import type { RunningGateway, ServeOptions } from '../system.ts';
+
+export const serveCommand: CommandModule = (program, { system, terminal }) => {
+  program
+    .command('serve')
+    .description('run the gateway, its API and the dashboard in one process')
+    .option('--port <number>', 'port to listen on, 0 for any free one (default 8080)', parsePort)
+    .option('--host <address>', 'address to listen on (default 127.0.0.1)')
+    .addOption(
+      new Option('--demo [when]', 'try PML out on a scratch folder with four reference servers')
+        .choices(['always', 'without-config'])
+        .preset('always'),
+    )
+    .addHelpText('after', '\nExample:\n  $ pml serve --port 9000')
+    .action(async (options: ServeOptions) => {
+      const gateway = await system.serve(options);
+      terminal.out(options.json ? `${JSON.stringify(toJson(gateway))}\n` : announce(gateway));
+      await terminal.untilStopped();
+      terminal.err('Stopping.\n');
+      await gateway.close();
+    });
+};
+
+function announce(gateway: RunningGateway): string {
+  const lines = [
+    `PML listens on ${gateway.url}`,
+    '',
+    `  Open in a browser (works once):  ${gateway.loginUrl}`,
+    `  Data:    ${gateway.dataDir}`,
+    `  Config:  ${gateway.settings.file ?? 'none'}`,
+    `  Servers: ${gateway.settings.servers.map((server) => server.name).join(', ') || 'none'}`,
+    '',
+    ...gateway.notes.map((note) => `  ${note}`),
+    ...(gateway.notes.length > 0 ? [''] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function toJson(gateway: RunningGateway) {
+  return {
+    url: gateway.url,
+    login_url: gateway.loginUrl,
+    data: gateway.dataDir,
+    config: gateway.settings.file,
+    servers: gateway.settings.servers.map((server) => server.name),
+    notes: gateway.notes,
+  };
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  }
+  return port;
+}

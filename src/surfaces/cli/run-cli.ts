@@ -1,0 +1,79 @@
+import { Command, CommanderError } from 'commander';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { CommandContext, CommandModule, Terminal } from './command.ts';
+import { completionCommand } from './commands/completion.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { loginCommand } from './commands/login.ts';
+import { serveCommand } from './commands/serve.ts';
+import { traceCommand } from './commands/trace.ts';
+import type { System } from './system.ts';
+
+const COMMANDS: readonly CommandModule[] = [
+  serveCommand,
+  traceCommand,
+  loginCommand,
+  doctorCommand,
+  completionCommand,
+];
+
+const EXIT = { success: 0, failure: 1, usage: 2 } as const;
+
+/** Runs one command line and answers its exit code: 0 success, 1 failure, 2 wrong usage. */
+export async function runCli(argv: readonly string[], system: System, terminal: Terminal): Promise<number> {
+  let code: number = EXIT.success;
+  const context: CommandContext = {
+    system,
+    terminal,
+    fail() {
+      code = EXIT.failure;
+    },
+  };
+  const program = buildProgram(context);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.success : EXIT.usage;
+    const problem = PmlError.from(error);
+    report(problem, terminal, argv.includes('--json'));
+    return problem.code === 'usage' ? EXIT.usage : EXIT.failure;
+  }
+}
+
+export function buildProgram(context: CommandContext): Command {
+  const { system, terminal } = context;
+  const program = new Command('pml')
+    .description('The MCP gateway that remembers how work gets done')
+    .version(system.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print help for a command')
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .showSuggestionAfterError()
+    .exitOverride();
+  for (const addCommand of COMMANDS) addCommand(program, context);
+  for (const command of allCommands(program)) withGlobalOptions(command.exitOverride());
+  program.addHelpText('after', '\nExample:\n  $ pml serve --demo\n  $ pml doctor');
+  return program;
+}
+
+function allCommands(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...allCommands(child)]);
+}
+
+/** On every command, so that they may stand where people type them: after it. */
+function withGlobalOptions(command: Command): void {
+  if (command.commands.length > 0) return;
+  command
+    .option('--config <file>', 'configuration file (PML_CONFIG)')
+    .option('--data <dir>', 'data folder (PML_DATA, default ~/.pml)')
+    .option('--json', 'print the result as JSON; everything else goes to stderr');
+}
+
+function report(problem: PmlError, terminal: Terminal, json: boolean): void {
+  if (json) {
+    terminal.out(`${JSON.stringify({ error: problem.toShape() })}\n`);
+    return;
+  }
+  terminal.err(`pml: ${problem.message}\n`);
+  if (problem.hint !== undefined) terminal.err(`  ${problem.hint}\n`);
+}

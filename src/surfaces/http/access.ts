@@ -1,0 +1,37 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** What a browser may hold instead of the token: derived from it, so a new token ends all sessions. */
+const SESSION_PURPOSE = 'pml browser session';
+export const SESSION_COOKIE = 'pml_session';
+
+export interface Access {
+  /** True for the token itself or for a session made from it. */
+  allows(credential: string | undefined): boolean;
+  readonly sessionValue: string;
+  /** A code for one login, good until used. */
+  createLoginCode(): string;
+  /** True once per code. */
+  redeemLoginCode(code: string): boolean;
+}
+
+export function createAccess(token: string): Access {
+  const sessionValue = createHmac('sha256', token).update(SESSION_PURPOSE).digest('base64url');
+  const codes = new Set<string>();
+  return {
+    sessionValue,
+    allows: (credential) =>
+      credential !== undefined && (equal(credential, token) || equal(credential, sessionValue)),
+    createLoginCode() {
+      const code = randomBytes(24).toString('base64url');
+      codes.add(code);
+      return code;
+    },
+    redeemLoginCode: (code) => codes.delete(code),
+  };
+}
+
+/** In constant time, whatever the lengths. */
+function equal(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}
