@@ -31,3 +31,12 @@ test('[HOUSE-13] links between documents lead somewhere', () => {
   );
   expect(dead).toEqual([]);
 });
+
+test('[HOUSE-14] .ci/run runs what the README tells a newcomer to run', () => {
+  const [, told] = /^(npm ci && npm test)\b/m.exec(read('README.md')) ?? [];
+  const commands = read('.ci/run')
+    .split('\n')
+    .filter((line) => /^npm\b/.test(line));
+  expect(commands.join(' && ')).toBe(told);
+  expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
+});
