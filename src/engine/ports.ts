@@ -9,6 +9,7 @@ export type {
   PermissionSettings,
   RecordRule,
   SandboxSettings,
+  ServerAuth,
   ServerSettings,
   Settings,
 } from './ports/settings.ts';
@@ -36,7 +37,6 @@ export type {
   TokenStore,
   ToolResult,
   Upstream,
-  UpstreamAuth,
   UpstreamChanges,
   UpstreamClient,
   UpstreamEvent,
@@ -47,7 +47,6 @@ export type {
   UpstreamProgress,
   UpstreamReply,
   UpstreamServer,
-  UpstreamSettings,
   UpstreamState,
   UpstreamTool,
 } from './ports/upstream.ts';

@@ -4,27 +4,6 @@ import type { ServerSettings } from './settings.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** How PML proves itself to a server reached over HTTP, besides plain headers. */
-export type UpstreamAuth =
-  | { readonly kind: 'bearer'; readonly token: string }
-  | {
-      readonly kind: 'client_credentials';
-      readonly clientId: string;
-      readonly clientSecret: string;
-      readonly scope?: string;
-      /** The only authorization server these credentials may go to. */
-      readonly issuer?: string;
-    }
-  /** A person logs in once, in a browser; without a client id PML registers itself. */
-  | {
-      readonly kind: 'authorization_code';
-      readonly clientId?: string;
-      readonly clientSecret?: string;
-      readonly scope?: string;
-    };
-
-export type UpstreamSettings = ServerSettings & { readonly auth?: UpstreamAuth };
-
 /**
  * The MCP servers behind the gateway. Nothing starts until it is needed; what upstream servers do
  * wrong comes back as data. Names, arguments and results pass untouched, unknown fields included.
@@ -61,7 +40,7 @@ export interface Upstream {
   /** Stops it, forgets its failures and starts it anew. */
   restart(server: string): Promise<UpstreamReply<UpstreamIdentity>>;
   /** Takes over new settings; a server whose way of starting did not change keeps running. */
-  reload(servers: readonly UpstreamSettings[]): Promise<UpstreamChanges>;
+  reload(servers: readonly ServerSettings[]): Promise<UpstreamChanges>;
   /** What the server last wrote to stderr, oldest first. */
   logs(server: string): readonly string[];
   /** Begins an OAuth login; `redirectUrl` is where the browser comes back to. */

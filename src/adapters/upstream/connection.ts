@@ -1,0 +1,177 @@
+import {
+  type Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SseError,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
+import type { JsonObject, UpstreamFailure, UpstreamIdentity } from '../../engine/ports.ts';
+import { askClient } from './ask-client.ts';
+import { AskRouter, type Call } from './ask-router.ts';
+import { Exchange, type ExchangeOptions } from './exchange.ts';
+import { UpstreamFault } from './failure.ts';
+import { ListenStream } from './listen-stream.ts';
+import { QuietDeadline } from './quiet-deadline.ts';
+
+const DEFAULTS = { checkMs: 5_000, pages: 1_000 };
+const METHOD_NOT_FOUND = -32601;
+/** These concern everybody, whoever's request they arrive with. */
+const FOR_EVERYBODY = /^notifications\/(tools|prompts|resources)\//;
+
+export interface ConnectionListener {
+  onNotification(method: string, params: JsonObject, clientId: string | null): void;
+  /** The connection is gone, or no longer of use. */
+  onLost(connection: Connection, reason: unknown): void;
+}
+
+export interface ConnectionRequest extends ExchangeOptions {
+  readonly timeoutMs: number;
+}
+
+/**
+ * One connection to a server, in either protocol era. Made around a client that is yet to connect,
+ * as servers may ask something with their first breath.
+ */
+export class Connection {
+  readonly #server: string;
+  readonly #client: Client;
+  readonly #exchange: Exchange;
+  readonly #asks = new AskRouter();
+  readonly #listen: ListenStream;
+  #listener: ConnectionListener | null;
+  #established = false;
+  #checking = false;
+
+  constructor(server: string, client: Client, listener: ConnectionListener) {
+    this.#server = server;
+    this.#client = client;
+    this.#listener = listener;
+    this.#exchange = new Exchange(server, client);
+    this.#listen = new ListenStream(client, () => this.#doubt('the listen stream ended'));
+    client.onclose = () => this.#lose('the connection was closed');
+    client.onerror = (error) => (error instanceof SseError ? this.#lose(error) : this.#doubt(error));
+    client.fallbackRequestHandler = async ({ method, params }, { mcpReq: { signal } }) =>
+      askClient(await this.#asks.owners(signal), method, params ?? {}, signal);
+    client.fallbackNotificationHandler = async ({ method, params }) => {
+      const owner = FOR_EVERYBODY.test(method) ? undefined : this.#asks.current()[0];
+      this.#listener?.onNotification(method, params ?? {}, owner?.client?.id ?? null);
+    };
+  }
+
+  /** The client has connected: from now on losing it is news. */
+  established(): void {
+    this.#established = true;
+  }
+
+  get closed(): boolean {
+    return this.#listener === null || this.#client.transport === undefined;
+  }
+
+  get modern(): boolean {
+    return this.#exchange.modern;
+  }
+
+  get identity(): UpstreamIdentity {
+    return {
+      info: (this.#client.getServerVersion() as JsonObject | undefined) ?? null,
+      capabilities: (this.#client.getServerCapabilities() as JsonObject | undefined) ?? {},
+      instructions: this.#client.getInstructions() ?? null,
+      protocolVersion: this.#client.getNegotiatedProtocolVersion() ?? 'unknown',
+    };
+  }
+
+  async request(method: string, params: JsonObject, options: ConnectionRequest): Promise<JsonObject> {
+    const deadline = new QuietDeadline(options.timeoutMs, options.signal);
+    const call: Call = { client: options.client, deadline };
+    try {
+      return await this.#asks.run(call, () => this.#exchange.run(method, params, call, options));
+    } catch (error) {
+      if (deadline.expired) throw new UpstreamFault(timedOut(this.#server, method, options.timeoutMs), error);
+      throw error;
+    } finally {
+      deadline.dispose();
+    }
+  }
+
+  /** All pages of `tools/list`. */
+  async tools(options: ConnectionRequest): Promise<readonly JsonObject[]> {
+    const tools: JsonObject[] = [];
+    let cursor: unknown;
+    for (let page = 0; page < DEFAULTS.pages; page++) {
+      const result = await this.request('tools/list', cursor === undefined ? {} : { cursor }, options);
+      if (Array.isArray(result.tools)) tools.push(...result.tools);
+      if (result.nextCursor === undefined || result.nextCursor === cursor) break;
+      cursor = result.nextCursor;
+    }
+    if (this.modern) this.#exchange.learn(tools);
+    return tools;
+  }
+
+  notify(method: string, params: JsonObject): Promise<void> {
+    return this.#client.notification({ method, params });
+  }
+
+  /** Modern era only: watches changes of lists and of exactly these resources, `required` at least. */
+  async watch(uris: readonly string[], required?: string): Promise<void> {
+    const granted = await this.#listen.watch(uris);
+    if (required !== undefined && !granted.includes(required)) {
+      throw new ProtocolError(METHOD_NOT_FOUND, `It does not tell about changes of ${required}`);
+    }
+  }
+
+  async ping(): Promise<void> {
+    if (this.modern) await this.#client.discover({ timeout: DEFAULTS.checkMs });
+    else await this.#client.ping({ timeout: DEFAULTS.checkMs });
+  }
+
+  async close(): Promise<void> {
+    this.#listener = null;
+    const { transport } = this.#client;
+    if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
+      await Promise.race([transport.terminateSession().catch(() => {}), patience()]);
+    }
+    await this.#client.close();
+  }
+
+  /**
+   * Something went wrong beside the requests: see whether the server is still there. One that is
+   * merely slow is; and a process tells by ending.
+   */
+  #doubt(reason: unknown): void {
+    const overHttp = this.#client.transport instanceof StreamableHTTPClientTransport;
+    if (!overHttp || !this.#established || this.#checking || this.closed) return;
+    this.#checking = true;
+    this.ping()
+      .catch((error) => {
+        if (!(error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)) this.#lose(reason);
+      })
+      .finally(() => {
+        this.#checking = false;
+      });
+  }
+
+  #lose(reason: unknown): void {
+    if (!this.#established) return;
+    const listener = this.#listener;
+    this.#listener = null;
+    if (!listener) return;
+    listener.onLost(this, reason);
+    void this.#client.close().catch(() => {});
+  }
+}
+
+function timedOut(server: string, method: string, ms: number): UpstreamFailure {
+  return {
+    code: 'upstream_timeout',
+    errorType: 'TIMEOUT',
+    message: `Server "${server}" gave no sign of life for ${ms} ms during "${method}"`,
+    hint: "Raise the server's timeout in the configuration if it may take that long.",
+  };
+}
+
+function patience(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, DEFAULTS.checkMs).unref();
+  });
+}

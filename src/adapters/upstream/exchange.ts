@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type CallToolRequestParams,
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type Client,
+  isInputRequiredResult,
+  LOG_LEVEL_META_KEY,
+  type Progress,
+  type StandardSchemaV1,
+  type Tool,
+} from '@modelcontextprotocol/client';
+import type { JsonObject, UpstreamFailure, UpstreamOptions, UpstreamProgress } from '../../engine/ports.ts';
+import { askClient, type InputRequest } from './ask-client.ts';
+import type { Call } from './ask-router.ts';
+import { reasonOf, UpstreamFault, unavailable } from './failure.ts';
+import { withStreamWatch } from './watched-http-transport.ts';
+
+const DEFAULTS = {
+  /** Rounds of questions within one request. */
+  rounds: 10,
+  /** Pause before a round in which the server asked for nothing but patience. */
+  roundPauseMs: 250,
+};
+/** Our own deadline counts; this is the longest time a timer can hold. */
+const NEVER_MS = 2 ** 31 - 1;
+/** Lets results through as they are: a schema of the SDK would drop fields it does not know. */
+const UNTOUCHED: StandardSchemaV1<unknown, JsonObject> = {
+  '~standard': { version: 1, vendor: 'pml', validate: (value) => ({ value: value as JsonObject }) },
+};
+
+export interface ExchangeOptions extends UpstreamOptions {
+  readonly logLevel?: string | null;
+}
+
+/** Carries one request at a time to a server, in either protocol era, and its answer back untouched. */
+export class Exchange {
+  readonly #server: string;
+  readonly #client: Client;
+  #mirrored: ReadonlyMap<string, Tool> = new Map();
+
+  constructor(server: string, client: Client) {
+    this.#server = server;
+    this.#client = client;
+  }
+
+  get modern(): boolean {
+    return this.#client.getProtocolEra() === 'modern';
+  }
+
+  /**
+   * Remembers the tools with arguments that have to stand in HTTP headers as well (SEP-2243), which
+   * the SDK sees to when it knows the definition. Without output schemas: results are not ours to judge.
+   */
+  learn(tools: readonly JsonObject[]): void {
+    const mirrored = tools.filter((tool) =>
+      JSON.stringify(tool.inputSchema ?? {}).includes('"x-mcp-header"'),
+    );
+    this.#mirrored = new Map(
+      mirrored.map(({ outputSchema: _, ...tool }) => [String(tool.name), tool as Tool]),
+    );
+  }
+
+  /** Sends the request, and again with the answers each time the server asks for input instead. */
+  async run(method: string, params: JsonObject, call: Call, options: ExchangeOptions): Promise<JsonObject> {
+    let answers: JsonObject = {};
+    for (let round = 0; round < DEFAULTS.rounds; round++) {
+      const result = await this.#send(method, { ...params, ...answers }, call, options);
+      if (!this.modern || !isInputRequiredResult(result) || options.passInputRequired) return result;
+      answers = await this.#answer(result, call);
+    }
+    throw new UpstreamFault({
+      code: 'upstream_error',
+      errorType: 'UNKNOWN',
+      message: `Server "${this.#server}" still wants input after ${DEFAULTS.rounds} rounds of "${method}"`,
+    });
+  }
+
+  async #send(method: string, params: JsonObject, call: Call, options: ExchangeOptions): Promise<JsonObject> {
+    const sent = { ...params, _meta: { ...this.#meta(options), ...options.meta, ...metaOf(params) } };
+    const onprogress = (progress: Progress) => {
+      call.deadline.touch();
+      options.onProgress?.(progress as UpstreamProgress);
+    };
+    const outcome = await withStreamWatch<JsonObject>(call.deadline.signal, (signal) => {
+      const sdk = { signal, timeout: NEVER_MS, allowInputRequired: true, onprogress };
+      const tool = method === 'tools/call' ? this.#mirrored.get(String(params.name)) : undefined;
+      if (!tool) return this.#client.request({ method, params: sent }, UNTOUCHED, sdk);
+      return this.#client.callTool(sent as CallToolRequestParams, { ...sdk, toolDefinition: tool });
+    });
+    if ('value' in outcome) return outcome.value;
+    throw new UpstreamFault(unavailable(this.#server, `it closed the connection during "${method}"`));
+  }
+
+  async #answer(result: JsonObject, call: Call): Promise<JsonObject> {
+    const { inputRequests, requestState } = result;
+    const questions = Object.entries((inputRequests ?? {}) as Record<string, InputRequest>);
+    const { signal } = call.deadline;
+    const ask = async ([key, { method, params }]: [string, InputRequest]) => {
+      try {
+        return [key, await askClient([call], method, params ?? {}, signal)] as const;
+      } catch (error) {
+        throw new UpstreamFault(unanswered(this.#server, method, error), error);
+      }
+    };
+    const answered = await Promise.all(questions.map(ask));
+    if (questions.length === 0) await sleep(DEFAULTS.roundPauseMs, undefined, { signal });
+    return {
+      ...(questions.length > 0 && { inputResponses: Object.fromEntries(answered) }),
+      ...(requestState !== undefined && { requestState }),
+    };
+  }
+
+  /** In the modern era each request says whom it is for; before, the connection did once and for all. */
+  #meta({ client, logLevel }: ExchangeOptions): JsonObject {
+    if (!this.modern) return {};
+    return {
+      [CLIENT_CAPABILITIES_META_KEY]: client?.capabilities ?? {},
+      ...(client?.info && { [CLIENT_INFO_META_KEY]: client.info }),
+      ...(logLevel && { [LOG_LEVEL_META_KEY]: logLevel }),
+    };
+  }
+}
+
+function metaOf(params: JsonObject): JsonObject {
+  return (params._meta ?? {}) as JsonObject;
+}
+
+function unanswered(server: string, method: string, error: unknown): UpstreamFailure {
+  return {
+    code: 'forbidden',
+    errorType: 'PERMISSION',
+    message: `Server "${server}" asked for ${method} and got no answer: ${reasonOf(error)}`,
+  };
+}

@@ -1,0 +1,148 @@
+import {
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
+import type { UpstreamFailure } from '../../engine/ports.ts';
+
+const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
+const RESOURCE_NOT_FOUND = -32002;
+
+/** A failure on its way through code that throws; the port hands out what it carries. */
+export class UpstreamFault extends Error {
+  override readonly name = 'UpstreamFault';
+  readonly failure: UpstreamFailure;
+
+  constructor(failure: UpstreamFailure, cause?: unknown) {
+    super(failure.message, cause === undefined ? undefined : { cause });
+    this.failure = failure;
+  }
+}
+
+/** What went wrong with a request to `server`, from whatever was thrown. */
+export function failureOf(server: string, thrown: unknown): UpstreamFailure {
+  if (thrown instanceof UpstreamFault) return thrown.failure;
+  if (thrown instanceof ProtocolError) return rpcFailure(server, thrown);
+  if (isUnauthorized(thrown)) return unauthorized(server);
+  if (thrown instanceof SdkHttpError) return httpFailure(server, thrown);
+  if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
+    return {
+      code: 'upstream_error',
+      errorType: 'VALIDATION',
+      message: `Server "${server}" broke the protocol: ${firstLine(thrown.message)}`,
+    };
+  }
+  if (thrown instanceof SdkError && thrown.code === SdkErrorCode.MethodNotSupportedByProtocolVersion) {
+    return {
+      code: 'upstream_error',
+      errorType: 'NOT_FOUND',
+      message: `Server "${server}": ${thrown.message}`,
+    };
+  }
+  return unavailable(server, reasonOf(thrown));
+}
+
+export function unavailable(server: string, reason: string, hint?: string): UpstreamFailure {
+  return {
+    code: 'upstream_unavailable',
+    errorType: 'NETWORK',
+    message: `Server "${server}" cannot be reached: ${reason}`,
+    hint: hint ?? `\`pml servers logs ${server}\` shows what it wrote; the next call tries again.`,
+  };
+}
+
+export function unauthorized(server: string): UpstreamFailure {
+  return {
+    code: 'unauthorized',
+    errorType: 'PERMISSION',
+    message: `Server "${server}" wants a login`,
+    hint: `Run \`pml servers login ${server}\`, or set its "headers" or "auth" in the configuration.`,
+  };
+}
+
+export function disabled(server: string): UpstreamFailure {
+  return {
+    code: 'forbidden',
+    errorType: 'PERMISSION',
+    message: `Server "${server}" is disabled`,
+    hint: 'Take "disabled" out of its configuration.',
+  };
+}
+
+/**
+ * The server has not run the request, so it may be sent again: it has forgotten our session (404),
+ * nobody listens at its address, or the connection was gone before anything was sent.
+ */
+export function isUnsent(thrown: unknown): boolean {
+  if (thrown instanceof SdkHttpError) return thrown.status === 404;
+  if (thrown instanceof SdkError) return thrown.code === SdkErrorCode.NotConnected;
+  const error = innermost(thrown);
+  if (!(error instanceof Error)) return false;
+  return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED' || error.message === 'Not connected';
+}
+
+export function isConnectionLoss(thrown: unknown): boolean {
+  return thrown instanceof SdkError && thrown.code === SdkErrorCode.ConnectionClosed;
+}
+
+export function reasonOf(thrown: unknown): string {
+  const error = innermost(thrown);
+  return error instanceof Error ? firstLine(error.message || error.name) : String(error);
+}
+
+/** Fetch says no more than "fetch failed" itself; the reason is further in. */
+function innermost(thrown: unknown): unknown {
+  let error = thrown;
+  while (error instanceof Error && error.cause instanceof Error) error = error.cause;
+  return error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
+}
+
+function isUnauthorized(thrown: unknown): boolean {
+  if (thrown instanceof UnauthorizedError) return true;
+  return thrown instanceof SdkHttpError && thrown.status === 401;
+}
+
+function rpcFailure(server: string, error: ProtocolError): UpstreamFailure {
+  const { code, message, data } = error;
+  return {
+    code: 'upstream_error',
+    errorType: rpcErrorType(error),
+    message: `Server "${server}" answered: ${message}`,
+    rpc: { code, message, ...(data !== undefined && { data }) },
+  };
+}
+
+/** Servers answer "invalid params" for an unknown tool as well, so the words decide. */
+function rpcErrorType({ code, message, data }: ProtocolError): ErrorType {
+  if (code === METHOD_NOT_FOUND || code === RESOURCE_NOT_FOUND) return 'NOT_FOUND';
+  if (code !== INVALID_PARAMS) return 'UNKNOWN';
+  const named = typeof data === 'object' && data !== null && 'uri' in data;
+  return named || /not found|unknown (tool|prompt|resource)/i.test(message) ? 'NOT_FOUND' : 'VALIDATION';
+}
+
+function httpFailure(server: string, error: SdkHttpError): UpstreamFailure {
+  const { status } = error;
+  if (status === 403) {
+    return {
+      code: 'forbidden',
+      errorType: 'PERMISSION',
+      message: `Server "${server}" refused the request (HTTP 403)`,
+      hint: `Check the rights of the account; \`pml servers login ${server}\` asks for new ones.`,
+    };
+  }
+  const failure = unavailable(server, `HTTP ${status}${bodyOf(error)}`);
+  return status === 408 || status === 504 ? { ...failure, errorType: 'TIMEOUT' } : failure;
+}
+
+function bodyOf(error: SdkHttpError): string {
+  const text = error.data?.text;
+  return typeof text === 'string' && text.trim() !== '' ? `, ${firstLine(text).slice(0, 200)}` : '';
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0] ?? '';
+}

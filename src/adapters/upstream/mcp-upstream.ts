@@ -1,0 +1,227 @@
+import type {
+  Clock,
+  JsonObject,
+  Logger,
+  ServerSettings,
+  TokenStore,
+  ToolResult,
+  Upstream,
+  UpstreamChanges,
+  UpstreamEvent,
+  UpstreamFailure,
+  UpstreamIdentity,
+  UpstreamLogin,
+  UpstreamOptions,
+  UpstreamReply,
+  UpstreamServer,
+  UpstreamTool,
+} from '../../engine/ports.ts';
+import { oauthSettings } from './authorization.ts';
+import type { BackoffOptions } from './backoff.ts';
+import { beginLogin } from './begin-login.ts';
+import { ChildRegistry } from './child-registry.ts';
+import { failureOf, UpstreamFault } from './failure.ts';
+import { redeemOnce } from './redeem-once.ts';
+import type { ServerContext } from './server-life.ts';
+import { ServerLink } from './server-link.ts';
+
+const DEFAULTS = { backoff: { baseMs: 500, maxMs: 60_000 } };
+
+export interface McpUpstreamOptions {
+  readonly servers: readonly ServerSettings[];
+  /** Where the processes we start are recorded; call `reapOrphans` on it first. */
+  readonly dataDir: string;
+  readonly tokens: TokenStore;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** What we tell servers about ourselves. */
+  readonly info: { readonly name: string; readonly version: string };
+  readonly backoff?: BackoffOptions;
+  /** How long a server may take from its start to its first answer. */
+  readonly startMs?: number;
+  /** How long it may take to say that it belongs to the 2026-07-28 era. */
+  readonly probeMs?: number;
+  /** How long processes may take to end before they are killed. */
+  readonly graceMs?: number;
+}
+
+/** The MCP servers of the configuration, through the official SDK. */
+export class McpUpstream implements Upstream {
+  readonly #context: ServerContext;
+  readonly #registry: ChildRegistry;
+  readonly #listeners = new Set<(event: UpstreamEvent) => void>();
+  #links = new Map<string, ServerLink>();
+
+  constructor(options: McpUpstreamOptions) {
+    this.#registry = new ChildRegistry(options.dataDir);
+    this.#context = {
+      ...options,
+      backoff: options.backoff ?? DEFAULTS.backoff,
+      registry: this.#registry,
+      emit: (event) => this.#emit(event),
+    };
+    for (const settings of options.servers) this.#add(settings);
+  }
+
+  servers(): readonly UpstreamServer[] {
+    return [...this.#links.values()].map((link) => link.describe());
+  }
+
+  start(server: string, options: UpstreamOptions = {}): Promise<UpstreamReply<UpstreamIdentity>> {
+    return this.#reply(server, options, (link) => link.start(options));
+  }
+
+  catalogue(server: string, options: UpstreamOptions = {}): Promise<UpstreamReply<readonly UpstreamTool[]>> {
+    return this.#reply(server, options, (link) => link.tools(options) as Promise<readonly UpstreamTool[]>);
+  }
+
+  callTool(
+    server: string,
+    tool: string,
+    args: JsonObject,
+    options: UpstreamOptions = {},
+  ): Promise<UpstreamReply<ToolResult>> {
+    const params = { ...options.extraParams, name: tool, arguments: args };
+    return this.#reply(server, options, (link) => link.callTool(params, options));
+  }
+
+  request(
+    server: string,
+    method: string,
+    params: JsonObject,
+    options: UpstreamOptions = {},
+  ): Promise<UpstreamReply<JsonObject>> {
+    return this.#reply(server, options, (link) => link.request(method, params, options));
+  }
+
+  async notify(server: string, method: string, params: JsonObject): Promise<boolean> {
+    return (await this.#links.get(server)?.notify(method, params)) ?? false;
+  }
+
+  subscribe(listener: (event: UpstreamEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async forgetClient(clientId: string): Promise<void> {
+    // A server that does not take it well has other troubles, which its next call will tell.
+    await Promise.allSettled([...this.#links.values()].map((link) => link.forgetClient(clientId)));
+  }
+
+  restart(server: string): Promise<UpstreamReply<UpstreamIdentity>> {
+    return this.#reply(server, {}, (link) => link.restart());
+  }
+
+  async reload(servers: readonly ServerSettings[]): Promise<UpstreamChanges> {
+    const before = this.#links;
+    const changes = { added: [], removed: [], restarted: [], adjusted: [] } as Record<
+      keyof UpstreamChanges,
+      string[]
+    >;
+    const replaced: ServerLink[] = [];
+    this.#links = new Map();
+    for (const settings of servers) {
+      const link = before.get(settings.name);
+      if (link && startsAlike(link.settings, settings)) {
+        this.#links.set(settings.name, link);
+        if (JSON.stringify(link.settings) !== JSON.stringify(settings)) changes.adjusted.push(settings.name);
+        link.adjust(settings);
+      } else {
+        this.#add(settings);
+        if (link) replaced.push(link);
+        (link ? changes.restarted : changes.added).push(settings.name);
+      }
+    }
+    const gone = [...before].filter(([name]) => !this.#links.has(name));
+    changes.removed.push(...gone.map(([name]) => name));
+    await Promise.all([...replaced, ...gone.map(([, link]) => link)].map((link) => link.close()));
+    return changes;
+  }
+
+  logs(server: string): readonly string[] {
+    return this.#links.get(server)?.logs() ?? [];
+  }
+
+  login(server: string, redirectUrl: string): Promise<UpstreamReply<UpstreamLogin>> {
+    return this.#reply(server, {}, async (link) => {
+      const { settings } = link;
+      const auth = settings.transport === 'stdio' ? null : oauthSettings(settings);
+      if (settings.transport === 'stdio' || !auth) throw new UpstreamFault(noLogin(server));
+      const { tokens } = this.#context;
+      const ask = redeemOnce((input, init) => fetch(input, init));
+      const login = await beginLogin({ server, url: settings.url, auth, tokens, redirectUrl, fetch: ask });
+      if (login.done) {
+        await link.drop();
+        return login;
+      }
+      const finish = async (callbackUrl: string) => {
+        const outcome = await login.finish(callbackUrl);
+        if (outcome.ok) await link.drop();
+        return outcome;
+      };
+      return { ...login, finish };
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#links.values()].map((link) => link.close()));
+    this.#registry.close();
+  }
+
+  #add(settings: ServerSettings): void {
+    this.#links.set(settings.name, new ServerLink(settings, this.#context));
+  }
+
+  #emit(event: UpstreamEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  async #reply<T>(
+    server: string,
+    options: UpstreamOptions,
+    run: (link: ServerLink) => Promise<T>,
+  ): Promise<UpstreamReply<T>> {
+    const link = this.#links.get(server);
+    if (!link) return { ok: false, error: unknownServer(server, [...this.#links.keys()]) };
+    try {
+      return { ok: true, value: await run(link) };
+    } catch (error) {
+      return { ok: false, error: options.signal?.aborted ? cancelled(server) : failureOf(server, error) };
+    }
+  }
+}
+
+/** Limits and filters are ours; everything else is part of how the server is started or reached. */
+function startsAlike(a: ServerSettings, b: ServerSettings): boolean {
+  const how = ({ tools: _, timeoutMs: __, concurrency: ___, ...rest }: ServerSettings) =>
+    JSON.stringify(rest);
+  return how(a) === how(b);
+}
+
+function unknownServer(server: string, known: readonly string[]): UpstreamFailure {
+  return {
+    code: 'not_found',
+    errorType: 'NOT_FOUND',
+    message: `There is no server "${server}"`,
+    hint: known.length === 0 ? 'No server is configured.' : `Configured are: ${known.join(', ')}.`,
+  };
+}
+
+function noLogin(server: string): UpstreamFailure {
+  return {
+    code: 'usage',
+    errorType: 'VALIDATION',
+    message: `There is nothing to log in to at server "${server}"`,
+    hint: 'Only servers reached over HTTP, without a fixed token, have a login.',
+  };
+}
+
+function cancelled(server: string): UpstreamFailure {
+  return {
+    code: 'cancelled',
+    errorType: 'UNKNOWN',
+    message: `The request to server "${server}" was cancelled`,
+  };
+}

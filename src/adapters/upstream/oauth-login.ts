@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client';
+import type { JsonObject, ServerAuth, TokenStore } from '../../engine/ports.ts';
+import { UpstreamFault, unauthorized } from './failure.ts';
+
+/** What is kept of a login. Bound to the server's address: a token never follows a changed one. */
+interface Credentials {
+  readonly url: string;
+  readonly redirectUrl?: string;
+  readonly client?: StoredOAuthClientInformation;
+  readonly tokens?: StoredOAuthTokens;
+  readonly verifier?: string;
+  readonly discovery?: OAuthDiscoveryState;
+}
+
+/** A person is there to be sent to the authorization server. */
+export interface Visitor {
+  readonly redirectUrl: string;
+  redirect(url: URL): void;
+}
+
+export interface OAuthLoginOptions {
+  readonly server: string;
+  readonly url: string;
+  readonly auth: Extract<ServerAuth, { kind: 'client_credentials' | 'authorization_code' }>;
+  readonly tokens: TokenStore;
+  readonly visitor?: Visitor;
+}
+
+/** Nobody is sent there; without any address the SDK takes the grant for one between machines. */
+const NOWHERE = 'http://127.0.0.1/';
+
+/** The SDK's view of a login that is kept in the token store, for both grants. */
+export class OAuthLogin implements OAuthClientProvider {
+  readonly expectedState = randomUUID();
+  /** Absent with a configured client, which must never be replaced by a newly registered one. */
+  readonly saveClientInformation?: (client: StoredOAuthClientInformation) => Promise<void>;
+  readonly #options: OAuthLoginOptions;
+
+  constructor(options: OAuthLoginOptions) {
+    this.#options = options;
+    if (options.auth.clientId === undefined) this.saveClientInformation = (client) => this.#write({ client });
+  }
+
+  get redirectUrl(): string | undefined {
+    if (this.#options.auth.kind === 'client_credentials') return undefined;
+    return this.#options.visitor?.redirectUrl ?? NOWHERE;
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    const { auth } = this.#options;
+    const machine = auth.kind === 'client_credentials';
+    return {
+      client_name: 'PML',
+      redirect_uris: this.redirectUrl === undefined ? [] : [this.redirectUrl],
+      grant_types: machine ? ['client_credentials'] : ['authorization_code', 'refresh_token'],
+      ...(!machine && { response_types: ['code'] }),
+      token_endpoint_auth_method: auth.clientSecret === undefined ? 'none' : 'client_secret_basic',
+      ...(auth.scope !== undefined && { scope: auth.scope }),
+    };
+  }
+
+  state(): string {
+    return this.expectedState;
+  }
+
+  async clientInformation(): Promise<StoredOAuthClientInformation | undefined> {
+    const { auth } = this.#options;
+    if (auth.clientId === undefined) return (await this.#read()).client;
+    return {
+      client_id: auth.clientId,
+      ...(auth.clientSecret !== undefined && { client_secret: auth.clientSecret }),
+      ...(auth.kind === 'client_credentials' && auth.issuer !== undefined && { issuer: auth.issuer }),
+    };
+  }
+
+  async tokens(): Promise<StoredOAuthTokens | undefined> {
+    return (await this.#read()).tokens;
+  }
+
+  saveTokens(tokens: StoredOAuthTokens): Promise<void> {
+    return this.#write({ tokens });
+  }
+
+  redirectToAuthorization(url: URL): void {
+    const { visitor, server } = this.#options;
+    if (!visitor) throw new UpstreamFault(unauthorized(server));
+    visitor.redirect(url);
+  }
+
+  saveCodeVerifier(verifier: string): Promise<void> {
+    return this.#write({ verifier });
+  }
+
+  async codeVerifier(): Promise<string> {
+    return (await this.#read()).verifier ?? '';
+  }
+
+  saveDiscoveryState(discovery: OAuthDiscoveryState): Promise<void> {
+    return this.#write({ discovery });
+  }
+
+  async discoveryState(): Promise<OAuthDiscoveryState | undefined> {
+    return (await this.#read()).discovery;
+  }
+
+  async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
+    if (scope === 'all') await this.#options.tokens.delete(this.#options.server);
+    else await this.#write({ [scope]: undefined });
+  }
+
+  prepareTokenRequest(scope?: string): URLSearchParams | undefined {
+    if (this.#options.auth.kind !== 'client_credentials') return undefined;
+    const wanted = scope ?? this.#options.auth.scope;
+    return new URLSearchParams({ grant_type: 'client_credentials', ...(wanted && { scope: wanted }) });
+  }
+
+  async #read(): Promise<Credentials> {
+    const { tokens, server, url, visitor } = this.#options;
+    const kept = (await tokens.get(server)) as unknown as Credentials | null;
+    if (kept?.url !== url) return { url };
+    // A registration names the addresses a browser may come back to; for another one it is of no use.
+    const { client: _, ...rest } = kept;
+    return visitor && kept.redirectUrl !== visitor.redirectUrl ? rest : kept;
+  }
+
+  async #write(change: Partial<Record<keyof Credentials, unknown>>): Promise<void> {
+    const { tokens, server, visitor } = this.#options;
+    const redirect = visitor ? { redirectUrl: visitor.redirectUrl } : {};
+    await tokens.set(server, { ...(await this.#read()), ...redirect, ...change } as JsonObject);
+  }
+}

@@ -1,0 +1,215 @@
+import type {
+  Clock,
+  JsonObject,
+  Logger,
+  ServerSettings,
+  TokenStore,
+  UpstreamEvent,
+  UpstreamFailure,
+  UpstreamState,
+} from '../../engine/ports.ts';
+import { type BackoffOptions, backoffMs } from './backoff.ts';
+import type { ChildRegistry } from './child-registry.ts';
+import { type Connected, connect } from './connect.ts';
+import type { Connection, ConnectionListener } from './connection.ts';
+import { disabled, failureOf, reasonOf, UpstreamFault, unavailable } from './failure.ts';
+import { RecentLines } from './recent-lines.ts';
+
+export interface ServerContext {
+  readonly info: { readonly name: string; readonly version: string };
+  readonly registry: ChildRegistry;
+  readonly tokens: TokenStore;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly backoff: BackoffOptions;
+  readonly startMs?: number;
+  readonly probeMs?: number;
+  readonly graceMs?: number;
+  emit(event: UpstreamEvent): void;
+}
+
+export interface ServerLifeHooks {
+  /** Brings a new connection to where the old one was, before anyone uses it. */
+  prepare(connection: Connection): Promise<void>;
+  /** Somebody listens to the server without calling it. */
+  isListenedTo(): boolean;
+}
+
+/** A server's coming and going: started when first needed, by one for all; lost, and regained. */
+export class ServerLife implements ConnectionListener {
+  readonly #context: ServerContext;
+  readonly #hooks: ServerLifeHooks;
+  readonly #settings: ServerSettings;
+  readonly #stderr = new RecentLines();
+  #state: UpstreamState;
+  #since: Date;
+  #error: UpstreamFailure | null = null;
+  #live: Connected | null = null;
+  #starting: Promise<Connected> | null = null;
+  #stop = new AbortController();
+  #failures = 0;
+  /** In the clock's monotonic time; who comes earlier gets the last error. */
+  #retryAt = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #wasReady = false;
+  #knownLegacy = false;
+  #garbageLines = 0;
+
+  constructor(settings: ServerSettings, context: ServerContext, hooks: ServerLifeHooks) {
+    this.#settings = settings;
+    this.#context = context;
+    this.#hooks = hooks;
+    this.#state = settings.disabled ? 'disabled' : 'idle';
+    this.#since = context.clock.now();
+  }
+
+  describe() {
+    return {
+      state: this.#state,
+      since: this.#since,
+      error: this.#error,
+      pid: this.#live?.pid ?? null,
+      protocolVersion: this.#live?.connection.identity.protocolVersion ?? null,
+      garbageLines: this.#garbageLines,
+    };
+  }
+
+  /** The connection as it stands; null when there is none. */
+  get live(): Connected | null {
+    return this.#live;
+  }
+
+  logs(): readonly string[] {
+    return this.#stderr.list();
+  }
+
+  /** A connection that works as far as we know; starts the server when there is none. */
+  async connected(signal?: AbortSignal): Promise<Connected> {
+    signal?.throwIfAborted();
+    if (this.#state === 'disabled') throw new UpstreamFault(disabled(this.#settings.name));
+    if (this.#live && !this.#live.connection.closed) return this.#live;
+    const wait = this.#retryAt - this.#context.clock.monotonic();
+    if (this.#error && wait > 0 && !this.#starting) throw new UpstreamFault(again(this.#error, wait));
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = null;
+    });
+    return signal ? abandonable(this.#starting, signal) : this.#starting;
+  }
+
+  /** Ends the connection and the server's processes; the next request starts it anew. */
+  async drop(): Promise<void> {
+    this.#stop.abort(new Error('stopped'));
+    await this.#starting?.catch(() => {});
+    clearTimeout(this.#retry);
+    const live = this.#live;
+    this.#live = null;
+    this.#failures = 0;
+    this.#retryAt = 0;
+    if (this.#state !== 'disabled') this.#become('idle');
+    await live?.connection.close().catch(() => {});
+  }
+
+  /** For good. */
+  async close(): Promise<void> {
+    this.#become('disabled');
+    await this.drop();
+  }
+
+  onNotification(method: string, params: JsonObject, clientId: string | null): void {
+    this.#context.emit({ type: 'notification', server: this.#settings.name, method, params, clientId });
+  }
+
+  onLost(connection: Connection, reason: unknown): void {
+    if (this.#live?.connection !== connection) return;
+    const exit = this.#live.exit();
+    this.#live = null;
+    this.#failed(
+      unavailable(this.#settings.name, exit === null ? reasonOf(reason) : `it ended with ${exit}`),
+    );
+  }
+
+  async #start(): Promise<Connected> {
+    clearTimeout(this.#retry);
+    this.#stop = new AbortController();
+    this.#become('starting');
+    try {
+      const live = await connect({
+        ...this.#context,
+        settings: this.#settings,
+        listener: this,
+        signal: this.#stop.signal,
+        stderr: this.#stderr,
+        knownLegacy: this.#knownLegacy,
+        onGarbage: (line) => this.#onGarbage(line),
+      });
+      this.#live = live;
+      await this.#hooks.prepare(live.connection);
+      this.#knownLegacy = this.#settings.transport === 'stdio' && !live.connection.modern;
+      this.#failures = 0;
+      this.#wasReady = true;
+      this.#become('ready');
+      return live;
+    } catch (error) {
+      const half = this.#live;
+      this.#live = null;
+      await half?.connection.close().catch(() => {});
+      this.#failures += 1;
+      this.#retryAt = this.#context.clock.monotonic() + this.#backoff();
+      this.#failed(failureOf(this.#settings.name, error));
+      throw error;
+    }
+  }
+
+  /** A process is started again by the next call; what lives elsewhere, or is listened to, is sought. */
+  #failed(error: UpstreamFailure): void {
+    if (this.#stop.signal.aborted) return;
+    const { name, transport } = this.#settings;
+    this.#context.logger.log('warn', error.message, { server: name });
+    const sought = this.#wasReady && (transport !== 'stdio' || this.#hooks.isListenedTo());
+    this.#become(sought ? 'backoff' : 'failed', error);
+    if (!sought) return;
+    const seek = () => {
+      this.#retryAt = 0;
+      this.connected().catch(() => {});
+    };
+    const first = backoffMs(1, this.#context.backoff, this.#context.random);
+    this.#retry = setTimeout(seek, Math.max(this.#backoff(), first)).unref();
+  }
+
+  #backoff(): number {
+    return backoffMs(this.#failures, this.#context.backoff, this.#context.random);
+  }
+
+  #become(state: UpstreamState, error: UpstreamFailure | null = null): void {
+    this.#state = state;
+    this.#error = error;
+    this.#since = this.#context.clock.now();
+    this.#context.emit({ type: 'state', server: this.#settings.name, state, error });
+  }
+
+  #onGarbage(line: string): void {
+    this.#garbageLines += 1;
+    if (this.#garbageLines > 1) return;
+    const { name } = this.#settings;
+    const fields = { server: name, line: line.slice(0, 200) };
+    this.#context.logger.log('warn', `Server "${name}" writes to stdout what is no message`, fields);
+  }
+}
+
+function again(error: UpstreamFailure, waitMs: number): UpstreamFailure {
+  const seconds = Math.ceil(waitMs / 1_000);
+  return { ...error, hint: `It is tried again in ${seconds} s; \`pml servers restart\` tries at once.` };
+}
+
+/** The start goes on for the others when one caller leaves. */
+async function abandonable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: left, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(signal.reason);
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([promise, left]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}

@@ -1,0 +1,219 @@
+import { ProtocolError } from '@modelcontextprotocol/client';
+import type {
+  JsonObject,
+  ServerSettings,
+  UpstreamIdentity,
+  UpstreamOptions,
+  UpstreamServer,
+} from '../../engine/ports.ts';
+import { CallSlots } from './call-slots.ts';
+import { ClientWishes } from './client-wishes.ts';
+import type { Connection, ConnectionRequest } from './connection.ts';
+import { isConnectionLoss, isUnsent, UpstreamFault, unavailable } from './failure.ts';
+import { type ServerContext, ServerLife } from './server-life.ts';
+
+const HEADER_MISMATCH = -32020;
+/** Stands for requests that are made for no client. */
+const NOBODY = '';
+
+/** What can be asked of one server, whether it runs just now or not. */
+export class ServerLink {
+  readonly #life: ServerLife;
+  readonly #slots: CallSlots;
+  readonly #wishes = new ClientWishes();
+  #settings: ServerSettings;
+  #toolCount: number | null = null;
+
+  constructor(settings: ServerSettings, context: ServerContext) {
+    this.#settings = settings;
+    this.#slots = new CallSlots(settings.concurrency);
+    this.#life = new ServerLife(settings, context, {
+      prepare: (connection) => this.#grantAll(connection),
+      isListenedTo: () => this.#wishes.uris.length > 0,
+    });
+  }
+
+  get settings(): ServerSettings {
+    return this.#settings;
+  }
+
+  /** New limits; the way of starting must be the same. */
+  adjust(settings: ServerSettings): void {
+    this.#settings = settings;
+    this.#slots.limit = settings.concurrency;
+  }
+
+  describe(): UpstreamServer {
+    return {
+      ...this.#life.describe(),
+      name: this.#settings.name,
+      transport: this.#settings.transport,
+      toolCount: this.#toolCount,
+      callsInFlight: this.#slots.taken,
+      callsWaiting: this.#slots.waiting,
+    };
+  }
+
+  logs(): readonly string[] {
+    return this.#life.logs();
+  }
+
+  async start(options: UpstreamOptions): Promise<UpstreamIdentity> {
+    return (await this.#life.connected(options.signal)).connection.identity;
+  }
+
+  async tools(options: UpstreamOptions): Promise<readonly JsonObject[]> {
+    const tools = await this.#exchange('tools/list', options, async (connection) =>
+      // To some servers, being asked for what they do not have is an error.
+      connection.identity.capabilities.tools === undefined ? [] : connection.tools(this.#request(options)),
+    );
+    this.#toolCount = tools.length;
+    return tools;
+  }
+
+  async callTool(params: JsonObject, options: UpstreamOptions): Promise<JsonObject> {
+    const free = await this.#slots.take(options.signal);
+    try {
+      return await this.#exchange(`"${params.name}"`, options, async (connection) => {
+        const send = () => connection.request('tools/call', params, this.#request(options));
+        try {
+          return await send();
+        } catch (error) {
+          if (!(error instanceof ProtocolError && error.code === HEADER_MISMATCH)) throw error;
+          // Which arguments it wants to see in headers stands in its catalogue.
+          await connection.tools(this.#request(options));
+          return send();
+        }
+      });
+    } finally {
+      free();
+    }
+  }
+
+  request(method: string, params: JsonObject, options: UpstreamOptions): Promise<JsonObject> {
+    const clientId = options.client?.id ?? NOBODY;
+    return this.#exchange(method, options, (connection) => {
+      switch (method) {
+        case 'ping':
+          return connection.ping().then(() => ({}));
+        case 'logging/setLevel':
+          this.#wishes.setLevel(clientId, String(params.level));
+          return this.#sendLevel(connection, options);
+        case 'resources/subscribe':
+          return this.#watch(connection, clientId, params, options);
+        case 'resources/unsubscribe':
+          return this.#unwatch(connection, clientId, params, options);
+        default:
+          return connection.request(method, params, this.#request(options));
+      }
+    });
+  }
+
+  async notify(method: string, params: JsonObject): Promise<boolean> {
+    const live = this.#life.live;
+    await live?.connection.notify(method, params);
+    return live !== null;
+  }
+
+  async forgetClient(clientId: string): Promise<void> {
+    const { level } = this.#wishes;
+    const connection = this.#life.live?.connection;
+    for (const uri of this.#wishes.forget(clientId)) {
+      if (connection?.modern) continue;
+      await connection?.request('resources/unsubscribe', { uri }, this.#request({}));
+    }
+    if (connection?.modern) await connection.watch(this.#wishes.uris);
+    if (connection && this.#wishes.level !== level) await this.#sendLevel(connection, {});
+  }
+
+  async restart(): Promise<UpstreamIdentity> {
+    await this.#life.drop();
+    return this.start({});
+  }
+
+  /** Ends the connection; the next request makes a new one. */
+  drop(): Promise<void> {
+    return this.#life.drop();
+  }
+
+  close(): Promise<void> {
+    return this.#life.close();
+  }
+
+  /** Runs a request on a connection; once more on a new one when the server has not seen it. */
+  async #exchange<T>(
+    what: string,
+    options: UpstreamOptions,
+    run: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      const live = await this.#life.connected(options.signal);
+      try {
+        return await run(live.connection);
+      } catch (error) {
+        if (attempt > 0 || !isUnsent(error)) {
+          throw isConnectionLoss(error) ? this.#lossDuring(what, live.exit(), error) : error;
+        }
+        if (this.#life.live === live) await this.#life.drop();
+      }
+    }
+  }
+
+  #lossDuring(what: string, exit: string | null, cause: unknown): UpstreamFault {
+    const how = exit === null ? 'the connection was lost' : `it ended with ${exit}`;
+    return new UpstreamFault(unavailable(this.#settings.name, `${how} during ${what}`), cause);
+  }
+
+  #request(options: UpstreamOptions): ConnectionRequest {
+    const logLevel = this.#wishes.levelOf(options.client?.id ?? NOBODY);
+    return { ...options, timeoutMs: options.timeoutMs ?? this.#settings.timeoutMs, logLevel };
+  }
+
+  async #watch(
+    connection: Connection,
+    clientId: string,
+    params: JsonObject,
+    options: UpstreamOptions,
+  ): Promise<JsonObject> {
+    const uri = String(params.uri);
+    if (!this.#wishes.subscribe(clientId, uri)) return {};
+    try {
+      if (!connection.modern) {
+        return await connection.request('resources/subscribe', params, this.#request(options));
+      }
+      await connection.watch(this.#wishes.uris, uri);
+      return {};
+    } catch (error) {
+      this.#wishes.unsubscribe(clientId, uri);
+      throw error;
+    }
+  }
+
+  async #unwatch(
+    connection: Connection,
+    clientId: string,
+    params: JsonObject,
+    options: UpstreamOptions,
+  ): Promise<JsonObject> {
+    if (!this.#wishes.unsubscribe(clientId, String(params.uri))) return {};
+    if (!connection.modern)
+      return connection.request('resources/unsubscribe', params, this.#request(options));
+    await connection.watch(this.#wishes.uris);
+    return {};
+  }
+
+  /** In the modern era each request carries its client's level instead. */
+  async #sendLevel(connection: Connection, options: UpstreamOptions): Promise<JsonObject> {
+    const { level } = this.#wishes;
+    if (level === null || connection.modern) return {};
+    return connection.request('logging/setLevel', { level }, this.#request(options));
+  }
+
+  async #grantAll(connection: Connection): Promise<void> {
+    if (connection.modern) return connection.watch(this.#wishes.uris);
+    for (const uri of this.#wishes.uris) {
+      await connection.request('resources/subscribe', { uri }, this.#request({}));
+    }
+    await this.#sendLevel(connection, {});
+  }
+}

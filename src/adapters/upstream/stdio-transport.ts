@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type JSONRPCMessage,
+  SdkError,
+  SdkErrorCode,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
+import type { ChildRegistry } from './child-registry.ts';
+import { MessageLines } from './message-lines.ts';
+import { MARKER_VARIABLE } from './process-table.ts';
+import { endTrees, type ProcessTree, waitUntilGone } from './process-tree.ts';
+import type { RecentLines } from './recent-lines.ts';
+
+const DEFAULTS = {
+  /** How long a server may take to end by itself once its stdin is closed. */
+  politeMs: 500,
+  /** How long its processes may take after SIGTERM. */
+  graceMs: 2_000,
+  /** Output that is still in the pipe when the process has ended. */
+  drainMs: 100,
+  messageBytes: 64 * 1024 * 1024,
+};
+
+export interface StdioTransportOptions {
+  readonly server: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string | null;
+  readonly registry: ChildRegistry;
+  readonly stderr: RecentLines;
+  onGarbage(line: string): void;
+  readonly graceMs?: number;
+}
+
+/**
+ * A server as a child process in a group of its own, so that everything it starts ends with it.
+ * The SDK's own transport ends only the one process.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: <T extends JSONRPCMessage>(message: T) => void;
+  /** With `pid`, what the SDK recognises a child process by. */
+  readonly stderr = null;
+  readonly #options: StdioTransportOptions;
+  #child: ChildProcess | null = null;
+  #tree: ProcessTree | null = null;
+  #ending: Promise<void> | null = null;
+  #exit: string | null = null;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** How the process ended: `code 1`, `signal SIGKILL`; null while it lives. */
+  get exit(): string | null {
+    return this.#exit;
+  }
+
+  async start(): Promise<void> {
+    const { registry, server, command, args, env, cwd } = this.#options;
+    const marker = registry.announce(server);
+    const child = spawn(command, args, {
+      env: { ...getDefaultEnvironment(), ...env, [MARKER_VARIABLE]: marker },
+      ...(cwd !== null && { cwd }),
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+    try {
+      await once(child, 'spawn');
+    } catch (error) {
+      registry.gone(marker);
+      throw error;
+    }
+    this.#child = child;
+    this.#tree = registry.started(marker, child.pid as number);
+    this.#listen(child);
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (!stdin?.writable) {
+      return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The server takes no more messages'));
+    }
+    return new Promise((resolve, reject) => {
+      stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  /** Resolves when no process of the server is left. */
+  close(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  #listen(child: ChildProcess): void {
+    const lines = new MessageLines({
+      limit: DEFAULTS.messageBytes,
+      onMessage: (message) => this.onmessage?.(message),
+      onGarbage: this.#options.onGarbage,
+    });
+    child.stdout?.on('data', (chunk: Buffer) => {
+      try {
+        lines.append(chunk);
+      } catch (error) {
+        this.onerror?.(error as Error);
+        void this.close();
+      }
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#options.stderr.append(text));
+    child.stdin?.on('error', (error) => this.onerror?.(error));
+    child.on('exit', (code, signal) => {
+      this.#exit = signal === null ? `code ${code}` : `signal ${signal}`;
+      // Not `close`: a process it left behind may hold the pipes open for ever.
+      void Promise.race([once(child, 'close'), sleep(DEFAULTS.drainMs)]).then(() => this.close());
+    });
+  }
+
+  async #end(): Promise<void> {
+    const tree = this.#tree;
+    if (!tree) return;
+    const graceMs = this.#options.graceMs ?? DEFAULTS.graceMs;
+    this.#child?.stdin?.end();
+    if (this.#exit === null) await waitUntilGone([tree], Math.min(DEFAULTS.politeMs, graceMs));
+    this.onclose?.();
+    await endTrees([tree], graceMs);
+    this.#options.registry.gone(tree.marker);
+    for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) stream?.destroy();
+  }
+}
