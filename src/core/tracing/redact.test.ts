@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import { createRedactor, REDACTED } from './redact.ts';
 
 /** Every string of a value, keys included. */
@@ -10,6 +11,8 @@ function stringsOf(value: unknown): string[] {
     return Object.entries(value).flatMap(([key, item]) => [key, ...stringsOf(item)]);
   return [];
 }
+
+const proof = { numRuns: proofRuns(3000), seed: proofSeed() };
 
 const secretText = fc
   .string({ minLength: 6, maxLength: 40, unit: 'binary' })
@@ -53,6 +56,7 @@ describe('known secrets', () => {
           expect(text).not.toContain(query);
         }
       }),
+      proof,
     );
   });
 
@@ -73,6 +77,7 @@ describe('known secrets', () => {
             expect(Buffer.from(part, 'base64').toString()).not.toContain(secret.slice(2, -2));
         },
       ),
+      proof,
     );
   });
 
@@ -204,6 +209,7 @@ describe('any value at all', () => {
         createRedactor([before])(value);
         expect(JSON.stringify(value)).toBe(before);
       }),
+      proof,
     );
     const plain = { a: [1, 'two', { b: null, c: true }], __proto__x: {}, text: 'nothing to see' };
     expect(redact(plain)).toEqual(plain);
@@ -283,6 +289,7 @@ describe('limits', () => {
         const shown = cut(`${'.'.repeat(at)}hush-hush-hush${'.'.repeat(40)}`);
         expect(shown).not.toContain('hush');
       }),
+      proof,
     );
   });
 

@@ -21,7 +21,9 @@ interface ServerBase {
   readonly disabled: boolean;
   /** Globs on the server's own tool names; exclude wins. */
   readonly tools: { readonly include: readonly string[]; readonly exclude: readonly string[] };
+  /** Longest silence of one call, in milliseconds. */
   readonly timeoutMs: number;
+  /** Calls under way at once; more wait. */
   readonly concurrency: number;
 }
 
@@ -37,7 +39,28 @@ export type ServerSettings =
       readonly transport: 'http' | 'sse';
       readonly url: string;
       readonly headers: Readonly<Record<string, string>>;
+      /** Absent: no proof beyond the headers, until the server asks for a login. */
+      readonly auth?: ServerAuth;
     });
+
+/** How PML proves itself to a server reached over HTTP, besides plain headers. */
+export type ServerAuth =
+  | { readonly kind: 'bearer'; readonly token: string }
+  | {
+      readonly kind: 'client_credentials';
+      readonly clientId: string;
+      readonly clientSecret: string;
+      readonly scope?: string;
+      /** The only authorization server these credentials may go to. */
+      readonly issuer?: string;
+    }
+  /** A person logs in once, in a browser; without a client id PML registers itself. */
+  | {
+      readonly kind: 'authorization_code';
+      readonly clientId?: string;
+      readonly clientSecret?: string;
+      readonly scope?: string;
+    };
 
 export interface PermissionSettings {
   /** Globs on tool ids; deny > ask > allow. */
@@ -45,13 +68,14 @@ export interface PermissionSettings {
   readonly ask: readonly string[];
   readonly deny: readonly string[];
   readonly default: 'allow' | 'ask' | 'deny';
+  /** `careful` turns a default of `allow` into `ask` for every tool not marked read-only. */
   readonly profile: 'standard' | 'careful';
   /** How long a run waits for a person before it ends as `approval_required`. */
   readonly approvalWaitMs: number;
 }
 
 export interface RecordRule {
-  /** Glob on tool ids; the first rule that matches applies. */
+  /** Glob on tool ids; the first rule that matches applies, and the last one matches all. */
   readonly tools: string;
   readonly keep: 'none' | 'metadata' | 'full';
 }

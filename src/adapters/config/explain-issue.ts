@@ -1,0 +1,104 @@
+import type { JSONPath } from 'jsonc-parser';
+import type { z } from 'zod';
+import type { ConfigProblems } from './config-problems.ts';
+import { configJsonSchema, type JsonSchema } from './json-schema.ts';
+import { nearest } from './nearest-key.ts';
+import { locate, locateKey, type SourceText } from './source-text.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string in double quotes',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list: [ … ]',
+  object: 'an object: { … }',
+  record: 'an object: { … }',
+};
+
+/** Where in the file the checked value stands: `config` is checked, `source` is what was written. */
+export interface Checked {
+  readonly config: unknown;
+  readonly source: SourceText;
+  /** From a path in `config` to the path in the file. */
+  readonly pathInFile: (path: JSONPath) => JSONPath;
+}
+
+/** Turns what the schema found into sentences: which key, what is wrong, what was probably meant. */
+export function explainIssue(issue: z.core.$ZodIssue, checked: Checked, problems: ConfigProblems): void {
+  const path = issue.path as JSONPath;
+  const inFile = checked.pathInFile(path);
+  if (issue.code === 'unrecognized_keys') {
+    for (const key of issue.keys) {
+      const here = [...inFile, key];
+      const message = `is not a known key; ${suggestKey(path, key, checked.config)}`;
+      problems.add(locateKey(checked.source, here), here, message);
+    }
+    return;
+  }
+  if (issue.code === 'invalid_key') {
+    problems.add(locateKey(checked.source, inFile), inFile, issue.issues[0]!.message);
+    return;
+  }
+  problems.add(locate(checked.source, inFile), inFile, wrong(issue, valueAt(checked.config, path)));
+}
+
+function wrong(issue: z.core.$ZodIssue, given: unknown): string {
+  if (issue.code === 'invalid_union' && 'options' in issue)
+    return mustBeOneOf(issue.options as string[], given);
+  if (issue.code === 'invalid_value') return mustBeOneOf(issue.values.map(String), given);
+  if (given === undefined) return 'is missing';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${TYPES[issue.expected] ?? issue.expected}`;
+    case 'too_small':
+      return issue.origin === 'string' ? 'must not be empty' : `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}`;
+    default:
+      return issue.message;
+  }
+}
+
+/** Says what may stand there, not what does: it could be a secret in the wrong place. */
+function mustBeOneOf(options: readonly string[], given: unknown): string {
+  const list = options.map((option) => `"${option}"`).join(', ');
+  const meant = typeof given === 'string' ? nearest(given, options) : null;
+  return `must be one of ${list}${meant === null ? '' : `; did you mean "${meant}"?`}`;
+}
+
+function suggestKey(path: JSONPath, key: string, config: unknown): string {
+  const schema = configJsonSchema();
+  const known = keysAt(schema, path, config);
+  const below = path.length === 0 ? keysAt(schema, ['pml'], config) : [];
+  const meant = nearest(key, known);
+  if (meant !== null && !below.includes(key)) return `did you mean "${meant}"?`;
+  const meantBelow = nearest(key, below);
+  if (meantBelow !== null) return `did you mean "${meantBelow}" under "pml"?`;
+  return `known here: ${known.join(', ')}`;
+}
+
+function keysAt(schema: JsonSchema, path: JSONPath, value: unknown): string[] {
+  const alternatives = schema.properties ? [schema] : (schema.oneOf ?? []);
+  const fitting = alternatives.filter((one) => fits(one, value));
+  const [step, ...rest] = path;
+  if (step === undefined) return [...new Set(fitting.flatMap((one) => Object.keys(one.properties ?? {})))];
+  const below = fitting.map((one) => one.properties?.[step]).find((found) => found !== undefined);
+  const next = below ?? schema.additionalProperties;
+  return typeof next === 'object' ? keysAt(next, rest, valueAt(value, [step])) : [];
+}
+
+/** Of several alternatives, those whose fixed values (`kind`) the value has. */
+function fits(schema: JsonSchema, value: unknown): boolean {
+  return Object.entries(schema.properties ?? {}).every(
+    ([key, { const: fixed }]) => fixed === undefined || valueAt(value, [key]) === fixed,
+  );
+}
+
+function valueAt(value: unknown, path: JSONPath): unknown {
+  let at = value;
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = (at as Record<string | number, unknown>)[step];
+  }
+  return at;
+}

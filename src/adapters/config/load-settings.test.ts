@@ -1,0 +1,245 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { treeOf } from '../../../test/architecture/tree-of.ts';
+import { temporaryDir } from '../../../test/support/temporary-dir.ts';
+import { dataDir } from './find-config.ts';
+import { loadSettings } from './load-settings.ts';
+import { DEFAULTS } from './schema.ts';
+
+const port = (number: number) => JSON.stringify({ pml: { http: { port: number } } });
+
+describe('where the file is looked for', () => {
+  test('[CFG-1] named by option, by PML_CONFIG, here, in the data folder, in this order', async () => {
+    const root = await treeOf({
+      'option.json': port(1),
+      'variable.json': port(2),
+      'here/pml.json': port(3),
+      'home/.pml/pml.json': port(4),
+      'data/pml.json': port(5),
+    });
+    const cwd = join(root, 'here');
+    const home = join(root, 'home');
+    const env = { PML_CONFIG: '../variable.json' };
+    const portOf = async (source: Partial<Parameters<typeof loadSettings>[0]>) =>
+      (await loadSettings({ env: {}, cwd, home, ...source })).http.port;
+
+    expect(await portOf({ file: '../option.json', env })).toBe(1);
+    expect(await portOf({ env })).toBe(2);
+    expect(await portOf({ env: { PML_CONFIG: '' } })).toBe(3);
+    expect(await portOf({ cwd: root })).toBe(4);
+    expect(await portOf({ cwd: root, env: { PML_DATA: 'data' } })).toBe(5);
+    expect(await portOf({ cwd: root, data: join(root, 'data'), env: { PML_DATA: 'nowhere' } })).toBe(5);
+  });
+
+  test('[CFG-1] without any file the defaults apply', async () => {
+    const cwd = await temporaryDir();
+    const settings = await loadSettings({ env: {}, cwd, home: cwd });
+    expect(settings).toEqual({
+      file: null,
+      servers: [],
+      permissions: {
+        allow: [],
+        ask: [],
+        deny: [],
+        default: 'allow',
+        profile: 'standard',
+        approvalWaitMs: DEFAULTS.permissions.approval_wait_ms,
+      },
+      record: [{ tools: '*', keep: 'full' }],
+      embedding: { kind: 'minilm' },
+      store: { url: null },
+      http: { port: 8080, host: '127.0.0.1' },
+      learning: { enabled: true },
+      sandbox: expect.objectContaining({ memoryMb: DEFAULTS.sandbox.memory_mb }),
+      templates: null,
+      secrets: [],
+    });
+    await writeFile(join(cwd, 'pml.json'), '{}');
+    expect(await loadSettings({ env: {}, cwd, home: cwd })).toEqual({
+      ...settings,
+      file: join(cwd, 'pml.json'),
+    });
+  });
+
+  test('[CFG-1] a file that was named must exist', async () => {
+    const cwd = await temporaryDir();
+    const missing = { code: 'config_not_found', message: expect.stringContaining(join(cwd, 'no.json')) };
+    await expect(loadSettings({ file: 'no.json', env: {}, cwd })).rejects.toMatchObject(missing);
+    await expect(loadSettings({ env: { PML_CONFIG: 'no.json' }, cwd })).rejects.toMatchObject(missing);
+  });
+
+  test('[CFG-1] the data folder: option, PML_DATA, ~/.pml', () => {
+    const cwd = '/work/here';
+    expect(dataDir({ env: { PML_DATA: '/elsewhere' }, cwd, data: 'mine' })).toBe('/work/here/mine');
+    expect(dataDir({ env: { PML_DATA: '../x' }, cwd })).toBe('/work/x');
+    expect(dataDir({ env: {}, cwd, home: '/home/joe' })).toBe('/home/joe/.pml');
+  });
+});
+
+describe('what is no configuration', () => {
+  test('[CFG-3] a folder, a link to nowhere and an unreadable file are told apart', async () => {
+    const cwd = await temporaryDir();
+    const at = (name: string) => loadSettings({ file: name, env: {}, cwd });
+    await mkdir(join(cwd, 'folder.json'));
+    await symlink('nowhere', join(cwd, 'dangling.json'));
+    await symlink('loop.json', join(cwd, 'loop.json'));
+    await expect(at('folder.json')).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `${join(cwd, 'folder.json')} is a folder, not a configuration file`,
+    });
+    await expect(at('dangling.json')).rejects.toMatchObject({ code: 'config_not_found' });
+    await expect(at('loop.json')).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('cannot be read (ELOOP)'),
+    });
+    await symlink('nowhere', join(cwd, 'pml.json'));
+    await expect(loadSettings({ env: {}, cwd, home: cwd })).rejects.toMatchObject({
+      code: 'config_not_found',
+    });
+  });
+
+  test('[CFG-3] UTF-8 with a byte order mark and UTF-16 are read', async () => {
+    const cwd = await temporaryDir();
+    await writeFile(join(cwd, 'bom.json'), `\ufeff${port(7)}`);
+    await writeFile(join(cwd, 'wide.json'), Buffer.from(`\ufeff${port(8)}`, 'utf16le'));
+    expect((await loadSettings({ file: 'bom.json', env: {}, cwd })).http.port).toBe(7);
+    expect((await loadSettings({ file: 'wide.json', env: {}, cwd })).http.port).toBe(8);
+  });
+});
+
+test('[CFG-2] every key of pml.json arrives', async () => {
+  const root = await treeOf({
+    'conf/pml.json': `// a comment
+    {
+      "$schema": "../pml.schema.json",
+      "mcpServers": {
+        "files": {
+          "command": "npx", "args": ["-y", "server", "\${DATA_ROOT}"], "env": { "KEY": "\${FILES_KEY}" },
+          "cwd": "work", "disabled": true, "timeout": 5000, "concurrency": 2,
+          "tools": { "include": ["read_*"], "exclude": ["read_secret"] },
+        },
+        "web": { "url": "https://example.com/mcp", "headers": { "X-Key": "k-123456" } },
+        "old": { "type": "sse", "url": "https://example.com/sse", "auth": { "kind": "bearer", "token": "t-123456" } },
+        "team": {
+          "type": "streamable-http", "url": "https://example.com/2",
+          "auth": { "kind": "client_credentials", "client_id": "me", "client_secret": "s-123456",
+                    "scope": "a b", "issuer": "https://login.example.com" },
+        },
+        "person": { "url": "https://example.com/3", "auth": { "kind": "authorization_code", "client_id": "me" } },
+      },
+      "pml": {
+        "permissions": { "allow": ["files:*"], "ask": ["*:write_*"], "deny": ["*:delete_*"],
+                         "default": "ask", "profile": "careful", "approval_wait_ms": 1000 },
+        "record": { "files:*": "metadata", "*:secret_*": "none" },
+        "embedding": { "kind": "openai", "url": "https://api.example.com/v1", "model": "m",
+                       "dimension": 64, "api_key": "a-123456" },
+        "store": { "url": "postgres://joe:p-123456@db/pml" },
+        "http": { "port": 0, "host": "0.0.0.0" },
+        "learning": { "enabled": false },
+        "sandbox": { "memory_mb": 64, "cpu_ms": 1, "wall_ms": 2, "calls_in_flight": 3, "calls_total": 4,
+                     "argument_bytes": 5, "result_bytes": 6, "console_bytes": 7 },
+        "templates": "~/templates.yaml",
+      },
+    }`,
+  });
+  const settings = await loadSettings({
+    file: 'conf/pml.json',
+    env: { DATA_ROOT: '/srv/data', FILES_KEY: 'f-123456' },
+    cwd: root,
+    home: '/home/joe',
+  });
+  const usual = {
+    disabled: false,
+    timeoutMs: 60_000,
+    concurrency: 8,
+    tools: { include: ['*'], exclude: [] },
+    headers: {},
+  };
+  expect(settings).toEqual({
+    file: join(root, 'conf/pml.json'),
+    servers: [
+      {
+        name: 'files',
+        transport: 'stdio',
+        command: 'npx',
+        args: ['-y', 'server', '/srv/data'],
+        env: { KEY: 'f-123456' },
+        cwd: join(root, 'conf/work'),
+        disabled: true,
+        timeoutMs: 5000,
+        concurrency: 2,
+        tools: { include: ['read_*'], exclude: ['read_secret'] },
+      },
+      {
+        ...usual,
+        name: 'web',
+        transport: 'http',
+        url: 'https://example.com/mcp',
+        headers: { 'X-Key': 'k-123456' },
+      },
+      {
+        ...usual,
+        name: 'old',
+        transport: 'sse',
+        url: 'https://example.com/sse',
+        auth: { kind: 'bearer', token: 't-123456' },
+      },
+      {
+        ...usual,
+        name: 'team',
+        transport: 'http',
+        url: 'https://example.com/2',
+        auth: {
+          kind: 'client_credentials',
+          clientId: 'me',
+          clientSecret: 's-123456',
+          scope: 'a b',
+          issuer: 'https://login.example.com',
+        },
+      },
+      {
+        ...usual,
+        name: 'person',
+        transport: 'http',
+        url: 'https://example.com/3',
+        auth: { kind: 'authorization_code', clientId: 'me' },
+      },
+    ],
+    permissions: {
+      allow: ['files:*'],
+      ask: ['*:write_*'],
+      deny: ['*:delete_*'],
+      default: 'ask',
+      profile: 'careful',
+      approvalWaitMs: 1000,
+    },
+    record: [
+      { tools: 'files:*', keep: 'metadata' },
+      { tools: '*:secret_*', keep: 'none' },
+      { tools: '*', keep: 'full' },
+    ],
+    embedding: {
+      kind: 'openai',
+      url: 'https://api.example.com/v1',
+      model: 'm',
+      dimension: 64,
+      apiKey: 'a-123456',
+    },
+    store: { url: 'postgres://joe:p-123456@db/pml' },
+    http: { port: 0, host: '0.0.0.0' },
+    learning: { enabled: false },
+    sandbox: {
+      memoryMb: 64,
+      cpuMs: 1,
+      wallMs: 2,
+      callsInFlight: 3,
+      callsTotal: 4,
+      argumentBytes: 5,
+      resultBytes: 6,
+      consoleBytes: 7,
+    },
+    templates: '/home/joe/templates.yaml',
+    secrets: expect.arrayContaining(['f-123456', 'k-123456', 't-123456', 's-123456', 'a-123456', 'p-123456']),
+  });
+});

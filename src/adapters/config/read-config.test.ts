@@ -1,0 +1,275 @@
+import { describe, expect, test } from 'vitest';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { readConfig } from './read-config.ts';
+
+const home = '/home/joe';
+
+function problemsOf(text: string, { file = '/x/pml.json', env = {} } = {}): string[] {
+  try {
+    readConfig(file, text, { env, home });
+  } catch (error) {
+    expect(error).toBeInstanceOf(PmlError);
+    const { code, message, hint } = error as PmlError;
+    expect(code).toBe('config_invalid');
+    expect(hint).toBeTruthy();
+    const lines = message.split('\n');
+    if (lines.length === 1) return lines;
+    expect(lines[0]).toBe(`${file} has ${lines.length - 1} problems:`);
+    return lines.slice(1);
+  }
+  return [];
+}
+
+const serversOf = (text: string, { file = '/x/mcp.json', env = {} } = {}) =>
+  readConfig(file, text, { env, home }).config.mcpServers;
+
+describe('text', () => {
+  test('[CFG-3] comments and trailing commas are fine', () => {
+    expect(problemsOf('{ // one\n /* two */ "pml": { "http": { "port": 1, }, }, }')).toEqual([]);
+  });
+
+  test.each([
+    ['', '/x/pml.json:1:1 the file is empty; write {} to use the defaults'],
+    [' \n\t', '/x/pml.json:1:1 the file is empty; write {} to use the defaults'],
+    ['// nothing', '/x/pml.json:1:11 not JSON: a value is missing'],
+    ['[]', '/x/pml.json:1:1 must be an object: { … }'],
+    ['"x"', '/x/pml.json:1:1 must be an object: { … }'],
+    ['mcpServers:\n  a: b', '/x/pml.json:1:1 not JSON: an unknown word; text stands in double quotes'],
+    ['{\n  "pml": {}\n  "mcpServers": {}\n}', '/x/pml.json:3:3 not JSON: a "," is missing'],
+    ['{\r\n\r\n  "pml" {}\r\n}', '/x/pml.json:3:9 not JSON: a ":" is missing'],
+    ['{ "pml": {}', '/x/pml.json:1:12 not JSON: a "}" is missing'],
+    ['{ "a": "b\n" }', '/x/pml.json:1:8 not JSON: a string that does not end on its line'],
+  ])('[CFG-3] what is not JSON is refused with its place: %j', (text, problem) => {
+    expect(problemsOf(text)[0]).toBe(problem);
+  });
+
+  test('[CFG-3] a key that stands twice is refused, so that nothing is lost silently', () => {
+    const text = '{ "mcpServers": {\n "a": { "command": "x" },\n "a": { "command": "y" } } }';
+    expect(problemsOf(text)).toEqual(['/x/pml.json:3:2 mcpServers.a stands twice; keep one of them']);
+  });
+});
+
+describe('unknown keys and bad values', () => {
+  test('[CFG-5] all problems are told at once, each with line, column and the nearest key', () => {
+    const text = `{
+  "mcpServer": {},
+  "permissions": {},
+  "mcpServers": {
+    "a": { "comand": "npx" },
+    "b": { "command": "npx", "args": "x", "timeout": 30 },
+    "c": { "url": "ftp://example.com", "tools": { "exclude": ["c:x"] } },
+    "d": []
+  },
+  "pml": {
+    "permisions": {},
+    "permissions": { "approvalWaitMs": 1, "deny": ["delete_*"], "profile": "carefull" },
+    "record": { "files": "all" },
+    "embedding": { "kind": "openai", "modle": "m", "url": "https://x", "dimension": 1.5 },
+    "http": { "port": "80", "host": "" },
+    "store": { "url": "mysql://x" },
+    "sandbox": { "memory_mb": 1, "quux": true },
+    "templates": 3
+  }
+}`;
+    expect(problemsOf(text)).toEqual([
+      '/x/pml.json:2:3 mcpServer is not a known key; did you mean "mcpServers"?',
+      '/x/pml.json:3:3 permissions is not a known key; did you mean "permissions" under "pml"?',
+      '/x/pml.json:5:12 mcpServers.a.comand is not a known key; did you mean "command"?',
+      '/x/pml.json:6:38 mcpServers.b.args must be a list: [ … ]',
+      '/x/pml.json:6:54 mcpServers.b.timeout must be at least 100',
+      '/x/pml.json:7:19 mcpServers.c.url must be a URL that starts with http:// or https://',
+      '/x/pml.json:7:63 mcpServers.c.tools.exclude[0] must be the name of a tool without its server, for example "delete_*"',
+      '/x/pml.json:8:10 mcpServers.d must be an object: { … }',
+      '/x/pml.json:11:5 pml.permisions is not a known key; did you mean "permissions"?',
+      '/x/pml.json:12:22 pml.permissions.approvalWaitMs is not a known key; did you mean "approval_wait_ms"?',
+      '/x/pml.json:12:52 pml.permissions.deny[0] must be "*" or name server and tool, for example "github:delete_*"',
+      '/x/pml.json:12:76 pml.permissions.profile must be one of "standard", "careful"; did you mean "careful"?',
+      '/x/pml.json:13:17 pml.record.files must be "*" or name server and tool, for example "github:delete_*"',
+      '/x/pml.json:14:18 pml.embedding.model is missing',
+      '/x/pml.json:14:38 pml.embedding.modle is not a known key; did you mean "model"?',
+      '/x/pml.json:14:85 pml.embedding.dimension must be a whole number',
+      '/x/pml.json:15:23 pml.http.port must be a number',
+      '/x/pml.json:15:37 pml.http.host must not be empty',
+      '/x/pml.json:16:23 pml.store.url must be a URL that starts with postgres://',
+      '/x/pml.json:17:31 pml.sandbox.memory_mb must be at least 8',
+      '/x/pml.json:17:34 pml.sandbox.quux is not a known key; known here: memory_mb, cpu_ms, wall_ms, calls_in_flight, calls_total, argument_bytes, result_bytes, console_bytes',
+      '/x/pml.json:18:18 pml.templates must be a string in double quotes',
+    ]);
+  });
+
+  test('[CFG-5] of several kinds, only the keys of the one that was chosen are suggested', () => {
+    const chosen = '{ "pml": { "embedding": { "kind": "minilm", "modle": "m" } } }';
+    expect(problemsOf(chosen)).toEqual([
+      '/x/pml.json:1:45 pml.embedding.modle is not a known key; known here: kind',
+    ]);
+    expect(problemsOf('{ "pml": { "embedding": { "kind": "open-ai" } } }')).toEqual([
+      '/x/pml.json:1:35 pml.embedding.kind must be one of "minilm", "transformers", "openai"; did you mean "openai"?',
+    ]);
+    expect(problemsOf('{ "pml": { "embedding": {} } }')).toEqual([
+      '/x/pml.json:1:25 pml.embedding.kind must be one of "minilm", "transformers", "openai"',
+    ]);
+  });
+
+  test('[CFG-7] names that cannot be servers and parts that do not fit are refused', () => {
+    const text = `{ "mcpServers": {
+  "my server": { "command": "x" },
+  "code": { "command": "x" },
+  "both": { "command": "x", "url": "https://x" },
+  "none": {},
+  "stray": { "command": "x", "headers": {} },
+  "strayed": { "url": "https://x", "env": {} },
+  "type": { "command": "x", "type": "http" },
+  "twice": { "url": "https://x", "headers": { "authorization": "y" }, "auth": { "kind": "bearer", "token": "z" } }
+} }`;
+    expect(problemsOf(text)).toEqual([
+      '/x/pml.json:2:3 mcpServers."my server" cannot name a server; use letters, digits, "_", "-" and "." (the names "code" and "capability" are taken)',
+      '/x/pml.json:3:3 mcpServers.code cannot name a server; use letters, digits, "_", "-" and "." (the names "code" and "capability" are taken)',
+      '/x/pml.json:4:29 mcpServers.both.url cannot stand beside "command"; keep one of them',
+      '/x/pml.json:5:11 mcpServers.none needs "command" (a program to start) or "url" (a server to reach)',
+      '/x/pml.json:6:30 mcpServers.stray.headers is only for servers with "url"',
+      '/x/pml.json:7:36 mcpServers.strayed.env is only for servers with "command"',
+      '/x/pml.json:8:29 mcpServers.type.type is for servers with "url"; leave it out, or mend it',
+      '/x/pml.json:9:71 mcpServers.twice.auth and an Authorization header exclude each other; keep one of them',
+    ]);
+    expect(problemsOf('{ "mcpServers": { "__proto__": { "command": "x" } } }')[0]).toContain(
+      'cannot name a server',
+    );
+  });
+});
+
+describe('variables', () => {
+  test('[CFG-4] one that is not set is refused with file, place, name and what to do', () => {
+    const text =
+      '{ "mcpServers": { "a": {\n "command": "x", "env": { "T": "Bearer ${A_TOKEN} ${OTHER}" } } } }';
+    expect(problemsOf(text, { env: { OTHER: 'x' } })).toEqual([
+      '/x/pml.json:2:40 mcpServers.a.env.T uses the variable A_TOKEN, which is not set; set it before PML starts, or write ${A_TOKEN:-default}',
+    ]);
+  });
+
+  test('[CFG-4] in a server that is switched off it does no harm', () => {
+    const text =
+      '{ "mcpServers": { "a": { "disabled": true, "command": "x", "args": ["${NO}", "${YES}"] } } }';
+    expect(serversOf(text, { env: { YES: 'yes' } }).a?.args).toEqual(['${NO}', 'yes']);
+  });
+
+  test('[CFG-4] they work wherever text stands', () => {
+    const text =
+      '{ "pml": { "http": { "host": "${HOST}" }, "store": { "url": "${env:DB:-postgres://local}" } } }';
+    const { config } = readConfig('/x/pml.json', text, { env: { HOST: '::1' }, home });
+    expect(config.pml.http.host).toBe('::1');
+    expect(config.pml.store.url).toBe('postgres://local');
+  });
+});
+
+describe('files of other clients', () => {
+  test.each([
+    ['mcpServers (Claude, Cursor, Windsurf, …)', '{ "mcpServers": SERVERS, "globalShortcut": "x" }'],
+    ['servers (VS Code mcp.json)', '{ "inputs": [], "servers": SERVERS }'],
+    ['mcp.servers (VS Code settings)', '{ "editor.fontSize": 12, "mcp": { "servers": SERVERS } }'],
+    ['"mcp.servers" (VS Code settings, dotted)', '{ "mcp.servers": SERVERS }'],
+  ])('[CFG-2] %s', (_, form) => {
+    const servers =
+      '{ "a": { "type": "stdio", "command": "npx", "args": ["x"] }, "b": { "url": "https://x/y" } }';
+    expect(serversOf(form.replace('SERVERS', servers))).toMatchObject({
+      a: { command: 'npx', args: ['x'] },
+      b: { url: 'https://x/y' },
+    });
+    const wrong = form.replace('SERVERS', '{ "a": { "command": 3 } }');
+    expect(problemsOf(wrong, { file: '/x/mcp.json' })).toEqual([
+      expect.stringMatching(/^\/x\/mcp\.json:1:\d+ \S+\.a\.command must be a string/),
+    ]);
+  });
+
+  test("[CFG-6] keys that PML does not know are the client's there, and refused in pml.json", () => {
+    const text = `{ "mcpServers": { "a": {
+      "command": "npx", "alwaysAllow": ["x"], "gallery": true, "timeout": 60, "cwd": null, "env": { "PORT": 3000 }
+    } } }`;
+    expect(serversOf(text).a).toMatchObject({ command: 'npx', timeout: 60_000, env: { PORT: '3000' } });
+    expect(problemsOf(text)).toHaveLength(5);
+    expect(problemsOf(text.replace('{ "mcp', '{ "pml": {}, "mcp'), { file: '/x/team.json' })).toHaveLength(5);
+    const named = text.replace('{ "mcp', '{ "$schema": "./pml.schema.json", "mcp');
+    expect(problemsOf(named, { file: '/x/team.json' })).toHaveLength(5);
+  });
+
+  test('[CFG-6] being switched off, limits on tools and registered OAuth clients carry over', () => {
+    const servers = serversOf(`{ "mcpServers": {
+      "off": { "command": "x", "disabled": true },
+      "off2": { "command": "x", "enabled": false },
+      "copilot": { "type": "local", "command": "x", "tools": ["read"] },
+      "gemini": { "httpUrl": "https://x", "includeTools": ["a"], "excludeTools": ["b"] },
+      "windsurf": { "serverUrl": "https://x", "disabledTools": ["c"] },
+      "ours": { "type": "sse", "url": "https://x", "tools": { "exclude": ["d"] } },
+      "cursor": { "url": "https://x", "auth": { "CLIENT_ID": "i", "CLIENT_SECRET": "s", "scopes": ["p", "q"] } },
+      "claude": { "url": "https://x", "oauth": { "clientId": "i", "callbackPort": 1, "scopes": "p q" } }
+    } }`);
+    expect(servers.off?.disabled).toBe(true);
+    expect(servers.off2?.disabled).toBe(true);
+    expect(servers.copilot?.tools).toEqual({ include: ['read'], exclude: [] });
+    expect(servers.gemini).toMatchObject({ url: 'https://x', tools: { include: ['a'], exclude: ['b'] } });
+    expect(servers.windsurf).toMatchObject({ url: 'https://x', tools: { include: ['*'], exclude: ['c'] } });
+    expect(servers.ours).toMatchObject({ type: 'sse', tools: { exclude: ['d'] } });
+    const oauth = { kind: 'authorization_code', client_id: 'i', scope: 'p q' };
+    expect(servers.cursor?.auth).toEqual({ ...oauth, client_secret: 's' });
+    expect(servers.claude?.auth).toEqual(oauth);
+  });
+
+  test('[CFG-4] the variables that editors define are known, the questions they ask are not', () => {
+    const text =
+      '{ "servers": { "a": { "command": "${userHome}/bin", "args": ["${workspaceFolder}${/}b"] } } }';
+    expect(serversOf(text, { file: '/work/app/.vscode/mcp.json' }).a).toMatchObject({
+      command: '/home/joe/bin',
+      args: ['/work/app/b'],
+    });
+    const asks = '{ "servers": { "a": { "command": "x", "env": { "K": "${input:key}" } } } }';
+    expect(problemsOf(asks, { file: '/x/mcp.json' })).toEqual([
+      '/x/mcp.json:1:54 servers.a.env.K asks the editor for a value, which only the editor can give; use an environment variable: ${NAME}',
+    ]);
+  });
+
+  test('[CFG-6] a file without servers, or with a misspelt "pml", is not taken for an empty one', () => {
+    const file = '/x/team.json';
+    expect(problemsOf('{ "theme": "dark" }', { file })).toEqual([
+      '/x/team.json:1:1 has neither "pml" nor "mcpServers" nor "servers"; one of them is needed',
+    ]);
+    expect(problemsOf('{ "mcpServers": {}, "plm": { "permissions": { "deny": ["*"] } } }', { file })).toEqual(
+      ['/x/team.json:1:21 plm is not a known key; did you mean "pml"?'],
+    );
+    expect(problemsOf('{}', { file })).toEqual([]);
+  });
+});
+
+describe('secrets in errors', () => {
+  test('[CFG-8] no error shows a value of the file or of the environment', () => {
+    const text = `{
+      "mcpServers": {
+        "a": { "command": ["hush-command"], "env": { "K": 1234567, "L": "\${HUSH}" }, "headers": { "A": "hush-header" } },
+        "b": { "url": "hush-url://x", "auth": { "kind": "hush-kind", "token": "hush-token" } },
+        "c": { "url": "https://x?key=hush-query", "auth": { "kind": "bearer", "tokn": "hush-auth" } },
+        "hush-from-env !": { "command": "x" },
+        "d": { "command": "x", "ghp_abcdefghijklmnopqrstuvwxyz": "hush-key", "\${HUSH}": "hush" }
+      },
+      "pml": {
+        "permissions": { "deny": ["hush glob"], "default": "hush-default" },
+        "store": { "url": "hush-store" },
+        "embedding": { "kind": "openai", "api_key": ["hush-api"] },
+        "http": { "port": "hush-port", "hush-from-env": 1 }
+      }
+    }`;
+    const problems = problemsOf(text, { env: { HUSH: 'hush-from-env' } }).join('\n');
+    expect(problems.split('\n').length).toBeGreaterThan(12);
+    expect(problems).not.toMatch(/hush-|hush glob|1234567|ghp_abc/);
+  });
+
+  test('[CFG-8] nor does one about text that is not JSON', () => {
+    for (const text of [
+      '{ "token": "hush-hush',
+      '{ token: hush-hush }',
+      'TOKEN=hush-hush',
+      '{ "a": hush-hush, "b": "\\hush-hush" }',
+    ]) {
+      const problems = problemsOf(text);
+      expect(problems.length).toBeGreaterThan(0);
+      expect(problems.join()).not.toContain('hush-hush');
+    }
+  });
+});

@@ -1,0 +1,109 @@
+import { findNodeAtLocation, type JSONPath, type Node } from 'jsonc-parser';
+import { checkServers } from './check-servers.ts';
+import { clientVariables, fromClientEntry, misspeltPml, recogniseForm } from './client-form.ts';
+import { ConfigProblems } from './config-problems.ts';
+import { expandVariables, type UsedVariable, type VariableSource } from './expand-variables.ts';
+import { explainIssue } from './explain-issue.ts';
+import { type Config, configSchema } from './schema.ts';
+import { parseSource, propertiesOf } from './source-text.ts';
+
+interface Environment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+}
+
+/** From text to a checked configuration; throws once, with everything that is wrong. */
+export function readConfig(
+  file: string,
+  text: string,
+  { env, home }: Environment,
+): { config: Config; variables: readonly UsedVariable[] } {
+  const source = parseSource(file, text);
+  const problems = new ConfigProblems(file, text);
+  const form = recogniseForm(file, source.root);
+  const reader = createReader(text, problems, {
+    env,
+    predefined: form.ours ? {} : clientVariables(file, home),
+  });
+
+  let raw: Record<string, unknown>;
+  if (form.ours) {
+    raw = reader.read(source.root, []) as Record<string, unknown>;
+  } else {
+    const misspelt = misspeltPml(source.root);
+    if (misspelt) problems.add(misspelt.offset, [misspelt.value], 'is not a known key; did you mean "pml"?');
+    if (form.servers === null && propertiesOf(source.root).length > 0) {
+      problems.add(
+        source.root.offset,
+        [],
+        'has neither "pml" nor "mcpServers" nor "servers"; one of them is needed',
+      );
+    }
+    raw = form.servers === null ? {} : { mcpServers: readClientServers(source.root, form.servers, reader) };
+  }
+
+  const serversInFile = form.servers ?? ['mcpServers'];
+  const pathInFile = (path: JSONPath) =>
+    path[0] === 'mcpServers' ? [...serversInFile, ...path.slice(1)] : path;
+  const checked = configSchema.safeParse(raw);
+  const issues = checked.error?.issues ?? [];
+  for (const issue of issues) explainIssue(issue, { config: raw, source, pathInFile }, problems);
+  const entries = raw.mcpServers;
+  if (typeof entries === 'object' && entries !== null) {
+    const misspelt = new Set(
+      issues.flatMap(({ code, path }) =>
+        code === 'unrecognized_keys' && path[0] === 'mcpServers' ? [path[1]] : [],
+      ),
+    );
+    checkServers(entries as Record<string, unknown>, { path: serversInFile, source, problems, misspelt });
+  }
+  problems.throwIfAny(reader.used.map(({ value }) => value));
+  return { config: checked.data!, variables: reader.used };
+}
+
+function readClientServers(root: Node, path: JSONPath, reader: Reader): unknown {
+  const node = findNodeAtLocation(root, path)!;
+  const value = reader.read(node, path);
+  if (node.type !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value as Record<string, unknown>).map(([name, entry]) => [name, fromClientEntry(entry)]),
+  );
+}
+
+interface Reader {
+  read(node: Node, path: JSONPath): unknown;
+  readonly used: readonly UsedVariable[];
+}
+
+/** Values of the file with their variables filled in. */
+function createReader(text: string, problems: ConfigProblems, variables: VariableSource): Reader {
+  const used: UsedVariable[] = [];
+  return { used, read: (node, path) => read(node, path, false) };
+
+  /** In a server that is switched off, variables that are not set do no harm. */
+  function read(node: Node, path: JSONPath, off: boolean): unknown {
+    if (node.type === 'string') return readString(node, path, off);
+    if (node.type === 'array') {
+      return (node.children ?? []).map((child, index) => read(child, [...path, index], off));
+    }
+    if (node.type !== 'object') return node.value;
+    const isOff = off || findNodeAtLocation(node, ['disabled'])?.value === true;
+    const values = new Map<string, unknown>();
+    for (const { key, keyNode, value } of propertiesOf(node)) {
+      const here = [...path, key];
+      if (values.has(key)) problems.add(keyNode.offset, here, 'stands twice; keep one of them');
+      values.set(key, value && read(value, here, isOff));
+    }
+    return Object.fromEntries(values);
+  }
+
+  function readString(node: Node, path: JSONPath, off: boolean): string {
+    const expansion = expandVariables(node.value, variables);
+    used.push(...expansion.used);
+    for (const { written, message } of off ? [] : expansion.problems) {
+      const within = text.slice(node.offset, node.offset + node.length).indexOf(written);
+      problems.add(node.offset + Math.max(0, within), path, message);
+    }
+    return expansion.text;
+  }
+}

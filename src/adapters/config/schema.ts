@@ -1,0 +1,232 @@
+import { z } from 'zod';
+
+/** Every default of the configuration; the published JSON Schema shows the same. */
+export const DEFAULTS = {
+  server: {
+    disabled: false,
+    args: [] as string[],
+    include: ['*'],
+    exclude: [] as string[],
+    /** Milliseconds. */
+    timeout: 60_000,
+    concurrency: 8,
+  },
+  permissions: {
+    rules: [] as string[],
+    default: 'allow',
+    profile: 'standard',
+    /** Below the 60 s after which MCP clients usually give a request up. */
+    approval_wait_ms: 45_000,
+  },
+  /** What is kept of a call that no rule of `record` names. */
+  record: 'full',
+  embedding: { kind: 'minilm' },
+  http: { port: 8080, host: '127.0.0.1' },
+  learning: { enabled: true },
+  sandbox: {
+    memory_mb: 128,
+    cpu_ms: 10_000,
+    wall_ms: 120_000,
+    calls_in_flight: 16,
+    calls_total: 1_000,
+    argument_bytes: 1024 * 1024,
+    result_bytes: 4 * 1024 * 1024,
+    console_bytes: 64 * 1024,
+  },
+} as const;
+
+const text = () => z.string().min(1);
+const whole = (min: number, max: number) => z.int().min(min).max(max);
+
+const toolGlob = z.string().regex(/^\*+$|^[^\s:]+:\S+$/, {
+  error: 'must be "*" or name server and tool, for example "github:delete_*"',
+});
+const ownToolGlob = z.string().regex(/^[^\s:]+$/, {
+  error: 'must be the name of a tool without its server, for example "delete_*"',
+});
+// Checked after variables are filled in, so the published schema must let `${VAR}` pass: no pattern.
+const httpUrl = z.string().refine((url) => /^https?:\/\/\S+$/.test(url) && URL.canParse(url), {
+  error: 'must be a URL that starts with http:// or https://',
+});
+const postgresUrl = z.string().refine((url) => /^postgres(?:ql)?:\/\/\S+$/.test(url), {
+  error: 'must be a URL that starts with postgres://',
+});
+
+const tools = z
+  .strictObject({
+    include: z
+      .array(ownToolGlob)
+      .default([...DEFAULTS.server.include])
+      .describe('Globs on the names of its tools; only these are offered.'),
+    exclude: z
+      .array(ownToolGlob)
+      .default(DEFAULTS.server.exclude)
+      .describe('Globs on the names of its tools; these are not, even when included.'),
+  })
+  .prefault({})
+  .describe('Which tools of the server are offered.');
+
+const oauthScope = text().optional().describe('OAuth scopes, separated by spaces.');
+const auth = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('bearer'), token: text().describe('Sent as a bearer token.') }),
+    z.strictObject({
+      kind: z.literal('client_credentials'),
+      client_id: text(),
+      client_secret: text(),
+      scope: oauthScope,
+      issuer: httpUrl.optional().describe('The only authorization server these credentials may go to.'),
+    }),
+    z.strictObject({
+      kind: z.literal('authorization_code'),
+      client_id: text().optional().describe('Absent: PML registers itself.'),
+      client_secret: text().optional(),
+      scope: oauthScope,
+    }),
+  ])
+  .optional()
+  .describe('How PML proves itself to the server, besides headers.');
+
+const server = z
+  .strictObject({
+    type: z
+      .enum(['stdio', 'http', 'sse', 'streamable-http'])
+      .optional()
+      .describe('Absent: stdio with a command, http with a url.'),
+    command: text().optional().describe('Program to start; it speaks MCP on stdin and stdout.'),
+    args: z.array(z.string()).default(DEFAULTS.server.args).describe('Its arguments.'),
+    env: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe('Environment variables added for it. Their values are treated as secrets.'),
+    cwd: text().optional().describe('Folder it starts in; relative to this file.'),
+    url: httpUrl.optional().describe('Address of a server reached over HTTP.'),
+    headers: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe('HTTP headers sent with every request. Their values are treated as secrets.'),
+    auth,
+    disabled: z.boolean().default(DEFAULTS.server.disabled).describe('Kept in the file, but not used.'),
+    tools,
+    timeout: whole(100, 86_400_000)
+      .default(DEFAULTS.server.timeout)
+      .describe('Longest silence of one call, in milliseconds.'),
+    concurrency: whole(1, 1024)
+      .default(DEFAULTS.server.concurrency)
+      .describe('Calls under way at once; more wait.'),
+  })
+  .meta({ oneOf: [{ required: ['command'] }, { required: ['url'] }] });
+
+const rules = (what: string) => z.array(toolGlob).default(DEFAULTS.permissions.rules).describe(what);
+const permissions = z
+  .strictObject({
+    allow: rules('Tool ids (globs) that run without asking.'),
+    ask: rules('Tool ids (globs) that a person approves first; stronger than allow.'),
+    deny: rules('Tool ids (globs) that never run; stronger than ask and allow.'),
+    default: z
+      .enum(['allow', 'ask', 'deny'])
+      .default(DEFAULTS.permissions.default)
+      .describe('For tools without a rule; one that calls itself destructive is asked about all the same.'),
+    profile: z
+      .enum(['standard', 'careful'])
+      .default(DEFAULTS.permissions.profile)
+      .describe('careful turns a default of allow into ask for every tool not marked read-only.'),
+    approval_wait_ms: whole(0, 3_600_000)
+      .default(DEFAULTS.permissions.approval_wait_ms)
+      .describe('How long a run waits for a person before it ends as approval_required.'),
+  })
+  .prefault({})
+  .describe('What may run: deny is stronger than ask, ask than allow.');
+
+const embedding = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('minilm') }),
+    z.strictObject({
+      kind: z.literal('transformers'),
+      model: text().describe('A model of the Hugging Face hub, for example Xenova/bge-m3.'),
+    }),
+    z.strictObject({
+      kind: z.literal('openai'),
+      url: httpUrl.describe('Address of the API, for example https://api.openai.com/v1.'),
+      model: text(),
+      dimension: whole(1, 65_536).describe('Length of its vectors.'),
+      api_key: text().optional(),
+    }),
+  ])
+  .default({ ...DEFAULTS.embedding })
+  .describe(
+    'What turns text into vectors: minilm is built in; transformers needs @huggingface/transformers.',
+  );
+
+const { sandbox: limits } = DEFAULTS;
+const sandbox = z
+  .strictObject({
+    memory_mb: whole(8, 65_536).default(limits.memory_mb).describe('Memory of one program, in megabytes.'),
+    cpu_ms: whole(1, 3_600_000).default(limits.cpu_ms).describe('Computing time of one program.'),
+    wall_ms: whole(1, 86_400_000).default(limits.wall_ms).describe('Time from start to end of one program.'),
+    calls_in_flight: whole(1, 1024).default(limits.calls_in_flight).describe('Tool calls under way at once.'),
+    calls_total: whole(0, 1_000_000).default(limits.calls_total).describe('Tool calls of one program.'),
+    argument_bytes: whole(1, 2 ** 30)
+      .default(limits.argument_bytes)
+      .describe('Arguments of one call.'),
+    result_bytes: whole(1, 2 ** 30)
+      .default(limits.result_bytes)
+      .describe('Result of one call or program.'),
+    console_bytes: whole(0, 2 ** 30)
+      .default(limits.console_bytes)
+      .describe('What one program may print.'),
+  })
+  .prefault({})
+  .describe('Limits of the code that agents run.');
+
+const pml = z
+  .strictObject({
+    permissions,
+    record: z
+      .record(toolGlob, z.enum(['none', 'metadata', 'full']))
+      .default({})
+      .describe('What is kept of calls, by tool id (glob); the first that matches applies, else full.'),
+    embedding,
+    store: z
+      .strictObject({
+        url: postgresUrl
+          .optional()
+          .describe('A PostgreSQL database; absent: the embedded one in the data folder.'),
+      })
+      .prefault({})
+      .describe('Where PML keeps its memory.'),
+    http: z
+      .strictObject({
+        port: whole(0, 65_535).default(DEFAULTS.http.port).describe('0 takes any free port.'),
+        host: text().default(DEFAULTS.http.host).describe('Address to listen on.'),
+      })
+      .prefault({})
+      .describe('Where pml serve listens.'),
+    learning: z
+      .strictObject({
+        enabled: z.boolean().default(DEFAULTS.learning.enabled).describe('Whether runs are learned from.'),
+      })
+      .prefault({})
+      .describe('Learning from runs.'),
+    sandbox,
+    templates: text()
+      .optional()
+      .describe('A templates file that replaces the shipped one; relative to this file.'),
+  })
+  .prefault({})
+  .describe('Settings of PML itself.');
+
+/** The whole file; what holds between keys is checked in check-servers.ts. */
+export const configSchema = z
+  .strictObject({
+    $schema: z.string().optional().describe('Lets editors help with this file.'),
+    mcpServers: z
+      .record(z.string(), server)
+      .default({})
+      .describe('The MCP servers behind the gateway, by name, in the form that MCP clients use.'),
+    pml,
+  })
+  .meta({ title: 'PML configuration' });
+
+export type Config = z.output<typeof configSchema>;
+export type ServerConfig = Config['mcpServers'][string];

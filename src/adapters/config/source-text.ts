@@ -1,0 +1,76 @@
+import {
+  findNodeAtLocation,
+  type JSONPath,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser';
+import { ConfigProblems } from './config-problems.ts';
+
+/** What stands where in a configuration file. */
+export interface SourceText {
+  readonly text: string;
+  readonly root: Node;
+}
+
+const SYNTAX: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'an unknown word; text stands in double quotes',
+  InvalidNumberFormat: 'a number that cannot be read',
+  PropertyNameExpected: 'a key in double quotes is missing',
+  ValueExpected: 'a value is missing',
+  ColonExpected: 'a ":" is missing',
+  CommaExpected: 'a "," is missing',
+  CloseBraceExpected: 'a "}" is missing',
+  CloseBracketExpected: 'a "]" is missing',
+  EndOfFileExpected: 'the file should end here',
+  UnexpectedEndOfComment: 'a comment that does not end',
+  UnexpectedEndOfString: 'a string that does not end on its line',
+  UnexpectedEndOfNumber: 'a number that does not end',
+  InvalidUnicode: 'a \\u that is not followed by four hex digits',
+  InvalidEscapeCharacter: 'an unknown escape after "\\"',
+  InvalidCharacter: 'a character that is not allowed in a string; write it as \\n, \\t or \\u0000',
+};
+
+/** JSON with comments and trailing commas. Throws with every place where it is not. */
+export function parseSource(file: string, text: string): SourceText {
+  const problems = new ConfigProblems(file, text);
+  if (text.trim() === '') problems.add(0, [], 'the file is empty; write {} to use the defaults');
+  problems.throwIfAny();
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true });
+  let lastLine = 0;
+  for (const { error, offset } of errors) {
+    // One mistake makes the parser stumble several times; the first time on a line is the telling one.
+    const { line } = problems.position(offset);
+    if (line === lastLine) continue;
+    lastLine = line;
+    problems.add(offset, [], `not JSON: ${SYNTAX[printParseErrorCode(error)] ?? 'cannot be read'}`);
+  }
+  if (errors.length === 0 && root?.type !== 'object') problems.add(0, [], 'must be an object: { … }');
+  problems.throwIfAny();
+  return { text, root: root! };
+}
+
+/** Offset of the value at a path, or of the closest thing around it that stands in the file. */
+export function locate({ root }: SourceText, path: JSONPath): number {
+  for (let length = path.length; length >= 0; length--) {
+    const node = findNodeAtLocation(root, path.slice(0, length));
+    if (node) return node.offset;
+  }
+  return root.offset;
+}
+
+/** Offset of the key at the end of a path. */
+export function locateKey(source: SourceText, path: JSONPath): number {
+  const node = findNodeAtLocation(source.root, path);
+  return node?.parent?.type === 'property' ? node.parent.offset : locate(source, path);
+}
+
+/** Key and value of each property of an object, in the order of the file. */
+export function propertiesOf(node: Node): { key: string; keyNode: Node; value: Node | undefined }[] {
+  if (node.type !== 'object') return [];
+  return (node.children ?? []).flatMap(({ children: [keyNode, value] = [] }) =>
+    keyNode ? [{ key: String(keyNode.value), keyNode, value }] : [],
+  );
+}

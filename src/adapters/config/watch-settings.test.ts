@@ -1,0 +1,98 @@
+import { rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryDir } from '../../../test/support/temporary-dir.ts';
+import type { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Settings } from '../../engine/ports.ts';
+import { loadSettings } from './load-settings.ts';
+import { watchSettings } from './watch-settings.ts';
+
+const port = (number: number) => JSON.stringify({ pml: { http: { port: number } } });
+
+async function watched(file: string) {
+  const source = { file, env: {}, cwd: '/' };
+  const ports: number[] = [];
+  const errors: string[] = [];
+  const watcher = await watchSettings(
+    source,
+    await loadSettings(source),
+    (settings: Settings) => ports.push(settings.http.port),
+    (error: PmlError) => errors.push(error.message),
+  );
+  onTestFinished(() => watcher.close());
+  return { ports, errors, watcher };
+}
+const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
+
+test('[CFG-11] a change is seen, whether the file is written or replaced, again and again', async () => {
+  const file = join(await temporaryDir(), 'pml.json');
+  await writeFile(file, port(1));
+  const { ports, errors } = await watched(file);
+  await writeFile(file, port(2));
+  await until(() => expect(ports).toEqual([2]));
+  for (const next of [3, 4]) {
+    await writeFile(`${file}.tmp`, port(next));
+    await rename(`${file}.tmp`, file);
+    await until(() => expect(ports.at(-1)).toBe(next));
+  }
+  await rm(file);
+  await until(() => expect(errors).toEqual([expect.stringContaining('There is no configuration file')]));
+  await writeFile(file, port(5));
+  await until(() => expect(ports).toEqual([2, 3, 4, 5]));
+});
+
+test('[CFG-11] an invalid file is told once, and the old settings stay', async () => {
+  const file = join(await temporaryDir(), 'pml.json');
+  await writeFile(file, port(1));
+  const { ports, errors } = await watched(file);
+  await writeFile(file, '{ "pml": { "htp": {} } }');
+  await until(() => expect(errors).toEqual([expect.stringContaining('did you mean "http"?')]));
+  await writeFile(file, `// mended\n${port(1)}`);
+  await writeFile(file, '');
+  await until(() =>
+    expect(errors).toEqual([expect.anything(), expect.stringContaining('the file is empty')]),
+  );
+  expect(ports).toEqual([]);
+});
+
+test('[CFG-11] only what changes the meaning counts', async () => {
+  const dir = await temporaryDir();
+  const file = join(dir, 'pml.json');
+  await writeFile(file, port(1));
+  const { ports, errors } = await watched(file);
+  await writeFile(join(dir, 'other.json'), 'x');
+  await writeFile(file, `// a comment\n${port(1)}`);
+  await writeFile(`${file}.tmp`, port(2));
+  await rename(`${file}.tmp`, file);
+  await until(() => expect(ports).toEqual([2]));
+  expect(errors).toEqual([]);
+});
+
+test('[CFG-11] a linked file is followed to where it stands', async () => {
+  const [dir, elsewhere] = [await temporaryDir(), await temporaryDir()];
+  await writeFile(join(elsewhere, 'real.json'), port(1));
+  await symlink(join(elsewhere, 'real.json'), join(dir, 'pml.json'));
+  const { ports } = await watched(join(dir, 'pml.json'));
+  await writeFile(join(elsewhere, 'real.json'), port(2));
+  await until(() => expect(ports).toEqual([2]));
+});
+
+test('[CFG-11] a closed watch is silent, and what changed before it began is not missed', async () => {
+  const file = join(await temporaryDir(), 'pml.json');
+  await writeFile(file, port(1));
+  const before = await loadSettings({ file, env: {}, cwd: '/' });
+  await writeFile(file, port(2));
+  const seen: number[] = [];
+  const watcher = await watchSettings(
+    { file, env: {}, cwd: '/' },
+    before,
+    (settings) => seen.push(settings.http.port),
+    () => seen.push(-1),
+  );
+  await until(() => expect(seen).toEqual([2]));
+  watcher.close();
+  const { ports } = await watched(file);
+  await writeFile(file, port(3));
+  await until(() => expect(ports).toEqual([3]));
+  expect(seen).toEqual([2]);
+});
