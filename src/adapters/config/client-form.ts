@@ -48,6 +48,19 @@ export function clientVariables(file: string, home: string): Record<string, stri
   };
 }
 
+/** What `fromClientEntry` looks at. */
+const READ_KEYS = new Set(
+  'type command args cwd env url serverUrl httpUrl headers auth oauth disabled enabled tools includeTools excludeTools disabledTools'.split(
+    ' ',
+  ),
+);
+
+/** Whether something in a client's file concerns PML; mistakes elsewhere are the client's. */
+export function isReadByUs(path: JSONPath, { servers }: ConfigForm): boolean {
+  const key = path[(servers?.length ?? 0) + 1];
+  return key === undefined || READ_KEYS.has(String(key));
+}
+
 type Entry = Readonly<Record<string, unknown>>;
 
 const STDIO_KEYS = ['command', 'args', 'cwd'] as const;

@@ -191,6 +191,12 @@ describe('files of other clients', () => {
     expect(problemsOf(named, { file: '/x/team.json' })).toHaveLength(5);
   });
 
+  test("[CFG-6] what is wrong with the client's own keys is not PML's business", () => {
+    const text =
+      '{ "mcpServers": { "a": { "command": "x", "note": "${NOT_SET}", "x": { "y": 1, "y": 2 } } } }';
+    expect(problemsOf(text, { file: '/x/mcp.json' })).toEqual([]);
+  });
+
   test('[CFG-6] being switched off, limits on tools and registered OAuth clients carry over', () => {
     const servers = serversOf(`{ "mcpServers": {
       "off": { "command": "x", "disabled": true },

@@ -1,11 +1,18 @@
 import { findNodeAtLocation, type JSONPath, type Node } from 'jsonc-parser';
 import { checkServers } from './check-servers.ts';
-import { clientVariables, fromClientEntry, misspeltPml, recogniseForm } from './client-form.ts';
+import {
+  type ConfigForm,
+  clientVariables,
+  fromClientEntry,
+  isReadByUs,
+  misspeltPml,
+  recogniseForm,
+} from './client-form.ts';
 import { ConfigProblems } from './config-problems.ts';
 import { expandVariables, type UsedVariable, type VariableSource } from './expand-variables.ts';
 import { explainIssue } from './explain-issue.ts';
 import { type Config, configSchema } from './schema.ts';
-import { parseSource, propertiesOf } from './source-text.ts';
+import { parseSource, propertiesOf, type SourceText } from './source-text.ts';
 
 interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -21,26 +28,16 @@ export function readConfig(
   const source = parseSource(file, text);
   const problems = new ConfigProblems(file, text);
   const form = recogniseForm(file, source.root);
-  const reader = createReader(text, problems, {
-    env,
-    predefined: form.ours ? {} : clientVariables(file, home),
-  });
-
-  let raw: Record<string, unknown>;
-  if (form.ours) {
-    raw = reader.read(source.root, []) as Record<string, unknown>;
-  } else {
-    const misspelt = misspeltPml(source.root);
-    if (misspelt) problems.add(misspelt.offset, [misspelt.value], 'is not a known key; did you mean "pml"?');
-    if (form.servers === null && propertiesOf(source.root).length > 0) {
-      problems.add(
-        source.root.offset,
-        [],
-        'has neither "pml" nor "mcpServers" nor "servers"; one of them is needed',
-      );
-    }
-    raw = form.servers === null ? {} : { mcpServers: readClientServers(source.root, form.servers, reader) };
-  }
+  const predefined = form.ours ? {} : clientVariables(file, home);
+  const reader = createReader(
+    text,
+    problems,
+    { env, predefined },
+    (path) => form.ours || isReadByUs(path, form),
+  );
+  const raw = form.ours
+    ? (reader.read(source.root, []) as Record<string, unknown>)
+    : readClientFile(source, form, reader, problems);
 
   const serversInFile = form.servers ?? ['mcpServers'];
   const pathInFile = (path: JSONPath) =>
@@ -61,13 +58,24 @@ export function readConfig(
   return { config: checked.data!, variables: reader.used };
 }
 
-function readClientServers(root: Node, path: JSONPath, reader: Reader): unknown {
-  const node = findNodeAtLocation(root, path)!;
-  const value = reader.read(node, path);
-  if (node.type !== 'object') return value;
-  return Object.fromEntries(
-    Object.entries(value as Record<string, unknown>).map(([name, entry]) => [name, fromClientEntry(entry)]),
-  );
+function readClientFile(
+  { root }: SourceText,
+  { servers }: ConfigForm,
+  reader: Reader,
+  problems: ConfigProblems,
+): Record<string, unknown> {
+  const misspelt = misspeltPml(root);
+  if (misspelt) problems.add(misspelt.offset, [misspelt.value], 'is not a known key; did you mean "pml"?');
+  if (servers === null) {
+    const needed = 'has neither "pml" nor "mcpServers" nor "servers"; one of them is needed';
+    if (propertiesOf(root).length > 0) problems.add(root.offset, [], needed);
+    return {};
+  }
+  const entries = reader.read(findNodeAtLocation(root, servers)!, servers);
+  if (typeof entries !== 'object' || entries === null || Array.isArray(entries))
+    return { mcpServers: entries };
+  const converted = Object.entries(entries).map(([name, entry]) => [name, fromClientEntry(entry)]);
+  return { mcpServers: Object.fromEntries(converted) };
 }
 
 interface Reader {
@@ -75,8 +83,13 @@ interface Reader {
   readonly used: readonly UsedVariable[];
 }
 
-/** Values of the file with their variables filled in. */
-function createReader(text: string, problems: ConfigProblems, variables: VariableSource): Reader {
+/** Values of the file with their variables filled in; what is not `wanted` is left out. */
+function createReader(
+  text: string,
+  problems: ConfigProblems,
+  variables: VariableSource,
+  wanted: (path: JSONPath) => boolean,
+): Reader {
   const used: UsedVariable[] = [];
   return { used, read: (node, path) => read(node, path, false) };
 
@@ -91,6 +104,7 @@ function createReader(text: string, problems: ConfigProblems, variables: Variabl
     const values = new Map<string, unknown>();
     for (const { key, keyNode, value } of propertiesOf(node)) {
       const here = [...path, key];
+      if (!wanted(here)) continue;
       if (values.has(key)) problems.add(keyNode.offset, here, 'stands twice; keep one of them');
       values.set(key, value && read(value, here, isOff));
     }
