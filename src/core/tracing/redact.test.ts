@@ -129,6 +129,7 @@ describe('credentials told by their looks', () => {
     ['Authorization: Bearer abc.def-123456', `Authorization: Bearer ${REDACTED}`],
     ['authorization: Basic dXNlcjpwYXNz', `authorization: Basic ${REDACTED}`],
     ['Set-Cookie: sid=abc; HttpOnly', `Set-Cookie: ${REDACTED}`],
+    ["{ cookie: 'sid=abc' }", `{ cookie: '${REDACTED}' }`],
     ['postgres://joe:hunter2@db:5432/app', `postgres://joe:${REDACTED}@db:5432/app`],
     ['postgres://joe:p@ss@db/app', `postgres://joe:${REDACTED}@db/app`],
     ['https://0123456789abcdef0123@github.com/a/b', `https://${REDACTED}@github.com/a/b`],

@@ -17,7 +17,7 @@ const SHAPES: readonly RegExp[] = [
   /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$)/g,
   /(?<keep>\bbearer\s{1,8})[\w.~+/-]{8,}=*/gi,
   /(?<keep>\bauthorization\\*["']?\s{0,8}[:=]\s{0,8}\\*["']?(?:basic|digest|token|apikey|negotiate)\s{1,8})[^\s"',\\]+/gi,
-  /(?<keep>\b(?:set-)?cookie:\s{0,8})[^\r\n"']+/gi,
+  /(?<keep>\b(?:set-)?cookie:\s{0,8})[^\s"'][^\r\n"']*/gi,
   // scheme://user:password@host, and a token in the place of the user.
   /(?<keep>:\/\/[^\s/?#@:"'<>`\\]*:)[^\s/?#"'<>`\\]+(?=@)/g,
   /(?<keep>:\/\/)[^\s/?#@:"'<>`\\]{16,}(?=@)/g,
