@@ -31,12 +31,16 @@ export async function bench() {
   for (let round = 0; round < ROUNDS; round++) {
     const traces = Array.from({ length: TRACES_PER_ROUND }, () => sampleTrace());
     const statements = await Promise.all(traces.map(insertOf));
-    ours.push(await time(async () => {
-      for (const trace of traces) await store.traces.append(trace);
-    }));
-    direct.push(await time(async () => {
-      for (const { sql, params } of statements) await bare.query(sql, [...params]);
-    }));
+    ours.push(
+      await time(async () => {
+        for (const trace of traces) await store.traces.append(trace);
+      }),
+    );
+    direct.push(
+      await time(async () => {
+        for (const { sql, params } of statements) await bare.query(sql, [...params]);
+      }),
+    );
   }
   await store.close();
   await bare.close();

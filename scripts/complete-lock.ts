@@ -16,8 +16,30 @@ interface LockEntry {
   optionalDependencies?: Record<string, string>;
 }
 
-const SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
-const PROCESSORS = ['arm', 'arm64', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'wasm32', 'x64'];
+const SYSTEMS = [
+  'aix',
+  'android',
+  'darwin',
+  'freebsd',
+  'linux',
+  'netbsd',
+  'openbsd',
+  'openharmony',
+  'sunos',
+  'win32',
+];
+const PROCESSORS = [
+  'arm',
+  'arm64',
+  'ia32',
+  'loong64',
+  'mips64el',
+  'ppc64',
+  'riscv64',
+  's390x',
+  'wasm32',
+  'x64',
+];
 const LOCK = new URL('../package-lock.json', import.meta.url);
 
 const lock = JSON.parse(readFileSync(LOCK, 'utf8')) as { packages: Record<string, LockEntry> };
@@ -42,7 +64,10 @@ console.log(added.length === 0 ? 'The lock is complete.' : `Added ${added.length
 
 /** Where Node would find `name` for the package at `from`: its own folder, then each one above. */
 function lookUp(from: string, name: string): string | undefined {
-  const folders = from === '' ? [''] : ['', ...from.split('/node_modules/').map((_, i, all) => all.slice(0, i + 1).join('/node_modules/'))];
+  const folders =
+    from === ''
+      ? ['']
+      : ['', ...from.split('/node_modules/').map((_, i, all) => all.slice(0, i + 1).join('/node_modules/'))];
   return folders
     .reverse()
     .map((folder) => (folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`))
@@ -51,7 +76,9 @@ function lookUp(from: string, name: string): string | undefined {
 
 /** Read off the name, as every such package is named after its platform. */
 function platformOf(name: string): Pick<LockEntry, 'os' | 'cpu' | 'libc'> {
-  const parts = (name.split('/').pop() ?? '').split(/[-_.]/).map((part) => (part === 'win' || part === 'windows' ? 'win32' : part));
+  const parts = (name.split('/').pop() ?? '')
+    .split(/[-_.]/)
+    .map((part) => (part === 'win' || part === 'windows' ? 'win32' : part));
   const os = parts.find((part) => SYSTEMS.includes(part));
   const cpu = parts.find((part) => PROCESSORS.includes(part));
   return {

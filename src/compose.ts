@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { createFailoverBridge } from './adapters/client/failover-bridge.ts';
 import { createHttpBridge } from './adapters/client/http-bridge.ts';
 import { createRemoteStore } from './adapters/client/remote-store.ts';
 import { prepareDemo } from './adapters/config/demo-settings.ts';
+import { dataDir as dataDirOf } from './adapters/config/find-config.ts';
 import { loadSettings } from './adapters/config/load-settings.ts';
 import { createEmbedder } from './adapters/embedding/create-embedder.ts';
 import { ensureDataDir, readToken } from './adapters/store/data-dir.ts';
@@ -19,8 +20,8 @@ import { openPostgresStore } from './adapters/store/open-postgres-store.ts';
 import { createLogger } from './adapters/telemetry/logger.ts';
 import { createRedactor } from './core/tracing/redact.ts';
 import { PmlError } from './core/vocabulary/pml-error.ts';
-import type { Logger, Settings, Store } from './engine/ports.ts';
-import { storeProcedures } from './engine/remote-procedures.ts';
+import type { Logger, RemoteProcedures, Settings } from './engine/ports.ts';
+import { localBridge, storeProcedures } from './engine/remote-procedures.ts';
 import type {
   GlobalOptions,
   OpenedStore,
@@ -64,9 +65,7 @@ export function compose(env: Env, cwd: string): System {
       const dir = dataDir(options);
       const settings = await settingsOf(options);
       await ensureDataDir(dir);
-      const claim = await claimOrReach(dir, role);
-      if ('holder' in claim) return await openThrough(dir, claim.holder);
-      return await openAsHolder(dir, settings, claim.lock, version, env);
+      return await openStore(dir, settings, role, { version, env });
     },
 
     async serve(options) {
@@ -113,26 +112,33 @@ async function claimOrReach(dir: string, role: string): Promise<{ lock: DataDirL
   }
 }
 
-async function openThrough(dir: string, holder: Holder): Promise<OpenedStore> {
-  const bridge = createHttpBridge(holder.port ?? 0, await readToken(dir));
-  return { store: createRemoteStore(bridge), through: holder, close: () => bridge.close() };
+interface Process {
+  readonly version: string;
+  readonly env: Env;
 }
 
 /** Also a short-lived command listens: another one started beside it bridges instead of failing. */
-async function openAsHolder(
+async function openStore(
   dir: string,
   settings: Settings,
-  lock: DataDirLock,
-  version: string,
-  env: Env,
+  role: string,
+  process: Process,
 ): Promise<OpenedStore> {
-  const gateway = await hold(dir, settings, lock, { version, env, host: '127.0.0.1', port: 0 });
-  return { store: gateway.store, through: null, close: gateway.close };
+  let through: Holder | null = null;
+  const bridge = createFailoverBridge(async () => {
+    const claim = await claimOrReach(dir, role);
+    if ('holder' in claim) {
+      through = claim.holder;
+      return createHttpBridge(claim.holder.port ?? 0, await readToken(dir));
+    }
+    through = null;
+    const held = await hold(dir, settings, claim.lock, { ...process, host: '127.0.0.1', port: 0 });
+    return localBridge(held.procedures, held.close);
+  });
+  return { store: createRemoteStore(bridge), through: () => through, close: bridge.close };
 }
 
-interface HoldOptions {
-  readonly version: string;
-  readonly env: Env;
+interface HoldOptions extends Process {
   readonly host: string;
   readonly port: number;
   /** Take any free port when the wanted one is taken. */
@@ -140,7 +146,7 @@ interface HoldOptions {
 }
 
 interface Held {
-  readonly store: Store;
+  readonly procedures: RemoteProcedures;
   readonly logger: Logger;
   readonly listener: Listener;
   readonly createLink: () => string;
@@ -164,18 +170,20 @@ async function hold(dir: string, settings: Settings, lock: DataDirLock, options:
     const access = createAccess(token);
     let listener: Listener | undefined;
     const createLink = () => `${listener?.url}/login?code=${access.createLoginCode()}`;
+    const procedures = { ...storeProcedures(store), login: { createLink: async () => createLink() } };
     const app = createApp({
       access,
       logger,
       now: () => performance.now(),
       allowedHosts: () => hostsOf(options.host, listener?.port ?? options.port),
-      procedures: { ...storeProcedures(store), login: { createLink: async () => createLink() } },
+      procedures,
       about: () => ({ version: options.version, pid: process.pid, role: lock.holder.role }),
     });
     listener = await listenOn(app, options);
     undo.push(listener.close);
     await lock.announce(listener.port);
-    return { store, logger, listener, createLink, close };
+    undo.push(() => lock.announce(null));
+    return { procedures, logger, listener, createLink, close };
   } catch (error) {
     await close();
     throw error;
@@ -191,9 +199,7 @@ async function listenOn(app: ReturnType<typeof createApp>, options: HoldOptions)
   }
 }
 
-interface ServeContext {
-  readonly version: string;
-  readonly env: Env;
+interface ServeContext extends Process {
   readonly options: ServeOptions;
   readonly demo: boolean;
 }

@@ -32,6 +32,7 @@ export type {
   WorkflowRun,
   WorkflowRunStore,
 } from './ports/store.ts';
+export { STORE_METHODS, type StoreRooms } from './ports/store-methods.ts';
 export type {
   JsonObject,
   TokenStore,

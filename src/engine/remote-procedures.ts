@@ -1,20 +1,5 @@
 import { PmlError } from '../core/vocabulary/pml-error.ts';
-import type { RemoteProcedures, Store } from './ports.ts';
-
-type Rooms = Omit<Store, 'close'>;
-
-/** Every method of the store another process may call; the types keep the list complete and true. */
-export const STORE_METHODS: { readonly [R in keyof Rooms]: readonly (keyof Rooms[R] & string)[] } = {
-  tools: ['put', 'get', 'list', 'remove'],
-  embeddings: ['put', 'list'],
-  edges: ['put', 'list', 'replaceAll'],
-  capabilities: ['put', 'get', 'find', 'findByCodeHash', 'list', 'remove'],
-  traces: ['append', 'get', 'list', 'scan', 'count', 'setPriorities', 'remove'],
-  episodes: ['append', 'list'],
-  runs: ['create', 'update', 'get', 'list'],
-  approvals: ['request', 'settle', 'get', 'list'],
-  rankerParams: ['save', 'list', 'remove'],
-};
+import { type Bridge, type RemoteProcedures, STORE_METHODS, type Store, type StoreRooms } from './ports.ts';
 
 type Method = (...args: never[]) => Promise<unknown>;
 
@@ -22,13 +7,18 @@ type Method = (...args: never[]) => Promise<unknown>;
 export function storeProcedures(store: Store): RemoteProcedures {
   return Object.fromEntries(
     Object.entries(STORE_METHODS).map(([room, methods]) => {
-      const object = store[room as keyof Rooms] as unknown as Record<string, Method>;
+      const object = store[room as keyof StoreRooms] as unknown as Record<string, Method>;
       return [
         `store.${room}`,
-        Object.fromEntries(methods.map((method) => [method, object[method] as Method])),
+        Object.fromEntries(Object.keys(methods).map((method) => [method, object[method] as Method])),
       ];
     }),
   );
+}
+
+/** The holder's own way to itself, so that it is spoken to like anybody else's. */
+export function localBridge(procedures: RemoteProcedures, close: () => Promise<void>): Bridge {
+  return { call: (room, method, args) => callProcedure(procedures, room, method, args), close };
 }
 
 export async function callProcedure(

@@ -1,3 +1,4 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { deserialize, serialize } from 'node:v8';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Outcome } from '../../core/vocabulary/result.ts';
@@ -10,33 +11,79 @@ const DEFAULTS = { timeoutMs: 120_000 };
  * maps and float arrays; both ends run the Node that PML brings along, as the same user.
  */
 export function createHttpBridge(port: number, token: string): Bridge {
-  const url = `http://127.0.0.1:${port}/bridge`;
+  const agent = new Agent({ keepAlive: true });
   return {
     async call(room, method, args) {
-      let reply: Response;
-      try {
-        reply = await fetch(url, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' },
-          body: new Uint8Array(serialize({ room, method, args })),
-          signal: AbortSignal.timeout(DEFAULTS.timeoutMs),
-        });
-      } catch (error) {
-        throw unreachable(port, (error as Error).message, error);
-      }
-      if (!reply.ok) throw unreachable(port, `it answered ${reply.status}`);
-      const outcome = deserialize(Buffer.from(await reply.arrayBuffer())) as Outcome<unknown>;
+      const reply = await post(agent, port, token, serialize({ room, method, args }));
+      const outcome = deserialize(reply) as Outcome<unknown>;
       if (outcome.ok) return outcome.value;
       const { code, message, hint } = outcome.error;
       throw new PmlError(code, message, hint === undefined ? {} : { hint });
     },
-    async close() {},
+    async close() {
+      agent.destroy();
+    },
   };
 }
 
+/**
+ * Sends the body only after the holder said "100 Continue": whatever breaks before that cannot have
+ * taken effect and may be asked of another, whatever breaks after it may have.
+ */
+async function post(agent: Agent, port: number, token: string, body: Buffer): Promise<Buffer> {
+  return await new Promise<Buffer>((resolve, reject) => {
+    let delivered = false;
+    const fail = (why: string, cause?: unknown) =>
+      reject(delivered ? unreachable(port, why, cause) : gone(port, why, cause));
+    const asked = request({
+      agent,
+      host: '127.0.0.1',
+      port,
+      method: 'POST',
+      path: '/bridge',
+      timeout: DEFAULTS.timeoutMs,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/octet-stream',
+        'content-length': body.length,
+        expect: '100-continue',
+      },
+    });
+    asked.on('continue', () => {
+      delivered = true;
+      asked.end(body);
+    });
+    asked.on('timeout', () => asked.destroy(new Error(`no answer for ${DEFAULTS.timeoutMs} ms`)));
+    asked.on('error', (error) => fail(error.message, error));
+    asked.on('response', (reply) => {
+      readAll(reply).then(
+        (bytes) => {
+          if (reply.statusCode === 200) resolve(bytes);
+          else reject(unreachable(port, `it answered ${reply.statusCode}`));
+        },
+        (error) => fail((error as Error).message, error),
+      );
+    });
+    asked.flushHeaders();
+  });
+}
+
+async function readAll(reply: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of reply) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function gone(port: number, why: string, cause: unknown): PmlError {
+  return new PmlError('holder_gone', `The PML process on port ${port} has ended (${why})`, {
+    hint: 'Try again. "pml doctor" tells who holds the data dir.',
+    cause,
+  });
+}
+
 function unreachable(port: number, why: string, cause?: unknown): PmlError {
-  return new PmlError('holder_unreachable', `The PML process on port ${port} cannot be reached: ${why}`, {
-    hint: 'It may just have ended; try again. "pml doctor" tells who holds the data dir.',
+  return new PmlError('holder_unreachable', `The PML process on port ${port} did not answer: ${why}`, {
+    hint: 'It may just have ended. Look whether the change was made, then try again.',
     cause,
   });
 }

@@ -22,8 +22,8 @@ export interface Holder {
 
 export interface DataDirLock {
   readonly holder: Holder;
-  /** Tells others where to reach this process. */
-  announce(port: number): Promise<void>;
+  /** Tells others where to reach this process; null when it no longer listens. */
+  announce(port: number | null): Promise<void>;
   release(): Promise<void>;
 }
 

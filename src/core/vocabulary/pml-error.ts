@@ -21,6 +21,7 @@ export const ERROR_CODES = [
   'too_large',
   'rate_limited',
   'port_in_use',
+  'holder_gone',
   'holder_unreachable',
   'upstream_unavailable',
   'upstream_timeout',

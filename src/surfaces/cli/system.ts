@@ -16,8 +16,8 @@ export interface Holder {
 
 export interface OpenedStore {
   readonly store: Store;
-  /** The process whose store this is, when it is not this one. */
-  readonly through: Holder | null;
+  /** The process whose store this is, once it was asked, when it is not this one. */
+  through(): Holder | null;
   close(): Promise<void>;
 }
 

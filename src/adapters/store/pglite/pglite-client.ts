@@ -18,8 +18,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** In the repository the worker is a `.ts` file, in the published package its built `.js`. */
-const WORKER = new URL(`./pglite-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+const WORKER = new URL('./pglite-worker.ts', import.meta.url);
 
 export async function startPglite(dataDir: string): Promise<PgliteClient> {
   const worker = new Worker(WORKER, { workerData: dataDir, execArgv: [] });

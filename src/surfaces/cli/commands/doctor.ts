@@ -91,7 +91,8 @@ async function checkStore(system: System, options: GlobalOptions): Promise<Check
       count(traces, 'trace'),
       count(capabilities.length, 'capability', 'capabilities'),
     ].join(', ');
-    const message = through ? `${contents} (through pid ${through.pid})` : contents;
+    const holder = through();
+    const message = holder ? `${contents} (through pid ${holder.pid})` : contents;
     return { name: 'store', status: 'ok', message };
   } finally {
     await close();

@@ -1,0 +1,16 @@
+import type { Store } from './store.ts';
+
+export type StoreRooms = Omit<Store, 'close'>;
+
+/** Every method of the store that another process may call; the type refuses a list that is not complete. */
+export const STORE_METHODS: { readonly [R in keyof StoreRooms]: { readonly [M in keyof StoreRooms[R]]: true } } = {
+  tools: { put: true, get: true, list: true, remove: true },
+  embeddings: { put: true, list: true },
+  edges: { put: true, list: true, replaceAll: true },
+  capabilities: { put: true, get: true, find: true, findByCodeHash: true, list: true, remove: true },
+  traces: { append: true, get: true, list: true, scan: true, count: true, setPriorities: true, remove: true },
+  episodes: { append: true, list: true },
+  runs: { create: true, update: true, get: true, list: true },
+  approvals: { request: true, settle: true, get: true, list: true },
+  rankerParams: { save: true, list: true, remove: true },
+};

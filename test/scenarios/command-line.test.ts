@@ -1,0 +1,139 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { runPml, startPml, systemNode } from '../support/run-pml.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+
+test('[CLI-1] the launcher works from the Node the machine has', async () => {
+  const { code, stdout } = await runPml(['--version'], { node: systemNode() });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: `${packageJson.version}\n` });
+});
+
+test('[CLI-2] --help says what each command does, with an example', async () => {
+  const top = await runPml(['--help']);
+  expect(top.code).toBe(0);
+  for (const name of ['serve', 'trace', 'doctor', 'login', 'completion']) expect(top.stdout).toContain(name);
+  for (const command of [['serve'], ['trace', 'ls'], ['doctor'], ['login'], ['completion']]) {
+    const { code, stdout } = await runPml([...command, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Example:\n {2}\$ /);
+    expect(stdout).toContain('--json');
+  }
+});
+
+test('[CLI-3] wrong usage is exit code 2 with the nearest right word, failure is 1', async () => {
+  const typo = await runPml(['sreve']);
+  expect(typo.code).toBe(2);
+  expect(typo.stderr).toMatch(/Did you mean serve/);
+  expect((await runPml(['serve', '--port', 'high'])).code).toBe(2);
+  const data = await temporaryDir();
+  const missing = await runPml(['trace', 'show', 'no-such-trace', '--data', data, '--json']);
+  expect(missing.code).toBe(1);
+  expect(JSON.parse(missing.stdout).error).toMatchObject({ code: 'not_found', hint: expect.any(String) });
+});
+
+test('[CLI-4] completion scripts know commands and options, and are valid shell', async () => {
+  const { stdout } = await runPml(['completion', 'bash']);
+  expect(stdout).toMatch(/'trace'\) words='ls show/);
+  expect(stdout).toMatch(/'serve'\) words='[^']*--port/);
+  const checked = await runShell(
+    'bash',
+    `${stdout}\nCOMP_WORDS=(pml tr); COMP_CWORD=1; _pml; echo "\${COMPREPLY[@]}"`,
+  );
+  expect(checked.trim()).toBe('trace');
+  expect((await runPml(['completion', 'fish'])).stdout).toMatch(/complete -c pml/);
+  expect((await runPml(['completion', 'tcsh'])).code).toBe(2);
+});
+
+test('[CLI-5] doctor tells what is wrong and what to do, also as JSON', async () => {
+  const data = await temporaryDir();
+  const healthy = await runPml(['doctor', '--data', data, '--json'], { cwd: data });
+  expect(healthy.code).toBe(0);
+  const { checks } = JSON.parse(healthy.stdout) as { checks: { name: string; status: string }[] };
+  expect(checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
+    'runtime ok',
+    'config warn',
+    'lock ok',
+    'store ok',
+    'embedding ok',
+  ]);
+  await writeFile(join(data, 'pml.json'), '{ "mcpServers": {}, "pml": { "htp": {} } }');
+  const sick = await runPml(['doctor', '--data', data], { cwd: data });
+  expect(sick.code).toBe(1);
+  expect(sick.stdout).toMatch(/✗ config.*htp/);
+  expect(sick.stdout).toMatch(/http/);
+});
+
+test('[CLI-6] serve prints where it listens; a second one is refused by pid and port; commands bridge to it', async () => {
+  const data = await temporaryDir();
+  const first = await startPml(['serve', '--port', '0', '--data', data], { cwd: data });
+  const url = String(first.ready.url);
+  expect(await (await fetch(`${url}/healthz`)).json()).toMatchObject({ status: 'ok', role: 'serve' });
+
+  const second = await runPml(['serve', '--port', '0', '--data', data], { cwd: data });
+  expect(second.code).toBe(1);
+  expect(second.stderr).toContain(`pid ${first.child.pid}`);
+  expect(second.stderr).toContain(`port ${new URL(url).port}`);
+
+  const bridged = await runPml(['doctor', '--data', data], { cwd: data });
+  expect(bridged.stdout).toContain(`through pid ${first.child.pid}`);
+  expect((await runPml(['trace', 'ls', '--data', data], { cwd: data })).stdout).toBe(
+    'Nothing was run yet.\n',
+  );
+
+  const link = (await runPml(['login', '--data', data], { cwd: data })).stdout.trim();
+  expect((await fetch(link, { redirect: 'manual' })).status).toBe(302);
+
+  first.child.kill('SIGTERM');
+  expect(await first.exited).toBe(0);
+  expect((await runPml(['login', '--data', data], { cwd: data })).code).toBe(1);
+});
+
+test('[CLI-7] commands started together on one data dir all succeed', async () => {
+  const data = await temporaryDir();
+  const all = await Promise.all(
+    Array.from({ length: 4 }, () => runPml(['trace', 'ls', '--json', '--data', data], { cwd: data })),
+  );
+  expect(all.map(({ code, stdout }) => `${code} ${stdout}`)).toEqual(Array(4).fill('0 {"traces":[]}\n'));
+});
+
+test('[CLI-8] a gateway whose launcher is killed outright does not stay behind', async () => {
+  const node = systemNode();
+  const data = await temporaryDir();
+  const { child, ready } = await startPml(['serve', '--port', '0', '--data', data], { cwd: data, node });
+  const url = String(ready.url);
+  expect((await fetch(`${url}/healthz`)).ok).toBe(true);
+  child.kill('SIGKILL');
+  await expect
+    .poll(
+      () =>
+        fetch(`${url}/healthz`).then(
+          () => 'there',
+          () => 'gone',
+        ),
+      { timeout: 20_000 },
+    )
+    .toBe('gone');
+});
+
+test('[CLI-9] the demo starts without a configuration and says what it attached', async () => {
+  const data = await temporaryDir();
+  const args = ['serve', '--demo', 'without-config', '--port', '0', '--data', data];
+  const { ready } = await startPml(args, { cwd: data });
+  expect(ready).toMatchObject({
+    data: join(data, 'demo'),
+    servers: ['filesystem', 'memory', 'everything', 'thinking'],
+  });
+  const own = join(data, 'pml.json');
+  await writeFile(own, '{ "mcpServers": {} }');
+  const configured = await startPml(args, { cwd: data });
+  expect(configured.ready).toMatchObject({ config: own, servers: [] });
+});
+
+async function runShell(shell: string, script: string): Promise<string> {
+  return await new Promise((resolve, reject) =>
+    execFile(shell, ['-c', script], (error, stdout) => (error ? reject(error) : resolve(stdout))),
+  );
+}

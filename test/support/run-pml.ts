@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const LAUNCHER = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
+
+/** The machine's own Node, as a user has it: not the one that npm puts in front for its scripts. */
+export function systemNode(): string {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const outside = folders.filter((folder) => !folder.includes(`node_modules${sep}.bin`));
+  return outside.map((folder) => join(folder, 'node')).find((path) => existsSync(path)) ?? process.execPath;
+}
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly node?: string;
+}
+
+/** Runs `pml` to its end, as a shell does. */
+export async function runPml(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const child = start(args, options);
+  const output = collect(child);
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { code, ...output() };
+}
+
+export interface RunningPml {
+  readonly child: ChildProcess;
+  /** First line of stdout, parsed. */
+  readonly ready: Record<string, unknown>;
+  output(): { stdout: string; stderr: string };
+  exited: Promise<number | null>;
+}
+
+/** Starts `pml … --json` and waits for its first line; killed when the test ends. */
+export async function startPml(args: readonly string[], options: RunOptions = {}): Promise<RunningPml> {
+  const child = start([...args, '--json'], options);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const output = collect(child);
+  const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const ready = await new Promise<Record<string, unknown>>((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      const [line, rest] = output().stdout.split('\n');
+      if (rest !== undefined) resolve(JSON.parse(line ?? ''));
+    });
+    void exited.then((code) =>
+      reject(new Error(`pml ended with ${code}: ${output().stderr}${output().stdout}`)),
+    );
+  });
+  return { child, ready, output, exited };
+}
+
+function start(args: readonly string[], { env, cwd, node }: RunOptions): ChildProcess {
+  return spawn(node ?? process.execPath, [LAUNCHER, ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function collect(child: ChildProcess): () => { stdout: string; stderr: string } {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  return () => ({ stdout, stderr });
+}
