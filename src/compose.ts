@@ -45,10 +45,14 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** Where everything is put together; the only file that knows all the others. */
 export function compose(env: Env, cwd: string): System {
   const version = readVersion();
-  const dataDir = (options: GlobalOptions) =>
-    resolve(cwd, options.data ?? env.PML_DATA ?? join(homedir(), '.pml'));
-  const settingsOf = (options: GlobalOptions) =>
-    loadSettings({ env, cwd, ...(options.config !== undefined && { file: options.config }) });
+  const source = ({ config, data }: GlobalOptions) => ({
+    env,
+    cwd,
+    ...(config !== undefined && { file: config }),
+    ...(data !== undefined && { data }),
+  });
+  const dataDir = (options: GlobalOptions) => dataDirOf(source(options));
+  const settingsOf = (options: GlobalOptions) => loadSettings(source(options));
 
   return {
     version,
