@@ -1,7 +1,9 @@
 /** Every interface the flows need, in one place; adapters implement them, `memory/` holds their twins. */
 export type { Bridge, RemoteProcedures } from './ports/bridge.ts';
 export type { Clock } from './ports/clock.ts';
+export type { Crypto } from './ports/crypto.ts';
 export type { Embedder } from './ports/embedder.ts';
+export type { EventSink, GatewayEvent } from './ports/event-sink.ts';
 export type { Logger, LogLevel } from './ports/logger.ts';
 export type {
   EmbeddingSettings,

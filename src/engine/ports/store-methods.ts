@@ -3,7 +3,9 @@ import type { Store } from './store.ts';
 export type StoreRooms = Omit<Store, 'close'>;
 
 /** Every method of the store that another process may call; the type refuses a list that is not complete. */
-export const STORE_METHODS: { readonly [R in keyof StoreRooms]: { readonly [M in keyof StoreRooms[R]]: true } } = {
+export const STORE_METHODS: {
+  readonly [R in keyof StoreRooms]: { readonly [M in keyof StoreRooms[R]]: true };
+} = {
   tools: { put: true, get: true, list: true, remove: true },
   embeddings: { put: true, list: true },
   edges: { put: true, list: true, replaceAll: true },

@@ -1,0 +1,180 @@
+import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
+import type { Plan } from '../core/vocabulary/plan.ts';
+import type { RunStatus } from '../core/vocabulary/result.ts';
+import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import type { EventLog } from './event-log.ts';
+import type {
+  Approval,
+  JsonObject,
+  Settings,
+  Store,
+  ToolResult,
+  UpstreamChanges,
+  UpstreamClient,
+  UpstreamEvent,
+  UpstreamIdentity,
+  UpstreamLogin,
+  UpstreamProgress,
+  UpstreamReply,
+  UpstreamServer,
+  UpstreamTool,
+  WorkflowRun,
+} from './ports.ts';
+
+/** Who calls: the client connection a run came from, and how to reach the person behind it. */
+export interface Caller {
+  /** The client connection; null where there is none to speak of. */
+  readonly sessionId: string | null;
+  /** Asked what upstream servers ask meanwhile, and for approvals if it supports elicitation. */
+  readonly client?: UpstreamClient;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: UpstreamProgress) => void;
+}
+
+export interface SearchQuery {
+  readonly query: string;
+  readonly limit?: number;
+  /** Only tools of this server. */
+  readonly server?: string;
+  readonly includeRelated?: boolean;
+  readonly contextTools?: readonly string[];
+}
+
+export interface SearchHit {
+  readonly tool: ToolDefinition;
+  readonly lexicalScore: number;
+  readonly semanticScore: number;
+  readonly graphScore: number;
+  readonly finalScore: number;
+  readonly related: readonly {
+    readonly toolId: string;
+    readonly relation: 'often_before' | 'often_after' | 'used_together';
+    readonly score: number;
+  }[];
+}
+
+export interface CapabilityHit {
+  readonly slug: string;
+  readonly description: string;
+  readonly parameters: unknown;
+  readonly score: number;
+  readonly successRate: number;
+  readonly uses: number;
+  readonly toolsUsed: readonly string[];
+  readonly toolsSequence: readonly string[];
+}
+
+export interface Suggestion {
+  readonly plan: Plan;
+  readonly confidence: number;
+  readonly suggestedCapabilities: readonly CapabilityHit[];
+}
+
+export interface NextStep {
+  readonly node: string;
+  readonly score: number;
+  readonly reason: string;
+}
+
+export interface ToolCall {
+  /** In any spelling `parseToolId` takes. */
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly intent?: string;
+  readonly timeoutMs?: number;
+  /** More fields of the request, passed upstream untouched (the transparent endpoint's). */
+  readonly meta?: JsonObject;
+  readonly extraParams?: JsonObject;
+  readonly passInputRequired?: boolean;
+}
+
+/** What a run gave. `result` is the upstream's own, untouched; `error` says why there is none. */
+export interface ToolRun {
+  readonly status: RunStatus;
+  readonly runId: string;
+  readonly traceId: string | null;
+  readonly result?: ToolResult;
+  readonly error?: ErrorShape & { readonly rpc?: { code: number; message: string; data?: unknown } };
+  /** With `approval_required`: what a person has to decide. */
+  readonly approval?: Approval;
+}
+
+export interface WorkflowResult {
+  readonly status: 'success' | 'error' | 'approval_required' | 'running' | 'aborted';
+  readonly runId: string;
+  readonly results: Readonly<Record<string, unknown>>;
+  readonly layers: readonly (readonly string[])[];
+  readonly approvals: readonly Approval[];
+  readonly error?: ErrorShape;
+}
+
+export type WorkflowAction = 'status' | 'continue' | 'replan' | 'resume' | 'abort';
+
+export interface ServerReport extends UpstreamServer {
+  /** Tools in the catalogue, also of servers that do not run now. */
+  readonly tools: number;
+  /** Tools whose definition changed and waits for a person. */
+  readonly changedTools: readonly string[];
+  readonly schemaTokens: number;
+}
+
+export interface GatewayStats {
+  readonly servers: number;
+  readonly tools: number;
+  readonly capabilities: number;
+  readonly traces: number;
+  /** About how many tokens the schemas of all tools are, and how many the client sees instead. */
+  readonly schemaTokens: number;
+  readonly exposedTokens: number;
+  readonly sparedTokens: number;
+  readonly pendingApprovals: number;
+}
+
+/** The composed engine: everything a surface may ask of it. */
+export interface Gateway {
+  readonly store: Store;
+  readonly events: EventLog;
+  settings(): Settings;
+  servers(): Promise<ServerReport[]>;
+  stats(): Promise<GatewayStats>;
+  /** One line for tool descriptions: which servers and how many tools there are. Stable between changes. */
+  inventory(): string;
+
+  searchTools(query: SearchQuery): Promise<SearchHit[]>;
+  searchCapabilities(query: string, limit: number): Promise<CapabilityHit[]>;
+  suggest(intent: string): Promise<Suggestion>;
+  predictNext(intent: string, executed: readonly string[]): Promise<NextStep[]>;
+
+  /** One call through policy, upstream and trace. */
+  executeTool(call: ToolCall, caller: Caller): Promise<ToolRun>;
+  executeWorkflow(plan: Plan, intent: string | null, caller: Caller): Promise<WorkflowResult>;
+  continueRun(runId: string, action: WorkflowAction, caller: Caller): Promise<WorkflowResult>;
+
+  /** Runs that wait for a person, with their approvals. */
+  runs(limit: number): Promise<{ run: WorkflowRun; approvals: Approval[] }[]>;
+  /** By a person; false when there is nothing to decide any more. */
+  settleApproval(runId: string, decision: 'approved' | 'rejected', by: string): Promise<boolean>;
+
+  /** Pass-through of everything that is not a tool call. */
+  request(
+    server: string,
+    method: string,
+    params: JsonObject,
+    caller: Caller,
+    meta?: JsonObject,
+  ): Promise<UpstreamReply<JsonObject>>;
+  notify(server: string, method: string, params: JsonObject): Promise<boolean>;
+  identity(server: string, caller: Caller): Promise<UpstreamReply<UpstreamIdentity>>;
+  /** The server's own tool list, for its transparent endpoint: include/exclude applied, fields untouched. */
+  rawTools(server: string, caller: Caller): Promise<UpstreamReply<readonly UpstreamTool[]>>;
+  onUpstream(listener: (event: UpstreamEvent) => void): () => void;
+  forgetClient(clientId: string): Promise<void>;
+
+  restart(server: string): Promise<UpstreamReply<UpstreamIdentity>>;
+  logs(server: string): readonly string[];
+  login(server: string, redirectUrl: string): Promise<UpstreamReply<UpstreamLogin>>;
+  reload(settings: Settings): Promise<UpstreamChanges>;
+  /** Resolves when everything under way (traces, catalogue, embeddings) has been stored. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,29 @@
+import { checkVector } from '../../core/retrieval/check-vector.ts';
+import type { VectorIndex } from '../ports.ts';
+
+/** The plain twin: every score computed in double precision, all of them sorted. */
+export function createMemoryVectorIndex(dimension: number): VectorIndex {
+  const vectors = new Map<string, Float32Array>();
+  return {
+    dimension,
+    get size() {
+      return vectors.size;
+    },
+    set(id, vector) {
+      checkVector(vector, dimension, id);
+      vectors.set(id, vector.slice());
+    },
+    delete: (id) => vectors.delete(id),
+    nearest(query, k) {
+      checkVector(query, dimension, 'the query');
+      return [...vectors]
+        .map(([id, vector]) => ({ id, score: dot(query, vector) }))
+        .sort((a, b) => b.score - a.score)
+        .slice(0, Math.max(0, k));
+    },
+  };
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  return a.reduce((sum, value, i) => sum + value * b[i]!, 0);
+}

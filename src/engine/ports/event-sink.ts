@@ -1,0 +1,54 @@
+import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
+import type { WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
+import type { UpstreamState } from './upstream.ts';
+
+/** What the flows tell whoever watches; snake_case, as it goes over the wire. Redacted by the flows. */
+export type GatewayEvent =
+  | {
+      readonly type: 'server_state';
+      readonly server: string;
+      readonly state: UpstreamState;
+      readonly error: ErrorShape | null;
+    }
+  | {
+      readonly type: 'catalogue_changed';
+      readonly server: string;
+      readonly added: readonly string[];
+      readonly removed: readonly string[];
+      /** Tools whose definition differs from the accepted one. */
+      readonly changed: readonly string[];
+    }
+  | {
+      readonly type: 'run_started';
+      readonly run_id: string;
+      readonly session_id: string | null;
+      readonly intent: string | null;
+    }
+  | { readonly type: 'trace_event'; readonly run_id: string; readonly event: WireTraceEvent }
+  | {
+      readonly type: 'run_finished';
+      readonly run_id: string;
+      readonly trace_id: string | null;
+      readonly status: string;
+      readonly duration_ms: number;
+    }
+  | {
+      readonly type: 'approval_requested';
+      readonly approval_id: string;
+      readonly run_id: string;
+      readonly node: string;
+      readonly reason: string;
+    }
+  | {
+      readonly type: 'approval_settled';
+      readonly approval_id: string;
+      readonly run_id: string;
+      readonly state: string;
+      readonly by: string;
+    }
+  | { readonly type: 'config_reloaded'; readonly file: string; readonly servers: readonly string[] }
+  | { readonly type: 'config_error'; readonly error: ErrorShape };
+
+export interface EventSink {
+  emit(event: GatewayEvent): void;
+}
