@@ -26,6 +26,8 @@ export type {
   EpisodicStore,
   RankerParams,
   RankerParamsStore,
+  ServerRecord,
+  ServerStore,
   Store,
   ToolEmbedding,
   ToolStore,

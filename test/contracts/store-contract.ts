@@ -61,6 +61,43 @@ function toolRules(store: () => Store): void {
     expect((await store().tools.list()).length).toBeGreaterThanOrEqual(4);
   });
 
+  test('[STORE-23] a differing definition waits beside the accepted one, and a retired tool keeps its own', async () => {
+    const tool = sampleTool(`server-${randomUUID()}`);
+    const changed = { ...tool, description: 'changed', definitionHash: 'changed' };
+    const ofServer = async () =>
+      (await store().tools.proposed()).filter((proposed) => proposed.server === tool.server);
+    await store().tools.propose([changed]);
+    expect(await ofServer()).toEqual([]);
+    await store().tools.put([tool]);
+    await store().tools.propose([changed]);
+    expect(await ofServer()).toEqual([changed]);
+    expect(await store().tools.list(tool.server)).toEqual([tool]);
+    await store().tools.retire([tool.id]);
+    expect([await ofServer(), await store().tools.list(tool.server)]).toEqual([[], []]);
+    expect(await store().tools.get(tool.id)).toEqual(tool);
+    await store().tools.propose([changed]);
+    expect([await ofServer(), await store().tools.list(tool.server)]).toEqual([[changed], [tool]]);
+    await store().tools.put([changed]);
+    expect([await ofServer(), await store().tools.list(tool.server)]).toEqual([[], [changed]]);
+  });
+
+  test('[STORE-24] what is known of a server is kept by name', async () => {
+    const name = `server-${randomUUID()}`;
+    const identity = {
+      info: { name: 'x' },
+      capabilities: { tools: {} },
+      instructions: null,
+      protocolVersion: '2025-11-25',
+    };
+    const record = { name, settingsHash: 'a', identity, refreshedAt: new Date(1_700_000_000_000) };
+    await store().servers.put(record);
+    await store().servers.put({ ...record, settingsHash: 'b' });
+    const kept = async () => (await store().servers.list()).filter((server) => server.name === name);
+    expect(await kept()).toEqual([{ ...record, settingsHash: 'b' }]);
+    await store().servers.remove(name);
+    expect(await kept()).toEqual([]);
+  });
+
   test('[STORE-3] an embedding belongs to a tool and a model, and goes with its tool', async () => {
     const tool = sampleTool();
     const model = `model-${randomUUID()}`;
@@ -270,11 +307,22 @@ function runRules(store: () => Store): void {
     expect(await store().approvals.settle(first.id, 'rejected', 'ana', at)).toBe(true);
     expect(await store().approvals.settle(first.id, 'approved', 'bob', at)).toBe(false);
     expect(await store().approvals.settle('nobody', 'approved', 'bob', at)).toBe(false);
+    expect(await store().approvals.use(first.id)).toBe(false);
     const settled = { ...first, state: 'rejected', settledBy: 'ana', settledAt: at };
     expect(await store().approvals.get(first.id)).toEqual(settled);
     expect(await store().approvals.list({ runId: first.runId })).toEqual([settled]);
     const pending = await store().approvals.list({ state: 'pending' });
     expect(pending.filter((a) => a.id === second.id)).toEqual([second]);
+  });
+
+  test('[STORE-25] an approval is used once', async () => {
+    const approval = sampleApproval();
+    await store().approvals.request(approval);
+    expect(await store().approvals.use(approval.id)).toBe(false);
+    await store().approvals.settle(approval.id, 'approved', 'ana', new Date(0));
+    const uses = await Promise.all([1, 2, 3].map(() => store().approvals.use(approval.id)));
+    expect(uses.filter(Boolean).length).toBe(1);
+    expect((await store().approvals.get(approval.id))?.state).toBe('used');
   });
 
   test('[STORE-16] ranker parameters are kept per model, newest first, and can be taken back', async () => {

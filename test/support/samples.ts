@@ -137,6 +137,7 @@ export function sampleApproval(over: Partial<Approval> = {}): Approval {
     node: toolId('filesystem', 'write_file'),
     argumentsHash: randomUUID(),
     arguments: { path: 'out.txt', content: 'hello' },
+    reason: 'the tool says of itself that it is destructive',
     state: 'pending',
     requestedAt: new Date('2026-01-02T03:04:05.006Z'),
     settledAt: null,

@@ -5,6 +5,7 @@ import type { Generated } from 'kysely';
  * character (jsonb refuses NUL and lone surrogates, which real tool results contain) and key order.
  */
 export interface Database {
+  upstream_server: { name: string; settings_hash: string; identity: unknown; refreshed_at: Date };
   tool_schema: {
     tool_id: string;
     server_id: string;
@@ -14,6 +15,9 @@ export interface Database {
     output_schema: unknown;
     annotations: unknown;
     definition_hash: string;
+    retired: boolean;
+    /** A definition that differs from the accepted one and waits for a person. */
+    proposed: unknown;
   };
   tool_embedding: { tool_id: string; model: string; definition_hash: string; embedding: Uint8Array };
   tool_dependency: EdgeTable;
@@ -83,6 +87,7 @@ export interface Database {
     node: string;
     arguments_hash: string;
     arguments: unknown;
+    reason: string;
     state: string;
     requested_at: Date;
     settled_at: Date | null;

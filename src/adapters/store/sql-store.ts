@@ -8,12 +8,14 @@ import { sqlEmbeddings } from './sql/embeddings.ts';
 import { sqlEpisodes } from './sql/episodes.ts';
 import { sqlRankerParams } from './sql/ranker-params.ts';
 import { sqlRuns } from './sql/runs.ts';
+import { sqlServers } from './sql/servers.ts';
 import { sqlTools } from './sql/tools.ts';
 import { sqlTraces } from './sql/traces.ts';
 
 /** The same SQL on PGlite and on PostgreSQL. */
 export function createSqlStore(db: Kysely<Database>): Store {
   return {
+    servers: sqlServers(db),
     tools: sqlTools(db),
     embeddings: sqlEmbeddings(db),
     edges: sqlEdges(db),

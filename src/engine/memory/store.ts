@@ -7,14 +7,22 @@ import type {
   Capability,
   EpisodicEvent,
   RankerParams,
+  ServerRecord,
   Store,
   ToolEmbedding,
   WorkflowRun,
 } from '../ports.ts';
 
+interface StoredTool {
+  readonly accepted: ToolDefinition;
+  readonly proposed?: ToolDefinition;
+  readonly retired: boolean;
+}
+
 /** The twin of the SQL stores: same promises, nothing kept. Values are copied on the way in and out. */
 export function createMemoryStore(): Store {
-  const tools = new Map<string, ToolDefinition>();
+  const servers = new Map<string, ServerRecord>();
+  const tools = new Map<string, StoredTool>();
   const embeddings = new Map<string, ToolEmbedding>();
   const edges = new Map<string, Edge>();
   const capabilities = new Map<string, Capability>();
@@ -26,17 +34,49 @@ export function createMemoryStore(): Store {
   let lastSeq = 0;
 
   const inOrder = () => [...traces.values()];
+  const present = () => [...tools.values()].filter((tool) => !tool.retired);
   const putEdge = (edge: Edge) => edges.set(`${edge.from} ${edge.to} ${edge.type}`, copy(edge));
 
   return {
+    servers: {
+      async put(record) {
+        servers.set(record.name, copy(record));
+      },
+      list: async () => sortBy([...servers.values()], (record) => record.name).map(copy),
+      async remove(name) {
+        servers.delete(name);
+      },
+    },
+
     tools: {
       async put(definitions) {
-        for (const definition of definitions) tools.set(definition.id, copy(definition));
+        for (const definition of definitions) {
+          tools.set(definition.id, { accepted: copy(definition), retired: false });
+        }
       },
-      get: async (id) => copyOrNull(tools.get(id)),
+      get: async (id) => copyOrNull(tools.get(id)?.accepted),
       list: async (server) =>
         sortBy(
-          [...tools.values()].filter((tool) => server === undefined || tool.server === server),
+          present()
+            .map((tool) => tool.accepted)
+            .filter((tool) => server === undefined || tool.server === server),
+          (tool) => tool.id,
+        ).map(copy),
+      async retire(ids) {
+        for (const id of ids) {
+          const tool = tools.get(id);
+          if (tool) tools.set(id, { ...tool, retired: true });
+        }
+      },
+      async propose(definitions) {
+        for (const definition of definitions) {
+          const tool = tools.get(definition.id);
+          if (tool) tools.set(definition.id, { ...tool, proposed: copy(definition), retired: false });
+        }
+      },
+      proposed: async () =>
+        sortBy(
+          present().flatMap((tool) => (tool.proposed ? [tool.proposed] : [])),
           (tool) => tool.id,
         ).map(copy),
       async remove(ids) {
@@ -161,6 +201,12 @@ export function createMemoryStore(): Store {
         const approval = approvals.get(id);
         if (approval?.state !== 'pending') return false;
         approvals.set(id, { ...approval, state, settledBy, settledAt });
+        return true;
+      },
+      async use(id) {
+        const approval = approvals.get(id);
+        if (approval?.state !== 'approved') return false;
+        approvals.set(id, { ...approval, state: 'used' });
         return true;
       },
       get: async (id) => copyOrNull(approvals.get(id)),

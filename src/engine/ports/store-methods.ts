@@ -6,13 +6,14 @@ export type StoreRooms = Omit<Store, 'close'>;
 export const STORE_METHODS: {
   readonly [R in keyof StoreRooms]: { readonly [M in keyof StoreRooms[R]]: true };
 } = {
-  tools: { put: true, get: true, list: true, remove: true },
+  servers: { put: true, list: true, remove: true },
+  tools: { put: true, get: true, list: true, retire: true, propose: true, proposed: true, remove: true },
   embeddings: { put: true, list: true },
   edges: { put: true, list: true, replaceAll: true },
   capabilities: { put: true, get: true, find: true, findByCodeHash: true, list: true, remove: true },
   traces: { append: true, get: true, list: true, scan: true, count: true, setPriorities: true, remove: true },
   episodes: { append: true, list: true },
   runs: { create: true, update: true, get: true, list: true },
-  approvals: { request: true, settle: true, get: true, list: true },
+  approvals: { request: true, settle: true, use: true, get: true, list: true },
   rankerParams: { save: true, list: true, remove: true },
 };

@@ -3,12 +3,14 @@ import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { UpstreamIdentity } from './upstream.ts';
 
 /**
  * The memory. A method that resolved has committed: what it wrote survives `kill -9`.
  * Lists come in a stated order, so that two stores with the same history answer alike.
  */
 export interface Store {
+  readonly servers: ServerStore;
   readonly tools: ToolStore;
   readonly embeddings: EmbeddingStore;
   readonly edges: EdgeStore;
@@ -21,13 +23,41 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** What is known of an upstream server without starting it. */
+export interface ServerRecord {
+  readonly name: string;
+  /** Of the settings it was started with; other settings may mean other tools. */
+  readonly settingsHash: string;
+  readonly identity: UpstreamIdentity;
+  readonly refreshedAt: Date;
+}
+
+export interface ServerStore {
+  /** Adds or replaces by name. */
+  put(record: ServerRecord): Promise<void>;
+  /** In order of name. */
+  list(): Promise<ServerRecord[]>;
+  remove(name: string): Promise<void>;
+}
+
+/**
+ * Definitions as a person knows them: the first one seen is accepted, a later one that differs is
+ * proposed and waits. A tool that its server no longer lists is retired, not forgotten, so that it
+ * cannot come back as something else unnoticed.
+ */
 export interface ToolStore {
-  /** Adds or replaces by id, all or none. */
+  /** Accepts: adds or replaces by id, all or none; what was proposed for them is settled. */
   put(definitions: readonly ToolDefinition[]): Promise<void>;
+  /** Also a retired one. */
   get(id: ToolId): Promise<ToolDefinition | null>;
-  /** In order of id. */
+  /** Those not retired, in order of id. */
   list(server?: string): Promise<ToolDefinition[]>;
-  /** Takes their embeddings along. */
+  retire(ids: readonly ToolId[]): Promise<void>;
+  /** Keeps a differing definition of a known tool beside the accepted one. */
+  propose(definitions: readonly ToolDefinition[]): Promise<void>;
+  /** What was proposed and not accepted yet, in order of id. */
+  proposed(): Promise<ToolDefinition[]>;
+  /** Forgets them; takes their embeddings along. */
   remove(ids: readonly ToolId[]): Promise<void>;
 }
 
@@ -162,7 +192,10 @@ export interface Approval {
   readonly argumentsHash: string;
   /** As shown to the person who decides. */
   readonly arguments: unknown;
-  readonly state: 'pending' | 'approved' | 'rejected';
+  /** Why it is asked. */
+  readonly reason: string;
+  /** `used`: the call it was given for has been made; it is good for no other. */
+  readonly state: 'pending' | 'approved' | 'rejected' | 'used';
   readonly requestedAt: Date;
   readonly settledAt: Date | null;
   readonly settledBy: string | null;
@@ -172,6 +205,8 @@ export interface ApprovalStore {
   request(approval: Approval): Promise<void>;
   /** False when it is not pending (any more): the first decision stands. */
   settle(id: string, state: 'approved' | 'rejected', by: string, at: Date): Promise<boolean>;
+  /** Turns `approved` into `used`; false when it is not approved, or used already. */
+  use(id: string): Promise<boolean>;
   get(id: string): Promise<Approval | null>;
   /** Oldest first. */
   list(filter: { readonly state?: Approval['state']; readonly runId?: string }): Promise<Approval[]>;

@@ -10,6 +10,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 async function createCatalogue(db: Kysely<unknown>): Promise<void> {
   await db.schema
+    .createTable('upstream_server')
+    .addColumn('name', 'text', (c) => c.primaryKey())
+    .addColumn('settings_hash', 'text', (c) => c.notNull())
+    .addColumn('identity', 'json', (c) => c.notNull())
+    .addColumn('refreshed_at', 'timestamptz', (c) => c.notNull())
+    .execute();
+  await db.schema
     .createTable('tool_schema')
     .addColumn('tool_id', 'text', (c) => c.primaryKey())
     .addColumn('server_id', 'text', (c) => c.notNull())
@@ -19,6 +26,8 @@ async function createCatalogue(db: Kysely<unknown>): Promise<void> {
     .addColumn('output_schema', 'json')
     .addColumn('annotations', 'json')
     .addColumn('definition_hash', 'text', (c) => c.notNull())
+    .addColumn('retired', 'boolean', (c) => c.notNull().defaultTo(false))
+    .addColumn('proposed', 'json')
     .execute();
   await db.schema.createIndex('tool_schema_server').on('tool_schema').column('server_id').execute();
   await db.schema
@@ -121,6 +130,7 @@ async function createRuns(db: Kysely<unknown>): Promise<void> {
     .addColumn('node', 'text', (c) => c.notNull())
     .addColumn('arguments_hash', 'text', (c) => c.notNull())
     .addColumn('arguments', 'json', (c) => c.notNull())
+    .addColumn('reason', 'text', (c) => c.notNull())
     .addColumn('state', 'text', (c) => c.notNull())
     .addColumn('requested_at', 'timestamptz', (c) => c.notNull())
     .addColumn('settled_at', 'timestamptz')

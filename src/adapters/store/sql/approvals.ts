@@ -17,6 +17,7 @@ export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
             arguments_hash: approval.argumentsHash,
             // Null is a value here, not an absence: a call without arguments is shown as such.
             arguments: sql`${JSON.stringify(approval.arguments ?? null)}::json`,
+            reason: text(approval.reason),
             state: approval.state,
             requested_at: approval.requestedAt,
             settled_at: approval.settledAt,
@@ -32,6 +33,17 @@ export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
           .set({ state, settled_by: text(by), settled_at: at })
           .where('id', '=', id)
           .where('state', '=', 'pending')
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      }),
+
+    use: (id) =>
+      guarded(`Using approval ${id}`, async () => {
+        const { numUpdatedRows } = await db
+          .updateTable('approval')
+          .set({ state: 'used' })
+          .where('id', '=', id)
+          .where('state', '=', 'approved')
           .executeTakeFirst();
         return numUpdatedRows > 0n;
       }),
@@ -59,6 +71,7 @@ function fromRow(row: Selectable<Database['approval']>): Approval {
     node: row.node as NodeId,
     argumentsHash: row.arguments_hash,
     arguments: row.arguments,
+    reason: row.reason,
     state: row.state as Approval['state'],
     requestedAt: row.requested_at,
     settledAt: row.settled_at,

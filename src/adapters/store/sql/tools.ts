@@ -11,7 +11,7 @@ export function sqlTools(db: Kysely<Database>): ToolStore {
       guarded('Storing tool definitions', () =>
         db.transaction().execute(async (tx) => {
           for (const definition of definitions) {
-            const row = toRow(definition);
+            const row = { ...toRow(definition), retired: false, proposed: null };
             await tx
               .insertInto('tool_schema')
               .values(row)
@@ -33,10 +33,44 @@ export function sqlTools(db: Kysely<Database>): ToolStore {
 
     list: (server) =>
       guarded('Listing tools', async () => {
-        let query = db.selectFrom('tool_schema').selectAll();
+        let query = db.selectFrom('tool_schema').selectAll().where('retired', '=', false);
         if (server !== undefined) query = query.where('server_id', '=', server);
         const rows = await query.execute();
         return rows.map(fromRow).sort((a, b) => (a.id < b.id ? -1 : 1));
+      }),
+
+    retire: (ids) =>
+      guarded('Retiring tools', async () => {
+        if (ids.length === 0) return;
+        await db
+          .updateTable('tool_schema')
+          .set({ retired: true })
+          .where('tool_id', 'in', [...ids])
+          .execute();
+      }),
+
+    propose: (definitions) =>
+      guarded('Storing proposed definitions', () =>
+        db.transaction().execute(async (tx) => {
+          for (const definition of definitions) {
+            await tx
+              .updateTable('tool_schema')
+              .set({ proposed: json(definition), retired: false })
+              .where('tool_id', '=', definition.id)
+              .execute();
+          }
+        }),
+      ),
+
+    proposed: () =>
+      guarded('Listing proposed definitions', async () => {
+        const rows = await db
+          .selectFrom('tool_schema')
+          .select('proposed')
+          .where('proposed', 'is not', null)
+          .where('retired', '=', false)
+          .execute();
+        return rows.map((row) => row.proposed as ToolDefinition).sort((a, b) => (a.id < b.id ? -1 : 1));
       }),
 
     remove: (ids) =>

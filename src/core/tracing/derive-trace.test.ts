@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { capabilityNode, type NodeId, toolId } from '../vocabulary/ids.ts';
+import type { TraceEvent } from '../vocabulary/trace-event.ts';
+import { deriveTrace } from './derive-trace.ts';
+
+const read = toolId('filesystem', 'read_file');
+const list = toolId('filesystem', 'list_directory');
+const capability = capabilityNode('00000000-0000-4000-8000-000000000000');
+
+function span(
+  traceId: string,
+  node: NodeId,
+  from: number,
+  to: number,
+  success = true,
+  kind = 'tool',
+): TraceEvent[] {
+  const base = { traceId, parentTraceId: null, node };
+  return [
+    { ...base, type: `${kind}_start` as 'tool_start', ts: from },
+    { ...base, type: `${kind}_end` as 'tool_end', ts: to, success, durationMs: to - from },
+  ];
+}
+
+test('[TRACE-1] the executed path is in order of start, a capability before its calls, failures included', () => {
+  const [capabilityStart, capabilityEnd] = span('a', capability, 0, 30, true, 'capability');
+  const events = [
+    capabilityStart!,
+    ...span('b', read, 1, 9, false),
+    ...span('c', list, 10, 12),
+    capabilityEnd!,
+  ];
+  expect(deriveTrace(events).executedPath).toEqual([capability, read, list]);
+});
+
+test('[TRACE-2] each call is listed with its place, its repeat and what it overlapped with', () => {
+  const events = [...span('a', read, 0, 10), ...span('b', read, 5, 8), ...span('c', list, 10, 11, false)];
+  const { toolInvocations, toolsUsed, toolsSequence } = deriveTrace(events);
+  expect(toolInvocations).toEqual([
+    {
+      id: `${read}#0`,
+      tool: read,
+      ts: 0,
+      durationMs: 10,
+      sequenceIndex: 0,
+      success: true,
+      parallelWith: [`${read}#1`],
+    },
+    {
+      id: `${read}#1`,
+      tool: read,
+      ts: 5,
+      durationMs: 3,
+      sequenceIndex: 1,
+      success: true,
+      parallelWith: [`${read}#0`],
+    },
+    {
+      id: `${list}#0`,
+      tool: list,
+      ts: 10,
+      durationMs: 1,
+      sequenceIndex: 2,
+      success: false,
+      parallelWith: [],
+    },
+  ]);
+  expect(toolsUsed).toEqual([read, list]);
+  expect(toolsSequence).toEqual([read, read, list]);
+});
+
+test("[TRACE-3] a call the run ended before is listed as failed, up to the run's last moment", () => {
+  const [start] = span('a', read, 2, 0);
+  const { toolInvocations } = deriveTrace([start!, ...span('b', list, 3, 7)]);
+  expect(toolInvocations[0]).toMatchObject({ success: false, durationMs: 5, parallelWith: [`${list}#0`] });
+});
+
+test('[TRACE-4] no more than 500 calls are listed in the sequence; counts stay exact', () => {
+  const events = Array.from({ length: 700 }, (_, i) => span(`t${i}`, read, i, i + 0.5)).flat();
+  const { toolsSequence, toolInvocations } = deriveTrace(events);
+  expect([toolsSequence.length, toolInvocations.length]).toEqual([500, 700]);
+});
+
+test('[TRACE-5] no events, no calls', () => {
+  expect(deriveTrace([])).toEqual({
+    executedPath: [],
+    toolInvocations: [],
+    toolsUsed: [],
+    toolsSequence: [],
+  });
+});
