@@ -32,7 +32,9 @@ export async function renderKernelsModule(): Promise<string> {
 async function readSources(): Promise<Map<string, string>> {
   const names = (await readdir(SOURCES)).filter((name) => name.endsWith('.ts')).sort();
   return new Map(
-    await Promise.all(names.map(async (name) => [name, await readFile(new URL(name, SOURCES), 'utf8')] as const)),
+    await Promise.all(
+      names.map(async (name) => [name, await readFile(new URL(name, SOURCES), 'utf8')] as const),
+    ),
   );
 }
 

@@ -32,8 +32,9 @@ export class Arena {
   bytes(count: number): Pointer {
     const start = this.#top;
     const top = align(start + count);
-    const missing = top - this.#memory.buffer.byteLength;
-    if (missing > 0) this.#memory.grow(Math.ceil(missing / PAGE));
+    const size = this.#memory.buffer.byteLength;
+    // By a quarter at least, so that many small blocks do not each replace the buffer; unused pages cost nothing.
+    if (top > size) this.#memory.grow(Math.ceil(Math.max(top - size, size / 4) / PAGE));
     this.#top = top;
     return start;
   }

@@ -1,0 +1,50 @@
+/** A source of random numbers that is the same for the same seed, on every machine. */
+export interface Random {
+  /** Uniform in [0, 1), with 32 random bits. */
+  next(): number;
+  /** Uniform among 0 … n - 1. */
+  int(n: number): number;
+  /** Standard normal. */
+  normal(): number;
+  /** Shuffles in place (Fisher-Yates) and gives the array back. */
+  shuffle<T>(items: T[]): T[];
+}
+
+/** Rounds after which sfc32 has mixed its seed through all of its state. */
+const WARM_UP_ROUNDS = 15;
+
+/** sfc32 (Chris Doty-Humphrey, PractRand): 128 bits of state, one seeded word, a counter against short cycles. */
+export function createRandom(seed: number): Random {
+  let a = 0x9e3779b9;
+  let b = Math.trunc(seed / 2 ** 32) | 0;
+  let c = seed | 0;
+  let counter = 1;
+
+  function word(): number {
+    const sum = (((a + b) | 0) + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  }
+  for (let round = 0; round < WARM_UP_ROUNDS; round++) word();
+
+  const next = () => word() / 2 ** 32;
+  const int = (n: number) => Math.floor(next() * n);
+  return {
+    next,
+    int,
+    // Box-Muller; 1 - u keeps the logarithm away from 0.
+    normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
+    shuffle: (items) => {
+      for (let i = items.length - 1; i > 0; i--) {
+        const j = int(i + 1);
+        const held = items[i]!;
+        items[i] = items[j]!;
+        items[j] = held;
+      }
+      return items;
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { toolText } from './tool-text.ts';
+
+const tool = {
+  server: 'fileSystem',
+  name: 'read_text-file',
+  description: ' Reads a file. ',
+  inputSchema: {},
+};
+
+test('[EMB-13] a tool is embedded as its server and name in words, its description and its parameters', () => {
+  const inputSchema = {
+    type: 'object',
+    properties: { filePath: { type: 'string' }, head: {} },
+    required: [],
+  };
+  expect(toolText({ ...tool, inputSchema })).toBe(
+    'file system read text file: Reads a file. (file path, head)',
+  );
+});
+
+test.each([[{}], [null], [true], [{ properties: null }], [{ properties: {} }]])(
+  '[EMB-13] a tool without parameters (%j) is embedded without them',
+  (inputSchema) => {
+    expect(toolText({ ...tool, inputSchema })).toBe('file system read text file: Reads a file.');
+  },
+);

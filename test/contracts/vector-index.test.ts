@@ -1,0 +1,6 @@
+import { WasmVectorIndex } from '../../src/adapters/embedding/wasm-vector-index.ts';
+import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
+import { vectorIndexContract } from './vector-index-contract.ts';
+
+vectorIndexContract('in memory', createMemoryVectorIndex);
+vectorIndexContract('wasm', (dimension) => new WasmVectorIndex(dimension));
