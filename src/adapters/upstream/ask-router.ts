@@ -14,14 +14,17 @@ export interface Call {
  * Says whose request a server's question or remark belongs to. Over HTTP it arrives on the stream of
  * that request, which the async context tells. On a pipe nothing tells: when requests of several
  * clients are in flight, the question waits until only one client's are left (the asking request
- * cannot end before it is answered), and new requests wait for it. It is never put to the wrong client.
+ * cannot end before it is answered), and from then on clients take turns with this server. A question
+ * is never put to the wrong client.
  */
 export class AskRouter {
   readonly #calls = new Set<Call>();
   readonly #context = new AsyncLocalStorage<Call>();
   readonly #waitMs: number;
-  readonly #changed = new Set<() => void>();
-  #undecided = 0;
+  /** Calls that wait for those of other clients to end, first come first. */
+  readonly #queue: Call[] = [];
+  readonly #onChange = new Set<() => void>();
+  #takesTurns = false;
 
   constructor(waitMs: number = DEFAULTS.waitMs) {
     this.#waitMs = waitMs;
@@ -29,13 +32,13 @@ export class AskRouter {
 
   /** Runs a request so that what the server asks meanwhile can be put to its client. */
   async run<T>(call: Call, request: () => Promise<T>): Promise<T> {
-    while (this.#undecided > 0 && !this.#isOnlyClient(call)) await this.#change(call.deadline.signal);
-    this.#calls.add(call);
+    if (this.#takesTurns) await this.#turn(call);
+    else this.#calls.add(call);
     try {
       return await this.#context.run(call, request);
     } finally {
       this.#calls.delete(call);
-      this.#announce();
+      this.#changed();
     }
   }
 
@@ -44,33 +47,52 @@ export class AskRouter {
    * nothing is in flight or the client cannot be told in time.
    */
   async owners(signal: AbortSignal): Promise<readonly Call[]> {
-    const known = this.current();
-    if (known.length > 0 || this.#calls.size === 0) return known;
-    this.#undecided += 1;
+    const exact = this.#exact();
+    if (exact) return [exact];
+    this.#takesTurns = true;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#waitMs)]);
     try {
       while (this.#clients().size > 1) await this.#change(limit);
-      return this.current();
     } catch {
       return [];
-    } finally {
-      this.#undecided -= 1;
-      this.#announce();
     }
+    return [...this.#calls];
+  }
+
+  /** Resolves when nothing is in flight. */
+  async idle(): Promise<void> {
+    const { signal } = new AbortController();
+    while (this.#calls.size > 0) await this.#change(signal);
   }
 
   /** As `owners`, without waiting. */
   current(): readonly Call[] {
-    const call = this.#context.getStore();
-    if (call && this.#calls.has(call)) return [call];
+    const exact = this.#exact();
+    if (exact) return [exact];
     return this.#clients().size === 1 ? [...this.#calls] : [];
+  }
+
+  #exact(): Call | null {
+    const call = this.#context.getStore();
+    return call && this.#calls.has(call) ? call : null;
   }
 
   #clients(): Set<string | undefined> {
     return new Set([...this.#calls].map((call) => call.client?.id));
   }
 
-  #isOnlyClient(call: Call): boolean {
+  async #turn(call: Call): Promise<void> {
+    this.#queue.push(call);
+    try {
+      while (this.#queue[0] !== call || !this.#isFreeFor(call)) await this.#change(call.deadline.signal);
+      this.#calls.add(call);
+    } finally {
+      this.#queue.splice(this.#queue.indexOf(call), 1);
+      this.#changed();
+    }
+  }
+
+  #isFreeFor(call: Call): boolean {
     const clients = this.#clients();
     return clients.size === 0 || (clients.size === 1 && clients.has(call.client?.id));
   }
@@ -79,20 +101,20 @@ export class AskRouter {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const leave = () => {
-        this.#changed.delete(go);
+        this.#onChange.delete(go);
         reject(signal.reason);
       };
       const go = () => {
         signal.removeEventListener('abort', leave);
-        this.#changed.delete(go);
+        this.#onChange.delete(go);
         resolve();
       };
       signal.addEventListener('abort', leave, { once: true });
-      this.#changed.add(go);
+      this.#onChange.add(go);
     });
   }
 
-  #announce(): void {
-    for (const go of [...this.#changed]) go();
+  #changed(): void {
+    for (const go of [...this.#onChange]) go();
   }
 }

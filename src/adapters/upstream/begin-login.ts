@@ -1,6 +1,7 @@
-import { auth, extractWWWAuthenticateParams, type FetchLike } from '@modelcontextprotocol/client';
+import { auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import type { ServerAuth, TokenStore, UpstreamLogin, UpstreamReply } from '../../engine/ports.ts';
-import { reasonOf, UpstreamFault } from './failure.ts';
+import { oauthFetch } from './authorized-fetch.ts';
+import { loginFailed, reasonOf, UpstreamFault } from './failure.ts';
 import { OAuthLogin } from './oauth-login.ts';
 
 export interface LoginOptions {
@@ -9,7 +10,6 @@ export interface LoginOptions {
   readonly auth: Extract<ServerAuth, { kind: 'client_credentials' | 'authorization_code' }>;
   readonly tokens: TokenStore;
   readonly redirectUrl: string;
-  readonly fetch: FetchLike;
 }
 
 /** Logs in as far as that goes without a person, else answers where to send the browser. */
@@ -22,11 +22,11 @@ export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> 
   // The authorization server may have moved since the last login.
   await login.invalidateCredentials('discovery');
   const challenge = await challengeOf(options);
-  const common = { serverUrl: options.url, fetchFn: options.fetch, ...challenge };
+  const common = { serverUrl: options.url, fetchFn: oauthFetch, ...challenge };
   try {
     if ((await auth(login, common)) === 'AUTHORIZED' || !destination) return { done: true };
   } catch (error) {
-    throw new UpstreamFault(refused(options.server, reasonOf(error)), error);
+    throw new UpstreamFault(loginFailed(options.server, reasonOf(error)), error);
   }
   return {
     done: false,
@@ -36,41 +36,29 @@ export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> 
       const code = answer.get('code');
       const iss = answer.get('iss');
       if (answer.get('state') !== login.expectedState) {
-        return { ok: false, error: refused(options.server, 'the answer belongs to another login') };
+        return { ok: false, error: loginFailed(options.server, 'the answer belongs to another login') };
       }
       if (code === null) {
         return {
           ok: false,
-          error: refused(options.server, answer.get('error') ?? 'there is no code in the answer'),
+          error: loginFailed(options.server, answer.get('error') ?? 'there is no code in the answer'),
         };
       }
       try {
         await auth(login, { ...common, authorizationCode: code, ...(iss !== null && { iss }) });
         return { ok: true, value: null };
       } catch (error) {
-        return { ok: false, error: refused(options.server, reasonOf(error)) };
+        return { ok: false, error: loginFailed(options.server, reasonOf(error)) };
       }
     },
   };
 }
 
 /** How the server refuses a stranger says where its authorization server is and what to ask there. */
-async function challengeOf({
-  url,
-  fetch,
-}: LoginOptions): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
+async function challengeOf({ url }: LoginOptions): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
   const response = await fetch(url, { headers: { accept: 'text/event-stream' } }).catch(() => null);
   await response?.body?.cancel();
   if (response?.status !== 401) return {};
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
   return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) };
-}
-
-function refused(server: string, reason: string) {
-  return {
-    code: 'unauthorized',
-    errorType: 'PERMISSION',
-    message: `The login to server "${server}" failed: ${reason}`,
-    hint: `Try again with \`pml servers login ${server}\`.`,
-  } as const;
 }

@@ -61,20 +61,16 @@ export function connect(options: ConnectOptions): Promise<Connected> {
   return options.settings.transport === 'stdio' ? connectStdio(options) : connectHttp(options);
 }
 
-async function connectStdio(options: ConnectOptions): Promise<Connected> {
-  const first = stdioTransport(options);
+async function connectStdio(options: ConnectOptions, legacy = options.knownLegacy): Promise<Connected> {
+  const transport = stdioTransport(options);
+  const written = options.stderr.count;
   try {
-    return await open(first, options, options.knownLegacy);
+    return await open(transport, options, legacy);
   } catch (error) {
     // Some SDKs of the older era end the process when anything comes before their handshake.
-    const endedByProbe = !options.knownLegacy && first.exit !== null && isNegotiationError(error);
-    if (!endedByProbe) throw startFault(options, error, first.exit);
-  }
-  const second = stdioTransport(options);
-  try {
-    return await open(second, options, true);
-  } catch (error) {
-    throw startFault(options, error, second.exit);
+    const endedByProbe = !legacy && transport.exit !== null && isNegotiationError(error);
+    if (endedByProbe) return connectStdio(options, true);
+    throw startFault(options, error, transport.exit, written);
   }
 }
 
@@ -89,11 +85,12 @@ async function connectHttp(options: ConnectOptions): Promise<Connected> {
     const streamRetry = { reconnectionOptions: DEFAULTS.streamRetry };
     return await open(new WatchedHttpTransport(url, { ...access, ...streamRetry }), options, false);
   } catch (error) {
+    if (error instanceof UpstreamFault) throw error;
     // How the specification tells clients to find out that a server knows only the older transport.
     const olderTransport = settings.transport === 'http' && isClientError(error);
-    const sseError = olderTransport ? await sse().catch(() => null) : null;
-    if (sseError) return sseError;
-    throw startFault(options, error, null);
+    const older = olderTransport ? await sse().catch(() => null) : null;
+    if (older) return older;
+    throw new UpstreamFault(failureOf(settings.name, error), error);
   }
 }
 
@@ -114,7 +111,7 @@ async function open(transport: Transport, options: ConnectOptions, legacy: boole
     options.signal.throwIfAborted();
   } catch (error) {
     await transport.close().catch(() => {});
-    throw late.aborted ? new UpstreamFault(silent(options, startMs), error) : error;
+    throw late.aborted ? new UpstreamFault(silent(options.settings.name, startMs), error) : error;
   } finally {
     giveUp.removeEventListener('abort', end);
   }
@@ -131,33 +128,32 @@ function stdioTransport(options: ConnectOptions): StdioTransport {
   return new StdioTransport({ server, command, args, env, cwd, registry, stderr, onGarbage, ...limits });
 }
 
-/** Says why the start failed, with what the server last wrote: that is usually where the reason stands. */
-function startFault(options: ConnectOptions, error: unknown, exit: string | null): UpstreamFault {
-  if (error instanceof UpstreamFault) return error;
-  const { settings } = options;
-  const failure = failureOf(settings.name, error);
-  if (settings.transport !== 'stdio') return new UpstreamFault(failure, error);
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+/** Says why a start failed, with what the server wrote: that is usually where the reason stands. */
+function startFault(
+  { settings, stderr }: ConnectOptions,
+  error: unknown,
+  exit: string | null,
+  written: number,
+): UpstreamFault {
+  const lines = stderr.list(written).slice(-DEFAULTS.stderrLines);
+  const lastWords = lines.length === 0 ? '' : `; it last wrote:\n${lines.join('\n')}`;
+  if (error instanceof UpstreamFault) {
+    return new UpstreamFault({ ...error.failure, message: `${error.failure.message}${lastWords}` }, error);
+  }
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT' && settings.transport === 'stdio') {
     const hint = 'Check "command" and "cwd" of the server in the configuration.';
-    const reason = `"${settings.command}" cannot be started`;
-    return new UpstreamFault(unavailable(settings.name, reason, hint), error);
+    return new UpstreamFault(
+      unavailable(settings.name, `"${settings.command}" cannot be started`, hint),
+      error,
+    );
   }
   const reason = exit === null ? reasonOf(error) : `it ended with ${exit} at its start`;
-  return new UpstreamFault(unavailable(settings.name, `${reason}${lastWords(options)}`), error);
+  return new UpstreamFault(unavailable(settings.name, `${reason}${lastWords}`), error);
 }
 
-function silent(options: ConnectOptions, ms: number): UpstreamFailure {
-  const { name } = options.settings;
-  return {
-    ...unavailable(name, `it did not answer within ${ms} ms of its start${lastWords(options)}`),
-    code: 'upstream_timeout',
-    errorType: 'TIMEOUT',
-  };
-}
-
-function lastWords({ stderr }: ConnectOptions): string {
-  const lines = stderr.list().slice(-DEFAULTS.stderrLines);
-  return lines.length === 0 ? '' : `; it last wrote:\n${lines.join('\n')}`;
+function silent(server: string, ms: number): UpstreamFailure {
+  const failure = unavailable(server, `it did not answer within ${ms} ms of its start`);
+  return { ...failure, code: 'upstream_timeout', errorType: 'TIMEOUT' };
 }
 
 function isNegotiationError(error: unknown): boolean {

@@ -51,8 +51,12 @@ export class Connection {
     this.#listen = new ListenStream(client, () => this.#doubt('the listen stream ended'));
     client.onclose = () => this.#lose('the connection was closed');
     client.onerror = (error) => (error instanceof SseError ? this.#lose(error) : this.#doubt(error));
-    client.fallbackRequestHandler = async ({ method, params }, { mcpReq: { signal } }) =>
-      askClient(await this.#asks.owners(signal), method, params ?? {}, signal);
+    client.fallbackRequestHandler = async ({ method, params }, { mcpReq: { signal } }) => {
+      // A progress token means something on this connection only.
+      const { progressToken: _, ...meta } = (params?._meta ?? {}) as JsonObject;
+      const question = params?._meta === undefined ? (params ?? {}) : { ...params, _meta: meta };
+      return askClient(await this.#asks.owners(signal), method, question, signal);
+    };
     client.fallbackNotificationHandler = async ({ method, params }) => {
       const owner = FOR_EVERYBODY.test(method) ? undefined : this.#asks.current()[0];
       this.#listener?.onNotification(method, params ?? {}, owner?.client?.id ?? null);
@@ -157,7 +161,9 @@ export class Connection {
     this.#listener = null;
     if (!listener) return;
     listener.onLost(this, reason);
-    void this.#client.close().catch(() => {});
+    // A server that shuts down politely still answers what it has begun; one stream for all is no more.
+    const idle = reason instanceof SseError ? Promise.resolve() : this.#asks.idle();
+    void idle.then(() => this.#client.close()).catch(() => {});
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import type { JsonObject, UpstreamFailure, UpstreamOptions, UpstreamProgress } from '../../engine/ports.ts';
 import { askClient, type InputRequest } from './ask-client.ts';
 import type { Call } from './ask-router.ts';
-import { reasonOf, UpstreamFault, unavailable } from './failure.ts';
+import { reasonOf, rpcErrorIn, UpstreamFault, unavailable } from './failure.ts';
 import { withStreamWatch } from './watched-http-transport.ts';
 
 const DEFAULTS = {
@@ -87,6 +87,8 @@ export class Exchange {
       const tool = method === 'tools/call' ? this.#mirrored.get(String(params.name)) : undefined;
       if (!tool) return this.#client.request({ method, params: sent }, UNTOUCHED, sdk);
       return this.#client.callTool(sent as CallToolRequestParams, { ...sdk, toolDefinition: tool });
+    }).catch((error) => {
+      throw rpcErrorIn(error);
     });
     if ('value' in outcome) return outcome.value;
     throw new UpstreamFault(unavailable(this.#server, `it closed the connection during "${method}"`));

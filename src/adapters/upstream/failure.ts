@@ -25,7 +25,8 @@ export class UpstreamFault extends Error {
 
 /** What went wrong with a request to `server`, from whatever was thrown. */
 export function failureOf(server: string, thrown: unknown): UpstreamFailure {
-  if (thrown instanceof UpstreamFault) return thrown.failure;
+  const fault = faultIn(thrown);
+  if (fault) return fault.failure;
   if (thrown instanceof ProtocolError) return rpcFailure(server, thrown);
   if (isUnauthorized(thrown)) return unauthorized(server);
   if (thrown instanceof SdkHttpError) return httpFailure(server, thrown);
@@ -64,6 +65,30 @@ export function unauthorized(server: string): UpstreamFailure {
   };
 }
 
+export function loginFailed(server: string, reason: string): UpstreamFailure {
+  return {
+    code: 'unauthorized',
+    errorType: 'PERMISSION',
+    message: `The login to server "${server}" failed: ${reason}`,
+    hint: `Try again with \`pml servers login ${server}\`.`,
+  };
+}
+
+/**
+ * Over HTTP some JSON-RPC errors come with a status the SDK takes for a failed exchange. An answer to
+ * our request carries its id; what stands at the door (a lost session, a proxy) knows none.
+ */
+export function rpcErrorIn(thrown: unknown): unknown {
+  if (!(thrown instanceof SdkHttpError) || typeof thrown.data?.text !== 'string') return thrown;
+  try {
+    const { id, error } = JSON.parse(thrown.data.text);
+    if (id === null || id === undefined || typeof error?.code !== 'number') return thrown;
+    return ProtocolError.fromError(error.code, String(error.message), error.data);
+  } catch {
+    return thrown;
+  }
+}
+
 export function disabled(server: string): UpstreamFailure {
   return {
     code: 'forbidden',
@@ -92,6 +117,12 @@ export function isConnectionLoss(thrown: unknown): boolean {
 export function reasonOf(thrown: unknown): string {
   const error = innermost(thrown);
   return error instanceof Error ? firstLine(error.message || error.name) : String(error);
+}
+
+/** What our own code found on the way, though the SDK may have wrapped it. */
+function faultIn(thrown: unknown): UpstreamFault | null {
+  if (thrown instanceof UpstreamFault) return thrown;
+  return thrown instanceof Error && thrown.cause !== undefined ? faultIn(thrown.cause) : null;
 }
 
 /** Fetch says no more than "fetch failed" itself; the reason is further in. */

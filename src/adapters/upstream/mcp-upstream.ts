@@ -21,7 +21,6 @@ import type { BackoffOptions } from './backoff.ts';
 import { beginLogin } from './begin-login.ts';
 import { ChildRegistry } from './child-registry.ts';
 import { failureOf, UpstreamFault } from './failure.ts';
-import { redeemOnce } from './redeem-once.ts';
 import type { ServerContext } from './server-life.ts';
 import { ServerLink } from './server-link.ts';
 
@@ -150,8 +149,7 @@ export class McpUpstream implements Upstream {
       const auth = settings.transport === 'stdio' ? null : oauthSettings(settings);
       if (settings.transport === 'stdio' || !auth) throw new UpstreamFault(noLogin(server));
       const { tokens } = this.#context;
-      const ask = redeemOnce((input, init) => fetch(input, init));
-      const login = await beginLogin({ server, url: settings.url, auth, tokens, redirectUrl, fetch: ask });
+      const login = await beginLogin({ server, url: settings.url, auth, tokens, redirectUrl });
       if (login.done) {
         await link.drop();
         return login;

@@ -53,6 +53,7 @@ export class ServerLife implements ConnectionListener {
   #retryAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #wasReady = false;
+  #closed = false;
   #knownLegacy = false;
   #garbageLines = 0;
 
@@ -87,7 +88,9 @@ export class ServerLife implements ConnectionListener {
   /** A connection that works as far as we know; starts the server when there is none. */
   async connected(signal?: AbortSignal): Promise<Connected> {
     signal?.throwIfAborted();
-    if (this.#state === 'disabled') throw new UpstreamFault(disabled(this.#settings.name));
+    const { name, disabled: off } = this.#settings;
+    if (this.#closed) throw new UpstreamFault(unavailable(name, 'it was stopped'));
+    if (off) throw new UpstreamFault(disabled(name));
     if (this.#live && !this.#live.connection.closed) return this.#live;
     const wait = this.#retryAt - this.#context.clock.monotonic();
     if (this.#error && wait > 0 && !this.#starting) throw new UpstreamFault(again(this.#error, wait));
@@ -106,13 +109,13 @@ export class ServerLife implements ConnectionListener {
     this.#live = null;
     this.#failures = 0;
     this.#retryAt = 0;
-    if (this.#state !== 'disabled') this.#become('idle');
+    if (!this.#closed && !this.#settings.disabled) this.#become('idle');
     await live?.connection.close().catch(() => {});
   }
 
-  /** For good. */
+  /** For good, and without a word: the name may already stand for another. */
   async close(): Promise<void> {
-    this.#become('disabled');
+    this.#closed = true;
     await this.drop();
   }
 

@@ -52,6 +52,11 @@ export class StdioTransport implements Transport {
   #tree: ProcessTree | null = null;
   #ending: Promise<void> | null = null;
   #exit: string | null = null;
+  /**
+   * Messages are handed on one after the other: the SDK takes answers at once but notifications a
+   * moment later, so a progress report would lose against the answer in the same piece of output.
+   */
+  #delivery: Promise<void> = Promise.resolve();
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -106,7 +111,11 @@ export class StdioTransport implements Transport {
   #listen(child: ChildProcess): void {
     const lines = new MessageLines({
       limit: DEFAULTS.messageBytes,
-      onMessage: (message) => this.onmessage?.(message),
+      onMessage: (message) => {
+        this.#delivery = this.#delivery
+          .then(() => this.onmessage?.(message))
+          .catch((error) => this.onerror?.(error));
+      },
       onGarbage: this.#options.onGarbage,
     });
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -132,6 +141,7 @@ export class StdioTransport implements Transport {
     const graceMs = this.#options.graceMs ?? DEFAULTS.graceMs;
     this.#child?.stdin?.end();
     if (this.#exit === null) await waitUntilGone([tree], Math.min(DEFAULTS.politeMs, graceMs));
+    await this.#delivery;
     this.onclose?.();
     await endTrees([tree], graceMs);
     this.#options.registry.gone(tree.marker);

@@ -1,0 +1,248 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { UpstreamEvent } from '../../src/engine/ports.ts';
+import {
+  type HttpFixture,
+  type HttpFixtureOptions,
+  startHttpFixture,
+} from '../fixtures/servers/http-server.ts';
+import { answeringClient, textOf } from './upstream-contract.ts';
+import { httpServer, type OpenUpstream, openUpstream } from './upstream-support.ts';
+
+let opened: OpenUpstream | undefined;
+const fixtures: HttpFixture[] = [];
+const processes: ChildProcess[] = [];
+afterEach(async () => {
+  await opened?.dispose();
+  for (const fixture of fixtures.splice(0)) await fixture.close();
+  for (const child of processes.splice(0)) child.kill('SIGKILL');
+});
+
+const open: typeof openUpstream = (servers, options) => {
+  opened = openUpstream(servers, options);
+  return opened;
+};
+const serve = async (options: HttpFixtureOptions = {}) => {
+  const fixture = await startHttpFixture(options);
+  fixtures.push(fixture);
+  return fixture;
+};
+
+for (const era of ['modern', 'legacy'] as const) {
+  describe(`over HTTP, ${era}`, () => {
+    test('[UP-28] a server cut off mid-call: a clear error at once, and calls work when it is back', async () => {
+      const { url, port, close, bench } = await serve({ era });
+      const { upstream } = open([httpServer('bench', url)]);
+      await upstream.start('bench');
+      // Progress makes the answer a stream, which is what breaks off.
+      const calls = ['progress', 'hang'].map((tool) =>
+        upstream.callTool('bench', tool, { steps: 100, ms: 50 }),
+      );
+      await expect.poll(() => bench.seen.calls).toBe(2);
+      await close();
+      for (const reply of await Promise.all(calls)) {
+        expect(reply).toMatchObject({
+          ok: false,
+          error: { code: 'upstream_unavailable', errorType: 'NETWORK' },
+        });
+      }
+      expect(await upstream.callTool('bench', 'echo', {})).toMatchObject({
+        ok: false,
+        error: { code: 'upstream_unavailable', message: expect.stringMatching(/cannot be reached/) },
+      });
+      await serve({ era, port });
+      await expect.poll(() => upstream.callTool('bench', 'echo', {})).toMatchObject({ ok: true });
+    });
+
+    test('[UP-29] a lost server is sought in the background, and subscriptions are made anew', async () => {
+      const { url, port, close } = await serve({ era });
+      const { upstream } = open([httpServer('bench', url)]);
+      const client = answeringClient('ann');
+      const watched = await upstream.request(
+        'bench',
+        'resources/subscribe',
+        { uri: 'bench://note' },
+        { client },
+      );
+      expect(watched).toMatchObject({ ok: true });
+      await close();
+      await expect.poll(() => upstream.servers()[0]?.state).toBe('backoff');
+      const { bench } = await serve({ era, port });
+      await expect.poll(() => upstream.servers()[0]?.state, { timeout: 5_000 }).toBe('ready');
+      const events: UpstreamEvent[] = [];
+      upstream.subscribe((event) => events.push(event));
+      for (const tell of bench.onChange) tell('resource');
+      await expect.poll(() => events).toMatchObject([{ method: 'notifications/resources/updated' }]);
+    });
+
+    test('[UP-30] a subscription is shared by clients and ends with the last', async () => {
+      const { url, bench } = await serve({ era });
+      const { upstream } = open([httpServer('bench', url)]);
+      const [ann, ben] = [answeringClient('ann'), answeringClient('ben')];
+      const note = { uri: 'bench://note' };
+      for (const client of [ann, ben]) {
+        expect(await upstream.request('bench', 'resources/subscribe', note, { client })).toMatchObject({
+          ok: true,
+        });
+      }
+      const updates: UpstreamEvent[] = [];
+      upstream.subscribe((event) => event.type === 'notification' && updates.push(event));
+      const touched = async () => {
+        updates.length = 0;
+        for (const tell of bench.onChange) tell('resource');
+        // Travels the same way after it, so it comes last.
+        for (const tell of bench.onChange) tell('tools');
+        await expect.poll(() => updates.length).toBeGreaterThan(0);
+        await expect
+          .poll(() => updates)
+          .toContainEqual(expect.objectContaining({ method: 'notifications/tools/list_changed' }));
+        return updates.some(
+          (event) => 'method' in event && event.method === 'notifications/resources/updated',
+        );
+      };
+      expect(await touched()).toBe(true);
+      await upstream.request('bench', 'resources/unsubscribe', note, { client: ann });
+      expect(await touched()).toBe(true);
+      await upstream.forgetClient('ben');
+      // A server of the older era that tells unasked is not stopped from telling.
+      if (era === 'modern') expect(await touched()).toBe(false);
+    });
+
+    test('[UP-31] log messages of a call are told, at the level and to the client that asked', async () => {
+      const { url } = await serve({ era });
+      const { upstream } = open([httpServer('bench', url)]);
+      const [ann, ben] = [answeringClient('ann'), answeringClient('ben')];
+      const messages: UpstreamEvent[] = [];
+      upstream.subscribe((event) => event.type === 'notification' && messages.push(event));
+      const level = await upstream.request('bench', 'logging/setLevel', { level: 'debug' }, { client: ann });
+      expect(level).toMatchObject({ ok: true });
+      await upstream.callTool('bench', 'log', { message: 'for ann' }, { client: ann });
+      await expect
+        .poll(() => messages)
+        .toMatchObject([
+          { method: 'notifications/message', params: { level: 'info', data: 'for ann' }, clientId: 'ann' },
+        ]);
+      await upstream.callTool('bench', 'log', { message: 'for ben' }, { client: ben });
+      const forBen = era === 'modern' ? 0 : 1;
+      await expect
+        .poll(() => messages.filter((event) => 'clientId' in event && event.clientId === 'ben'))
+        .toHaveLength(forBen);
+    });
+  });
+}
+
+test('[UP-32] a forgotten session is made anew without a word', async () => {
+  const { url, forgetSessions } = await serve({ era: 'legacy' });
+  const { upstream } = open([httpServer('bench', url)]);
+  await upstream.start('bench');
+  forgetSessions();
+  expect(await upstream.callTool('bench', 'echo', { text: 'still here' })).toMatchObject({ ok: true });
+});
+
+test('[UP-33] an input_required result is handed back when the caller wants it so', async () => {
+  const { url } = await serve({ era: 'modern' });
+  const { upstream } = open([httpServer('bench', url)]);
+  const options = { client: answeringClient('ann'), passInputRequired: true };
+  const asked = await upstream.callTool('bench', 'ask', { question: 'who?' }, options);
+  expect(asked).toMatchObject({
+    ok: true,
+    value: { resultType: 'input_required', inputRequests: { question: { method: 'elicitation/create' } } },
+  });
+  const requestState = asked.ok ? asked.value.requestState : null;
+  const inputResponses = { question: { action: 'accept', content: { name: 'Ann' } } };
+  const answered = await upstream.callTool(
+    'bench',
+    'ask',
+    { question: 'who?' },
+    { ...options, extraParams: { inputResponses, requestState } },
+  );
+  expect(answered.ok && textOf(answered.value)).toBe('{"action":"accept","name":"Ann"}');
+});
+
+test('[UP-34] in the newer era each request declares its own client', async () => {
+  const { url } = await serve({ era: 'modern' });
+  const { upstream } = open([httpServer('bench', url)]);
+  const declared = async (client?: ReturnType<typeof answeringClient>) => {
+    const reply = await upstream.callTool('bench', 'client_capabilities', {}, client ? { client } : {});
+    return reply.ok ? reply.value.structuredContent : reply.error;
+  };
+  expect(await declared(answeringClient('ann'))).toEqual({ elicitation: { form: {} } });
+  expect(await declared()).toEqual({});
+});
+
+test('[UP-34] arguments that a server wants to see in headers are put there', async () => {
+  const guard = async (request: Request) => {
+    if (request.headers.get('mcp-name') !== 'mirrored' || request.headers.get('mcp-param-region') === 'north')
+      return null;
+    const { id } = (await request.clone().json()) as { id: number };
+    const error = { code: -32020, message: 'Header mismatch' };
+    return Response.json({ jsonrpc: '2.0', id, error }, { status: 400 });
+  };
+  const { url } = await serve({ era: 'modern', guard });
+  const { upstream } = open([httpServer('bench', url)]);
+  const reply = await upstream.callTool('bench', 'mirrored', { region: 'north' });
+  expect(reply.ok ? textOf(reply.value) : reply.error).toBe('north');
+});
+
+test('[UP-35] headers and bearer tokens go with every request', async () => {
+  const seen = new Set<string>();
+  const guard = async (request: Request) => {
+    seen.add(`${request.headers.get('authorization')} ${request.headers.get('x-team')}`);
+    return null;
+  };
+  const { url } = await serve({ guard });
+  const auth = { kind: 'bearer', token: 'sesame' } as const;
+  const { upstream } = open([httpServer('bench', url, { headers: { 'x-team': 'blue' }, auth })]);
+  expect(await upstream.callTool('bench', 'echo', {})).toMatchObject({ ok: true });
+  expect([...seen]).toEqual(['Bearer sesame blue']);
+});
+
+test('[UP-35] a server that wants a login says how to give it one', async () => {
+  const guard = async () => new Response('no', { status: 401 });
+  const { url } = await serve({ guard });
+  const { upstream } = open([httpServer('bench', url)]);
+  expect(await upstream.start('bench')).toMatchObject({
+    ok: false,
+    error: {
+      code: 'unauthorized',
+      errorType: 'PERMISSION',
+      hint: expect.stringMatching(/pml servers login bench/),
+    },
+  });
+});
+
+test('[UP-36] servers of the older SSE transport are reached, by type and by trying', async () => {
+  const port = await freePort();
+  const everything = dirname(
+    createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json'),
+  );
+  const child = spawn(process.execPath, [join(everything, 'dist/index.js'), 'sse'], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  processes.push(child);
+  await new Promise<void>((resolve) => {
+    child.stderr?.on('data', (text) => String(text).includes('running on port') && resolve());
+  });
+  const url = `http://127.0.0.1:${port}/sse`;
+  const { upstream } = open([httpServer('typed', url, { transport: 'sse' }), httpServer('tried', url)]);
+  for (const server of ['typed', 'tried']) {
+    expect(await upstream.callTool(server, 'echo', { message: 'hello' })).toMatchObject({
+      ok: true,
+      value: { content: [{ text: 'Echo: hello' }] },
+    });
+  }
+  child.kill('SIGKILL');
+  await expect.poll(() => upstream.servers().map(({ state }) => state)).toEqual(['backoff', 'backoff']);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
