@@ -1,5 +1,5 @@
-import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
+import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { RunStatus } from '../core/vocabulary/result.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { EventLog } from './event-log.ts';
@@ -162,6 +162,8 @@ export interface Gateway {
     params: JsonObject,
     caller: Caller,
     meta?: JsonObject,
+    /** Hands an `input_required` result back as it is, instead of asking the caller's client. */
+    passInputRequired?: boolean,
   ): Promise<UpstreamReply<JsonObject>>;
   notify(server: string, method: string, params: JsonObject): Promise<boolean>;
   identity(server: string, caller: Caller): Promise<UpstreamReply<UpstreamIdentity>>;

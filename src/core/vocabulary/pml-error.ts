@@ -16,6 +16,8 @@ export const ERROR_CODES = [
   'invalid_id',
   'invalid_argument',
   'not_found',
+  'not_available',
+  'tool_failed',
   'unauthorized',
   'forbidden',
   'too_large',
