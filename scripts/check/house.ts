@@ -36,7 +36,7 @@ const TABLE: Readonly<Record<string, Permissions & { at?: readonly string[] }>> 
   'core/tracing': core(['vocabulary']),
   'core/structure': core(['vocabulary'], ['oxc-*']),
   'core/policy': core(['vocabulary']),
-  'core/retrieval': core(['vocabulary', 'numeric']),
+  'core/retrieval': core(['vocabulary', 'numeric'], ['fastest-levenshtein']),
   'core/capabilities': core(['vocabulary', 'structure', 'tracing']),
   'core/graph': core(['vocabulary', 'numeric', 'tracing'], ['graphology*']),
   'core/learning': core(['vocabulary', 'numeric', 'tracing', 'retrieval']),

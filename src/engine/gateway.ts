@@ -86,6 +86,8 @@ export interface ToolCall {
   readonly meta?: JsonObject;
   readonly extraParams?: JsonObject;
   readonly passInputRequired?: boolean;
+  /** Calls a tool that its server does not list, too: refusing it is the server's business. */
+  readonly evenIfUnlisted?: boolean;
 }
 
 /** What a run gave. `result` is the upstream's own, untouched; `error` says why there is none. */

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { findNodeAtLocation, type JSONPath, type Node } from 'jsonc-parser';
-import { nearest } from './nearest-key.ts';
+import { nearestName } from '../../core/retrieval/nearest-name.ts';
 import { propertiesOf } from './source-text.ts';
 
 /** Where MCP clients keep their servers: most of them, VS Code's mcp.json, VS Code's settings. */
@@ -31,7 +31,7 @@ export function recogniseForm(file: string, root: Node): ConfigForm {
 
 /** A top-level key that was probably meant to be `pml`: ignoring it would drop somebody's rules. */
 export function misspeltPml(root: Node): Node | undefined {
-  return propertiesOf(root).find(({ key }) => nearest(key, ['pml']) !== null)?.keyNode;
+  return propertiesOf(root).find(({ key }) => nearestName(key, ['pml']) !== null)?.keyNode;
 }
 
 /** What Cursor and VS Code define for their files; a project's file stands in .vscode or .cursor. */

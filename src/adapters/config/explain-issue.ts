@@ -2,7 +2,7 @@ import type { JSONPath } from 'jsonc-parser';
 import type { z } from 'zod';
 import type { ConfigProblems } from './config-problems.ts';
 import { configJsonSchema, type JsonSchema } from './json-schema.ts';
-import { nearest } from './nearest-key.ts';
+import { nearestName } from '../../core/retrieval/nearest-name.ts';
 import { locate, locateKey, type SourceText } from './source-text.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -62,7 +62,7 @@ function wrong(issue: z.core.$ZodIssue, given: unknown): string {
 /** Says what may stand there, not what does: it could be a secret in the wrong place. */
 function mustBeOneOf(options: readonly string[], given: unknown): string {
   const list = options.map((option) => `"${option}"`).join(', ');
-  const meant = typeof given === 'string' ? nearest(given, options) : null;
+  const meant = typeof given === 'string' ? nearestName(given, options) : null;
   return `must be one of ${list}${meant === null ? '' : `; did you mean "${meant}"?`}`;
 }
 
@@ -70,9 +70,9 @@ function suggestKey(path: JSONPath, key: string, config: unknown): string {
   const schema = configJsonSchema();
   const known = keysAt(schema, path, config);
   const below = path.length === 0 ? keysAt(schema, ['pml'], config) : [];
-  const meant = nearest(key, known);
+  const meant = nearestName(key, known);
   if (meant !== null && !below.includes(key)) return `did you mean "${meant}"?`;
-  const meantBelow = nearest(key, below);
+  const meantBelow = nearestName(key, below);
   if (meantBelow !== null) return `did you mean "${meantBelow}" under "pml"?`;
   return `known here: ${known.join(', ')}`;
 }

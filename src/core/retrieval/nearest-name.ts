@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 
 /** The word somebody meant; null when nothing is close. Case and separators do not count. */
-export function nearest(word: string, valid: readonly string[]): string | null {
+export function nearestName(word: string, valid: readonly string[]): string | null {
   const bare = normalise(word);
   let best: string | null = null;
   let least = Number.POSITIVE_INFINITY;

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { createBm25 } from './bm25.ts';
+import { words } from './words.ts';
+
+test('[SEARCH-1] words are taken out of identifiers, sentences and other scripts, without fillers', () => {
+  expect(words('Please read the listDirectory_files in src/core')).toEqual([
+    'read',
+    'list',
+    'directory',
+    'file',
+    'src',
+    'core',
+  ]);
+  expect(words('Entities, queries & status!')).toEqual(['entity', 'query', 'status']);
+  expect(words('読む ファイル')).toEqual(['読む', 'ファイル']);
+  expect(words('')).toEqual([]);
+});
+
+test('[SEARCH-2] BM25 gives the numbers of its formula', () => {
+  const index = createBm25([['read', 'file'], ['read', 'mail', 'now'], ['sing']]);
+  const scores = index.scores(['read', 'file', 'read']);
+  // N = 3, mean length 2: idf(read) = ln(1 + 1.5/2.5), idf(file) = ln(1 + 2.5/1.5)
+  const norm = (length: number) => 2.2 / (1 + 1.2 * (0.25 + (0.75 * length) / 2));
+  expect(scores[0]).toBeCloseTo((Math.log(1.6) + Math.log(1 + 2.5 / 1.5)) * norm(2), 12);
+  expect(scores[1]).toBeCloseTo(Math.log(1.6) * norm(3), 12);
+  expect(scores[2]).toBe(0);
+});
+
+test('[SEARCH-3] an empty index and an empty query score nothing, and nothing is NaN', () => {
+  expect([...createBm25([]).scores(['x'])]).toEqual([]);
+  expect([...createBm25([[], ['x']]).scores([])]).toEqual([0, 0]);
+  expect([...createBm25([[], []]).scores(['x'])]).toEqual([0, 0]);
+});

@@ -1,0 +1,57 @@
+import type { FlowPorts } from './flow-ports.ts';
+import type { Approval } from './ports.ts';
+
+export type Decision = 'approved' | 'rejected';
+
+const DEFAULTS = {
+  /** How often a waiting call looks into the store, for decisions made by another gateway. */
+  pollMs: 1_000,
+};
+
+/** Where decisions are handed in and waited for. */
+export interface ApprovalDesk {
+  /** By a person; false when it was decided before. */
+  settle(approval: Approval, decision: Decision, by: string): Promise<boolean>;
+  /** Null when nobody decides in time. */
+  decision(approvalId: string, waitMs: number, signal?: AbortSignal): Promise<Decision | null>;
+}
+
+type DeskPorts = Pick<FlowPorts, 'store' | 'clock' | 'events' | 'sleep'>;
+
+export function createApprovalDesk({ store, clock, events, sleep }: DeskPorts): ApprovalDesk {
+  const waiting = new Map<string, () => void>();
+
+  const decided = async (id: string): Promise<Decision | null> => {
+    const state = (await store.approvals.get(id))?.state;
+    return state === 'approved' || state === 'rejected' ? state : null;
+  };
+
+  return {
+    async settle(approval, decision, by) {
+      const isFirst = await store.approvals.settle(approval.id, decision, by, clock.now());
+      if (isFirst) {
+        events.emit({
+          type: 'approval_settled',
+          approval_id: approval.id,
+          run_id: approval.runId,
+          state: decision,
+          by,
+        });
+      }
+      waiting.get(approval.id)?.();
+      return isFirst;
+    },
+
+    async decision(approvalId, waitMs, signal) {
+      const until = clock.monotonic() + waitMs;
+      for (;;) {
+        const decision = await decided(approvalId);
+        const left = until - clock.monotonic();
+        if (decision || left <= 0 || signal?.aborted) return decision;
+        const woken = new Promise<void>((resolve) => waiting.set(approvalId, resolve));
+        await Promise.race([woken, sleep(Math.min(left, DEFAULTS.pollMs), signal).catch(() => {})]);
+        waiting.delete(approvalId);
+      }
+    },
+  };
+}

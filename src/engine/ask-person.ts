@@ -1,0 +1,110 @@
+import { callFingerprint } from '../core/policy/call-hash.ts';
+import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import type { ApprovalDesk } from './approval-desk.ts';
+import type { FlowPorts } from './flow-ports.ts';
+import type { Caller } from './gateway.ts';
+import type { Approval, JsonObject, UpstreamClient } from './ports.ts';
+
+export interface Question {
+  readonly runId: string;
+  readonly tool: ToolDefinition;
+  readonly arguments: JsonObject;
+  readonly reason: string;
+  readonly waitMs: number;
+}
+
+export type Answer =
+  | { readonly kind: 'approved'; readonly approval: Approval }
+  | { readonly kind: 'rejected'; readonly approval: Approval }
+  /** Nobody answered in time; the question stays open. */
+  | { readonly kind: 'open'; readonly approval: Approval };
+
+type AskPorts = Pick<FlowPorts, 'store' | 'crypto' | 'clock' | 'events' | 'redact' | 'sleep'>;
+
+/**
+ * Asks a person about one exact call: an approval given before for the very same call counts once;
+ * else the client's own dialogue asks, if it has one; else the question waits for dashboard or CLI.
+ * The agent has no way to answer.
+ */
+export async function askPerson(
+  ports: AskPorts,
+  desk: ApprovalDesk,
+  question: Question,
+  caller: Caller,
+): Promise<Answer> {
+  const { tool } = question;
+  const fingerprint = callFingerprint(tool.id, tool.definitionHash, question.arguments);
+  const argumentsHash = ports.crypto.sha256(fingerprint);
+  const given = await findGiven(ports, tool.id, argumentsHash);
+  if (given) return { kind: 'approved', approval: given };
+
+  const approval: Approval = {
+    id: ports.crypto.randomUuid(),
+    runId: question.runId,
+    node: tool.id,
+    argumentsHash,
+    arguments: ports.redact(question.arguments),
+    reason: question.reason,
+    state: 'pending',
+    requestedAt: ports.clock.now(),
+    settledAt: null,
+    settledBy: null,
+  };
+  await ports.store.approvals.request(approval);
+  ports.events.emit({
+    type: 'approval_requested',
+    approval_id: approval.id,
+    run_id: approval.runId,
+    node: approval.node,
+    reason: approval.reason,
+  });
+  if (caller.client && canElicit(caller.client)) {
+    void elicit(caller.client, approval, caller.signal).then(
+      (decision) => decision && desk.settle(approval, decision, `client ${caller.client?.id}`),
+      // A dialogue that fails or is closed leaves the question open for the others.
+      () => {},
+    );
+  }
+  const decision = await desk.decision(approval.id, question.waitMs, caller.signal);
+  if (decision === null) return { kind: 'open', approval };
+  if (decision === 'rejected') return { kind: 'rejected', approval };
+  const isOurs = await ports.store.approvals.use(approval.id);
+  return { kind: isOurs ? 'approved' : 'open', approval };
+}
+
+async function findGiven(ports: AskPorts, node: string, argumentsHash: string): Promise<Approval | null> {
+  for (const approval of await ports.store.approvals.list({ state: 'approved' })) {
+    if (approval.node !== node || approval.argumentsHash !== argumentsHash) continue;
+    if (await ports.store.approvals.use(approval.id)) return approval;
+  }
+  return null;
+}
+
+function canElicit(client: UpstreamClient): boolean {
+  return client.capabilities.elicitation !== undefined;
+}
+
+async function elicit(
+  client: UpstreamClient,
+  approval: Approval,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<'approved' | 'rejected' | null> {
+  const reply = await client.ask(
+    'elicitation/create',
+    {
+      mode: 'form',
+      message: `Allow ${approval.node} with ${JSON.stringify(approval.arguments)}?\n(${approval.reason})`,
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          decision: { type: 'string', title: 'Your decision', enum: ['approve', 'reject'] },
+        },
+        required: ['decision'],
+      },
+    },
+    signal,
+  );
+  if (reply.action === 'decline') return 'rejected';
+  if (reply.action !== 'accept') return null;
+  return (reply.content as JsonObject | undefined)?.decision === 'approve' ? 'approved' : 'rejected';
+}

@@ -1,0 +1,124 @@
+import { decide, type Verdict } from '../core/policy/decide.ts';
+import { matchesGlob } from '../core/policy/glob.ts';
+import { classifyError } from '../core/tracing/classify-error.ts';
+import type { Recorder } from '../core/tracing/recorder.ts';
+import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
+import type { ApprovalDesk } from './approval-desk.ts';
+import { askPerson } from './ask-person.ts';
+import type { CatalogueEntry } from './catalogue.ts';
+import type { FlowPorts } from './flow-ports.ts';
+import type { Caller, ToolCall } from './gateway.ts';
+import type { Approval, Settings, ToolResult, UpstreamFailure, UpstreamReply } from './ports.ts';
+import { toolText } from './tool-value.ts';
+
+export interface CallScope {
+  readonly ports: FlowPorts;
+  readonly desk: ApprovalDesk;
+  readonly settings: Settings;
+  readonly runId: string;
+  readonly recorder: Recorder;
+  /** Trace id of the capability or task that calls; null at the root of the run. */
+  readonly parent: string | null;
+  readonly caller: Caller;
+}
+
+export type CallOutcome =
+  /** The tool ran; `isError` in it says that it failed by its own account. */
+  | { readonly kind: 'ran'; readonly result: ToolResult }
+  | { readonly kind: 'failed'; readonly error: UpstreamFailure }
+  | { readonly kind: 'refused'; readonly error: ErrorShape }
+  | { readonly kind: 'waiting'; readonly approval: Approval };
+
+/** The one place where policy, timeout, retry and trace surround an upstream call; every call comes here. */
+export async function callTool(
+  scope: CallScope,
+  entry: CatalogueEntry,
+  call: ToolCall,
+): Promise<CallOutcome> {
+  const refusal = await passPolicy(scope, entry, call);
+  if (refusal) return refusal;
+  const { tool } = entry;
+  const keep = recordLevel(scope.settings, tool.id);
+  const span =
+    keep === 'none'
+      ? null
+      : scope.recorder.start(tool.id, scope.parent, keep === 'full' ? call.arguments : undefined);
+  const reply = await callUpstream(scope, entry, call);
+  if (!reply.ok) {
+    span?.end({ success: false, error: reply.error.message, errorType: reply.error.errorType });
+    return { kind: 'failed', error: reply.error };
+  }
+  const result = reply.value;
+  const complaint = result.isError === true ? toolText(result) : null;
+  span?.end({
+    success: complaint === null,
+    ...(keep === 'full' && { result: result.structuredContent ?? result.content }),
+    ...(complaint !== null && { error: complaint, errorType: classifyError(complaint) }),
+  });
+  return { kind: 'ran', result };
+}
+
+/** Null: go ahead. */
+async function passPolicy(
+  { ports, desk, settings, runId, caller }: CallScope,
+  { tool, proposed }: CatalogueEntry,
+  call: ToolCall,
+): Promise<CallOutcome | null> {
+  const verdict = proposed
+    ? askAboutChange(decide(settings.permissions, tool))
+    : decide(settings.permissions, tool);
+  if (verdict.action === 'allow') return null;
+  if (verdict.action === 'deny') {
+    return refused(
+      `${tool.id} is not allowed: ${verdict.reason}`,
+      'Change "permissions" in the configuration.',
+    );
+  }
+  const question = {
+    runId,
+    tool: proposed ?? tool,
+    arguments: call.arguments,
+    reason: verdict.reason,
+    waitMs: settings.permissions.approvalWaitMs,
+  };
+  const answer = await askPerson(ports, desk, question, caller);
+  if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
+  if (answer.kind === 'rejected') return refused(`A person rejected ${tool.id} with these arguments`);
+  if (proposed) await ports.store.tools.put([proposed]);
+  return null;
+}
+
+function askAboutChange(verdict: Verdict): Verdict {
+  if (verdict.action === 'deny') return verdict;
+  return { action: 'ask', reason: 'its server changed the definition of this tool since it was accepted' };
+}
+
+function refused(message: string, hint?: string): CallOutcome {
+  return { kind: 'refused', error: { code: 'forbidden', message, ...(hint !== undefined && { hint }) } };
+}
+
+/** Once more after a lost connection, where the tool says that repeating changes nothing. */
+async function callUpstream(
+  { ports, caller }: CallScope,
+  { tool }: CatalogueEntry,
+  call: ToolCall,
+): Promise<UpstreamReply<ToolResult>> {
+  const options = {
+    ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
+    ...(call.meta && { meta: call.meta }),
+    ...(call.extraParams && { extraParams: call.extraParams }),
+    ...(call.passInputRequired && { passInputRequired: true }),
+    ...(caller.signal && { signal: caller.signal }),
+    ...(caller.onProgress && { onProgress: caller.onProgress }),
+    ...(caller.client && { client: caller.client }),
+  };
+  const reply = await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
+  const isRepeatable = tool.annotations?.readOnlyHint === true || tool.annotations?.idempotentHint === true;
+  if (reply.ok || reply.error.errorType !== 'NETWORK' || !isRepeatable || caller.signal?.aborted)
+    return reply;
+  return await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
+}
+
+function recordLevel(settings: Settings, toolId: string): 'none' | 'metadata' | 'full' {
+  return settings.record.find((rule) => matchesGlob(rule.tools, toolId))?.keep ?? 'full';
+}

@@ -1,0 +1,82 @@
+import { matchesAny } from '../core/policy/glob.ts';
+import { type Bm25Index, createBm25 } from '../core/retrieval/bm25.ts';
+import { nearestName } from '../core/retrieval/nearest-name.ts';
+import { toolText } from '../core/retrieval/tool-text.ts';
+import { words } from '../core/retrieval/words.ts';
+import { parseToolId, type ToolId } from '../core/vocabulary/ids.ts';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import type { ServerSettings, Settings, Store, VectorIndex } from './ports.ts';
+
+export interface CatalogueEntry {
+  readonly tool: ToolDefinition;
+  /** A definition that differs from the accepted one and waits for a person. */
+  readonly proposed: ToolDefinition | null;
+}
+
+/**
+ * The tools as clients see them, in memory: what the store has accepted, less what the settings
+ * leave out. Read from the store, so that it is there before any server has started.
+ */
+export interface Catalogue {
+  /** In order of id. */
+  readonly entries: readonly CatalogueEntry[];
+  get(id: ToolId): CatalogueEntry | undefined;
+  /** By any spelling; an unknown one is an error that names the nearest. */
+  find(text: string): CatalogueEntry;
+  readonly lexical: Bm25Index;
+  readonly vectors: VectorIndex;
+}
+
+/** What a tool's name says counts twice: it is the shortest true description. */
+function lexicalWords(tool: ToolDefinition): string[] {
+  return [...words(tool.name), ...words(tool.name), ...words(toolText(tool))];
+}
+
+export async function readCatalogue(
+  store: Pick<Store, 'tools' | 'embeddings'>,
+  settings: Settings,
+  model: string,
+  emptyIndex: () => VectorIndex,
+): Promise<Catalogue> {
+  const [tools, proposals, embeddings] = await Promise.all([
+    store.tools.list(),
+    store.tools.proposed(),
+    store.embeddings.list(model),
+  ]);
+  const servers = new Map(settings.servers.map((server) => [server.name, server]));
+  const proposed = new Map(proposals.map((tool) => [tool.id, tool]));
+  const entries = tools
+    .filter((tool) => isOffered(tool, servers.get(tool.server)))
+    .map((tool) => ({ tool, proposed: proposed.get(tool.id) ?? null }));
+  const byId = new Map(entries.map((entry) => [entry.tool.id, entry]));
+  const vectors = emptyIndex();
+  for (const { toolId, definitionHash, vector } of embeddings) {
+    if (byId.get(toolId)?.tool.definitionHash === definitionHash) vectors.set(toolId, vector);
+  }
+
+  return {
+    entries,
+    get: (id) => byId.get(id),
+    find: (text) => {
+      const id = parseToolId(text, servers.keys());
+      const entry = byId.get(id);
+      if (!entry) throw unknownTool(id, [...byId.keys()]);
+      return entry;
+    },
+    lexical: createBm25(entries.map(({ tool }) => lexicalWords(tool))),
+    vectors,
+  };
+}
+
+function isOffered(tool: ToolDefinition, server: ServerSettings | undefined): boolean {
+  if (!server || server.disabled) return false;
+  return matchesAny(server.tools.include, tool.name) && !matchesAny(server.tools.exclude, tool.name);
+}
+
+function unknownTool(id: ToolId, known: readonly string[]): PmlError {
+  const nearest = nearestName(id, known);
+  return new PmlError('not_found', `There is no tool ${id}`, {
+    hint: nearest ? `Did you mean ${nearest}?` : 'Search for it with pml_search_tools; ids read server:tool.',
+  });
+}

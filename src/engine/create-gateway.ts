@@ -1,0 +1,141 @@
+import { matchesAny } from '../core/policy/glob.ts';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import { createApprovalDesk } from './approval-desk.ts';
+import { createBackground } from './background.ts';
+import { continueRun } from './continue-run.ts';
+import { executeTool } from './execute-tool.ts';
+import { executeWorkflow } from './execute-workflow.ts';
+import type { FlowPorts } from './flow-ports.ts';
+import type { Gateway } from './gateway.ts';
+import { inventoryLine, serverReports, statsOf } from './inventory.ts';
+import { openLiveCatalogue } from './live-catalogue.ts';
+import { settleRun } from './paused-runs.ts';
+import type { Settings } from './ports.ts';
+import { search } from './search.ts';
+import { searchCapabilities } from './search-capabilities.ts';
+import { suggestFromSearch } from './suggest.ts';
+
+const DEFAULTS = {
+  /** Tools looked at when a plan is suggested. */
+  suggestFrom: 10,
+};
+
+/** Wires the flows to their ports; each method is one flow. */
+export async function createGateway(ports: FlowPorts, initial: Settings): Promise<Gateway> {
+  const { store, upstream, embedder, events, logger } = ports;
+  let settings = initial;
+  const background = createBackground(logger);
+  const desk = createApprovalDesk(ports);
+  const catalogue = await openLiveCatalogue(ports, background, () => settings);
+  const scope = () => ({ ports, desk, background, settings, findTool: catalogue.find });
+
+  const unsubscribe = upstream.subscribe((event) => {
+    if (event.type === 'state') {
+      const { server, state, error } = event;
+      events.emit({ type: 'server_state', server, state, error });
+      if (state === 'ready')
+        background.run(`Listing the tools of ${server}`, () => catalogue.refresh(server));
+    } else if (event.method === 'notifications/tools/list_changed') {
+      background.run(`Listing the tools of ${event.server}`, () => catalogue.refresh(event.server));
+    }
+  });
+  await catalogue.fillIn();
+
+  return {
+    store,
+    events,
+    settings: () => settings,
+    servers: async () => serverReports(upstream.servers(), catalogue.current()),
+    stats: () => statsOf(store, catalogue.current(), settings),
+    inventory: () => inventoryLine(settings, catalogue.current()),
+
+    searchTools: (query) => search(catalogue.current(), embedder, query),
+    searchCapabilities: (query, limit) => searchCapabilities(store, embedder, query, limit),
+    async suggest(intent) {
+      const hits = await search(catalogue.current(), embedder, {
+        query: intent,
+        limit: DEFAULTS.suggestFrom,
+      });
+      const suggestedCapabilities = await searchCapabilities(store, embedder, intent, 3);
+      return { ...suggestFromSearch(intent, hits), suggestedCapabilities };
+    },
+    async predictNext(intent, executed) {
+      const hits = await search(catalogue.current(), embedder, {
+        query: intent,
+        limit: DEFAULTS.suggestFrom,
+      });
+      return hits
+        .filter(({ tool }) => !executed.includes(tool.id))
+        .map(({ tool, finalScore }) => ({ node: tool.id, score: finalScore, reason: 'fits the intent' }));
+    },
+
+    async executeTool(call, caller) {
+      const run = await executeTool(scope(), call, caller);
+      // An approved change of definition was accepted on the way.
+      if (catalogue.current().entries.some((entry) => entry.proposed)) await catalogue.reread();
+      return run;
+    },
+    executeWorkflow: (plan, intent, caller) => executeWorkflow(scope(), plan, intent, caller),
+    continueRun: (runId, action, caller) => continueRun(scope(), runId, action, caller),
+
+    async runs(limit) {
+      const runs = await store.runs.list(limit);
+      return await Promise.all(
+        runs.map(async (run) => ({ run, approvals: await store.approvals.list({ runId: run.id }) })),
+      );
+    },
+    settleApproval: (runId, decision, by) => settleRun(ports, desk, runId, decision, by),
+
+    request: (server, method, params, caller, meta) =>
+      upstream.request(server, method, params, {
+        ...(caller.signal && { signal: caller.signal }),
+        ...(caller.onProgress && { onProgress: caller.onProgress }),
+        ...(caller.client && { client: caller.client }),
+        ...(meta && { meta }),
+      }),
+    notify: (server, method, params) => upstream.notify(server, method, params),
+    identity: (server, { signal }) => upstream.start(server, signal && { signal }),
+    async rawTools(server, { signal }) {
+      const listed = await upstream.catalogue(server, signal && { signal });
+      const rules = settings.servers.find(({ name }) => name === server)?.tools;
+      if (!listed.ok || !rules) return listed;
+      const offered = listed.value.filter(
+        ({ name }) => matchesAny(rules.include, name) && !matchesAny(rules.exclude, name),
+      );
+      return { ok: true, value: offered };
+    },
+    onUpstream: (listener) => upstream.subscribe(listener),
+    forgetClient: (clientId) => upstream.forgetClient(clientId),
+
+    restart: (server) => upstream.restart(known(settings, server)),
+    logs: (server) => upstream.logs(known(settings, server)),
+    login: (server, redirectUrl) => upstream.login(known(settings, server), redirectUrl),
+    async reload(next) {
+      settings = next;
+      const changes = await upstream.reload(next.servers);
+      await catalogue.reread();
+      await catalogue.fillIn();
+      events.emit({
+        type: 'config_reloaded',
+        file: next.file ?? '',
+        servers: next.servers.map(({ name }) => name),
+      });
+      return changes;
+    },
+    settled: () => background.settled(),
+    async close() {
+      unsubscribe();
+      await upstream.close();
+      await background.settled();
+      await embedder.close();
+    },
+  };
+}
+
+function known(settings: Settings, server: string): string {
+  if (settings.servers.some(({ name }) => name === server)) return server;
+  const names = settings.servers.map(({ name }) => name).join(', ');
+  throw new PmlError('not_found', `There is no server ${server}`, {
+    hint: names === '' ? 'None are configured.' : `There are: ${names}.`,
+  });
+}

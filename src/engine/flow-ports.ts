@@ -1,0 +1,18 @@
+import type { EventLog } from './event-log.ts';
+import type { Clock, Crypto, Embedder, Logger, Store, Upstream, VectorIndex } from './ports.ts';
+
+/** What the flows are built on; the composition hands it over once. */
+export interface FlowPorts {
+  readonly store: Store;
+  readonly upstream: Upstream;
+  readonly embedder: Embedder;
+  readonly emptyIndex: () => VectorIndex;
+  readonly clock: Clock;
+  readonly crypto: Crypto;
+  readonly logger: Logger;
+  readonly events: EventLog;
+  /** Hides secrets and cuts what is too large; applied before anything is stored or told. */
+  readonly redact: (value: unknown) => unknown;
+  /** Resolves after so many milliseconds, or rejects when aborted. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}

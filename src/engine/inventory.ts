@@ -1,0 +1,63 @@
+import type { Catalogue } from './catalogue.ts';
+import type { GatewayStats, ServerReport } from './gateway.ts';
+import type { Settings, Store, UpstreamServer } from './ports.ts';
+
+const DEFAULTS = {
+  /** A rule of thumb for JSON in today's tokenizers. */
+  charactersPerToken: 4,
+  /** About the size of PML's own tool list, in tokens. */
+  exposedTokens: 1_500,
+  /** Longest inventory line: 25 servers with names of usual length fit. */
+  lineLength: 700,
+};
+
+/** `4 servers, 41 tools: filesystem (14), memory (9), …`, in the order of the settings. */
+export function inventoryLine(settings: Settings, catalogue: Catalogue): string {
+  const counts = new Map<string, number>();
+  for (const { tool } of catalogue.entries) counts.set(tool.server, (counts.get(tool.server) ?? 0) + 1);
+  const servers = settings.servers.filter((server) => !server.disabled);
+  if (servers.length === 0) return 'No servers are attached.';
+  const parts = servers.map(({ name }) => (counts.has(name) ? `${name} (${counts.get(name)})` : name));
+  const line = `${servers.length} servers, ${catalogue.entries.length} tools: ${parts.join(', ')}`;
+  return line.length <= DEFAULTS.lineLength ? line : `${line.slice(0, DEFAULTS.lineLength - 2)} …`;
+}
+
+export function serverReports(servers: readonly UpstreamServer[], catalogue: Catalogue): ServerReport[] {
+  return servers.map((server) => {
+    const entries = catalogue.entries.filter(({ tool }) => tool.server === server.name);
+    return {
+      ...server,
+      tools: entries.length,
+      changedTools: entries.filter(({ proposed }) => proposed).map(({ tool }) => tool.id),
+      schemaTokens: schemaTokens(entries),
+    };
+  });
+}
+
+export async function statsOf(store: Store, catalogue: Catalogue, settings: Settings): Promise<GatewayStats> {
+  const [traces, capabilities, pending] = await Promise.all([
+    store.traces.count(),
+    store.capabilities.list(),
+    store.approvals.list({ state: 'pending' }),
+  ]);
+  const all = schemaTokens(catalogue.entries);
+  return {
+    servers: settings.servers.filter((server) => !server.disabled).length,
+    tools: catalogue.entries.length,
+    capabilities: capabilities.length,
+    traces,
+    schemaTokens: all,
+    exposedTokens: DEFAULTS.exposedTokens,
+    sparedTokens: Math.max(0, all - DEFAULTS.exposedTokens),
+    pendingApprovals: pending.length,
+  };
+}
+
+/** What a client would read of these tools if it were attached to their servers directly. */
+function schemaTokens(entries: Catalogue['entries']): number {
+  const characters = entries.reduce((sum, { tool }) => {
+    const { name, description, inputSchema, outputSchema, annotations } = tool;
+    return sum + JSON.stringify({ name, description, inputSchema, outputSchema, annotations }).length;
+  }, 0);
+  return Math.ceil(characters / DEFAULTS.charactersPerToken);
+}

@@ -1,0 +1,83 @@
+import { callFingerprint } from '../core/policy/call-hash.ts';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { ApprovalDesk, Decision } from './approval-desk.ts';
+import type { FlowPorts } from './flow-ports.ts';
+import type { ToolCall } from './gateway.ts';
+import type { Approval, JsonObject, WorkflowRun } from './ports.ts';
+import type { RunHead } from './run.ts';
+
+/** The one task of a run that is a single call. */
+const ONLY_TASK = 'call';
+
+/** Writes down what waits for a person; nothing of it stays in memory. Arguments are kept redacted. */
+export async function pauseRun(
+  { store, clock, redact }: FlowPorts,
+  head: RunHead,
+  tool: string,
+  call: ToolCall,
+  approval: Approval,
+): Promise<void> {
+  const now = clock.now();
+  const run: WorkflowRun = {
+    id: head.runId,
+    sessionId: head.sessionId,
+    intentText: head.intent,
+    plan: {
+      tasks: [{ id: ONLY_TASK, tool, arguments: redact(call.arguments) as JsonObject, dependsOn: [] }],
+      inputs: [],
+    },
+    status: 'paused',
+    tasks: { [ONLY_TASK]: { status: 'waiting', approval_id: approval.id } },
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const before = await store.runs.get(head.runId);
+  if (before) await store.runs.update({ ...run, createdAt: before.createdAt, version: before.version + 1 });
+  else await store.runs.create(run);
+}
+
+export async function endRun(
+  { store, clock }: FlowPorts,
+  run: WorkflowRun,
+  status: WorkflowRun['status'],
+): Promise<void> {
+  await store.runs.update({ ...run, status, version: run.version + 1, updatedAt: clock.now() });
+}
+
+/** By a person. A rejection ends the run; an approval lets it be resumed. */
+export async function settleRun(
+  ports: FlowPorts,
+  desk: ApprovalDesk,
+  runId: string,
+  decision: Decision,
+  by: string,
+): Promise<boolean> {
+  const open = await ports.store.approvals.list({ runId, state: 'pending' });
+  let decided = false;
+  for (const approval of open) decided = (await desk.settle(approval, decision, by)) || decided;
+  const run = await ports.store.runs.get(runId);
+  if (run?.status === 'paused' && decided && decision === 'rejected') await endRun(ports, run, 'aborted');
+  return decided;
+}
+
+/**
+ * The paused call, ready to be made. The stored arguments are redacted: where that took something
+ * away they are not the approved ones, and the agent has to make the call itself once more.
+ */
+export function callOf(
+  ports: FlowPorts,
+  run: WorkflowRun,
+  approval: Approval,
+  definitionHash: string,
+): ToolCall {
+  const task = run.plan?.tasks[0];
+  if (!task?.tool) throw new PmlError('not_found', `Run ${run.id} has no call to resume`);
+  const fingerprint = callFingerprint(task.tool, definitionHash, task.arguments);
+  if (ports.crypto.sha256(fingerprint) !== approval.argumentsHash) {
+    throw new PmlError('invalid_argument', `The arguments of run ${run.id} held secrets that were not kept`, {
+      hint: 'Make the same call again with pml_execute: the approval is waiting for it.',
+    });
+  }
+  return { tool: task.tool, arguments: task.arguments, ...(run.intentText && { intent: run.intentText }) };
+}
