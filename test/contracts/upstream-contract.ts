@@ -6,6 +6,7 @@ import type {
   UpstreamEvent,
   UpstreamProgress,
 } from '../../src/engine/ports.ts';
+import { eventually } from './upstream-support.ts';
 
 export interface OpenedUpstream {
   readonly upstream: Upstream;
@@ -155,7 +156,7 @@ export function upstreamContract(name: string, open: () => Promise<OpenedUpstrea
       await upstream.callTool('bench', 'echo', {});
       controller.abort();
       expect(await hanging).toMatchObject({ ok: false, error: { code: 'cancelled' } });
-      await expect.poll(seen).toBe(before + 1);
+      await eventually(seen).toBe(before + 1);
       const late = await upstream.callTool('bench', 'echo', {}, { signal: controller.signal });
       expect(late).toMatchObject({ ok: false, error: { code: 'cancelled' } });
     });
@@ -197,16 +198,14 @@ export function upstreamContract(name: string, open: () => Promise<OpenedUpstrea
       const events: UpstreamEvent[] = [];
       const stop = upstream.subscribe((event) => events.push(event));
       await upstream.callTool('bench', 'add_tool', { name: 'brand_new' });
-      await expect
-        .poll(() => events)
-        .toContainEqual(
-          expect.objectContaining({
-            type: 'notification',
-            server: 'bench',
-            method: 'notifications/tools/list_changed',
-            clientId: null,
-          }),
-        );
+      await eventually(() => events).toContainEqual(
+        expect.objectContaining({
+          type: 'notification',
+          server: 'bench',
+          method: 'notifications/tools/list_changed',
+          clientId: null,
+        }),
+      );
       stop();
       const reply = await upstream.catalogue('bench');
       expect(reply.ok && reply.value.map((tool) => tool.name)).toContain('brand_new');

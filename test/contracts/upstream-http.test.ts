@@ -10,7 +10,7 @@ import {
   startHttpFixture,
 } from '../fixtures/servers/http-server.ts';
 import { answeringClient, textOf } from './upstream-contract.ts';
-import { httpServer, type OpenUpstream, openUpstream } from './upstream-support.ts';
+import { eventually, httpServer, type OpenUpstream, openUpstream } from './upstream-support.ts';
 
 let opened: OpenUpstream | undefined;
 const fixtures: HttpFixture[] = [];
@@ -41,7 +41,7 @@ for (const era of ['modern', 'legacy'] as const) {
       const calls = ['progress', 'hang'].map((tool) =>
         upstream.callTool('bench', tool, { steps: 100, ms: 50 }),
       );
-      await expect.poll(() => bench.seen.calls).toBe(2);
+      await eventually(() => bench.seen.calls).toBe(2);
       await close();
       for (const reply of await Promise.all(calls)) {
         expect(reply).toMatchObject({
@@ -54,7 +54,7 @@ for (const era of ['modern', 'legacy'] as const) {
         error: { code: 'upstream_unavailable', message: expect.stringMatching(/cannot be reached/) },
       });
       await serve({ era, port });
-      await expect.poll(() => upstream.callTool('bench', 'echo', {})).toMatchObject({ ok: true });
+      await eventually(() => upstream.callTool('bench', 'echo', {})).toMatchObject({ ok: true });
     });
 
     test('[UP-29] a lost server is sought in the background, and subscriptions are made anew', async () => {
@@ -69,13 +69,13 @@ for (const era of ['modern', 'legacy'] as const) {
       );
       expect(watched).toMatchObject({ ok: true });
       await close();
-      await expect.poll(() => upstream.servers()[0]?.state).toBe('backoff');
+      await eventually(() => upstream.servers()[0]?.state).toBe('backoff');
       const { bench } = await serve({ era, port });
-      await expect.poll(() => upstream.servers()[0]?.state, { timeout: 5_000 }).toBe('ready');
+      await eventually(() => upstream.servers()[0]?.state).toBe('ready');
       const events: UpstreamEvent[] = [];
       upstream.subscribe((event) => events.push(event));
       for (const tell of bench.onChange) tell('resource');
-      await expect.poll(() => events).toMatchObject([{ method: 'notifications/resources/updated' }]);
+      await eventually(() => events).toMatchObject([{ method: 'notifications/resources/updated' }]);
     });
 
     test('[UP-30] a subscription is shared by clients and ends with the last', async () => {
@@ -95,10 +95,10 @@ for (const era of ['modern', 'legacy'] as const) {
         for (const tell of bench.onChange) tell('resource');
         // Travels the same way after it, so it comes last.
         for (const tell of bench.onChange) tell('tools');
-        await expect.poll(() => updates.length).toBeGreaterThan(0);
-        await expect
-          .poll(() => updates)
-          .toContainEqual(expect.objectContaining({ method: 'notifications/tools/list_changed' }));
+        await eventually(() => updates.length).toBeGreaterThan(0);
+        await eventually(() => updates).toContainEqual(
+          expect.objectContaining({ method: 'notifications/tools/list_changed' }),
+        );
         return updates.some(
           (event) => 'method' in event && event.method === 'notifications/resources/updated',
         );
@@ -120,16 +120,14 @@ for (const era of ['modern', 'legacy'] as const) {
       const level = await upstream.request('bench', 'logging/setLevel', { level: 'debug' }, { client: ann });
       expect(level).toMatchObject({ ok: true });
       await upstream.callTool('bench', 'log', { message: 'for ann' }, { client: ann });
-      await expect
-        .poll(() => messages)
-        .toMatchObject([
-          { method: 'notifications/message', params: { level: 'info', data: 'for ann' }, clientId: 'ann' },
-        ]);
+      await eventually(() => messages).toMatchObject([
+        { method: 'notifications/message', params: { level: 'info', data: 'for ann' }, clientId: 'ann' },
+      ]);
       await upstream.callTool('bench', 'log', { message: 'for ben' }, { client: ben });
       const forBen = era === 'modern' ? 0 : 1;
-      await expect
-        .poll(() => messages.filter((event) => 'clientId' in event && event.clientId === 'ben'))
-        .toHaveLength(forBen);
+      await eventually(() =>
+        messages.filter((event) => 'clientId' in event && event.clientId === 'ben'),
+      ).toHaveLength(forBen);
     });
   });
 }
@@ -236,7 +234,7 @@ test('[UP-36] servers of the older SSE transport are reached, by type and by try
     });
   }
   child.kill('SIGKILL');
-  await expect.poll(() => upstream.servers().map(({ state }) => state)).toEqual(['backoff', 'backoff']);
+  await eventually(() => upstream.servers().map(({ state }) => state)).toEqual(['backoff', 'backoff']);
 });
 
 async function freePort(): Promise<number> {

@@ -6,7 +6,16 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { reapOrphans } from '../../src/adapters/upstream/child-registry.ts';
 import type { ToolResult, UpstreamReply } from '../../src/engine/ports.ts';
-import { commandServer, isAlive, type OpenUpstream, openUpstream, stdioServer } from './upstream-support.ts';
+import {
+  commandServer,
+  eventually,
+  isAlive,
+  type OpenUpstream,
+  openUpstream,
+  stdioServer,
+} from './upstream-support.ts';
+
+const GATEWAY = join(import.meta.dirname, '../fixtures/servers/gateway.ts');
 
 let opened: OpenUpstream | undefined;
 afterEach(() => opened?.dispose());
@@ -60,7 +69,7 @@ describe('a process that fails', () => {
   test('[UP-18] garbage on stdout is counted, logged once and harmless', async () => {
     const { upstream, logged } = open([stdioServer('bench', 'garbage')]);
     expect(await upstream.callTool('bench', 'echo', { text: 'clean' })).toMatchObject({ ok: true });
-    await expect.poll(() => upstream.servers()[0]?.garbageLines).toBeGreaterThan(5);
+    await eventually(() => upstream.servers()[0]?.garbageLines).toBeGreaterThan(5);
     expect(logged.filter((line) => line.includes('stdout'))).toHaveLength(1);
   });
 
@@ -116,7 +125,7 @@ describe('a process that fails', () => {
   test('[UP-22] what it writes to stderr is kept, the last 200 lines of it', async () => {
     const { upstream } = open([stdioServer('bench', 'talkative')]);
     await upstream.start('bench');
-    await expect.poll(() => upstream.logs('bench').at(-1)).toBe('line 500');
+    await eventually(() => upstream.logs('bench').at(-1)).toBe('line 500');
     expect(upstream.logs('bench')).toHaveLength(200);
     expect(upstream.logs('bench')[0]).toBe('line 301');
     expect(upstream.logs('nobody')).toEqual([]);
@@ -131,7 +140,7 @@ describe('many calls', () => {
     const calls = Array.from({ length: 1_000 }, (_, at) =>
       upstream.callTool('bench', 'echo', { text: `${at}` }),
     );
-    expect(upstream.servers()).toMatchObject([{ callsInFlight: 1_000 }]);
+    await eventually(() => upstream.servers()).toMatchObject([{ callsInFlight: 1_000 }]);
     const replies = await Promise.all(calls);
     expect(replies.map((reply) => resultOf(reply).content?.[0]?.text)).toEqual(calls.map((_, at) => `${at}`));
     expect(states).toEqual(['starting', 'ready']);
@@ -140,10 +149,10 @@ describe('many calls', () => {
   test('[UP-24] no more calls than the limit run at once; one that gives up leaves the queue', async () => {
     const { upstream } = open([stdioServer('bench', 'both', { concurrency: 3 })]);
     await upstream.start('bench');
-    const calls = Array.from({ length: 12 }, () => upstream.callTool('bench', 'sleep', { ms: 20 }));
+    const calls = Array.from({ length: 12 }, () => upstream.callTool('bench', 'sleep', { ms: 50 }));
     const controller = new AbortController();
     const impatient = upstream.callTool('bench', 'sleep', { ms: 20 }, { signal: controller.signal });
-    expect(upstream.servers()).toMatchObject([{ callsInFlight: 3, callsWaiting: 10 }]);
+    await eventually(() => upstream.servers()).toMatchObject([{ callsInFlight: 3, callsWaiting: 10 }]);
     controller.abort();
     expect(await impatient).toMatchObject({ ok: false, error: { code: 'cancelled' } });
     expect((await Promise.all(calls)).every((reply) => reply.ok)).toBe(true);
@@ -169,10 +178,7 @@ describe('processes of a server', () => {
 
   test('[UP-26] what a killed gateway left behind is ended by the next start, and nothing else', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'pml-orphans-'));
-    const gateway = spawn(process.execPath, [
-      join(import.meta.dirname, '../fixtures/servers/gateway.ts'),
-      dataDir,
-    ]);
+    const gateway = spawn(process.execPath, [GATEWAY, dataDir]);
     const [line] = await once(gateway.stdout, 'data');
     const pids = JSON.parse(String(line)) as number[];
     expect(await reapOrphans(dataDir)).toEqual([]);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { type OpenUpstream, openUpstream, stdioServer } from './upstream-support.ts';
+import { eventually, type OpenUpstream, openUpstream, stdioServer } from './upstream-support.ts';
 
 let opened: OpenUpstream | undefined;
 afterEach(() => opened?.dispose());
@@ -61,7 +61,7 @@ test('[UP-42] a start under way when the upstream is closed leaves nothing behin
   opened = openUpstream([stdioServer('mute', 'mute')]);
   const { upstream } = opened;
   const starting = upstream.start('mute');
-  await expect.poll(() => upstream.logs('mute')).toEqual(['I will never answer']);
+  await eventually(() => upstream.logs('mute')).toEqual(['I will never answer']);
   await upstream.close();
   expect(await starting).toMatchObject({ ok: false, error: { code: 'upstream_unavailable' } });
 });

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { fileTokenStore } from '../../src/adapters/upstream/file-token-store.ts';
 import { McpUpstream, type McpUpstreamOptions } from '../../src/adapters/upstream/mcp-upstream.ts';
 import { startTimeOf } from '../../src/adapters/upstream/process-table.ts';
@@ -66,6 +67,11 @@ export function openUpstream(
     rmSync(dataDir, { recursive: true, force: true });
   };
   return { upstream, dataDir, logged, dispose };
+}
+
+/** Polls with patience: machines that run tests are busy. */
+export function eventually<T>(read: () => T) {
+  return expect.poll(read, { timeout: 20_000, interval: 5 });
 }
 
 /** Whether the process lives; a zombie does not. */

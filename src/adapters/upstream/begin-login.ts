@@ -1,64 +1,80 @@
 import { auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
-import type { ServerAuth, TokenStore, UpstreamLogin, UpstreamReply } from '../../engine/ports.ts';
+import type {
+  ServerSettings,
+  TokenStore,
+  UpstreamFailure,
+  UpstreamLogin,
+  UpstreamReply,
+} from '../../engine/ports.ts';
+import { oauthSettings } from './authorization.ts';
 import { oauthFetch } from './authorized-fetch.ts';
 import { loginFailed, reasonOf, UpstreamFault } from './failure.ts';
 import { OAuthLogin } from './oauth-login.ts';
 
 export interface LoginOptions {
-  readonly server: string;
-  readonly url: string;
-  readonly auth: Extract<ServerAuth, { kind: 'client_credentials' | 'authorization_code' }>;
+  readonly settings: ServerSettings;
   readonly tokens: TokenStore;
   readonly redirectUrl: string;
+  onDone(): Promise<void>;
 }
 
 /** Logs in as far as that goes without a person, else answers where to send the browser. */
 export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> {
+  const { settings, tokens, redirectUrl, onDone } = options;
+  const { name: server } = settings;
+  const oauth = settings.transport === 'stdio' ? null : oauthSettings(settings);
+  if (settings.transport === 'stdio' || !oauth) throw new UpstreamFault(noLogin(server));
+
+  const { url } = settings;
   let destination: URL | undefined;
-  const redirect = (url: URL) => {
-    destination = url;
+  const redirect = (to: URL) => {
+    destination = to;
   };
-  const login = new OAuthLogin({ ...options, visitor: { redirectUrl: options.redirectUrl, redirect } });
+  const login = new OAuthLogin({ server, url, auth: oauth, tokens, visitor: { redirectUrl, redirect } });
   // The authorization server may have moved since the last login.
   await login.invalidateCredentials('discovery');
-  const challenge = await challengeOf(options);
-  const common = { serverUrl: options.url, fetchFn: oauthFetch, ...challenge };
+  const common = { serverUrl: url, fetchFn: oauthFetch, ...(await challengeOf(url)) };
   try {
-    if ((await auth(login, common)) === 'AUTHORIZED' || !destination) return { done: true };
+    await auth(login, common);
   } catch (error) {
-    throw new UpstreamFault(loginFailed(options.server, reasonOf(error)), error);
+    throw new UpstreamFault(loginFailed(server, reasonOf(error)), error);
   }
-  return {
-    done: false,
-    authorizationUrl: destination.href,
-    finish: async (callbackUrl): Promise<UpstreamReply<null>> => {
-      const answer = new URL(callbackUrl).searchParams;
-      const code = answer.get('code');
-      const iss = answer.get('iss');
-      if (answer.get('state') !== login.expectedState) {
-        return { ok: false, error: loginFailed(options.server, 'the answer belongs to another login') };
-      }
-      if (code === null) {
-        return {
-          ok: false,
-          error: loginFailed(options.server, answer.get('error') ?? 'there is no code in the answer'),
-        };
-      }
-      try {
-        await auth(login, { ...common, authorizationCode: code, ...(iss !== null && { iss }) });
-        return { ok: true, value: null };
-      } catch (error) {
-        return { ok: false, error: loginFailed(options.server, reasonOf(error)) };
-      }
-    },
+  if (!destination) {
+    await onDone();
+    return { done: true };
+  }
+  const finish = async (callbackUrl: string): Promise<UpstreamReply<null>> => {
+    const answer = new URL(callbackUrl).searchParams;
+    const code = answer.get('code');
+    const iss = answer.get('iss');
+    const refuse = (reason: string) => ({ ok: false, error: loginFailed(server, reason) }) as const;
+    if (answer.get('state') !== login.expectedState) return refuse('the answer belongs to another login');
+    if (code === null) return refuse(answer.get('error') ?? 'there is no code in the answer');
+    try {
+      await auth(login, { ...common, authorizationCode: code, ...(iss !== null && { iss }) });
+    } catch (error) {
+      return refuse(reasonOf(error));
+    }
+    await onDone();
+    return { ok: true, value: null };
   };
+  return { done: false, authorizationUrl: destination.href, finish };
 }
 
 /** How the server refuses a stranger says where its authorization server is and what to ask there. */
-async function challengeOf({ url }: LoginOptions): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
+async function challengeOf(url: string): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
   const response = await fetch(url, { headers: { accept: 'text/event-stream' } }).catch(() => null);
   await response?.body?.cancel();
   if (response?.status !== 401) return {};
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
   return { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) };
+}
+
+function noLogin(server: string): UpstreamFailure {
+  return {
+    code: 'usage',
+    errorType: 'VALIDATION',
+    message: `There is nothing to log in to at server "${server}"`,
+    hint: 'Only servers reached over HTTP, without a fixed token, have a login.',
+  };
 }

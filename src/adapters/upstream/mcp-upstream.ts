@@ -16,13 +16,11 @@ import type {
   UpstreamServer,
   UpstreamTool,
 } from '../../engine/ports.ts';
-import { oauthSettings } from './authorization.ts';
 import type { BackoffOptions } from './backoff.ts';
-import { beginLogin } from './begin-login.ts';
 import { ChildRegistry } from './child-registry.ts';
-import { failureOf, UpstreamFault } from './failure.ts';
+import { LazyLink } from './lazy-link.ts';
 import type { ServerContext } from './server-life.ts';
-import { ServerLink } from './server-link.ts';
+import type { ServerLink } from './server-link.ts';
 
 const DEFAULTS = { backoff: { baseMs: 500, maxMs: 60_000 } };
 
@@ -51,7 +49,7 @@ export class McpUpstream implements Upstream {
   readonly #context: ServerContext;
   readonly #registry: ChildRegistry;
   readonly #listeners = new Set<(event: UpstreamEvent) => void>();
-  #links = new Map<string, ServerLink>();
+  #links = new Map<string, LazyLink>();
 
   constructor(options: McpUpstreamOptions) {
     this.#registry = new ChildRegistry(options.dataDir);
@@ -96,7 +94,7 @@ export class McpUpstream implements Upstream {
   }
 
   async notify(server: string, method: string, params: JsonObject): Promise<boolean> {
-    return (await this.#links.get(server)?.notify(method, params)) ?? false;
+    return (await this.#links.get(server)?.opened?.notify(method, params)) ?? false;
   }
 
   subscribe(listener: (event: UpstreamEvent) => void): () => void {
@@ -106,7 +104,7 @@ export class McpUpstream implements Upstream {
 
   async forgetClient(clientId: string): Promise<void> {
     // A server that does not take it well has other troubles, which its next call will tell.
-    await Promise.allSettled([...this.#links.values()].map((link) => link.forgetClient(clientId)));
+    await Promise.allSettled([...this.#links.values()].map((link) => link.opened?.forgetClient(clientId)));
   }
 
   restart(server: string): Promise<UpstreamReply<UpstreamIdentity>> {
@@ -119,7 +117,7 @@ export class McpUpstream implements Upstream {
       keyof UpstreamChanges,
       string[]
     >;
-    const replaced: ServerLink[] = [];
+    const replaced: LazyLink[] = [];
     this.#links = new Map();
     for (const settings of servers) {
       const link = before.get(settings.name);
@@ -140,26 +138,16 @@ export class McpUpstream implements Upstream {
   }
 
   logs(server: string): readonly string[] {
-    return this.#links.get(server)?.logs() ?? [];
+    return this.#links.get(server)?.opened?.logs() ?? [];
   }
 
   login(server: string, redirectUrl: string): Promise<UpstreamReply<UpstreamLogin>> {
     return this.#reply(server, {}, async (link) => {
+      const { beginLogin } = await import('./begin-login.ts');
       const { settings } = link;
-      const auth = settings.transport === 'stdio' ? null : oauthSettings(settings);
-      if (settings.transport === 'stdio' || !auth) throw new UpstreamFault(noLogin(server));
       const { tokens } = this.#context;
-      const login = await beginLogin({ server, url: settings.url, auth, tokens, redirectUrl });
-      if (login.done) {
-        await link.drop();
-        return login;
-      }
-      const finish = async (callbackUrl: string) => {
-        const outcome = await login.finish(callbackUrl);
-        if (outcome.ok) await link.drop();
-        return outcome;
-      };
-      return { ...login, finish };
+      // The next request makes a new connection, with the new token.
+      return beginLogin({ settings, tokens, redirectUrl, onDone: () => link.drop() });
     });
   }
 
@@ -169,7 +157,7 @@ export class McpUpstream implements Upstream {
   }
 
   #add(settings: ServerSettings): void {
-    this.#links.set(settings.name, new ServerLink(settings, this.#context));
+    this.#links.set(settings.name, new LazyLink(settings, this.#context));
   }
 
   #emit(event: UpstreamEvent): void {
@@ -184,9 +172,11 @@ export class McpUpstream implements Upstream {
     const link = this.#links.get(server);
     if (!link) return { ok: false, error: unknownServer(server, [...this.#links.keys()]) };
     try {
-      return { ok: true, value: await run(link) };
+      return { ok: true, value: await run(await link.open()) };
     } catch (error) {
-      return { ok: false, error: options.signal?.aborted ? cancelled(server) : failureOf(server, error) };
+      if (options.signal?.aborted) return { ok: false, error: cancelled(server) };
+      const { failureOf } = await import('./failure.ts');
+      return { ok: false, error: failureOf(server, error) };
     }
   }
 }
@@ -204,15 +194,6 @@ function unknownServer(server: string, known: readonly string[]): UpstreamFailur
     errorType: 'NOT_FOUND',
     message: `There is no server "${server}"`,
     hint: known.length === 0 ? 'No server is configured.' : `Configured are: ${known.join(', ')}.`,
-  };
-}
-
-function noLogin(server: string): UpstreamFailure {
-  return {
-    code: 'usage',
-    errorType: 'VALIDATION',
-    message: `There is nothing to log in to at server "${server}"`,
-    hint: 'Only servers reached over HTTP, without a fixed token, have a login.',
   };
 }
 

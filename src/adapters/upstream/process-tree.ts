@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findProcesses, startTimeOf } from './process-table.ts';
 
-const DEFAULTS = { pollMs: 20 };
+const DEFAULTS = { pollMs: 25 };
 
 /** A server's process with everything it started: its process group, and whoever carries its marker. */
 export interface ProcessTree {
@@ -35,7 +35,7 @@ export async function waitUntilGone(trees: readonly ProcessTree[], withinMs: num
   }
 }
 
-export function anyAlive(trees: readonly ProcessTree[]): boolean {
+function anyAlive(trees: readonly ProcessTree[]): boolean {
   if (process.platform === 'linux') return membersOf(trees).length > 0;
   return trees.some((tree) => tree.pid !== null && ownsGroup(tree) && send(-tree.pid, 0));
 }
