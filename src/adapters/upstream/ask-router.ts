@@ -83,10 +83,12 @@ export class AskRouter {
 
   async #turn(call: Call): Promise<void> {
     this.#queue.push(call);
+    const release = call.deadline.hold();
     try {
       while (this.#queue[0] !== call || !this.#isFreeFor(call)) await this.#change(call.deadline.signal);
       this.#calls.add(call);
     } finally {
+      release();
       this.#queue.splice(this.#queue.indexOf(call), 1);
       this.#changed();
     }

@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { QuietDeadline } from './quiet-deadline.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('[UP-9] expires after the given silence, and not before', () => {
+  const deadline = new QuietDeadline(100, undefined);
+  vi.advanceTimersByTime(99);
+  deadline.touch();
+  vi.advanceTimersByTime(99);
+  expect(deadline.expired).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect([deadline.expired, deadline.signal.aborted]).toEqual([true, true]);
+});
+
+test('[UP-13] stands still while anyone holds it', () => {
+  const deadline = new QuietDeadline(100, undefined);
+  const release = [deadline.hold(), deadline.hold()];
+  vi.advanceTimersByTime(10_000);
+  release[0]?.();
+  release[0]?.();
+  deadline.touch();
+  vi.advanceTimersByTime(10_000);
+  expect(deadline.expired).toBe(false);
+  release[1]?.();
+  vi.advanceTimersByTime(100);
+  expect(deadline.expired).toBe(true);
+});
+
+test('[UP-11] ends with its caller, and leaves no timer behind', () => {
+  const controller = new AbortController();
+  const deadline = new QuietDeadline(100, controller.signal);
+  controller.abort(new Error('enough'));
+  expect(deadline.signal.reason).toEqual(new Error('enough'));
+  expect(deadline.expired).toBe(false);
+  deadline.dispose();
+  expect(vi.getTimerCount()).toBe(0);
+  expect(new QuietDeadline(100, controller.signal).signal.aborted).toBe(true);
+});
