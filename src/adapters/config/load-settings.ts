@@ -6,6 +6,7 @@ import { collectSecrets } from './collect-secrets.ts';
 import { type ConfigSource, findConfig } from './find-config.ts';
 import { readConfig } from './read-config.ts';
 import { configSchema } from './schema.ts';
+import { decodeText } from './text-file.ts';
 import { toSettings } from './to-settings.ts';
 
 /** Finds, reads and checks the configuration; without a file the defaults apply. */
@@ -20,10 +21,7 @@ export async function loadSettings(source: ConfigSource): Promise<Settings> {
 
 async function readText(file: string): Promise<string> {
   try {
-    const bytes = await readFile(file);
-    // Windows tools still write UTF-16; TextDecoder drops the byte order mark of either.
-    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-    return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
+    return decodeText(await readFile(file)).text;
   } catch (cause) {
     throw unreadable(file, cause as NodeJS.ErrnoException);
   }

@@ -1,0 +1,61 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { findNodeAtLocation, type JSONPath } from 'jsonc-parser';
+import { nearestName } from '../../core/retrieval/nearest-name.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { recogniseForm } from './client-form.ts';
+import { type ConfigSource, dataDir, findConfig } from './find-config.ts';
+import { removeProperty, setProperty } from './json-edits.ts';
+import { readConfig } from './read-config.ts';
+import { parseSource, propertiesOf } from './source-text.ts';
+import { decodeText, readTextFile, writeFileWhole } from './text-file.ts';
+
+/** A server as it stands in the file; what the schema of the configuration takes. */
+export type ServerEntry = Readonly<Record<string, unknown>>;
+
+/** Adds a server to the configuration in use, or to a new one in the data folder; answers the file. */
+export async function addServer(source: ConfigSource, name: string, entry: ServerEntry): Promise<string> {
+  return await edit(source, (text, { servers, names }, file) => {
+    if (names.includes(name)) {
+      throw new PmlError('invalid_argument', `There is already a server "${name}" in ${file}`, {
+        hint: `Remove it first with "pml servers remove ${name}", or choose another name.`,
+      });
+    }
+    return setProperty(text, [...servers, name], entry);
+  });
+}
+
+/** Takes a server out of the configuration in use; answers the file. */
+export async function removeServer(source: ConfigSource, name: string): Promise<string> {
+  return await edit(source, (text, { servers, names }, file) => {
+    if (!names.includes(name)) {
+      const meant = nearestName(name, names);
+      throw new PmlError('not_found', `There is no server "${name}" in ${file}`, {
+        hint: meant === null ? `There are: ${names.join(', ') || 'none'}.` : `Did you mean "${meant}"?`,
+      });
+    }
+    return removeProperty(text, [...servers, name]);
+  });
+}
+
+interface Place {
+  readonly servers: JSONPath;
+  readonly names: readonly string[];
+}
+
+/** The new text is checked like any configuration, and only then written. */
+async function edit(
+  source: ConfigSource,
+  change: (text: string, place: Place, file: string) => string,
+): Promise<string> {
+  const file = (await findConfig(source)) ?? join(dataDir(source), 'pml.json');
+  const present = (await readTextFile(file)) ?? decodeText(Buffer.from('{}\n'));
+  const { root } = parseSource(file, present.text);
+  const servers = recogniseForm(file, root).servers ?? ['mcpServers'];
+  const holder = findNodeAtLocation(root, servers);
+  const names = holder ? propertiesOf(holder).map(({ key }) => key) : [];
+  const changed = change(present.text, { servers, names }, file);
+  readConfig(file, changed, { env: source.env, home: source.home ?? homedir() });
+  await writeFileWhole(file, present.encode(changed));
+  return file;
+}

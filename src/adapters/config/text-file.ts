@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+const UTF16_MARK = Buffer.from([0xff, 0xfe]);
+
+/** A file's text and how to turn a changed text into bytes like the file's own. */
+export interface TextFile {
+  readonly bytes: Buffer;
+  readonly text: string;
+  encode(text: string): Buffer;
+}
+
+/** Windows tools still write UTF-16, and byte order marks; the text comes without its mark. */
+export function decodeText(bytes: Buffer): TextFile {
+  if (bytes.subarray(0, 2).equals(UTF16_MARK)) {
+    return {
+      bytes,
+      text: bytes.subarray(2).toString('utf16le'),
+      encode: (text) => Buffer.concat([UTF16_MARK, Buffer.from(text, 'utf16le')]),
+    };
+  }
+  const mark = bytes.subarray(0, 3).equals(UTF8_MARK) ? UTF8_MARK : Buffer.alloc(0);
+  return {
+    bytes,
+    text: bytes.subarray(mark.length).toString('utf8'),
+    encode: (text) => Buffer.concat([mark, Buffer.from(text, 'utf8')]),
+  };
+}
+
+/** Null when there is no such file. */
+export async function readTextFile(file: string): Promise<TextFile | null> {
+  const bytes = await readBytes(file);
+  return bytes === null ? null : decodeText(bytes);
+}
+
+export async function readBytes(file: string): Promise<Buffer | null> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw error;
+  }
+}
+
+/**
+ * All or nothing: a reader sees the old file or the new one. Links are followed, the mode is kept;
+ * a new file is its owner's alone, since configurations hold keys.
+ */
+export async function writeFileWhole(file: string, bytes: Buffer): Promise<void> {
+  const target = await realpath(file).catch(() => file);
+  const mode = await modeOf(target);
+  await mkdir(dirname(target), { recursive: true });
+  const temporary = `${target}.${randomUUID()}.tmp`;
+  try {
+    const handle = await open(temporary, 'wx', mode);
+    try {
+      // `open` lets the umask take bits away.
+      await handle.chmod(mode);
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Of the file, or what a new one gets. */
+export async function modeOf(file: string): Promise<number> {
+  const found = await stat(file).catch(() => null);
+  return found ? found.mode & 0o777 : 0o600;
+}
