@@ -3,6 +3,7 @@ import { matchesGlob } from '../core/policy/glob.ts';
 import { classifyError } from '../core/tracing/classify-error.ts';
 import type { Recorder } from '../core/tracing/recorder.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
+import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
 import { askPerson } from './ask-person.ts';
 import type { CatalogueEntry } from './catalogue.ts';
@@ -20,6 +21,8 @@ export interface CallScope {
   /** Trace id of the capability or task that calls; null at the root of the run. */
   readonly parent: string | null;
   readonly caller: Caller;
+  /** Takes a changed definition in place of the accepted one. */
+  readonly acceptDefinition: (definition: ToolDefinition) => Promise<void>;
 }
 
 export type CallOutcome =
@@ -60,7 +63,7 @@ export async function callTool(
 
 /** Null: go ahead. */
 async function passPolicy(
-  { ports, desk, settings, runId, caller }: CallScope,
+  { ports, desk, settings, runId, caller, acceptDefinition }: CallScope,
   { tool, proposed }: CatalogueEntry,
   call: ToolCall,
 ): Promise<CallOutcome | null> {
@@ -84,7 +87,7 @@ async function passPolicy(
   const answer = await askPerson(ports, desk, question, caller);
   if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
   if (answer.kind === 'rejected') return refused(`A person rejected ${tool.id} with these arguments`);
-  if (proposed) await ports.store.tools.put([proposed]);
+  if (proposed) await acceptDefinition(proposed);
   return null;
 }
 

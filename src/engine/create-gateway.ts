@@ -27,7 +27,14 @@ export async function createGateway(ports: FlowPorts, initial: Settings): Promis
   const background = createBackground(logger);
   const desk = createApprovalDesk(ports);
   const catalogue = await openLiveCatalogue(ports, background, () => settings);
-  const scope = () => ({ ports, desk, background, settings, findTool: catalogue.find });
+  const scope = () => ({
+    ports,
+    desk,
+    background,
+    settings,
+    findTool: catalogue.find,
+    acceptDefinition: catalogue.accept,
+  });
 
   const unsubscribe = upstream.subscribe((event) => {
     if (event.type === 'state') {
@@ -69,12 +76,7 @@ export async function createGateway(ports: FlowPorts, initial: Settings): Promis
         .map(({ tool, finalScore }) => ({ node: tool.id, score: finalScore, reason: 'fits the intent' }));
     },
 
-    async executeTool(call, caller) {
-      const run = await executeTool(scope(), call, caller);
-      // An approved change of definition was accepted on the way.
-      if (catalogue.current().entries.some((entry) => entry.proposed)) await catalogue.reread();
-      return run;
-    },
+    executeTool: (call, caller) => executeTool(scope(), call, caller),
     executeWorkflow: (plan, intent, caller) => executeWorkflow(scope(), plan, intent, caller),
     continueRun: (runId, action, caller) => continueRun(scope(), runId, action, caller),
 

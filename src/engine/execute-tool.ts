@@ -1,4 +1,5 @@
 import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
 import type { Background } from './background.ts';
 import { type CallOutcome, callTool } from './call-tool.ts';
@@ -16,6 +17,7 @@ export interface ExecuteScope {
   readonly settings: Settings;
   /** Finds the tool, listing its server first if need be; throws when there is none. */
   readonly findTool: (call: ToolCall) => Promise<CatalogueEntry>;
+  readonly acceptDefinition: (definition: ToolDefinition) => Promise<void>;
 }
 
 /** One tool call as a run of its own: found, called, traced, answered. */
@@ -25,7 +27,7 @@ export async function executeTool(
   caller: Caller,
   runId = scope.ports.crypto.randomUuid(),
 ): Promise<ToolRun> {
-  const { ports, desk, background, settings } = scope;
+  const { ports, desk, background, settings, acceptDefinition } = scope;
   let entry: CatalogueEntry;
   try {
     entry = await scope.findTool(call);
@@ -34,7 +36,16 @@ export async function executeTool(
   }
   const head = { runId, sessionId: caller.sessionId, intent: call.intent ?? null };
   const run = startRun(ports, background, head);
-  const callScope = { ports, desk, settings, runId, recorder: run.recorder, parent: null, caller };
+  const callScope = {
+    ports,
+    desk,
+    settings,
+    runId,
+    recorder: run.recorder,
+    parent: null,
+    caller,
+    acceptDefinition,
+  };
   const outcome = await callTool(callScope, entry, call);
   if (outcome.kind === 'waiting') {
     await pauseRun(ports, head, entry.tool.id, call, outcome.approval);

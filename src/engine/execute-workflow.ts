@@ -52,8 +52,17 @@ export async function executeWorkflow(
         arguments: resolveReferences(task.arguments, values) as JsonObject,
       };
       const entry = await scope.findTool(call);
-      const { ports, desk, settings } = scope;
-      const callScope = { ports, desk, settings, runId, recorder: run.recorder, parent: null, caller };
+      const { ports, desk, settings, acceptDefinition } = scope;
+      const callScope = {
+        ports,
+        desk,
+        settings,
+        runId,
+        recorder: run.recorder,
+        parent: null,
+        caller,
+        acceptDefinition,
+      };
       return stateOf(await callTool(callScope, entry, call));
     } catch (error) {
       return { status: 'error', error: PmlError.from(error).toShape() };

@@ -18,6 +18,8 @@ export interface LiveCatalogue {
   /** Lists, in the background, the servers whose tools are not known yet. */
   fillIn(): Promise<void>;
   find(call: ToolCall): Promise<CatalogueEntry>;
+  /** A person has approved a changed definition. */
+  accept(definition: ToolDefinition): Promise<void>;
 }
 
 export async function openLiveCatalogue(
@@ -70,6 +72,12 @@ export async function openLiveCatalogue(
       }
       const missing = catalogue.entries.length > catalogue.vectors.size;
       if (missing) background.run('Embedding tool definitions', embedNew);
+    },
+
+    async accept(definition) {
+      await store.tools.put([definition]);
+      await reread();
+      background.run('Embedding tool definitions', embedNew);
     },
 
     async find(call) {

@@ -1,0 +1,99 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { createRedactor } from '../../src/core/tracing/redact.ts';
+import { createGateway } from '../../src/engine/create-gateway.ts';
+import { createEventLog } from '../../src/engine/event-log.ts';
+import type { FlowPorts } from '../../src/engine/flow-ports.ts';
+import type { Gateway } from '../../src/engine/gateway.ts';
+import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
+import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import { MemoryUpstream } from '../../src/engine/memory/upstream.ts';
+import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
+import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
+import type { ServerSettings, Settings, Store } from '../../src/engine/ports.ts';
+
+export const SYSTEM_CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
+
+export const NODE_CRYPTO = {
+  randomUuid: randomUUID,
+  sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
+};
+
+/** The settings a user has who wrote nothing but these servers. */
+export function settingsFor(names: readonly string[], over: Partial<Settings> = {}): Settings {
+  return {
+    file: null,
+    servers: names.map((name) => stdioServer(name)),
+    permissions: {
+      allow: [],
+      ask: [],
+      deny: [],
+      default: 'allow',
+      profile: 'standard',
+      approvalWaitMs: 100,
+    },
+    record: [{ tools: '*', keep: 'full' }],
+    embedding: { kind: 'minilm' },
+    store: { url: null },
+    http: { port: 0, host: '127.0.0.1' },
+    learning: { enabled: true },
+    sandbox: {
+      memoryMb: 128,
+      cpuMs: 1_000,
+      wallMs: 1_000,
+      callsInFlight: 8,
+      callsTotal: 100,
+      argumentBytes: 1_000_000,
+      resultBytes: 1_000_000,
+      consoleBytes: 10_000,
+    },
+    templates: null,
+    secrets: [],
+    ...over,
+  };
+}
+
+export function stdioServer(name: string, over: Partial<ServerSettings> = {}): ServerSettings {
+  return {
+    name,
+    transport: 'stdio',
+    command: 'unused',
+    args: [],
+    env: {},
+    cwd: null,
+    disabled: false,
+    tools: { include: ['*'], exclude: [] },
+    timeoutMs: 5_000,
+    concurrency: 8,
+    ...over,
+  } as ServerSettings;
+}
+
+/** The real engine on the in-memory twins of its ports. */
+export async function memoryGateway(
+  servers: readonly MemoryServer[],
+  over: { settings?: Partial<Settings>; store?: Store; upstream?: MemoryUpstream } = {},
+): Promise<{ gateway: Gateway; store: Store; upstream: MemoryUpstream }> {
+  const store = over.store ?? createMemoryStore();
+  const upstream = over.upstream ?? new MemoryUpstream(servers);
+  const settings = settingsFor(
+    servers.map((server) => server.name),
+    over.settings,
+  );
+  const embedder = createMemoryEmbedder();
+  const ports: FlowPorts = {
+    store,
+    upstream,
+    embedder,
+    emptyIndex: () => createMemoryVectorIndex(embedder.dimension),
+    clock: SYSTEM_CLOCK,
+    crypto: NODE_CRYPTO,
+    logger: { log: () => {} },
+    events: createEventLog(SYSTEM_CLOCK),
+    redact: createRedactor(settings.secrets),
+    sleep: async (ms, signal) => void (await setTimeout(ms, undefined, signal && { signal })),
+  };
+  const gateway = await createGateway(ports, settings);
+  await gateway.settled();
+  return { gateway, store, upstream };
+}
