@@ -2,7 +2,8 @@
 import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
 import { readMiniLmFiles } from '../src/adapters/embedding/minilm-files.ts';
 import { MiniLmModel } from '../src/adapters/embedding/minilm-model.ts';
-import { createTokenizer, MAX_TOKENS } from '../src/adapters/embedding/minilm-tokenizer.ts';
+import { MINILM } from '../src/adapters/embedding/minilm-shape.ts';
+import { createTokenizer } from '../src/adapters/embedding/minilm-tokenizer.ts';
 import { createPlainMiniLm } from './plain/plain-minilm.ts';
 import type { BenchReport } from './run.ts';
 
@@ -19,7 +20,7 @@ export async function bench(): Promise<BenchReport> {
   const files = await readMiniLmFiles();
   const tokens = createTokenizer(files)(`${TEXT} 1`);
   if (tokens.length !== TOKENS) throw new Error(`the text has ${tokens.length} tokens, not ${TOKENS}`);
-  const model = new MiniLmModel(files.tensors, MAX_TOKENS);
+  const model = new MiniLmModel(files.tensors, MINILM.maxTokens);
   const plain = createPlainMiniLm(files.tensors);
   assertAlike(model.embed([tokens])[0]!, plain(tokens));
 

@@ -2,14 +2,14 @@ import { Worker } from 'node:worker_threads';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Embedder } from '../../engine/ports.ts';
 import type { EmbedReply, EmbedRequest } from './minilm-messages.ts';
+import { MINILM } from './minilm-shape.ts';
 
 const WORKER = new URL('./minilm-worker.ts', import.meta.url);
-const DIMENSION = 384;
 
 /** all-MiniLM-L6-v2 on our own kernels, in a worker thread that starts with the first text. */
 export class MiniLmEmbedder implements Embedder {
   readonly model = 'all-MiniLM-L6-v2/uint8';
-  readonly dimension = DIMENSION;
+  readonly dimension = MINILM.hidden;
   readonly #pending = new Map<number, PromiseWithResolvers<Float32Array>>();
   #worker: Worker | undefined;
   #lastId = 0;
@@ -26,7 +26,7 @@ export class MiniLmEmbedder implements Embedder {
     this.#worker.ref();
     this.#worker.postMessage({ id, texts } satisfies EmbedRequest);
     const flat = await reply.promise;
-    return texts.map((_, i) => flat.slice(i * DIMENSION, (i + 1) * DIMENSION));
+    return texts.map((_, i) => flat.slice(i * this.dimension, (i + 1) * this.dimension));
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,8 @@ import type { Pointer } from '../../core/numeric/arena.ts';
 import { Kernels } from '../../core/numeric/kernels.ts';
 import { normalise } from '../../core/numeric/normalise.ts';
 import type { QuantisedTensor } from './minilm-files.ts';
-import { type Dense, type Layer, loadWeights, MINILM, type MiniLmWeights } from './minilm-weights.ts';
+import { MINILM } from './minilm-shape.ts';
+import { type Dense, type Layer, loadWeights, type MiniLmWeights } from './minilm-weights.ts';
 
 /** Token ids of one text, [CLS] and [SEP] included. */
 export type Tokens = readonly number[];
@@ -30,8 +31,9 @@ export class MiniLmModel {
   readonly #states: Pointer;
   /** [capacity x 3 HIDDEN] */
   readonly #queryKeyValue: Pointer;
-  /** [capacity x HIDDEN]: what attention gathered; then what a layer adds to the states. */
+  /** [capacity x HIDDEN]: what each token gathered from the others. */
   readonly #gathered: Pointer;
+  /** [capacity x HIDDEN]: what half a layer adds to the states. */
   readonly #added: Pointer;
   /** [capacity x INTERMEDIATE] */
   readonly #wide: Pointer;
@@ -54,7 +56,7 @@ export class MiniLmModel {
   embed(batch: readonly Tokens[]): Float32Array[] {
     const rows = batch.reduce((sum, tokens) => sum + tokens.length, 0);
     if (rows > this.capacity) throw new RangeError(`${rows} tokens in a batch of at most ${this.capacity}`);
-    this.#lookUp(batch);
+    this.#lookUp(batch, rows);
     for (const layer of this.#weights.layers) {
       this.#attend(layer, batch, rows);
       this.#transform(layer, rows);
@@ -63,9 +65,8 @@ export class MiniLmModel {
   }
 
   /** states = LayerNorm(word + position + token type) */
-  #lookUp(batch: readonly Tokens[]): void {
+  #lookUp(batch: readonly Tokens[], rows: number): void {
     const { words, positions, embeddingNorm } = this.#weights;
-    const rows = batch.reduce((sum, tokens) => sum + tokens.length, 0);
     const states = this.#kernels.arena.view(this.#states, rows * HIDDEN);
     let row = 0;
     for (const tokens of batch) {

@@ -1,16 +1,7 @@
 import type { Pointer } from '../../core/numeric/arena.ts';
 import { type Kernels, packedLength } from '../../core/numeric/kernels.ts';
 import type { QuantisedTensor } from './minilm-files.ts';
-
-/** all-MiniLM-L6-v2 (Wang et al., 2020): a BERT encoder. */
-export const MINILM = {
-  layers: 6,
-  hidden: 384,
-  heads: 12,
-  headSize: 32,
-  intermediate: 1536,
-  epsilon: 1e-12,
-} as const;
+import { MINILM } from './minilm-shape.ts';
 
 /** x -> x W + b, W packed for `gemmPacked`. */
 export interface Dense {
@@ -116,7 +107,7 @@ function loadDense(
   return { inputs, outputs, weight: packed, bias };
 }
 
-export function dequantised({ bytes, low, step }: QuantisedTensor): Float32Array {
+function dequantised({ bytes, low, step }: QuantisedTensor): Float32Array {
   const values = new Float32Array(bytes.length);
   for (let i = 0; i < values.length; i++) values[i] = low + step * bytes[i]!;
   return values;

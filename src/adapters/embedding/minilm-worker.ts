@@ -6,8 +6,8 @@ import { readMiniLmFiles } from './minilm-files.ts';
 import type { EmbedReply, EmbedRequest } from './minilm-messages.ts';
 import { MiniLmModel } from './minilm-model.ts';
 import { MiniLmQueue } from './minilm-queue.ts';
-import { createTokenizer, MAX_TOKENS } from './minilm-tokenizer.ts';
-import { MINILM } from './minilm-weights.ts';
+import { MINILM } from './minilm-shape.ts';
+import { createTokenizer } from './minilm-tokenizer.ts';
 
 const port = parentPort!;
 let loading: Promise<MiniLmQueue> | undefined;
@@ -33,7 +33,7 @@ async function load(id: number): Promise<MiniLmQueue | undefined> {
 
 async function loadQueue(): Promise<MiniLmQueue> {
   const files = await readMiniLmFiles();
-  const model = new MiniLmModel(files.tensors, MAX_TOKENS);
+  const model = new MiniLmModel(files.tensors, MINILM.maxTokens);
   return new MiniLmQueue({
     dimension: MINILM.hidden,
     tokenise: createTokenizer(files),

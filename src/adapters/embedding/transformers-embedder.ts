@@ -13,6 +13,7 @@ const DEFAULTS = {
     ['onnx-community/bge-m3-ONNX', 1024],
     ['BAAI/bge-m3', 1024],
     ['Xenova/all-MiniLM-L6-v2', 384],
+    ['onnx-community/all-MiniLM-L6-v2-ONNX', 384],
     ['Xenova/bge-small-en-v1.5', 384],
     ['Xenova/bge-base-en-v1.5', 768],
     ['Xenova/bge-large-en-v1.5', 1024],

@@ -79,7 +79,7 @@ describe('matrix products', () => {
           }
         }),
       ),
-      { numRuns: proofRuns(300), seed: proofSeed() },
+      { numRuns: proofRuns(150), seed: proofSeed() },
     );
   });
 

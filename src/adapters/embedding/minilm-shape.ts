@@ -1,0 +1,10 @@
+/** all-MiniLM-L6-v2 (Wang et al., 2020): a BERT encoder, trained on at most 256 tokens. */
+export const MINILM = {
+  layers: 6,
+  hidden: 384,
+  heads: 12,
+  headSize: 32,
+  intermediate: 1536,
+  maxTokens: 256,
+  epsilon: 1e-12,
+} as const;
