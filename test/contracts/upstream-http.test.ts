@@ -183,6 +183,10 @@ test('[UP-34] arguments that a server wants to see in headers are put there', as
   const { upstream } = open([httpServer('bench', url)]);
   const reply = await upstream.callTool('bench', 'mirrored', { region: 'north' });
   expect(reply.ok ? textOf(reply.value) : reply.error).toBe('north');
+  const catalogue = await upstream.catalogue('bench');
+  const names = catalogue.ok ? catalogue.value.map((tool) => tool.name) : [];
+  expect(names).toContain('mirrored');
+  expect(names).not.toContain('unsound');
 });
 
 test('[UP-35] headers and bearer tokens go with every request', async () => {

@@ -6,7 +6,7 @@ import type {
   UpstreamLogin,
   UpstreamReply,
 } from '../../engine/ports.ts';
-import { oauthSettings } from './authorization.ts';
+import { type HttpSettings, oauthSettings } from './authorization.ts';
 import { oauthFetch } from './authorized-fetch.ts';
 import { loginFailed, reasonOf, UpstreamFault } from './failure.ts';
 import { OAuthLogin } from './oauth-login.ts';
@@ -33,9 +33,12 @@ export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> 
   const login = new OAuthLogin({ server, url, auth: oauth, tokens, visitor: { redirectUrl, redirect } });
   // The authorization server may have moved since the last login.
   await login.invalidateCredentials('discovery');
-  const common = { serverUrl: url, fetchFn: oauthFetch, ...(await challengeOf(url)) };
+  const missing = await login.missingScope();
+  const scope = missing === undefined ? {} : { scope: missing };
+  const common = { serverUrl: url, fetchFn: oauthFetch, ...(await challengeOf(settings)), ...scope };
   try {
-    await auth(login, common);
+    // Who asks for a login wants one, be it with another account.
+    await auth(login, { ...common, forceReauthorization: true });
   } catch (error) {
     throw new UpstreamFault(loginFailed(server, reasonOf(error)), error);
   }
@@ -62,8 +65,14 @@ export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> 
 }
 
 /** How the server refuses a stranger says where its authorization server is and what to ask there. */
-async function challengeOf(url: string): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
-  const response = await fetch(url, { headers: { accept: 'text/event-stream' } }).catch(() => null);
+async function challengeOf({
+  url,
+  transport,
+}: HttpSettings): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
+  const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'ping' });
+  const knock = transport === 'sse' ? { headers } : { method: 'POST', headers, body };
+  const response = await fetch(url, knock).catch(() => null);
   await response?.body?.cancel();
   if (response?.status !== 401) return {};
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);

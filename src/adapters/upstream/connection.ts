@@ -108,8 +108,7 @@ export class Connection {
       if (result.nextCursor === undefined || result.nextCursor === cursor) break;
       cursor = result.nextCursor;
     }
-    if (this.modern) this.#exchange.learn(tools);
-    return tools;
+    return this.modern ? this.#exchange.withSoundHeaders(tools) : tools;
   }
 
   notify(method: string, params: JsonObject): Promise<void> {

@@ -49,16 +49,20 @@ export class Exchange {
   }
 
   /**
-   * Remembers the tools with arguments that have to stand in HTTP headers as well (SEP-2243), which
-   * the SDK sees to when it knows the definition. Without output schemas: results are not ours to judge.
+   * Tools may want arguments to stand in HTTP headers as well (SEP-2243). The SDK sees to it when it
+   * knows the definition, and knows which wishes are unsound; a tool with one of those is left out.
    */
-  learn(tools: readonly JsonObject[]): void {
+  async withSoundHeaders(tools: readonly JsonObject[]): Promise<readonly JsonObject[]> {
     const mirrored = tools.filter((tool) =>
       JSON.stringify(tool.inputSchema ?? {}).includes('"x-mcp-header"'),
     );
+    if (mirrored.length === 0) return tools;
+    const sound = new Set((await this.#client.listTools()).tools.map(({ name }) => name));
+    // Without output schemas, as results are not ours to judge.
     this.#mirrored = new Map(
       mirrored.map(({ outputSchema: _, ...tool }) => [String(tool.name), tool as Tool]),
     );
+    return tools.filter((tool) => sound.has(String(tool.name)));
   }
 
   /** Sends the request, and again with the answers each time the server asks for input instead. */

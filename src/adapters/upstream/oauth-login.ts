@@ -17,6 +17,8 @@ interface Credentials {
   readonly tokens?: StoredOAuthTokens;
   readonly verifier?: string;
   readonly discovery?: OAuthDiscoveryState;
+  /** What the server found missing in the rights we have; the next login asks for it. */
+  readonly missingScope?: string;
 }
 
 /** A person is there to be sent to the authorization server. */
@@ -85,13 +87,19 @@ export class OAuthLogin implements OAuthClientProvider {
   }
 
   saveTokens(tokens: StoredOAuthTokens): Promise<void> {
-    return this.#write({ tokens });
+    return this.#write({ tokens, missingScope: undefined });
   }
 
-  redirectToAuthorization(url: URL): void {
+  async redirectToAuthorization(url: URL): Promise<void> {
     const { visitor, server } = this.#options;
-    if (!visitor) throw new UpstreamFault(unauthorized(server));
-    visitor.redirect(url);
+    if (visitor) return visitor.redirect(url);
+    const missingScope = url.searchParams.get('scope');
+    if (missingScope !== null) await this.#write({ missingScope });
+    throw new UpstreamFault(unauthorized(server));
+  }
+
+  async missingScope(): Promise<string | undefined> {
+    return (await this.#read()).missingScope;
   }
 
   saveCodeVerifier(verifier: string): Promise<void> {
