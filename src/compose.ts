@@ -1,26 +1,32 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { createFailoverBridge } from './adapters/client/failover-bridge.ts';
 import { createHttpBridge } from './adapters/client/http-bridge.ts';
 import { createRemoteStore } from './adapters/client/remote-store.ts';
 import { prepareDemo } from './adapters/config/demo-settings.ts';
 import { dataDir as dataDirOf } from './adapters/config/find-config.ts';
 import { loadSettings } from './adapters/config/load-settings.ts';
+import { watchSettings } from './adapters/config/watch-settings.ts';
 import { createEmbedder } from './adapters/embedding/create-embedder.ts';
+import { WasmVectorIndex } from './adapters/embedding/wasm-vector-index.ts';
+import { claim, claimOrReach } from './adapters/store/claim-data-dir.ts';
 import { ensureDataDir, readToken } from './adapters/store/data-dir.ts';
-import {
-  acquireDataDir,
-  type DataDirLock,
-  type Holder,
-  isAlive,
-  readHolder,
-} from './adapters/store/data-dir-lock.ts';
+import { type DataDirLock, type Holder, isAlive, readHolder } from './adapters/store/data-dir-lock.ts';
 import { openPgliteStore } from './adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from './adapters/store/open-postgres-store.ts';
 import { createLogger } from './adapters/telemetry/logger.ts';
-import { createRedactor } from './core/tracing/redact.ts';
+import { reapOrphans } from './adapters/upstream/child-registry.ts';
+import { fileTokenStore } from './adapters/upstream/file-token-store.ts';
+import { McpUpstream } from './adapters/upstream/mcp-upstream.ts';
+import { createRedactor, type Redactor } from './core/tracing/redact.ts';
 import { PmlError } from './core/vocabulary/pml-error.ts';
-import type { Logger, RemoteProcedures, Settings } from './engine/ports.ts';
+import { createGateway } from './engine/create-gateway.ts';
+import { createEventLog } from './engine/event-log.ts';
+import type { FlowPorts } from './engine/flow-ports.ts';
+import type { Gateway } from './engine/gateway.ts';
+import type { Clock, Crypto, Logger, LogLevel, RemoteProcedures, Settings, Store } from './engine/ports.ts';
 import { localBridge, storeProcedures } from './engine/remote-procedures.ts';
 import type {
   GlobalOptions,
@@ -34,17 +40,23 @@ import { createApp } from './surfaces/http/create-app.ts';
 import { hostsOf } from './surfaces/http/guard.ts';
 import { type Listener, listen } from './surfaces/http/listen.ts';
 
-const DEFAULTS = {
-  /** How long a command waits for a holder that is just starting to say where it listens. */
-  holderWaitMs: 15_000,
-  holderPollMs: 100,
-};
-
 type Env = Readonly<Record<string, string | undefined>>;
+
+interface Process {
+  readonly version: string;
+  readonly env: Env;
+}
+
+const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
+
+const CRYPTO: Crypto = {
+  randomUuid: randomUUID,
+  sha256: (text) => createHash('sha256').update(text).digest('hex'),
+};
 
 /** Where everything is put together; the only file that knows all the others. */
 export function compose(env: Env, cwd: string): System {
-  const version = readVersion();
+  const process = { version: readVersion(), env };
   const source = ({ config, data }: GlobalOptions) => ({
     env,
     cwd,
@@ -55,7 +67,7 @@ export function compose(env: Env, cwd: string): System {
   const settingsOf = (options: GlobalOptions) => loadSettings(source(options));
 
   return {
-    version,
+    version: process.version,
     dataDir,
     loadSettings: settingsOf,
     createEmbedder: (settings) => createEmbedder(settings.embedding),
@@ -69,17 +81,16 @@ export function compose(env: Env, cwd: string): System {
       const dir = dataDir(options);
       const settings = await settingsOf(options);
       await ensureDataDir(dir);
-      return await openStore(dir, settings, role, { version, env });
+      return openStore(dir, settings, role, process);
     },
 
     async serve(options) {
-      const demo = await wantsDemo(options, settingsOf);
-      const dir = demo ? join(dataDir(options), 'demo') : dataDir(options);
+      const isDemo = await wantsDemo(options, settingsOf);
+      const dir = isDemo ? join(dataDir(options), 'demo') : dataDir(options);
       await ensureDataDir(dir);
-      const settings = demo ? await prepareDemo(dir) : await settingsOf(options);
-      const claim = await acquireDataDir(dir, 'serve');
-      if ('heldBy' in claim) throw heldBy(dir, claim.heldBy);
-      return await serveFrom(dir, settings, claim.lock, { version, env, options, demo });
+      const settings = isDemo ? await prepareDemo(dir) : await settingsOf(options);
+      const lock = await claim(dir, 'serve');
+      return await serveFrom(dir, settings, lock, { ...process, options, isDemo, cwd });
     },
 
     async loginLink(options) {
@@ -97,46 +108,18 @@ export function compose(env: Env, cwd: string): System {
   };
 }
 
-/** The lock, or the living holder once it says where it listens. */
-async function claimOrReach(dir: string, role: string): Promise<{ lock: DataDirLock } | { holder: Holder }> {
-  for (let waited = 0; ; waited += DEFAULTS.holderPollMs) {
-    const claim = await acquireDataDir(dir, role);
-    if ('lock' in claim) return claim;
-    if (claim.heldBy.port !== null) return { holder: claim.heldBy };
-    if (waited >= DEFAULTS.holderWaitMs) {
-      throw new PmlError(
-        'holder_unreachable',
-        `Process ${claim.heldBy.pid} holds ${dir} but does not listen`,
-        {
-          hint: `Stop it (kill ${claim.heldBy.pid}) and try again.`,
-        },
-      );
-    }
-    await new Promise((wake) => setTimeout(wake, DEFAULTS.holderPollMs));
-  }
-}
-
-interface Process {
-  readonly version: string;
-  readonly env: Env;
-}
-
 /** Also a short-lived command listens: another one started beside it bridges instead of failing. */
-async function openStore(
-  dir: string,
-  settings: Settings,
-  role: string,
-  process: Process,
-): Promise<OpenedStore> {
+function openStore(dir: string, settings: Settings, role: string, process: Process): OpenedStore {
   let through: Holder | null = null;
   const bridge = createFailoverBridge(async () => {
-    const claim = await claimOrReach(dir, role);
-    if ('holder' in claim) {
-      through = claim.holder;
-      return createHttpBridge(claim.holder.port ?? 0, await readToken(dir));
+    const claimed = await claimOrReach(dir, role);
+    if ('holder' in claimed) {
+      through = claimed.holder;
+      return createHttpBridge(claimed.holder.port, await readToken(dir));
     }
     through = null;
-    const held = await hold(dir, settings, claim.lock, { ...process, host: '127.0.0.1', port: 0 });
+    const options = { ...process, host: '127.0.0.1', port: 0, fillIn: false };
+    const held = await hold(dir, settings, claimed.lock, options);
     return localBridge(held.procedures, held.close);
   });
   return { store: createRemoteStore(bridge), through: () => through, close: bridge.close };
@@ -147,17 +130,21 @@ interface HoldOptions extends Process {
   readonly port: number;
   /** Take any free port when the wanted one is taken. */
   readonly anyPort?: boolean;
+  /** Start servers to learn the tools of those that are not known yet. */
+  readonly fillIn: boolean;
 }
 
 interface Held {
+  readonly gateway: Gateway;
   readonly procedures: RemoteProcedures;
   readonly logger: Logger;
   readonly listener: Listener;
   readonly createLink: () => string;
+  reload(settings: Settings): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the store behind a listener and tells others where it is; undone in reverse. */
+/** Opens store, servers and listener and tells others where it is; undone in reverse. */
 async function hold(dir: string, settings: Settings, lock: DataDirLock, options: HoldOptions): Promise<Held> {
   const undo: (() => Promise<void>)[] = [lock.release];
   const close = async () => {
@@ -165,12 +152,14 @@ async function hold(dir: string, settings: Settings, lock: DataDirLock, options:
   };
   try {
     const token = await readToken(dir);
-    const logger = createLogger({
-      level: logLevel(options.env),
-      redact: createRedactor([...settings.secrets, token]),
-    });
+    const redaction = createRedaction(token, settings);
+    const logger = createLogger({ level: logLevel(options.env), redact: redaction.redact });
+    await reapOrphans(dir);
     const store = await (settings.store.url ? openPostgresStore(settings.store.url) : openPgliteStore(dir));
     undo.push(store.close);
+    const gateway = await openGateway(dir, settings, { store, logger, redact: redaction.redact, ...options });
+    undo.push(gateway.close);
+
     const access = createAccess(token);
     let listener: Listener | undefined;
     const createLink = () => `${listener?.url}/login?code=${access.createLoginCode()}`;
@@ -178,7 +167,7 @@ async function hold(dir: string, settings: Settings, lock: DataDirLock, options:
     const app = createApp({
       access,
       logger,
-      now: () => performance.now(),
+      now: CLOCK.monotonic,
       allowedHosts: () => hostsOf(options.host, listener?.port ?? options.port),
       procedures,
       about: () => ({ version: options.version, pid: process.pid, role: lock.holder.role }),
@@ -187,11 +176,63 @@ async function hold(dir: string, settings: Settings, lock: DataDirLock, options:
     undo.push(listener.close);
     await lock.announce(listener.port);
     undo.push(() => lock.announce(null));
-    return { procedures, logger, listener, createLink, close };
+    const reload = async (next: Settings) => {
+      redaction.use(next);
+      await gateway.reload(next);
+    };
+    return { gateway, procedures, logger, listener, createLink, reload, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+interface GatewayParts extends Process {
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly redact: (value: unknown) => unknown;
+  readonly fillIn: boolean;
+}
+
+async function openGateway(dir: string, settings: Settings, parts: GatewayParts): Promise<Gateway> {
+  const { store, logger, redact, fillIn, version } = parts;
+  const embedder = createEmbedder(settings.embedding);
+  const upstream = new McpUpstream({
+    servers: settings.servers,
+    dataDir: dir,
+    tokens: fileTokenStore(dir),
+    clock: CLOCK,
+    random: Math.random,
+    logger,
+    info: { name: 'pml', version },
+  });
+  const ports: FlowPorts = {
+    store,
+    upstream,
+    embedder,
+    emptyIndex: () => new WasmVectorIndex(embedder.dimension),
+    clock: CLOCK,
+    crypto: CRYPTO,
+    logger,
+    events: createEventLog(CLOCK),
+    redact,
+    sleep: async (ms, signal) =>
+      void (await setTimeout(ms, undefined, { ref: false, ...(signal && { signal }) })),
+  };
+  return await createGateway(ports, settings, { fillIn });
+}
+
+/** Follows the settings: what was no secret before may be one after a reload. */
+function createRedaction(token: string, settings: Settings) {
+  const from = ({ secrets }: Settings) => createRedactor([...secrets, token]);
+  let current = from(settings);
+  const redact: Redactor = (value) => current(value);
+  return {
+    redact,
+    use(next: Settings) {
+      current = from(next);
+    },
+  };
 }
 
 async function listenOn(app: ReturnType<typeof createApp>, options: HoldOptions): Promise<Listener> {
@@ -205,39 +246,53 @@ async function listenOn(app: ReturnType<typeof createApp>, options: HoldOptions)
 
 interface ServeContext extends Process {
   readonly options: ServeOptions;
-  readonly demo: boolean;
+  readonly isDemo: boolean;
+  readonly cwd: string;
 }
 
 async function serveFrom(
   dir: string,
   settings: Settings,
   lock: DataDirLock,
-  { version, env, options, demo }: ServeContext,
+  { version, env, options, isDemo, cwd }: ServeContext,
 ): Promise<RunningGateway> {
   const host = options.host ?? settings.http.host;
   const port = options.port ?? settings.http.port;
-  const held = await hold(dir, settings, lock, {
-    version,
-    env,
-    host,
-    port,
-    anyPort: demo && options.port === undefined,
-  });
-  held.logger.log('info', 'The gateway is up', { url: held.listener.url, data: dir });
+  const anyPort = isDemo && options.port === undefined;
+  const held = await hold(dir, settings, lock, { version, env, host, port, anyPort, fillIn: true });
+  const watcher = await followSettings(held, settings, { env, cwd });
+  const takenPort = port !== 0 && held.listener.port !== port ? port : null;
   return {
     url: held.listener.url,
     loginUrl: held.createLink(),
     dataDir: dir,
     settings,
-    notes: notesFor(settings, demo, port !== 0 && held.listener.port !== port ? port : null),
-    close: held.close,
+    notes: notesFor(settings, isDemo, takenPort),
+    async close() {
+      watcher?.close();
+      await held.close();
+    },
   };
 }
 
-function notesFor(settings: Settings, demo: boolean, takenPort: number | null): string[] {
+/** A file that cannot be used changes nothing: the error is shown, the old settings stay. */
+async function followSettings(held: Held, settings: Settings, source: { env: Env; cwd: string }) {
+  if (settings.file === null) return null;
+  return await watchSettings(
+    { ...source, file: settings.file },
+    settings,
+    (next) => void held.reload(next),
+    (error) => {
+      held.logger.log('error', error.message, { hint: error.hint });
+      held.gateway.events.emit({ type: 'config_error', error: error.toShape() });
+    },
+  );
+}
+
+function notesFor(settings: Settings, isDemo: boolean, takenPort: number | null): string[] {
   const notes: string[] = [];
   if (takenPort !== null) notes.push(`Port ${takenPort} is taken, so another one was chosen.`);
-  if (demo) notes.push('This is the demo, on a scratch folder of its own.');
+  if (isDemo) notes.push('This is the demo, on a scratch folder of its own.');
   else if (settings.servers.length === 0) {
     notes.push('No servers are attached yet: write them into a pml.json as "mcpServers", or try --demo.');
   }
@@ -252,18 +307,7 @@ async function wantsDemo(
   return options.demo === 'always' || (await settingsOf(options)).file === null;
 }
 
-function heldBy(dir: string, holder: Holder): PmlError {
-  const where = holder.port === null ? 'still starting' : `listening on port ${holder.port}`;
-  return new PmlError(
-    'data_dir_held',
-    `${dir} is held by "pml ${holder.role}" (pid ${holder.pid}, ${where})`,
-    {
-      hint: `Use that one, stop it (kill ${holder.pid}), or give this one another folder with --data.`,
-    },
-  );
-}
-
-function logLevel(env: Env): 'debug' | 'info' | 'warn' | 'error' {
+function logLevel(env: Env): LogLevel {
   const wanted = env.PML_LOG;
   return wanted === 'debug' || wanted === 'info' || wanted === 'error' ? wanted : 'warn';
 }

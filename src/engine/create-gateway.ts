@@ -20,8 +20,17 @@ const DEFAULTS = {
   suggestFrom: 10,
 };
 
+export interface GatewayOptions {
+  /** False for a process that only looks: it starts no server to learn its tools. */
+  readonly fillIn?: boolean;
+}
+
 /** Wires the flows to their ports; each method is one flow. */
-export async function createGateway(ports: FlowPorts, initial: Settings): Promise<Gateway> {
+export async function createGateway(
+  ports: FlowPorts,
+  initial: Settings,
+  options: GatewayOptions = {},
+): Promise<Gateway> {
   const { store, upstream, embedder, events, logger } = ports;
   let settings = initial;
   const background = createBackground(logger);
@@ -46,7 +55,7 @@ export async function createGateway(ports: FlowPorts, initial: Settings): Promis
       background.run(`Listing the tools of ${event.server}`, () => catalogue.refresh(event.server));
     }
   });
-  await catalogue.fillIn();
+  if (options.fillIn !== false) await catalogue.fillIn();
 
   return {
     store,

@@ -3,8 +3,8 @@ import { identifierWords } from './identifier-words.ts';
 
 /**
  * What of a tool is embedded: server and name as words, the description, the names of the parameters.
- * Over the bare description this lifts cosine search from MRR .39 to .49 on livemcp and leaves
- * mcpbench at .74; names that are not taken apart lose .03 on both.
+ * Against the bare description this lifts cosine search on livemcp from MRR .39 to .49 and leaves
+ * mcpbench where it was; names that are not taken apart lose .02.
  */
 export function toolText(
   tool: Pick<ToolDefinition, 'server' | 'name' | 'description' | 'inputSchema'>,

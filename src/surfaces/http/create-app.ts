@@ -10,7 +10,11 @@ import { callProcedure } from '../../engine/remote-procedures.ts';
 import { type Access, SESSION_COOKIE } from './access.ts';
 import { checkHostAndOrigin, refuse, requireToken } from './guard.ts';
 
-const DEFAULTS = { maxBodyBytes: 4 * 1024 * 1024, maxBridgeBytes: 256 * 1024 * 1024 };
+const DEFAULTS = {
+  maxBodyBytes: 4 * 1024 * 1024,
+  maxMcpBytes: 32 * 1024 * 1024,
+  maxBridgeBytes: 256 * 1024 * 1024,
+};
 
 export interface AppOptions {
   readonly access: Access;
@@ -21,6 +25,8 @@ export interface AppOptions {
   readonly now: () => number;
   /** What `/healthz` says beside its status. */
   readonly about: () => Readonly<Record<string, unknown>>;
+  /** `/mcp` and `/mcp/servers/<name>`. */
+  readonly mcp?: (request: Request) => Promise<Response>;
 }
 
 /** The order is the policy: who may speak at all, what is open, then the token, then everything else. */
@@ -60,6 +66,11 @@ export function createApp(options: AppOptions): Hono {
     const outcome = await settle(() => callProcedure(options.procedures, room, method, args));
     return context.body(new Uint8Array(serialize(outcome)));
   });
+  const { mcp } = options;
+  if (mcp) {
+    app.all('/mcp', limit(DEFAULTS.maxMcpBytes), (context) => mcp(context.req.raw));
+    app.all('/mcp/servers/:name', limit(DEFAULTS.maxMcpBytes), (context) => mcp(context.req.raw));
+  }
   app.use(limit(DEFAULTS.maxBodyBytes));
   app.get('/', (context) => context.text(welcome(options.about())));
   return app;
