@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { reapOrphans } from '../../src/adapters/upstream/child-registry.ts';
 import type { ToolResult, UpstreamReply } from '../../src/engine/ports.ts';
@@ -15,7 +16,7 @@ import {
   stdioServer,
 } from './upstream-support.ts';
 
-const GATEWAY = join(import.meta.dirname, '../fixtures/servers/gateway.ts');
+const GATEWAY = fileURLToPath(import.meta.resolve('../fixtures/servers/gateway.ts'));
 
 let opened: OpenUpstream | undefined;
 afterEach(() => opened?.dispose());
