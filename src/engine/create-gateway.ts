@@ -97,12 +97,13 @@ export async function createGateway(
     },
     settleApproval: (runId, decision, by) => settleRun(ports, desk, runId, decision, by),
 
-    request: (server, method, params, caller, meta) =>
+    request: (server, method, params, caller, meta, passInputRequired) =>
       upstream.request(server, method, params, {
         ...(caller.signal && { signal: caller.signal }),
         ...(caller.onProgress && { onProgress: caller.onProgress }),
         ...(caller.client && { client: caller.client }),
         ...(meta && { meta }),
+        ...(passInputRequired && { passInputRequired }),
       }),
     notify: (server, method, params) => upstream.notify(server, method, params),
     identity: (server, { signal }) => upstream.start(server, signal && { signal }),
