@@ -78,6 +78,23 @@ for (const era of ['modern', 'legacy'] as const) {
       await eventually(() => events).toMatchObject([{ method: 'notifications/resources/updated' }]);
     });
 
+    test('[UP-29] a stream that was cut off is opened again', async () => {
+      const { url, bench, cutConnections } = await serve({ era });
+      const { upstream } = open([httpServer('bench', url)]);
+      await upstream.start('bench');
+      const told: UpstreamEvent[] = [];
+      upstream.subscribe((event) => event.type === 'notification' && told.push(event));
+      const tellAgain = () => {
+        for (const tell of bench.onChange) tell('tools');
+        return told.length;
+      };
+      await eventually(tellAgain).toBeGreaterThan(0);
+      cutConnections();
+      await upstream.callTool('bench', 'echo', {});
+      told.length = 0;
+      await eventually(tellAgain).toBeGreaterThan(0);
+    });
+
     test('[UP-30] a subscription is shared by clients and ends with the last', async () => {
       const { url, bench } = await serve({ era });
       const { upstream } = open([httpServer('bench', url)]);

@@ -74,6 +74,13 @@ describe('a process that fails', () => {
     expect(logged.filter((line) => line.includes('stdout'))).toHaveLength(1);
   });
 
+  test('[UP-46] a line without an end does not fill the memory: the server is ended', async () => {
+    const { upstream } = open([stdioServer('bench', 'flooding')]);
+    expect(await upstream.start('bench')).toMatchObject(
+      unavailable(/a message is larger than 67108864 bytes/),
+    );
+  });
+
   test('[UP-19] one that dies at its start says how, with its last words', async () => {
     const { upstream } = open([stdioServer('bench', 'dying')]);
     expect(await upstream.start('bench')).toMatchObject(

@@ -49,6 +49,7 @@ export class AskRouter {
   async owners(signal: AbortSignal): Promise<readonly Call[]> {
     const exact = this.#exact();
     if (exact) return [exact];
+    if (this.#calls.size === 0) return [];
     this.#takesTurns = true;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#waitMs)]);
     try {

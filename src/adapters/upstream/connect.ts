@@ -30,7 +30,11 @@ const DEFAULTS = {
   stderrLines: 5,
 };
 /** In the 2025-11-25 era a connection declares once what its clients can do; each question is checked anew. */
-const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: { tools: {}, context: {} }, roots: {} };
+const CAPABILITIES = {
+  elicitation: { form: {}, url: {} },
+  sampling: { tools: {}, context: {} },
+  roots: { listChanged: true },
+};
 
 export interface ConnectOptions {
   readonly settings: ServerSettings;
@@ -52,7 +56,7 @@ export interface ConnectOptions {
 export interface Connected {
   readonly connection: Connection;
   readonly pid: number | null;
-  /** How the server's process ended; null while it lives or where there is none. */
+  /** How the server's process ended, in words; null while it lives or where there is none. */
   readonly exit: () => string | null;
 }
 
@@ -147,7 +151,7 @@ function startFault(
       error,
     );
   }
-  const reason = exit === null ? reasonOf(error) : `it ended with ${exit} at its start`;
+  const reason = exit === null ? reasonOf(error) : `${exit} at its start`;
   return new UpstreamFault(unavailable(settings.name, `${reason}${lastWords}`), error);
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Client,
   ProtocolError,
@@ -14,7 +15,7 @@ import { UpstreamFault } from './failure.ts';
 import { ListenStream } from './listen-stream.ts';
 import { QuietDeadline } from './quiet-deadline.ts';
 
-const DEFAULTS = { checkMs: 5_000, pages: 1_000 };
+const DEFAULTS = { checkMs: 5_000, listenAgainMs: 1_000, pages: 1_000 };
 const METHOD_NOT_FOUND = -32601;
 /** These concern everybody, whoever's request they arrive with. */
 const FOR_EVERYBODY = /^notifications\/(tools|prompts|resources)\//;
@@ -48,9 +49,9 @@ export class Connection {
     this.#client = client;
     this.#listener = listener;
     this.#exchange = new Exchange(server, client);
-    this.#listen = new ListenStream(client, () => this.#doubt('the listen stream ended'));
+    this.#listen = new ListenStream(client, () => void this.#listenAgain());
     client.onclose = () => this.#lose('the connection was closed');
-    client.onerror = (error) => (error instanceof SseError ? this.#lose(error) : this.#doubt(error));
+    client.onerror = (error) => void (error instanceof SseError ? this.#lose(error) : this.#doubt(error));
     client.fallbackRequestHandler = async ({ method, params }, { mcpReq: { signal } }) => {
       // A progress token means something on this connection only.
       const { progressToken: _, ...meta } = (params?._meta ?? {}) as JsonObject;
@@ -132,26 +133,33 @@ export class Connection {
     this.#listener = null;
     const { transport } = this.#client;
     if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
-      await Promise.race([transport.terminateSession().catch(() => {}), patience()]);
+      const patience = sleep(DEFAULTS.checkMs, undefined, { ref: false });
+      await Promise.race([transport.terminateSession().catch(() => {}), patience]);
     }
     await this.#client.close();
   }
 
-  /**
-   * Something went wrong beside the requests: see whether the server is still there. One that is
-   * merely slow is; and a process tells by ending.
-   */
-  #doubt(reason: unknown): void {
+  /** Something went wrong beside the requests: see whether the server is still there. */
+  async #doubt(reason: unknown): Promise<void> {
+    // A process tells by ending.
     const overHttp = this.#client.transport instanceof StreamableHTTPClientTransport;
     if (!overHttp || !this.#established || this.#checking || this.closed) return;
     this.#checking = true;
-    this.ping()
-      .catch((error) => {
-        if (!(error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)) this.#lose(reason);
-      })
-      .finally(() => {
-        this.#checking = false;
-      });
+    try {
+      await this.ping();
+    } catch (error) {
+      // One that is merely slow is there.
+      if (!(error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)) this.#lose(reason);
+    } finally {
+      this.#checking = false;
+    }
+  }
+
+  /** Proxies cut streams that are quiet for long. */
+  async #listenAgain(): Promise<void> {
+    await this.#doubt('the listen stream ended');
+    await sleep(DEFAULTS.listenAgainMs, undefined, { ref: false });
+    if (!this.closed) await this.#listen.reopen();
   }
 
   #lose(reason: unknown): void {
@@ -173,10 +181,4 @@ function timedOut(server: string, method: string, ms: number): UpstreamFailure {
     message: `Server "${server}" gave no sign of life for ${ms} ms during "${method}"`,
     hint: "Raise the server's timeout in the configuration if it may take that long.",
   };
-}
-
-function patience(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, DEFAULTS.checkMs).unref();
-  });
 }

@@ -1,6 +1,8 @@
 import type { Client, McpSubscription } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../engine/ports.ts';
 
+const DEFAULTS = { ackMs: 5_000 };
+
 /**
  * The one `subscriptions/listen` stream of a connection of the 2026-07-28 era: there, changes are
  * told on a stream that has to be asked for, and to change what is told a new one is opened.
@@ -9,6 +11,7 @@ export class ListenStream {
   readonly #client: Client;
   readonly #onLost: () => void;
   #open: McpSubscription | null = null;
+  #uris: readonly string[] = [];
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(client: Client, onLost: () => void) {
@@ -16,18 +19,26 @@ export class ListenStream {
     this.#onLost = onLost;
   }
 
-  /** Answers which of the resources the server agreed to watch. */
+  /** Answers which of the resources the server agreed to watch: none when it knows no such stream. */
   watch(uris: readonly string[]): Promise<readonly string[]> {
-    const next = this.#turn.then(() => this.#replace(uris));
-    this.#turn = next.catch(() => undefined);
+    this.#uris = uris;
+    const next = this.#turn.then(() => this.#replace());
+    this.#turn = next;
     return next;
   }
 
-  async #replace(uris: readonly string[]): Promise<readonly string[]> {
-    const filter = listenFilter(this.#client.getServerCapabilities() ?? {}, uris);
+  /** As before, after the stream was lost. */
+  async reopen(): Promise<void> {
+    await this.watch(this.#uris);
+  }
+
+  async #replace(): Promise<readonly string[]> {
+    const filter = listenFilter(this.#client.getServerCapabilities() ?? {}, this.#uris);
     const old = this.#open;
-    this.#open = null;
-    const opened = Object.keys(filter).length > 0 ? await this.#client.listen(filter) : null;
+    const wanted = Object.keys(filter).length > 0;
+    const opened = wanted
+      ? await this.#client.listen(filter, { timeout: DEFAULTS.ackMs }).catch(() => null)
+      : null;
     this.#open = opened;
     await old?.close();
     void opened?.closed.then((cause) => {

@@ -127,9 +127,7 @@ export class ServerLife implements ConnectionListener {
     if (this.#live?.connection !== connection) return;
     const exit = this.#live.exit();
     this.#live = null;
-    this.#failed(
-      unavailable(this.#settings.name, exit === null ? reasonOf(reason) : `it ended with ${exit}`),
-    );
+    this.#failed(unavailable(this.#settings.name, exit ?? reasonOf(reason)));
   }
 
   async #start(): Promise<Connected> {

@@ -110,9 +110,12 @@ export class ServerLink {
   }
 
   async notify(method: string, params: JsonObject): Promise<boolean> {
-    const live = this.#life.live;
-    await live?.connection.notify(method, params);
-    return live !== null;
+    try {
+      await this.#life.live?.connection.notify(method, params);
+    } catch {
+      return false;
+    }
+    return this.#life.live !== null;
   }
 
   async forgetClient(clientId: string): Promise<void> {
@@ -160,7 +163,7 @@ export class ServerLink {
   }
 
   #lossDuring(what: string, exit: string | null, cause: unknown): UpstreamFault {
-    const how = exit === null ? 'the connection was lost' : `it ended with ${exit}`;
+    const how = exit ?? 'the connection was lost';
     return new UpstreamFault(unavailable(this.#settings.name, `${how} during ${what}`), cause);
   }
 
@@ -211,9 +214,11 @@ export class ServerLink {
 
   async #grantAll(connection: Connection): Promise<void> {
     if (connection.modern) return connection.watch(this.#wishes.uris);
+    // A resource may be gone by now, which is no reason not to start.
+    const ignore = () => ({});
     for (const uri of this.#wishes.uris) {
-      await connection.request('resources/subscribe', { uri }, this.#request({}));
+      await connection.request('resources/subscribe', { uri }, this.#request({})).catch(ignore);
     }
-    await this.#sendLevel(connection, {});
+    await this.#sendLevel(connection, {}).catch(ignore);
   }
 }

@@ -66,7 +66,7 @@ export class StdioTransport implements Transport {
     return this.#child?.pid ?? null;
   }
 
-  /** How the process ended: `code 1`, `signal SIGKILL`; null while it lives. */
+  /** How the process ended, in words; null while it lives. */
   get exit(): string | null {
     return this.#exit;
   }
@@ -122,14 +122,17 @@ export class StdioTransport implements Transport {
       try {
         lines.append(chunk);
       } catch (error) {
-        this.onerror?.(error as Error);
+        this.#exit ??= `it was ended, as ${(error as Error).message},`;
         void this.close();
       }
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#options.stderr.append(text));
-    child.stdin?.on('error', (error) => this.onerror?.(error));
+    // Without a listener any of these would end our own process.
+    for (const source of [child, child.stdin, child.stdout, child.stderr]) {
+      source?.on('error', (error) => this.onerror?.(error));
+    }
     child.on('exit', (code, signal) => {
-      this.#exit = signal === null ? `code ${code}` : `signal ${signal}`;
+      this.#exit ??= `it ended with ${signal === null ? `code ${code}` : `signal ${signal}`}`;
       // Not `close`: a process it left behind may hold the pipes open for ever.
       void Promise.race([once(child, 'close'), sleep(DEFAULTS.drainMs)]).then(() => this.close());
     });
@@ -140,7 +143,7 @@ export class StdioTransport implements Transport {
     if (!tree) return;
     const graceMs = this.#options.graceMs ?? DEFAULTS.graceMs;
     this.#child?.stdin?.end();
-    if (this.#exit === null) await waitUntilGone([tree], Math.min(DEFAULTS.politeMs, graceMs));
+    if (this.#child?.exitCode === null) await waitUntilGone([tree], Math.min(DEFAULTS.politeMs, graceMs));
     await this.#delivery;
     this.onclose?.();
     await endTrees([tree], graceMs);
