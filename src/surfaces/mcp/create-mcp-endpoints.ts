@@ -1,0 +1,124 @@
+import type { Gateway } from '../../engine/gateway.ts';
+import type { Logger, UpstreamEvent } from '../../engine/ports.ts';
+import { ClientBook } from './client-book.ts';
+import { FanOut } from './fan-out.ts';
+import { forwardEvent, forwardToGateway } from './forward.ts';
+import { createGatewayEndpoint } from './gateway-endpoint.ts';
+import { InventoryWatch } from './inventory-watch.ts';
+import { KnownServers } from './known-servers.ts';
+import { Listings } from './pass-through/listings.ts';
+import { RPC } from './rpc-error.ts';
+import { rpcResponse } from './serving/rpc-response.ts';
+import { serveEndpoint } from './serving/serve-endpoint.ts';
+import type { ServedEndpoint } from './serving/served-endpoint.ts';
+import { createTransparentEndpoint } from './transparent-endpoint.ts';
+
+export interface McpOptions {
+  readonly version: string;
+  readonly logger: Logger;
+  /** Bytes of text that an answer of `/mcp` may hold before it becomes a preview. */
+  readonly resultBytes?: number;
+  /** Milliseconds a list over all servers waits for a slow one. */
+  readonly listWaitMs?: number;
+  /** Sessions of the 2025-11-25 era: how many at most, and how long one may lie idle. */
+  readonly sessions?: number;
+  readonly idleMs?: number;
+  readonly sweepMs?: number;
+  /** Milliseconds a call waits for its client to answer what it asked. */
+  readonly holdMs?: number;
+}
+
+export interface McpEndpoints {
+  /** `/mcp`. */
+  gateway(request: Request): Promise<Response>;
+  /** `/mcp/servers/<name>`. */
+  server(name: string, request: Request): Promise<Response>;
+  close(): Promise<void>;
+}
+
+interface Transparent {
+  readonly served: ServedEndpoint;
+  readonly fanOut: FanOut;
+}
+
+/**
+ * The gateway as MCP servers over HTTP, for clients of both protocol eras. Who may come in is checked
+ * before: these take every request for a good one.
+ */
+export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEndpoints {
+  const { logger, version, resultBytes, listWaitMs, ...limits } = options;
+  const serving = {
+    ...limits,
+    now: () => performance.now(),
+    onError: (error: Error) => logger.log('debug', 'MCP', { error: error.message }),
+  };
+  const servers = new KnownServers(gateway);
+  const listings = new Listings(gateway, servers, listWaitMs);
+  const book = new ClientBook();
+  const endpoint = createGatewayEndpoint({
+    gateway,
+    servers,
+    listings,
+    book,
+    logger,
+    info: { name: 'pml', title: 'PML', version },
+    ...(resultBytes !== undefined && { resultBytes }),
+  });
+  const served = serveEndpoint(endpoint, serving);
+  const fanOut = new FanOut(served, book);
+  const transparent = new Map<string, Transparent>();
+
+  const open = (name: string): Transparent => {
+    const known = transparent.get(name);
+    if (known) return known;
+    const own = new ClientBook();
+    const one = serveEndpoint(createTransparentEndpoint(gateway, name, own, endpoint.logLevels), serving);
+    const opened = { served: one, fanOut: new FanOut(one, own) };
+    transparent.set(name, opened);
+    return opened;
+  };
+
+  const hear = async (event: UpstreamEvent) => {
+    servers.hear(event);
+    const direct = transparent.get(event.server);
+    if (event.type === 'notification') {
+      if (direct) forwardEvent(event, direct.fanOut);
+      forwardToGateway(event, fanOut);
+    } else if (event.state === 'ready') {
+      for (const offer of await listings.lacking(event.server)) fanOut.listChanged(offer);
+      await endpoint.logLevels.cameUp(event.server);
+    }
+  };
+  const stopHearing = gateway.onUpstream((event) => {
+    hear(event).catch((error) => logger.log('warn', 'A notification was lost', { error: String(error) }));
+  });
+  const inventory = new InventoryWatch(gateway, () => fanOut.listChanged('tools'));
+  const isAttached = (name: string) =>
+    gateway.settings().servers.some((server) => server.name === name && !server.disabled);
+  const stopFollowing = gateway.events.follow(({ event }) => {
+    inventory.hear(event);
+    if (event.type !== 'config_reloaded') return;
+    for (const [name, { served: gone }] of transparent) {
+      if (isAttached(name)) continue;
+      transparent.delete(name);
+      void gone.close();
+    }
+  });
+
+  return {
+    gateway: (request) => served.fetch(request),
+    server: async (name, request) => {
+      if (isAttached(name)) return await open(name).served.fetch(request);
+      const message = `There is no server "${name}" behind this gateway`;
+      return rpcResponse(404, { code: RPC.invalidParams, message });
+    },
+    async close() {
+      stopHearing();
+      stopFollowing();
+      inventory.close();
+      await Promise.all(
+        [served, ...[...transparent.values()].map((one) => one.served)].map((one) => one.close()),
+      );
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { ProtocolError } from '@modelcontextprotocol/server';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Gateway } from '../../engine/gateway.ts';
+import type { JsonObject, Logger } from '../../engine/ports.ts';
+import type { ClientBook } from './client-book.ts';
+import type { ClientRequest, Endpoint, Face } from './endpoint.ts';
+import { instructions } from './instructions.ts';
+import type { KnownServers } from './known-servers.ts';
+import { refusal } from './meta-tools/answer.ts';
+import type { Workshop } from './meta-tools/meta-tool.ts';
+import { findTool, listTools, unknownTool } from './meta-tools/tool-list.ts';
+import { complete } from './pass-through/complete.ts';
+import type { Listings } from './pass-through/listings.ts';
+import { LogLevels } from './pass-through/log-levels.ts';
+import { Prompts } from './pass-through/prompts.ts';
+import { Resources } from './pass-through/resources.ts';
+import { RecentTools } from './recent-tools.ts';
+import { KeptResults } from './results/kept-results.ts';
+import { Shrink } from './results/shrink.ts';
+import { RPC, rpcErrorOf } from './rpc-error.ts';
+
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+};
+
+export interface GatewayEndpointParts {
+  readonly gateway: Gateway;
+  readonly servers: KnownServers;
+  readonly listings: Listings;
+  readonly book: ClientBook;
+  readonly logger: Logger;
+  readonly info: Face['info'];
+  readonly resultBytes?: number;
+}
+
+export interface GatewayEndpoint extends Endpoint {
+  readonly logLevels: LogLevels;
+}
+
+/** `/mcp`: five tools stand for those of all servers; everything else of the servers passes through. */
+export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpoint {
+  const { gateway, servers, listings, book, logger, info } = parts;
+  const results = new KeptResults();
+  const logLevels = new LogLevels(gateway, servers, book);
+  const resources = new Resources(gateway, listings, results, book);
+  const prompts = new Prompts(gateway, listings, servers);
+  const recent = new RecentTools();
+  const shop: Workshop = {
+    gateway,
+    results,
+    shrink: new Shrink(results, parts.resultBytes),
+    recent,
+    logLevels,
+  };
+  const toolList = cachedToolList(gateway);
+
+  const methods: Readonly<Record<string, (request: ClientRequest) => Promise<JsonObject>>> = {
+    'tools/list': async () => toolList(),
+    'tools/call': (request) => callTool(shop, request, logger),
+    'resources/list': (request) => resources.list(request),
+    'resources/templates/list': (request) => resources.templates(request),
+    'resources/read': (request) => resources.read(request),
+    'resources/subscribe': (request) => resources.subscribe(request),
+    'resources/unsubscribe': (request) => resources.unsubscribe(request),
+    'prompts/list': (request) => prompts.list(request),
+    'prompts/get': (request) => prompts.get(request),
+    'completion/complete': (request) => complete(gateway, prompts, request),
+    'logging/setLevel': (request) => logLevels.set(request),
+  };
+  return {
+    logLevels,
+    face: async () => ({ info, capabilities: CAPABILITIES, instructions: instructions(gateway.inventory()) }),
+    handle: async (request) => {
+      const method = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
+      if (!method) throw new ProtocolError(RPC.methodNotFound, `Method not found: ${request.method}`);
+      try {
+        return await method(request);
+      } catch (error) {
+        throw error instanceof PmlError ? rpcErrorOf(error.toShape()) : error;
+      }
+    },
+    // Nothing a client says one-way is for one server among many.
+    hear: () => {},
+    watch: (client, uris) => resources.watch(client, uris),
+    forget: (clientId) => {
+      book.forget(clientId);
+      void gateway.forgetClient(clientId);
+    },
+  };
+}
+
+/** Built anew only when the inventory differs: the same object, the same bytes. */
+function cachedToolList(gateway: Gateway): () => JsonObject {
+  let inventory: string | null = null;
+  let list: JsonObject = {};
+  return () => {
+    const current = gateway.inventory();
+    if (current !== inventory) list = { tools: listTools(current) };
+    inventory = current;
+    return list;
+  };
+}
+
+/** What goes wrong in a tool is told as its result: there the model sees it. */
+async function callTool(shop: Workshop, request: ClientRequest, logger: Logger): Promise<JsonObject> {
+  const { name, arguments: args } = request.params;
+  const tool = findTool(String(name));
+  if (!tool) return refusal(unknownTool(String(name)));
+  try {
+    return await tool.call(args, shop, request);
+  } catch (thrown) {
+    const error = PmlError.from(thrown);
+    if (error.code === 'internal') logger.log('error', `${tool.name} failed`, { error: error.message });
+    return refusal(error.toShape());
+  }
+}

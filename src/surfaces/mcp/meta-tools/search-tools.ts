@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { answer } from './answer.ts';
+import { metaTool } from './meta-tool.ts';
+import { hitToWire } from './wire.ts';
+
+const DEFAULTS = { limit: 5, maxLimit: 50 };
+
+export const searchTools = metaTool(
+  {
+    name: 'pml_search_tools',
+    title: 'Search tools',
+    description:
+      'Find the tool for a job among all attached servers: say in plain words what is to be done, get tool ids with their input schemas. Start here, then run one with pml_execute.',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
+  z.object({
+    query: z.string().min(1).describe('What is to be done, e.g. "read a file"'),
+    limit: z.int().min(1).max(DEFAULTS.maxLimit).default(DEFAULTS.limit),
+    include_related: z.boolean().default(false).describe('Also tools often used before, after or with each'),
+    context_tools: z.array(z.string()).optional().describe('Tool ids used so far; default: the last 5'),
+  }),
+  async ({ query, limit, include_related, context_tools }, { gateway, recent }, { caller }) => {
+    const contextTools = context_tools ?? recent.of(caller.sessionId);
+    const hits = await gateway.searchTools({ query, limit, includeRelated: include_related, contextTools });
+    return answer({ tools: hits.map(hitToWire) });
+  },
+);

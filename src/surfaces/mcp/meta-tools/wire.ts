@@ -1,0 +1,57 @@
+import type { Plan } from '../../../core/vocabulary/plan.ts';
+import type { CapabilityHit, SearchHit } from '../../../engine/gateway.ts';
+import type { Approval, JsonObject } from '../../../engine/ports.ts';
+
+/** What goes over the wire has snake_case names. */
+
+export function hitToWire({ tool, semanticScore, graphScore, finalScore, related }: SearchHit): JsonObject {
+  return {
+    tool_id: tool.id,
+    server_id: tool.server,
+    description: tool.description,
+    input_schema: tool.inputSchema,
+    semantic_score: semanticScore,
+    graph_score: graphScore,
+    final_score: finalScore,
+    related_tools: related.map(({ toolId, relation, score }) => ({ tool_id: toolId, relation, score })),
+  };
+}
+
+export function capabilityToWire(hit: CapabilityHit): JsonObject {
+  return {
+    slug: hit.slug,
+    description: hit.description,
+    parameters: hit.parameters,
+    score: hit.score,
+    success_rate: hit.successRate,
+    uses: hit.uses,
+    tools_used: hit.toolsUsed,
+    tools_sequence: hit.toolsSequence,
+  };
+}
+
+export function planToWire({ tasks, inputs }: Plan): JsonObject {
+  return { tasks: tasks.map(({ dependsOn, ...task }) => ({ ...task, depends_on: dependsOn })), inputs };
+}
+
+export function approvalToWire(approval: Approval): JsonObject {
+  return {
+    id: approval.id,
+    run_id: approval.runId,
+    tool: approval.node,
+    arguments: approval.arguments,
+    reason: approval.reason,
+    state: approval.state,
+    requested_at: approval.requestedAt,
+  };
+}
+
+/** What the model can tell its user; it has no way to decide by itself. */
+export function howToSettle(runId: string): JsonObject {
+  return {
+    approve: `pml runs approve ${runId}`,
+    reject: `pml runs reject ${runId}`,
+    afterwards: `pml_execute_workflow with run_id "${runId}" and action "resume"`,
+    by: 'A person decides, in a terminal or in the dashboard. Tell the user what is asked and why.',
+  };
+}

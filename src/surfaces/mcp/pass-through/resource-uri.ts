@@ -1,0 +1,42 @@
+import type { JsonObject } from '../../../engine/ports.ts';
+import { invalidParams } from '../rpc-error.ts';
+
+const RESULTS = 'results';
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** What a client can fetch without us. */
+const PUBLIC = /^https?:/i;
+
+/** `pml://<server>/<its own uri>`: a resource of a server behind the gateway. Works for templates too. */
+export function gatewayUri(server: string, uri: string): string {
+  return `pml://${server}/${uri}`;
+}
+
+export function resultUri(id: string): string {
+  return `pml://${RESULTS}/${id}`;
+}
+
+export type GatewayUri = { readonly result: string } | { readonly server: string; readonly uri: string };
+
+export function parseGatewayUri(text: unknown): GatewayUri {
+  const match = /^pml:\/\/([^/]+)\/(.+)$/s.exec(String(text));
+  if (!match?.[1] || !match[2]) {
+    throw invalidParams(`"${text}" is no resource of this gateway: its URIs are like pml://SERVER/URI`);
+  }
+  // A server's URI has a scheme and is no bare uuid, so a server may well be called "results".
+  if (match[1] === RESULTS && UUID.test(match[2])) return { result: match[2] };
+  return { server: match[1], uri: match[2] };
+}
+
+/** Resources named in content become ones that can be read through the gateway. */
+export function throughGateway(server: string, block: JsonObject): JsonObject {
+  if (block.type === 'resource_link') return renamed(server, block);
+  if (block.type === 'resource' && typeof block.resource === 'object' && block.resource !== null) {
+    return { ...block, resource: renamed(server, block.resource as JsonObject) };
+  }
+  return block;
+}
+
+function renamed(server: string, named: JsonObject): JsonObject {
+  if (typeof named.uri !== 'string' || PUBLIC.test(named.uri)) return named;
+  return { ...named, uri: gatewayUri(server, named.uri) };
+}

@@ -1,0 +1,91 @@
+import type { Gateway } from '../../../engine/gateway.ts';
+import type { JsonObject, UpstreamClient } from '../../../engine/ports.ts';
+import type { ClientBook } from '../client-book.ts';
+import type { ClientRequest } from '../endpoint.ts';
+import type { KeptResults } from '../results/kept-results.ts';
+import { valueIn } from '../rpc-error.ts';
+import type { Listings } from './listings.ts';
+import { gatewayUri, parseGatewayUri } from './resource-uri.ts';
+
+/** The resources of every server, as `pml://<server>/<uri>`, and results too large to answer with. */
+export class Resources {
+  readonly #gateway: Gateway;
+  readonly #listings: Listings;
+  readonly #results: KeptResults;
+  readonly #book: ClientBook;
+
+  constructor(gateway: Gateway, listings: Listings, results: KeptResults, book: ClientBook) {
+    this.#gateway = gateway;
+    this.#listings = listings;
+    this.#results = results;
+    this.#book = book;
+  }
+
+  async list({ params, caller }: ClientRequest): Promise<JsonObject> {
+    const page = await this.#listings.page('resources', 'resources/list', 'resources', params.cursor, caller);
+    const resources = page.items.map(({ server, item }) => ({
+      ...item,
+      uri: gatewayUri(server, String(item.uri)),
+    }));
+    return { resources, ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }) };
+  }
+
+  async templates({ params, caller }: ClientRequest): Promise<JsonObject> {
+    const [method, field] = ['resources/templates/list', 'resourceTemplates'] as const;
+    const page = await this.#listings.page('resources', method, field, params.cursor, caller);
+    const resourceTemplates = page.items.map(({ server, item }) => ({
+      ...item,
+      uriTemplate: gatewayUri(server, String(item.uriTemplate)),
+    }));
+    return { resourceTemplates, ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }) };
+  }
+
+  async read({ params, meta, caller }: ClientRequest): Promise<JsonObject> {
+    const named = parseGatewayUri(params.uri);
+    if ('result' in named) return { contents: [this.#results.contents(named.result)] };
+    const { server, uri } = named;
+    const sent = { ...params, uri };
+    const read = valueIn(await this.#gateway.request(server, 'resources/read', sent, caller, meta));
+    const contents = ((read.contents ?? []) as readonly JsonObject[]).map((part) =>
+      typeof part.uri === 'string' ? { ...part, uri: gatewayUri(server, part.uri) } : part,
+    );
+    return { ...read, contents };
+  }
+
+  async subscribe({ params, caller }: ClientRequest): Promise<JsonObject> {
+    await this.#watch(caller.client, String(params.uri));
+    return {};
+  }
+
+  async unsubscribe({ params, caller }: ClientRequest): Promise<JsonObject> {
+    const named = parseGatewayUri(params.uri);
+    this.#book.unwatch(caller.client.id, String(params.uri));
+    // A kept result never changes, so watching one is nothing.
+    if ('result' in named) return {};
+    const { server, uri } = named;
+    return valueIn(await this.#gateway.request(server, 'resources/unsubscribe', { uri }, caller));
+  }
+
+  /** Of the resources a client wants to hear of, those whose servers tell. */
+  async watch(client: UpstreamClient, uris: readonly string[]): Promise<readonly string[]> {
+    const granted = await Promise.all(
+      uris.map((uri) =>
+        this.#watch(client, uri).then(
+          () => uri,
+          () => null,
+        ),
+      ),
+    );
+    return granted.filter((uri) => uri !== null);
+  }
+
+  async #watch(client: UpstreamClient, uri: string): Promise<void> {
+    const named = parseGatewayUri(uri);
+    if (!('result' in named)) {
+      const caller = { sessionId: null, client };
+      const asked = { uri: named.uri };
+      valueIn(await this.#gateway.request(named.server, 'resources/subscribe', asked, caller));
+    }
+    this.#book.watch(client.id, uri);
+  }
+}

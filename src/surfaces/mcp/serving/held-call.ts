@@ -1,0 +1,125 @@
+import { ProtocolError } from '@modelcontextprotocol/server';
+import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
+import { cannotAsk } from '../client-capability.ts';
+import type { RequestCaller } from '../endpoint.ts';
+import { RPC } from '../rpc-error.ts';
+
+/** The request that waits for the call just now: it hears progress, and cancelling it cancels the call. */
+export interface Waiting {
+  readonly signal: AbortSignal;
+  onProgress(progress: UpstreamProgress): void;
+}
+
+export type Step =
+  | { readonly kind: 'done'; readonly result: JsonObject }
+  | { readonly kind: 'asks'; readonly inputRequests: JsonObject };
+
+interface Question {
+  readonly method: string;
+  readonly params: JsonObject;
+  answer(answer: JsonObject): void;
+}
+
+export interface HeldCallOptions {
+  readonly id: string;
+  readonly sessionId: string | null;
+  readonly capabilities: JsonObject;
+  readonly info: JsonObject | undefined;
+  /** Not every kind of request can be answered with questions. */
+  readonly mayAsk: boolean;
+}
+
+/**
+ * A call that outlives the request it came with. In the 2026-07-28 era nobody can ask a client
+ * anything: a request is answered with the questions, and the client repeats it with the answers.
+ * Meanwhile the call goes on, waiting for them.
+ */
+export class HeldCall {
+  readonly id: string;
+  readonly #options: HeldCallOptions;
+  readonly #questions = new Map<string, Question>();
+  readonly #end = new AbortController();
+  #outcome: Promise<Step> | null = null;
+  #waiting: Waiting | null = null;
+  #asked = 0;
+  #wake: (() => void) | null = null;
+
+  constructor(options: HeldCallOptions) {
+    this.id = options.id;
+    this.#options = options;
+  }
+
+  start(work: (caller: RequestCaller) => Promise<JsonObject>): void {
+    this.#outcome = work(this.#caller()).then((result) => ({ kind: 'done', result }));
+    // It may fail while no request waits for it; the next one is told.
+    this.#outcome.catch(() => {});
+  }
+
+  /** What the request is to be answered with. */
+  async next(waiting: Waiting, answers: JsonObject = {}): Promise<Step> {
+    for (const [key, answer] of Object.entries(answers))
+      this.#questions.get(key)?.answer(answer as JsonObject);
+    if (!this.#outcome) throw new TypeError('the call was not started');
+    this.#waiting = waiting;
+    const cancel = () => this.cancel(waiting.signal.reason);
+    waiting.signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return await Promise.race([this.#outcome, this.#questionsAsked()]);
+    } finally {
+      waiting.signal.removeEventListener('abort', cancel);
+      this.#waiting = null;
+      this.#wake = null;
+    }
+  }
+
+  cancel(reason: unknown): void {
+    this.#end.abort(reason);
+  }
+
+  #caller(): RequestCaller {
+    const { sessionId, capabilities, info, id } = this.#options;
+    const client: UpstreamClient = {
+      id,
+      capabilities,
+      ...(info && { info }),
+      ask: (method, params, signal) => this.#ask(method, params, signal),
+    };
+    const onProgress = (progress: UpstreamProgress) => this.#waiting?.onProgress(progress);
+    return { sessionId, client, signal: this.#end.signal, onProgress };
+  }
+
+  async #ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const { capabilities, mayAsk } = this.#options;
+    const refusal = mayAsk
+      ? cannotAsk(capabilities, method, params)
+      : 'Nothing can be asked with this request';
+    if (refusal) throw new ProtocolError(RPC.methodNotFound, refusal);
+    const key = `question_${++this.#asked}`;
+    return await new Promise<JsonObject>((resolve, reject) => {
+      const withdraw = () => {
+        this.#questions.delete(key);
+        reject(signal.reason);
+      };
+      const answer = (given: JsonObject) => {
+        signal.removeEventListener('abort', withdraw);
+        this.#questions.delete(key);
+        resolve(given);
+      };
+      signal.addEventListener('abort', withdraw, { once: true });
+      this.#questions.set(key, { method, params, answer });
+      // What is asked in one go goes out in one go.
+      queueMicrotask(() => this.#wake?.());
+    });
+  }
+
+  /** Resolves at once when questions are left that the client did not answer. */
+  async #questionsAsked(): Promise<Step> {
+    // Those just answered may have more to ask, or may end the call.
+    if (this.#questions.size === 0)
+      await new Promise<void>((wake) => {
+        this.#wake = wake;
+      });
+    const entries = [...this.#questions].map(([key, { method, params }]) => [key, { method, params }]);
+    return { kind: 'asks', inputRequests: Object.fromEntries(entries) };
+  }
+}

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import {
+  ProtocolError,
+  type RequestId,
+  type Server,
+  type ServerContext,
+  type StandardSchemaV1,
+} from '@modelcontextprotocol/server';
+import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
+import { cannotAsk } from '../client-capability.ts';
+import type { Endpoint, Face, RequestCaller } from '../endpoint.ts';
+import { RPC } from '../rpc-error.ts';
+import { rawServer } from './raw-server.ts';
+import { namedClient, readParams } from './read-params.ts';
+import type { Outlet } from './served-endpoint.ts';
+import { SessionTransport } from './session-transport.ts';
+import { whenEnded } from './when-ended.ts';
+
+const DEFAULTS = {
+  /** How long a person may take to answer. */
+  askMs: 10 * 60_000,
+};
+const UNTOUCHED: StandardSchemaV1<unknown, JsonObject> = {
+  '~standard': { version: 1, vendor: 'pml', validate: (value) => ({ value: value as JsonObject }) },
+};
+
+export interface LegacySessionOptions {
+  readonly endpoint: Endpoint;
+  readonly face: Face;
+  readonly now: () => number;
+  onOpen(session: LegacySession): void;
+  onClose(session: LegacySession): void;
+  onError(error: Error): void;
+}
+
+/** One client of the 2025-11-25 era: a handshake, a session id, and questions to it on its own streams. */
+export class LegacySession implements Outlet {
+  readonly clientId = randomUUID();
+  readonly logLevel = null;
+  readonly #options: LegacySessionOptions;
+  readonly #transport: SessionTransport;
+  readonly #server: Server;
+  readonly #running = new Map<RequestId, ServerContext>();
+  #streams = 0;
+  #usedAt: number;
+
+  constructor(options: LegacySessionOptions) {
+    this.#options = options;
+    this.#usedAt = options.now();
+    this.#transport = new SessionTransport({
+      sessionIdGenerator: () => this.clientId,
+      onsessioninitialized: () => options.onOpen(this),
+    });
+    this.#server = rawServer(options.face, {
+      onRequest: (method, params, context) => this.#handle(method, params, context),
+      onNotification: (method, params) => options.endpoint.hear(method, params),
+    });
+    this.#server.onerror = options.onError;
+    this.#server.onclose = () => options.onClose(this);
+  }
+
+  async open(): Promise<void> {
+    await this.#server.connect(this.#transport);
+  }
+
+  /** Since when nobody has used it; null while somebody does. */
+  get idleSince(): number | null {
+    return this.#running.size > 0 || this.#streams > 0 ? null : this.#usedAt;
+  }
+
+  async fetch(request: Request, body: unknown): Promise<Response> {
+    this.#usedAt = this.#options.now();
+    const response = await this.#transport.handleRequest(request, { parsedBody: body });
+    if (request.method !== 'GET' || !response.ok) return response;
+    this.#streams += 1;
+    let open = true;
+    return whenEnded(response, () => {
+      if (open) this.#streams -= 1;
+      open = false;
+      this.#usedAt = this.#options.now();
+    });
+  }
+
+  /** On the stream of a request under way, which is sure to be read; else on the session's own. */
+  tell(method: string, params: JsonObject): void {
+    const running = [...this.#running.values()].at(-1);
+    const sent = running
+      ? running.mcpReq.notify({ method, params })
+      : this.#server.notification({ method, params });
+    sent.catch(this.#options.onError);
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close();
+  }
+
+  async #handle(method: string, sent: JsonObject | undefined, context: ServerContext): Promise<JsonObject> {
+    const { id, signal } = context.mcpReq;
+    const { params, meta, progressToken } = readParams(sent);
+    const onProgress = (progress: UpstreamProgress) => {
+      if (progressToken === undefined) return;
+      const told = { ...progress, progressToken };
+      context.mcpReq.notify({ method: 'notifications/progress', params: told }).catch(() => {});
+    };
+    const sessionId = namedClient(context.http?.req) ?? this.clientId;
+    const caller: RequestCaller = { sessionId, client: this.#client(context), signal, onProgress };
+    this.#running.set(id, context);
+    // A cancelled request is not answered, so nothing else would end its stream.
+    signal.addEventListener('abort', () => this.#transport.closeSSEStream(id), { once: true });
+    try {
+      const request = { method, params, meta, retry: {}, modern: false, logLevel: null, caller };
+      return await this.#options.endpoint.handle(request);
+    } catch (error) {
+      this.#transport.failed(id, error);
+      throw error;
+    } finally {
+      this.#running.delete(id);
+      this.#usedAt = this.#options.now();
+    }
+  }
+
+  #client({ mcpReq }: ServerContext): UpstreamClient {
+    const capabilities = (this.#server.getClientCapabilities() ?? {}) as JsonObject;
+    const info = this.#server.getClientVersion() as JsonObject | undefined;
+    return {
+      id: this.clientId,
+      capabilities,
+      ...(info && { info }),
+      ask: async (method, params, signal) => {
+        const refusal = cannotAsk(capabilities, method, params);
+        if (refusal) throw new ProtocolError(RPC.methodNotFound, refusal);
+        const asked = { method, params: method === 'elicitation/create' ? identified(params) : params };
+        return await mcpReq.send(asked, UNTOUCHED, { signal, timeout: DEFAULTS.askMs });
+      },
+    };
+  }
+}
+
+/** A question by URL has an id in this era; servers of the next one give none. */
+function identified(params: JsonObject): JsonObject {
+  if (params.mode !== 'url' || params.elicitationId !== undefined) return params;
+  return { ...params, elicitationId: randomUUID() };
+}

@@ -1,0 +1,22 @@
+import type { ServerEvent } from '@modelcontextprotocol/server';
+import type { JsonObject } from '../../../engine/ports.ts';
+
+/** A client that can be told something, on a connection or while a request of it is under way. */
+export interface Outlet {
+  readonly clientId: string;
+  /** Of a modern request; null where it asks for no log messages. */
+  readonly logLevel: string | null;
+  tell(method: string, params: JsonObject): void;
+}
+
+/** An endpoint over HTTP, in both protocol eras. */
+export interface ServedEndpoint {
+  fetch(request: Request): Promise<Response>;
+  /** Clients of the 2025-11-25 era, each with a connection of its own. */
+  sessions(): Iterable<Outlet>;
+  /** Requests of the 2026-07-28 era that are under way. */
+  requests(): Iterable<Outlet>;
+  /** To the clients of the 2026-07-28 era that listen for it. */
+  publish(event: ServerEvent): void;
+  close(): Promise<void>;
+}

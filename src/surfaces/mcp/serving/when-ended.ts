@@ -1,0 +1,27 @@
+/** The same answer; `onEnd` is called once when its stream is over, whichever side ended it. */
+export function whenEnded(response: Response, onEnd: () => void): Response {
+  const { body } = response;
+  if (!body) {
+    onEnd();
+    return response;
+  }
+  const reader = body.getReader();
+  const watched = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        onEnd();
+        controller.close();
+      } catch (error) {
+        onEnd();
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      onEnd();
+      await reader.cancel(reason);
+    },
+  });
+  return new Response(watched, response);
+}

@@ -1,0 +1,103 @@
+import type { Gateway, ToolRun } from '../../engine/gateway.ts';
+import type { JsonObject, UpstreamClient } from '../../engine/ports.ts';
+import type { ClientBook } from './client-book.ts';
+import type { ClientRequest, Endpoint, Face } from './endpoint.ts';
+import { isLogLevel } from './log-level.ts';
+import { howToSettle } from './meta-tools/wire.ts';
+import type { LogLevels } from './pass-through/log-levels.ts';
+import { rpcErrorOf, valueIn } from './rpc-error.ts';
+
+const NOBODY = { sessionId: null };
+
+/** `/mcp/servers/<name>`: one server as it is, with policy and tracing around its tools. */
+export function createTransparentEndpoint(
+  gateway: Gateway,
+  server: string,
+  book: ClientBook,
+  logLevels: LogLevels,
+): Endpoint {
+  const methods: Readonly<Record<string, (request: ClientRequest) => Promise<JsonObject>>> = {
+    'tools/list': async ({ caller }) => ({ tools: valueIn(await gateway.rawTools(server, caller)) }),
+    'tools/call': async (request) => resultOf(await callTool(gateway, server, request)),
+    'resources/subscribe': async (request) => {
+      const result = await passOn(gateway, server, request);
+      book.watch(request.caller.client.id, String(request.params.uri));
+      return result;
+    },
+    'resources/unsubscribe': async (request) => {
+      book.unwatch(request.caller.client.id, String(request.params.uri));
+      return await passOn(gateway, server, request);
+    },
+    'logging/setLevel': async (request) => {
+      const { level } = request.params;
+      if (isLogLevel(level)) book.setLevel(request.caller.client.id, level);
+      return await passOn(gateway, server, request);
+    },
+  };
+  return {
+    face: async () => faceOf(server, valueIn(await gateway.identity(server, NOBODY))),
+    handle: (request) =>
+      logLevels.during(server, request, async () => {
+        const method = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
+        return await (method ? method(request) : passOn(gateway, server, request));
+      }),
+    hear: (method, params) => void gateway.notify(server, method, params),
+    watch: (client, uris) => watch(gateway, server, client, uris),
+    forget: (clientId) => {
+      book.forget(clientId);
+      void gateway.forgetClient(clientId);
+    },
+  };
+}
+
+function faceOf(
+  server: string,
+  { info, capabilities, instructions }: Omit<Face, 'info'> & { info: JsonObject | null },
+): Face {
+  return { info: { name: server, version: '0', ...info }, capabilities, instructions };
+}
+
+async function passOn(gateway: Gateway, server: string, request: ClientRequest): Promise<JsonObject> {
+  const { method, params, retry, meta, caller, modern } = request;
+  return valueIn(await gateway.request(server, method, { ...params, ...retry }, caller, meta, modern));
+}
+
+function callTool(gateway: Gateway, server: string, request: ClientRequest): Promise<ToolRun> {
+  const { name, arguments: args, ...rest } = request.params;
+  const call = {
+    tool: `${server}:${name}`,
+    arguments: (args ?? {}) as JsonObject,
+    meta: request.meta,
+    extraParams: { ...rest, ...request.retry },
+    // A client of the same era answers the server's questions as they are.
+    passInputRequired: request.modern,
+    evenIfUnlisted: true,
+  };
+  return gateway.executeTool(call, request.caller);
+}
+
+/** The server's own result or error; what kept the call from reaching it is told as a failed tool. */
+function resultOf(run: ToolRun): JsonObject {
+  if (run.result) return run.result;
+  if (run.error?.rpc) throw rpcErrorOf(run.error);
+  const text =
+    run.status === 'approval_required' ? waiting(run) : [run.error?.message, run.error?.hint].join('\n');
+  return { content: [{ type: 'text', text: text.trim() }], isError: true };
+}
+
+function waiting({ runId, approval }: ToolRun): string {
+  const { approve, reject, by } = howToSettle(runId);
+  return `This call needs approval (${approval?.reason}). ${by} To approve: ${approve}; to reject: ${reject}. Once approved, make the same call again.`;
+}
+
+async function watch(
+  gateway: Gateway,
+  server: string,
+  client: UpstreamClient,
+  uris: readonly string[],
+): Promise<readonly string[]> {
+  const replies = await Promise.all(
+    uris.map((uri) => gateway.request(server, 'resources/subscribe', { uri }, { sessionId: null, client })),
+  );
+  return uris.filter((_, at) => replies[at]?.ok);
+}
