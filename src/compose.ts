@@ -226,7 +226,7 @@ async function openGateway(dir: string, settings: Settings, parts: GatewayParts)
 function createRedaction(token: string, settings: Settings) {
   const from = ({ secrets }: Settings) => createRedactor([...secrets, token]);
   let current = from(settings);
-  const redact: Redactor = (value) => current(value);
+  const redact = ((value: unknown) => current(value)) as Redactor;
   return {
     redact,
     use(next: Settings) {
