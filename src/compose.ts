@@ -39,6 +39,7 @@ import { createAccess } from './surfaces/http/access.ts';
 import { createApp } from './surfaces/http/create-app.ts';
 import { hostsOf } from './surfaces/http/guard.ts';
 import { type Listener, listen } from './surfaces/http/listen.ts';
+import { createMcpEndpoints } from './surfaces/mcp/create-mcp-endpoints.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -160,6 +161,9 @@ async function hold(dir: string, settings: Settings, lock: DataDirLock, options:
     const gateway = await openGateway(dir, settings, { store, logger, redact: redaction.redact, ...options });
     undo.push(gateway.close);
 
+    const mcp = createMcpEndpoints(gateway, { version: options.version, logger });
+    undo.push(mcp.close);
+
     const access = createAccess(token);
     let listener: Listener | undefined;
     const createLink = () => `${listener?.url}/login?code=${access.createLoginCode()}`;
@@ -170,6 +174,7 @@ async function hold(dir: string, settings: Settings, lock: DataDirLock, options:
       now: CLOCK.monotonic,
       allowedHosts: () => hostsOf(options.host, listener?.port ?? options.port),
       procedures,
+      mcp,
       about: () => ({ version: options.version, pid: process.pid, role: lock.holder.role }),
     });
     listener = await listenOn(app, options);

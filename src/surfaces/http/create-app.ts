@@ -16,6 +16,14 @@ const DEFAULTS = {
   maxBridgeBytes: 256 * 1024 * 1024,
 };
 
+/** The MCP surface as this one mounts it. */
+export interface McpHandlers {
+  /** `/mcp`. */
+  gateway(request: Request): Promise<Response>;
+  /** `/mcp/servers/<name>`. */
+  server(name: string, request: Request): Promise<Response>;
+}
+
 export interface AppOptions {
   readonly access: Access;
   readonly allowedHosts: () => readonly string[];
@@ -25,8 +33,7 @@ export interface AppOptions {
   readonly now: () => number;
   /** What `/healthz` says beside its status. */
   readonly about: () => Readonly<Record<string, unknown>>;
-  /** `/mcp` and `/mcp/servers/<name>`. */
-  readonly mcp?: (request: Request) => Promise<Response>;
+  readonly mcp?: McpHandlers;
 }
 
 /** The order is the policy: who may speak at all, what is open, then the token, then everything else. */
@@ -68,8 +75,10 @@ export function createApp(options: AppOptions): Hono {
   });
   const { mcp } = options;
   if (mcp) {
-    app.all('/mcp', limit(DEFAULTS.maxMcpBytes), (context) => mcp(context.req.raw));
-    app.all('/mcp/servers/:name', limit(DEFAULTS.maxMcpBytes), (context) => mcp(context.req.raw));
+    app.all('/mcp', limit(DEFAULTS.maxMcpBytes), (context) => mcp.gateway(context.req.raw));
+    app.all('/mcp/servers/:name', limit(DEFAULTS.maxMcpBytes), (context) =>
+      mcp.server(context.req.param('name'), context.req.raw),
+    );
   }
   app.use(limit(DEFAULTS.maxBodyBytes));
   app.get('/', (context) => context.text(welcome(options.about())));
