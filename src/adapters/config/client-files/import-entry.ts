@@ -1,0 +1,77 @@
+import { resolve } from 'node:path';
+import { isServerName } from '../../../core/vocabulary/ids.ts';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { fromClientEntry } from '../client-form.ts';
+import { readConfig } from '../read-config.ts';
+import type { ClientPlace, Machine } from './client-places.ts';
+import { fromCodexEntry } from './codex-entry.ts';
+import { literal, mapText, PLACEHOLDER } from './entry-text.ts';
+import type { Entry } from './servers.ts';
+
+/** What only the client itself can do for a server. */
+const CLIENT_ONLY: Readonly<Record<string, string>> = {
+  envFile: 'reads variables from a file ("envFile")',
+  headersHelper: 'makes its headers with a program ("headersHelper")',
+};
+
+export type Imported = { readonly entry: Entry } | { readonly stays: string };
+
+/** A client's server as it stands in pml.json; or why it can only stay with the client. */
+export function importEntry(name: string, entry: Entry, place: ClientPlace, machine: Machine): Imported {
+  for (const [key, why] of Object.entries(CLIENT_ONLY)) if (entry[key] !== undefined) return { stays: why };
+  const written = place.format === 'toml' ? fromCodexEntry(entry) : fillIn(entry, place, machine);
+  const { disabled, tools, ...reach } = fromClientEntry(written) as Entry;
+  const imported = {
+    ...reach,
+    ...startFolder(reach, place, machine),
+    ...(disabled === true && { disabled }),
+    ...(Object.keys(tools ?? {}).length > 0 && { tools }),
+  };
+  const problem = problemOf(name, imported, machine);
+  return problem === null ? { entry: imported } : { stays: problem };
+}
+
+/** The name it can have in PML, if its own will not do. */
+export function serverName(name: string): string {
+  if (isServerName(name)) return name;
+  const plain = name
+    .normalize('NFKD')
+    .replace(/[^A-Za-z0-9_.-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+|-+$/g, '');
+  return isServerName(plain) ? plain : `${plain === '' ? 'my' : plain}-server`;
+}
+
+/** Folders that the client knows become what they are; variables of the environment stay as written. */
+function fillIn(entry: Entry, { variables, project }: ClientPlace, { home, platform }: Machine): Entry {
+  const separator = platform === 'win32' ? '\\' : '/';
+  const known: Record<string, string> = { userHome: home, pathSeparator: separator, '/': separator };
+  if (project !== null) {
+    known.workspaceFolder = project;
+    known.workspaceFolderBasename = project.split(/[\\/]/).at(-1) ?? '';
+  }
+  return mapText(entry, (text) => {
+    if (variables === 'none') return literal(text);
+    if (variables === 'shell') return text;
+    return text.replace(PLACEHOLDER, (written, inner: string) => known[inner] ?? written);
+  }) as Entry;
+}
+
+/** Clients start a project's servers in the project; PML may be started anywhere. */
+function startFolder(reach: Entry, { project }: ClientPlace, { home }: Machine): { cwd?: string } {
+  if (reach.command === undefined) return {};
+  const { cwd } = reach;
+  if (project !== null) return { cwd: resolve(project, typeof cwd === 'string' ? cwd : '.') };
+  return typeof cwd === 'string' && !cwd.startsWith('~') ? { cwd: resolve(home, cwd) } : {};
+}
+
+/** What PML's own reader would say about it. */
+function problemOf(name: string, entry: Entry, { env, home }: Machine): string | null {
+  try {
+    readConfig('pml.json', JSON.stringify({ mcpServers: { [serverName(name)]: entry } }), { env, home });
+    return null;
+  } catch (error) {
+    const { message } = PmlError.from(error);
+    const lines = message.split('\n').filter((line) => /^pml\.json:\d/.test(line));
+    return lines.map((line) => line.replace(/^\S+ (?:mcpServers\.[^ ]*?\.)?/, '')).join('; ') || message;
+  }
+}

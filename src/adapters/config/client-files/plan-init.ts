@@ -1,0 +1,155 @@
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { recogniseForm } from '../client-form.ts';
+import { setProperty } from '../json-edits.ts';
+import { readConfig } from '../read-config.ts';
+import { parseSource } from '../source-text.ts';
+import { decodeText, readTextFile, type TextFile } from '../text-file.ts';
+import { applyInit, type InitChange } from './apply-init.ts';
+import type { ClientPlace, Machine } from './client-places.ts';
+import { isChange, type ShownChange, showChanges } from './file-change.ts';
+import { jsonServers } from './json-servers.ts';
+import { mergeServers } from './merge-servers.ts';
+import { type Launch, type Move, rewire } from './rewire.ts';
+import { selectPlaces } from './select-places.ts';
+import type { Entries } from './servers.ts';
+
+export interface InitOptions {
+  readonly machine: Machine;
+  /** A client or a file; absent: every client there is. */
+  readonly from?: string;
+  /** The pml.json that takes the servers in. */
+  readonly target: string;
+  readonly launch: Launch;
+  /** Where PML listens just now, if it does. */
+  readonly ports: readonly number[];
+  /** Where it is written down what an undo needs. */
+  readonly journal: string;
+  readonly now: () => Date;
+}
+
+export interface InitPlan {
+  readonly changes: readonly ShownChange[];
+  /** Servers that go behind PML. */
+  readonly imported: readonly { readonly name: string; readonly from: string }[];
+  /** What the person should know, a sentence each. */
+  readonly notes: readonly string[];
+  /** Makes the changes; answers what was done, a sentence each. */
+  apply(): Promise<string[]>;
+}
+
+/** What it takes to put the clients' servers behind PML and PML into the clients. Changes nothing yet. */
+export async function planInit(options: InitOptions): Promise<InitPlan> {
+  const { machine, target, launch, journal, now } = options;
+  const config = await readTarget(target, machine);
+  const around = { machine, launch, ports: [...options.ports, config.port] };
+  const merge = mergeServers(config.servers);
+  const imported: { name: string; from: string }[] = [];
+  const notes: string[] = [];
+  const clients: InitChange[] = [];
+
+  const places = await selectPlaces(machine, options.from);
+  for (const ofFile of Map.groupBy(places, ({ file }) => file).values()) {
+    try {
+      const { change, moves, notes: said } = await rewireFile(ofFile, around);
+      clients.push(change);
+      notes.push(...said);
+      for (const move of moves) {
+        const { name, isNew } = merge.add(move);
+        if (name !== move.name)
+          notes.push(`"${move.name}" of ${move.place.label} is called "${name}" in PML.`);
+        if (isNew) imported.push({ name, from: move.place.label });
+      }
+    } catch (error) {
+      // One broken file of many does not stand in the way of the others.
+      if (options.from !== undefined || !(error instanceof PmlError)) throw error;
+      notes.push(`${ofFile[0]?.label} is left alone: ${error.message}`);
+    }
+  }
+
+  const changes = [...takeIn(config, merge.added, machine), ...clients].filter(isChange);
+  return {
+    changes: showChanges(changes),
+    imported,
+    notes: [...notes, ...sharedFiles(changes, places)],
+    async apply() {
+      const files = await applyInit(changes, journal, now());
+      return files.map(
+        ({ file, backup }) => `Wrote ${file}${backup ? `, and kept the old one as ${backup}` : ''}.`,
+      );
+    },
+  };
+}
+
+interface Target {
+  readonly file: string;
+  readonly present: TextFile | null;
+  readonly text: string;
+  readonly servers: Entries;
+  readonly port: number;
+}
+
+async function readTarget(file: string, machine: Machine): Promise<Target> {
+  const present = await readTextFile(file);
+  const text = sureText(file, present) || '{}\n';
+  if (!recogniseForm(file, parseSource(file, text).root).ours) {
+    throw new PmlError('usage', `${file} is a client's file: PML would stand behind itself`, {
+      hint: 'Give --config a file of its own, for example pml.json.',
+    });
+  }
+  const { config } = readConfig(file, text, machine);
+  const servers = jsonServers.read(file, text, ['mcpServers']) ?? {};
+  return { file, present, text, servers, port: config.pml.http.port };
+}
+
+/** Nothing when there is nothing new: a pml.json is not made for its own sake. */
+function takeIn({ file, present, text }: Target, added: Entries, machine: Machine): InitChange[] {
+  const servers = Object.entries(added);
+  if (servers.length === 0) return [];
+  const after = servers.reduce(
+    (before, [name, entry]) => setProperty(before, ['mcpServers', name], entry),
+    text,
+  );
+  readConfig(file, after, machine);
+  const { encode } = present ?? decodeText(Buffer.alloc(0));
+  return [{ file, label: 'PML', client: null, format: 'json', places: [], present, after: encode(after) }];
+}
+
+async function rewireFile(
+  places: readonly ClientPlace[],
+  around: Parameters<typeof rewire>[2],
+): Promise<{ change: InitChange; moves: Move[]; notes: string[] }> {
+  const { file, label, client, format } = places[0]!;
+  const present = await readTextFile(file);
+  const moves: Move[] = [];
+  const notes: string[] = [];
+  let text = sureText(file, present);
+  for (const place of places) {
+    const rewired = rewire(text, place, around);
+    text = rewired.text;
+    moves.push(...rewired.moves);
+    notes.push(...rewired.notes);
+  }
+  const { encode } = present ?? decodeText(Buffer.alloc(0));
+  const paths = places.map(({ path }) => path);
+  return {
+    change: { file, label, client, format, places: paths, present, after: encode(text) },
+    moves,
+    notes,
+  };
+}
+
+/** A text whose other bytes will survive being written again. */
+function sureText(file: string, present: TextFile | null): string {
+  if (present === null) return '';
+  if (present.encode(present.text).equals(present.bytes)) return present.text;
+  throw new PmlError('config_invalid', `${file} is not valid UTF-8`, {
+    hint: 'Save it as UTF-8 with an editor, then try again.',
+  });
+}
+
+function sharedFiles(changes: readonly InitChange[], places: readonly ClientPlace[]): string[] {
+  const shared = places.filter(({ project, wired }) => project !== null && wired);
+  return changes
+    .filter(({ file }) => shared.some((place) => place.file === file))
+    .map(({ file }) => `${file} belongs to the project: whoever shares it gets this machine's path to PML.`);
+}
