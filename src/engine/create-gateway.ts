@@ -48,7 +48,8 @@ export async function createGateway(
   const unsubscribe = upstream.subscribe((event) => {
     if (event.type === 'state') {
       const { server, state, error } = event;
-      events.emit({ type: 'server_state', server, state, error });
+      const told = error && { ...error, message: String(ports.redact(error.message)) };
+      events.emit({ type: 'server_state', server, state, error: told });
       if (state === 'ready')
         background.run(`Listing the tools of ${server}`, () => catalogue.refresh(server));
     } else if (event.method === 'notifications/tools/list_changed') {
@@ -120,7 +121,7 @@ export async function createGateway(
     forgetClient: (clientId) => upstream.forgetClient(clientId),
 
     restart: (server) => upstream.restart(known(settings, server)),
-    logs: (server) => upstream.logs(known(settings, server)),
+    logs: (server) => upstream.logs(known(settings, server)).map((line) => String(ports.redact(line))),
     login: (server, redirectUrl) => upstream.login(known(settings, server), redirectUrl),
     async reload(next) {
       settings = next;

@@ -15,11 +15,21 @@ test('[PACK-1] what is published installs elsewhere and runs: built, with its da
   await run('npm', ['pack', '--pack-destination', dir], { cwd: ROOT });
   const tarball = (await readdir(dir)).find((name) => name.endsWith('.tgz')) ?? '';
   const app = join(dir, 'app');
-  await run('npm', ['install', '--prefix', app, '--prefer-offline', '--no-audit', '--no-fund', join(dir, tarball)]);
+  await run('npm', [
+    'install',
+    '--prefix',
+    app,
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+    join(dir, tarball),
+  ]);
   const pml = join(app, 'node_modules/pml-gateway/bin/pml.js');
   const files = await readdir(join(app, 'node_modules/pml-gateway'));
   expect(files).not.toContain('src');
-  const { stdout } = await run(systemNode(), [pml, 'doctor', '--json', '--data', join(dir, 'data')], { cwd: dir });
+  const { stdout } = await run(systemNode(), [pml, 'doctor', '--json', '--data', join(dir, 'data')], {
+    cwd: dir,
+  });
   const { healthy, checks } = JSON.parse(stdout);
   expect({ healthy, failed: checks.filter((c: { status: string }) => c.status === 'fail') }).toEqual({
     healthy: true,

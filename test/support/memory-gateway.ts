@@ -12,9 +12,9 @@ import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
 import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
 import type { ServerSettings, Settings, Store } from '../../src/engine/ports.ts';
 
-export const SYSTEM_CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
+const SYSTEM_CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
 
-export const NODE_CRYPTO = {
+const NODE_CRYPTO = {
   randomUuid: randomUUID,
   sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
 };
