@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createFailoverBridge } from './adapters/client/failover-bridge.ts';
 import { createHttpBridge } from './adapters/client/http-bridge.ts';
 import { createRemoteStore } from './adapters/client/remote-store.ts';
+import { runStdioPump } from './adapters/client/stdio-pump.ts';
 import { prepareDemo } from './adapters/config/demo-settings.ts';
 import { dataDir as dataDirOf } from './adapters/config/find-config.ts';
 import { loadSettings } from './adapters/config/load-settings.ts';
@@ -33,6 +34,7 @@ import type {
   OpenedStore,
   RunningGateway,
   ServeOptions,
+  StdioGateway,
   System,
 } from './surfaces/cli/system.ts';
 import { createAccess } from './surfaces/http/access.ts';
@@ -49,6 +51,8 @@ interface Process {
 }
 
 const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
+
+const LOOPBACK = { host: '127.0.0.1', port: 0 };
 
 const CRYPTO: Crypto = {
   randomUuid: randomUUID,
@@ -90,8 +94,13 @@ export function compose(env: Env, cwd: string): System {
       const dir = isDemo ? join(dataDir(options), 'demo') : dataDir(options);
       await ensureDataDir(dir);
       const settings = isDemo ? await prepareDemo(dir) : await settingsOf(options);
-      const lock = await claim(dir, 'serve');
+      const lock = await claimForServe(dir);
       return await serveFrom(dir, settings, lock, { ...process, options, isDemo, cwd });
+    },
+
+    stdio(options) {
+      const dir = dataDir(options);
+      return serveStdio(dir, () => settingsOf(options), process);
     },
 
     async loginLink(options) {
@@ -119,11 +128,47 @@ function openStore(dir: string, settings: Settings, role: string, process: Proce
       return createHttpBridge(claimed.holder.port, await readToken(dir));
     }
     through = null;
-    const options = { ...process, host: '127.0.0.1', port: 0, fillIn: false };
-    const held = await hold(dir, settings, claimed.lock, options);
+    const held = await hold(dir, settings, claimed.lock, { ...process, ...LOOPBACK, fillIn: false });
     return localBridge(held.procedures, held.close);
   });
   return { store: createRemoteStore(bridge), through: () => through, close: bridge.close };
+}
+
+/** A `pml stdio` that holds the data dir hands it over: of all holders only another `serve` stays. */
+async function claimForServe(dir: string): Promise<DataDirLock> {
+  const holder = await readHolder(dir);
+  if (holder?.role === 'stdio' && holder.port !== null && isAlive(holder)) {
+    const bridge = createHttpBridge(holder.port, await readToken(dir));
+    await bridge.call('holder', 'handOver', []).catch(() => {});
+    await bridge.close();
+  }
+  return await claim(dir, 'serve', { patience: (heldBy) => heldBy.role !== 'serve' });
+}
+
+/** Each `pml stdio` carries its client's messages to the holder, which may be itself. */
+function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own: Process): StdioGateway {
+  let held: Held | null = null;
+  const letGo = async () => {
+    const holding = held;
+    held = null;
+    await holding?.close();
+  };
+  const reach = async () => {
+    await ensureDataDir(dir);
+    const headers = { authorization: `Bearer ${await readToken(dir)}` };
+    const claimed = await claimOrReach(dir, 'stdio');
+    if ('holder' in claimed) return { url: mcpUrl(claimed.holder.port), headers, fetch };
+    const settings = await settingsOf();
+    held = await hold(dir, settings, claimed.lock, { ...own, ...LOOPBACK, fillIn: true, handOver: letGo });
+    return { url: mcpUrl(held.listener.port), headers, fetch: held.fetch };
+  };
+  const onError = (error: Error) => void process.stderr.write(`pml: ${error.message}\n`);
+  const ended = runStdioPump({ stdin: process.stdin, stdout: process.stdout, reach, onError });
+  return { ended, close: letGo };
+}
+
+function mcpUrl(port: number): URL {
+  return new URL(`http://127.0.0.1:${port}/mcp`);
 }
 
 interface HoldOptions extends Process {
@@ -133,6 +178,8 @@ interface HoldOptions extends Process {
   readonly anyPort?: boolean;
   /** Start servers to learn the tools of those that are not known yet. */
   readonly fillIn: boolean;
+  /** How to let go of the data dir when a `serve` wants it. */
+  readonly handOver?: () => Promise<void>;
 }
 
 interface Held {
@@ -140,6 +187,8 @@ interface Held {
   readonly procedures: RemoteProcedures;
   readonly logger: Logger;
   readonly listener: Listener;
+  /** The HTTP surface without the network between. */
+  readonly fetch: typeof fetch;
   readonly createLink: () => string;
   reload(settings: Settings): Promise<void>;
   close(): Promise<void>;
@@ -167,7 +216,12 @@ async function hold(dir: string, settings: Settings, lock: DataDirLock, options:
     const access = createAccess(token);
     let listener: Listener | undefined;
     const createLink = () => `${listener?.url}/login?code=${access.createLoginCode()}`;
-    const procedures = { ...storeProcedures(store), login: { createLink: async () => createLink() } };
+    const procedures = {
+      ...storeProcedures(store),
+      login: { createLink: async () => createLink() },
+      // Answered before it is done: the answer goes through what is about to close.
+      holder: { handOver: async () => void setImmediate(() => options.handOver?.()) },
+    };
     const app = createApp({
       access,
       logger,
@@ -185,7 +239,13 @@ async function hold(dir: string, settings: Settings, lock: DataDirLock, options:
       redaction.use(next);
       await gateway.reload(next);
     };
-    return { gateway, procedures, logger, listener, createLink, reload, close };
+    const { port } = listener;
+    const fetchHere: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      request.headers.set('host', `127.0.0.1:${port}`);
+      return await app.fetch(request);
+    };
+    return { gateway, procedures, logger, listener, fetch: fetchHere, createLink, reload, close };
   } catch (error) {
     await close();
     throw error;

@@ -27,9 +27,18 @@ export async function claimOrReach(
   }
 }
 
-/** For a command that must be the holder itself. */
-export async function claim(dir: string, role: string): Promise<DataDirLock> {
-  const claimed = await acquireDataDir(dir, role);
+/** For a command that must be the holder itself; it waits for holders that `patience` says will go. */
+export async function claim(
+  dir: string,
+  role: string,
+  { patience }: { patience: (heldBy: Holder) => boolean },
+): Promise<DataDirLock> {
+  let claimed = await acquireDataDir(dir, role);
+  for (let waited = 0; 'heldBy' in claimed && waited < DEFAULTS.waitMs; waited += DEFAULTS.pollMs) {
+    if (!patience(claimed.heldBy)) break;
+    await setTimeout(DEFAULTS.pollMs);
+    claimed = await acquireDataDir(dir, role);
+  }
   if ('lock' in claimed) return claimed.lock;
   const { heldBy } = claimed;
   const where = heldBy.port === null ? 'still starting' : `listening on port ${heldBy.port}`;

@@ -5,11 +5,13 @@ import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { loginCommand } from './commands/login.ts';
 import { serveCommand } from './commands/serve.ts';
+import { stdioCommand } from './commands/stdio.ts';
 import { traceCommand } from './commands/trace.ts';
 import type { System } from './system.ts';
 
 const COMMANDS: readonly CommandModule[] = [
   serveCommand,
+  stdioCommand,
   traceCommand,
   loginCommand,
   doctorCommand,
@@ -40,7 +42,7 @@ export async function runCli(argv: readonly string[], system: System, terminal: 
   }
 }
 
-export function buildProgram(context: CommandContext): Command {
+function buildProgram(context: CommandContext): Command {
   const { system, terminal } = context;
   const program = new Command('pml')
     .description('The MCP gateway that remembers how work gets done')

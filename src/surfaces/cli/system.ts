@@ -38,6 +38,12 @@ export interface RunningGateway {
   close(): Promise<void>;
 }
 
+export interface StdioGateway {
+  /** Resolves when the client has gone. */
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
 /** The composed system as the commands see it: nothing is opened before a command asks. */
 export interface System {
   readonly version: string;
@@ -50,6 +56,8 @@ export interface System {
   holder(options: GlobalOptions): Promise<Holder | null>;
   /** Refused while another process serves from the data dir. */
   serve(options: ServeOptions): Promise<RunningGateway>;
+  /** The gateway as a stdio MCP server: this process's own, or that of whoever holds the data dir. */
+  stdio(options: GlobalOptions): StdioGateway;
   /** A login link of the gateway that runs on the data dir. */
   loginLink(options: GlobalOptions): Promise<string>;
 }

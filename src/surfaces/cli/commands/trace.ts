@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { ExecutionTrace } from '../../../core/vocabulary/execution-trace.ts';
-import { traceToWire } from '../../../core/vocabulary/execution-trace.ts';
+import { traceSummaryToWire, traceToWire } from '../../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Store } from '../../../engine/ports.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
@@ -22,7 +22,7 @@ export const traceCommand: CommandModule = (program, context) => {
     .action((options: ListOptions) =>
       withStore(context, options, async (store) => {
         const traces = await store.traces.list({ limit: options.limit });
-        if (options.json) terminal.out(`${JSON.stringify({ traces: traces.map(summary) })}\n`);
+        if (options.json) terminal.out(`${JSON.stringify({ traces: traces.map(traceSummaryToWire) })}\n`);
         else if (traces.length === 0) terminal.out('Nothing was run yet.\n');
         else terminal.out(`${traces.map(row).join('\n')}\n`);
       }),
@@ -55,11 +55,6 @@ async function withStore(
   } finally {
     await close();
   }
-}
-
-function summary(trace: ExecutionTrace) {
-  const { events: _, tool_invocations: __, ...head } = traceToWire(trace);
-  return head;
 }
 
 function row(trace: ExecutionTrace): string {
