@@ -1,28 +1,16 @@
 import type { Gateway } from './gateway.ts';
-import type {
-  Approval,
-  Bridge,
-  RemoteProcedures,
-  UpstreamFailure,
-  UpstreamLogin,
-  UpstreamReply,
-  WorkflowRun,
-} from './ports.ts';
-
-export interface RunInQuestion {
-  /** Null while it still waits for its first answer: only then is it written down. */
-  readonly run: WorkflowRun | null;
-  readonly approvals: readonly Approval[];
-}
+import type { Bridge, RemoteProcedures, UpstreamFailure, UpstreamLogin, UpstreamReply } from './ports.ts';
+import { findRun, type RunInQuestion, recentRuns, waitingRuns } from './runs-in-question.ts';
 
 /** Where to send the browser; `done` when nobody has to be sent. */
 export type LoginStep = { readonly done: true } | { readonly done: false; readonly authorizationUrl: string };
 
 /** What a command asks of the gateway, which may run in another process: data in, data out. */
 export interface GatewayClient
-  extends Pick<Gateway, 'servers' | 'stats' | 'searchTools' | 'runs' | 'settleApproval' | 'restart'> {
-  /** Any run with its approvals, decided ones too; null when there is none of this id. */
-  run(id: string): Promise<RunInQuestion | null>;
+  extends Pick<Gateway, 'servers' | 'stats' | 'searchTools' | 'settleApproval' | 'restart'> {
+  waitingRuns(): Promise<RunInQuestion[]>;
+  recentRuns(limit: number): Promise<RunInQuestion[]>;
+  findRun(runId: string): Promise<RunInQuestion | null>;
   logs(server: string): Promise<readonly string[]>;
   loginStart(server: string, redirectUrl: string): Promise<UpstreamReply<LoginStep>>;
   /** With the full URL the browser came back to. */
@@ -34,8 +22,9 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   servers: true,
   stats: true,
   searchTools: true,
-  runs: true,
-  run: true,
+  waitingRuns: true,
+  recentRuns: true,
+  findRun: true,
   settleApproval: true,
   restart: true,
   logs: true,
@@ -67,18 +56,12 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     servers: () => gateway.servers(),
     stats: () => gateway.stats(),
     searchTools: (query) => gateway.searchTools(query),
-    runs: (limit) => gateway.runs(limit),
+    waitingRuns: () => waitingRuns(gateway.store),
+    recentRuns: (limit) => recentRuns(gateway.store, limit),
+    findRun: (runId) => findRun(gateway.store, runId),
     settleApproval: (runId, decision, by) => gateway.settleApproval(runId, decision, by),
     restart: (server) => gateway.restart(server),
     logs: async (server) => gateway.logs(server),
-
-    async run(id) {
-      const [run, approvals] = await Promise.all([
-        gateway.store.runs.get(id),
-        gateway.store.approvals.list({ runId: id }),
-      ]);
-      return run || approvals.length > 0 ? { run, approvals } : null;
-    },
 
     async loginStart(server, redirectUrl) {
       const reply = await gateway.login(server, redirectUrl);

@@ -1,6 +1,6 @@
 import type { GatewayStats, SearchHit, ServerReport } from './gateway.ts';
-import type { RunInQuestion } from './gateway-procedures.ts';
 import type { Approval } from './ports.ts';
+import type { RunInQuestion } from './runs-in-question.ts';
 
 /** What the gateway answers as programs see it: snake_case, dates as text. */
 
@@ -49,9 +49,9 @@ export function hitToWire({ tool, related, ...scores }: SearchHit) {
   };
 }
 
-export function runToWire(id: string, { run, approvals }: RunInQuestion) {
+export function runToWire({ runId, run, approvals }: RunInQuestion) {
   return {
-    run_id: id,
+    run_id: runId,
     session_id: run?.sessionId ?? null,
     intent: run?.intentText ?? null,
     status: run?.status ?? 'running',
@@ -62,7 +62,7 @@ export function runToWire(id: string, { run, approvals }: RunInQuestion) {
   };
 }
 
-export function approvalToWire(approval: Approval) {
+function approvalToWire(approval: Approval) {
   return {
     approval_id: approval.id,
     run_id: approval.runId,

@@ -27,7 +27,10 @@ test('[SRVCMD-2] adding and removing a server leaves the rest of the file as it 
   const file = join(dir, 'pml.json');
   const before = '{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"a": { "command": "a" }, // a\r\n\t},\r\n}\r\n';
   await writeFile(file, `\uFEFF${before}`);
-  await addServer(source, 'web', { url: 'https://x.example/mcp', headers: { Authorization: 'Bearer ${TOKEN}' } });
+  await addServer(source, 'web', {
+    url: 'https://x.example/mcp',
+    headers: { Authorization: 'Bearer ${TOKEN}' },
+  });
   const after = await readFile(file, 'utf8');
   expect(after).toContain('// a\r\n\t\t"web": {\r\n\t\t\t"url": "https://x.example/mcp",\r\n');
   expect(after).toContain('Bearer ${TOKEN}');
@@ -56,7 +59,9 @@ test('[SRVCMD-3] what would make the file wrong is refused and not written', asy
   await expect(addServer(source, 'no good', { command: 'y' })).rejects.toMatchObject({
     code: 'config_invalid',
   });
-  await expect(addServer(source, 'v', { command: '${NOT_SET}' })).rejects.toThrow(/NOT_SET, which is not set/);
+  await expect(addServer(source, 'v', { command: '${NOT_SET}' })).rejects.toThrow(
+    /NOT_SET, which is not set/,
+  );
   await expect(removeServer(source, 'gihub')).rejects.toMatchObject({
     code: 'not_found',
     hint: 'Did you mean "github"?',

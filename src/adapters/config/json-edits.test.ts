@@ -79,7 +79,9 @@ describe('[SRVCMD-2] a change leaves every other character in place', () => {
       after = removeProperty(after, ['mcpServers', 'b']);
       after = setProperty(after, ['mcpServers', 'pml'], { command: 'n' });
       const errors: never[] = [];
-      expect(parse(after, errors, { allowTrailingComma: true }).mcpServers).toEqual({ pml: { command: 'n' } });
+      expect(parse(after, errors, { allowTrailingComma: true }).mcpServers).toEqual({
+        pml: { command: 'n' },
+      });
       expect(errors).toEqual([]);
     }
   });

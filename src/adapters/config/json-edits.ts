@@ -1,10 +1,17 @@
-import { createScanner, findNodeAtLocation, type JSONPath, type Node, SyntaxKind } from 'jsonc-parser';
+import { createScanner, findNodeAtLocation, type JSONPath, type Node } from 'jsonc-parser';
 import { parseSource } from './source-text.ts';
 
 /**
  * Changes to one property of a JSON text that leave every other character where it is: comments,
  * trailing commas, neighbours written on one line. `modify` of jsonc-parser lays neighbours out anew.
  */
+
+/** Kinds of jsonc-parser's scanner, whose enum cannot be imported: it is gone after compilation. */
+const COMMA = 5;
+const LINE_COMMENT = 12;
+const BLOCK_COMMENT = 13;
+const LINE_BREAK = 14;
+const SPACE = 15;
 
 /** Adds or replaces; objects on the way that are missing are made. */
 export function setProperty(text: string, path: JSONPath, value: unknown): string {
@@ -84,18 +91,19 @@ function whatFollows(text: string, end: number): { hasComma: boolean; comma: num
   let comma = -1;
   let endOfItem = end;
   let sameLine = true;
-  for (let token = scanner.scan(); ; token = scanner.scan()) {
+  for (;;) {
+    const token: number = scanner.scan();
     const tokenEnd = scanner.getTokenOffset() + scanner.getTokenLength();
-    if (token === SyntaxKind.CommaToken && comma === -1) {
+    if (token === COMMA && comma === -1) {
       comma = scanner.getTokenOffset();
       endOfItem = tokenEnd;
       sameLine = true;
-    } else if (token === SyntaxKind.LineCommentTrivia || token === SyntaxKind.BlockCommentTrivia) {
+    } else if (token === LINE_COMMENT || token === BLOCK_COMMENT) {
       if (sameLine) endOfItem = tokenEnd;
-    } else if (token === SyntaxKind.LineBreakTrivia) {
+    } else if (token === LINE_BREAK) {
       sameLine = false;
       if (comma !== -1) break;
-    } else if (token !== SyntaxKind.Trivia) break;
+    } else if (token !== SPACE) break;
   }
   return { hasComma: comma !== -1, comma, endOfItem };
 }

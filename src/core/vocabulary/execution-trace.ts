@@ -98,3 +98,9 @@ export function traceToWire(trace: ExecutionTrace) {
     events: trace.events.map(toWire),
   };
 }
+
+/** The same without its calls and events, for lists. */
+export function traceSummaryToWire(trace: ExecutionTrace) {
+  const { events: _events, tool_invocations: _calls, ...head } = traceToWire(trace);
+  return head;
+}

@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import type { HttpBindings } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import type { Gateway } from '../../../engine/gateway.ts';
+import { type EventStreamOptions, followEvents } from '../event-stream.ts';
+
+export interface EventOptions extends Pick<EventStreamOptions, 'heartbeatMs' | 'maxBehind'> {}
+
+/** Answers the id of the newest event, for whoever takes a snapshot and follows from there. */
+export function eventRoutes(api: Hono, { events }: Gateway, options: EventOptions = {}): () => string {
+  const life = randomUUID().slice(0, 8);
+  api.get('/events', (context) => {
+    const after = context.req.header('last-event-id') ?? context.req.query('since');
+    const { outgoing } = (context.env ?? {}) as Partial<HttpBindings>;
+    context.header('X-Accel-Buffering', 'no');
+    return streamSSE(context, async (stream) => {
+      const ended = new AbortController();
+      stream.onAbort(() => ended.abort());
+      // Only the socket itself can be cut: what is written to a reader that stands still never ends.
+      const onSlow = () => {
+        ended.abort();
+        stream.abort();
+        outgoing?.destroy();
+      };
+      const messages = followEvents(events, { ...options, life, after, signal: ended.signal, onSlow });
+      for await (const message of messages) await stream.writeSSE(message);
+    });
+  });
+  return () => `${life}.${events.lastSeq}`;
+}

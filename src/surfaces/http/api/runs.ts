@@ -1,0 +1,39 @@
+import type { Context, Hono } from 'hono';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import type { Gateway } from '../../../engine/gateway.ts';
+import { runToWire } from '../../../engine/gateway-wire.ts';
+import { findRun, type RunInQuestion, recentRuns } from '../../../engine/runs-in-question.ts';
+import { countParameter } from './parameters.ts';
+
+const DEFAULTS = { limit: 50, maxLimit: 500 };
+
+export function runRoutes(api: Hono, gateway: Gateway): void {
+  const known = async (runId: string): Promise<RunInQuestion> => {
+    const found = await findRun(gateway.store, runId);
+    if (found) return found;
+    throw new PmlError('not_found', `There is no run ${runId}`, { hint: 'See GET /api/runs.' });
+  };
+  const settle = (decision: 'approved' | 'rejected') => async (context: Context) => {
+    const runId = context.req.param('id') ?? '';
+    await known(runId);
+    if (!(await gateway.settleApproval(runId, decision, deciderOf(context)))) {
+      throw new PmlError('store_conflict', `Nothing of run ${runId} waits for a decision any more`, {
+        hint: 'See who decided with GET /api/runs/:id.',
+      });
+    }
+    return context.json(runToWire(await known(runId)));
+  };
+
+  api.get('/runs', async (context) => {
+    const limit = countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit);
+    return context.json({ runs: (await recentRuns(gateway.store, limit)).map(runToWire) });
+  });
+  api.get('/runs/:id', async (context) => context.json(runToWire(await known(context.req.param('id')))));
+  api.post('/runs/:id/approve', settle('approved'));
+  api.post('/runs/:id/reject', settle('rejected'));
+}
+
+/** For the record of decisions: a browser that was logged in, or a program with the token. */
+function deciderOf(context: Context): string {
+  return context.req.header('authorization') === undefined ? 'dashboard' : 'api';
+}

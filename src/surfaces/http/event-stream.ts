@@ -1,0 +1,109 @@
+import type { EventLog, NumberedEvent } from '../../engine/event-log.ts';
+
+const DEFAULTS = {
+  /** Silence after which a sign of life is sent: proxies and sleeping laptops end quiet connections. */
+  heartbeatMs: 15_000,
+  /** Events a reader may be behind before it is given up; it can come back and catch up. */
+  maxBehind: 1_000,
+};
+
+/** One message of `text/event-stream`. */
+export interface StreamMessage {
+  readonly event: string;
+  readonly data: string;
+  readonly id?: string;
+}
+
+export interface EventStreamOptions {
+  /** Tells this life of the gateway from others: numbers start anew with each. */
+  readonly life: string;
+  /** The last id the reader saw; undefined for one that starts now. */
+  readonly after: string | undefined;
+  /** Ends the stream. */
+  readonly signal: AbortSignal;
+  /** The reader does not keep up: whoever holds its connection should cut it. */
+  onSlow(): void;
+  readonly heartbeatMs?: number;
+  readonly maxBehind?: number;
+}
+
+/**
+ * Events from where the reader left off, then as they happen. The log is the only buffer, and it is
+ * bounded: nothing is taken from it before the reader has taken what came before.
+ */
+export async function* followEvents(
+  log: EventLog,
+  options: EventStreamOptions,
+): AsyncGenerator<StreamMessage> {
+  const { life, signal, onSlow, heartbeatMs, maxBehind } = { ...DEFAULTS, ...options };
+  const idOf = (seq: number) => `${life}.${seq}`;
+  const asked = seqOf(options.after, life);
+  const known = asked === null || log.since(asked) !== null;
+  let seq = asked !== null && known ? asked : log.lastSeq;
+  // Whoever comes back has something to catch up with.
+  const allowance = maxBehind + log.lastSeq - seq;
+  const alarm = createAlarm(signal);
+  const unfollow = log.follow((event) => {
+    if (event.seq - seq > allowance) onSlow();
+    alarm.ring();
+  });
+  try {
+    if (asked === null || !known) {
+      // `reset`: what was missed is gone, so take a new snapshot.
+      yield marker(options.after === undefined ? 'hello' : 'reset', idOf(seq));
+    }
+    while (!signal.aborted) {
+      const events = log.since(seq);
+      if (events === null) return onSlow();
+      for (const event of events) {
+        yield toMessage(event, idOf(event.seq));
+        seq = event.seq;
+        if (signal.aborted) return;
+      }
+      if (seq === log.lastSeq && !(await alarm.wait(heartbeatMs))) yield { event: 'heartbeat', data: '{}' };
+    }
+  } finally {
+    unfollow();
+  }
+}
+
+/** Null for an id of another life, or none at all. */
+function seqOf(id: string | undefined, life: string): number | null {
+  const [before, seq] = id?.split('.') ?? [];
+  return before === life && seq !== undefined && /^\d+$/.test(seq) ? Number(seq) : null;
+}
+
+function marker(event: string, id: string): StreamMessage {
+  return { event, id, data: JSON.stringify({ last_event_id: id }) };
+}
+
+function toMessage({ at, event }: NumberedEvent, id: string): StreamMessage {
+  return { event: event.type, id, data: JSON.stringify({ at, ...event }) };
+}
+
+/** Waits for a ring, the end, or too long: false for the last. A ring before the wait counts. */
+function createAlarm(signal: AbortSignal) {
+  let hasRung = false;
+  let wake = () => {};
+  const ring = () => {
+    hasRung = true;
+    wake();
+  };
+  signal.addEventListener('abort', ring, { once: true });
+  return {
+    ring,
+    async wait(ms: number): Promise<boolean> {
+      let timer: NodeJS.Timeout | undefined;
+      if (!hasRung) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          timer = setTimeout(resolve, ms);
+        });
+      }
+      clearTimeout(timer);
+      const rung = hasRung;
+      hasRung = false;
+      return rung;
+    },
+  };
+}
