@@ -3,7 +3,7 @@
 // and hands over to the Node 26 that PML brings along.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import module, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const WANTED_MAJOR = 26;
@@ -18,6 +18,9 @@ const BUNDLED = {
 const source = new URL('../src/main.ts', import.meta.url);
 const built = new URL('../dist/main.js', import.meta.url);
 const main = existsSync(source) ? source : built;
+
+// Compiled code is kept between starts, which halves them; older versions of Node cannot.
+module.enableCompileCache?.();
 
 if (Number.parseInt(process.versions.node, 10) >= WANTED_MAJOR) {
   await import(main.href);

@@ -51,13 +51,13 @@ export interface System {
   loadSettings(options: GlobalOptions): Promise<Settings>;
   /** This process's own, or through the process that holds the data dir. */
   openStore(options: GlobalOptions, role: string): Promise<OpenedStore>;
-  createEmbedder(settings: Settings): Embedder;
+  createEmbedder(settings: Settings): Promise<Embedder>;
   /** The living holder of the data dir, if any. */
   holder(options: GlobalOptions): Promise<Holder | null>;
   /** Refused while another process serves from the data dir. */
   serve(options: ServeOptions): Promise<RunningGateway>;
   /** The gateway as a stdio MCP server: this process's own, or that of whoever holds the data dir. */
-  stdio(options: GlobalOptions): StdioGateway;
+  stdio(options: GlobalOptions): Promise<StdioGateway>;
   /** A login link of the gateway that runs on the data dir. */
   loginLink(options: GlobalOptions): Promise<string>;
 }

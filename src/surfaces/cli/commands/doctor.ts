@@ -100,7 +100,7 @@ async function checkStore(system: System, options: GlobalOptions): Promise<Check
 }
 
 async function checkEmbedding(system: System, settings: Settings): Promise<Check> {
-  const embedder = system.createEmbedder(settings);
+  const embedder = await system.createEmbedder(settings);
   try {
     const [same, other] = await embedder.embed(['read a file', 'play a song']);
     const cosine = same && other ? same.reduce((sum, x, i) => sum + x * (other[i] ?? 0), 0) : Number.NaN;

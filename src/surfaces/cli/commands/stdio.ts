@@ -10,7 +10,7 @@ export const stdioCommand: CommandModule = (program, { system, terminal }) => {
       '\nExample, in a client\'s configuration:\n  { "command": "pml", "args": ["stdio"] }',
     )
     .action(async (options: GlobalOptions) => {
-      const gateway = system.stdio(options);
+      const gateway = await system.stdio(options);
       try {
         await Promise.race([gateway.ended, terminal.untilStopped()]);
       } finally {

@@ -1,9 +1,9 @@
-import { InvalidArgumentError } from 'commander';
 import type { ExecutionTrace } from '../../../core/vocabulary/execution-trace.ts';
 import { traceSummaryToWire, traceToWire } from '../../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Store } from '../../../engine/ports.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
+import { parseCount } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 
 interface ListOptions extends GlobalOptions {
@@ -61,10 +61,4 @@ function row(trace: ExecutionTrace): string {
   const mark = trace.success ? '✓' : '✗';
   const calls = `${trace.toolInvocations.length} calls, ${Math.round(trace.durationMs)} ms`;
   return `${mark} ${trace.id}  ${trace.executedAt.toISOString()}  ${calls}  ${trace.intentText ?? ''}`;
-}
-
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a positive number.');
-  return count;
 }

@@ -1,0 +1,165 @@
+import { watchSettings } from '../adapters/config/watch-settings.ts';
+import { readToken } from '../adapters/store/data-dir.ts';
+import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
+import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
+import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
+import { createLogger } from '../adapters/telemetry/logger.ts';
+import { reapOrphans } from '../adapters/upstream/child-registry.ts';
+import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { Gateway } from '../engine/gateway.ts';
+import type { Logger, LogLevel, RemoteProcedures, Settings } from '../engine/ports.ts';
+import { storeProcedures } from '../engine/remote-procedures.ts';
+import { createAccess } from '../surfaces/http/access.ts';
+import { createApp } from '../surfaces/http/create-app.ts';
+import { hostsOf } from '../surfaces/http/guard.ts';
+import { type Listener, listen } from '../surfaces/http/listen.ts';
+import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
+import { openGateway } from './open-gateway.ts';
+import type { Own } from './own.ts';
+
+export interface HoldOptions {
+  readonly own: Own;
+  readonly host: string;
+  readonly port: number;
+  /** Take any free port when the wanted one is taken. */
+  readonly anyPort?: boolean;
+  /** Start servers to learn the tools of those that are not known yet. */
+  readonly fillIn: boolean;
+  /** How to let go of the data dir when a `serve` wants it. */
+  readonly handOver?: () => Promise<void>;
+}
+
+export interface Held {
+  readonly gateway: Gateway;
+  readonly procedures: RemoteProcedures;
+  readonly logger: Logger;
+  readonly listener: Listener;
+  /** The HTTP surface without the network between. */
+  readonly fetch: typeof fetch;
+  readonly createLink: () => string;
+  close(): Promise<void>;
+}
+
+/** Opens store, servers and listener and tells others where it is; undone in reverse. */
+export async function hold(
+  dir: string,
+  settings: Settings,
+  lock: DataDirLock,
+  options: HoldOptions,
+): Promise<Held> {
+  const undo: (() => Promise<void>)[] = [lock.release];
+  const close = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    const token = await readToken(dir);
+    const redaction = createRedaction(token, settings);
+    const logger = createLogger({ level: logLevel(options.own.env), redact: redaction.redact });
+    await reapOrphans(dir);
+    const store = await (settings.store.url ? openPostgresStore(settings.store.url) : openPgliteStore(dir));
+    undo.push(store.close);
+    const { version } = options.own;
+    const { fillIn } = options;
+    const gateway = await openGateway(dir, settings, {
+      store,
+      logger,
+      redact: redaction.redact,
+      version,
+      fillIn,
+    });
+    undo.push(gateway.close);
+
+    const mcp = createMcpEndpoints(gateway, { version, logger });
+    undo.push(mcp.close);
+
+    const access = createAccess(token);
+    let listener: Listener | undefined;
+    const createLink = () => `${listener?.url}/login?code=${access.createLoginCode()}`;
+    const procedures = {
+      ...storeProcedures(store),
+      login: { createLink: async () => createLink() },
+      // Answered before it is done: the answer goes through what is about to close.
+      holder: { handOver: async () => void setImmediate(() => options.handOver?.()) },
+    };
+    const app = createApp({
+      access,
+      logger,
+      now: () => performance.now(),
+      allowedHosts: () => hostsOf(options.host, listener?.port ?? options.port),
+      procedures,
+      mcp,
+      about: () => ({ version, pid: process.pid, role: lock.holder.role }),
+    });
+    listener = await listenOn(app, options);
+    undo.push(listener.close);
+    await lock.announce(listener.port);
+    undo.push(() => lock.announce(null));
+    undo.push(await followSettings(gateway, redaction, logger, settings, options.own));
+    const { port } = listener;
+    const fetchHere: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      request.headers.set('host', `127.0.0.1:${port}`);
+      return await app.fetch(request);
+    };
+    return { gateway, procedures, logger, listener, fetch: fetchHere, createLink, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Follows the settings: what was no secret before may be one after a reload. */
+function createRedaction(token: string, settings: Settings) {
+  const from = ({ secrets }: Settings) => createRedactor([...secrets, token]);
+  let current = from(settings);
+  const redact = ((value: unknown) => current(value)) as Redactor;
+  return {
+    redact,
+    use(next: Settings) {
+      current = from(next);
+    },
+  };
+}
+
+async function listenOn(app: ReturnType<typeof createApp>, options: HoldOptions): Promise<Listener> {
+  try {
+    return await listen(app, options.host, options.port);
+  } catch (error) {
+    if (!options.anyPort || !(error instanceof PmlError) || error.code !== 'port_in_use') throw error;
+    return await listen(app, options.host, 0);
+  }
+}
+
+/** A file that cannot be used changes nothing: the error is shown, the old settings stay. */
+async function followSettings(
+  gateway: Gateway,
+  redaction: ReturnType<typeof createRedaction>,
+  logger: Logger,
+  settings: Settings,
+  { env, cwd }: Own,
+): Promise<() => Promise<void>> {
+  if (settings.file === null) return async () => {};
+  const reload = async (next: Settings) => {
+    redaction.use(next);
+    await gateway.reload(next);
+  };
+  const watcher = await watchSettings(
+    { env, cwd, file: settings.file },
+    settings,
+    (next) =>
+      void reload(next).catch((error) =>
+        logger.log('error', 'The new settings failed', { error: String(error) }),
+      ),
+    (error) => {
+      logger.log('error', error.message, { hint: error.hint });
+      gateway.events.emit({ type: 'config_error', error: error.toShape() });
+    },
+  );
+  return async () => watcher.close();
+}
+
+function logLevel(env: Own['env']): LogLevel {
+  const wanted = env.PML_LOG;
+  return wanted === 'debug' || wanted === 'info' || wanted === 'error' ? wanted : 'warn';
+}

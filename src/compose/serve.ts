@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { createHttpBridge } from '../adapters/client/http-bridge.ts';
+import { prepareDemo } from '../adapters/config/demo-settings.ts';
+import { claim } from '../adapters/store/claim-data-dir.ts';
+import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
+import { type DataDirLock, isAlive, readHolder } from '../adapters/store/data-dir-lock.ts';
+import type { Settings } from '../engine/ports.ts';
+import type { RunningGateway, ServeOptions } from '../surfaces/cli/system.ts';
+import { hold } from './hold.ts';
+import type { Own } from './own.ts';
+
+/** The gateway for as long as it is wanted, on a data dir of its own for the demo. */
+export async function serve(
+  dataDir: string,
+  settingsOf: () => Promise<Settings>,
+  options: ServeOptions,
+  own: Own,
+): Promise<RunningGateway> {
+  const isDemo =
+    options.demo === 'always' || (options.demo !== undefined && (await settingsOf()).file === null);
+  const dir = isDemo ? join(dataDir, 'demo') : dataDir;
+  await ensureDataDir(dir);
+  const settings = isDemo ? await prepareDemo(dir) : await settingsOf();
+  const lock = await takeOver(dir);
+  const host = options.host ?? settings.http.host;
+  const port = options.port ?? settings.http.port;
+  const anyPort = isDemo && options.port === undefined;
+  const held = await hold(dir, settings, lock, { own, host, port, anyPort, fillIn: true });
+  const takenPort = port !== 0 && held.listener.port !== port ? port : null;
+  return {
+    url: held.listener.url,
+    loginUrl: held.createLink(),
+    dataDir: dir,
+    settings,
+    notes: notesFor(settings, isDemo, takenPort),
+    close: held.close,
+  };
+}
+
+/** A `pml stdio` that holds the data dir hands it over: of all holders only another `serve` stays. */
+async function takeOver(dir: string): Promise<DataDirLock> {
+  const holder = await readHolder(dir);
+  if (holder?.role === 'stdio' && holder.port !== null && isAlive(holder)) {
+    const bridge = createHttpBridge(holder.port, await readToken(dir));
+    await bridge.call('holder', 'handOver', []).catch(() => {});
+    await bridge.close();
+  }
+  return await claim(dir, 'serve', { patience: (heldBy) => heldBy.role !== 'serve' });
+}
+
+function notesFor(settings: Settings, isDemo: boolean, takenPort: number | null): string[] {
+  const notes: string[] = [];
+  if (takenPort !== null) notes.push(`Port ${takenPort} is taken, so another one was chosen.`);
+  if (isDemo)
+    notes.push('This is the demo, on a scratch folder of its own. Running code comes with a later version.');
+  else if (settings.servers.length === 0) {
+    notes.push('No servers are attached yet: write them into a pml.json as "mcpServers", or try --demo.');
+  }
+  return notes;
+}

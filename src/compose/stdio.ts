@@ -1,0 +1,33 @@
+import { runStdioPump } from '../adapters/client/stdio-pump.ts';
+import { claimOrReach } from '../adapters/store/claim-data-dir.ts';
+import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
+import type { Settings } from '../engine/ports.ts';
+import type { StdioGateway } from '../surfaces/cli/system.ts';
+import type { Held } from './hold.ts';
+import { LOOPBACK, type Own } from './own.ts';
+
+/** Each `pml stdio` carries its client's messages to the holder of the data dir, which may be itself. */
+export function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own: Own): StdioGateway {
+  let held: Held | null = null;
+  const letGo = async () => {
+    const holding = held;
+    held = null;
+    await holding?.close();
+  };
+  const reach = async () => {
+    await ensureDataDir(dir);
+    const headers = { authorization: `Bearer ${await readToken(dir)}` };
+    const claimed = await claimOrReach(dir, 'stdio');
+    if ('holder' in claimed) return { url: mcpUrl(claimed.holder.port), headers };
+    const [settings, { hold }] = await Promise.all([settingsOf(), import('./hold.ts')]);
+    held = await hold(dir, settings, claimed.lock, { own, ...LOOPBACK, fillIn: true, handOver: letGo });
+    return { url: mcpUrl(held.listener.port), headers, fetch: held.fetch };
+  };
+  const onError = (error: Error) => void process.stderr.write(`pml: ${error.message}\n`);
+  const ended = runStdioPump({ stdin: process.stdin, stdout: process.stdout, reach, onError });
+  return { ended, close: letGo };
+}
+
+function mcpUrl(port: number): URL {
+  return new URL(`http://127.0.0.1:${port}/mcp`);
+}

@@ -1,0 +1,10 @@
+/** Rows in columns, as wide as they need to be; the last one is left as it is. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  );
+  return rows
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd())
+    .map((line) => `${line}\n`)
+    .join('');
+}

@@ -1,0 +1,65 @@
+import { confirmed } from '../confirmed.ts';
+import type { CommandModule } from '../command.ts';
+import type { InitOptions, SetupPlan } from '../system.ts';
+
+interface Options extends InitOptions {
+  readonly undo?: boolean;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  $ pml init
+  $ pml init --from cursor --dry-run
+  $ pml init --undo`;
+
+export const initCommand: CommandModule = (program, { system, terminal }) => {
+  program
+    .command('init')
+    .description('put the servers of your MCP clients behind PML, and PML into the clients')
+    .option('--from <client>', 'claude, cursor, vscode, codex, or a file (default: every client there is)')
+    .option('--undo', 'give the files back as they were before the last init')
+    .option('--yes', 'make the changes without asking')
+    .option('--dry-run', 'show what would change, and change nothing')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      const plan = options.undo ? await system.planUndo(options) : await system.planInit(options);
+      if (!options.json) terminal.out(describe(plan));
+      const done = (await isWanted(plan, options)) ? await plan.apply() : null;
+      if (options.json) terminal.out(`${JSON.stringify(toJson(plan, done))}\n`);
+      else terminal.out(conclude(plan, options, done));
+    });
+
+  async function isWanted(plan: SetupPlan, options: Options): Promise<boolean> {
+    if (options.dryRun) return false;
+    // Nothing to look at, nothing to ask.
+    return plan.changes.length === 0 || (await confirmed(terminal, 'Make these changes?', options));
+  }
+};
+
+function describe({ changes, imported, notes }: SetupPlan): string {
+  const servers = imported.map(({ name, from }) => `  ${name} (from ${from})`);
+  return [
+    ...changes.map(({ label, diff }) => `${label}\n${diff}`),
+    ...(changes.length > 0 ? ['Values of env and headers are hidden here; they are written as they are.', ''] : []),
+    ...(servers.length > 0 ? ['Servers that go behind PML:', ...servers, ''] : []),
+    ...notes.map((note) => `! ${note}`),
+    ...(notes.length > 0 ? [''] : []),
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function conclude({ changes }: SetupPlan, { undo }: Options, done: readonly string[] | null): string {
+  if (changes.length === 0) return 'Nothing to change: everything is as it should be.\n';
+  if (done === null) return 'Nothing was changed.\n';
+  const next = undo
+    ? 'Restart your clients, so that they read their files anew.'
+    : 'Restart your clients, so that they read their files anew. "pml init --undo" takes this back.';
+  return [...done, next].map((line) => `${line}\n`).join('');
+}
+
+function toJson({ changes, imported, notes }: SetupPlan, done: readonly string[] | null) {
+  return { changes, imported, notes, applied: done !== null, done: done ?? [] };
+}

@@ -1,0 +1,110 @@
+import { userInfo } from 'node:os';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
+import { runToWire } from '../../../engine/gateway-wire.ts';
+import type { Approval } from '../../../engine/ports.ts';
+import type { RunInQuestion } from '../../../engine/runs-in-question.ts';
+import type { CommandModule } from '../command.ts';
+import { confirmed } from '../confirmed.ts';
+import { parseCount } from '../parse-option.ts';
+import type { GlobalOptions } from '../system.ts';
+import { withGateway } from '../with-gateway.ts';
+
+interface ListOptions extends GlobalOptions {
+  readonly all?: boolean;
+  readonly limit: number;
+}
+
+interface DecideOptions extends GlobalOptions {
+  readonly yes?: boolean;
+}
+
+const DECISIONS = {
+  approve: { decision: 'approved', does: 'let a run do exactly what it asks for', question: 'Let it run?' },
+  reject: { decision: 'rejected', does: 'refuse what a run asks for', question: 'Refuse it?' },
+} as const;
+
+export const runsCommand: CommandModule = (program, context) => {
+  const { terminal } = context;
+  const runs = program.command('runs').description('see what waits for your decision, and decide');
+
+  runs
+    .command('ls', { isDefault: true })
+    .description('list the runs that wait for a person, with what they ask for')
+    .option('--all', 'the others too')
+    .option('--limit <number>', 'how many at the most, with --all', parseCount, 20)
+    .addHelpText('after', '\nExample:\n  $ pml runs ls')
+    .action((options: ListOptions) =>
+      withGateway(context, options, 'runs', async (gateway) => {
+        const found = options.all ? await gateway.recentRuns(options.limit) : await gateway.waitingRuns();
+        if (options.json) terminal.out(`${JSON.stringify({ runs: found.map(runToWire) })}\n`);
+        else if (found.length === 0) terminal.out(options.all ? 'There are no runs.\n' : 'Nothing waits for you.\n');
+        else terminal.out(found.map(describe).join('\n'));
+      }),
+    );
+
+  runs
+    .command('show')
+    .argument('<id>', 'id of the run')
+    .description('show one run and everything asked about it')
+    .addHelpText('after', '\nExample:\n  $ pml runs show 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11')
+    .action((id: string, options: GlobalOptions) =>
+      withGateway(context, options, 'runs', async (gateway) => {
+        const run = await known(gateway, id);
+        terminal.out(options.json ? `${JSON.stringify(runToWire(run))}\n` : describe(run));
+      }),
+    );
+
+  for (const [name, { decision, does, question }] of Object.entries(DECISIONS)) {
+    runs
+      .command(name)
+      .argument('<id>', 'id of the run')
+      .description(does)
+      .option('--yes', 'decide without asking again')
+      .addHelpText('after', `\nExample:\n  $ pml runs ${name} 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11`)
+      .action((id: string, options: DecideOptions) =>
+        withGateway(context, options, 'runs', async (gateway) => {
+          const run = await known(gateway, id);
+          if (!run.approvals.some(isPending)) throw nothingToDecide(id);
+          // On stderr, so that a pipe still gets nothing but the result.
+          terminal.err(`${run.approvals.filter(isPending).map(askedFor).join('\n')}\n`);
+          if (!(await confirmed(terminal, question, options))) {
+            terminal.err('Nothing was decided.\n');
+            return;
+          }
+          if (!(await gateway.settleApproval(id, decision, userInfo().username))) throw nothingToDecide(id);
+          const settled = await known(gateway, id);
+          terminal.out(options.json ? `${JSON.stringify(runToWire(settled))}\n` : `Run ${id} is ${decision}.\n`);
+        }),
+      );
+  }
+};
+
+async function known(gateway: GatewayClient, id: string): Promise<RunInQuestion> {
+  const run = await gateway.findRun(id);
+  if (run) return run;
+  throw new PmlError('not_found', `There is no run ${id}`, { hint: 'See "pml runs ls --all".' });
+}
+
+function nothingToDecide(id: string): PmlError {
+  return new PmlError('store_conflict', `Nothing of run ${id} waits for a decision`, {
+    hint: `See who decided with "pml runs show ${id}".`,
+  });
+}
+
+function isPending({ state }: Approval): boolean {
+  return state === 'pending';
+}
+
+function describe({ runId, run, approvals }: RunInQuestion): string {
+  const head = [runId, run?.status ?? 'running', run?.intentText ?? ''].join('  ').trimEnd();
+  return `${[head, ...approvals.map(askedFor)].join('\n')}\n`;
+}
+
+/** The call as it would be made, and what became of the question. */
+function askedFor(approval: Approval): string {
+  const { node, reason, state, settledBy } = approval;
+  const answer = state === 'pending' ? 'waits for you' : `${state} by ${settledBy ?? 'somebody'}`;
+  const args = JSON.stringify(approval.arguments, null, 2).replaceAll('\n', '\n  ');
+  return `  ${node}  (${answer}; ${reason})\n  ${args}`;
+}

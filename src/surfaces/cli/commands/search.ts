@@ -1,0 +1,73 @@
+import type { SearchHit } from '../../../engine/gateway.ts';
+import { hitToWire } from '../../../engine/gateway-wire.ts';
+import { columns } from '../columns.ts';
+import type { CommandModule } from '../command.ts';
+import { parseCount, parseList } from '../parse-option.ts';
+import type { GlobalOptions } from '../system.ts';
+import { withGateway } from '../with-gateway.ts';
+
+interface Options extends GlobalOptions {
+  readonly limit: number;
+  readonly server?: string;
+  readonly context?: string[];
+  readonly explain?: boolean;
+}
+
+/** Columns of a description that are shown on one line. */
+const SUMMARY_WIDTH = 80;
+
+export const searchCommand: CommandModule = (program, context) => {
+  const { terminal } = context;
+  program
+    .command('search')
+    .argument('<query>', 'what you want to do')
+    .description('find tools by what they do')
+    .option('--limit <number>', 'how many at the most', parseCount, 5)
+    .option('--server <name>', 'only tools of this server')
+    .option('--context <tools>', 'tools used just before, as a:b,c:d', parseList)
+    .option('--explain', 'show what each score is made of')
+    .addHelpText('after', '\nExample:\n  $ pml search "read a text file" --limit 3 --explain')
+    .action((query: string, options: Options) =>
+      withGateway(context, options, 'search', async (gateway) => {
+        const { limit, server, context: contextTools, explain } = options;
+        const hits = await gateway.searchTools({
+          query,
+          limit,
+          includeRelated: explain === true || options.json === true,
+          ...(server !== undefined && { server }),
+          ...(contextTools && { contextTools }),
+        });
+        if (options.json) terminal.out(`${JSON.stringify({ tools: hits.map(hitToWire) })}\n`);
+        else if (hits.length === 0) terminal.out('Nothing was found. "pml servers" shows whose tools are known.\n');
+        else terminal.out(explain ? hits.map(explained).join('\n') : columns(hits.map(row)));
+      }),
+    );
+};
+
+function row({ tool, finalScore }: SearchHit): string[] {
+  return [score(finalScore), tool.id, summaryOf(tool.description)];
+}
+
+function explained({ tool, related, ...scores }: SearchHit): string {
+  const parts = [
+    `semantic ${score(scores.semanticScore)}`,
+    `lexical ${score(scores.lexicalScore)}`,
+    `graph ${score(scores.graphScore)}`,
+  ];
+  const lines = [
+    `${score(scores.finalScore)}  ${tool.id}`,
+    `    ${parts.join(', ')}`,
+    `    ${summaryOf(tool.description)}`,
+    ...related.map((other) => `    ${other.relation.replaceAll('_', ' ')} ${other.toolId} (${score(other.score)})`),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function score(value: number): string {
+  return value.toFixed(3);
+}
+
+function summaryOf(description: string): string {
+  const line = description.trim().replace(/\s+/g, ' ');
+  return line.length <= SUMMARY_WIDTH ? line : `${line.slice(0, SUMMARY_WIDTH - 1)}…`;
+}

@@ -1,0 +1,27 @@
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { GatewayClient } from '../../engine/gateway-procedures.ts';
+import type { UpstreamReply } from '../../engine/ports.ts';
+import type { CommandContext } from './command.ts';
+import type { GlobalOptions } from './system.ts';
+
+/** Works with the gateway that runs on the data dir, else with one of its own that starts no server. */
+export async function withGateway<T>(
+  { system }: CommandContext,
+  options: GlobalOptions,
+  role: string,
+  work: (gateway: GatewayClient) => Promise<T>,
+): Promise<T> {
+  const { gateway, close } = await system.openGateway(options, role);
+  try {
+    return await work(gateway);
+  } finally {
+    await close();
+  }
+}
+
+/** What a server did wrong is data in the engine; for a command it is how it fails. */
+export function valueOf<T>(reply: UpstreamReply<T>): T {
+  if (reply.ok) return reply.value;
+  const { code, message, hint } = reply.error;
+  throw new PmlError(code, message, hint === undefined ? {} : { hint });
+}
