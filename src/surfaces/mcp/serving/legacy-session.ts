@@ -5,6 +5,7 @@ import {
   type Server,
   type ServerContext,
   type StandardSchemaV1,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
 import { cannotAsk } from '../client-capability.ts';
@@ -13,7 +14,6 @@ import { RPC } from '../rpc-error.ts';
 import { rawServer } from './raw-server.ts';
 import { namedClient, readParams } from './read-params.ts';
 import type { Outlet } from './served-endpoint.ts';
-import { SessionTransport } from './session-transport.ts';
 import { whenEnded } from './when-ended.ts';
 
 const DEFAULTS = {
@@ -38,7 +38,7 @@ export class LegacySession implements Outlet {
   readonly clientId = randomUUID();
   readonly logLevel = null;
   readonly #options: LegacySessionOptions;
-  readonly #transport: SessionTransport;
+  readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #server: Server;
   readonly #running = new Map<RequestId, ServerContext>();
   #streams = 0;
@@ -47,7 +47,7 @@ export class LegacySession implements Outlet {
   constructor(options: LegacySessionOptions) {
     this.#options = options;
     this.#usedAt = options.now();
-    this.#transport = new SessionTransport({
+    this.#transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => this.clientId,
       onsessioninitialized: () => options.onOpen(this),
     });
@@ -110,9 +110,6 @@ export class LegacySession implements Outlet {
     try {
       const request = { method, params, meta, retry: {}, modern: false, logLevel: null, caller };
       return await this.#options.endpoint.handle(request);
-    } catch (error) {
-      this.#transport.failed(id, error);
-      throw error;
     } finally {
       this.#running.delete(id);
       this.#usedAt = this.#options.now();

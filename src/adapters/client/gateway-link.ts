@@ -1,0 +1,162 @@
+import {
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type RequestId,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
+import { CLIENT_HEADER } from '../../core/vocabulary/client-header.ts';
+
+const DEFAULTS = {
+  /** Of the stream for what the gateway says unasked; when it stays away, so does the gateway. */
+  streamRetry: {
+    initialReconnectionDelay: 100,
+    maxReconnectionDelay: 500,
+    reconnectionDelayGrowFactor: 2,
+    maxRetries: 2,
+  },
+  /** For saying goodbye. */
+  farewellMs: 1_000,
+};
+
+/** Where the gateway is: another process over HTTP, or this one, with a `fetch` that leads into it. */
+export interface GatewayTarget {
+  readonly url: string | URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
+}
+
+export interface GatewayLinkListener {
+  onMessage(message: JSONRPCMessage): void;
+  /** The stream of a request is over, with or without an answer. */
+  onStreamEnd(id: RequestId): void;
+  /** The gateway does not answer any more. */
+  onLost(): void;
+  onError(error: Error): void;
+}
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export type Sent =
+  | { readonly kind: 'accepted' }
+  /** The gateway's own error for this message. */
+  | { readonly kind: 'refused'; readonly error: RpcError }
+  /** `unseen`: the gateway cannot have got it. */
+  | { readonly kind: 'lost'; readonly unseen: boolean };
+
+/** One connection to a gateway, over which messages of either protocol era pass as they are. */
+export class GatewayLink {
+  readonly #transport: StreamableHTTPClientTransport;
+  readonly #listener: GatewayLinkListener;
+  readonly #replies = new Map<RequestId, (message: JSONRPCMessage | null) => void>();
+  #closed = false;
+
+  constructor(target: GatewayTarget, client: string, listener: GatewayLinkListener) {
+    this.#listener = listener;
+    this.#transport = new StreamableHTTPClientTransport(new URL(target.url), {
+      requestInit: { headers: { ...target.headers, [CLIENT_HEADER]: client } },
+      ...(target.fetch && { fetch: target.fetch }),
+      reconnectionOptions: DEFAULTS.streamRetry,
+    });
+    this.#transport.onmessage = (message) => this.#receive(message);
+    this.#transport.onerror = (error) => this.#onError(error);
+  }
+
+  async open(): Promise<void> {
+    await this.#transport.start();
+  }
+
+  set protocolVersion(version: string) {
+    this.#transport.setProtocolVersion(version);
+  }
+
+  /** Resolves when the gateway has taken the message; answers come to the listener. */
+  async send(message: JSONRPCMessage, signal?: AbortSignal): Promise<Sent> {
+    if (this.#closed) return { kind: 'lost', unseen: true };
+    const id = 'method' in message && 'id' in message ? message.id : undefined;
+    try {
+      await this.#transport.send(message, {
+        ...(signal && { requestSignal: signal }),
+        ...(id !== undefined && { onRequestStreamEnd: () => this.#streamEnded(id) }),
+      });
+      return { kind: 'accepted' };
+    } catch (error) {
+      return outcomeOf(error, id);
+    }
+  }
+
+  /** A request of our own; null when it was not answered. */
+  async request(message: JSONRPCRequest): Promise<JSONRPCMessage | null> {
+    const reply = new Promise<JSONRPCMessage | null>((resolve) => this.#replies.set(message.id, resolve));
+    const sent = await this.send(message);
+    if (sent.kind !== 'accepted') this.#replies.get(message.id)?.(null);
+    return await reply.finally(() => this.#replies.delete(message.id));
+  }
+
+  /** Politely: the gateway need not wait until the session has been idle for long. */
+  async end(): Promise<void> {
+    const patience = new Promise<void>((resolve) => setTimeout(resolve, DEFAULTS.farewellMs).unref());
+    await Promise.race([this.#transport.terminateSession().catch(() => {}), patience]);
+    await this.close();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const reply of this.#replies.values()) reply(null);
+    await this.#transport.close();
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    if (this.#closed) return;
+    const reply =
+      'id' in message && !('method' in message) ? this.#replies.get(message.id as RequestId) : undefined;
+    if (reply) reply(message);
+    else this.#listener.onMessage(message);
+  }
+
+  #streamEnded(id: RequestId): void {
+    if (this.#closed) return;
+    const reply = this.#replies.get(id);
+    if (reply) reply(null);
+    else this.#listener.onStreamEnd(id);
+  }
+
+  #onError(error: Error): void {
+    if (this.#closed) return;
+    this.#listener.onError(error);
+    if (error.message.startsWith('Maximum reconnection attempts')) this.#listener.onLost();
+  }
+}
+
+function outcomeOf(error: unknown, id: RequestId | undefined): Sent {
+  if (error instanceof SdkHttpError) {
+    const own = rpcErrorIn(error, id);
+    if (own) return { kind: 'refused', error: own };
+    // The gateway has forgotten the session: another process, or the same one much later.
+    if (error.status === 404) return { kind: 'lost', unseen: true };
+    return { kind: 'refused', error: { code: -32603, message: `The gateway answered HTTP ${error.status}` } };
+  }
+  return { kind: 'lost', unseen: isRefusedConnection(error) };
+}
+
+function rpcErrorIn({ data }: SdkHttpError, id: RequestId | undefined) {
+  try {
+    const { id: answered, error } = JSON.parse(String(data?.text));
+    return answered !== null && answered === id ? error : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Nobody listens there, so nobody has got anything. */
+function isRefusedConnection(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ((at as NodeJS.ErrnoException).code === 'ECONNREFUSED') return true;
+    if (at instanceof AggregateError) return at.errors.every(isRefusedConnection);
+  }
+  return false;
+}

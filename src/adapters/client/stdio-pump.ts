@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type JSONRPCMessage,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+  PROTOCOL_VERSION_META_KEY,
+  type RequestId,
+  SUBSCRIPTION_ID_META_KEY,
+} from '@modelcontextprotocol/client';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { GatewayLink, type GatewayTarget, type RpcError } from './gateway-link.ts';
+import { SessionMemory } from './session-memory.ts';
+
+const DEFAULTS = {
+  messageBytes: 64 * 1024 * 1024,
+  /** A gateway that ends takes a moment from its last answer to letting go of the data dir. */
+  attempts: 100,
+  pauseMs: 50,
+};
+const INTERNAL_ERROR = -32603;
+
+export interface StdioPumpOptions {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  /** Finds the gateway, or makes this process the one; asked again each time it is gone. */
+  reach(): Promise<GatewayTarget>;
+  onError(error: Error): void;
+}
+
+interface OpenRequest {
+  readonly message: JSONRPCRequest;
+  readonly controller: AbortController;
+  /** The link that took it; null while it is on its way. */
+  link: GatewayLink | null;
+  /** The link on which its stream ended without an answer, which may be before we know who took it. */
+  endedOn: GatewayLink | null;
+  /** A listening client was told that it is heard; it need not hear so twice. */
+  acknowledged: boolean;
+}
+
+/**
+ * Carries messages between a client on stdin and stdout and the gateway, untouched and in both eras.
+ * Resolves when stdin ends; rejects when no gateway can be reached any more.
+ */
+export function runStdioPump(options: StdioPumpOptions): Promise<void> {
+  return new StdioPump(options).run();
+}
+
+class StdioPump {
+  readonly #options: StdioPumpOptions;
+  readonly #client: StdioServerTransport;
+  readonly #name = randomUUID();
+  readonly #memory = new SessionMemory();
+  /** The client's requests that are not answered yet. */
+  readonly #open = new Map<RequestId, OpenRequest>();
+  /** Questions of the gateway that the client has not answered yet. */
+  readonly #asked = new Set<RequestId>();
+  #link: GatewayLink | null = null;
+  #connecting: Promise<GatewayLink> | null = null;
+  #replays = 0;
+  #fail: (error: unknown) => void = () => {};
+
+  constructor(options: StdioPumpOptions) {
+    this.#options = options;
+    const { stdin, stdout } = options;
+    this.#client = new StdioServerTransport(stdin, stdout, { maxBufferSize: DEFAULTS.messageBytes });
+  }
+
+  async run(): Promise<void> {
+    const ended = new Promise<void>((resolve, reject) => {
+      this.#client.onclose = resolve;
+      this.#fail = reject;
+    });
+    this.#client.onerror = this.#options.onError;
+    this.#client.onmessage = (message) => {
+      this.#fromClient(message).catch(this.#fail);
+    };
+    await this.#client.start();
+    try {
+      await ended;
+    } catch (error) {
+      const { message } = error as Error;
+      for (const id of this.#open.keys()) this.#answer(id, { code: INTERNAL_ERROR, message });
+      throw error;
+    } finally {
+      this.#open.clear();
+      const link = this.#link ?? (await this.#connecting?.catch(() => null));
+      this.#link = null;
+      await link?.end();
+      await this.#client.close();
+    }
+  }
+
+  async #fromClient(message: JSONRPCMessage): Promise<void> {
+    this.#memory.fromClient(message);
+    if ('method' in message && 'id' in message) {
+      const controller = new AbortController();
+      const request = { message, controller, link: null, endedOn: null, acknowledged: false };
+      this.#open.set(message.id, request);
+      return await this.#deliver(request);
+    }
+    if (!('method' in message)) this.#asked.delete(message.id as RequestId);
+    else if (message.method === 'notifications/cancelled' && this.#cancel(message.params?.requestId)) return;
+    const link = await this.#current();
+    const sent = await link.send(message);
+    if (sent.kind === 'lost') this.#drop(link);
+  }
+
+  /** True when the gateway need not be told in words: in the newer era, it sees the request go away. */
+  #cancel(id: unknown): boolean {
+    const request = this.#open.get(id as RequestId);
+    this.#open.delete(id as RequestId);
+    if (!request || !isModern(request.message)) return false;
+    request.controller.abort();
+    return true;
+  }
+
+  async #deliver(request: OpenRequest): Promise<void> {
+    const { message, controller } = request;
+    const isOpen = () => this.#open.get(message.id) === request;
+    for (let attempt = 1; isOpen(); attempt++) {
+      const link = await this.#current();
+      const sent = await link.send(message, controller.signal);
+      if (!isOpen()) return;
+      if (sent.kind === 'refused') return this.#answer(message.id, sent.error);
+      if (sent.kind === 'accepted' && link === this.#link && request.endedOn !== link) {
+        request.link = link;
+        return;
+      }
+      this.#drop(link);
+      const isUnseen = sent.kind === 'lost' && sent.unseen;
+      if ((!isUnseen && !isRepeatable(message)) || attempt >= DEFAULTS.attempts) {
+        return this.#answer(message.id, lost());
+      }
+      await sleep(DEFAULTS.pauseMs);
+    }
+  }
+
+  #fromGateway(message: JSONRPCMessage, link: GatewayLink): void {
+    const version = this.#memory.fromGateway(message);
+    if (version !== null) link.protocolVersion = version;
+    if ('method' in message) {
+      if ('id' in message) this.#asked.add(message.id);
+      else if (this.#isSecondAcknowledgement(message)) return;
+    } else if (message.id !== undefined) {
+      // A gateway that ends says so to who listens; they will listen to the next one.
+      if (this.#open.get(message.id)?.acknowledged && 'result' in message) return;
+      this.#open.delete(message.id);
+    }
+    this.#client.send(message).catch(this.#options.onError);
+  }
+
+  #isSecondAcknowledgement({ method, params }: JSONRPCNotification): boolean {
+    if (method !== 'notifications/subscriptions/acknowledged') return false;
+    const request = this.#open.get(params?._meta?.[SUBSCRIPTION_ID_META_KEY] as RequestId);
+    // Who is granted nothing will hear nothing: that subscription ends at once, and rightly so.
+    if (!request || Object.keys(params?.notifications ?? {}).length === 0) return false;
+    const isSecond = request.acknowledged;
+    request.acknowledged = true;
+    return isSecond;
+  }
+
+  #onStreamEnd(id: RequestId, link: GatewayLink): void {
+    const request = this.#open.get(id);
+    if (request) request.endedOn = link;
+    if (request?.link === link) this.#drop(link);
+  }
+
+  #answer(id: RequestId, error: RpcError): void {
+    this.#open.delete(id);
+    this.#client.send({ jsonrpc: '2.0', id, error }).catch(this.#options.onError);
+  }
+
+  /** The link is of no use any more; whoever needs one next gets another. */
+  #drop(link: GatewayLink): void {
+    if (this.#link !== link) return;
+    this.#link = null;
+    void link.close();
+    for (const requestId of this.#asked) {
+      const params = { requestId, reason: 'the gateway process that asked has ended' };
+      this.#client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {});
+    }
+    this.#asked.clear();
+    for (const request of [...this.#open.values()].filter((open) => open.link === link)) {
+      request.link = null;
+      if (isRepeatable(request.message)) this.#deliver(request).catch(this.#fail);
+      else this.#answer(request.message.id, lost());
+    }
+  }
+
+  async #current(): Promise<GatewayLink> {
+    if (this.#link) return this.#link;
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = null;
+    });
+    return await this.#connecting;
+  }
+
+  async #connect(): Promise<GatewayLink> {
+    for (let attempt = 1; ; attempt++) {
+      const target = await this.#options.reach();
+      const link: GatewayLink = new GatewayLink(target, this.#name, {
+        onMessage: (message) => this.#fromGateway(message, link),
+        onStreamEnd: (id) => this.#onStreamEnd(id, link),
+        onError: this.#options.onError,
+        onLost: () => {
+          this.#drop(link);
+          this.#current().catch(this.#fail);
+        },
+      });
+      await link.open();
+      if (await this.#restore(link)) {
+        this.#link = link;
+        return link;
+      }
+      await link.close();
+      if (attempt >= DEFAULTS.attempts) throw new Error('The gateway ends as soon as it is reached');
+      await sleep(DEFAULTS.pauseMs);
+    }
+  }
+
+  /** Brings a new link to where the old one was; false when it is lost already. */
+  async #restore(link: GatewayLink): Promise<boolean> {
+    const { handshake } = this.#memory;
+    if (!handshake) return true;
+    const hello = await link.request(this.#replay(handshake.initialize));
+    if (!hello || !('result' in hello)) return false;
+    link.protocolVersion = String(hello.result.protocolVersion);
+    await link.send(handshake.initialized);
+    await Promise.all(this.#memory.wishes.map((wish) => link.request(this.#replay(wish))));
+    return true;
+  }
+
+  #replay(message: JSONRPCRequest): JSONRPCRequest {
+    return { ...message, id: `pml-replay-${++this.#replays}` };
+  }
+}
+
+/** Whether asking once more changes nothing. */
+function isRepeatable({ method }: JSONRPCRequest): boolean {
+  return method !== 'tools/call';
+}
+
+function isModern({ params }: JSONRPCRequest): boolean {
+  return params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined;
+}
+
+function lost(): RpcError {
+  const message = 'The gateway process ended during this call; it may or may not have run';
+  return { code: INTERNAL_ERROR, message, data: { code: 'holder_gone' } };
+}

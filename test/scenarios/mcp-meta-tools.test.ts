@@ -1,0 +1,324 @@
+import { describe, expect, test } from 'vitest';
+import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
+import { listTools } from '../../src/surfaces/mcp/meta-tools/tool-list.ts';
+import { benchServer } from '../support/mcp-bench-server.ts';
+import {
+  type ConnectOptions,
+  callTool,
+  connectClient,
+  ERAS,
+  fetchInto,
+  openEndpoints,
+  rawRequest,
+} from '../support/mcp-endpoints.ts';
+import { memoryGateway } from '../support/memory-gateway.ts';
+
+type Over = Parameters<typeof memoryGateway>[1];
+
+async function open(
+  options: ConnectOptions,
+  servers: readonly MemoryServer[] = [benchServer()],
+  over: Over = {},
+) {
+  const { gateway, store } = await memoryGateway(servers, over);
+  const endpoints = openEndpoints(gateway);
+  const client = await connectClient(fetchInto(endpoints), options);
+  return { client, gateway, store, endpoints };
+}
+
+describe.each(ERAS)('the five tools, %s', (era) => {
+  test('[MCP-1] are listed in one order, the same bytes every time, with the inventory in each', async () => {
+    const { client, endpoints } = await open({ era });
+    const first = await rawRequest(client, 'tools/list');
+    const names = (first.tools as { name: string }[]).map(({ name }) => name);
+    expect(names).toEqual([
+      'pml_search_tools',
+      'pml_search_capabilities',
+      'pml_suggest',
+      'pml_execute',
+      'pml_execute_workflow',
+    ]);
+    for (const { description } of first.tools as { description: string }[]) {
+      expect(description).toMatch(/^[A-Z][a-z]+ .*Attached: 1 servers?, 15 tools: bench \(15\)$/s);
+    }
+    await callTool(client, 'pml_execute', { tool: 'bench:echo', arguments: {} });
+    const other = await connectClient(fetchInto(endpoints), { era });
+    expect(JSON.stringify(await rawRequest(other, 'tools/list'))).toBe(JSON.stringify(first));
+    expect(client.getInstructions()).toMatch(/Search: pml_search_tools.*Execute: pml_execute/s);
+  });
+
+  test('[MCP-1] the whole list stays within 8 KB with 25 servers', async () => {
+    const servers = Array.from({ length: 25 }, (_, at) => benchServer(`a-server-with-a-long-name-${at}`));
+    const { client } = await open({ era }, servers);
+    const reply = await rawRequest(client, 'tools/list');
+    const whole = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1_000_000,
+      result: { resultType: 'complete', ...reply },
+    });
+    expect(Buffer.byteLength(whole)).toBeLessThanOrEqual(8 * 1024);
+    expect(JSON.stringify(reply)).toContain('25 servers, 375 tools: a-server-with-a-long-name-0 (15)');
+  });
+
+  test('[MCP-2] are found by their other names; another name is answered with the nearest', async () => {
+    const { client } = await open({ era });
+    for (const name of ['pml:search_tools', 'pml.search_tools', 'search_tools', 'pml_search_tools']) {
+      const found = await callTool(client, name, { query: 'echo', limit: 1 });
+      expect(found.structuredContent.tools).toHaveLength(1);
+    }
+    const unknown = await callTool(client, 'pml_serch_tools', { query: 'echo' });
+    expect(unknown.isError).toBe(true);
+    expect(unknown.structuredContent.error).toMatchObject({
+      code: 'not_found',
+      message: 'There is no tool "pml_serch_tools" here; the nearest is pml_search_tools',
+    });
+  });
+
+  test('[MCP-3] take arguments as JSON in strings, whole or in parts', async () => {
+    const { client } = await open({ era });
+    const echoed = { status: 'success', result: { echoed: { text: 'hi', deep: [1] } } };
+    const args = { text: 'hi', deep: [1] };
+    const spellings = [
+      JSON.stringify({ tool: 'bench:echo', arguments: args }),
+      { tool: 'bench:echo', arguments: JSON.stringify(args) },
+      JSON.stringify({ tool: 'bench:echo', arguments: JSON.stringify(args), timeout_ms: '5000' }),
+      { tool: 'mcp__bench__echo', arguments: args, intent: null },
+    ];
+    for (const spelling of spellings) {
+      expect((await callTool(client, 'pml_execute', spelling)).structuredContent).toMatchObject(echoed);
+    }
+    const search = {
+      query: 'says back',
+      limit: '1',
+      include_related: 'true',
+      context_tools: '["bench:log"]',
+    };
+    expect((await callTool(client, 'pml_search_tools', search)).structuredContent.tools).toHaveLength(1);
+    const listed = await callTool(client, 'pml_suggest', {
+      intent: 'echo',
+      executed: 'bench:log, bench:echo',
+    });
+    expect(listed.structuredContent.next).toBeInstanceOf(Array);
+    const workflow = JSON.stringify({ tasks: [{ id: 'a', tool: 'bench:count', arguments: '{}' }] });
+    const ran = await callTool(client, 'pml_execute_workflow', { workflow });
+    expect(ran.structuredContent).toMatchObject({
+      status: 'success',
+      results: { a: { result: { count: 3 } } },
+    });
+  });
+
+  test('[MCP-4] say which argument is wrong and what it should be', async () => {
+    const { client } = await open({ era });
+    const message = async (name: string, args: unknown) => {
+      const { isError, structuredContent } = await callTool(client, name, args);
+      expect(isError).toBe(true);
+      return (structuredContent.error as { message: string }).message;
+    };
+    expect(await message('pml_search_tools', { qurey: 'x' })).toMatch(
+      /query: .*expected string.*"qurey" is no argument, did you mean "query"\?/,
+    );
+    expect(await message('pml_search_tools', { query: 'x', limit: 'many' })).toMatch(
+      /limit: .*expected number/,
+    );
+    expect(await message('pml_search_tools', { query: 'x', limit: 99 })).toMatch(/limit: .*<=50/);
+    expect(await message('pml_search_tools', 'no json')).toMatch(
+      /arguments as an object, not text that is no JSON/,
+    );
+    expect(await message('pml_execute', {})).toMatch(/one of tool, code, capability or intent/);
+    expect(await message('pml_execute', { tool: 'bench:echo', code: '1' })).toMatch(/tool and code together/);
+    expect(await message('pml_execute', { tool: 'bench:echo', arguments: [1] })).toMatch(/arguments: /);
+    expect(await message('pml_execute', { tool: 'bench:ecco', arguments: {} })).toMatch(/bench:ecco/);
+    expect(await message('pml_execute_workflow', {})).toMatch(/either workflow, or run_id/);
+    expect(await message('pml_execute_workflow', { workflow: { tasks: [{}] } })).toMatch(
+      /workflow\.tasks\.0\.id: /,
+    );
+    expect(await message('pml_execute_workflow', { run_id: 'x', action: 'stop' })).toMatch(/action: .*abort/);
+  });
+
+  test('[MCP-5] search gives ids, schemas and scores', async () => {
+    const { client } = await open({ era });
+    const { structuredContent, content } = await callTool(client, 'pml_search_tools', {
+      query: 'says back what it is given',
+    });
+    expect((structuredContent.tools as unknown[])[0]).toEqual({
+      tool_id: 'bench:echo',
+      server_id: 'bench',
+      description: 'Says back what it is given',
+      input_schema: { type: 'object', additionalProperties: true },
+      semantic_score: expect.any(Number),
+      graph_score: expect.any(Number),
+      final_score: expect.any(Number),
+      related_tools: [],
+    });
+    expect(structuredContent.tools).toHaveLength(5);
+    expect(JSON.parse(content[0]?.text ?? '')).toEqual(structuredContent);
+    const capabilities = await callTool(client, 'pml_search_capabilities', { query: 'anything' });
+    expect(capabilities.structuredContent).toEqual({ capabilities: [] });
+  });
+
+  test('[MCP-6] execute gives what the tool gave, as data', async () => {
+    const { client, store, gateway } = await open({ era });
+    const run = (tool: string, args: object = {}) =>
+      callTool(client, 'pml_execute', { tool: `bench:${tool}`, arguments: args, intent: 'try it' });
+    const echoed = await run('echo', { text: 'hi' });
+    expect(echoed).toMatchObject({
+      structuredContent: {
+        status: 'success',
+        run_id: expect.any(String),
+        trace_id: expect.any(String),
+        result: { echoed: { text: 'hi' } },
+      },
+    });
+    expect((await run('count')).structuredContent.result).toEqual({ count: 3 });
+    expect((await run('plain', { answer: 'just text' })).structuredContent.result).toBe('just text');
+    const picture = await run('picture');
+    expect(picture.structuredContent.result).toBe('a dot');
+    expect(picture.content.slice(1)).toEqual([
+      { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+      { type: 'resource_link', uri: 'pml://bench/bench://note', name: 'note' },
+      { type: 'resource_link', uri: 'https://example.test/x', name: 'web' },
+    ]);
+    await gateway.settled();
+    const trace = await store.traces.get(String(echoed.structuredContent.trace_id));
+    expect(trace).toMatchObject({ runId: echoed.structuredContent.run_id, intentText: 'try it' });
+  });
+
+  test('[MCP-7] what goes wrong is told as a result of the tool', async () => {
+    const { client } = await open({ era });
+    const run = (args: object) => callTool(client, 'pml_execute', args);
+    expect(await run({ tool: 'bench:fail' })).toMatchObject({
+      isError: true,
+      structuredContent: { status: 'error', error: { code: 'tool_failed', message: 'it went wrong' } },
+    });
+    expect(await run({ tool: 'bench:reject' })).toMatchObject({
+      isError: true,
+      structuredContent: {
+        status: 'error',
+        error: { code: 'upstream_error', message: expect.stringContaining('rejected') },
+      },
+    });
+    for (const args of [{ code: 'return 1' }, { capability: 'tidy_up', arguments: {} }]) {
+      expect((await run(args)).structuredContent.error).toMatchObject({ code: 'not_available' });
+    }
+  });
+
+  test('[MCP-8] an intent alone, and pml_suggest, give a plan', async () => {
+    const { client } = await open({ era });
+    const plan = { tasks: [{ id: 't1', tool: 'bench:echo', depends_on: [] }] };
+    const suggested = await callTool(client, 'pml_suggest', { intent: 'says back what it is given' });
+    expect(suggested.structuredContent).toMatchObject({ plan, confidence: expect.any(Number) });
+    const alone = await callTool(client, 'pml_execute', { intent: 'says back what it is given' });
+    expect(alone.structuredContent).toMatchObject({ status: 'suggestion', plan });
+  });
+
+  test('[MCP-9] what needs approval says what is asked and how a person settles it', async () => {
+    const { client, gateway } = await open({ era });
+    const call = { tool: 'bench:delete_all', arguments: { path: '/' } };
+    const asked = await callTool(client, 'pml_execute', call);
+    const runId = String(asked.structuredContent.run_id);
+    expect(asked.structuredContent).toMatchObject({
+      status: 'approval_required',
+      approval: { tool: 'bench:delete_all', arguments: { path: '/' }, state: 'pending' },
+      how_to_settle: { approve: `pml runs approve ${runId}` },
+    });
+    expect(await gateway.settleApproval(runId, 'approved', 'a person')).toBe(true);
+    const resumed = await callTool(client, 'pml_execute_workflow', { run_id: runId, action: 'resume' });
+    expect(resumed.structuredContent).toMatchObject({ status: 'success', run_id: runId });
+  });
+
+  test('[MCP-9] a client with elicitation is asked on the spot', async () => {
+    const asked: unknown[] = [];
+    const { client } = await open({
+      era,
+      capabilities: { elicitation: { form: {} } },
+      answer: async (_method, params) => {
+        asked.push(params.message);
+        return { action: 'accept', content: { decision: asked.length === 1 ? 'approve' : 'reject' } };
+      },
+    });
+    const run = () =>
+      callTool(client, 'pml_execute', { tool: 'bench:delete_all', arguments: { n: asked.length } });
+    expect((await run()).structuredContent).toMatchObject({ status: 'success', result: 'gone' });
+    expect((await run()).structuredContent).toMatchObject({ status: 'error', error: { code: 'forbidden' } });
+    expect(asked).toEqual([
+      expect.stringContaining('bench:delete_all'),
+      expect.stringContaining('bench:delete_all'),
+    ]);
+  });
+
+  test('[MCP-10] a workflow runs its tasks and hands results on', async () => {
+    const { client } = await open({ era });
+    const tasks = [
+      { id: 'a', tool: 'bench:count' },
+      { id: 'b', tool: 'bench:echo', arguments: { text: '${a.count} things', n: '${a.count}' } },
+    ];
+    const { structuredContent } = await callTool(client, 'pml_execute_workflow', { workflow: { tasks } });
+    expect(structuredContent).toMatchObject({
+      status: 'success',
+      layers: [['a'], ['b']],
+      results: { b: { status: 'success', result: { echoed: { text: '3 things', n: 3 } } } },
+      approvals: [],
+    });
+    const broken = await callTool(client, 'pml_execute_workflow', {
+      workflow: { tasks: [{ id: 'a', tool: 'bench:echo', depends_on: ['nothing'] }] },
+    });
+    expect(broken).toMatchObject({
+      isError: true,
+      structuredContent: { error: { code: 'invalid_argument' } },
+    });
+  });
+
+  test('[MCP-11] a result that is too large is a preview, and can be read whole', async () => {
+    const { client } = await open({ era });
+    const run = async (args: object) =>
+      await callTool(client, 'pml_execute', { tool: 'bench:huge', arguments: args });
+    const small = await run({ chars: 9_000 });
+    expect(small.structuredContent.result).toHaveLength(9_000);
+
+    const large = await run({ chars: 50_000 });
+    const preview = String(large.structuredContent.result);
+    expect(preview.length).toBeLessThan(6_000);
+    expect(preview).toMatch(/^äö🙂x.*of 50000 characters \(\d+ bytes in all\) left out.*$/s);
+    expect(preview.isWellFormed()).toBe(true);
+    const link = large.content.at(-1);
+    expect(link).toMatchObject({ type: 'resource_link', uri: expect.stringMatching(/^pml:\/\/results\//) });
+    const read = await rawRequest(client, 'resources/read', { uri: link?.uri });
+    const [whole] = read.contents as { text: string; mimeType: string }[];
+    expect(whole).toMatchObject({ mimeType: 'text/plain' });
+    expect(whole?.text).toHaveLength(50_000);
+
+    let together = '';
+    for (let offset: number | null = 0; offset !== null; ) {
+      const args = { id: String(link?.uri), offset: String(offset), limit: 10_000 };
+      const slice = await callTool(client, 'pml_execute', { tool: 'pml:read_result', arguments: args });
+      const part = slice.structuredContent.result as { text: string; next_offset: number | null };
+      expect(part.text.isWellFormed()).toBe(true);
+      together += part.text;
+      offset = part.next_offset;
+    }
+    expect(together).toBe(whole?.text);
+
+    const data = (await run({ chars: 50_000, json: true })).structuredContent.result as { uri: string };
+    expect(data).toMatchObject({
+      truncated: true,
+      bytes: expect.any(Number),
+      preview: { head: expect.stringMatching(/^{"long":"äö/) },
+    });
+    const readData = await rawRequest(client, 'resources/read', { uri: data.uri });
+    const [json] = readData.contents as { text: string; mimeType: string }[];
+    expect(json?.mimeType).toBe('application/json');
+    expect(JSON.parse(json?.text ?? '').long).toHaveLength(50_000);
+
+    const gone = { id: '00000000-0000-0000-0000-000000000000' };
+    const missing = await callTool(client, 'pml_execute', { tool: 'pml:read_result', arguments: gone });
+    expect(missing).toMatchObject({ isError: true, structuredContent: { error: { code: 'not_found' } } });
+  });
+});
+
+test('[MCP-1] an inventory of any length is cut to what fits', () => {
+  const inventory = `99 servers: ${Array.from({ length: 99 }, (_, at) => `"sérver"-${at} (10)`).join(', ')}`;
+  const list = JSON.stringify(listTools(inventory));
+  expect(Buffer.byteLength(list)).toBeLessThanOrEqual(7_600);
+  expect(list).toContain('"sérver\\"-5 (10)'.replace('"s', '\\"s'));
+  expect(list).toContain(' …"');
+});

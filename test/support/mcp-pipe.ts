@@ -1,0 +1,35 @@
+import { PassThrough } from 'node:stream';
+import {
+  type JSONRPCMessage,
+  ReadBuffer,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
+
+/** Both ends of the pipes between a client and a server it would start, within one process. */
+export function createPipe(): { stdin: PassThrough; stdout: PassThrough; transport: Transport } {
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  const received = new ReadBuffer();
+  // Handed on one by one, as the upstream side does: the SDK would let an answer overtake progress.
+  let delivery = Promise.resolve();
+  const transport: Transport = {
+    async start() {
+      stdout.on('data', (chunk: Buffer) => {
+        received.append(chunk);
+        for (let message = received.readMessage(); message !== null; message = received.readMessage()) {
+          const next: JSONRPCMessage = message;
+          delivery = delivery.then(() => transport.onmessage?.(next));
+        }
+      });
+    },
+    async send(message) {
+      stdin.write(serializeMessage(message));
+    },
+    async close() {
+      stdin.end();
+      transport.onclose?.();
+    },
+  };
+  return { stdin, stdout, transport };
+}
