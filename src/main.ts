@@ -1,4 +1,5 @@
 /** Where the process begins: argv in, exit code out, signals in between. */
+import { createInterface } from 'node:readline';
 import { compose } from './compose.ts';
 import type { Terminal } from './surfaces/cli/command.ts';
 import { runCli } from './surfaces/cli/run-cli.ts';
@@ -15,6 +16,18 @@ const terminal: Terminal = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
   isTty: process.stdout.isTTY === true,
+  async confirm(question) {
+    if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return await new Promise<boolean>((resolve) => {
+        lines.question(`${question} [y/N] `, (answer) => resolve(/^y(es)?$/i.test(answer.trim())));
+        lines.once('close', () => resolve(false));
+      });
+    } finally {
+      lines.close();
+    }
+  },
   untilStopped() {
     for (const signal of STOP_SIGNALS) process.once(signal, stop);
     stopWithLauncher();

@@ -4,7 +4,12 @@ export function columns(rows: readonly (readonly string[])[]): string {
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
   );
   return rows
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd())
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
     .map((line) => `${line}\n`)
     .join('');
 }

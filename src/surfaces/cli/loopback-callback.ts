@@ -35,7 +35,8 @@ export async function listenForCallback(port = 0, waitMs = DEFAULTS.waitMs): Pro
     received: (answer) =>
       new Promise<void>((resolve, reject) => {
         const timer = setTimeout(
-          () => reject(new PmlError('cancelled', 'Nobody logged in within five minutes', { hint: 'Try again.' })),
+          () =>
+            reject(new PmlError('cancelled', 'Nobody logged in within five minutes', { hint: 'Try again.' })),
           waitMs,
         );
         server.on('request', (request, response) => {

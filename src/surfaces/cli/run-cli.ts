@@ -3,8 +3,12 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CommandContext, CommandModule, Terminal } from './command.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { initCommand } from './commands/init.ts';
 import { loginCommand } from './commands/login.ts';
+import { runsCommand } from './commands/runs.ts';
+import { searchCommand } from './commands/search.ts';
 import { serveCommand } from './commands/serve.ts';
+import { serversCommand } from './commands/servers.ts';
 import { stdioCommand } from './commands/stdio.ts';
 import { traceCommand } from './commands/trace.ts';
 import type { System } from './system.ts';
@@ -12,6 +16,10 @@ import type { System } from './system.ts';
 const COMMANDS: readonly CommandModule[] = [
   serveCommand,
   stdioCommand,
+  initCommand,
+  serversCommand,
+  searchCommand,
+  runsCommand,
   traceCommand,
   loginCommand,
   doctorCommand,

@@ -1,3 +1,4 @@
+import type { GatewayClient } from '../../engine/gateway-procedures.ts';
 import type { Embedder, Settings, Store } from '../../engine/ports.ts';
 
 /** What every command takes. */
@@ -19,6 +20,30 @@ export interface OpenedStore {
   /** The process whose store this is, once it was asked, when it is not this one. */
   through(): Holder | null;
   close(): Promise<void>;
+}
+
+export interface OpenedGateway {
+  readonly gateway: GatewayClient;
+  /** The process whose gateway this is, once it was asked, when it is not this one. */
+  through(): Holder | null;
+  close(): Promise<void>;
+}
+
+export interface InitOptions extends GlobalOptions {
+  /** A client or a file; absent: every client there is. */
+  readonly from?: string;
+}
+
+/** Changes to files, shown before they are made. */
+export interface SetupPlan {
+  /** `diff` is unified, with what may be secret hidden. */
+  readonly changes: readonly { readonly file: string; readonly label: string; readonly diff: string }[];
+  /** Servers that go behind PML. */
+  readonly imported: readonly { readonly name: string; readonly from: string }[];
+  /** What the person should know, a sentence each. */
+  readonly notes: readonly string[];
+  /** Makes the changes; answers what was done, a sentence each. */
+  apply(): Promise<readonly string[]>;
 }
 
 export interface ServeOptions extends GlobalOptions {
@@ -51,6 +76,16 @@ export interface System {
   loadSettings(options: GlobalOptions): Promise<Settings>;
   /** This process's own, or through the process that holds the data dir. */
   openStore(options: GlobalOptions, role: string): Promise<OpenedStore>;
+  /** The gateway of the process that holds the data dir, else one of this process that starts no server. */
+  openGateway(options: GlobalOptions, role: string): Promise<OpenedGateway>;
+  /** Puts the servers of MCP clients behind PML, and PML into the clients. */
+  planInit(options: InitOptions): Promise<SetupPlan>;
+  /** Takes the last init back. */
+  planUndo(options: InitOptions): Promise<SetupPlan>;
+  /** Writes a server into the configuration; answers the file. */
+  addServer(options: GlobalOptions, name: string, entry: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Takes a server out of the configuration; answers the file. */
+  removeServer(options: GlobalOptions, name: string): Promise<string>;
   createEmbedder(settings: Settings): Promise<Embedder>;
   /** The living holder of the data dir, if any. */
   holder(options: GlobalOptions): Promise<Holder | null>;

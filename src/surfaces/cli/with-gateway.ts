@@ -20,7 +20,7 @@ export async function withGateway<T>(
 }
 
 /** What a server did wrong is data in the engine; for a command it is how it fails. */
-export function valueOf<T>(reply: UpstreamReply<T>): T {
+export function valueFrom<T>(reply: UpstreamReply<T>): T {
   if (reply.ok) return reply.value;
   const { code, message, hint } = reply.error;
   throw new PmlError(code, message, hint === undefined ? {} : { hint });

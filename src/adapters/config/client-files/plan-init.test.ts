@@ -4,7 +4,10 @@ import { parse } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { initMachine } from '../../../../test/support/init-machine.ts';
+import type { ConfigSource } from '../find-config.ts';
 import { loadSettings } from '../load-settings.ts';
+import { initOptions } from './init-options.ts';
+import { planInit } from './plan-init.ts';
 
 const CURSOR = `{
   // my servers
@@ -368,4 +371,36 @@ test('[INIT-11] --from names a client that has no file yet, or any file at all',
   expect(text).toMatch(/^\uFEFF\{\r\n\t"mcpServers": \{\r\n\t\t"pml": \{\r\n\t\t\t"command"/);
   expect(parse(text.slice(1)).mcpServers).toEqual({ pml: PML });
   expect((await home.json('.pml/pml.json')).mcpServers.w).toEqual({ url: 'https://w.example/mcp' });
+});
+
+describe('[INIT-16] the command that clients get', () => {
+  const program = { node: '/n/node', launcher: '/p/bin/pml.js', now: () => new Date(0) };
+  const argsFor = (source: Omit<ConfigSource, 'cwd' | 'home'>) =>
+    initOptions({ cwd: '/w', home: '/home/a', ...source }, program);
+
+  test('is absolute, and names what is not the default', () => {
+    expect(argsFor({ env: {} })).toMatchObject({
+      launch: { command: '/n/node', args: ['/p/bin/pml.js', 'stdio'] },
+      target: '/home/a/.pml/pml.json',
+    });
+    expect(argsFor({ env: { PML_DATA: 'd' } })).toMatchObject({
+      launch: { args: ['/p/bin/pml.js', 'stdio', '--data', '/w/d'] },
+      target: '/w/d/pml.json',
+    });
+    expect(argsFor({ env: {}, file: 'c.json' })).toMatchObject({
+      launch: { args: ['/p/bin/pml.js', 'stdio', '--config', '/w/c.json'] },
+      target: '/w/c.json',
+    });
+  });
+
+  test('is warned about when it may vanish', async () => {
+    const home = await initMachine();
+    await home.write('.cursor/mcp.json', '{}');
+    const launch = {
+      command: '/n',
+      args: ['/home/a/.npm/_npx/abc/node_modules/pml-gateway/bin/pml.js', 'stdio'],
+    };
+    const plan = await planInit({ ...home.options, launch });
+    expect(plan.notes).toEqual([expect.stringContaining('npm install -g pml-gateway')]);
+  });
 });

@@ -70,7 +70,7 @@ export async function planInit(options: InitOptions): Promise<InitPlan> {
   return {
     changes: showChanges(changes),
     imported,
-    notes: [...notes, ...sharedFiles(changes, places)],
+    notes: [...notes, ...sharedFiles(changes, places), ...fleetingPath(launch)],
     async apply() {
       const files = await applyInit(changes, journal, now());
       return files.map(
@@ -152,4 +152,12 @@ function sharedFiles(changes: readonly InitChange[], places: readonly ClientPlac
   return changes
     .filter(({ file }) => shared.some((place) => place.file === file))
     .map(({ file }) => `${file} belongs to the project: whoever shares it gets this machine's path to PML.`);
+}
+
+/** npx keeps what it runs in a cache that npm may empty. */
+function fleetingPath({ args }: Launch): string[] {
+  if (!args.some((arg) => /[\\/]_npx[\\/]/.test(arg))) return [];
+  return [
+    'PML runs from the cache of npx, which npm may empty: install it with "npm install -g pml-gateway".',
+  ];
 }

@@ -1,5 +1,5 @@
-import { confirmed } from '../confirmed.ts';
 import type { CommandModule } from '../command.ts';
+import { confirmed } from '../confirmed.ts';
 import type { InitOptions, SetupPlan } from '../system.ts';
 
 interface Options extends InitOptions {
@@ -42,7 +42,9 @@ function describe({ changes, imported, notes }: SetupPlan): string {
   const servers = imported.map(({ name, from }) => `  ${name} (from ${from})`);
   return [
     ...changes.map(({ label, diff }) => `${label}\n${diff}`),
-    ...(changes.length > 0 ? ['Values of env and headers are hidden here; they are written as they are.', ''] : []),
+    ...(changes.length > 0
+      ? ['Values of env and headers are hidden here; they are written as they are.', '']
+      : []),
     ...(servers.length > 0 ? ['Servers that go behind PML:', ...servers, ''] : []),
     ...notes.map((note) => `! ${note}`),
     ...(notes.length > 0 ? [''] : []),

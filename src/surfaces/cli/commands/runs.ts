@@ -38,7 +38,8 @@ export const runsCommand: CommandModule = (program, context) => {
       withGateway(context, options, 'runs', async (gateway) => {
         const found = options.all ? await gateway.recentRuns(options.limit) : await gateway.waitingRuns();
         if (options.json) terminal.out(`${JSON.stringify({ runs: found.map(runToWire) })}\n`);
-        else if (found.length === 0) terminal.out(options.all ? 'There are no runs.\n' : 'Nothing waits for you.\n');
+        else if (found.length === 0)
+          terminal.out(options.all ? 'There are no runs.\n' : 'Nothing waits for you.\n');
         else terminal.out(found.map(describe).join('\n'));
       }),
     );
@@ -74,7 +75,9 @@ export const runsCommand: CommandModule = (program, context) => {
           }
           if (!(await gateway.settleApproval(id, decision, userInfo().username))) throw nothingToDecide(id);
           const settled = await known(gateway, id);
-          terminal.out(options.json ? `${JSON.stringify(runToWire(settled))}\n` : `Run ${id} is ${decision}.\n`);
+          terminal.out(
+            options.json ? `${JSON.stringify(runToWire(settled))}\n` : `Run ${id} is ${decision}.\n`,
+          );
         }),
       );
   }

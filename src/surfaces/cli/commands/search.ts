@@ -38,7 +38,8 @@ export const searchCommand: CommandModule = (program, context) => {
           ...(contextTools && { contextTools }),
         });
         if (options.json) terminal.out(`${JSON.stringify({ tools: hits.map(hitToWire) })}\n`);
-        else if (hits.length === 0) terminal.out('Nothing was found. "pml servers" shows whose tools are known.\n');
+        else if (hits.length === 0)
+          terminal.out('Nothing was found. "pml servers" shows whose tools are known.\n');
         else terminal.out(explain ? hits.map(explained).join('\n') : columns(hits.map(row)));
       }),
     );
@@ -58,7 +59,9 @@ function explained({ tool, related, ...scores }: SearchHit): string {
     `${score(scores.finalScore)}  ${tool.id}`,
     `    ${parts.join(', ')}`,
     `    ${summaryOf(tool.description)}`,
-    ...related.map((other) => `    ${other.relation.replaceAll('_', ' ')} ${other.toolId} (${score(other.score)})`),
+    ...related.map(
+      (other) => `    ${other.relation.replaceAll('_', ' ')} ${other.toolId} (${score(other.score)})`,
+    ),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { ServerReport } from '../../../engine/gateway.ts';
 import { serverToWire } from '../../../engine/gateway-wire.ts';
@@ -6,12 +5,139 @@ import { columns } from '../columns.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { parsePair } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
-import { valueOf, withGateway } from '../with-gateway.ts';
-import { addLogin } from './servers-login.ts';
+import { valueFrom, withGateway } from '../with-gateway.ts';
+import { addLoginCommand } from './servers-login.ts';
 
 interface AddOptions extends GlobalOptions {
   readonly url?: string;
   readonly sse?: boolean;
   readonly header?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+const ADD_EXAMPLES = `
+Examples:
+  $ pml servers add files -- npx -y @modelcontextprotocol/server-filesystem /srv/data
+  $ pml servers add github --url https://api.githubcopilot.com/mcp/ --header 'Authorization=Bearer \${GITHUB_TOKEN}'`;
+
+export const serversCommand: CommandModule = (program, context) => {
+  const { system, terminal } = context;
+  const servers = program.command('servers').description('the MCP servers behind the gateway');
+
+  servers
+    .command('ls', { isDefault: true })
+    .description('list the servers, what they are doing and how many tools they have')
+    .addHelpText('after', '\nExample:\n  $ pml servers ls')
+    .action((options: GlobalOptions) =>
+      withGateway(context, options, 'servers', async (gateway) => {
+        const reports = await gateway.servers();
+        if (options.json) terminal.out(`${JSON.stringify({ servers: reports.map(serverToWire) })}\n`);
+        else terminal.out(reports.length === 0 ? NO_SERVERS : columns([HEAD, ...reports.map(row)]));
+      }),
+    );
+
+  servers
+    .command('add')
+    .argument('<name>', 'what to call it')
+    .argument('[command...]', 'after --: the program that is the server, and its arguments')
+    .description('write a server into the configuration')
+    .option('--url <url>', 'a server reached over HTTP, in place of a command')
+    .option('--sse', 'with --url: it speaks the older HTTP+SSE transport')
+    .option('--header <name=value>', 'HTTP header sent to it, as often as needed', parsePair)
+    .option('--env <name=value>', 'environment variable for it, as often as needed', parsePair)
+    .option('--cwd <dir>', 'folder it starts in')
+    .addHelpText('after', ADD_EXAMPLES)
+    .action(async (name: string, command: string[], options: AddOptions) => {
+      const file = await system.addServer(options, name, entryOf(command, options));
+      await tell(`Added "${name}" to ${file}.`, { name, file }, options);
+    });
+
+  servers
+    .command('remove')
+    .argument('<name>', 'which server')
+    .description('take a server out of the configuration')
+    .addHelpText('after', '\nExample:\n  $ pml servers remove files')
+    .action(async (name: string, options: GlobalOptions) => {
+      const file = await system.removeServer(options, name);
+      await tell(`Removed "${name}" from ${file}.`, { name, file }, options);
+    });
+
+  servers
+    .command('restart')
+    .argument('<name>', 'which server')
+    .description('stop a server of the running gateway and start it anew')
+    .addHelpText('after', '\nExample:\n  $ pml servers restart files')
+    .action((name: string, options: GlobalOptions) =>
+      withRunning(context, options, async () =>
+        withGateway(context, options, 'servers', async (gateway) => {
+          const { info, protocolVersion } = valueFrom(await gateway.restart(name));
+          if (options.json) {
+            terminal.out(`${JSON.stringify({ name, info, protocol_version: protocolVersion })}\n`);
+          } else terminal.out(`"${name}" runs again and speaks MCP ${protocolVersion}.\n`);
+        }),
+      ),
+    );
+
+  servers
+    .command('logs')
+    .argument('<name>', 'which server')
+    .description('what a server of the running gateway last wrote to stderr')
+    .addHelpText('after', '\nExample:\n  $ pml servers logs files')
+    .action((name: string, options: GlobalOptions) =>
+      withRunning(context, options, async () =>
+        withGateway(context, options, 'servers', async (gateway) => {
+          const lines = await gateway.logs(name);
+          if (options.json) terminal.out(`${JSON.stringify({ name, lines })}\n`);
+          else if (lines.length > 0) terminal.out(`${lines.join('\n')}\n`);
+          else terminal.err(`"${name}" has written nothing to stderr.\n`);
+        }),
+      ),
+    );
+
+  addLoginCommand(servers, context);
+
+  async function tell(sentence: string, result: object, options: GlobalOptions): Promise<void> {
+    const isRunning = (await system.holder(options)) !== null;
+    if (options.json) terminal.out(`${JSON.stringify({ ...result, running: isRunning })}\n`);
+    else terminal.out(`${sentence}${isRunning ? ' The running gateway takes it over by itself.' : ''}\n`);
+  }
+};
+
+const NO_SERVERS =
+  'There are no servers yet: "pml init" takes over those of your clients, "pml servers add" adds one.\n';
+const HEAD = ['NAME', 'STATE', 'TRANSPORT', 'TOOLS', 'CALLS', ''];
+
+function row(server: ServerReport): string[] {
+  const { name, state, transport, tools, callsInFlight, callsWaiting, changedTools, error } = server;
+  const waiting = callsWaiting > 0 ? `+${callsWaiting}` : '';
+  const changed = changedTools.length > 0 ? `changed definitions: ${changedTools.join(', ')}` : '';
+  const remarks = [error?.message ?? '', changed].filter((remark) => remark !== '').join('; ');
+  return [name, state, transport, String(tools), `${callsInFlight}${waiting}`, remarks];
+}
+
+function entryOf(command: readonly string[], options: AddOptions): Readonly<Record<string, unknown>> {
+  const { url, sse, header, env, cwd } = options;
+  const [program, ...args] = command;
+  if ((program === undefined) === (url === undefined)) {
+    throw new PmlError('usage', 'A server needs a command after "--" or a --url, and not both', {
+      hint: 'For example: pml servers add files -- npx -y @modelcontextprotocol/server-filesystem /srv/data',
+    });
+  }
+  if (url === undefined) {
+    return { command: program, ...(args.length > 0 && { args }), ...(env && { env }), ...(cwd && { cwd }) };
+  }
+  return { url, ...(sse && { type: 'sse' }), ...(header && { headers: header }), ...(env && { env }) };
+}
+
+/** Processes and what they wrote belong to the gateway that runs them. */
+async function withRunning(
+  { system }: CommandContext,
+  options: GlobalOptions,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (await system.holder(options)) return await work();
+  throw new PmlError('not_found', `No gateway runs on ${system.dataDir(options)}`, {
+    hint: 'Servers are started by "pml serve" and "pml stdio", when they are first needed.',
+  });
 }
