@@ -1,22 +1,23 @@
 import { watchSettings } from '../adapters/config/watch-settings.ts';
 import { readToken } from '../adapters/store/data-dir.ts';
 import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
-import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
-import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
 import { createLogger } from '../adapters/telemetry/logger.ts';
-import { reapOrphans } from '../adapters/upstream/child-registry.ts';
 import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
+import { createEventLog } from '../engine/event-log.ts';
 import type { Gateway } from '../engine/gateway.ts';
-import type { Logger, LogLevel, RemoteProcedures, Settings } from '../engine/ports.ts';
+import { openingGateway } from '../engine/opening-gateway.ts';
+import type { Clock, Logger, LogLevel, RemoteProcedures, Settings } from '../engine/ports.ts';
 import { storeProcedures } from '../engine/remote-procedures.ts';
 import { createAccess } from '../surfaces/http/access.ts';
 import { createApp } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
 import { type Listener, listen } from '../surfaces/http/listen.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
-import { openGateway } from './open-gateway.ts';
 import type { Own } from './own.ts';
+import { rememberInventory } from './remember-inventory.ts';
+
+const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 
 export interface HoldOptions {
   readonly own: Own;
@@ -33,7 +34,8 @@ export interface HoldOptions {
 export interface Held {
   readonly gateway: Gateway;
   readonly procedures: RemoteProcedures;
-  readonly logger: Logger;
+  /** Resolves when the store is open, rejects when it cannot be. */
+  readonly ready: Promise<void>;
   readonly listener: Listener;
   /** The HTTP surface without the network between. */
   readonly fetch: typeof fetch;
@@ -56,19 +58,14 @@ export async function hold(
     const token = await readToken(dir);
     const redaction = createRedaction(token, settings);
     const logger = createLogger({ level: logLevel(options.own.env), redact: redaction.redact });
-    await reapOrphans(dir);
-    const store = await (settings.store.url ? openPostgresStore(settings.store.url) : openPgliteStore(dir));
-    undo.push(store.close);
     const { version } = options.own;
     const { fillIn } = options;
-    const gateway = await openGateway(dir, settings, {
-      store,
-      logger,
-      redact: redaction.redact,
-      version,
-      fillIn,
-    });
-    undo.push(gateway.close);
+    const events = createEventLog(CLOCK);
+    const parts = { clock: CLOCK, events, logger, redact: redaction.redact, version, fillIn };
+    const opening = import('./open-gateway.ts').then(({ openGateway }) => openGateway(dir, settings, parts));
+    const inventory = await rememberInventory(dir, events);
+    const gateway = openingGateway({ settings, events, inventory, opening });
+    undo.push(() => gateway.close().catch(() => {}));
 
     const mcp = createMcpEndpoints(gateway, { version, logger });
     undo.push(mcp.close);
@@ -77,7 +74,7 @@ export async function hold(
     let listener: Listener | undefined;
     const createLink = () => `${listener?.url}/login?code=${access.createLoginCode()}`;
     const procedures = {
-      ...storeProcedures(store),
+      ...storeProcedures(gateway.store),
       login: { createLink: async () => createLink() },
       // Answered before it is done: the answer goes through what is about to close.
       holder: { handOver: async () => void setImmediate(() => options.handOver?.()) },
@@ -85,7 +82,7 @@ export async function hold(
     const app = createApp({
       access,
       logger,
-      now: () => performance.now(),
+      now: CLOCK.monotonic,
       allowedHosts: () => hostsOf(options.host, listener?.port ?? options.port),
       procedures,
       mcp,
@@ -102,7 +99,8 @@ export async function hold(
       request.headers.set('host', `127.0.0.1:${port}`);
       return await app.fetch(request);
     };
-    return { gateway, procedures, logger, listener, fetch: fetchHere, createLink, close };
+    const ready = opening.then(() => {});
+    return { gateway, procedures, ready, listener, fetch: fetchHere, createLink, close };
   } catch (error) {
     await close();
     throw error;

@@ -2,38 +2,42 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { createEmbedder } from '../adapters/embedding/create-embedder.ts';
 import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
+import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
+import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
+import { reapOrphans } from '../adapters/upstream/child-registry.ts';
 import { fileTokenStore } from '../adapters/upstream/file-token-store.ts';
 import { McpUpstream } from '../adapters/upstream/mcp-upstream.ts';
 import { createGateway } from '../engine/create-gateway.ts';
-import { createEventLog } from '../engine/event-log.ts';
+import type { EventLog } from '../engine/event-log.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Gateway } from '../engine/gateway.ts';
-import type { Clock, Crypto, Logger, Settings, Store } from '../engine/ports.ts';
-
-const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
+import type { Clock, Crypto, Logger, Settings } from '../engine/ports.ts';
 
 const CRYPTO: Crypto = {
   randomUuid: randomUUID,
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
 };
 
-interface GatewayParts {
+export interface GatewayParts {
   readonly version: string;
-  readonly store: Store;
+  readonly clock: Clock;
+  readonly events: EventLog;
   readonly logger: Logger;
   readonly redact: (value: unknown) => unknown;
   readonly fillIn: boolean;
 }
 
-/** The engine on its real ports. */
+/** The engine on its real ports: the store opened, what a killed gateway left behind ended. */
 export async function openGateway(dir: string, settings: Settings, parts: GatewayParts): Promise<Gateway> {
-  const { store, logger, redact, fillIn, version } = parts;
+  const { logger, redact, fillIn, version, clock, events } = parts;
+  await reapOrphans(dir);
+  const store = await (settings.store.url ? openPostgresStore(settings.store.url) : openPgliteStore(dir));
   const embedder = createEmbedder(settings.embedding);
   const upstream = new McpUpstream({
     servers: settings.servers,
     dataDir: dir,
     tokens: fileTokenStore(dir),
-    clock: CLOCK,
+    clock,
     random: Math.random,
     logger,
     info: { name: 'pml', version },
@@ -43,13 +47,20 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     upstream,
     embedder,
     emptyIndex: () => new WasmVectorIndex(embedder.dimension),
-    clock: CLOCK,
+    clock,
     crypto: CRYPTO,
     logger,
-    events: createEventLog(CLOCK),
+    events,
     redact,
     sleep: async (ms, signal) =>
       void (await setTimeout(ms, undefined, { ref: false, ...(signal && { signal }) })),
   };
-  return await createGateway(ports, settings, { fillIn });
+  const gateway = await createGateway(ports, settings, { fillIn });
+  return {
+    ...gateway,
+    async close() {
+      await gateway.close();
+      await store.close();
+    },
+  };
 }

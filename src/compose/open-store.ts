@@ -1,11 +1,10 @@
 import { createFailoverBridge } from '../adapters/client/failover-bridge.ts';
 import { createHttpBridge } from '../adapters/client/http-bridge.ts';
-import { createRemoteStore } from '../adapters/client/remote-store.ts';
 import { claimOrReach } from '../adapters/store/claim-data-dir.ts';
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
 import type { Holder } from '../adapters/store/data-dir-lock.ts';
 import type { Settings } from '../engine/ports.ts';
-import { localBridge } from '../engine/remote-procedures.ts';
+import { localBridge, storeOver } from '../engine/remote-procedures.ts';
 import type { OpenedStore } from '../surfaces/cli/system.ts';
 import { LOOPBACK, type Own } from './own.ts';
 
@@ -29,5 +28,5 @@ export async function openStore(
     const held = await hold(dir, settings, claimed.lock, { own, ...LOOPBACK, fillIn: false });
     return localBridge(held.procedures, held.close);
   });
-  return { store: createRemoteStore(bridge), through: () => through, close: bridge.close };
+  return { store: storeOver(bridge), through: () => through, close: bridge.close };
 }

@@ -26,6 +26,10 @@ export async function serve(
   const port = options.port ?? settings.http.port;
   const anyPort = isDemo && options.port === undefined;
   const held = await hold(dir, settings, lock, { own, host, port, anyPort, fillIn: true });
+  await held.ready.catch(async (error: unknown) => {
+    await held.close();
+    throw error;
+  });
   const takenPort = port !== 0 && held.listener.port !== port ? port : null;
   return {
     url: held.listener.url,

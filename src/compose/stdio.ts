@@ -21,11 +21,13 @@ export function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own
     if ('holder' in claimed) return { url: mcpUrl(claimed.holder.port), headers };
     const [settings, { hold }] = await Promise.all([settingsOf(), import('./hold.ts')]);
     held = await hold(dir, settings, claimed.lock, { own, ...LOOPBACK, fillIn: true, handOver: letGo });
+    held.ready.catch(fail);
     return { url: mcpUrl(held.listener.port), headers, fetch: held.fetch };
   };
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   const onError = (error: Error) => void process.stderr.write(`pml: ${error.message}\n`);
-  const ended = runStdioPump({ stdin: process.stdin, stdout: process.stdout, reach, onError });
-  return { ended, close: letGo };
+  const pump = runStdioPump({ stdin: process.stdin, stdout: process.stdout, reach, onError });
+  return { ended: Promise.race([pump, failed]), close: letGo };
 }
 
 function mcpUrl(port: number): URL {

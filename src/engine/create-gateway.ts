@@ -2,6 +2,7 @@ import { matchesAny } from '../core/policy/glob.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createApprovalDesk } from './approval-desk.ts';
 import { createBackground } from './background.ts';
+import type { Catalogue } from './catalogue.ts';
 import { continueRun } from './continue-run.ts';
 import { executeTool } from './execute-tool.ts';
 import { executeWorkflow } from './execute-workflow.ts';
@@ -35,7 +36,14 @@ export async function createGateway(
   let settings = initial;
   const background = createBackground(logger);
   const desk = createApprovalDesk(ports);
-  const catalogue = await openLiveCatalogue(ports, background, () => settings);
+  let inventory = '';
+  const tellInventory = (current: Catalogue) => {
+    const line = inventoryLine(settings, current);
+    if (line === inventory) return;
+    inventory = line;
+    events.emit({ type: 'inventory_changed', inventory });
+  };
+  const catalogue = await openLiveCatalogue(ports, background, () => settings, tellInventory);
   const scope = () => ({
     ports,
     desk,
@@ -64,7 +72,7 @@ export async function createGateway(
     settings: () => settings,
     servers: async () => serverReports(upstream.servers(), catalogue.current()),
     stats: () => statsOf(store, catalogue.current(), settings),
-    inventory: () => inventoryLine(settings, catalogue.current()),
+    inventory: () => inventory,
 
     searchTools: (query) => search(catalogue.current(), embedder, query),
     searchCapabilities: (query, limit) => searchCapabilities(store, embedder, query, limit),

@@ -26,14 +26,17 @@ export async function openLiveCatalogue(
   ports: FlowPorts,
   background: Background,
   settings: () => Settings,
+  onChange: (catalogue: Catalogue) => void,
 ): Promise<LiveCatalogue> {
   const { store, embedder, emptyIndex, crypto, logger } = ports;
   const refreshing = new Map<string, Promise<void>>();
   const refreshed = new Set<string>();
   let catalogue = await readCatalogue(store, settings(), embedder.model, emptyIndex);
 
+  onChange(catalogue);
   const reread = async () => {
     catalogue = await readCatalogue(store, settings(), embedder.model, emptyIndex);
+    onChange(catalogue);
   };
   const embedNew = async () => {
     const { embedded } = await embedCatalogue({ store, embedder });

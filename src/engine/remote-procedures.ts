@@ -21,6 +21,20 @@ export function localBridge(procedures: RemoteProcedures, close: () => Promise<v
   return { call: (room, method, args) => callProcedure(procedures, room, method, args), close };
 }
 
+/** A store whose every method is asked of a bridge: another process's, or one that is still being opened. */
+export function storeOver(bridge: Bridge): Store {
+  const rooms = Object.entries(STORE_METHODS).map(([room, methods]) => [
+    room,
+    Object.fromEntries(
+      Object.keys(methods).map((method) => [
+        method,
+        (...args: unknown[]) => bridge.call(`store.${room}`, method, args),
+      ]),
+    ),
+  ]);
+  return { ...(Object.fromEntries(rooms) as StoreRooms), close: () => bridge.close() };
+}
+
 export async function callProcedure(
   procedures: RemoteProcedures,
   room: string,

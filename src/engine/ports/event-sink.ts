@@ -46,6 +46,8 @@ export type GatewayEvent =
       readonly state: string;
       readonly by: string;
     }
+  /** What the tool descriptions say of servers and tools; told once at the start, too. */
+  | { readonly type: 'inventory_changed'; readonly inventory: string }
   | { readonly type: 'config_reloaded'; readonly file: string; readonly servers: readonly string[] }
   | { readonly type: 'config_error'; readonly error: ErrorShape };
 

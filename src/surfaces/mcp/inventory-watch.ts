@@ -20,7 +20,7 @@ export class InventoryWatch {
   }
 
   hear({ type }: GatewayEvent): void {
-    if (type !== 'catalogue_changed' && type !== 'config_reloaded') return;
+    if (type !== 'inventory_changed') return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#look(), DEFAULTS.settleMs).unref();
   }

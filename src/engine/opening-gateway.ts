@@ -1,0 +1,83 @@
+import type { EventLog } from './event-log.ts';
+import type { Gateway } from './gateway.ts';
+import type { Settings, UpstreamEvent } from './ports.ts';
+import { callProcedure, storeOver, storeProcedures } from './remote-procedures.ts';
+
+export interface OpeningOptions {
+  readonly settings: Settings;
+  readonly events: EventLog;
+  /** The inventory line of the last time, shown until the catalogue has been read. */
+  readonly inventory: string;
+  readonly opening: Promise<Gateway>;
+}
+
+type AsyncMethod = (...args: never[]) => Promise<unknown>;
+
+/**
+ * A gateway whose store is still being opened: what it can say at once it says at once (who it is,
+ * what it offers), everything else waits. A client's first `tools/list` never waits for a database.
+ */
+export function openingGateway({ settings, events, inventory, opening }: OpeningOptions): Gateway {
+  let opened: Gateway | null = null;
+  void opening.then(
+    (gateway) => {
+      opened = gateway;
+    },
+    // Told to whoever asks for something.
+    () => {},
+  );
+  const later = <K extends keyof Gateway>(method: K) =>
+    (async (...args: never[]) => {
+      const gateway = await opening;
+      return await (gateway[method] as AsyncMethod)(...args);
+    }) as Gateway[K];
+
+  return {
+    events,
+    settings: () => opened?.settings() ?? settings,
+    inventory: () => opened?.inventory() ?? inventory,
+    logs: (server) => opened?.logs(server) ?? [],
+    store: storeOver({
+      async call(room, method, args) {
+        const gateway = await opening;
+        return await callProcedure(storeProcedures(gateway.store), room, method, args);
+      },
+      close: async () => (await opening).store.close(),
+    }),
+    onUpstream(listener: (event: UpstreamEvent) => void) {
+      let stop: () => void = () => {};
+      let isStopped = false;
+      void opening.then(
+        (gateway) => {
+          if (!isStopped) stop = gateway.onUpstream(listener);
+        },
+        () => {},
+      );
+      return () => {
+        isStopped = true;
+        stop();
+      };
+    },
+    servers: later('servers'),
+    stats: later('stats'),
+    searchTools: later('searchTools'),
+    searchCapabilities: later('searchCapabilities'),
+    suggest: later('suggest'),
+    predictNext: later('predictNext'),
+    executeTool: later('executeTool'),
+    executeWorkflow: later('executeWorkflow'),
+    continueRun: later('continueRun'),
+    runs: later('runs'),
+    settleApproval: later('settleApproval'),
+    request: later('request'),
+    notify: later('notify'),
+    identity: later('identity'),
+    rawTools: later('rawTools'),
+    forgetClient: later('forgetClient'),
+    restart: later('restart'),
+    login: later('login'),
+    reload: later('reload'),
+    settled: later('settled'),
+    close: later('close'),
+  };
+}
