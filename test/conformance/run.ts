@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { testUpstreamSide } from './client-side.ts';
 import { type Column, problemsOf, scoreOf, table } from './report.ts';
-import { testFixture } from './server-side.ts';
+import { testDirectly, testThroughGateway } from './server-side.ts';
 import { REVISIONS, type Revision, requirementsOf, type Side, SUITE_VERSION } from './suite.ts';
 
 const PARTS = ['direct', 'gateway', 'client'];
@@ -35,10 +35,14 @@ interface Section {
 
 async function measure(dir: string): Promise<Section[]> {
   const sections: Section[] = [];
-  if (values.only.includes('direct') || values.only.includes('gateway')) {
-    const columns = await testFixture(REVISIONS, dir, values.only.includes('gateway'));
-    for (const revision of REVISIONS)
-      sections.push({ side: 'server', revision, columns: columns.get(revision)! });
+  const throughGateway = values.only.includes('gateway');
+  if (throughGateway || values.only.includes('direct')) {
+    const direct = await testDirectly(dir);
+    const behind = throughGateway ? await testThroughGateway(dir) : null;
+    for (const revision of REVISIONS) {
+      const columns = [...direct.get(revision)!, ...(behind?.get(revision) ?? [])];
+      sections.push({ side: 'server', revision, columns });
+    }
   }
   if (values.only.includes('client')) {
     for (const revision of REVISIONS) {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -13,14 +13,16 @@ export interface RunningGateway {
   close(): Promise<void>;
 }
 
-/** `pml serve` as a user starts it, on a free port, with its data in `dir`. */
+/** `pml serve` as a user starts it, on a free port, with its data in a folder of `dir`. */
 export async function startGateway(
   mcpServers: Readonly<Record<string, object>>,
   dir: string,
 ): Promise<RunningGateway> {
-  const config = join(dir, 'pml.json');
+  const data = join(dir, 'data');
+  mkdirSync(data);
+  const config = join(data, 'pml.json');
   writeFileSync(config, JSON.stringify({ mcpServers }));
-  const args = [LAUNCHER, 'serve', '--port', '0', '--data', dir, '--config', config, '--json'];
+  const args = [LAUNCHER, 'serve', '--port', '0', '--data', data, '--config', config, '--json'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let complaints = '';
   child.stderr.on('data', (chunk) => {
@@ -34,7 +36,7 @@ export async function startGateway(
   ]);
   return {
     url: JSON.parse(line).url,
-    token: readFileSync(join(dir, 'token'), 'utf8').trim(),
+    token: readFileSync(join(data, 'token'), 'utf8').trim(),
     close: async () => {
       child.kill();
       await ended;

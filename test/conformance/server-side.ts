@@ -1,69 +1,74 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { serveFixture } from './fixture/serve-http.ts';
 import type { Column } from './report.ts';
-import { type RunningGateway, startGateway } from './running-gateway.ts';
-import { type Revision, testServer } from './suite.ts';
+import { startGateway } from './running-gateway.ts';
+import { REVISIONS, type Revision, testServer } from './suite.ts';
 import { startTokenProxy } from './token-proxy.ts';
 
 const STDIO_FIXTURE = fileURLToPath(new URL('fixture/stdio-server.ts', import.meta.url));
 
-/** The fixture behind the gateway, by its name there; the gateway reaches it in different ways. */
-const ROUTES = { http: 'through the gateway, HTTP', stdio: 'through the gateway, stdio' };
+/** How the gateway reaches the fixture, by the name the fixture has there. */
+const ROUTES = {
+  fixture: { title: 'gateway', revisions: REVISIONS },
+  'fixture-stdio': { title: 'gateway, stdio', revisions: REVISIONS },
+  // A server of the older era cannot have all that the newer one asks for.
+  'fixture-2025': { title: 'gateway, 2025 server', revisions: ['2025-11-25'] },
+} as const;
 
-/** The fixture itself, and unless only that is wanted, the fixture behind a gateway. */
-export async function testFixture(
-  revisions: readonly Revision[],
-  dir: string,
-  withGateway: boolean,
-): Promise<Map<Revision, readonly Column[]>> {
+export type ColumnsByRevision = ReadonlyMap<Revision, readonly Column[]>;
+
+/** The fixture itself. Scenarios change what it lists, so one after the other. */
+export async function testDirectly(dir: string): Promise<ColumnsByRevision> {
   const fixture = await serveFixture();
   try {
-    const direct = await eachRevision(revisions, (revision) =>
-      column('direct', fixture.url, revision, join(dir, `direct-${revision}`)),
-    );
-    if (!withGateway) return direct;
-    const data = join(dir, 'data');
-    mkdirSync(data);
-    const servers = {
-      http: { url: fixture.url },
-      stdio: { command: process.execPath, args: [STDIO_FIXTURE] },
-    };
-    const gateway = await startGateway(servers, data);
-    try {
-      return await eachRevision(revisions, async (revision) => [
-        ...direct.get(revision)!,
-        ...(await throughGateway(gateway, revision, dir)),
-      ]);
-    } finally {
-      await gateway.close();
+    const columns = new Map<Revision, Column[]>();
+    for (const revision of REVISIONS) {
+      const outcomes = await testServer(fixture.url, revision, join(dir, `direct-${revision}`));
+      columns.set(revision, [{ title: 'direct', outcomes }]);
     }
+    return columns;
   } finally {
     await fixture.close();
   }
 }
 
-async function throughGateway(gateway: RunningGateway, revision: Revision, dir: string): Promise<Column[]> {
-  const columns: Column[] = [];
-  for (const [server, title] of Object.entries(ROUTES)) {
-    const proxy = await startTokenProxy(new URL(`/mcp/servers/${server}`, gateway.url).href, gateway.token);
-    columns.push(...(await column(title, proxy.url, revision, join(dir, `${server}-${revision}`))));
-    await proxy.close();
-  }
+/** The fixture behind a gateway's transparent endpoints, a column for each route. */
+export async function testThroughGateway(dir: string): Promise<ColumnsByRevision> {
+  const columns = new Map<Revision, Column[]>(REVISIONS.map((revision) => [revision, []]));
+  await withGateway(dir, async (urlOf) => {
+    for (const [server, { title, revisions }] of Object.entries(ROUTES)) {
+      for (const revision of revisions) {
+        const outcomes = await testServer(urlOf(server), revision, join(dir, `${server}-${revision}`));
+        columns.get(revision)!.push({ title, outcomes });
+      }
+    }
+  });
   return columns;
 }
 
-async function column(title: string, url: string, revision: Revision, dir: string): Promise<Column[]> {
-  return [{ title, outcomes: await testServer(url, revision, dir) }];
-}
-
-/** One after the other: scenarios change what the fixture lists. */
-async function eachRevision<T>(
-  revisions: readonly Revision[],
-  run: (revision: Revision) => Promise<T>,
-): Promise<Map<Revision, T>> {
-  const results = new Map<Revision, T>();
-  for (const revision of revisions) results.set(revision, await run(revision));
-  return results;
+/** Runs with a gateway in front of the fixture; `urlOf` answers where the suite finds a server of it. */
+export async function withGateway(
+  dir: string,
+  run: (urlOf: (server: string) => string) => Promise<void>,
+): Promise<void> {
+  const both = await serveFixture();
+  const older = await serveFixture({ era: 'legacy' });
+  const servers: Record<keyof typeof ROUTES, object> = {
+    fixture: { url: both.url },
+    'fixture-stdio': { command: process.execPath, args: [STDIO_FIXTURE] },
+    'fixture-2025': { url: older.url },
+  };
+  try {
+    const gateway = await startGateway(servers, dir);
+    const proxy = await startTokenProxy(gateway.url, gateway.token);
+    try {
+      await run((server) => `${proxy.url}/mcp/servers/${server}`);
+    } finally {
+      await proxy.close();
+      await gateway.close();
+    }
+  } finally {
+    await Promise.all([both.close(), older.close()]);
+  }
 }

@@ -2,7 +2,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface TokenProxy {
-  /** Stands for the target. */
+  /** Stands for the target, with all its paths. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -12,13 +12,13 @@ export interface TokenProxy {
  * in Host and Origin only the proxy's own name becomes the target's, so foreign ones arrive as they are.
  */
 export async function startTokenProxy(target: string, token: string): Promise<TokenProxy> {
-  const { hostname, port, host, pathname } = new URL(target);
+  const { hostname, port, host } = new URL(target);
   const proxy = createServer((incoming, outgoing) => {
     const own = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
     if (headers.host === own) headers.host = host;
     if (headers.origin === `http://${own}`) headers.origin = `http://${host}`;
-    const forwarded = request({ hostname, port, path: pathname, method: incoming.method, headers });
+    const forwarded = request({ hostname, port, path: incoming.url, method: incoming.method, headers });
     forwarded.on('response', (response) => {
       outgoing.writeHead(response.statusCode ?? 502, response.headers);
       outgoing.flushHeaders();
@@ -31,7 +31,7 @@ export async function startTokenProxy(target: string, token: string): Promise<To
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`,
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     close: () =>
       new Promise((resolve) => {
         proxy.close(() => resolve());
