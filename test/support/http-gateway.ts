@@ -1,3 +1,4 @@
+import type { Hono } from 'hono';
 import type { RemoteProcedures } from '../../src/engine/ports.ts';
 import { type Access, createAccess } from '../../src/surfaces/http/access.ts';
 import { createApp } from '../../src/surfaces/http/create-app.ts';
@@ -5,7 +6,7 @@ import { hostsOf } from '../../src/surfaces/http/guard.ts';
 import { type Listener, listen } from '../../src/surfaces/http/listen.ts';
 
 /** The real HTTP surface on a free port, with whatever stands behind it. */
-export async function startHttp(options: { procedures?: RemoteProcedures } = {}): Promise<{
+export async function startHttp(options: { procedures?: RemoteProcedures; api?: Hono } = {}): Promise<{
   listener: Listener;
   token: string;
   access: Access;
@@ -17,6 +18,7 @@ export async function startHttp(options: { procedures?: RemoteProcedures } = {})
     access,
     allowedHosts: () => hostsOf('127.0.0.1', port),
     procedures: options.procedures ?? {},
+    ...(options.api && { api: options.api }),
     logger: { log: () => {} },
     now: () => performance.now(),
     about: () => ({ version: 'test' }),

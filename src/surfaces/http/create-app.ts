@@ -34,6 +34,8 @@ export interface AppOptions {
   /** What `/healthz` says beside its status. */
   readonly about: () => Readonly<Record<string, unknown>>;
   readonly mcp?: McpHandlers;
+  /** `/api`. */
+  readonly api?: Hono;
 }
 
 /** The order is the policy: who may speak at all, what is open, then the token, then everything else. */
@@ -81,6 +83,7 @@ export function createApp(options: AppOptions): Hono {
     );
   }
   app.use(limit(DEFAULTS.maxBodyBytes));
+  if (options.api) app.route('/api', options.api);
   app.get('/', (context) => context.text(welcome(options.about())));
   return app;
 }

@@ -1,0 +1,32 @@
+import { createEventLog, type EventLog } from '../../src/engine/event-log.ts';
+import type { Gateway } from '../../src/engine/gateway.ts';
+import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import type { Store } from '../../src/engine/ports.ts';
+
+const NOW = new Date('2026-11-15T10:00:00Z');
+
+/** A gateway of which only the given parts are there; asking for any other is a mistake of the test. */
+export function handMadeGateway(parts: Partial<Gateway> = {}, kept?: number): Gateway {
+  const store = createMemoryStore();
+  const events = createEventLog({ now: () => NOW, monotonic: () => 0 }, kept);
+  const given: Partial<Gateway> = { store, events, settleApproval: settleIn(store, events), ...parts };
+  return new Proxy(given as Gateway, {
+    get(target, name) {
+      const part = target[name as keyof Gateway];
+      if (part === undefined) throw new Error(`The hand-made gateway has no ${String(name)}`);
+      return part;
+    },
+  });
+}
+
+/** The store's own rule, the first decision stands, is what surfaces meet. */
+function settleIn(store: Store, events: EventLog): Gateway['settleApproval'] {
+  return async (runId, decision, by) => {
+    const open = await store.approvals.list({ runId, state: 'pending' });
+    for (const { id } of open) {
+      await store.approvals.settle(id, decision, by, NOW);
+      events.emit({ type: 'approval_settled', approval_id: id, run_id: runId, state: decision, by });
+    }
+    return open.length > 0;
+  };
+}
