@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { ServerReport } from '../../../engine/gateway.ts';
+import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { serverToWire } from '../../../engine/gateway-wire.ts';
 import { columns } from '../columns.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
@@ -49,8 +51,10 @@ export const serversCommand: CommandModule = (program, context) => {
     .option('--cwd <dir>', 'folder it starts in')
     .addHelpText('after', ADD_EXAMPLES)
     .action(async (name: string, command: string[], options: AddOptions) => {
-      const file = await system.addServer(options, name, entryOf(command, options));
-      await tell(`Added "${name}" to ${file}.`, { name, file }, options);
+      const entry = entryOf(command, options);
+      const watched = await isWatched(options);
+      const file = await system.addServer(options, name, entry);
+      tell(watched, `Added "${name}" to ${file}.`, { name, file }, options);
     });
 
   servers
@@ -59,8 +63,9 @@ export const serversCommand: CommandModule = (program, context) => {
     .description('take a server out of the configuration')
     .addHelpText('after', '\nExample:\n  $ pml servers remove files')
     .action(async (name: string, options: GlobalOptions) => {
+      const watched = await isWatched(options);
       const file = await system.removeServer(options, name);
-      await tell(`Removed "${name}" from ${file}.`, { name, file }, options);
+      tell(watched, `Removed "${name}" from ${file}.`, { name, file }, options);
     });
 
   servers
@@ -69,14 +74,12 @@ export const serversCommand: CommandModule = (program, context) => {
     .description('stop a server of the running gateway and start it anew')
     .addHelpText('after', '\nExample:\n  $ pml servers restart files')
     .action((name: string, options: GlobalOptions) =>
-      withRunning(context, options, async () =>
-        withGateway(context, options, 'servers', async (gateway) => {
-          const { info, protocolVersion } = valueFrom(await gateway.restart(name));
-          if (options.json) {
-            terminal.out(`${JSON.stringify({ name, info, protocol_version: protocolVersion })}\n`);
-          } else terminal.out(`"${name}" runs again and speaks MCP ${protocolVersion}.\n`);
-        }),
-      ),
+      withRunning(context, options, async (gateway) => {
+        const { info, protocolVersion } = valueFrom(await gateway.restart(name));
+        if (options.json) {
+          terminal.out(`${JSON.stringify({ name, info, protocol_version: protocolVersion })}\n`);
+        } else terminal.out(`"${name}" runs again and speaks MCP ${protocolVersion}.\n`);
+      }),
     );
 
   servers
@@ -85,22 +88,26 @@ export const serversCommand: CommandModule = (program, context) => {
     .description('what a server of the running gateway last wrote to stderr')
     .addHelpText('after', '\nExample:\n  $ pml servers logs files')
     .action((name: string, options: GlobalOptions) =>
-      withRunning(context, options, async () =>
-        withGateway(context, options, 'servers', async (gateway) => {
-          const lines = await gateway.logs(name);
-          if (options.json) terminal.out(`${JSON.stringify({ name, lines })}\n`);
-          else if (lines.length > 0) terminal.out(`${lines.join('\n')}\n`);
-          else terminal.err(`"${name}" has written nothing to stderr.\n`);
-        }),
-      ),
+      withRunning(context, options, async (gateway) => {
+        const lines = await gateway.logs(name);
+        if (options.json) terminal.out(`${JSON.stringify({ name, lines })}\n`);
+        else if (lines.length > 0) terminal.out(`${lines.join('\n')}\n`);
+        else terminal.err(`"${name}" has written nothing to stderr.\n`);
+      }),
     );
 
   addLoginCommand(servers, context);
 
-  async function tell(sentence: string, result: object, options: GlobalOptions): Promise<void> {
-    const isRunning = (await system.holder(options)) !== null;
-    if (options.json) terminal.out(`${JSON.stringify({ ...result, running: isRunning })}\n`);
-    else terminal.out(`${sentence}${isRunning ? ' The running gateway takes it over by itself.' : ''}\n`);
+  /** A gateway that was started without a file has none to watch. */
+  async function isWatched(options: GlobalOptions): Promise<boolean> {
+    return (await isRunning(context, options)) && (await system.loadSettings(options)).file !== null;
+  }
+
+  function tell(watched: boolean, sentence: string, result: object, options: GlobalOptions): void {
+    const next = watched
+      ? 'The running gateway takes it over by itself.'
+      : 'It counts from the next start on.';
+    terminal.out(options.json ? `${JSON.stringify({ ...result, watched })}\n` : `${sentence} ${next}\n`);
   }
 };
 
@@ -125,19 +132,25 @@ function entryOf(command: readonly string[], options: AddOptions): Readonly<Reco
     });
   }
   if (url === undefined) {
-    return { command: program, ...(args.length > 0 && { args }), ...(env && { env }), ...(cwd && { cwd }) };
+    return { command: program, ...(args.length > 0 && { args }), ...(env && { env }), ...(cwd && { cwd: resolve(cwd) }) };
   }
   return { url, ...(sse && { type: 'sse' }), ...(header && { headers: header }), ...(env && { env }) };
 }
 
+/** Commands hold the data dir for a moment too, but no servers. */
+async function isRunning({ system }: CommandContext, options: GlobalOptions): Promise<boolean> {
+  const holder = await system.holder(options);
+  return holder?.role === 'serve' || holder?.role === 'stdio';
+}
+
 /** Processes and what they wrote belong to the gateway that runs them. */
 async function withRunning(
-  { system }: CommandContext,
+  context: CommandContext,
   options: GlobalOptions,
-  work: () => Promise<void>,
+  work: (gateway: GatewayClient) => Promise<void>,
 ): Promise<void> {
-  if (await system.holder(options)) return await work();
-  throw new PmlError('not_found', `No gateway runs on ${system.dataDir(options)}`, {
+  if (await isRunning(context, options)) return await withGateway(context, options, 'servers', work);
+  throw new PmlError('not_found', `No gateway runs on ${context.system.dataDir(options)}`, {
     hint: 'Servers are started by "pml serve" and "pml stdio", when they are first needed.',
   });
 }
