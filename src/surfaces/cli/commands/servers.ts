@@ -132,7 +132,12 @@ function entryOf(command: readonly string[], options: AddOptions): Readonly<Reco
     });
   }
   if (url === undefined) {
-    return { command: program, ...(args.length > 0 && { args }), ...(env && { env }), ...(cwd && { cwd: resolve(cwd) }) };
+    return {
+      command: program,
+      ...(args.length > 0 && { args }),
+      ...(env && { env }),
+      ...(cwd && { cwd: resolve(cwd) }),
+    };
   }
   return { url, ...(sse && { type: 'sse' }), ...(header && { headers: header }), ...(env && { env }) };
 }

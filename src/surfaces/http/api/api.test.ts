@@ -14,7 +14,7 @@ async function serve(gateway: Gateway) {
       method,
       headers: { ...authorization, ...headers },
     });
-    return { status: reply.status, body: await reply.json() };
+    return { status: reply.status, body: JSON.parse(await reply.text()) };
   };
   return { ask, access, url: listener.url };
 }

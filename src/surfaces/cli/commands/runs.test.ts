@@ -1,0 +1,65 @@
+import { userInfo } from 'node:os';
+import { expect, test } from 'vitest';
+import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
+import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
+import { sampleApproval, sampleRun } from '../../../../test/support/samples.ts';
+
+async function waiting() {
+  const gateway = handMadeGateway();
+  const { store } = gateway;
+  await store.runs.create(sampleRun({ id: 'run-1', status: 'paused', intentText: 'tidy up' }));
+  const args = { path: '/srv/old.txt', force: true };
+  await store.approvals.request(sampleApproval({ runId: 'run-1', arguments: args }));
+  return { gateway, system: { openGateway: async () => openedGateway(gateway) } };
+}
+
+test('[RUNS-1] what waits is listed with the exact arguments and the reason', async () => {
+  const { system } = await waiting();
+  const { code, out } = await runCommand(['runs'], system);
+  expect(code).toBe(0);
+  expect(out).toMatch(
+    /^run-1 {2}paused {2}tidy up\n {2}filesystem:write_file {2}\(waits for you; .*destructive\)/,
+  );
+  expect(out).toContain('"path": "/srv/old.txt",\n    "force": true');
+  const json = JSON.parse((await runCommand(['runs', 'ls', '--json'], system)).out);
+  expect(json.runs[0]).toMatchObject({ run_id: 'run-1', approvals: [{ arguments: { force: true } }] });
+  expect(
+    (await runCommand(['runs'], { openGateway: async () => openedGateway(handMadeGateway()) })).out,
+  ).toBe('Nothing waits for you.\n');
+});
+
+test('[RUNS-2] the person sees what will run before being asked, and only a yes settles it', async () => {
+  const { gateway, system } = await waiting();
+  const refused = await runCommand(['runs', 'approve', 'run-1'], system, { answer: false });
+  expect(refused.asked).toEqual(['Let it run?']);
+  expect(refused.err).toContain('"path": "/srv/old.txt"');
+  expect(refused.out).toBe('');
+  expect(await gateway.store.approvals.list({ state: 'pending' })).toHaveLength(1);
+
+  const nobody = await runCommand(['runs', 'approve', 'run-1'], system, { answer: null });
+  expect(nobody).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
+  expect(await gateway.store.approvals.list({ state: 'pending' })).toHaveLength(1);
+
+  const approved = await runCommand(['runs', 'approve', 'run-1'], system, { answer: true });
+  expect(approved).toMatchObject({ code: 0, out: 'Run run-1 is approved.\n' });
+  const [settled] = await gateway.store.approvals.list({ runId: 'run-1' });
+  expect(settled).toMatchObject({ state: 'approved', settledBy: userInfo().username });
+});
+
+test('[RUNS-3] the first decision stands, and an unknown run is told', async () => {
+  const { system } = await waiting();
+  expect((await runCommand(['runs', 'reject', 'run-1', '--yes'], system)).out).toBe(
+    'Run run-1 is rejected.\n',
+  );
+  const late = await runCommand(['runs', 'approve', 'run-1', '--yes', '--json'], system);
+  expect(late.code).toBe(1);
+  expect(JSON.parse(late.out).error).toMatchObject({ code: 'store_conflict' });
+  expect((await runCommand(['runs', 'show', 'run-1'], system)).out).toContain(
+    `rejected by ${userInfo().username}`,
+  );
+  expect(await runCommand(['runs', 'show', 'none'], system)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('There is no run none'),
+  });
+  expect((await runCommand(['runs', 'ls', '--all'], system)).out).toContain('run-1');
+});

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
+import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
+import { sampleTool } from '../../../../test/support/samples.ts';
+import type { SearchQuery } from '../../../engine/gateway.ts';
+
+function searching(found = true) {
+  const asked: SearchQuery[] = [];
+  const gateway = handMadeGateway({
+    async searchTools(query) {
+      asked.push(query);
+      const related = [{ toolId: 'files:write', relation: 'often_after', score: 0.5 }] as const;
+      const scores = { lexicalScore: 0.9, semanticScore: 0.75, graphScore: 0, finalScore: 0.8125 };
+      return found ? [{ tool: sampleTool('files', 'read'), ...scores, related }] : [];
+    },
+  });
+  return { asked, system: { openGateway: async () => openedGateway(gateway) } };
+}
+
+test('[SEARCH-1] tools come ranked with their scores; --explain takes the scores apart', async () => {
+  const { asked, system } = searching();
+  const plain = await runCommand(['search', 'read a file'], system);
+  expect(plain).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^0\.81\d {2}files:read {2}Reads a file/),
+  });
+  const { out } = await runCommand(
+    ['search', 'read', '--limit', '3', '--server', 'files', '--context', 'a:b, c:d', '--explain'],
+    system,
+  );
+  expect(out).toContain('semantic 0.750, lexical 0.900, graph 0.000');
+  expect(out).toContain('often after files:write (0.500)');
+  expect(asked).toEqual([
+    { query: 'read a file', limit: 5, includeRelated: false },
+    { query: 'read', limit: 3, server: 'files', contextTools: ['a:b', 'c:d'], includeRelated: true },
+  ]);
+});
+
+test('[SEARCH-1] --json gives what the API gives, and nothing found is said', async () => {
+  const json = JSON.parse((await runCommand(['search', 'x', '--json'], searching().system)).out);
+  expect(json.tools[0]).toMatchObject({ tool_id: 'files:read', final_score: 0.8125 });
+  expect((await runCommand(['search', 'x'], searching(false).system)).out).toMatch(/^Nothing was found/);
+});
