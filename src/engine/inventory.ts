@@ -11,19 +11,8 @@ const DEFAULTS = {
   lineLength: 700,
 };
 
-/** Asked for with every request, and the same until either changes. */
-const lines = new WeakMap<Catalogue, { readonly settings: Settings; readonly line: string }>();
-
 /** `4 servers, 41 tools: filesystem (14), memory (9), …`, in the order of the settings. */
 export function inventoryLine(settings: Settings, catalogue: Catalogue): string {
-  const known = lines.get(catalogue);
-  if (known?.settings === settings) return known.line;
-  const line = writeLine(settings, catalogue);
-  lines.set(catalogue, { settings, line });
-  return line;
-}
-
-function writeLine(settings: Settings, catalogue: Catalogue): string {
   const counts = new Map<string, number>();
   for (const { tool } of catalogue.entries) counts.set(tool.server, (counts.get(tool.server) ?? 0) + 1);
   const servers = settings.servers.filter((server) => !server.disabled);

@@ -6,6 +6,8 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { CLIENT_HEADER } from '../../core/vocabulary/client-header.ts';
+import { UnseenError } from './expectant-request.ts';
+import { createLoopbackFetch } from './loopback-fetch.ts';
 
 const DEFAULTS = {
   /** Of the stream for what the gateway says unasked; when it stays away, so does the gateway. */
@@ -19,9 +21,10 @@ const DEFAULTS = {
   farewellMs: 1_000,
 };
 
-/** Where the gateway is: another process over HTTP, or this one, with a `fetch` that leads into it. */
+/** Where the gateway is: another process on this machine, or this one, with a `fetch` that leads into it. */
 export interface GatewayTarget {
   readonly url: string | URL;
+  /** The token, for one. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
 }
@@ -59,7 +62,7 @@ export class GatewayLink {
     this.#listener = listener;
     this.#transport = new StreamableHTTPClientTransport(new URL(target.url), {
       requestInit: { headers: { ...target.headers, [CLIENT_HEADER]: client } },
-      ...(target.fetch && { fetch: target.fetch }),
+      fetch: target.fetch ?? createLoopbackFetch(),
       reconnectionOptions: DEFAULTS.streamRetry,
     });
     this.#transport.onmessage = (message) => this.#receive(message);
@@ -140,7 +143,7 @@ function outcomeOf(error: unknown, id: RequestId | undefined): Sent {
     if (error.status === 404) return { kind: 'lost', unseen: true };
     return { kind: 'refused', error: { code: -32603, message: `The gateway answered HTTP ${error.status}` } };
   }
-  return { kind: 'lost', unseen: isRefusedConnection(error) };
+  return { kind: 'lost', unseen: isUnseen(error) };
 }
 
 function rpcErrorIn({ data }: SdkHttpError, id: RequestId | undefined) {
@@ -152,11 +155,7 @@ function rpcErrorIn({ data }: SdkHttpError, id: RequestId | undefined) {
   }
 }
 
-/** Nobody listens there, so nobody has got anything. */
-function isRefusedConnection(error: unknown): boolean {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    if ((at as NodeJS.ErrnoException).code === 'ECONNREFUSED') return true;
-    if (at instanceof AggregateError) return at.errors.every(isRefusedConnection);
-  }
-  return false;
+function isUnseen(error: unknown): boolean {
+  if (error instanceof UnseenError) return true;
+  return error instanceof Error && error.cause !== undefined && isUnseen(error.cause);
 }

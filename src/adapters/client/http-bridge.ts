@@ -1,8 +1,9 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingMessage } from 'node:http';
 import { deserialize, serialize } from 'node:v8';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Outcome } from '../../core/vocabulary/result.ts';
 import type { Bridge } from '../../engine/ports.ts';
+import { expectantRequest, UnseenError } from './expectant-request.ts';
 
 const DEFAULTS = { timeoutMs: 120_000 };
 
@@ -26,46 +27,25 @@ export function createHttpBridge(port: number, token: string): Bridge {
   };
 }
 
-/**
- * Sends the body only after the holder said "100 Continue": whatever breaks before that cannot have
- * taken effect and may be asked of another, whatever breaks after it may have.
- */
 async function post(agent: Agent, port: number, token: string, body: Buffer): Promise<Buffer> {
-  return await new Promise<Buffer>((resolve, reject) => {
-    let delivered = false;
-    const fail = (why: string, cause?: unknown) =>
-      reject(delivered ? unreachable(port, why, cause) : gone(port, why, cause));
-    const asked = request({
+  try {
+    const reply = await expectantRequest({
       agent,
       host: '127.0.0.1',
       port,
       method: 'POST',
       path: '/bridge',
       timeout: DEFAULTS.timeoutMs,
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/octet-stream',
-        'content-length': body.length,
-        expect: '100-continue',
-      },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' },
+      body,
     });
-    asked.on('continue', () => {
-      delivered = true;
-      asked.end(body);
-    });
-    asked.on('timeout', () => asked.destroy(new Error(`no answer for ${DEFAULTS.timeoutMs} ms`)));
-    asked.on('error', (error) => fail(error.message, error));
-    asked.on('response', (reply) => {
-      readAll(reply).then(
-        (bytes) => {
-          if (reply.statusCode === 200) resolve(bytes);
-          else reject(unreachable(port, `it answered ${reply.statusCode}`));
-        },
-        (error) => fail((error as Error).message, error),
-      );
-    });
-    asked.flushHeaders();
-  });
+    const bytes = await readAll(reply);
+    if (reply.statusCode === 200) return bytes;
+    throw new Error(`it answered ${reply.statusCode}`);
+  } catch (error) {
+    const { message } = error as Error;
+    throw error instanceof UnseenError ? gone(port, message, error) : unreachable(port, message, error);
+  }
 }
 
 async function readAll(reply: IncomingMessage): Promise<Buffer> {

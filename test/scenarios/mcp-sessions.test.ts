@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Gateway } from '../../src/engine/gateway.ts';
+import type { JsonObject } from '../../src/engine/ports.ts';
+import type { McpOptions } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
+import { benchServer } from '../support/mcp-bench-server.ts';
+import { fetchInto, openEndpoints } from '../support/mcp-endpoints.ts';
+import { memoryGateway } from '../support/memory-gateway.ts';
+
+const HELLO = {
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+};
+
+/** Speaks HTTP by hand, to see what the official client hides. */
+async function openRaw(options: Partial<McpOptions> = {}) {
+  const { gateway } = await memoryGateway([benchServer()]);
+  const forgotten: string[] = [];
+  const watched: Gateway = {
+    ...gateway,
+    forgetClient: async (clientId) => {
+      forgotten.push(clientId);
+      await gateway.forgetClient(clientId);
+    },
+  };
+  const fetcher = fetchInto(openEndpoints(watched, options));
+  const send = (method: string, body: unknown, headers: Record<string, string> = {}) =>
+    fetcher('http://gateway.test/mcp', {
+      method,
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  const post = (message: object, session?: string) =>
+    send('POST', { jsonrpc: '2.0', ...message }, session === undefined ? {} : { 'mcp-session-id': session });
+  const hello = async () => {
+    const response = await post({ id: 1, ...HELLO });
+    await response.text();
+    return response.headers.get('mcp-session-id') ?? '';
+  };
+  return { send, post, hello, forgotten };
+}
+
+const LIST = { id: 2, method: 'tools/list', params: {} };
+
+test('[MCP-18] a session is made by the handshake, and unknown ones are refused', async () => {
+  const { post, hello } = await openRaw();
+  const session = await hello();
+  expect(session).not.toBe('');
+  const listed = await post(LIST, session);
+  expect(listed.status).toBe(200);
+  expect(await listed.text()).toContain('pml_search_tools');
+  expect((await post(LIST)).status).toBe(400);
+  const strange = await post(LIST, 'somebody-else');
+  expect(strange.status).toBe(404);
+  expect(await strange.json()).toMatchObject({ error: { code: -32001 } });
+});
+
+test('[MCP-18] a session that its client ends is forgotten', async () => {
+  const { send, post, hello, forgotten } = await openRaw();
+  const session = await hello();
+  expect((await send('DELETE', undefined, { 'mcp-session-id': session })).status).toBe(200);
+  expect(forgotten).toEqual([session]);
+  expect((await post(LIST, session)).status).toBe(404);
+});
+
+test('[MCP-18] a session that nobody uses is ended; one that is listened to is not', async () => {
+  const { send, post, hello, forgotten } = await openRaw({ idleMs: 30, sweepMs: 10 });
+  const [idle, listening, calling] = [await hello(), await hello(), await hello()];
+  const stream = await send('GET', undefined, { 'mcp-session-id': listening });
+  const hang = { name: 'pml_execute', arguments: { tool: 'bench:hang' } };
+  await post({ id: 3, method: 'tools/call', params: hang }, calling);
+  await expect.poll(() => forgotten).toEqual([idle]);
+  await sleep(100);
+  expect(forgotten).toEqual([idle]);
+  await stream.body?.cancel();
+  await expect.poll(() => forgotten).toEqual([idle, listening]);
+});
+
+test('[MCP-18] with too many sessions the longest unused makes room, and none in use does', async () => {
+  const { send, post, hello, forgotten } = await openRaw({ sessions: 2 });
+  const first = await hello();
+  const second = await hello();
+  await (await post(LIST, first)).text();
+  const third = await hello();
+  await expect.poll(() => forgotten).toEqual([second]);
+  for (const session of [first, third]) await send('GET', undefined, { 'mcp-session-id': session });
+  const refused = await post({ id: 1, ...HELLO });
+  expect(refused.status).toBe(503);
+});
+
+test('[MCP-18] what is no message is refused in the words of the protocol', async () => {
+  const { send, post } = await openRaw();
+  expect((await send('POST', '{')).status).toBe(400);
+  expect(await (await send('POST', '{')).json()).toMatchObject({ error: { code: -32700 } });
+  expect((await send('POST', '{}', { 'content-type': 'text/plain' })).status).toBe(415);
+  expect((await send('PUT', undefined)).status).toBe(400);
+  expect((await post({ nothing: true })).status).toBe(400);
+});
+
+const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+};
+
+function modernCall(send: Awaited<ReturnType<typeof openRaw>>['send']) {
+  return async (more: object = {}): Promise<JsonObject> => {
+    const call = { tool: 'bench:ask', arguments: { question: 'who?' } };
+    const params = { name: 'pml_execute', arguments: call, _meta: ENVELOPE, ...more };
+    const headers = {
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'pml_execute',
+    };
+    const response = await send('POST', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers);
+    const text = await response.text();
+    return JSON.parse(text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? '{}'));
+  };
+}
+
+test('[MCP-19] a held call is resumed by its signed state, once, and asks again for what is not answered', async () => {
+  const { send } = await openRaw();
+  const call = modernCall(send);
+  const asked = (await call()).result as { inputRequests: Record<string, JsonObject>; requestState: string };
+  expect(asked).toMatchObject({ resultType: 'input_required' });
+  const [[key, question]] = Object.entries(asked.inputRequests) as [[string, JsonObject]];
+  expect(question).toMatchObject({ method: 'elicitation/create', params: { message: 'who?' } });
+
+  const silent = (await call({ requestState: asked.requestState, inputResponses: {} })).result;
+  expect(silent).toMatchObject({ resultType: 'input_required', inputRequests: { [key]: question } });
+  const { requestState } = silent as { requestState: string };
+  const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };
+  const done = await call({ requestState, inputResponses });
+  expect(done.result).toMatchObject({
+    structuredContent: { status: 'success', result: { content: { name: 'Ada' } } },
+  });
+  expect(await call({ requestState, inputResponses })).toMatchObject({ error: { code: -32602 } });
+});
+
+test('[MCP-19] a forged state is not taken, and a call that nobody answers is given up', async () => {
+  const { send } = await openRaw({ holdMs: 50 });
+  const call = modernCall(send);
+  const { requestState } = (await call()).result as { requestState: string };
+  // A state we did not sign may be a server's own; the gateway itself starts the call anew.
+  const forged = await call({ requestState: `${requestState.slice(0, -2)}xx`, inputResponses: {} });
+  expect(forged.result).toMatchObject({ resultType: 'input_required' });
+  await sleep(120);
+  expect(await call({ requestState, inputResponses: {} })).toMatchObject({ error: { code: -32602 } });
+});

@@ -1,0 +1,189 @@
+import { Client } from '@modelcontextprotocol/client';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { GatewayTarget } from '../../src/adapters/client/gateway-link.ts';
+import { runStdioPump } from '../../src/adapters/client/stdio-pump.ts';
+import type { JsonObject } from '../../src/engine/ports.ts';
+import { type BenchServer, benchServer } from '../support/mcp-bench-server.ts';
+import {
+  type ConnectOptions,
+  callTool,
+  ERAS,
+  type Era,
+  fetchInto,
+  openEndpoints,
+  prepareClient,
+  rawRequest,
+} from '../support/mcp-endpoints.ts';
+import { type Holder, startHolder } from '../support/mcp-holder.ts';
+import { createPipe } from '../support/mcp-pipe.ts';
+import { memoryGateway } from '../support/memory-gateway.ts';
+
+async function holder(bench: BenchServer = benchServer()): Promise<Holder> {
+  const { gateway } = await memoryGateway([bench]);
+  const started = await startHolder(gateway);
+  onTestFinished(() => started.kill());
+  return started;
+}
+
+/** The official client at one end of a pipe, the pump at the other. */
+async function pumped(reach: () => Promise<GatewayTarget>, options: ConnectOptions) {
+  const { stdin, stdout, transport } = createPipe();
+  const written: string[] = [];
+  stdout.on('data', (chunk) => written.push(String(chunk)));
+  const ended = runStdioPump({ stdin, stdout, reach, onError: () => {} });
+  const { era, capabilities = {}, answer } = options;
+  const negotiation =
+    era === 'modern' ? { versionNegotiation: { mode: { pin: '2026-07-28' } as const } } : {};
+  const client = new Client({ name: 'piped', version: '1' }, { capabilities, ...negotiation });
+  prepareClient(client, capabilities, answer);
+  await client.connect(transport);
+  onTestFinished(async () => {
+    await client.close();
+    await ended.catch(() => {});
+  });
+  return { client, ended, stdin, written };
+}
+
+const execute = (client: Client, tool: string, args: object = {}, options = {}) =>
+  callTool(client, 'pml_execute', { tool, arguments: args }, options);
+
+describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
+  test('[MCP-23] carries everything untouched, with the gateway in the same process', async () => {
+    const { gateway } = await memoryGateway([benchServer()]);
+    const target = { url: 'http://gateway.test/mcp', fetch: fetchInto(openEndpoints(gateway)) };
+    const { client, stdin, ended, written } = await pumped(async () => target, {
+      era,
+      capabilities: { elicitation: { form: {} } },
+      answer: async () => ({ action: 'accept', content: { name: 'Ada' } }),
+    });
+    expect(client.getProtocolEra()).toBe(era);
+    expect((await rawRequest(client, 'tools/list')).tools).toHaveLength(5);
+    const told: unknown[] = [];
+    const onprogress = (progress: unknown) => void told.push(progress);
+    await execute(client, 'bench:steps', { steps: 3 }, { onprogress });
+    expect(told).toHaveLength(3);
+    expect((await execute(client, 'bench:ask', { question: '?' })).structuredContent.result).toMatchObject({
+      content: { name: 'Ada' },
+    });
+    await expect(rawRequest(client, 'resources/read', { uri: 'nothing' })).rejects.toMatchObject({
+      code: -32602,
+    });
+    await expect(rawRequest(client, 'pml/nonsense', {})).rejects.toMatchObject({ code: -32601 });
+    const both = await Promise.all([
+      execute(client, 'bench:count'),
+      execute(client, 'bench:plain', { answer: 'x' }),
+    ]);
+    expect(both.map(({ structuredContent }) => structuredContent.result)).toEqual([{ count: 3 }, 'x']);
+    stdin.end();
+    await ended;
+    for (const line of written.join('').trim().split('\n'))
+      expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+  });
+
+  test('[MCP-23] cancels, and tells of changes', async () => {
+    const bench = benchServer();
+    const first = await holder(bench);
+    const { client } = await pumped(async () => first.target, { era });
+    const controller = new AbortController();
+    const hanging = execute(client, 'bench:hang', {}, { signal: controller.signal });
+    await expect.poll(() => bench.seen.calls).toBe(1);
+    controller.abort();
+    await expect(hanging).rejects.toThrow();
+    await expect.poll(() => bench.seen.cancelled).toBe(1);
+
+    const heard: string[] = [];
+    client.fallbackNotificationHandler = async ({ method }) => void heard.push(method);
+    if (era === 'modern') await client.listen({ promptsListChanged: true });
+    await execute(client, 'bench:tell', { method: 'notifications/prompts/list_changed' });
+    await expect.poll(() => heard).toEqual(['notifications/prompts/list_changed']);
+  });
+
+  test('[MCP-24] goes on with another gateway when one ends; what was under way is answered', async () => {
+    const bench = benchServer();
+    const holders = [await holder(bench), await holder()];
+    let reached = 0;
+    const reach = async () => (holders[Math.min(reached++, 1)] as Holder).target;
+    const { client } = await pumped(reach, { era });
+    const heard: JsonObject[] = [];
+    client.fallbackNotificationHandler = async ({ method, params }) => {
+      heard.push({
+        method,
+        ...((params as JsonObject)?.uri !== undefined && { uri: (params as JsonObject).uri }),
+      });
+    };
+    const uri = 'pml://bench/bench://note';
+    if (era === 'legacy') await rawRequest(client, 'resources/subscribe', { uri });
+    else await client.listen({ resourceSubscriptions: [uri] });
+
+    const interrupted = execute(client, 'bench:hang');
+    await expect.poll(() => bench.seen.calls).toBe(1);
+    await holders[0]?.kill();
+    await expect(interrupted).rejects.toMatchObject({ code: -32603, message: /may or may not have run/ });
+    expect((await execute(client, 'bench:count')).structuredContent.result).toEqual({ count: 3 });
+    expect((await rawRequest(client, 'tools/list')).tools).toHaveLength(5);
+    const update = { method: 'notifications/resources/updated', params: { uri: 'bench://note' } };
+    await expect
+      .poll(async () => {
+        await execute(client, 'bench:tell', update);
+        return heard;
+      })
+      .toContainEqual({ method: 'notifications/resources/updated', uri });
+    expect(reached).toBe(2);
+  });
+
+  test('[MCP-24] requests made while no gateway is there wait for the next one', async () => {
+    const first = await holder();
+    let next: (target: GatewayTarget) => void = () => {};
+    const targets = [
+      Promise.resolve(first.target),
+      new Promise<GatewayTarget>((resolve) => {
+        next = resolve;
+      }),
+    ];
+    const { client } = await pumped(async () => (await targets.shift()) as GatewayTarget, { era });
+    await execute(client, 'bench:count');
+    await first.kill();
+    const waiting = Promise.all([execute(client, 'bench:count'), execute(client, 'bench:count')]);
+    next((await holder()).target);
+    expect((await waiting).map(({ structuredContent }) => structuredContent.status)).toEqual([
+      'success',
+      'success',
+    ]);
+  });
+
+  test('[MCP-24] when no gateway can be reached, the client is told and the pump ends', async () => {
+    const first = await holder();
+    const targets = [first.target];
+    const reach = async () => {
+      const target = targets.shift();
+      if (!target) throw new Error('nobody holds the data dir');
+      return target;
+    };
+    const { client, ended } = await pumped(reach, { era });
+    const outcome = ended.catch((error: Error) => error.message);
+    await execute(client, 'bench:count');
+    await first.kill();
+    await expect(execute(client, 'bench:count')).rejects.toThrow();
+    expect(await outcome).toBe('nobody holds the data dir');
+  });
+});
+
+test('[MCP-24] a question of a gateway that ended is taken back', async () => {
+  const holders = [await holder(), await holder()];
+  let reached = 0;
+  const reach = async () => (holders[Math.min(reached++, 1)] as Holder).target;
+  let asked = false;
+  let takenBack = false;
+  const { client } = await pumped(reach, { era: 'legacy', capabilities: { elicitation: { form: {} } } });
+  client.setRequestHandler('elicitation/create', async (_request, { mcpReq: { signal } }) => {
+    asked = true;
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    takenBack = true;
+    return { action: 'cancel' };
+  });
+  const asking = execute(client, 'bench:ask', { question: '?' }).catch((error: Error) => error.message);
+  await expect.poll(() => asked).toBe(true);
+  await holders[0]?.kill();
+  expect(await asking).toMatch(/may or may not have run/);
+  await expect.poll(() => takenBack).toBe(true);
+});

@@ -1,0 +1,201 @@
+import type { Client } from '@modelcontextprotocol/client';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject, Settings } from '../../src/engine/ports.ts';
+import { stdioServer } from '../contracts/upstream-support.ts';
+import { benchServer } from '../support/mcp-bench-server.ts';
+import {
+  type ConnectOptions,
+  callTool,
+  connectClient,
+  ERAS,
+  fetchInto,
+  openEndpoints,
+  rawRequest,
+} from '../support/mcp-endpoints.ts';
+import { gatewayOver } from '../support/mcp-gateway.ts';
+import { memoryGateway } from '../support/memory-gateway.ts';
+
+async function open(options: Omit<ConnectOptions, 'path'>, settings: Partial<Settings> = {}) {
+  const bench = benchServer();
+  const { gateway, store } = await memoryGateway([bench], { settings });
+  const endpoints = openEndpoints(gateway);
+  const fetcher = fetchInto(endpoints);
+  const client = await connectClient(fetcher, { ...options, path: '/mcp/servers/bench' });
+  return { client, gateway, store, fetcher, bench };
+}
+
+describe.each(ERAS)('/mcp/servers/<name>, %s', (era) => {
+  test('[MCP-20] is the server itself: its name, capabilities, instructions and tools', async () => {
+    const { client } = await open({ era });
+    expect(client.getServerVersion()).toMatchObject({
+      name: 'bench-server',
+      version: '1.2.3',
+      title: 'The bench',
+    });
+    expect(client.getServerCapabilities()).toMatchObject({
+      experimental: { 'bench/extra': {} },
+      completions: {},
+    });
+    expect(client.getInstructions()).toBe('Try things.');
+    const { tools } = (await rawRequest(client, 'tools/list')) as { tools: JsonObject[] };
+    expect(tools[0]).toEqual({
+      name: 'echo',
+      description: 'Says back what it is given',
+      inputSchema: { type: 'object', additionalProperties: true },
+      _meta: { 'bench/unknown': true },
+      'bench/field': 1,
+    });
+  });
+
+  test('[MCP-20] names, parameters, results and errors pass untouched', async () => {
+    const { client } = await open({ era });
+    const echoed = await callTool(client, 'echo', { text: 'hi', deep: { list: [1, null] } });
+    expect(echoed).toMatchObject({
+      content: [{ type: 'text', text: 'hi' }],
+      structuredContent: { echoed: { text: 'hi', deep: { list: [1, null] } } },
+      'bench/extra': 1,
+    });
+    expect(await callTool(client, 'fail', {})).toMatchObject({ isError: true });
+    await expect(callTool(client, 'reject', {})).rejects.toMatchObject({
+      code: -32050,
+      message: 'rejected',
+      data: { because: 'of a test' },
+    });
+    await expect(callTool(client, 'no_such_tool', {})).rejects.toMatchObject({ code: -32602 });
+    const custom = await rawRequest(client, 'bench/custom', { x: 1, _meta: { 'own/key': 'kept' } });
+    expect(custom).toMatchObject({ got: { x: 1 }, more: true });
+    await expect(rawRequest(client, 'bench/unknown')).rejects.toMatchObject({ code: -32601 });
+    const read = await rawRequest(client, 'resources/read', { uri: 'bench://note' });
+    expect(read.contents).toEqual([{ uri: 'bench://note', text: 'a note' }]);
+    const prompts = (await rawRequest(client, 'prompts/list')).prompts as { name: string }[];
+    expect(prompts[0]?.name).toBe('greet');
+    const page = await rawRequest(client, 'resources/list');
+    expect(page).toMatchObject({ resources: [{ uri: 'bench://note' }], nextCursor: 'more' });
+  });
+
+  test('[MCP-20] a large result stays what it is', async () => {
+    const { client } = await open({ era });
+    const { content } = await callTool(client, 'huge', { chars: 100_000 });
+    expect(content[0]?.text).toHaveLength(100_000);
+  });
+
+  test('[MCP-20] progress, cancelling, questions, logs and changes pass', async () => {
+    const { client, bench } = await open({
+      era,
+      capabilities: { elicitation: { form: {} } },
+      answer: async () => ({ action: 'accept', content: { name: 'Ada' } }),
+    });
+    const heard: string[] = [];
+    client.fallbackNotificationHandler = async ({ method, params }) => {
+      heard.push(
+        `${method} ${(params as JsonObject | undefined)?.data ?? (params as JsonObject)?.uri ?? ''}`.trim(),
+      );
+    };
+    const told: unknown[] = [];
+    await callTool(client, 'steps', { steps: 2 }, { onprogress: (progress) => void told.push(progress) });
+    expect(told).toHaveLength(2);
+    expect((await callTool(client, 'ask', { question: 'who?' })).structuredContent).toMatchObject({
+      content: { name: 'Ada' },
+    });
+    const controller = new AbortController();
+    const hanging = callTool(client, 'hang', {}, { signal: controller.signal });
+    await expect.poll(() => bench.seen.calls).toBe(3);
+    controller.abort();
+    await expect(hanging).rejects.toThrow();
+    await expect.poll(() => bench.seen.cancelled).toBe(1);
+
+    if (era === 'legacy') {
+      await rawRequest(client, 'logging/setLevel', { level: 'info' });
+      await rawRequest(client, 'resources/subscribe', { uri: 'bench://note' });
+    } else {
+      await client.listen({ resourceSubscriptions: ['bench://note'], toolsListChanged: true });
+    }
+    const _meta = era === 'modern' ? { 'io.modelcontextprotocol/logLevel': 'info' } : {};
+    await rawRequest(client, 'tools/call', {
+      name: 'log',
+      arguments: { level: 'info', message: 'hi' },
+      _meta,
+    });
+    const tell = (method: string, params = {}) => callTool(client, 'tell', { method, params });
+    await tell('notifications/resources/updated', { uri: 'bench://note' });
+    await tell('notifications/tools/list_changed');
+    await expect
+      .poll(() => heard)
+      .toEqual([
+        'notifications/message hi',
+        'notifications/resources/updated bench://note',
+        'notifications/tools/list_changed',
+      ]);
+  });
+
+  test('[MCP-21] policy and tracing apply', async () => {
+    const permissions = {
+      allow: [],
+      ask: [],
+      deny: ['bench:plain'],
+      default: 'allow' as const,
+      profile: 'standard' as const,
+      approvalWaitMs: 50,
+    };
+    const { client, gateway, store } = await open({ era }, { permissions });
+    const denied = await callTool(client, 'plain', { answer: 'x' });
+    expect(denied).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('not allowed') }],
+    });
+    const waits = await callTool(client, 'delete_all', {});
+    expect(waits).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('pml runs approve ') }],
+    });
+    const runId = /pml runs approve (\S+);/.exec(waits.content[0]?.text ?? '')?.[1] ?? '';
+    expect(await gateway.settleApproval(runId, 'approved', 'a person')).toBe(true);
+    expect(await callTool(client, 'delete_all', {})).toMatchObject({ content: [{ text: 'gone' }] });
+    await gateway.settled();
+    const [trace] = await store.traces.list({ limit: 1 });
+    expect(trace).toMatchObject({ executedPath: ['bench:delete_all'], success: true });
+  });
+
+  test('[MCP-21] a server that is not there, switched off or gone is refused', async () => {
+    const { fetcher, gateway, client } = await open({ era });
+    await expect(connectClient(fetcher, { era, path: '/mcp/servers/nobody' })).rejects.toThrow();
+    await gateway.reload({ ...gateway.settings(), servers: [] });
+    await expect(callTool(client, 'echo', {})).rejects.toThrow();
+  });
+});
+
+/** Both eras on both sides: questions and answers change their form on the way, or not. */
+describe.each(ERAS)('a client of the %s era', (era) => {
+  test.each(ERAS)('[MCP-22] is asked by a server of the %s era', async (upstreamEra) => {
+    const gateway = await gatewayOver([stdioServer('bench', upstreamEra)]);
+    const fetcher = fetchInto(openEndpoints(gateway));
+    const connect = (path: string): Promise<Client> =>
+      connectClient(fetcher, {
+        era,
+        path,
+        capabilities: { elicitation: { form: {} } },
+        answer: async (_method, params) => ({
+          action: 'accept',
+          content: { name: `Ada, ${params.message}` },
+        }),
+      });
+    const direct = await connect('/mcp/servers/bench');
+    const asked = await callTool(direct, 'ask', { question: 'who?' });
+    expect(asked.content[0]?.text).toBe('{"action":"accept","name":"Ada, who?"}');
+    const through = await connect('/mcp');
+    const executed = await callTool(through, 'pml_execute', {
+      tool: 'bench:ask',
+      arguments: { question: 'who?' },
+    });
+    expect(executed.structuredContent.result).toEqual({ action: 'accept', name: 'Ada, who?' });
+    const capabilities = await callTool(direct, 'client_capabilities', {});
+    expect(capabilities.structuredContent).toHaveProperty('elicitation');
+
+    const heard: unknown[] = [];
+    direct.fallbackNotificationHandler = async ({ params }) => void heard.push((params as JsonObject).data);
+    if (era === 'legacy') await rawRequest(direct, 'logging/setLevel', { level: 'info' });
+    const _meta = era === 'modern' ? { 'io.modelcontextprotocol/logLevel': 'info' } : {};
+    await rawRequest(direct, 'tools/call', { name: 'log', arguments: { message: 'hello' }, _meta });
+    await expect.poll(() => heard).toEqual(['hello']);
+  });
+});

@@ -1,0 +1,46 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { createRedactor } from '../../src/core/tracing/redact.ts';
+import { createGateway } from '../../src/engine/create-gateway.ts';
+import { createEventLog } from '../../src/engine/event-log.ts';
+import type { Gateway } from '../../src/engine/gateway.ts';
+import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
+import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
+import type { ServerSettings } from '../../src/engine/ports.ts';
+import { openUpstream } from '../contracts/upstream-support.ts';
+import { settingsFor } from './memory-gateway.ts';
+
+const CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
+const CRYPTO = {
+  randomUuid: randomUUID,
+  sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
+};
+
+/** The real engine on real servers; only its memory is none. Closing it ends the servers. */
+export async function gatewayOver(servers: readonly ServerSettings[]): Promise<Gateway> {
+  const { upstream, dispose } = openUpstream(servers);
+  const embedder = createMemoryEmbedder();
+  const offered = servers.map((server) => ({ ...server, tools: { include: ['*'], exclude: [] } }));
+  const gateway = await createGateway(
+    {
+      store: createMemoryStore(),
+      upstream,
+      embedder,
+      emptyIndex: () => createMemoryVectorIndex(embedder.dimension),
+      clock: CLOCK,
+      crypto: CRYPTO,
+      logger: { log: () => {} },
+      events: createEventLog(CLOCK),
+      redact: createRedactor([]),
+      sleep: async (ms, signal) => void (await setTimeout(ms, undefined, signal && { signal })),
+    },
+    { ...settingsFor([]), servers: offered },
+  );
+  await gateway.settled();
+  const close = async () => {
+    await gateway.close();
+    await dispose();
+  };
+  return { ...gateway, close };
+}
