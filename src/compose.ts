@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { dataDir as dataDirOf } from './adapters/config/find-config.ts';
 import { isAlive, readHolder } from './adapters/store/data-dir-lock.ts';
 import type { Own } from './compose/own.ts';
 import { PmlError } from './core/vocabulary/pml-error.ts';
 import type { Settings } from './engine/ports.ts';
 import type { GlobalOptions, System } from './surfaces/cli/system.ts';
+
+const LAUNCHER = fileURLToPath(new URL('../bin/pml.js', import.meta.url));
 
 /**
  * Where everything is put together. What a command does not need is not even loaded: `pml --help`
@@ -25,6 +28,11 @@ export function compose(env: Own['env'], cwd: string): System {
     return await config.loadSettings(source(options));
   };
 
+  const open = async (options: GlobalOptions, role: string) => {
+    const { openBridge } = await import('./compose/open-bridge.ts');
+    return await openBridge(dataDir(options), await loadSettings(options), role, own);
+  };
+
   return {
     version: own.version,
     dataDir,
@@ -41,8 +49,49 @@ export function compose(env: Own['env'], cwd: string): System {
     },
 
     async openStore(options, role) {
-      const { openStore } = await import('./compose/open-store.ts');
-      return await openStore(dataDir(options), await loadSettings(options), role, own);
+      const { bridge, through } = await open(options, role);
+      const { storeOver } = await import('./engine/remote-procedures.ts');
+      return { store: storeOver(bridge), through, close: bridge.close };
+    },
+
+    async openGateway(options, role) {
+      const { bridge, through } = await open(options, role);
+      const { remoteGateway } = await import('./engine/gateway-procedures.ts');
+      return { gateway: remoteGateway(bridge), through, close: bridge.close };
+    },
+
+    async planInit(options) {
+      const { initOptions } = await import('./adapters/config/client-files/init-options.ts');
+      const { planInit } = await import('./adapters/config/client-files/plan-init.ts');
+      const here = initOptions(source(options), {
+        node: process.execPath,
+        launcher: LAUNCHER,
+        now: () => new Date(),
+      });
+      const holder = await readHolder(dataDir(options));
+      const ports = holder?.port && isAlive(holder) ? [holder.port] : [];
+      return await planInit({ ...here, ports, ...(options.from !== undefined && { from: options.from }) });
+    },
+
+    async planUndo(options) {
+      const { initOptions } = await import('./adapters/config/client-files/init-options.ts');
+      const { planUndo } = await import('./adapters/config/client-files/plan-undo.ts');
+      const { journal } = initOptions(source(options), {
+        node: process.execPath,
+        launcher: LAUNCHER,
+        now: () => new Date(),
+      });
+      return await planUndo({ journal, ...(options.from !== undefined && { from: options.from }) });
+    },
+
+    async addServer(options, name, entry) {
+      const { addServer } = await import('./adapters/config/edit-config.ts');
+      return await addServer(source(options), name, entry);
+    },
+
+    async removeServer(options, name) {
+      const { removeServer } = await import('./adapters/config/edit-config.ts');
+      return await removeServer(source(options), name);
     },
 
     async serve(options) {

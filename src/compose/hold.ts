@@ -6,10 +6,12 @@ import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createEventLog } from '../engine/event-log.ts';
 import type { Gateway } from '../engine/gateway.ts';
+import { gatewayProcedures } from '../engine/gateway-procedures.ts';
 import { openingGateway } from '../engine/opening-gateway.ts';
 import type { Clock, Logger, LogLevel, RemoteProcedures, Settings } from '../engine/ports.ts';
 import { storeProcedures } from '../engine/remote-procedures.ts';
 import { createAccess } from '../surfaces/http/access.ts';
+import { createApi } from '../surfaces/http/api/create-api.ts';
 import { createApp } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
 import { type Listener, listen } from '../surfaces/http/listen.ts';
@@ -75,6 +77,7 @@ export async function hold(
     const createLink = () => `${listener?.url}/login?code=${access.createLoginCode()}`;
     const procedures = {
       ...storeProcedures(gateway.store),
+      ...gatewayProcedures(gateway),
       login: { createLink: async () => createLink() },
       // Answered before it is done: the answer goes through what is about to close.
       holder: { handOver: async () => void setImmediate(() => options.handOver?.()) },
@@ -86,6 +89,7 @@ export async function hold(
       allowedHosts: () => hostsOf(options.host, listener?.port ?? options.port),
       procedures,
       mcp,
+      api: createApi(gateway, logger),
       about: () => ({ version, pid: process.pid, role: lock.holder.role }),
     });
     listener = await listenOn(app, options);

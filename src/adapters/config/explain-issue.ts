@@ -1,8 +1,8 @@
 import type { JSONPath } from 'jsonc-parser';
 import type { z } from 'zod';
+import { nearestName } from '../../core/retrieval/nearest-name.ts';
 import type { ConfigProblems } from './config-problems.ts';
 import { configJsonSchema, type JsonSchema } from './json-schema.ts';
-import { nearestName } from '../../core/retrieval/nearest-name.ts';
 import { locate, locateKey, type SourceText } from './source-text.ts';
 
 const TYPES: Readonly<Record<string, string>> = {

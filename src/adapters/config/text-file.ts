@@ -52,7 +52,7 @@ export async function readBytes(file: string): Promise<Buffer | null> {
 export async function writeFileWhole(file: string, bytes: Buffer): Promise<void> {
   const target = await realpath(file).catch(() => file);
   const mode = await modeOf(target);
-  await mkdir(dirname(target), { recursive: true });
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const temporary = `${target}.${randomUUID()}.tmp`;
   try {
     const handle = await open(temporary, 'wx', mode);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { readTextFile, writeFileWhole } from '../text-file.ts';
-import { canonicalJson } from './canonical-json.ts';
 import type { ClientName } from './client-places.ts';
 import type { Entries } from './servers.ts';
 

@@ -1,7 +1,7 @@
 import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser';
+import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { removeProperty, setProperty } from '../json-edits.ts';
 import { parseSource } from '../source-text.ts';
-import { canonicalJson } from './canonical-json.ts';
 import type { Entries, Entry, ServersFormat } from './servers.ts';
 
 /** Where most clients keep their servers: an object of a JSON file, comments and all. */

@@ -1,4 +1,4 @@
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { serverName } from './import-entry.ts';
 import type { Move } from './rewire.ts';
 import type { Entries, Entry } from './servers.ts';

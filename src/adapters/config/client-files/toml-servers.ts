@@ -1,6 +1,6 @@
 import { parse, stringify } from 'smol-toml';
+import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { canonicalJson } from './canonical-json.ts';
 import type { Entries, Entry, ServersFormat } from './servers.ts';
 import { splitTables, type TomlTable } from './toml-tables.ts';
 

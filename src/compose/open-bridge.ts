@@ -3,18 +3,26 @@ import { createHttpBridge } from '../adapters/client/http-bridge.ts';
 import { claimOrReach } from '../adapters/store/claim-data-dir.ts';
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
 import type { Holder } from '../adapters/store/data-dir-lock.ts';
-import type { Settings } from '../engine/ports.ts';
-import { localBridge, storeOver } from '../engine/remote-procedures.ts';
-import type { OpenedStore } from '../surfaces/cli/system.ts';
+import type { Bridge, Settings } from '../engine/ports.ts';
+import { localBridge } from '../engine/remote-procedures.ts';
 import { LOOPBACK, type Own } from './own.ts';
 
-/** Also a short-lived command listens: another one started beside it bridges instead of failing. */
-export async function openStore(
+export interface OpenBridge {
+  readonly bridge: Bridge;
+  /** The process that was asked last, when it was not this one. */
+  through(): Holder | null;
+}
+
+/**
+ * A command's way to store and gateway: through the holder of the data dir, or as its holder. Also a
+ * short-lived command listens, so that another one started beside it bridges instead of failing.
+ */
+export async function openBridge(
   dir: string,
   settings: Settings,
   role: string,
   own: Own,
-): Promise<OpenedStore> {
+): Promise<OpenBridge> {
   await ensureDataDir(dir);
   let through: Holder | null = null;
   const bridge = createFailoverBridge(async () => {
@@ -28,5 +36,5 @@ export async function openStore(
     const held = await hold(dir, settings, claimed.lock, { own, ...LOOPBACK, fillIn: false });
     return localBridge(held.procedures, held.close);
   });
-  return { store: storeOver(bridge), through: () => through, close: bridge.close };
+  return { bridge, through: () => through };
 }

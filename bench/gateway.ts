@@ -1,0 +1,195 @@
+/** What the gateway adds to a call, how fast it starts, and what it keeps in memory. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+
+const PML = fileURLToPath(new URL('../bin/pml.js', import.meta.url));
+const ECHO = fileURLToPath(new URL('./support/echo-server.ts', import.meta.url));
+const ROUNDS = 600;
+const IN_FLIGHT = 32;
+const BIG_CATALOGUE = 5_256;
+
+type Call = () => Promise<unknown>;
+
+export async function bench() {
+  const dir = await mkdtemp(join(tmpdir(), 'pml-bench-'));
+  try {
+    return {
+      name: 'gateway',
+      rows: [...(await latency(dir)), ...(await coldStart(dir)), ...(await memory(dir))],
+    };
+  } finally {
+    await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function latency(dir: string) {
+  const config = await configure(dir, 'latency', { echo: [] });
+  const gateway = await serve(join(dir, 'latency'), config);
+  const direct = await connect(new StdioClientTransport({ command: process.execPath, args: [ECHO] }));
+  const header = {
+    authorization: `Bearer ${(await readFile(join(dir, 'latency', 'token'), 'utf8')).trim()}`,
+  };
+  const over = (path: string) =>
+    connect(
+      new StreamableHTTPClientTransport(new URL(path, gateway.url), { requestInit: { headers: header } }),
+    );
+  const http = await over('/mcp');
+  const transparent = await over('/mcp/servers/echo');
+  const stdio = await connect(pmlStdio(join(dir, 'stdio'), await configure(dir, 'stdio', { echo: [] })));
+
+  const plain = { name: 'echo', arguments: { message: 'hello' } };
+  const execute = { name: 'pml_execute', arguments: { tool: 'echo:echo', arguments: { message: 'hello' } } };
+  const calls: Record<string, Call> = {
+    'direct, stdio': () => direct.callTool(plain),
+    'its endpoint /mcp/servers/echo, HTTP': () => transparent.callTool(plain),
+    'pml_execute, HTTP': () => http.callTool(execute),
+    'pml_execute, stdio': () => stdio.callTool(execute),
+  };
+  const times = await interleaved(calls);
+  const [base] = Object.values(times).map((t) => percentile(t, 0.5));
+  const rows = Object.entries(times).flatMap(([label, t], i) => [
+    { label: `echo ${label}: p50`, value: percentile(t, 0.5), unit: 'ms' },
+    { label: `echo ${label}: p99`, value: percentile(t, 0.99), unit: 'ms' },
+    ...(i === 0
+      ? []
+      : [{ label: `  adds at p50`, value: percentile(t, 0.5) - (base ?? 0), unit: 'ms', goal: '< 1 ms' }]),
+  ]);
+  for (const [label, call] of Object.entries(calls)) {
+    rows.push({
+      label: `echo ${label}: ${IN_FLIGHT} in flight`,
+      value: await throughput(call),
+      unit: 'calls/s',
+    });
+  }
+  await Promise.all([direct, http, transparent, stdio].map((client) => client.close()));
+  await gateway.stop();
+  return rows;
+}
+
+/** Twenty-five servers in the configuration, their tools known from the time before. */
+async function coldStart(dir: string) {
+  const servers = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`server${i}`, ['10']]));
+  const config = await configure(dir, 'cold', servers);
+  const first = await serve(join(dir, 'cold'), config);
+  await untilListed(first.url, join(dir, 'cold'), 25 * 11);
+  await first.stop();
+  const times: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    const start = performance.now();
+    const client = await connect(pmlStdio(join(dir, 'cold'), config), 'legacy');
+    await client.listTools();
+    times.push(performance.now() - start);
+    await client.close();
+    await sleep(500);
+  }
+  return [
+    {
+      label: 'pml stdio, start to first tools/list, 25 servers',
+      value: percentile(times, 0.5),
+      unit: 'ms',
+      goal: '< 500 ms',
+    },
+  ];
+}
+
+async function memory(dir: string) {
+  const config = await configure(dir, 'big', { big: [String(BIG_CATALOGUE - 1)] });
+  const gateway = await serve(join(dir, 'big'), config);
+  await untilListed(gateway.url, join(dir, 'big'), BIG_CATALOGUE);
+  await sleep(1_000);
+  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8');
+  const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN);
+  await gateway.stop();
+  return [{ label: `resident memory with ${BIG_CATALOGUE} tools`, value: kilobytes / 1024, unit: 'MB' }];
+}
+
+async function configure(
+  dir: string,
+  name: string,
+  servers: Record<string, readonly string[]>,
+): Promise<string> {
+  const entries = Object.entries(servers).map(([server, args]) => [
+    server,
+    { command: process.execPath, args: [ECHO, ...args] },
+  ]);
+  const file = join(dir, `${name}.json`);
+  await writeFile(file, JSON.stringify({ mcpServers: Object.fromEntries(entries) }));
+  return file;
+}
+
+async function serve(data: string, config: string) {
+  const args = [PML, 'serve', '--port', '0', '--data', data, '--config', config, '--json'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const line = await new Promise<string>((resolve) =>
+    child.stdout.once('data', (chunk) => resolve(String(chunk))),
+  );
+  return {
+    url: (JSON.parse(line) as { url: string }).url,
+    pid: child.pid,
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+function pmlStdio(data: string, config: string): StdioClientTransport {
+  const args = [PML, 'stdio', '--data', data, '--config', config];
+  return new StdioClientTransport({ command: process.execPath, args });
+}
+
+async function connect(
+  transport: StdioClientTransport | StreamableHTTPClientTransport,
+  mode: 'auto' | 'legacy' = 'legacy',
+): Promise<Client> {
+  const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode } });
+  await client.connect(transport);
+  return client;
+}
+
+async function untilListed(url: string, data: string, tools: number): Promise<void> {
+  const headers = { authorization: `Bearer ${(await readFile(join(data, 'token'), 'utf8')).trim()}` };
+  for (;;) {
+    const stats = (await (await fetch(`${url}/api/stats`, { headers })).json()) as { tools: number };
+    if (stats.tools >= tools) return;
+    await sleep(100);
+  }
+}
+
+/** One call of each in turn, so that a noisy moment of the machine hits all. */
+async function interleaved(calls: Record<string, Call>): Promise<Record<string, number[]>> {
+  const times: Record<string, number[]> = Object.fromEntries(Object.keys(calls).map((label) => [label, []]));
+  for (let round = -50; round < ROUNDS; round++) {
+    for (const [label, call] of Object.entries(calls)) {
+      const start = performance.now();
+      await call();
+      if (round >= 0) times[label]?.push(performance.now() - start);
+    }
+  }
+  return times;
+}
+
+async function throughput(call: Call): Promise<number> {
+  const total = 2_000;
+  let left = total;
+  const start = performance.now();
+  await Promise.all(
+    Array.from({ length: IN_FLIGHT }, async () => {
+      while (left-- > 0) await call();
+    }),
+  );
+  return total / ((performance.now() - start) / 1000);
+}
+
+function percentile(values: number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
