@@ -58,7 +58,7 @@ function notesFor(settings: Settings, isDemo: boolean, takenPort: number | null)
   if (isDemo)
     notes.push('This is the demo, on a scratch folder of its own. Running code comes with a later version.');
   else if (settings.servers.length === 0) {
-    notes.push('No servers are attached yet: write them into a pml.json as "mcpServers", or try --demo.');
+    notes.push('No servers are attached yet: take over your client’s with "pml init", or try --demo.');
   }
   return notes;
 }

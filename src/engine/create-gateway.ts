@@ -71,7 +71,7 @@ export async function createGateway(
     events,
     settings: () => settings,
     servers: async () => serverReports(upstream.servers(), catalogue.current()),
-    stats: () => statsOf(store, catalogue.current(), settings),
+    stats: () => statsOf(store, catalogue.current(), settings, inventory),
     inventory: () => inventory,
 
     searchTools: (query) => search(catalogue.current(), embedder, query),

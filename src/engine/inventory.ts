@@ -5,8 +5,8 @@ import type { Settings, Store, UpstreamServer } from './ports.ts';
 const DEFAULTS = {
   /** A rule of thumb for JSON in today's tokenizers. */
   charactersPerToken: 4,
-  /** About the size of PML's own tool list, in tokens. */
-  exposedTokens: 1_500,
+  /** PML's own tool list and instructions as a client reads them, less the inventory in both. */
+  exposedCharacters: 4_800,
   /** Longest inventory line: 25 servers with names of usual length fit. */
   lineLength: 700,
 };
@@ -34,21 +34,29 @@ export function serverReports(servers: readonly UpstreamServer[], catalogue: Cat
   });
 }
 
-export async function statsOf(store: Store, catalogue: Catalogue, settings: Settings): Promise<GatewayStats> {
+export async function statsOf(
+  store: Store,
+  catalogue: Catalogue,
+  settings: Settings,
+  inventory: string,
+): Promise<GatewayStats> {
   const [traces, capabilities, pending] = await Promise.all([
     store.traces.count(),
     store.capabilities.list(),
     store.approvals.list({ state: 'pending' }),
   ]);
   const all = schemaTokens(catalogue.entries);
+  const exposed = Math.ceil(
+    (DEFAULTS.exposedCharacters + 2 * inventory.length) / DEFAULTS.charactersPerToken,
+  );
   return {
     servers: settings.servers.filter((server) => !server.disabled).length,
     tools: catalogue.entries.length,
     capabilities: capabilities.length,
     traces,
     schemaTokens: all,
-    exposedTokens: DEFAULTS.exposedTokens,
-    sparedTokens: Math.max(0, all - DEFAULTS.exposedTokens),
+    exposedTokens: exposed,
+    sparedTokens: Math.max(0, all - exposed),
     pendingApprovals: pending.length,
   };
 }

@@ -1,4 +1,5 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import type { ServerReport } from '../../../engine/gateway.ts';
 import type { Settings } from '../../../engine/ports.ts';
 import type { CommandModule } from '../command.ts';
 import type { GlobalOptions, System } from '../system.ts';
@@ -30,7 +31,10 @@ export const doctorCommand: CommandModule = (program, { system, terminal, fail }
       show(config);
       show(await checkHolder(system, options));
       show(await attempt('store', () => checkStore(system, options)));
-      if (settings) show(await attempt('embedding', () => checkEmbedding(system, settings)));
+      if (settings) {
+        show(await attempt('embedding', () => checkEmbedding(system, settings)));
+        for (const check of await checkServers(system, options)) show(check);
+      }
       const healthy = checks.every((check) => check.status !== 'fail');
       if (options.json) terminal.out(`${JSON.stringify({ healthy, version: system.version, checks })}\n`);
       if (!healthy) fail();
@@ -57,7 +61,7 @@ async function checkConfig(
     const settings = await system.loadSettings(options);
     if (settings.file === null) {
       const message = 'no configuration file; defaults apply and no servers are attached';
-      const fix = 'Write a pml.json with your "mcpServers", or try "pml serve --demo".';
+      const fix = 'Take over your client’s servers with "pml init", or try "pml serve --demo".';
       return { settings, check: { name: 'config', status: 'warn', message, fix } };
     }
     const message = `${settings.file}: ${count(settings.servers.length, 'server')}`;
@@ -97,6 +101,44 @@ async function checkStore(system: System, options: GlobalOptions): Promise<Check
   } finally {
     await close();
   }
+}
+
+/** One line in all when they are well, one more for each that is not. */
+async function checkServers(system: System, options: GlobalOptions): Promise<Check[]> {
+  const { gateway, close } = await system.openGateway(options, 'doctor');
+  try {
+    const [servers, stats] = await Promise.all([gateway.servers(), gateway.stats()]);
+    if (servers.length === 0) return [];
+    const sick = servers.flatMap((server) => problemsOf(server));
+    const running = servers.filter(({ state }) => state === 'ready').length;
+    const spared = `about ${stats.sparedTokens.toLocaleString('en')} of ${stats.schemaTokens.toLocaleString('en')} schema tokens spared`;
+    const message = `${count(servers.length, 'server')} (${running} running), ${count(stats.tools, 'tool')}, ${spared}`;
+    return [{ name: 'servers', status: 'ok', message }, ...sick];
+  } catch (error) {
+    return [toCheck('servers', error)];
+  } finally {
+    await close();
+  }
+}
+
+function problemsOf({ name, error, changedTools }: ServerReport): Check[] {
+  const failed: Check[] = error
+    ? [
+        {
+          name: 'servers',
+          status: 'fail',
+          message: `${name}: ${error.message}`,
+          fix: error.hint ?? `See "pml servers logs ${name}".`,
+        },
+      ]
+    : [];
+  const changed: Check[] = changedTools.map((tool) => ({
+    name: 'servers',
+    status: 'warn',
+    message: `${tool} has another definition than the one you accepted`,
+    fix: 'Its next call asks you; approve it with "pml runs approve" if the change is right.',
+  }));
+  return [...failed, ...changed];
 }
 
 async function checkEmbedding(system: System, settings: Settings): Promise<Check> {
