@@ -33,6 +33,29 @@ const serve = async (options: HttpFixtureOptions = {}) => {
 
 for (const era of ['modern', 'legacy'] as const) {
   describe(`over HTTP, ${era}`, () => {
+    test('[UP-47] a call whose client is being asked leaves room for others', async () => {
+      const { url } = await serve({ era });
+      const { upstream } = open([httpServer('bench', url, { concurrency: 1 })]);
+      const person = answeringClient('person', 'Ada');
+      const answered = Promise.withResolvers<void>();
+      const asked = Promise.withResolvers<void>();
+      const slow = {
+        ...person,
+        ask: async (...question: Parameters<typeof person.ask>) => {
+          asked.resolve();
+          await answered.promise;
+          return person.ask(...question);
+        },
+      };
+      const asking = upstream.callTool('bench', 'ask', { question: 'Who?' }, { client: slow });
+      await asked.promise;
+      const other = await upstream.callTool('bench', 'echo', { text: 'hi' });
+      expect(other).toMatchObject({ ok: true });
+      answered.resolve();
+      expect(await asking).toMatchObject({ ok: true });
+      expect(upstream.servers()).toMatchObject([{ callsInFlight: 0, callsWaiting: 0 }]);
+    });
+
     test('[UP-28] a server cut off mid-call: a clear error at once, and calls work when it is back', async () => {
       const { url, port, close, bench } = await serve({ era });
       const { upstream } = open([httpServer('bench', url)]);

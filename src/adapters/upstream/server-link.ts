@@ -10,6 +10,7 @@ import { CallSlots } from './call-slots.ts';
 import { ClientWishes } from './client-wishes.ts';
 import type { Connection, ConnectionRequest } from './connection.ts';
 import { isConnectionLoss, isUnsent, UpstreamFault, unavailable } from './failure.ts';
+import { HeldSlot } from './held-slot.ts';
 import { type ServerContext, ServerLife } from './server-life.ts';
 
 const HEADER_MISMATCH = -32020;
@@ -72,21 +73,23 @@ export class ServerLink {
   }
 
   async callTool(params: JsonObject, options: UpstreamOptions): Promise<JsonObject> {
-    const free = await this.#slots.take(options.signal);
+    const slot = await HeldSlot.take(this.#slots, options.signal);
+    const client = options.client && slot.lentWhileAsking(options.client);
+    const request = this.#request({ ...options, ...(client && { client }) });
     try {
       return await this.#exchange(`"${params.name}"`, options, async (connection) => {
-        const send = () => connection.request('tools/call', params, this.#request(options));
+        const send = () => connection.request('tools/call', params, request);
         try {
           return await send();
         } catch (error) {
           if (!(error instanceof ProtocolError && error.code === HEADER_MISMATCH)) throw error;
           // Which arguments it wants to see in headers stands in its catalogue.
-          await connection.tools(this.#request(options));
+          await connection.tools(request);
           return send();
         }
       });
     } finally {
-      free();
+      slot.release();
     }
   }
 
