@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { readTextFile, writeFileWhole } from '../text-file.ts';
 import type { ClientName } from './client-places.ts';
@@ -33,6 +34,7 @@ export async function readJournal(file: string): Promise<readonly JournalRun[]> 
 }
 
 export async function writeJournal(file: string, runs: readonly JournalRun[]): Promise<void> {
+  if (runs.length === 0) return await rm(file, { force: true });
   await writeFileWhole(file, Buffer.from(`${JSON.stringify({ runs }, null, 2)}\n`));
 }
 

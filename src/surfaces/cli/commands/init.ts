@@ -9,7 +9,7 @@ interface Options extends InitOptions {
 }
 
 const EXAMPLES = `
-Examples:
+Example:
   $ pml init
   $ pml init --from cursor --dry-run
   $ pml init --undo`;

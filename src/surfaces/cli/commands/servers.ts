@@ -19,7 +19,7 @@ interface AddOptions extends GlobalOptions {
 }
 
 const ADD_EXAMPLES = `
-Examples:
+Example:
   $ pml servers add files -- npx -y @modelcontextprotocol/server-filesystem /srv/data
   $ pml servers add github --url https://api.githubcopilot.com/mcp/ --header 'Authorization=Bearer \${GITHUB_TOKEN}'`;
 
