@@ -57,6 +57,7 @@ function contentOf(result: ToolResult, shrink: Shrink): readonly JsonObject[] {
 /** Without structured content, the text is the result; with it, servers repeat it as text. */
 function isInResult({ structuredContent, isError }: ToolResult, text: unknown): boolean {
   if (structuredContent === undefined || isError === true) return true;
+  if (!/^\s*[[{"\d]/.test(String(text))) return false;
   try {
     return JSON.stringify(JSON.parse(String(text))) === JSON.stringify(structuredContent);
   } catch {

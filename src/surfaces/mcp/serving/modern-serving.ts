@@ -43,8 +43,6 @@ export class ModernServing {
     this.#handler = createMcpHandler(({ requestInfo }) => this.#serverFor(requestInfo as Request), {
       legacy: 'reject',
       onerror: onError,
-      // A call may take its time: an event stream shows that it lives, a silent answer is given up on.
-      responseMode: 'sse',
     });
   }
 

@@ -1,4 +1,5 @@
-import { isJsonContentType, isLegacyRequest } from '@modelcontextprotocol/server';
+import { isJsonContentType, isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import type { JsonObject } from '../../../engine/ports.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type LegacyOptions, LegacyServing } from './legacy-serving.ts';
 import { type ModernOptions, ModernServing } from './modern-serving.ts';
@@ -31,8 +32,14 @@ export function serveEndpoint(endpoint: Endpoint, options: ServingOptions): Serv
       } catch {
         return rpcResponse(400, { code: PARSE_ERROR, message: 'Parse error: the body is not JSON' });
       }
-      const serving = (await isLegacyRequest(request, body)) ? legacy : modern;
-      return await serving.fetch(request, body);
+      const isLegacy = !claimsModernEra(body) && (await isLegacyRequest(request, body));
+      return await (isLegacy ? legacy : modern).fetch(request, body);
     },
   };
+}
+
+/** Says of most requests what `isLegacyRequest` says, without checking them: that is done where they are served. */
+function claimsModernEra(body: unknown): boolean {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { _meta?: JsonObject } };
+  return method !== 'initialize' && params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined;
 }
