@@ -17,7 +17,7 @@ function searching(found = true) {
   return { asked, system: { openGateway: async () => openedGateway(gateway) } };
 }
 
-test('[SEARCH-1] tools come ranked with their scores; --explain takes the scores apart', async () => {
+test('[FIND-1] tools come ranked with their scores; --explain takes the scores apart', async () => {
   const { asked, system } = searching();
   const plain = await runCommand(['search', 'read a file'], system);
   expect(plain).toMatchObject({
@@ -36,7 +36,7 @@ test('[SEARCH-1] tools come ranked with their scores; --explain takes the scores
   ]);
 });
 
-test('[SEARCH-1] --json gives what the API gives, and nothing found is said', async () => {
+test('[FIND-1] --json gives what the API gives, and nothing found is said', async () => {
   const json = JSON.parse((await runCommand(['search', 'x', '--json'], searching().system)).out);
   expect(json.tools[0]).toMatchObject({ tool_id: 'files:read', final_score: 0.8125 });
   expect((await runCommand(['search', 'x'], searching(false).system)).out).toMatch(/^Nothing was found/);
