@@ -72,7 +72,7 @@ export async function writeFileWhole(file: string, bytes: Buffer): Promise<void>
 }
 
 /** Of the file, or what a new one gets. */
-export async function modeOf(file: string): Promise<number> {
+async function modeOf(file: string): Promise<number> {
   const found = await stat(file).catch(() => null);
   return found ? found.mode & 0o777 : 0o600;
 }
