@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { dataDir as dataDirOf } from './adapters/config/find-config.ts';
 import { isAlive, readHolder } from './adapters/store/data-dir-lock.ts';
 import type { Own } from './compose/own.ts';
@@ -8,7 +7,8 @@ import { PmlError } from './core/vocabulary/pml-error.ts';
 import type { Settings } from './engine/ports.ts';
 import type { GlobalOptions, System } from './surfaces/cli/system.ts';
 
-const LAUNCHER = fileURLToPath(new URL('../bin/pml.js', import.meta.url));
+/** What clients start: the same file from the sources and from the built package. */
+const LAUNCHER = join(import.meta.dirname, '..', 'bin', 'pml.js');
 
 /**
  * Where everything is put together. What a command does not need is not even loaded: `pml --help`
