@@ -63,3 +63,14 @@ test('[RUNS-3] the first decision stands, and an unknown run is told', async () 
   });
   expect((await runCommand(['runs', 'ls', '--all'], system)).out).toContain('run-1');
 });
+
+test('[RUNS-4] nothing an agent wrote can steer the terminal or hide what will run', async () => {
+  const gateway = handMadeGateway();
+  const evil = 'rm -rf /\u001b[8m\u009b2K\r echo hi \u202egnp.exe';
+  await gateway.store.runs.create(sampleRun({ id: 'run-1', intentText: `tidy\u001b[2A\nrun-2  ${evil}` }));
+  await gateway.store.approvals.request(sampleApproval({ runId: 'run-1', arguments: { command: evil } }));
+  const { out } = await runCommand(['runs'], { openGateway: async () => openedGateway(gateway) });
+  expect(out).toContain('rm -rf /\\u001b[8m\\u009b2K\\r echo hi \\u202egnp.exe');
+  expect(out).not.toMatch(/^run-2/m);
+  expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});

@@ -7,6 +7,7 @@ import type { RunInQuestion } from '../../../engine/runs-in-question.ts';
 import type { CommandModule } from '../command.ts';
 import { confirmed } from '../confirmed.ts';
 import { parseCount } from '../parse-option.ts';
+import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 
@@ -101,13 +102,13 @@ function isPending({ state }: Approval): boolean {
 
 function describe({ runId, run, approvals }: RunInQuestion): string {
   const head = [runId, run?.status ?? 'running', run?.intentText ?? ''].join('  ').trimEnd();
-  return `${[head, ...approvals.map(askedFor)].join('\n')}\n`;
+  return `${[printable(head), ...approvals.map(askedFor)].join('\n')}\n`;
 }
 
 /** The call as it would be made, and what became of the question. */
 function askedFor(approval: Approval): string {
   const { node, reason, state, settledBy } = approval;
   const answer = state === 'pending' ? 'waits for you' : `${state} by ${settledBy ?? 'somebody'}`;
-  const args = JSON.stringify(approval.arguments, null, 2).replaceAll('\n', '\n  ');
-  return `  ${node}  (${answer}; ${reason})\n  ${args}`;
+  const args = JSON.stringify(approval.arguments, null, 2).split('\n');
+  return [`${node}  (${answer}; ${reason})`, ...args].map((line) => `  ${printable(line)}`).join('\n');
 }

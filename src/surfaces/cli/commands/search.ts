@@ -3,6 +3,7 @@ import { hitToWire } from '../../../engine/gateway-wire.ts';
 import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
 import { parseCount, parseList } from '../parse-option.ts';
+import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 
@@ -71,6 +72,6 @@ function score(value: number): string {
 }
 
 function summaryOf(description: string): string {
-  const line = description.trim().replace(/\s+/g, ' ');
+  const line = printable(description.trim().replace(/\s+/g, ' '));
   return line.length <= SUMMARY_WIDTH ? line : `${line.slice(0, SUMMARY_WIDTH - 1)}…`;
 }

@@ -6,6 +6,7 @@ import { serverToWire } from '../../../engine/gateway-wire.ts';
 import { columns } from '../columns.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { parsePair } from '../parse-option.ts';
+import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { valueFrom, withGateway } from '../with-gateway.ts';
 import { addLoginCommand } from './servers-login.ts';
@@ -91,7 +92,7 @@ export const serversCommand: CommandModule = (program, context) => {
       withRunning(context, options, async (gateway) => {
         const lines = await gateway.logs(name);
         if (options.json) terminal.out(`${JSON.stringify({ name, lines })}\n`);
-        else if (lines.length > 0) terminal.out(`${lines.join('\n')}\n`);
+        else if (lines.length > 0) terminal.out(`${lines.map(printable).join('\n')}\n`);
         else terminal.err(`"${name}" has written nothing to stderr.\n`);
       }),
     );
@@ -119,7 +120,7 @@ function row(server: ServerReport): string[] {
   const { name, state, transport, tools, callsInFlight, callsWaiting, changedTools, error } = server;
   const waiting = callsWaiting > 0 ? `+${callsWaiting}` : '';
   const changed = changedTools.length > 0 ? `changed definitions: ${changedTools.join(', ')}` : '';
-  const remarks = [error?.message ?? '', changed].filter((remark) => remark !== '').join('; ');
+  const remarks = printable([error?.message ?? '', changed].filter((remark) => remark !== '').join('; '));
   return [name, state, transport, String(tools), `${callsInFlight}${waiting}`, remarks];
 }
 
