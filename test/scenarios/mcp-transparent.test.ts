@@ -64,7 +64,9 @@ describe.each(ERAS)('/mcp/servers/<name>, %s', (era) => {
     await expect(callTool(client, 'no_such_tool', {})).rejects.toMatchObject({ code: -32602 });
     const custom = await rawRequest(client, 'bench/custom', { x: 1, _meta: { 'own/key': 'kept' } });
     expect(custom).toMatchObject({ got: { x: 1 }, more: true });
-    await expect(rawRequest(client, 'bench/unknown')).rejects.toMatchObject({ code: -32601 });
+    // The newer era has an HTTP status for it.
+    const missing = era === 'modern' ? { status: 404 } : { code: -32601 };
+    await expect(rawRequest(client, 'bench/unknown')).rejects.toMatchObject(missing);
     const read = await rawRequest(client, 'resources/read', { uri: 'bench://note' });
     expect(read.contents).toEqual([{ uri: 'bench://note', text: 'a note' }]);
     const prompts = (await rawRequest(client, 'prompts/list')).prompts as { name: string }[];

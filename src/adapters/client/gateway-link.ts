@@ -10,12 +10,12 @@ import { UnseenError } from './expectant-request.ts';
 import { createLoopbackFetch } from './loopback-fetch.ts';
 
 const DEFAULTS = {
-  /** Of the stream for what the gateway says unasked; when it stays away, so does the gateway. */
+  /** On one machine a stream does not break by itself: when it ends, so has the gateway. */
   streamRetry: {
-    initialReconnectionDelay: 100,
-    maxReconnectionDelay: 500,
-    reconnectionDelayGrowFactor: 2,
-    maxRetries: 2,
+    initialReconnectionDelay: 0,
+    maxReconnectionDelay: 0,
+    reconnectionDelayGrowFactor: 1,
+    maxRetries: 0,
   },
   /** For saying goodbye. */
   farewellMs: 1_000,

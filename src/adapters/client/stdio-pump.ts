@@ -145,8 +145,10 @@ class StdioPump {
       if ('id' in message) this.#asked.add(message.id);
       else if (this.#isSecondAcknowledgement(message)) return;
     } else if (message.id !== undefined) {
-      // A gateway that ends says so to who listens; they will listen to the next one.
-      if (this.#open.get(message.id)?.acknowledged && 'result' in message) return;
+      const request = this.#open.get(message.id);
+      // Nobody waits for it any more; or a gateway that ends says so to who listens, and who will
+      // listen to the next one.
+      if (!request || (request.acknowledged && 'result' in message)) return;
       this.#open.delete(message.id);
     }
     this.#client.send(message).catch(this.#options.onError);

@@ -6,6 +6,7 @@ import { forwardEvent, forwardToGateway } from './forward.ts';
 import { createGatewayEndpoint } from './gateway-endpoint.ts';
 import { InventoryWatch } from './inventory-watch.ts';
 import { KnownServers } from './known-servers.ts';
+import { MirroredArguments } from './mirrored-arguments.ts';
 import { Listings } from './pass-through/listings.ts';
 import { RPC } from './rpc-error.ts';
 import { rpcResponse } from './serving/rpc-response.ts';
@@ -39,6 +40,7 @@ export interface McpEndpoints {
 interface Transparent {
   readonly served: ServedEndpoint;
   readonly fanOut: FanOut;
+  readonly mirrored: MirroredArguments;
 }
 
 /**
@@ -72,8 +74,12 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
     const known = transparent.get(name);
     if (known) return known;
     const own = new ClientBook();
-    const one = serveEndpoint(createTransparentEndpoint(gateway, name, own, endpoint.logLevels), serving);
-    const opened = { served: one, fanOut: new FanOut(one, own) };
+    const mirrored = new MirroredArguments(gateway, name);
+    const one = serveEndpoint(
+      createTransparentEndpoint(gateway, name, own, endpoint.logLevels, mirrored),
+      serving,
+    );
+    const opened = { served: one, fanOut: new FanOut(one, own), mirrored };
     transparent.set(name, opened);
     return opened;
   };
@@ -81,6 +87,7 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
   const hear = async (event: UpstreamEvent) => {
     servers.hear(event);
     const direct = transparent.get(event.server);
+    direct?.mirrored.hear(event);
     if (event.type === 'notification') {
       if (direct) forwardEvent(event, direct.fanOut);
       forwardToGateway(event, fanOut);

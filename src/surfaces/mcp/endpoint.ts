@@ -36,6 +36,8 @@ export interface Endpoint {
   hear(method: string, params: JsonObject): void;
   /** The resources a modern client wants to hear of; answers those it will. */
   watch(client: UpstreamClient, uris: readonly string[]): Promise<readonly string[]>;
+  /** The input schema of a tool whose arguments clients repeat in HTTP headers; null for any other. */
+  mirroredSchema(tool: string): Promise<JsonObject | null>;
   /** The client is gone. */
   forget(clientId: string): void;
 }

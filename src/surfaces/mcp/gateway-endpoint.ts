@@ -85,6 +85,7 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
     },
     // Nothing a client says one-way is for one server among many.
     hear: () => {},
+    mirroredSchema: async () => null,
     watch: (client, uris) => resources.watch(client, uris),
     forget: (clientId) => {
       book.forget(clientId);

@@ -4,6 +4,7 @@ import type { ClientBook } from './client-book.ts';
 import type { ClientRequest, Endpoint, Face } from './endpoint.ts';
 import { isLogLevel } from './log-level.ts';
 import { howToSettle } from './meta-tools/wire.ts';
+import type { MirroredArguments } from './mirrored-arguments.ts';
 import type { LogLevels } from './pass-through/log-levels.ts';
 import { rpcErrorOf, valueIn } from './rpc-error.ts';
 
@@ -15,6 +16,7 @@ export function createTransparentEndpoint(
   server: string,
   book: ClientBook,
   logLevels: LogLevels,
+  mirrored: MirroredArguments,
 ): Endpoint {
   const methods: Readonly<Record<string, (request: ClientRequest) => Promise<JsonObject>>> = {
     'tools/list': async ({ caller }) => ({ tools: valueIn(await gateway.rawTools(server, caller)) }),
@@ -42,6 +44,7 @@ export function createTransparentEndpoint(
         return await (method ? method(request) : passOn(gateway, server, request));
       }),
     hear: (method, params) => void gateway.notify(server, method, params),
+    mirroredSchema: (tool) => mirrored.schemaOf(tool),
     watch: (client, uris) => watch(gateway, server, client, uris),
     forget: (clientId) => {
       book.forget(clientId);

@@ -13,13 +13,17 @@ import type { Endpoint, Face, RequestCaller } from '../endpoint.ts';
 import { RPC } from '../rpc-error.ts';
 import { rawServer } from './raw-server.ts';
 import { namedClient, readParams } from './read-params.ts';
+import { RecentEvents } from './recent-events.ts';
 import type { Outlet } from './served-endpoint.ts';
 import { whenEnded } from './when-ended.ts';
 
 const DEFAULTS = {
   /** How long a person may take to answer. */
   askMs: 10 * 60_000,
+  /** When a client that lost its connection is to come back. */
+  retryMs: 500,
 };
+const CANCELLED = -32800;
 const UNTOUCHED: StandardSchemaV1<unknown, JsonObject> = {
   '~standard': { version: 1, vendor: 'pml', validate: (value) => ({ value: value as JsonObject }) },
 };
@@ -49,6 +53,8 @@ export class LegacySession implements Outlet {
     this.#usedAt = options.now();
     this.#transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => this.clientId,
+      eventStore: new RecentEvents(),
+      retryInterval: DEFAULTS.retryMs,
       onsessioninitialized: () => options.onOpen(this),
     });
     this.#server = rawServer(options.face, {
@@ -105,8 +111,7 @@ export class LegacySession implements Outlet {
     const sessionId = namedClient(context.http?.req) ?? this.clientId;
     const caller: RequestCaller = { sessionId, client: this.#client(context), signal, onProgress };
     this.#running.set(id, context);
-    // A cancelled request is not answered, so nothing else would end its stream.
-    signal.addEventListener('abort', () => this.#transport.closeSSEStream(id), { once: true });
+    signal.addEventListener('abort', () => this.#endStream(id), { once: true });
     try {
       const request = { method, params, meta, retry: {}, modern: false, logLevel: null, caller };
       return await this.#options.endpoint.handle(request);
@@ -114,6 +119,15 @@ export class LegacySession implements Outlet {
       this.#running.delete(id);
       this.#usedAt = this.#options.now();
     }
+  }
+
+  /**
+   * The SDK does not answer a cancelled request, and only an answer ends its stream. Clients ignore one
+   * they no longer wait for.
+   */
+  #endStream(id: RequestId): void {
+    const error = { code: CANCELLED, message: 'The request was cancelled' };
+    this.#transport.send({ jsonrpc: '2.0', id, error }).catch(() => {});
   }
 
   #client({ mcpReq }: ServerContext): UpstreamClient {

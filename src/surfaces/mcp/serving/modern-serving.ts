@@ -7,9 +7,10 @@ import {
 } from '@modelcontextprotocol/server';
 import type { JsonObject, UpstreamClient } from '../../../engine/ports.ts';
 import type { Endpoint, Face } from '../endpoint.ts';
+import { RPC } from '../rpc-error.ts';
 import { HeldCall, type Waiting } from './held-call.ts';
 import { HeldCalls } from './held-calls.ts';
-import { rawServer } from './raw-server.ts';
+import { HeaderCheckingServer, type RawHandlers, rawServer } from './raw-server.ts';
 import { namedClient, type RequestParts, readParams } from './read-params.ts';
 import { thrownResponse } from './rpc-response.ts';
 import type { Outlet } from './served-endpoint.ts';
@@ -28,6 +29,14 @@ interface Message {
   readonly params?: JsonObject;
 }
 
+interface Incoming {
+  readonly face: Face;
+  readonly message: Message;
+  /** Of the tool to be called, where HTTP headers mirror its arguments. */
+  readonly schema: JsonObject | null;
+  isUnknownMethod: boolean;
+}
+
 /** Serves the 2026-07-28 era: no sessions, each request on its own. */
 export class ModernServing {
   readonly #endpoint: Endpoint;
@@ -35,7 +44,7 @@ export class ModernServing {
   readonly #held: HeldCalls;
   readonly #requests = new Map<string, Outlet>();
   /** What the handler's factory has to know of a request; it is given the request alone. */
-  readonly #incoming = new WeakMap<Request, { face: Face; message: Message }>();
+  readonly #incoming = new WeakMap<Request, Incoming>();
 
   constructor(endpoint: Endpoint, { onError, holdMs }: ModernOptions) {
     this.#endpoint = endpoint;
@@ -57,10 +66,18 @@ export class ModernServing {
   async fetch(request: Request, body: unknown): Promise<Response> {
     const message = (body ?? {}) as Message;
     try {
+      const { method, params } = message;
       const face = await this.#endpoint.face();
-      this.#incoming.set(request, { face, message });
-      if (message.method === 'subscriptions/listen') return await this.#listen(request, message);
-      return await this.#handler.fetch(request, { parsedBody: body });
+      const schema =
+        method === 'tools/call' ? await this.#endpoint.mirroredSchema(String(params?.name)) : null;
+      const incoming: Incoming = { face, message, schema, isUnknownMethod: false };
+      this.#incoming.set(request, incoming);
+      if (method === 'subscriptions/listen') return await this.#listen(request, message);
+      const response = await this.#handler.fetch(request, { parsedBody: body });
+      // To the SDK, what we answer is never the lack of a method; over HTTP that is a status.
+      return incoming.isUnknownMethod
+        ? new Response(response.body, { status: 404, headers: response.headers })
+        : response;
     } catch (error) {
       return thrownResponse(error, body);
     }
@@ -72,11 +89,17 @@ export class ModernServing {
   }
 
   #serverFor(request: Request) {
-    const { face, message } = this.#incoming.get(request)!;
-    return rawServer(face, {
-      onRequest: (_method, _params, context) => this.#handle(message, context, namedClient(request)),
+    const incoming = this.#incoming.get(request)!;
+    const handlers: RawHandlers = {
+      onRequest: (method, _params, context) =>
+        this.#handle(incoming.message, context, namedClient(request)).catch((error) => {
+          incoming.isUnknownMethod = error.code === RPC.methodNotFound && method !== 'tools/call';
+          throw error;
+        }),
       onNotification: (method, params) => this.#endpoint.hear(method, params),
-    });
+    };
+    const { face, schema } = incoming;
+    return schema ? new HeaderCheckingServer(face, handlers, schema) : rawServer(face, handlers);
   }
 
   async #handle(message: Message, context: ServerContext, sessionId: string | null): Promise<JsonObject> {
