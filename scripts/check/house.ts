@@ -62,7 +62,10 @@ const TABLE: Readonly<Record<string, Permissions & { at?: readonly string[] }>> 
   'surfaces/dashboard/app': { ...open(['surfaces/dashboard/shared']), builtins: false },
 
   evaluation: open(['core/*', 'engine/*']),
-  compose: { ...open(['core/*', 'engine/*', 'adapters/*', 'surfaces/*', 'evaluation']), at: ['compose.ts', 'compose/'] },
+  compose: {
+    ...open(['core/*', 'engine/*', 'adapters/*', 'surfaces/*', 'evaluation']),
+    at: ['compose.ts', 'compose/'],
+  },
   main: { ...open(['compose', 'surfaces/cli']), at: ['main.ts'] },
 };
 
