@@ -103,6 +103,19 @@ test('[UP-38] an answer that belongs to another login, or holds no code, is refu
   expect(authority.grants).toEqual([]);
 });
 
+test('[UP-38] calls that find no login do not disturb one that is being made', async () => {
+  const { upstream } = open([httpServer('bench', fixture.url, { auth: { kind: 'authorization_code' } })]);
+  const begun = await upstream.login('bench', REDIRECT);
+  if (!begun.ok || begun.value.done) throw new Error(JSON.stringify(begun));
+  const [refused] = await echoes(upstream, 1);
+  expect(refused).toMatchObject({ ok: false, error: { code: 'unauthorized' } });
+  const back = await browse(begun.value);
+  const [finished] = await Promise.all([begun.value.finish(back), echoes(upstream, 5)]);
+  expect(finished).toEqual({ ok: true, value: null });
+  expect((await echoes(upstream, 3)).every((reply) => reply.ok)).toBe(true);
+  expect(authority.registrations).toBe(1);
+});
+
 test('[UP-38] a login that was revoked asks for a new one', async () => {
   const { upstream } = open([httpServer('bench', fixture.url, { auth: { kind: 'authorization_code' } })]);
   await logIn(upstream);

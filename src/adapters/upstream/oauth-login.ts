@@ -15,7 +15,6 @@ interface Credentials {
   readonly redirectUrl?: string;
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
-  readonly verifier?: string;
   readonly discovery?: OAuthDiscoveryState;
   /** What the server found missing in the rights we have; the next login asks for it. */
   readonly missingScope?: string;
@@ -35,6 +34,9 @@ export interface OAuthLoginOptions {
   readonly visitor?: Visitor;
 }
 
+/** Changes take turns: connections and a login may be at the same credentials. */
+const turns = new WeakMap<TokenStore, Promise<unknown>>();
+
 /** Nobody is sent there; without any address the SDK takes the grant for one between machines. */
 const NOWHERE = 'http://127.0.0.1/';
 
@@ -44,6 +46,8 @@ export class OAuthLogin implements OAuthClientProvider {
   /** Absent with a configured client, which must never be replaced by a newly registered one. */
   readonly saveClientInformation?: (client: StoredOAuthClientInformation) => Promise<void>;
   readonly #options: OAuthLoginOptions;
+  /** Of this login alone: others may begin and give up meanwhile. */
+  #verifier = '';
 
   constructor(options: OAuthLoginOptions) {
     this.#options = options;
@@ -74,7 +78,7 @@ export class OAuthLogin implements OAuthClientProvider {
 
   async clientInformation(): Promise<StoredOAuthClientInformation | undefined> {
     const { auth } = this.#options;
-    if (auth.clientId === undefined) return (await this.#read()).client;
+    if (auth.clientId === undefined) return await this.#registeredClient();
     return {
       client_id: auth.clientId,
       ...(auth.clientSecret !== undefined && { client_secret: auth.clientSecret }),
@@ -102,12 +106,12 @@ export class OAuthLogin implements OAuthClientProvider {
     return (await this.#read()).missingScope;
   }
 
-  saveCodeVerifier(verifier: string): Promise<void> {
-    return this.#write({ verifier });
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier;
   }
 
-  async codeVerifier(): Promise<string> {
-    return (await this.#read()).verifier ?? '';
+  codeVerifier(): string {
+    return this.#verifier;
   }
 
   saveDiscoveryState(discovery: OAuthDiscoveryState): Promise<void> {
@@ -119,7 +123,8 @@ export class OAuthLogin implements OAuthClientProvider {
   }
 
   async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
-    if (scope === 'all') await this.#options.tokens.delete(this.#options.server);
+    if (scope === 'verifier') this.#verifier = '';
+    else if (scope === 'all') await this.#options.tokens.delete(this.#options.server);
     else await this.#write({ [scope]: undefined });
   }
 
@@ -127,6 +132,14 @@ export class OAuthLogin implements OAuthClientProvider {
     if (this.#options.auth.kind !== 'client_credentials') return undefined;
     const wanted = scope ?? this.#options.auth.scope;
     return new URLSearchParams({ grant_type: 'client_credentials', ...(wanted && { scope: wanted }) });
+  }
+
+  /** Who nobody can be sent back to need not be registered: that is for the login to do. */
+  async #registeredClient(): Promise<StoredOAuthClientInformation | undefined> {
+    const { client } = await this.#read();
+    const { visitor, server } = this.#options;
+    if (!client && !visitor) throw new UpstreamFault(unauthorized(server));
+    return client;
   }
 
   async #read(): Promise<Credentials> {
@@ -141,6 +154,13 @@ export class OAuthLogin implements OAuthClientProvider {
   async #write(change: Partial<Record<keyof Credentials, unknown>>): Promise<void> {
     const { tokens, server, visitor } = this.#options;
     const redirect = visitor ? { redirectUrl: visitor.redirectUrl } : {};
-    await tokens.set(server, { ...(await this.#read()), ...redirect, ...change } as JsonObject);
+    const written = (turns.get(tokens) ?? Promise.resolve()).then(async () => {
+      await tokens.set(server, { ...(await this.#read()), ...redirect, ...change } as JsonObject);
+    });
+    turns.set(
+      tokens,
+      written.catch(() => {}),
+    );
+    await written;
   }
 }
