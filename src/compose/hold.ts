@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { watchSettings } from '../adapters/config/watch-settings.ts';
 import { readToken } from '../adapters/store/data-dir.ts';
 import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
@@ -96,7 +97,7 @@ export async function hold(
     undo.push(listener.close);
     await lock.announce(listener.port);
     undo.push(() => lock.announce(null));
-    undo.push(await followSettings(gateway, redaction, logger, settings, options.own));
+    undo.push(await followSettings(dir, gateway, redaction, logger, settings, options.own));
     const { port } = listener;
     const fetchHere: typeof fetch = async (input, init) => {
       const request = new Request(input, init);
@@ -135,25 +136,29 @@ async function listenOn(app: ReturnType<typeof createApp>, options: HoldOptions)
 
 /** A file that cannot be used changes nothing: the error is shown, the old settings stay. */
 async function followSettings(
+  dir: string,
   gateway: Gateway,
   redaction: ReturnType<typeof createRedaction>,
   logger: Logger,
   settings: Settings,
   { env, cwd }: Own,
 ): Promise<() => Promise<void>> {
-  if (settings.file === null) return async () => {};
+  // Without a file, the one that "pml init" would write is waited for.
+  const file = settings.file ?? join(dir, 'pml.json');
+  const isAwaited = (error: PmlError) => settings.file === null && error.code === 'config_not_found';
   const reload = async (next: Settings) => {
     redaction.use(next);
     await gateway.reload(next);
   };
   const watcher = await watchSettings(
-    { env, cwd, file: settings.file },
+    { env, cwd, file },
     settings,
     (next) =>
       void reload(next).catch((error) =>
         logger.log('error', 'The new settings failed', { error: String(error) }),
       ),
     (error) => {
+      if (isAwaited(error)) return;
       logger.log('error', error.message, { hint: error.hint });
       gateway.events.emit({ type: 'config_error', error: error.toShape() });
     },

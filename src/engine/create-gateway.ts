@@ -104,7 +104,8 @@ export async function createGateway(
         runs.map(async (run) => ({ run, approvals: await store.approvals.list({ runId: run.id }) })),
       );
     },
-    settleApproval: (runId, decision, by) => settleRun(ports, desk, runId, decision, by),
+    settleApproval: (runId, decision, by, approvalIds) =>
+      settleRun(ports, desk, { runId, decision, by, ...(approvalIds && { approvalIds }) }),
 
     request: (server, method, params, caller, meta, passInputRequired) =>
       upstream.request(server, method, params, {

@@ -59,7 +59,7 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     waitingRuns: () => waitingRuns(gateway.store),
     recentRuns: (limit) => recentRuns(gateway.store, limit),
     findRun: (runId) => findRun(gateway.store, runId),
-    settleApproval: (runId, decision, by) => gateway.settleApproval(runId, decision, by),
+    settleApproval: (...decision) => gateway.settleApproval(...decision),
     restart: (server) => gateway.restart(server),
     logs: async (server) => gateway.logs(server),
 

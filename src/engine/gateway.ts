@@ -155,7 +155,13 @@ export interface Gateway {
   /** Runs that wait for a person, with their approvals. */
   runs(limit: number): Promise<{ run: WorkflowRun; approvals: Approval[] }[]>;
   /** By a person; false when there is nothing to decide any more. */
-  settleApproval(runId: string, decision: 'approved' | 'rejected', by: string): Promise<boolean>;
+  settleApproval(
+    runId: string,
+    decision: 'approved' | 'rejected',
+    by: string,
+    /** Those the person was shown; absent: all that wait. */
+    approvalIds?: readonly string[],
+  ): Promise<boolean>;
 
   /** Pass-through of everything that is not a tool call. */
   request(

@@ -45,15 +45,22 @@ export async function endRun(
   await store.runs.update({ ...run, status, version: run.version + 1, updatedAt: clock.now() });
 }
 
+export interface Settlement {
+  readonly runId: string;
+  readonly decision: Decision;
+  readonly by: string;
+  /** Those the person was shown; absent: all that wait. */
+  readonly approvalIds?: readonly string[];
+}
+
 /** By a person. A rejection ends the run; an approval lets it be resumed. */
 export async function settleRun(
   ports: FlowPorts,
   desk: ApprovalDesk,
-  runId: string,
-  decision: Decision,
-  by: string,
+  { runId, decision, by, approvalIds }: Settlement,
 ): Promise<boolean> {
-  const open = await ports.store.approvals.list({ runId, state: 'pending' });
+  const pending = await ports.store.approvals.list({ runId, state: 'pending' });
+  const open = pending.filter(({ id }) => approvalIds === undefined || approvalIds.includes(id));
   let decided = false;
   for (const approval of open) decided = (await desk.settle(approval, decision, by)) || decided;
   const run = await ports.store.runs.get(runId);

@@ -67,14 +67,18 @@ export const runsCommand: CommandModule = (program, context) => {
       .action((id: string, options: DecideOptions) =>
         withGateway(context, options, 'runs', async (gateway) => {
           const run = await known(gateway, id);
-          if (!run.approvals.some(isPending)) throw nothingToDecide(id);
+          const asked = run.approvals.filter(isPending);
+          if (asked.length === 0) throw nothingToDecide(id);
           // On stderr, so that a pipe still gets nothing but the result.
-          terminal.err(`${run.approvals.filter(isPending).map(askedFor).join('\n')}\n`);
+          terminal.err(`${asked.map(askedFor).join('\n')}\n`);
           if (!(await confirmed(terminal, question, options))) {
             terminal.err('Nothing was decided.\n');
             return;
           }
-          if (!(await gateway.settleApproval(id, decision, userInfo().username))) throw nothingToDecide(id);
+          // Only what was shown: a question that came up meanwhile stays open.
+          const shown = asked.map((approval) => approval.id);
+          if (!(await gateway.settleApproval(id, decision, userInfo().username, shown)))
+            throw nothingToDecide(id);
           const settled = await known(gateway, id);
           terminal.out(
             options.json ? `${JSON.stringify(runToWire(settled))}\n` : `Run ${id} is ${decision}.\n`,
