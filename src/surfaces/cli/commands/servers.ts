@@ -53,7 +53,7 @@ export const serversCommand: CommandModule = (program, context) => {
     .addHelpText('after', ADD_EXAMPLES)
     .action(async (name: string, command: string[], options: AddOptions) => {
       const entry = entryOf(command, options);
-      const watched = await isWatched(options);
+      const watched = await isRunning(context, options);
       const file = await system.addServer(options, name, entry);
       tell(watched, `Added "${name}" to ${file}.`, { name, file }, options);
     });
@@ -64,7 +64,7 @@ export const serversCommand: CommandModule = (program, context) => {
     .description('take a server out of the configuration')
     .addHelpText('after', '\nExample:\n  $ pml servers remove files')
     .action(async (name: string, options: GlobalOptions) => {
-      const watched = await isWatched(options);
+      const watched = await isRunning(context, options);
       const file = await system.removeServer(options, name);
       tell(watched, `Removed "${name}" from ${file}.`, { name, file }, options);
     });
@@ -98,11 +98,6 @@ export const serversCommand: CommandModule = (program, context) => {
     );
 
   addLoginCommand(servers, context);
-
-  /** A gateway that was started without a file has none to watch. */
-  async function isWatched(options: GlobalOptions): Promise<boolean> {
-    return (await isRunning(context, options)) && (await system.loadSettings(options)).file !== null;
-  }
 
   function tell(watched: boolean, sentence: string, result: object, options: GlobalOptions): void {
     const next = watched
