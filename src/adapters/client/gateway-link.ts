@@ -130,8 +130,8 @@ export class GatewayLink {
 
   #onError(error: Error): void {
     if (this.#closed) return;
-    this.#listener.onError(error);
     if (error.message.startsWith('Maximum reconnection attempts')) this.#listener.onLost();
+    else this.#listener.onError(error);
   }
 }
 
