@@ -27,7 +27,7 @@ export async function executeTool(
   caller: Caller,
   runId = scope.ports.crypto.randomUuid(),
 ): Promise<ToolRun> {
-  const { ports, desk, background, settings, acceptDefinition } = scope;
+  const { ports, background } = scope;
   let entry: CatalogueEntry;
   try {
     entry = await scope.findTool(call);
@@ -36,16 +36,7 @@ export async function executeTool(
   }
   const head = { runId, sessionId: caller.sessionId, intent: call.intent ?? null };
   const run = startRun(ports, background, head);
-  const callScope = {
-    ports,
-    desk,
-    settings,
-    runId,
-    recorder: run.recorder,
-    parent: null,
-    caller,
-    acceptDefinition,
-  };
+  const callScope = { ...scope, runId, recorder: run.recorder, parent: null, caller };
   const outcome = await callTool(callScope, entry, call);
   if (outcome.kind === 'waiting') {
     await pauseRun(ports, head, entry.tool.id, call, outcome.approval);

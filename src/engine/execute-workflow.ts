@@ -52,17 +52,7 @@ export async function executeWorkflow(
         arguments: resolveReferences(task.arguments, values) as JsonObject,
       };
       const entry = await scope.findTool(call);
-      const { ports, desk, settings, acceptDefinition } = scope;
-      const callScope = {
-        ports,
-        desk,
-        settings,
-        runId,
-        recorder: run.recorder,
-        parent: null,
-        caller,
-        acceptDefinition,
-      };
+      const callScope = { ...scope, runId, recorder: run.recorder, parent: null, caller };
       return stateOf(await callTool(callScope, entry, call));
     } catch (error) {
       return { status: 'error', error: PmlError.from(error).toShape() };

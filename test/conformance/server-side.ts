@@ -36,22 +36,27 @@ export async function testDirectly(dir: string): Promise<ColumnsByRevision> {
 /** The fixture behind a gateway's transparent endpoints, a column for each route. */
 export async function testThroughGateway(dir: string): Promise<ColumnsByRevision> {
   const columns = new Map<Revision, Column[]>(REVISIONS.map((revision) => [revision, []]));
-  await withGateway(dir, async (urlOf) => {
+  const { urlOf, close } = await fixtureBehindGateway(dir);
+  try {
     for (const [server, { title, revisions }] of Object.entries(ROUTES)) {
       for (const revision of revisions) {
         const outcomes = await testServer(urlOf(server), revision, join(dir, `${server}-${revision}`));
         columns.get(revision)!.push({ title, outcomes });
       }
     }
-  });
+  } finally {
+    await close();
+  }
   return columns;
 }
 
-/** Runs with a gateway in front of the fixture; `urlOf` answers where the suite finds a server of it. */
-export async function withGateway(
-  dir: string,
-  run: (urlOf: (server: string) => string) => Promise<void>,
-): Promise<void> {
+export interface GatewayedFixture {
+  /** Where a server of the gateway is met without a token. */
+  urlOf(server: string): string;
+  close(): Promise<void>;
+}
+
+export async function fixtureBehindGateway(dir: string): Promise<GatewayedFixture> {
   const both = await serveFixture();
   const older = await serveFixture({ era: 'legacy' });
   const servers: Record<keyof typeof ROUTES, object> = {
@@ -59,16 +64,14 @@ export async function withGateway(
     'fixture-stdio': { command: process.execPath, args: [STDIO_FIXTURE] },
     'fixture-2025': { url: older.url },
   };
-  try {
-    const gateway = await startGateway(servers, dir);
-    const proxy = await startTokenProxy(gateway.url, gateway.token);
-    try {
-      await run((server) => `${proxy.url}/mcp/servers/${server}`);
-    } finally {
+  const gateway = await startGateway(servers, dir);
+  const proxy = await startTokenProxy(gateway.url, gateway.token);
+  return {
+    urlOf: (server) => `${proxy.url}/mcp/servers/${server}`,
+    close: async () => {
       await proxy.close();
       await gateway.close();
-    }
-  } finally {
-    await Promise.all([both.close(), older.close()]);
-  }
+      await Promise.all([both.close(), older.close()]);
+    },
+  };
 }

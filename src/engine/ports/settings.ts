@@ -1,3 +1,5 @@
+import type { PermissionRules } from '../../core/policy/decide.ts';
+
 /** The configuration after expansion, defaults and validation: what the rest of PML reads. */
 export interface Settings {
   /** File the settings came from; null when there was none and defaults apply. */
@@ -62,14 +64,8 @@ export type ServerAuth =
       readonly scope?: string;
     };
 
-export interface PermissionSettings {
-  /** Globs on tool ids; deny > ask > allow. */
-  readonly allow: readonly string[];
-  readonly ask: readonly string[];
-  readonly deny: readonly string[];
-  readonly default: 'allow' | 'ask' | 'deny';
-  /** `careful` turns a default of `allow` into `ask` for every tool not marked read-only. */
-  readonly profile: 'standard' | 'careful';
+/** Globs are on tool ids. */
+export interface PermissionSettings extends PermissionRules {
   /** How long a run waits for a person before it ends as `approval_required`. */
   readonly approvalWaitMs: number;
 }
