@@ -1,18 +1,26 @@
 import type { Logger } from './ports.ts';
 
-/** Work that no answer waits for, but that is finished before the gateway ends. */
+/** Work that no answer waits for. */
 export interface Background {
-  run(what: string, work: () => Promise<unknown>): void;
+  /** Finished before the gateway ends, unless it heeds the signal and can be taken up again later. */
+  run(what: string, work: (signal: AbortSignal) => Promise<unknown>): void;
   /** Resolves when nothing is under way. */
   settled(): Promise<void>;
+  /** Ends what can be ended, and waits for the rest. */
+  stop(): Promise<void>;
 }
 
 export function createBackground(logger: Logger): Background {
   const underWay = new Set<Promise<unknown>>();
+  const stopping = new AbortController();
+  const settled = async () => {
+    while (underWay.size > 0) await Promise.all(underWay);
+  };
   return {
     run(what, work) {
-      const task = work()
+      const task = work(stopping.signal)
         .catch((error: unknown) => {
+          if (stopping.signal.aborted && error === stopping.signal.reason) return;
           logger.log('error', `${what} failed`, {
             error: error instanceof Error ? error.message : String(error),
           });
@@ -20,8 +28,10 @@ export function createBackground(logger: Logger): Background {
         .finally(() => underWay.delete(task));
       underWay.add(task);
     },
-    async settled() {
-      while (underWay.size > 0) await Promise.all(underWay);
+    settled,
+    async stop() {
+      stopping.abort();
+      await settled();
     },
   };
 }

@@ -148,7 +148,7 @@ export async function createGateway(
     async close() {
       unsubscribe();
       await upstream.close();
-      await background.settled();
+      await background.stop();
       await embedder.close();
     },
   };

@@ -38,9 +38,24 @@ export async function openLiveCatalogue(
     catalogue = await readCatalogue(store, settings(), embedder.model, emptyIndex);
     onChange(catalogue);
   };
-  const embedNew = async () => {
-    const { embedded } = await embedCatalogue({ store, embedder });
-    if (embedded > 0) await reread();
+  // One at a time: tools that come meanwhile are embedded by one more round, not by a second one beside it.
+  let isEmbedding = false;
+  let isAsked = false;
+  const embedNew = () => {
+    isAsked = true;
+    if (isEmbedding) return;
+    isEmbedding = true;
+    background.run('Embedding tool definitions', async (signal) => {
+      try {
+        while (isAsked) {
+          isAsked = false;
+          const { embedded } = await embedCatalogue({ store, embedder, signal });
+          if (embedded > 0) await reread();
+        }
+      } finally {
+        isEmbedding = false;
+      }
+    });
   };
   const serverOf = (name: string): ServerSettings | undefined =>
     settings().servers.find((server) => server.name === name && !server.disabled);
@@ -55,7 +70,7 @@ export async function openLiveCatalogue(
       refreshed.add(name);
       if (!changed) return;
       await reread();
-      background.run('Embedding tool definitions', embedNew);
+      embedNew();
     })().finally(() => refreshing.delete(name));
     refreshing.set(name, work);
     return work;
@@ -74,13 +89,13 @@ export async function openLiveCatalogue(
         background.run(`Listing the tools of ${server.name}`, () => refresh(server.name));
       }
       const missing = catalogue.entries.length > catalogue.vectors.size;
-      if (missing) background.run('Embedding tool definitions', embedNew);
+      if (missing) embedNew();
     },
 
     async accept(definition) {
       await store.tools.put([definition]);
       await reread();
-      background.run('Embedding tool definitions', embedNew);
+      embedNew();
     },
 
     async find(call) {

@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { toolId } from '../../src/core/vocabulary/ids.ts';
 import type { Caller } from '../../src/engine/gateway.ts';
+import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { MemoryServer, MemoryTool } from '../../src/engine/memory/upstream-server.ts';
-import type { JsonObject, ToolResult } from '../../src/engine/ports.ts';
+import type { Embedder, JsonObject, ToolResult } from '../../src/engine/ports.ts';
 import { memoryGateway, settingsFor, stdioServer } from '../support/memory-gateway.ts';
 
 const nobody: Caller = { sessionId: 'session-1' };
@@ -99,6 +101,28 @@ describe('catalogue', () => {
     expect(before.length).toBe(3);
     await memoryGateway([files], { store });
     expect(await store.embeddings.list('words/256')).toEqual(before);
+  });
+
+  test('[CAT-7] a gateway that ends does not wait for definitions to be embedded; the next one goes on', async () => {
+    const many = { name: 'many', tools: Array.from({ length: 200 }, (_, i) => tool(`tool_${i}`)) };
+    const store = createMemoryStore();
+    const words = createMemoryEmbedder();
+    let batches = 0;
+    const slow: Embedder = {
+      ...words,
+      async embed(texts) {
+        batches += 1;
+        await sleep(50);
+        return await words.embed(texts);
+      },
+    };
+    const { gateway } = await memoryGateway([many], { store, embedder: slow, settle: false });
+    await expect.poll(() => batches).toBe(1);
+    await gateway.close();
+    expect(batches).toBe(1);
+    const next = await memoryGateway([many], { store });
+    await next.gateway.settled();
+    expect((await store.embeddings.list(words.model)).length).toBe(200);
   });
 
   test('[CAT-6] new settings take effect: servers come and go with their tools', async () => {

@@ -10,7 +10,7 @@ import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import { MemoryUpstream } from '../../src/engine/memory/upstream.ts';
 import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
 import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
-import type { ServerSettings, Settings, Store } from '../../src/engine/ports.ts';
+import type { Embedder, ServerSettings, Settings, Store } from '../../src/engine/ports.ts';
 
 const SYSTEM_CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
 
@@ -72,7 +72,14 @@ export function stdioServer(name: string, over: Partial<ServerSettings> = {}): S
 /** The real engine on the in-memory twins of its ports. */
 export async function memoryGateway(
   servers: readonly MemoryServer[],
-  over: { settings?: Partial<Settings>; store?: Store; upstream?: MemoryUpstream } = {},
+  over: {
+    settings?: Partial<Settings>;
+    store?: Store;
+    upstream?: MemoryUpstream;
+    embedder?: Embedder;
+    /** False: do not wait until everything in the background is done. */
+    settle?: boolean;
+  } = {},
 ): Promise<{ gateway: Gateway; store: Store; upstream: MemoryUpstream }> {
   const store = over.store ?? createMemoryStore();
   const upstream = over.upstream ?? new MemoryUpstream(servers);
@@ -80,7 +87,7 @@ export async function memoryGateway(
     servers.map((server) => server.name),
     over.settings,
   );
-  const embedder = createMemoryEmbedder();
+  const embedder = over.embedder ?? createMemoryEmbedder();
   const ports: FlowPorts = {
     store,
     upstream,
@@ -94,6 +101,6 @@ export async function memoryGateway(
     sleep: async (ms, signal) => void (await setTimeout(ms, undefined, signal && { signal })),
   };
   const gateway = await createGateway(ports, settings);
-  await gateway.settled();
+  if (over.settle !== false) await gateway.settled();
   return { gateway, store, upstream };
 }
