@@ -36,9 +36,8 @@ describe('through the gateway', () => {
     expect([...outcomes]).toEqual(passed);
   }
 
-  test('[CNF-3] progress, questions and streams of 2025-11-25 pass', async () => {
-    const streams = 'server-sse-polling';
-    await expectPassed('2025-11-25', ['tools-call-with-progress', 'tools-call-elicitation', streams]);
+  test('[CNF-3] progress and questions of 2025-11-25 pass', async () => {
+    await expectPassed('2025-11-25', ['tools-call-with-progress', 'tools-call-elicitation']);
   });
 
   test('[CNF-3] hints for caches and questions in rounds of 2026-07-28 pass', async () => {
