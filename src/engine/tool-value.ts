@@ -1,9 +1,13 @@
 import type { ToolResult } from './ports.ts';
 
+/** Most texts are none, and finding that out by a failed parse costs more than the rest of a call. */
+const LOOKS_LIKE_JSON = /^\s*(?:[[{"\d-]|(?:true|false|null)\s*$)/;
+
 /** What a tool gave, as code and plans see it: its structured content, else parsed JSON text, else text. */
 export function toolValue(result: ToolResult): unknown {
   if (result.structuredContent !== undefined) return result.structuredContent;
   const text = toolText(result);
+  if (!LOOKS_LIKE_JSON.test(text)) return text;
   try {
     return JSON.parse(text);
   } catch {
