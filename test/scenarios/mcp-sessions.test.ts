@@ -101,6 +101,23 @@ test('[MCP-18] what is no message is refused in the words of the protocol', asyn
   expect((await post({ nothing: true })).status).toBe(400);
 });
 
+test('[MCP-26] a client that lost its connection comes back for the answer', async () => {
+  const { send, post, hello } = await openRaw();
+  const session = await hello();
+  const steps = { name: 'pml_execute', arguments: { tool: 'bench:steps', arguments: { steps: 4 } } };
+  const headers = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' };
+  const body = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: steps };
+  const cut = await send('POST', body, headers);
+  const reader = cut.body!.getReader();
+  const begin = new TextDecoder().decode((await reader.read()).value);
+  const [, id = ''] = /^id: (.+)$/m.exec(begin) ?? [];
+  expect(begin).toMatch(/^retry: \d+$/m);
+  await reader.cancel();
+  const resumed = await send('GET', undefined, { ...headers, 'last-event-id': id });
+  expect(await resumed.text()).toContain('"id":7');
+  expect((await post(LIST, session)).status).toBe(200);
+});
+
 const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },

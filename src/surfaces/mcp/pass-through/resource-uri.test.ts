@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { gatewayUri, parseGatewayUri, throughGateway } from './resource-uri.ts';
+
+test('[MCP-12] a URI leads back to its server and its own URI, whatever it looks like', () => {
+  for (const uri of ['file:///a b/c', 'https://x.test/?q=pml://y/z', 'urn:x', 'bench://{name}/{+path}']) {
+    expect(parseGatewayUri(gatewayUri('my.server-1', uri))).toEqual({ server: 'my.server-1', uri });
+  }
+  const id = '0b5ff5e1-6c0f-4c5e-9a53-0c41c2d0b9a1';
+  expect(parseGatewayUri(`pml://results/${id}`)).toEqual({ result: id });
+  expect(parseGatewayUri('pml://results/file:///x')).toEqual({ server: 'results', uri: 'file:///x' });
+  for (const uri of ['file:///a', 'pml://', 'pml://server', undefined]) {
+    expect(() => parseGatewayUri(uri)).toThrow('pml://SERVER/URI');
+  }
+});
+
+test('[MCP-12] links in content are rewritten, except those the web leads to', () => {
+  const link = { type: 'resource_link', uri: 'file:///x', name: 'x' };
+  expect(throughGateway('s', link)).toEqual({ ...link, uri: 'pml://s/file:///x' });
+  const web = { type: 'resource_link', uri: 'https://x.test', name: 'x' };
+  expect(throughGateway('s', web)).toBe(web);
+  const text = { type: 'text', text: 'file:///x' };
+  expect(throughGateway('s', text)).toBe(text);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { KeptResults } from './kept-results.ts';
+import { Shrink } from './shrink.ts';
+
+const note = (text: string) => ({ text, mimeType: 'text/plain' });
+
+test('[MCP-11] what is kept is bounded in bytes; the longest unused goes first', () => {
+  const results = new KeptResults(100);
+  const [first, second] = [
+    results.keep(note('a'.repeat(20))),
+    results.keep(note('b'.repeat(20))),
+  ] as string[];
+  results.contents(first!);
+  results.keep(note('c'.repeat(20)));
+  expect(results.contents(first!)).toMatchObject({ text: 'a'.repeat(20) });
+  expect(() => results.contents(second!)).toThrow('There is no result');
+  expect(results.keep(note('d'.repeat(60)))).toBeNull();
+});
+
+test('[MCP-11] what is too large even to be kept is still a preview', () => {
+  const shrink = new Shrink(new KeptResults(100), 50);
+  const { value, links } = shrink.value('x'.repeat(9_000));
+  expect(value).toContain('too large to be kept');
+  expect(links).toEqual([]);
+  expect(shrink.value({ x: 'y'.repeat(9_000) }).value).toMatchObject({ truncated: true, bytes: 9_008 });
+});
+
+test('[MCP-11] large resources inside content become links, pictures stay', () => {
+  const results = new KeptResults();
+  const shrink = new Shrink(results, 50);
+  const resource = { uri: 'x:y', mimeType: 'text/csv', text: 'a,b\n'.repeat(100) };
+  const [link] = shrink.block({ type: 'resource', resource });
+  expect(link).toMatchObject({ type: 'resource_link', mimeType: 'text/csv', size: 400 });
+  const id = String(link?.uri).replace('pml://results/', '');
+  expect(results.contents(id)).toMatchObject({ text: resource.text, mimeType: 'text/csv' });
+  const image = { type: 'image', data: 'A'.repeat(1_000), mimeType: 'image/png' };
+  expect(shrink.block(image)).toEqual([image]);
+  const [blobLink] = shrink.block({ type: 'resource', resource: { uri: 'x:z', blob: 'B'.repeat(100) } });
+  expect(results.contents(String(blobLink?.uri).replace('pml://results/', ''))).toHaveProperty('blob');
+});
