@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
+import type { JsonObject } from '../../src/engine/ports.ts';
 import { listTools } from '../../src/surfaces/mcp/meta-tools/tool-list.ts';
 import { benchServer } from '../support/mcp-bench-server.ts';
 import {
@@ -11,7 +12,7 @@ import {
   openEndpoints,
   rawRequest,
 } from '../support/mcp-endpoints.ts';
-import { memoryGateway } from '../support/memory-gateway.ts';
+import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 
 type Over = Parameters<typeof memoryGateway>[1];
 
@@ -228,14 +229,14 @@ describe.each(ERAS)('the five tools, %s', (era) => {
 
   test('[MCP-9] a client with elicitation is asked on the spot', async () => {
     const asked: unknown[] = [];
-    const { client } = await open({
-      era,
-      capabilities: { elicitation: { form: {} } },
-      answer: async (_method, params) => {
-        asked.push(params.message);
-        return { action: 'accept', content: { decision: asked.length === 1 ? 'approve' : 'reject' } };
-      },
-    });
+    const answer = async (_method: string, params: JsonObject) => {
+      asked.push(params.message);
+      return { action: 'accept', content: { decision: asked.length === 1 ? 'approve' : 'reject' } };
+    };
+    const { permissions } = settingsFor([]);
+    const patient = { settings: { permissions: { ...permissions, approvalWaitMs: 30_000 } } };
+    const capabilities = { elicitation: { form: {} } };
+    const { client } = await open({ era, capabilities, answer }, [benchServer()], patient);
     const run = () =>
       callTool(client, 'pml_execute', { tool: 'bench:delete_all', arguments: { n: asked.length } });
     expect((await run()).structuredContent).toMatchObject({ status: 'success', result: 'gone' });
@@ -308,6 +309,15 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     const [json] = readData.contents as { text: string; mimeType: string }[];
     expect(json?.mimeType).toBe('application/json');
     expect(JSON.parse(json?.text ?? '').long).toHaveLength(50_000);
+
+    const tasks = Array.from({ length: 10 }, (_, at) => ({
+      id: `t${at}`,
+      tool: 'bench:huge',
+      arguments: { chars: 9_000 },
+    }));
+    const flow = await callTool(client, 'pml_execute_workflow', { workflow: { tasks } });
+    expect(JSON.stringify(flow.structuredContent).length).toBeLessThan(32 * 1024);
+    expect(flow.content.filter(({ type }) => type === 'resource_link')).toHaveLength(10);
 
     const gone = { id: '00000000-0000-0000-0000-000000000000' };
     const missing = await callTool(client, 'pml_execute', { tool: 'pml:read_result', arguments: gone });

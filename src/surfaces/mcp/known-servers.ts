@@ -32,6 +32,8 @@ export class KnownServers {
 
   /** What the server declares, now or when it last ran; null when it never did. */
   async capabilities(server: string): Promise<JsonObject | null> {
+    const live = this.#ready.has(server) ? await this.#gateway.identity(server, NOBODY) : null;
+    if (live?.ok) return live.value.capabilities;
     return (await this.#declared()).get(server) ?? null;
   }
 

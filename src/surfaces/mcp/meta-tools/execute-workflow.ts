@@ -87,9 +87,10 @@ function toTask({
 
 function toAnswer(result: WorkflowResult, shrink: Shrink): JsonObject {
   const links: JsonObject[] = [];
+  const each = shrink.shared(Object.keys(result.results).length);
   const results = Object.entries(result.results).map(([id, state]) => {
     const shown = stateToWire(state, (value) => {
-      const shrunk = shrink.value(value);
+      const shrunk = each.value(value);
       links.push(...shrunk.links);
       return shrunk.value;
     });

@@ -22,7 +22,11 @@ export const execute = metaTool(
     tool: z.string().min(1).optional().describe('server:tool'),
     arguments: z.looseObject({}).optional().describe('For the tool or capability'),
     code: z.string().min(1).optional().describe('TypeScript that calls tools; not in this version'),
-    capability: z.string().min(1).optional().describe('slug from pml_search_capabilities; not in this version'),
+    capability: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('slug from pml_search_capabilities; not in this version'),
     intent: z.string().min(1).optional().describe('Why, in plain words; improves later suggestions'),
     timeout_ms: z.int().min(1).max(DEFAULTS.maxTimeoutMs).optional(),
   }),

@@ -1,4 +1,8 @@
-const DEFAULTS = { headChars: 3_000, tailChars: 1_000 };
+const DEFAULTS = {
+  chars: 4_000,
+  /** Of a preview; beginnings tell more than ends. */
+  headShare: 0.75,
+};
 
 export interface Preview {
   readonly head: string;
@@ -7,9 +11,11 @@ export interface Preview {
 }
 
 /** Beginning and end of a long text, each whole characters. */
-export function previewOf(text: string): Preview {
-  const { headChars, tailChars } = DEFAULTS;
-  if (text.length <= headChars + tailChars) return { head: text, tail: '', omittedChars: 0 };
+export function previewOf(text: string, most = DEFAULTS.chars): Preview {
+  const chars = Math.min(most, DEFAULTS.chars);
+  if (text.length <= chars) return { head: text, tail: '', omittedChars: 0 };
+  const headChars = Math.floor(chars * DEFAULTS.headShare);
+  const tailChars = chars - headChars;
   const head = text.slice(0, cutAt(text, headChars));
   const tail = text.slice(cutAt(text, text.length - tailChars));
   return { head, tail, omittedChars: text.length - head.length - tail.length };

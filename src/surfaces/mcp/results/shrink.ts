@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../../engine/ports.ts';
 import { resultUri } from '../pass-through/resource-uri.ts';
 import type { KeptResults } from './kept-results.ts';
-import { previewOf } from './preview.ts';
+import { type Preview, previewOf } from './preview.ts';
 
 const DEFAULTS = {
   /** Bytes of text that an answer may hold; more would flood the model's context. */
   bytes: 32 * 1024,
+  /** How much smaller a preview is than what would have been let through. */
+  previewShare: 0.25,
 };
 
 export interface Shrunk<T> {
@@ -24,13 +26,18 @@ export class Shrink {
     this.#bytes = bytes;
   }
 
+  /** For one of several results that share an answer. */
+  shared(by: number): Shrink {
+    return by <= 1 ? this : new Shrink(this.#results, Math.floor(this.#bytes / by));
+  }
+
   /** A tool's result: text stays text, data becomes a small object that says where the rest is. */
   value(value: unknown): Shrunk<unknown> {
     if (typeof value === 'string') return this.#text(value, 'text/plain');
     const text = JSON.stringify(value) ?? 'null';
     if (!this.#isLarge(text)) return { value, links: [] };
     const { bytes, id, link } = this.#keep(text, 'application/json');
-    const { head, tail } = previewOf(text);
+    const { head, tail } = this.#preview(text);
     const marker = { truncated: true, bytes, preview: { head, tail }, ...whereabouts(id) };
     return { value: marker, links: link };
   }
@@ -52,7 +59,7 @@ export class Shrink {
   #text(text: string, mimeType: string): Shrunk<string> {
     if (!this.#isLarge(text)) return { value: text, links: [] };
     const { bytes, id, link } = this.#keep(text, mimeType);
-    const { head, tail, omittedChars } = previewOf(text);
+    const { head, tail, omittedChars } = this.#preview(text);
     const rest = id === null ? 'the whole is too large to be kept' : howToRead(id);
     const gap = `[… ${omittedChars} of ${text.length} characters (${bytes} bytes in all) left out: ${rest} …]`;
     return { value: `${head}\n${gap}\n${tail}`, links: link };
@@ -66,6 +73,10 @@ export class Shrink {
         ? []
         : [{ type: 'resource_link', uri: resultUri(id), name: `result ${id}`, mimeType, size: bytes }];
     return { bytes, id, link };
+  }
+
+  #preview(text: string): Preview {
+    return previewOf(text, Math.ceil(this.#bytes * DEFAULTS.previewShare));
   }
 
   #isLarge(text: string): boolean {
