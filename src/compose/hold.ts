@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { watchSettings } from '../adapters/config/watch-settings.ts';
 import { readToken } from '../adapters/store/data-dir.ts';
 import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
@@ -30,6 +31,8 @@ export interface HoldOptions {
   readonly anyPort?: boolean;
   /** Start servers to learn the tools of those that are not known yet. */
   readonly fillIn: boolean;
+  /** Milliseconds to wait before the store is opened, which keeps this thread from answering for a while. */
+  readonly openAfterMs?: number;
   /** How to let go of the data dir when a `serve` wants it. */
   readonly handOver?: () => Promise<void>;
 }
@@ -65,7 +68,9 @@ export async function hold(
     const { fillIn } = options;
     const events = createEventLog(CLOCK);
     const parts = { clock: CLOCK, events, logger, redact: redaction.redact, version, fillIn };
-    const opening = import('./open-gateway.ts').then(({ openGateway }) => openGateway(dir, settings, parts));
+    const opening = setTimeout(options.openAfterMs ?? 0)
+      .then(() => import('./open-gateway.ts'))
+      .then(({ openGateway }) => openGateway(dir, settings, parts));
     const inventory = await rememberInventory(dir, events);
     const gateway = openingGateway({ settings, events, inventory, opening });
     undo.push(() => gateway.close().catch(() => {}));

@@ -6,6 +6,11 @@ import type { StdioGateway } from '../surfaces/cli/system.ts';
 import type { Held } from './hold.ts';
 import { LOOPBACK, type Own } from './own.ts';
 
+const DEFAULTS = {
+  /** A client shakes hands and lists tools first, which needs no store; its first call comes later. */
+  openAfterMs: 200,
+};
+
 /** Each `pml stdio` carries its client's messages to the holder of the data dir, which may be itself. */
 export function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own: Own): StdioGateway {
   let held: Held | null = null;
@@ -20,7 +25,8 @@ export function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own
     const claimed = await claimOrReach(dir, 'stdio');
     if ('holder' in claimed) return { url: mcpUrl(claimed.holder.port), headers };
     const [settings, { hold }] = await Promise.all([settingsOf(), import('./hold.ts')]);
-    held = await hold(dir, settings, claimed.lock, { own, ...LOOPBACK, fillIn: true, handOver: letGo });
+    const options = { own, ...LOOPBACK, fillIn: true, handOver: letGo, openAfterMs: DEFAULTS.openAfterMs };
+    held = await hold(dir, settings, claimed.lock, options);
     held.ready.catch(fail);
     return { url: mcpUrl(held.listener.port), headers, fetch: held.fetch };
   };

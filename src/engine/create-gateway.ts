@@ -15,6 +15,7 @@ import type { Settings } from './ports.ts';
 import { search } from './search.ts';
 import { searchCapabilities } from './search-capabilities.ts';
 import { suggestFromSearch } from './suggest.ts';
+import { createTraceQueue } from './trace-queue.ts';
 
 const DEFAULTS = {
   /** Tools looked at when a plan is suggested. */
@@ -35,6 +36,7 @@ export async function createGateway(
   const { store, upstream, embedder, events, logger } = ports;
   let settings = initial;
   const background = createBackground(logger);
+  const traces = createTraceQueue(ports, background);
   const desk = createApprovalDesk(ports);
   let inventory = '';
   const tellInventory = (current: Catalogue) => {
@@ -47,7 +49,7 @@ export async function createGateway(
   const scope = () => ({
     ports,
     desk,
-    background,
+    traces,
     settings,
     findTool: catalogue.find,
     acceptDefinition: catalogue.accept,

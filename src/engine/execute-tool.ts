@@ -1,7 +1,6 @@
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
-import type { Background } from './background.ts';
 import { type CallOutcome, callTool } from './call-tool.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import type { FlowPorts } from './flow-ports.ts';
@@ -9,11 +8,12 @@ import type { Caller, ToolCall, ToolRun } from './gateway.ts';
 import { pauseRun } from './paused-runs.ts';
 import type { Settings } from './ports.ts';
 import { startRun } from './run.ts';
+import type { TraceQueue } from './trace-queue.ts';
 
 export interface ExecuteScope {
   readonly ports: FlowPorts;
   readonly desk: ApprovalDesk;
-  readonly background: Background;
+  readonly traces: TraceQueue;
   readonly settings: Settings;
   /** Finds the tool, listing its server first if need be; throws when there is none. */
   readonly findTool: (call: ToolCall) => Promise<CatalogueEntry>;
@@ -27,7 +27,7 @@ export async function executeTool(
   caller: Caller,
   runId = scope.ports.crypto.randomUuid(),
 ): Promise<ToolRun> {
-  const { ports, background } = scope;
+  const { ports, traces } = scope;
   let entry: CatalogueEntry;
   try {
     entry = await scope.findTool(call);
@@ -35,7 +35,7 @@ export async function executeTool(
     return { status: 'error', runId, traceId: null, error: PmlError.from(error).toShape() };
   }
   const head = { runId, sessionId: caller.sessionId, intent: call.intent ?? null };
-  const run = startRun(ports, background, head);
+  const run = startRun(ports, traces, head);
   const callScope = { ...scope, runId, recorder: run.recorder, parent: null, caller };
   const outcome = await callTool(callScope, entry, call);
   if (outcome.kind === 'waiting') {

@@ -26,7 +26,7 @@ export async function executeWorkflow(
   const tasks = plan.tasks.map(withReferencedDependencies);
   validate(tasks);
   const layers = layersOf(tasks);
-  const run = startRun(scope.ports, scope.background, { runId, sessionId: caller.sessionId, intent });
+  const run = startRun(scope.ports, scope.traces, { runId, sessionId: caller.sessionId, intent });
   const states = new Map<string, TaskState>();
   const byId = new Map(tasks.map((task) => [task.id, task]));
   for (const layer of layers) {

@@ -2,8 +2,8 @@ import { deriveTrace } from '../core/tracing/derive-trace.ts';
 import { createRecorder, type Recorder } from '../core/tracing/recorder.ts';
 import type { ExecutionTrace } from '../core/vocabulary/execution-trace.ts';
 import { type ErrorType, isEnd, toWire } from '../core/vocabulary/trace-event.ts';
-import type { Background } from './background.ts';
 import type { FlowPorts } from './flow-ports.ts';
+import type { TraceQueue } from './trace-queue.ts';
 
 export interface RunHead {
   readonly runId: string;
@@ -28,8 +28,8 @@ export interface Run extends RunHead {
 /** How |TD error| starts out, before a model has seen the trace. */
 const INITIAL_PRIORITY = 0.5;
 
-export function startRun(ports: FlowPorts, background: Background, head: RunHead): Run {
-  const { clock, crypto, events, redact, store } = ports;
+export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): Run {
+  const { clock, crypto, events, redact } = ports;
   const startedAt = clock.now();
   const startedTs = clock.monotonic();
   const recorder = createRecorder({
@@ -69,7 +69,7 @@ export function startRun(ports: FlowPorts, background: Background, head: RunHead
           priority: INITIAL_PRIORITY,
           events: recorder.events,
         };
-        background.run('Storing a trace', () => store.traces.append(trace));
+        traces.add(trace);
       }
       events.emit({
         type: 'run_finished',

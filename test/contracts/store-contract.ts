@@ -182,6 +182,17 @@ function traceRules(store: () => Store): void {
     await expect(store().traces.append(trace)).rejects.toEqual(conflict);
   });
 
+  test('[STORE-26] several traces are stored in their order, all or none', async () => {
+    const session = randomUUID();
+    const traces = Array.from({ length: 3 }, () => sampleTrace({ sessionId: session }));
+    await store().traces.appendAll(traces);
+    await store().traces.appendAll([]);
+    const twice = [sampleTrace({ sessionId: session }), traces[1]!];
+    await expect(store().traces.appendAll(twice)).rejects.toEqual(conflict);
+    const listed = await store().traces.list({ limit: 9, sessionId: session });
+    expect(listed).toEqual(traces.toReversed());
+  });
+
   test('[STORE-9] any JSON value survives in a trace: every character, every nesting', async () => {
     const value = fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 });
     await fc.assert(

@@ -34,6 +34,16 @@ export function createMemoryStore(): Store {
   let lastSeq = 0;
 
   const inOrder = () => [...traces.values()];
+  const appendTraces = (all: readonly ExecutionTrace[]) => {
+    const ids = new Set(all.map(({ id }) => id));
+    if (ids.size < all.length || all.some(({ id }) => traces.has(id))) {
+      throw conflict(`A trace with one of these ids is already stored: ${[...ids].join(', ')}`);
+    }
+    for (const trace of all) {
+      lastSeq += 1;
+      traces.set(trace.id, { seq: lastSeq, trace: copy(trace) });
+    }
+  };
   const present = () => [...tools.values()].filter((tool) => !tool.retired);
   const putEdge = (edge: Edge) => edges.set(`${edge.from} ${edge.to} ${edge.type}`, copy(edge));
 
@@ -134,11 +144,8 @@ export function createMemoryStore(): Store {
     },
 
     traces: {
-      async append(trace) {
-        if (traces.has(trace.id)) throw conflict(`Trace ${trace.id} is already stored`);
-        lastSeq += 1;
-        traces.set(trace.id, { seq: lastSeq, trace: copy(trace) });
-      },
+      append: async (trace) => appendTraces([trace]),
+      appendAll: async (all) => appendTraces(all),
       get: async (id) => copyOrNull(traces.get(id)?.trace),
       async list({ limit, sessionId, capabilityId, before }) {
         const bound = before === undefined ? Number.POSITIVE_INFINITY : (traces.get(before)?.seq ?? 0);

@@ -131,6 +131,8 @@ export interface TraceQuery {
 export interface TraceStore {
   /** A trace with this id already stored is a `store_conflict`. */
   append(trace: ExecutionTrace): Promise<void>;
+  /** In this order, all or none. */
+  appendAll(traces: readonly ExecutionTrace[]): Promise<void>;
   get(id: string): Promise<ExecutionTrace | null>;
   /** Newest first. */
   list(query: TraceQuery): Promise<ExecutionTrace[]>;

@@ -26,6 +26,12 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
         await db.insertInto('execution_trace').values(toRow(trace)).execute();
       }),
 
+    appendAll: (traces) =>
+      guarded(`Storing ${traces.length} traces`, async () => {
+        if (traces.length === 0) return;
+        await db.insertInto('execution_trace').values(traces.map(toRow)).execute();
+      }),
+
     get: (id) =>
       guarded(`Reading trace ${id}`, async () => {
         const row = await db

@@ -1,0 +1,51 @@
+import type { ExecutionTrace } from '../core/vocabulary/execution-trace.ts';
+import type { Background } from './background.ts';
+import type { FlowPorts } from './flow-ports.ts';
+
+const DEFAULTS = {
+  /** How long a trace may wait for others to be stored with it, in milliseconds. */
+  gatherMs: 5,
+  /** Traces stored at once, at the most. */
+  batch: 100,
+};
+
+/** Stores traces beside the answers, several at once when there are many: one write costs about as much as ten. */
+export interface TraceQueue {
+  add(trace: ExecutionTrace): void;
+}
+
+export function createTraceQueue(
+  { store, sleep, logger }: Pick<FlowPorts, 'store' | 'sleep' | 'logger'>,
+  background: Background,
+): TraceQueue {
+  const waiting: ExecutionTrace[] = [];
+  let isStoring = false;
+
+  const storeAll = async () => {
+    try {
+      await sleep(DEFAULTS.gatherMs);
+      while (waiting.length > 0) await storeBatch(waiting.splice(0, DEFAULTS.batch));
+    } finally {
+      // In the same turn as the last look at what waits: nothing can slip in between.
+      isStoring = false;
+    }
+  };
+  const storeBatch = async (batch: readonly ExecutionTrace[]) => {
+    try {
+      await store.traces.appendAll(batch);
+    } catch (error) {
+      logger.log('debug', 'Traces cannot be stored together', { error: String(error) });
+      // One that cannot be stored must not take the others along.
+      for (const trace of batch) background.run('Storing a trace', () => store.traces.append(trace));
+    }
+  };
+
+  return {
+    add(trace) {
+      waiting.push(trace);
+      if (isStoring) return;
+      isStoring = true;
+      background.run('Storing traces', storeAll);
+    },
+  };
+}
