@@ -115,10 +115,13 @@ describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
     if (era === 'legacy') await rawRequest(client, 'resources/subscribe', { uri });
     else await client.listen({ resourceSubscriptions: [uri] });
 
-    const interrupted = execute(client, 'bench:hang');
+    const interrupted = expect(execute(client, 'bench:hang')).rejects.toMatchObject({
+      code: -32603,
+      message: /may or may not have run/,
+    });
     await expect.poll(() => bench.seen.calls).toBe(1);
     await holders[0]?.kill();
-    await expect(interrupted).rejects.toMatchObject({ code: -32603, message: /may or may not have run/ });
+    await interrupted;
     expect((await execute(client, 'bench:count')).structuredContent.result).toEqual({ count: 3 });
     expect((await rawRequest(client, 'tools/list')).tools).toHaveLength(5);
     const update = { method: 'notifications/resources/updated', params: { uri: 'bench://note' } };
