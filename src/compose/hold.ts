@@ -20,6 +20,7 @@ import { type Listener, listen } from '../surfaces/http/listen.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import type { Own } from './own.ts';
 import { rememberInventory } from './remember-inventory.ts';
+import { welcome } from './welcome.ts';
 
 const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 
@@ -96,6 +97,7 @@ export async function hold(
       procedures,
       mcp,
       api: createApi(gateway, logger),
+      welcome: () => welcome(version, gateway.inventory(), listener?.url ?? ''),
       about: () => ({ version, pid: process.pid, role: lock.holder.role }),
     });
     listener = await listenOn(app, options);

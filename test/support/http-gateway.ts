@@ -22,6 +22,7 @@ export async function startHttp(options: { procedures?: RemoteProcedures; api?: 
     logger: { log: () => {} },
     now: () => performance.now(),
     about: () => ({ version: 'test' }),
+    welcome: () => 'Welcome.',
   });
   const listener = await listen(app, '127.0.0.1', 0);
   port = listener.port;

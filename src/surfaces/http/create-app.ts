@@ -31,6 +31,8 @@ export interface AppOptions {
   readonly logger: Logger;
   /** Milliseconds; only differences matter. */
   readonly now: () => number;
+  /** For a person who opens the address in a browser. */
+  readonly welcome: () => string;
   /** What `/healthz` says beside its status. */
   readonly about: () => Readonly<Record<string, unknown>>;
   readonly mcp?: McpHandlers;
@@ -84,7 +86,7 @@ export function createApp(options: AppOptions): Hono {
   }
   app.use(limit(DEFAULTS.maxBodyBytes));
   if (options.api) app.route('/api', options.api);
-  app.get('/', (context) => context.text(welcome(options.about())));
+  app.get('/', (context) => context.text(options.welcome()));
   return app;
 }
 
@@ -101,8 +103,4 @@ async function settle(work: () => Promise<unknown>): Promise<Outcome<unknown>> {
   } catch (error) {
     return { ok: false, error: PmlError.from(error).toShape() };
   }
-}
-
-function welcome(about: Readonly<Record<string, unknown>>): string {
-  return `PML ${about.version} is running.\n`;
 }
