@@ -3,7 +3,7 @@ import { createHttpBridge } from '../adapters/client/http-bridge.ts';
 import { prepareDemo } from '../adapters/config/demo-settings.ts';
 import { claim } from '../adapters/store/claim-data-dir.ts';
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
-import { type DataDirLock, isAlive, readHolder } from '../adapters/store/data-dir-lock.ts';
+import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
 import type { Settings } from '../engine/ports.ts';
 import type { RunningGateway, ServeOptions } from '../surfaces/cli/system.ts';
 import { hold } from './hold.ts';
@@ -43,13 +43,24 @@ export async function serve(
 
 /** A `pml stdio` that holds the data dir hands it over: of all holders only another `serve` stays. */
 async function takeOver(dir: string): Promise<DataDirLock> {
-  const holder = await readHolder(dir);
-  if (holder?.role === 'stdio' && holder.port !== null && isAlive(holder)) {
-    const bridge = createHttpBridge(holder.port, await readToken(dir));
-    await bridge.call('holder', 'handOver', []).catch(() => {});
-    await bridge.close();
-  }
-  return await claim(dir, 'serve', { patience: (heldBy) => heldBy.role !== 'serve' });
+  const asked = new Set<string>();
+  return await claim(dir, 'serve', {
+    async patience(heldBy) {
+      if (heldBy.role === 'serve') return false;
+      if (heldBy.port !== null && !asked.has(heldBy.nonce)) {
+        asked.add(heldBy.nonce);
+        await askToHandOver(dir, heldBy.port);
+      }
+      return true;
+    },
+  });
+}
+
+/** One that cannot be asked is ending anyway. */
+async function askToHandOver(dir: string, port: number): Promise<void> {
+  const bridge = createHttpBridge(port, await readToken(dir));
+  await bridge.call('holder', 'handOver', []).catch(() => {});
+  await bridge.close();
 }
 
 function notesFor(settings: Settings, isDemo: boolean, takenPort: number | null): string[] {

@@ -1,5 +1,5 @@
 import { runStdioPump } from '../adapters/client/stdio-pump.ts';
-import { claimOrReach } from '../adapters/store/claim-data-dir.ts';
+import { awaitSuccessor, claimOrReach } from '../adapters/store/claim-data-dir.ts';
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
 import type { Settings } from '../engine/ports.ts';
 import type { StdioGateway } from '../surfaces/cli/system.ts';
@@ -19,13 +19,21 @@ export function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own
     held = null;
     await holding?.close();
   };
+  // Whoever asked for the data dir gets it, before this process looks for a holder again.
+  let isHandedOver = false;
+  const handOver = async () => {
+    isHandedOver = true;
+    await letGo();
+  };
   const reach = async () => {
     await ensureDataDir(dir);
     const headers = { authorization: `Bearer ${await readToken(dir)}` };
-    const claimed = await claimOrReach(dir, 'stdio');
+    const successor = isHandedOver ? await awaitSuccessor(dir) : null;
+    isHandedOver = false;
+    const claimed = successor ? { holder: successor } : await claimOrReach(dir, 'stdio');
     if ('holder' in claimed) return { url: mcpUrl(claimed.holder.port), headers };
     const [settings, { hold }] = await Promise.all([settingsOf(), import('./hold.ts')]);
-    const options = { own, ...LOOPBACK, fillIn: true, handOver: letGo, openAfterMs: DEFAULTS.openAfterMs };
+    const options = { own, ...LOOPBACK, fillIn: true, handOver, openAfterMs: DEFAULTS.openAfterMs };
     held = await hold(dir, settings, claimed.lock, options);
     held.ready.catch(fail);
     return { url: mcpUrl(held.listener.port), headers, fetch: held.fetch };
