@@ -1,6 +1,7 @@
 import { runStdioPump } from '../adapters/client/stdio-pump.ts';
 import { awaitSuccessor, claimOrReach } from '../adapters/store/claim-data-dir.ts';
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Settings } from '../engine/ports.ts';
 import type { StdioGateway } from '../surfaces/cli/system.ts';
 import type { Held } from './hold.ts';
@@ -19,6 +20,11 @@ export function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own
     held = null;
     await holding?.close();
   };
+  let isClosed = false;
+  const close = async () => {
+    isClosed = true;
+    await letGo();
+  };
   // Whoever asked for the data dir gets it, before this process looks for a holder again.
   let isHandedOver = false;
   const handOver = async () => {
@@ -26,6 +32,7 @@ export function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own
     await letGo();
   };
   const reach = async () => {
+    if (isClosed) throw new PmlError('cancelled', 'The client has gone');
     await ensureDataDir(dir);
     const headers = { authorization: `Bearer ${await readToken(dir)}` };
     const successor = isHandedOver ? await awaitSuccessor(dir) : null;
@@ -41,7 +48,7 @@ export function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   const onError = (error: Error) => void process.stderr.write(`pml: ${error.message}\n`);
   const pump = runStdioPump({ stdin: process.stdin, stdout: process.stdout, reach, onError });
-  return { ended: Promise.race([pump, failed]), close: letGo };
+  return { ended: Promise.race([pump, failed]), close };
 }
 
 function mcpUrl(port: number): URL {

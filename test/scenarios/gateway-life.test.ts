@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -189,4 +191,29 @@ test('[LIFE-7] a run that waits for a person is settled by the command line, and
   expect(approved.code).toBe(0);
   expect((await execute(client, 'echo', { text: 'please' })).status).toBe('success');
   expect((await execute(client, 'echo', { text: 'please' })).status).toBe('approval_required');
+});
+
+test('[LIFE-8] pml stdio ends when its client closes the pipe, and leaves no process and no claim behind', async () => {
+  const dir = await dataDir();
+  for (const others of [0, 1]) {
+    const keeper = others === 1 ? await connectStdio(dir) : null;
+    const child = spawn(process.execPath, [PML, 'stdio', '--data', dir], {
+      cwd: dir,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    const answered = new Promise((resolve) => child.stdout.once('data', resolve));
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'test', version: '1' },
+    };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`);
+    await answered;
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
+    child.stdin.end();
+    expect(await exited).toBe(0);
+    expect(existsSync(join(dir, 'holder.json'))).toBe(keeper !== null);
+  }
 });

@@ -60,6 +60,8 @@ class StdioPump {
   #link: GatewayLink | null = null;
   #connecting: Promise<GatewayLink> | null = null;
   #replays = 0;
+  /** The client is gone: nobody needs a gateway any more, least of all a new one. */
+  #ended = false;
   #fail: (error: unknown) => void = () => {};
 
   constructor(options: StdioPumpOptions) {
@@ -85,6 +87,7 @@ class StdioPump {
       for (const id of this.#open.keys()) this.#answer(id, { code: INTERNAL_ERROR, message });
       throw error;
     } finally {
+      this.#ended = true;
       this.#open.clear();
       const link = this.#link ?? (await this.#connecting?.catch(() => null));
       this.#link = null;
@@ -208,6 +211,7 @@ class StdioPump {
         onStreamEnd: (id) => this.#onStreamEnd(id, link),
         onError: this.#options.onError,
         onLost: () => {
+          if (this.#ended) return;
           this.#drop(link);
           this.#current().catch(this.#fail);
         },

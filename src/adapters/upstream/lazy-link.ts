@@ -11,6 +11,7 @@ export class LazyLink {
   readonly #since: Date;
   #settings: ServerSettings;
   #link: ServerLink | null = null;
+  #closed = false;
 
   constructor(settings: ServerSettings, context: ServerContext) {
     this.#settings = settings;
@@ -31,6 +32,8 @@ export class LazyLink {
     if (this.#link) return this.#link;
     const { ServerLink } = await import('./server-link.ts');
     this.#link ??= new ServerLink(this.#settings, this.#context);
+    // Closed while the code was being loaded: a closed link refuses, instead of starting what nobody would stop.
+    if (this.#closed) await this.#link.close();
     return this.#link;
   }
 
@@ -59,6 +62,7 @@ export class LazyLink {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#link?.close();
   }
 }
