@@ -1,9 +1,23 @@
-/** Writes assets/pglite-start.tar.zst: a freshly initialised cluster of the installed PGlite. */
+/**
+ * `npm run bake:store` writes assets/pglite-start.tar.zst: a fresh cluster of the installed PGlite with
+ * every migration applied. Anew for each version of PGlite and each migration; a test tells when.
+ */
 import { writeFile } from 'node:fs/promises';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
+import { Kysely } from 'kysely';
+import { migrate } from '../src/adapters/store/migrate.ts';
+import { pgliteDialect } from '../src/adapters/store/pglite/pglite-dialect.ts';
 
 const db = await PGlite.create();
+const client = {
+  async query(sql: string, params: readonly unknown[]) {
+    const { rows, affectedRows } = await db.query(sql, [...params]);
+    return { rows, affectedRows: affectedRows ?? 0 };
+  },
+  close: () => db.close(),
+};
+await migrate(new Kysely<unknown>({ dialect: pgliteDialect(client) }), 'the start image');
 await db.query('checkpoint');
 const tar = await (await db.dumpDataDir('none')).bytes();
 await db.close();

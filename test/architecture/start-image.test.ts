@@ -1,0 +1,21 @@
+import { Kysely, sql } from 'kysely';
+import { expect, test } from 'vitest';
+import pglite from '../../node_modules/@electric-sql/pglite/package.json' with { type: 'json' };
+import { MIGRATIONS } from '../../src/adapters/store/migrations/index.ts';
+import { startPglite } from '../../src/adapters/store/pglite/pglite-client.ts';
+import { pgliteDialect } from '../../src/adapters/store/pglite/pglite-dialect.ts';
+import { unpackStartImage } from '../../src/adapters/store/pglite/start-image.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+
+test('[PACK-2] the start image is of the installed PGlite and has every migration: else "npm run bake:store"', async () => {
+  const cluster = `${await temporaryDir()}/pg`;
+  await unpackStartImage(cluster);
+  const db = new Kysely<unknown>({ dialect: pgliteDialect(await startPglite(cluster)) });
+  const { rows: applied } = await sql<{
+    name: string;
+  }>`select name from kysely_migration order by name`.execute(db);
+  expect(applied.map(({ name }) => name)).toEqual(Object.keys(MIGRATIONS));
+  const { rows } = await sql<{ version: string }>`select version() as version`.execute(db);
+  expect(rows[0]?.version).toContain(`PGlite ${pglite.version}`);
+  await db.destroy();
+});
