@@ -18,8 +18,12 @@ export function inventoryLine(settings: Settings, catalogue: Catalogue): string 
   const servers = settings.servers.filter((server) => !server.disabled);
   if (servers.length === 0) return 'No servers are attached.';
   const parts = servers.map(({ name }) => (counts.has(name) ? `${name} (${counts.get(name)})` : name));
-  const line = `${servers.length} servers, ${catalogue.entries.length} tools: ${parts.join(', ')}`;
+  const line = `${count(servers.length, 'server')}, ${count(catalogue.entries.length, 'tool')}: ${parts.join(', ')}`;
   return line.length <= DEFAULTS.lineLength ? line : `${line.slice(0, DEFAULTS.lineLength - 2)} …`;
+}
+
+function count(n: number, thing: string): string {
+  return `${n} ${thing}${n === 1 ? '' : 's'}`;
 }
 
 export function serverReports(servers: readonly UpstreamServer[], catalogue: Catalogue): ServerReport[] {

@@ -127,7 +127,7 @@ describe('catalogue', () => {
 
   test('[CAT-6] new settings take effect: servers come and go with their tools', async () => {
     const { gateway } = await memoryGateway([files, mail], { settings: settingsFor(['files']) });
-    expect(gateway.inventory()).toBe('1 servers, 3 tools: files (3)');
+    expect(gateway.inventory()).toBe('1 server, 3 tools: files (3)');
     await gateway.reload(settingsFor(['files', 'mail']));
     await gateway.settled();
     expect(gateway.inventory()).toBe('2 servers, 4 tools: files (3), mail (1)');

@@ -70,9 +70,9 @@ describe('where the file is looked for', () => {
   });
 
   test('[CFG-1] the data folder: option, PML_DATA, ~/.pml', () => {
-    const cwd = '/work/here';
-    expect(dataDir({ env: { PML_DATA: '/elsewhere' }, cwd, data: 'mine' })).toBe('/work/here/mine');
-    expect(dataDir({ env: { PML_DATA: '../x' }, cwd })).toBe('/work/x');
+    const cwd = '/places/here';
+    expect(dataDir({ env: { PML_DATA: '/elsewhere' }, cwd, data: 'mine' })).toBe('/places/here/mine');
+    expect(dataDir({ env: { PML_DATA: '../x' }, cwd })).toBe('/places/x');
     expect(dataDir({ env: {}, cwd, home: '/home/joe' })).toBe('/home/joe/.pml');
   });
 });

@@ -222,9 +222,9 @@ describe('files of other clients', () => {
   test('[CFG-4] the variables that editors define are known, the questions they ask are not', () => {
     const text =
       '{ "servers": { "a": { "command": "${userHome}/bin", "args": ["${workspaceFolder}${/}b"] } } }';
-    expect(serversOf(text, { file: '/work/app/.vscode/mcp.json' }).a).toMatchObject({
+    expect(serversOf(text, { file: '/places/app/.vscode/mcp.json' }).a).toMatchObject({
       command: '/home/joe/bin',
-      args: ['/work/app/b'],
+      args: ['/places/app/b'],
     });
     const asks = '{ "servers": { "a": { "command": "x", "env": { "K": "${input:key}" } } } }';
     expect(problemsOf(asks, { file: '/x/mcp.json' })).toEqual([
