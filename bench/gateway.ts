@@ -15,6 +15,8 @@ const ROUNDS = 600;
 const IN_FLIGHT = 32;
 const BIG_CATALOGUE = 5_256;
 
+const BARE = 'bare';
+
 type Call = () => Promise<unknown>;
 
 export async function bench() {
@@ -52,7 +54,9 @@ async function latency(dir: string) {
     'pml_execute, HTTP': () => http.callTool(execute),
     'pml_execute, stdio': () => stdio.callTool(execute),
   };
-  const times = await interleaved(calls);
+  // What HTTP alone costs on this machine, with nothing behind it.
+  const bare = async () => await (await fetch(`${gateway.url}/healthz`)).text();
+  const { [BARE]: bareTimes = [], ...times } = await interleaved({ ...calls, [BARE]: bare });
   const [base] = Object.values(times).map((t) => percentile(t, 0.5));
   const rows = Object.entries(times).flatMap(([label, t], i) => [
     { label: `echo ${label}: p50`, value: percentile(t, 0.5), unit: 'ms' },
@@ -61,6 +65,11 @@ async function latency(dir: string) {
       ? []
       : [{ label: `  adds at p50`, value: percentile(t, 0.5) - (base ?? 0), unit: 'ms', goal: '< 1 ms' }]),
   ]);
+  rows.push({
+    label: 'an empty answer over HTTP (/healthz): p50',
+    value: percentile(bareTimes, 0.5),
+    unit: 'ms',
+  });
   for (const [label, call] of Object.entries(calls)) {
     rows.push({
       label: `echo ${label}: ${IN_FLIGHT} in flight`,
