@@ -44,8 +44,8 @@ export interface Held {
   /** Resolves when the store is open, rejects when it cannot be. */
   readonly ready: Promise<void>;
   readonly listener: Listener;
-  /** The HTTP surface without the network between. */
-  readonly fetch: typeof fetch;
+  /** `/mcp` for this very process, without the network and its checks between. */
+  readonly toMcp: typeof fetch;
   readonly createLink: () => string;
   close(): Promise<void>;
 }
@@ -105,14 +105,9 @@ export async function hold(
     await lock.announce(listener.port);
     undo.push(() => lock.announce(null));
     undo.push(await followSettings(dir, gateway, redaction, logger, settings, options.own));
-    const { port } = listener;
-    const fetchHere: typeof fetch = async (input, init) => {
-      const request = new Request(input, init);
-      request.headers.set('host', `127.0.0.1:${port}`);
-      return await app.fetch(request);
-    };
+    const toMcp: typeof fetch = async (input, init) => await mcp.gateway(new Request(input, init));
     const ready = opening.then(() => {});
-    return { gateway, procedures, ready, listener, fetch: fetchHere, createLink, close };
+    return { gateway, procedures, ready, listener, toMcp, createLink, close };
   } catch (error) {
     await close();
     throw error;

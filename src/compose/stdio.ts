@@ -43,7 +43,7 @@ export function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own
     const options = { own, ...LOOPBACK, fillIn: true, handOver, openAfterMs: DEFAULTS.openAfterMs };
     held = await hold(dir, settings, claimed.lock, options);
     held.ready.catch(fail);
-    return { url: mcpUrl(held.listener.port), headers, fetch: held.fetch };
+    return { url: mcpUrl(held.listener.port), headers, fetch: held.toMcp };
   };
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   const onError = (error: Error) => void process.stderr.write(`pml: ${error.message}\n`);
