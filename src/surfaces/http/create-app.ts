@@ -50,7 +50,13 @@ export function createApp(options: AppOptions): Hono {
   app.notFound((context) => refuse(context, 404, 'not_found', `There is nothing at ${context.req.path}`));
 
   app.use(checkHostAndOrigin(options.allowedHosts));
-  app.use(secureHeaders({ contentSecurityPolicy: { defaultSrc: ["'self'"], frameAncestors: ["'none'"] } }));
+  app.use(
+    secureHeaders({
+      contentSecurityPolicy: { defaultSrc: ["'self'"], frameAncestors: ["'none'"] },
+      // Plain HTTP on loopback: a browser must not be told to insist on TLS here.
+      strictTransportSecurity: false,
+    }),
+  );
 
   app.get('/healthz', (context) => context.json({ status: 'ok', ...options.about() }));
   app.get('/login', (context) => {
