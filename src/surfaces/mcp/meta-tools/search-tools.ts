@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { answer } from './answer.ts';
 import { metaTool } from './meta-tool.ts';
-import { hitToWire } from './wire.ts';
+import { toolHitToWire } from './wire.ts';
 
 const DEFAULTS = { limit: 5, maxLimit: 50 };
 
@@ -22,6 +22,6 @@ export const searchTools = metaTool(
   async ({ query, limit, include_related, context_tools }, { gateway, recent }, { caller }) => {
     const contextTools = context_tools ?? recent.of(caller.sessionId);
     const hits = await gateway.searchTools({ query, limit, includeRelated: include_related, contextTools });
-    return answer({ tools: hits.map(hitToWire) });
+    return answer({ tools: hits.map(toolHitToWire) });
   },
 );

@@ -1,20 +1,14 @@
 import type { Plan } from '../../../core/vocabulary/plan.ts';
 import type { CapabilityHit, SearchHit } from '../../../engine/gateway.ts';
+import { hitToWire } from '../../../engine/gateway-wire.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
 
 /** What goes over the wire has snake_case names. */
 
-export function hitToWire({ tool, semanticScore, graphScore, finalScore, related }: SearchHit): JsonObject {
-  return {
-    tool_id: tool.id,
-    server_id: tool.server,
-    description: tool.description,
-    input_schema: tool.inputSchema,
-    semantic_score: semanticScore,
-    graph_score: graphScore,
-    final_score: finalScore,
-    related_tools: related.map(({ toolId, relation, score }) => ({ tool_id: toolId, relation, score })),
-  };
+/** The fields the tool's contract names; how the wording scored is for people who look into a ranking. */
+export function toolHitToWire(hit: SearchHit): JsonObject {
+  const { lexical_score: _, ...promised } = hitToWire(hit);
+  return promised;
 }
 
 export function capabilityToWire(hit: CapabilityHit): JsonObject {
