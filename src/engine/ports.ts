@@ -6,6 +6,25 @@ export type { Embedder } from './ports/embedder.ts';
 export type { EventSink, GatewayEvent } from './ports/event-sink.ts';
 export type { Logger, LogLevel } from './ports/logger.ts';
 export type {
+  CodeError,
+  ConsoleLine,
+  GuestCallError,
+  GuestEnd,
+  GuestEntry,
+  GuestFailure,
+  GuestHost,
+  GuestLimit,
+  GuestMark,
+  GuestOutcome,
+  GuestProgram,
+  GuestReply,
+  GuestSite,
+  GuestToolCall,
+  Sandbox,
+  SandboxOptions,
+  WallHold,
+} from './ports/sandbox.ts';
+export type {
   EmbeddingSettings,
   LearningSettings,
   PermissionSettings,
@@ -20,6 +39,7 @@ export type {
   ApprovalStore,
   Capability,
   CapabilityStore,
+  CapabilityTemplate,
   EdgeStore,
   EmbeddingStore,
   EpisodicEvent,

@@ -35,6 +35,17 @@ export interface ExecutionTrace {
   /** Sampling priority of prioritized replay, |TD error|; 0.5 until a model has seen the trace. */
   readonly priority: number;
   readonly events: readonly TraceEvent[];
+  /** The program that ran, redacted; null when the run was no code. */
+  readonly code: string | null;
+  /** What the program saw besides its arguments and results, so that a replay is exact. */
+  readonly guest: GuestConditions | null;
+}
+
+export interface GuestConditions {
+  /** Of the random numbers. */
+  readonly seed: string;
+  /** The clock's first moment, in milliseconds since 1970. */
+  readonly startedAt: number;
 }
 
 /** Longest `tools_sequence` that is listed; counts stay exact beyond it. */

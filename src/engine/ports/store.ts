@@ -59,6 +59,10 @@ export interface ToolStore {
   proposed(): Promise<ToolDefinition[]>;
   /** Forgets them; takes their embeddings along. */
   remove(ids: readonly ToolId[]): Promise<void>;
+  /** Keeps the JSON schema that fits what each of these tools has given so far; unknown tools are left out. */
+  observeOutputs(schemas: ReadonlyMap<ToolId, unknown>): Promise<void>;
+  /** Of tools not retired. */
+  observedOutputs(): Promise<Map<ToolId, unknown>>;
 }
 
 export interface ToolEmbedding {
@@ -85,6 +89,12 @@ export interface EdgeStore {
   replaceAll(edges: readonly Edge[]): Promise<void>;
 }
 
+/** Kept as `core/capabilities` made it. */
+export interface CapabilityTemplate {
+  readonly source: string;
+  readonly slots: readonly unknown[];
+}
+
 /** A reusable piece of code that earned its place; stored in `workflow_pattern`. */
 export interface Capability {
   readonly id: string;
@@ -100,6 +110,8 @@ export interface Capability {
   readonly toolsUsed: readonly NodeId[];
   readonly toolInvocations: readonly unknown[];
   readonly staticStructure: unknown;
+  /** The program it was learned from, with its literals: what the parameters are made of. */
+  readonly template: CapabilityTemplate;
   readonly intentText: string;
   readonly state: 'candidate' | 'active' | 'quarantined';
   readonly uses: number;
@@ -143,6 +155,8 @@ export interface TraceStore {
   scan(cursor: number, limit: number): Promise<{ traces: ExecutionTrace[]; cursor: number }>;
   count(): Promise<number>;
   setPriorities(priorities: ReadonlyMap<string, number>): Promise<void>;
+  /** The intent's vector, made after the trace was stored. */
+  setIntentEmbedding(id: string, model: string, vector: Float32Array): Promise<void>;
   /** Answers how many there were. */
   remove(ids: readonly string[]): Promise<number>;
 }
