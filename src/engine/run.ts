@@ -68,6 +68,8 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
           taskResults: taskResults.map(redact),
           priority: INITIAL_PRIORITY,
           events: recorder.events,
+          code: null,
+          guest: null,
         };
         traces.add(trace);
       }

@@ -32,6 +32,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     afterAll(() => opened?.dispose());
 
     toolRules(() => store);
+    observationRules(() => store);
     edgeRules(() => store);
     capabilityRules(() => store);
     traceRules(() => store);
@@ -114,6 +115,37 @@ function toolRules(store: () => Store): void {
   });
 }
 
+function observationRules(store: () => Store): void {
+  test('[STORE-27] what a tool was seen to give is kept with it, also when its definition is put again', async () => {
+    const tool = sampleTool(`server-${randomUUID()}`);
+    const observed = async () => (await store().tools.observedOutputs()).get(tool.id);
+    await store().tools.observeOutputs(new Map([[tool.id, { type: 'string' }]]));
+    expect(await observed()).toBeUndefined();
+    await store().tools.put([tool]);
+    expect(await observed()).toBeUndefined();
+    const schema = { type: 'object', properties: { path: { type: 'string' } } };
+    await store().tools.observeOutputs(new Map([[tool.id, { type: 'string' }]]));
+    await store().tools.observeOutputs(new Map([[tool.id, schema]]));
+    await store().tools.put([{ ...tool, description: 'changed' }]);
+    expect(await observed()).toEqual(schema);
+    await store().tools.retire([tool.id]);
+    expect(await observed()).toBeUndefined();
+    await store().tools.remove([tool.id]);
+    await store().tools.put([tool]);
+    expect(await observed()).toBeUndefined();
+  });
+
+  test("[STORE-28] an intent's embedding can follow its trace", async () => {
+    const trace = sampleTrace({ intentEmbedding: null, embeddingModel: null });
+    const vector = Float32Array.from([0.25, -1, 3e-9]);
+    await store().traces.append(trace);
+    await store().traces.setIntentEmbedding(trace.id, 'later-model', vector);
+    await store().traces.setIntentEmbedding('gone', 'later-model', vector);
+    const stored = await store().traces.get(trace.id);
+    expect(stored).toEqual({ ...trace, intentEmbedding: vector, embeddingModel: 'later-model' });
+  });
+}
+
 function edgeRules(store: () => Store): void {
   test('[STORE-4] edges of several types between two nodes live side by side', async () => {
     const a = toolId('edges', 'a');
@@ -176,6 +208,8 @@ function traceRules(store: () => Store): void {
       intentText: null,
       intentEmbedding: null,
       errorMessage: null,
+      code: null,
+      guest: null,
     });
     await store().traces.append(bare);
     expect(await store().traces.get(bare.id)).toEqual(bare);

@@ -83,6 +83,8 @@ export function sampleTrace(over: Partial<ExecutionTrace> = {}): ExecutionTrace 
         errorType: 'NOT_FOUND',
       },
     ],
+    code: 'const text = await mcp.filesystem.read_file(args);\nreturn text.split("\\n")',
+    guest: { seed: 'a1b2c3', startedAt: 1_700_000_000_000.5 },
     ...over,
   };
 }
@@ -105,6 +107,7 @@ export function sampleCapability(over: Partial<Capability> = {}): Capability {
     toolsUsed: [toolId('filesystem', 'read_file')],
     toolInvocations: [{ id: 'filesystem:read_file#0' }],
     staticStructure: { nodes: [], edges: [] },
+    template: { source: 'return 1', slots: [{ start: 7, end: 8, value: 1 }] },
     intentText: 'long lines',
     state: 'active',
     uses: 3,

@@ -18,6 +18,8 @@ export interface Database {
     retired: boolean;
     /** A definition that differs from the accepted one and waits for a person. */
     proposed: unknown;
+    /** JSON schema of what it was seen to give. */
+    observed_output: unknown;
   };
   tool_embedding: { tool_id: string; model: string; definition_hash: string; embedding: Uint8Array };
   tool_dependency: EdgeTable;
@@ -58,6 +60,8 @@ export interface Database {
     task_results: unknown;
     priority: number;
     events: unknown;
+    code_snippet: string | null;
+    guest: unknown;
   };
   episodic_events: {
     seq: Generated<number>;

@@ -88,6 +88,19 @@ export function invocationFromWire(wire: WireInvocation): ToolInvocation {
   };
 }
 
+export interface WireGuest {
+  readonly seed: string;
+  readonly started_at: number;
+}
+
+export function guestToWire({ seed, startedAt }: GuestConditions): WireGuest {
+  return { seed, started_at: startedAt };
+}
+
+export function guestFromWire({ seed, started_at }: WireGuest): GuestConditions {
+  return { seed, startedAt: started_at };
+}
+
 /** A whole trace as programs see it: snake_case, dates as text, the intent's vector left out. */
 export function traceToWire(trace: ExecutionTrace) {
   return {
@@ -106,6 +119,8 @@ export function traceToWire(trace: ExecutionTrace) {
     decisions: trace.decisions,
     task_results: trace.taskResults,
     priority: trace.priority,
+    code: trace.code,
+    guest: trace.guest && guestToWire(trace.guest),
     events: trace.events.map(toWire),
   };
 }

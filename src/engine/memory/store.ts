@@ -17,6 +17,7 @@ interface StoredTool {
   readonly accepted: ToolDefinition;
   readonly proposed?: ToolDefinition;
   readonly retired: boolean;
+  readonly observedOutput?: unknown;
 }
 
 /** The twin of the SQL stores: same promises, nothing kept. Values are copied on the way in and out. */
@@ -61,7 +62,8 @@ export function createMemoryStore(): Store {
     tools: {
       async put(definitions) {
         for (const definition of definitions) {
-          tools.set(definition.id, { accepted: copy(definition), retired: false });
+          const observedOutput = tools.get(definition.id)?.observedOutput;
+          tools.set(definition.id, { accepted: copy(definition), retired: false, observedOutput });
         }
       },
       get: async (id) => copyOrNull(tools.get(id)?.accepted),
@@ -94,6 +96,16 @@ export function createMemoryStore(): Store {
           tools.delete(id);
           for (const [key, { toolId }] of embeddings) if (toolId === id) embeddings.delete(key);
         }
+      },
+      async observeOutputs(schemas) {
+        for (const [id, schema] of schemas) {
+          const tool = tools.get(id);
+          if (tool) tools.set(id, { ...tool, observedOutput: copy(schema) });
+        }
+      },
+      async observedOutputs() {
+        const seen = present().filter(({ observedOutput }) => observedOutput !== undefined);
+        return new Map(seen.map(({ accepted, observedOutput }) => [accepted.id, copy(observedOutput)]));
       },
     },
 
@@ -170,6 +182,11 @@ export function createMemoryStore(): Store {
           const stored = traces.get(id);
           if (stored) stored.trace = { ...stored.trace, priority };
         }
+      },
+      async setIntentEmbedding(id, model, vector) {
+        const stored = traces.get(id);
+        if (!stored) return;
+        stored.trace = { ...stored.trace, embeddingModel: model, intentEmbedding: copy(vector) };
       },
       remove: async (ids) => ids.filter((id) => traces.delete(id)).length,
     },

@@ -7,7 +7,17 @@ export const STORE_METHODS: {
   readonly [R in keyof StoreRooms]: { readonly [M in keyof StoreRooms[R]]: true };
 } = {
   servers: { put: true, list: true, remove: true },
-  tools: { put: true, get: true, list: true, retire: true, propose: true, proposed: true, remove: true },
+  tools: {
+    put: true,
+    get: true,
+    list: true,
+    retire: true,
+    propose: true,
+    proposed: true,
+    remove: true,
+    observeOutputs: true,
+    observedOutputs: true,
+  },
   embeddings: { put: true, list: true },
   edges: { put: true, list: true, replaceAll: true },
   capabilities: { put: true, get: true, find: true, findByCodeHash: true, list: true, remove: true },
@@ -19,6 +29,7 @@ export const STORE_METHODS: {
     scan: true,
     count: true,
     setPriorities: true,
+    setIntentEmbedding: true,
     remove: true,
   },
   episodes: { append: true, list: true },

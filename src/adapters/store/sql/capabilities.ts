@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { NodeId } from '../../../core/vocabulary/ids.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { Capability, CapabilityStore } from '../../../engine/ports.ts';
+import type { Capability, CapabilityStore, CapabilityTemplate } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { guarded, json, text } from './codec.ts';
 
@@ -10,6 +10,8 @@ interface DagStructure {
   readonly tools_used: readonly string[];
   readonly tool_invocations: readonly unknown[];
   readonly static_structure: unknown;
+  /** Absent in rows of the first schema. */
+  readonly template?: CapabilityTemplate;
   readonly intent_text: string;
 }
 
@@ -84,6 +86,7 @@ function toRow(capability: Capability) {
     tools_used: capability.toolsUsed,
     tool_invocations: capability.toolInvocations,
     static_structure: capability.staticStructure,
+    template: capability.template,
     intent_text: capability.intentText,
   };
   return {
@@ -118,6 +121,7 @@ function fromRow(row: Selectable<Database['workflow_pattern']>): Capability {
     toolsUsed: structure.tools_used as NodeId[],
     toolInvocations: structure.tool_invocations,
     staticStructure: structure.static_structure,
+    template: structure.template ?? { source: row.code_snippet, slots: [] },
     intentText: structure.intent_text,
     state: row.state as Capability['state'],
     uses: row.usage_count,

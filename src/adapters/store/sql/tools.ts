@@ -81,9 +81,34 @@ export function sqlTools(db: Kysely<Database>): ToolStore {
           .where('tool_id', 'in', [...ids])
           .execute();
       }),
+
+    observeOutputs: (schemas) =>
+      guarded('Storing observed outputs', () =>
+        db.transaction().execute(async (tx) => {
+          for (const [id, schema] of schemas) {
+            await tx
+              .updateTable('tool_schema')
+              .set({ observed_output: json(schema) })
+              .where('tool_id', '=', id)
+              .execute();
+          }
+        }),
+      ),
+
+    observedOutputs: () =>
+      guarded('Listing observed outputs', async () => {
+        const rows = await db
+          .selectFrom('tool_schema')
+          .select(['tool_id', 'observed_output'])
+          .where('observed_output', 'is not', null)
+          .where('retired', '=', false)
+          .execute();
+        return new Map(rows.map((row) => [row.tool_id as ToolId, row.observed_output]));
+      }),
   };
 }
 
+/** What it was seen to give is not part of it: that stays when the definition is put again. */
 function toRow(definition: ToolDefinition) {
   return {
     tool_id: text(definition.id),

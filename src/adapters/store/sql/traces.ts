@@ -1,8 +1,11 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import {
   type ExecutionTrace,
+  guestFromWire,
+  guestToWire,
   invocationFromWire,
   invocationToWire,
+  type WireGuest,
   type WireInvocation,
 } from '../../../core/vocabulary/execution-trace.ts';
 import type { NodeId } from '../../../core/vocabulary/ids.ts';
@@ -81,6 +84,15 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
         }),
       ),
 
+    setIntentEmbedding: (id, model, vector) =>
+      guarded(`Storing the intent's embedding of trace ${id}`, async () => {
+        await db
+          .updateTable('execution_trace')
+          .set({ intent_embedding: vectorToBytes(vector), embedding_model: model })
+          .where('id', '=', id)
+          .execute();
+      }),
+
     remove: (ids) =>
       guarded('Forgetting traces', async () => {
         if (ids.length === 0) return 0;
@@ -113,6 +125,8 @@ function toRow(trace: ExecutionTrace) {
     task_results: json(trace.taskResults),
     priority: trace.priority,
     events: json(trace.events.map(toWire)),
+    code_snippet: textOrNull(trace.code),
+    guest: json(trace.guest && guestToWire(trace.guest)),
   };
 }
 
@@ -136,5 +150,7 @@ function fromRow(row: Selectable<Database['execution_trace']>): ExecutionTrace {
     taskResults: row.task_results as unknown[],
     priority: row.priority,
     events: (row.events as WireTraceEvent[]).map(fromWire),
+    code: row.code_snippet,
+    guest: row.guest === null ? null : guestFromWire(row.guest as WireGuest),
   };
 }
