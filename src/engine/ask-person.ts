@@ -33,8 +33,7 @@ export async function askPerson(
   caller: Caller,
 ): Promise<Answer> {
   const { tool } = question;
-  const fingerprint = callFingerprint(tool.id, tool.definitionHash, question.arguments);
-  const argumentsHash = ports.crypto.sha256(fingerprint);
+  const argumentsHash = exactCall(ports, tool, question.arguments);
   const given = await findGiven(ports, tool.id, argumentsHash);
   if (given) return { kind: 'approved', approval: given };
 
@@ -70,6 +69,15 @@ export async function askPerson(
   if (decision === 'rejected') return { kind: 'rejected', approval };
   const isOurs = await ports.store.approvals.use(approval.id);
   return { kind: isOurs ? 'approved' : 'open', approval };
+}
+
+/** Names one exact call: this tool as it is defined now, with these arguments. */
+export function exactCall(
+  { crypto }: Pick<FlowPorts, 'crypto'>,
+  tool: Pick<ToolDefinition, 'id' | 'definitionHash'>,
+  args: JsonObject,
+): string {
+  return crypto.sha256(callFingerprint(tool.id, tool.definitionHash, args));
 }
 
 async function findGiven(ports: AskPorts, node: string, argumentsHash: string): Promise<Approval | null> {

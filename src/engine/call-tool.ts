@@ -5,7 +5,7 @@ import type { Recorder } from '../core/tracing/recorder.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
-import { askPerson } from './ask-person.ts';
+import { askPerson, exactCall } from './ask-person.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, ToolCall } from './gateway.ts';
@@ -23,6 +23,15 @@ export interface CallScope {
   readonly caller: Caller;
   /** Takes a changed definition in place of the accepted one. */
   readonly acceptDefinition: (definition: ToolDefinition) => Promise<void>;
+  /** What a person has allowed this run before it began. */
+  readonly grants?: Grants;
+  /** Told when a person is being asked; the answer is called when that is over. */
+  readonly whileAsking?: () => () => void;
+}
+
+/** Approvals of exact calls, each good for one. */
+export interface Grants {
+  take(argumentsHash: string): boolean;
 }
 
 export type CallOutcome =
@@ -63,20 +72,15 @@ export async function callTool(
 
 /** Null: go ahead. */
 async function passPolicy(
-  { ports, desk, settings, runId, caller, acceptDefinition }: CallScope,
-  { tool, proposed }: CatalogueEntry,
+  scope: CallScope,
+  entry: CatalogueEntry,
   call: ToolCall,
 ): Promise<CallOutcome | null> {
-  const verdict = proposed
-    ? askAboutChange(decide(settings.permissions, tool))
-    : decide(settings.permissions, tool);
+  const { ports, desk, settings, runId, caller, acceptDefinition } = scope;
+  const { tool, proposed } = entry;
+  const verdict = judge(settings, entry);
   if (verdict.action === 'allow') return null;
-  if (verdict.action === 'deny') {
-    return refused(
-      `${tool.id} is not allowed: ${verdict.reason}`,
-      'Change "permissions" in the configuration.',
-    );
-  }
+  if (verdict.action === 'deny') return { kind: 'refused', error: notAllowed(tool, verdict) };
   const question = {
     runId,
     tool: proposed ?? tool,
@@ -84,11 +88,20 @@ async function passPolicy(
     reason: verdict.reason,
     waitMs: settings.permissions.approvalWaitMs,
   };
-  const answer = await askPerson(ports, desk, question, caller);
-  if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
-  if (answer.kind === 'rejected') return refused(`A person rejected ${tool.id} with these arguments`);
+  if (!scope.grants?.take(exactCall(ports, question.tool, call.arguments))) {
+    const goOn = scope.whileAsking?.();
+    const answer = await askPerson(ports, desk, question, caller).finally(goOn);
+    if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
+    if (answer.kind === 'rejected') return { kind: 'refused', error: rejected(tool) };
+  }
   if (proposed) await acceptDefinition(proposed);
   return null;
+}
+
+/** What the policy says of a tool, whatever its arguments. */
+export function judge({ permissions }: Settings, { tool, proposed }: CatalogueEntry): Verdict {
+  const verdict = decide(permissions, tool);
+  return proposed ? askAboutChange(verdict) : verdict;
 }
 
 function askAboutChange(verdict: Verdict): Verdict {
@@ -96,8 +109,16 @@ function askAboutChange(verdict: Verdict): Verdict {
   return { action: 'ask', reason: 'its server changed the definition of this tool since it was accepted' };
 }
 
-function refused(message: string, hint?: string): CallOutcome {
-  return { kind: 'refused', error: { code: 'forbidden', message, ...(hint !== undefined && { hint }) } };
+export function notAllowed({ id }: ToolDefinition, { reason }: Verdict): ErrorShape {
+  return {
+    code: 'forbidden',
+    message: `${id} is not allowed: ${reason}`,
+    hint: 'Change "permissions" in the configuration.',
+  };
+}
+
+export function rejected({ id }: ToolDefinition): ErrorShape {
+  return { code: 'forbidden', message: `A person rejected ${id} with these arguments` };
 }
 
 /** Once more after a lost connection, where the tool says that repeating changes nothing. */

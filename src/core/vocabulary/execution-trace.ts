@@ -46,6 +46,8 @@ export interface GuestConditions {
   readonly seed: string;
   /** The clock's first moment, in milliseconds since 1970. */
   readonly startedAt: number;
+  /** What it was given as `args`, redacted. */
+  readonly args?: unknown;
 }
 
 /** Longest `tools_sequence` that is listed; counts stay exact beyond it. */
