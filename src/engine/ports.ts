@@ -38,6 +38,7 @@ export type {
   Approval,
   ApprovalStore,
   Capability,
+  CapabilityEvidence,
   CapabilityStore,
   CapabilityTemplate,
   EdgeStore,

@@ -12,11 +12,15 @@ const DEFAULTS = {
 /** Stores traces beside the answers, several at once when there are many: one write costs about as much as ten. */
 export interface TraceQueue {
   add(trace: ExecutionTrace): void;
+  /** At once; resolves when it is committed. */
+  store(trace: ExecutionTrace): Promise<void>;
 }
 
 export function createTraceQueue(
   { store, sleep, logger }: Pick<FlowPorts, 'store' | 'sleep' | 'logger'>,
   background: Background,
+  /** Told of each trace once it is committed: nothing may be derived before. */
+  onStored: (trace: ExecutionTrace) => void = () => {},
 ): TraceQueue {
   const waiting: ExecutionTrace[] = [];
   let isStoring = false;
@@ -30,13 +34,18 @@ export function createTraceQueue(
       isStoring = false;
     }
   };
+  const storeOne = async (trace: ExecutionTrace) => {
+    await store.traces.append(trace);
+    onStored(trace);
+  };
   const storeBatch = async (batch: readonly ExecutionTrace[]) => {
     try {
       await store.traces.appendAll(batch);
+      batch.forEach(onStored);
     } catch (error) {
       logger.log('debug', 'Traces cannot be stored together', { error: String(error) });
       // One that cannot be stored must not take the others along.
-      for (const trace of batch) background.run('Storing a trace', () => store.traces.append(trace));
+      for (const trace of batch) background.run('Storing a trace', () => storeOne(trace));
     }
   };
 
@@ -47,5 +56,6 @@ export function createTraceQueue(
       isStoring = true;
       background.run('Storing traces', storeAll);
     },
+    store: storeOne,
   };
 }

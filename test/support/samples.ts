@@ -108,6 +108,12 @@ export function sampleCapability(over: Partial<Capability> = {}): Capability {
     toolInvocations: [{ id: 'filesystem:read_file#0' }],
     staticStructure: { nodes: [], edges: [] },
     template: { source: 'return 1', slots: [{ start: 7, end: 8, value: 1 }] },
+    evidence: {
+      recent: [true, false, true],
+      runIds: ['run-1', 'run-2'],
+      definitionHashes: { 'filesystem:read_file': 'abc' },
+      quarantinedBecause: null,
+    },
     intentText: 'long lines',
     state: 'active',
     uses: 3,

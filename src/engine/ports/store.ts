@@ -95,6 +95,18 @@ export interface CapabilityTemplate {
   readonly slots: readonly unknown[];
 }
 
+/** Why a capability is in the state it is in. */
+export interface CapabilityEvidence {
+  /** The latest outcomes, oldest first. */
+  readonly recent: readonly boolean[];
+  /** Independent runs that succeeded, as many as admission asks for. */
+  readonly runIds: readonly string[];
+  /** The definitions its tools had when it was learned, by tool id. */
+  readonly definitionHashes: Readonly<Record<string, string>>;
+  /** Null unless quarantined. */
+  readonly quarantinedBecause: string | null;
+}
+
 /** A reusable piece of code that earned its place; stored in `workflow_pattern`. */
 export interface Capability {
   readonly id: string;
@@ -112,6 +124,7 @@ export interface Capability {
   readonly staticStructure: unknown;
   /** The program it was learned from, with its literals: what the parameters are made of. */
   readonly template: CapabilityTemplate;
+  readonly evidence: CapabilityEvidence;
   readonly intentText: string;
   readonly state: 'candidate' | 'active' | 'quarantined';
   readonly uses: number;

@@ -1,7 +1,12 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { NodeId } from '../../../core/vocabulary/ids.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { Capability, CapabilityStore, CapabilityTemplate } from '../../../engine/ports.ts';
+import type {
+  Capability,
+  CapabilityEvidence,
+  CapabilityStore,
+  CapabilityTemplate,
+} from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { guarded, json, text } from './codec.ts';
 
@@ -12,8 +17,16 @@ interface DagStructure {
   readonly static_structure: unknown;
   /** Absent in rows of the first schema. */
   readonly template?: CapabilityTemplate;
+  readonly evidence?: CapabilityEvidence;
   readonly intent_text: string;
 }
+
+const NO_EVIDENCE: CapabilityEvidence = {
+  recent: [],
+  runIds: [],
+  definitionHashes: {},
+  quarantinedBecause: null,
+};
 
 export function sqlCapabilities(db: Kysely<Database>): CapabilityStore {
   const one = async (column: 'pattern_id' | 'slug' | 'code_hash', value: string) => {
@@ -87,6 +100,7 @@ function toRow(capability: Capability) {
     tool_invocations: capability.toolInvocations,
     static_structure: capability.staticStructure,
     template: capability.template,
+    evidence: capability.evidence,
     intent_text: capability.intentText,
   };
   return {
@@ -122,6 +136,7 @@ function fromRow(row: Selectable<Database['workflow_pattern']>): Capability {
     toolInvocations: structure.tool_invocations,
     staticStructure: structure.static_structure,
     template: structure.template ?? { source: row.code_snippet, slots: [] },
+    evidence: structure.evidence ?? NO_EVIDENCE,
     intentText: structure.intent_text,
     state: row.state as Capability['state'],
     uses: row.usage_count,
