@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import { capabilityNode, type NodeId, toolId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';
 import { deriveTrace } from './derive-trace.ts';
@@ -88,4 +90,47 @@ test('[TRACE-5] no events, no calls', () => {
     toolsUsed: [],
     toolsSequence: [],
   });
+});
+
+test('[TRACE-8] calls of the same moment stand in causal order, however they were recorded', () => {
+  const inside = (events: TraceEvent[], parentTraceId: string) =>
+    events.map((event) => ({ ...event, parentTraceId }));
+  const caller = span('caller', capability, 5, 9, true, 'capability');
+  const called = inside(span('called', read, 5, 6), 'caller');
+  const instant = span('instant', list, 5, 5);
+  const recordings = [
+    [...caller, ...called, ...instant],
+    [...called, ...instant, ...caller],
+    [...instant, ...called, ...caller],
+  ];
+  for (const events of recordings) {
+    expect(deriveTrace(events).executedPath).toEqual([list, capability, read]);
+  }
+});
+
+test('[TRACE-2] overlaps are those of every pair of calls', () => {
+  const moment = fc.integer({ min: 0, max: 12 });
+  const calls = fc.array(fc.tuple(moment, moment), { maxLength: 12 });
+  fc.assert(
+    fc.property(calls, (times) => {
+      const events = times.flatMap(([a, b], i) => span(`t${i}`, read, Math.min(a, b), Math.max(a, b)));
+      const { toolInvocations } = deriveTrace(events);
+      for (const one of toolInvocations) {
+        const beside = toolInvocations.filter(
+          (other) =>
+            other !== one && other.ts < one.ts + one.durationMs && one.ts < other.ts + other.durationMs,
+        );
+        expect(one.parallelWith).toEqual(beside.map(({ id }) => id));
+      }
+    }),
+    { numRuns: proofRuns(2_000), seed: proofSeed() },
+  );
+});
+
+test('[TRACE-9] a call lists the first 32 it overlapped with; ten thousand at once stay small', () => {
+  const events = Array.from({ length: 10_000 }, (_, i) => span(`t${i}`, read, i, 20_000)).flat();
+  const { toolInvocations } = deriveTrace(events);
+  const first = Array.from({ length: 33 }, (_, i) => `${read}#${i}`);
+  expect(toolInvocations[0]?.parallelWith).toEqual(first.slice(1));
+  expect(toolInvocations[9_999]?.parallelWith).toEqual(first.slice(0, 32));
 });

@@ -9,6 +9,12 @@ export interface CallEnd {
   readonly errorType?: ErrorType;
 }
 
+/** A call that is over, with its moments on the scale of `now`. */
+export interface PastCall extends CallEnd {
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
 export interface OpenCall {
   readonly traceId: string;
   end(outcome: CallEnd): void;
@@ -26,45 +32,70 @@ export interface RecorderOptions {
 
 /** Collects the events of one run. The parent is given by whoever calls, never guessed from a stack. */
 export interface Recorder {
+  /** As recorded; of calls told afterwards the moments lie before those of events that stand before them. */
   readonly events: readonly TraceEvent[];
   start(node: NodeId, parentTraceId: string | null, args?: unknown): OpenCall;
+  /**
+   * A call told after it is over, by whom another clock may have served: it is taken to lie between its
+   * parent's start and now. Answers its trace id.
+   */
+  record(node: NodeId, parentTraceId: string | null, call: PastCall): string;
 }
 
 export function createRecorder({ now, newId, redact, onEvent }: RecorderOptions): Recorder {
   const events: TraceEvent[] = [];
+  const startOf = new Map<string, number>();
   const origin = now();
   const add = (event: TraceEvent) => {
     events.push(event);
     onEvent?.(event);
   };
+
+  /** The start is an event at once, the end when it is known. */
+  const open = (node: NodeId, parentTraceId: string | null, startTs: number, args?: unknown) => {
+    const prefix = kindOf(node) === 'capability' ? 'capability' : 'tool';
+    const base = { traceId: newId(), parentTraceId, node };
+    startOf.set(base.traceId, startTs);
+    add({
+      ...base,
+      type: `${prefix}_start` as StartEvent['type'],
+      ts: startTs,
+      ...(args !== undefined && { args: redact(args) }),
+    });
+    return {
+      traceId: base.traceId,
+      endAt(ts: number, { success, result, error, errorType }: CallEnd) {
+        add({
+          ...base,
+          type: `${prefix}_end` as EndEvent['type'],
+          ts,
+          success,
+          durationMs: ts - startTs,
+          ...(error !== undefined && { error: String(redact(error)) }),
+          ...(errorType !== undefined && { errorType }),
+          ...(result !== undefined && { result: redact(result) }),
+        });
+      },
+    };
+  };
+
   return {
     events,
     start(node, parentTraceId, args) {
-      const prefix = kindOf(node) === 'capability' ? 'capability' : 'tool';
-      const base = { traceId: newId(), parentTraceId, node };
-      const startTs = now() - origin;
-      add({
-        ...base,
-        type: `${prefix}_start` as StartEvent['type'],
-        ts: startTs,
-        ...(args !== undefined && { args: redact(args) }),
-      });
-      return {
-        traceId: base.traceId,
-        end({ success, result, error, errorType }) {
-          const ts = now() - origin;
-          add({
-            ...base,
-            type: `${prefix}_end` as EndEvent['type'],
-            ts,
-            success,
-            durationMs: ts - startTs,
-            ...(error !== undefined && { error: String(redact(error)) }),
-            ...(errorType !== undefined && { errorType }),
-            ...(result !== undefined && { result: redact(result) }),
-          });
-        },
-      };
+      const { traceId, endAt } = open(node, parentTraceId, now() - origin, args);
+      return { traceId, end: (outcome) => endAt(now() - origin, outcome) };
+    },
+    record(node, parentTraceId, call) {
+      const latest = now() - origin;
+      const earliest = startOf.get(parentTraceId ?? '') ?? 0;
+      const startTs = within(call.startedAt - origin, earliest, latest);
+      const { traceId, endAt } = open(node, parentTraceId, startTs);
+      endAt(within(call.endedAt - origin, startTs, latest), call);
+      return traceId;
     },
   };
+}
+
+function within(value: number, least: number, most: number): number {
+  return Math.min(Math.max(value, least), most);
 }
