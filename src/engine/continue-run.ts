@@ -1,13 +1,17 @@
-import { PmlError } from '../core/vocabulary/pml-error.ts';
-import { type ExecuteScope, executeTool } from './execute-tool.ts';
+import { type ErrorShape, PmlError } from '../core/vocabulary/pml-error.ts';
+import type { RunStatus } from '../core/vocabulary/result.ts';
+import type { CodeScope } from './code/code-scope.ts';
+import { executeCapability } from './execute-capability.ts';
+import { executeCode } from './execute-code.ts';
+import { executeTool } from './execute-tool.ts';
 import type { Caller, ToolRun, WorkflowAction, WorkflowResult } from './gateway.ts';
-import { callOf, endRun } from './paused-runs.ts';
+import { callOf, endRun, pausedCode } from './paused-runs.ts';
 import type { Approval, WorkflowRun } from './ports.ts';
 import { toolText, toolValue } from './tool-value.ts';
 
 /** What an agent may do with a run that waits: look, go on once a person has approved, or give it up. */
 export async function continueRun(
-  scope: ExecuteScope,
+  scope: CodeScope,
   runId: string,
   action: WorkflowAction,
   caller: Caller,
@@ -25,19 +29,46 @@ export async function continueRun(
   const approved = approvals.find((approval) => approval.state === 'approved');
   if (action === 'status' || run.status !== 'paused' || !approved) return report(run, approvals);
 
-  const tool = await scope.findTool({ tool: approved.node, arguments: {} });
-  const definition = tool.proposed ?? tool.tool;
-  const call = callOf(scope.ports, run, approved, definition.definitionHash);
-  const made = await executeTool(scope, call, caller, runId);
+  const isTool = run.plan?.tasks[0]?.tool !== undefined;
+  const made = isTool ? await resumeTool(scope, run, approved, caller) : await resumeCode(scope, run, caller);
   if (made.status !== 'approval_required') {
     const current = (await store.runs.get(runId)) ?? run;
     await endRun(scope.ports, current, made.status === 'success' ? 'success' : 'error');
   }
-  return fromToolRun(made, await store.approvals.list({ runId }));
+  return { ...made, approvals: await store.approvals.list({ runId }) };
+}
+
+async function resumeTool(
+  scope: CodeScope,
+  run: WorkflowRun,
+  approved: Approval,
+  caller: Caller,
+): Promise<WorkflowResult> {
+  const tool = await scope.findTool({ tool: approved.node, arguments: {} });
+  const definition = tool.proposed ?? tool.tool;
+  const call = callOf(scope.ports, run, approved, definition.definitionHash);
+  return fromToolRun(await executeTool(scope, call, caller, run.id));
+}
+
+/** Runs the code again; calls that were answered before are answered from what was kept. */
+async function resumeCode(scope: CodeScope, run: WorkflowRun, caller: Caller): Promise<WorkflowResult> {
+  const { work, standing } = pausedCode(scope.ports, run);
+  const intent = run.intentText === null ? {} : { intent: run.intentText };
+  const made =
+    work.capability === undefined
+      ? await executeCode(
+          scope,
+          { source: work.code ?? '', args: work.arguments, ...intent },
+          caller,
+          standing,
+        )
+      : await executeCapability(scope, { ...work, ...intent }, caller, standing);
+  const { status, runId, result, error } = made;
+  return asWorkflow(runId, status, result === undefined ? undefined : { result }, error);
 }
 
 async function abort(
-  scope: ExecuteScope,
+  scope: CodeScope,
   run: WorkflowRun,
   approvals: readonly Approval[],
 ): Promise<WorkflowResult> {
@@ -55,17 +86,22 @@ function report(run: WorkflowRun, approvals: readonly Approval[]): WorkflowResul
   return { status, runId: run.id, results: run.tasks, layers, approvals };
 }
 
-function fromToolRun(made: ToolRun, approvals: readonly Approval[]): WorkflowResult {
-  const status = made.status === 'suggestion' ? 'error' : made.status;
+function fromToolRun(made: ToolRun): WorkflowResult {
   const failure = made.error ?? (made.status === 'error' && made.result ? toolFailure(made) : undefined);
-  return {
-    status,
-    runId: made.runId,
-    results: made.result ? { call: { status, result: toolValue(made.result) } } : {},
-    layers: [['call']],
-    approvals,
-    ...(failure && { error: failure }),
-  };
+  const gave = made.result && { result: toolValue(made.result) };
+  return asWorkflow(made.runId, made.status, gave, failure);
+}
+
+/** A run of one task, told like any other. */
+function asWorkflow(
+  runId: string,
+  runStatus: RunStatus,
+  gave: { readonly result: unknown } | undefined,
+  error: ErrorShape | undefined,
+): WorkflowResult {
+  const status = runStatus === 'suggestion' ? 'error' : runStatus;
+  const results: Record<string, unknown> = gave ? { call: { status, ...gave } } : {};
+  return { status, runId, results, layers: [['call']], approvals: [], ...(error && { error }) };
 }
 
 function toolFailure(made: ToolRun) {

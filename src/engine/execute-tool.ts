@@ -39,7 +39,7 @@ export async function executeTool(
   const callScope = { ...scope, runId, recorder: run.recorder, parent: null, caller };
   const outcome = await callTool(callScope, entry, call);
   if (outcome.kind === 'waiting') {
-    await pauseRun(ports, head, entry.tool.id, call, outcome.approval);
+    await pauseRun(ports, head, { tool: entry.tool.id, arguments: call.arguments }, outcome.approval);
   }
   return toToolRun(run.finish(endOf(outcome)), runId, outcome);
 }

@@ -1,11 +1,12 @@
 import type { EventLog } from './event-log.ts';
-import type { Clock, Crypto, Embedder, Logger, Store, Upstream, VectorIndex } from './ports.ts';
+import type { Clock, Crypto, Embedder, Logger, Sandbox, Store, Upstream, VectorIndex } from './ports.ts';
 
 /** What the flows are built on; the composition hands it over once. */
 export interface FlowPorts {
   readonly store: Store;
   readonly upstream: Upstream;
   readonly embedder: Embedder;
+  readonly sandbox: Sandbox;
   readonly emptyIndex: () => VectorIndex;
   readonly clock: Clock;
   readonly crypto: Crypto;

@@ -1,5 +1,12 @@
-import type { Gateway } from './gateway.ts';
-import type { Bridge, RemoteProcedures, UpstreamFailure, UpstreamLogin, UpstreamReply } from './ports.ts';
+import type { Caller, CapabilityCall, CodeCall, CodeRun, Gateway, WorkflowResult } from './gateway.ts';
+import type {
+  Bridge,
+  Capability,
+  RemoteProcedures,
+  UpstreamFailure,
+  UpstreamLogin,
+  UpstreamReply,
+} from './ports.ts';
 import { findRun, type RunInQuestion, recentRuns, waitingRuns } from './runs-in-question.ts';
 
 /** Where to send the browser; `done` when nobody has to be sent. */
@@ -8,6 +15,18 @@ export type LoginStep = { readonly done: true } | { readonly done: false; readon
 /** What a command asks of the gateway, which may run in another process: data in, data out. */
 export interface GatewayClient
   extends Pick<Gateway, 'servers' | 'stats' | 'searchTools' | 'settleApproval' | 'restart'> {
+  /** For a person in a terminal: no client to ask, no session. */
+  runCode(call: CodeCall): Promise<CodeRun>;
+  runCapability(call: CapabilityCall): Promise<CodeRun>;
+  /** What a person decided about may go on. */
+  resumeRun(runId: string): Promise<WorkflowResult>;
+  capabilities(): Promise<readonly Capability[]>;
+  showCapability(slug: string): Promise<Capability>;
+  renameCapability(slug: string, to: string): Promise<Capability>;
+  quarantineCapability(slug: string, reason: string | null): Promise<Capability>;
+  forgetCapability(slug: string): Promise<boolean>;
+  exportCapability(slug: string): Promise<Readonly<Record<string, string>>>;
+  importCapability(files: Readonly<Record<string, string>>): Promise<Capability>;
   waitingRuns(): Promise<RunInQuestion[]>;
   recentRuns(limit: number): Promise<RunInQuestion[]>;
   findRun(runId: string): Promise<RunInQuestion | null>;
@@ -22,6 +41,16 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   servers: true,
   stats: true,
   searchTools: true,
+  runCode: true,
+  runCapability: true,
+  resumeRun: true,
+  capabilities: true,
+  showCapability: true,
+  renameCapability: true,
+  quarantineCapability: true,
+  forgetCapability: true,
+  exportCapability: true,
+  importCapability: true,
   waitingRuns: true,
   recentRuns: true,
   findRun: true,
@@ -31,6 +60,9 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   loginStart: true,
   loginFinish: true,
 };
+
+/** No client behind the call: questions wait for "pml runs". */
+const NOBODY: Caller = { sessionId: null };
 
 /** The room in which a holder offers its gateway. */
 const ROOM = 'gateway';
@@ -56,6 +88,16 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     servers: () => gateway.servers(),
     stats: () => gateway.stats(),
     searchTools: (query) => gateway.searchTools(query),
+    runCode: (call) => gateway.executeCode(call, NOBODY),
+    runCapability: (call) => gateway.executeCapability(call, NOBODY),
+    resumeRun: (runId) => gateway.continueRun(runId, 'resume', NOBODY),
+    capabilities: () => gateway.capabilities.list(),
+    showCapability: (slug) => gateway.capabilities.show(slug),
+    renameCapability: (slug, to) => gateway.capabilities.rename(slug, to),
+    quarantineCapability: (slug, reason) => gateway.capabilities.quarantine(slug, reason),
+    forgetCapability: (slug) => gateway.capabilities.forget(slug),
+    exportCapability: (slug) => gateway.capabilities.export(slug),
+    importCapability: (files) => gateway.capabilities.import(files),
     waitingRuns: () => waitingRuns(gateway.store),
     recentRuns: (limit) => recentRuns(gateway.store, limit),
     findRun: (runId) => findRun(gateway.store, runId),

@@ -5,6 +5,9 @@ import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { EventLog } from './event-log.ts';
 import type {
   Approval,
+  Capability,
+  CodeError,
+  ConsoleLine,
   JsonObject,
   Settings,
   Store,
@@ -101,6 +104,34 @@ export interface ToolRun {
   readonly approval?: Approval;
 }
 
+export interface CodeCall {
+  readonly code: string;
+  /** What the code sees as `args`. */
+  readonly arguments?: JsonObject;
+  readonly intent?: string;
+  readonly timeoutMs?: number;
+}
+
+export interface CapabilityCall {
+  /** Slug or alias. */
+  readonly capability: string;
+  readonly arguments: JsonObject;
+  readonly intent?: string;
+  readonly timeoutMs?: number;
+}
+
+/** What a run of code gave; failure of the code is data. */
+export interface CodeRun {
+  readonly status: RunStatus;
+  readonly runId: string;
+  readonly traceId: string | null;
+  readonly result?: unknown;
+  readonly error?: CodeError;
+  /** With `approval_required`: what a person has to decide. */
+  readonly approval?: Approval;
+  readonly console: readonly ConsoleLine[];
+}
+
 export interface WorkflowResult {
   readonly status: 'success' | 'error' | 'approval_required' | 'running' | 'aborted';
   readonly runId: string;
@@ -132,6 +163,22 @@ export interface GatewayStats {
   readonly pendingApprovals: number;
 }
 
+/** What people and programs do with capabilities besides running them. */
+export interface CapabilityShelf {
+  /** In order of slug. */
+  list(): Promise<readonly Capability[]>;
+  /** By slug or alias; an unknown one is an error that names the nearest. */
+  show(slug: string): Promise<Capability>;
+  /** The old name goes on calling it. */
+  rename(slug: string, to: string): Promise<Capability>;
+  /** By a person: it can no longer be called, or, with null, it can again. */
+  quarantine(slug: string, reason: string | null): Promise<Capability>;
+  forget(slug: string): Promise<boolean>;
+  /** The files of an Agent Skill, by name. */
+  export(slug: string): Promise<Readonly<Record<string, string>>>;
+  import(files: Readonly<Record<string, string>>): Promise<Capability>;
+}
+
 /** The composed engine: everything a surface may ask of it. */
 export interface Gateway {
   readonly store: Store;
@@ -149,6 +196,10 @@ export interface Gateway {
 
   /** One call through policy, upstream and trace. */
   executeTool(call: ToolCall, caller: Caller): Promise<ToolRun>;
+  /** Structure, policy preview, sandbox, trace. */
+  executeCode(call: CodeCall, caller: Caller): Promise<CodeRun>;
+  executeCapability(call: CapabilityCall, caller: Caller): Promise<CodeRun>;
+  readonly capabilities: CapabilityShelf;
   executeWorkflow(plan: Plan, intent: string | null, caller: Caller): Promise<WorkflowResult>;
   continueRun(runId: string, action: WorkflowAction, caller: Caller): Promise<WorkflowResult>;
 

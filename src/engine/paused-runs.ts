@@ -1,33 +1,43 @@
-import { callFingerprint } from '../core/policy/call-hash.ts';
+import { callFingerprint, canonicalJson } from '../core/policy/call-hash.ts';
+import type { TaskBody } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { ApprovalDesk, Decision } from './approval-desk.ts';
+import type { Standing } from './code/program.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { ToolCall } from './gateway.ts';
 import type { Approval, JsonObject, WorkflowRun } from './ports.ts';
 import type { RunHead } from './run.ts';
 
-/** The one task of a run that is a single call. */
+/** The one task of a run that is a single call or a piece of code. */
 const ONLY_TASK = 'call';
 
-/** Writes down what waits for a person; nothing of it stays in memory. Arguments are kept redacted. */
+/** What the run was to do; exactly one of tool, code and capability. */
+export type PausedWork = TaskBody & { readonly arguments: JsonObject };
+
+/** Writes down what waits for a person; nothing of it stays in memory. All of it is kept redacted. */
 export async function pauseRun(
-  { store, clock, redact }: FlowPorts,
+  { store, clock, crypto, redact }: FlowPorts,
   head: RunHead,
-  tool: string,
-  call: ToolCall,
+  work: PausedWork,
   approval: Approval,
+  /** Where code stood. */
+  standing?: Omit<Standing, 'runId'>,
 ): Promise<void> {
   const now = clock.now();
+  const kept = redact(work) as PausedWork;
   const run: WorkflowRun = {
     id: head.runId,
     sessionId: head.sessionId,
     intentText: head.intent,
-    plan: {
-      tasks: [{ id: ONLY_TASK, tool, arguments: redact(call.arguments) as JsonObject, dependsOn: [] }],
-      inputs: [],
-    },
+    plan: { tasks: [{ ...kept, id: ONLY_TASK, dependsOn: [] }], inputs: [] },
     status: 'paused',
-    tasks: { [ONLY_TASK]: { status: 'waiting', approval_id: approval.id } },
+    tasks: {
+      [ONLY_TASK]: {
+        status: 'waiting',
+        approval_id: approval.id,
+        ...(standing && { standing, work_hash: crypto.sha256(canonicalJson(work)) }),
+      },
+    },
     version: 1,
     createdAt: now,
     updatedAt: now,
@@ -35,6 +45,21 @@ export async function pauseRun(
   const before = await store.runs.get(head.runId);
   if (before) await store.runs.update({ ...run, createdAt: before.createdAt, version: before.version + 1 });
   else await store.runs.create(run);
+}
+
+/** Paused code and where it stood; what redaction took away cannot be run. */
+export function pausedCode(
+  { crypto }: FlowPorts,
+  run: WorkflowRun,
+): { work: PausedWork; standing: Standing } {
+  const task = run.plan?.tasks[0];
+  const state = run.tasks[ONLY_TASK] as
+    | { standing?: Omit<Standing, 'runId'>; work_hash?: string }
+    | undefined;
+  if (!task || !state?.standing) throw new PmlError('not_found', `Run ${run.id} has nothing to resume`);
+  const { id: _, dependsOn: __, ...work } = task;
+  if (crypto.sha256(canonicalJson(work)) !== state.work_hash) throw notKept(run, 'code or its arguments');
+  return { work, standing: { ...state.standing, runId: run.id } };
 }
 
 export async function endRun(
@@ -82,9 +107,13 @@ export function callOf(
   if (!task?.tool) throw new PmlError('not_found', `Run ${run.id} has no call to resume`);
   const fingerprint = callFingerprint(task.tool, definitionHash, task.arguments);
   if (ports.crypto.sha256(fingerprint) !== approval.argumentsHash) {
-    throw new PmlError('invalid_argument', `The arguments of run ${run.id} held secrets that were not kept`, {
-      hint: 'Make the same call again with pml_execute: the approval is waiting for it.',
-    });
+    throw notKept(run, 'arguments');
   }
   return { tool: task.tool, arguments: task.arguments, ...(run.intentText && { intent: run.intentText }) };
+}
+
+function notKept({ id }: WorkflowRun, what: string): PmlError {
+  return new PmlError('invalid_argument', `The ${what} of run ${id} held secrets that were not kept`, {
+    hint: 'Make the same call again with pml_execute: the approval is waiting for it.',
+  });
 }

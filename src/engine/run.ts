@@ -28,6 +28,8 @@ export interface RunEnd {
 /** One run: its recorder, and what becomes of it when it ends. */
 export interface Run extends RunHead {
   readonly recorder: Recorder;
+  /** On the monotonic clock, in milliseconds. */
+  readonly startedTs: number;
   /** Answers the id of the trace, stored soon; null when nothing of the run is to be kept. */
   finish(end: RunEnd): string | null;
   /** The same, and resolves when the trace is committed. A run of code is kept even if it called nothing. */
@@ -52,6 +54,7 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
   return {
     ...head,
     recorder,
+    startedTs,
     finish(end) {
       const trace = traceOf(end);
       if (trace) traces.add(trace);

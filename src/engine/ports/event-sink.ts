@@ -46,6 +46,12 @@ export type GatewayEvent =
       readonly state: string;
       readonly by: string;
     }
+  | {
+      readonly type: 'capability_changed';
+      readonly capability_id: string;
+      readonly slug: string;
+      readonly state: 'candidate' | 'active' | 'quarantined' | 'forgotten';
+    }
   /** What the tool descriptions say of servers and tools; told once at the start, too. */
   | { readonly type: 'inventory_changed'; readonly inventory: string }
   | { readonly type: 'config_reloaded'; readonly file: string; readonly servers: readonly string[] }

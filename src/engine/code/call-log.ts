@@ -1,0 +1,82 @@
+import { canonicalJson } from '../../core/policy/call-hash.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { GuestReply } from '../ports.ts';
+
+/** A call that was answered before its run was paused, as it is kept in the store. */
+export interface FinishedCall {
+  /** Which call of which program it was: `#0`, `#0/#2`. The same on every run of the same code. */
+  readonly key: string;
+  readonly node: string;
+  readonly argumentsHash: string;
+  readonly reply: GuestReply;
+  /** False when redaction took something away: the reply is not what the program saw. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * What a run was told so far. A resumed run is told the same again, in the same order, instead of
+ * calling twice; where its calls differ from the first time it fails.
+ */
+export interface CallLog {
+  /** The earlier reply to this very call; null when it has to be made. */
+  recall(key: string, node: string, args: unknown, isRepeatable: boolean): Promise<GuestReply | null>;
+  keep(key: string, node: string, args: unknown, reply: GuestReply): void;
+  /** Everything answered so far, in the order of the answers, redacted. */
+  finished(): readonly FinishedCall[];
+}
+
+export function createCallLog(
+  { crypto, redact }: Pick<FlowPorts, 'crypto' | 'redact'>,
+  earlier: readonly FinishedCall[] = [],
+): CallLog {
+  const known = new Map(earlier.map((call, order) => [call.key, { ...call, order }]));
+  const made: Omit<FinishedCall, 'isWhole'>[] = [];
+  const turns = createTurns();
+  const hash = (args: unknown) => crypto.sha256(canonicalJson(args ?? {}));
+
+  return {
+    async recall(key, node, args, isRepeatable) {
+      const call = known.get(key);
+      if (!call) return null;
+      if (call.node !== node || call.argumentsHash !== hash(args)) throw differs(call, node);
+      if (!call.isWhole && !isRepeatable) throw notKept(call);
+      await turns.mine(call.order);
+      return call.isWhole ? call.reply : null;
+    },
+    keep(key, node, args, reply) {
+      made.push({ key, node, argumentsHash: hash(args), reply });
+    },
+    finished: () =>
+      made.map((call) => {
+        const reply = redact(call.reply) as GuestReply;
+        return { ...call, reply, isWhole: canonicalJson(reply) === canonicalJson(call.reply) };
+      }),
+  };
+}
+
+/** Lets callers through in order of their numbers, whatever order they come in. */
+function createTurns() {
+  const waiting = new Map<number, () => void>();
+  let next = 0;
+  return {
+    async mine(turn: number): Promise<void> {
+      if (turn !== next) await new Promise<void>((resolve) => waiting.set(turn, resolve));
+      next = turn + 1;
+      waiting.get(next)?.();
+    },
+  };
+}
+
+function differs(before: FinishedCall, node: string): PmlError {
+  const what = before.node === node ? `${node} with other arguments` : `${node} instead of ${before.node}`;
+  return new PmlError('replay_differs', `The resumed run called ${what}`, {
+    hint: 'What the code does must not change between runs. Run it anew.',
+  });
+}
+
+function notKept({ node }: FinishedCall): PmlError {
+  return new PmlError('replay_differs', `What ${node} gave was too large or too secret to keep`, {
+    hint: 'The run cannot be resumed. Run the code anew; the approval is waiting for the call.',
+  });
+}

@@ -1,0 +1,90 @@
+import { checkArguments } from '../../core/capabilities/validate-arguments.ts';
+import { nearestName } from '../../core/retrieval/nearest-name.ts';
+import type { CallArguments, StaticStructure, StructureNode } from '../../core/structure/static-structure.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { CodeError } from '../ports.ts';
+import type { CodeScope } from './code-scope.ts';
+
+type CallNode = Extract<StructureNode, { type: 'task' | 'capability' }>;
+
+interface Problem {
+  readonly node: CallNode;
+  readonly code: 'not_found' | 'invalid_argument';
+  readonly text: string;
+}
+
+/**
+ * What is wrong with a program can often be told before it calls anything: unknown tools and
+ * capabilities, arguments that are missing or of the wrong type. Null when nothing is.
+ */
+export async function checkProgram(scope: CodeScope, structure: StaticStructure): Promise<CodeError | null> {
+  const calls = structure.nodes.filter(isCall);
+  const problems = (await Promise.all(calls.map((node) => checkCall(scope, node)))).flat();
+  const [first] = problems;
+  if (!first) return null;
+  const lines = problems.map(({ node, text }) => `line ${node.at.line}: ${text}`);
+  return {
+    code: problems.every(({ code }) => code === 'not_found') ? 'not_found' : 'invalid_argument',
+    message: `Nothing was called, because of ${lines.join('; ')}`,
+    hint: 'Look tools and their arguments up with pml_search_tools.',
+    ...first.node.at,
+  };
+}
+
+async function checkCall(scope: CodeScope, node: CallNode): Promise<Problem[]> {
+  try {
+    const schema =
+      node.type === 'task'
+        ? (await scope.findTool({ tool: node.tool, arguments: {} })).tool.inputSchema
+        : scope.capabilities.known(node.slug).parametersSchema;
+    const name = node.type === 'task' ? node.tool : `capabilities.${node.slug}`;
+    return argumentProblems(schema, node.arguments).map((text) => ({
+      node,
+      code: 'invalid_argument',
+      text: `${name} ${text}`,
+    }));
+  } catch (thrown) {
+    const { code, message, hint } = PmlError.from(thrown);
+    // A server that cannot be reached now is told of by the call itself.
+    if (code !== 'not_found' && code !== 'invalid_id') return [];
+    return [{ node, code: 'not_found', text: hint === undefined ? message : `${message} (${hint})` }];
+  }
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: unknown;
+}
+
+function argumentProblems(schema: unknown, { bindings, isComplete }: CallArguments): string[] {
+  const { properties = {}, required = [], additionalProperties } = (schema ?? {}) as ObjectSchema;
+  const given = Object.keys(bindings);
+  const isKnown = (name: string) => Object.hasOwn(properties, name);
+  const missing = isComplete ? required.filter((name) => !Object.hasOwn(bindings, name)) : [];
+  const strange = additionalProperties === false ? given.filter((name) => !isKnown(name)) : [];
+  return [
+    ...missing.map((name) => {
+      const meant = nearestName(
+        name,
+        given.filter((other) => !isKnown(other)),
+      );
+      return `misses the argument "${name}"${meant ? `; "${meant}" is none of its arguments` : ''}`;
+    }),
+    ...strange.map((name) => {
+      const nearest = nearestName(name, Object.keys(properties));
+      return `has no argument "${name}"${nearest ? `, only "${nearest}"` : ''}`;
+    }),
+    ...given.flatMap((name) => {
+      const binding = bindings[name];
+      if (binding?.kind !== 'literal' || !isKnown(name)) return [];
+      return checkArguments(properties[name], binding.value).map(
+        (text) => `takes another "${name}": ${text}`,
+      );
+    }),
+  ];
+}
+
+function isCall(node: StructureNode): node is CallNode {
+  return node.type === 'task' || node.type === 'capability';
+}

@@ -1,0 +1,60 @@
+import type { SourcePosition } from '../../core/structure/source-position.ts';
+import { classifyError } from '../../core/tracing/classify-error.ts';
+import type { ErrorCode } from '../../core/vocabulary/pml-error.ts';
+import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
+import type { CodeError, GuestFailure } from '../ports.ts';
+
+export interface CodeFailure {
+  readonly error: CodeError;
+  readonly errorType: ErrorType;
+}
+
+type Locate = (file: string, line: number, column: number) => SourcePosition | null;
+
+const CODES: Readonly<Record<GuestFailure['kind'], ErrorCode>> = {
+  thrown: 'code_failed',
+  stuck: 'code_failed',
+  no_data: 'code_failed',
+  limit: 'code_limit',
+  cancelled: 'cancelled',
+  crashed: 'code_failed',
+};
+
+/** A guest's failure in the terms of the source its author wrote. */
+export function codeFailure(failure: GuestFailure, locate: Locate): CodeFailure {
+  const at = failure.kind === 'thrown' ? placeOf(failure, locate) : null;
+  const said = failure.kind === 'thrown' ? thrown(failure) : failure.message;
+  const message = at
+    ? `${said} (${at.file === null ? '' : `${at.file} `}line ${at.line}, column ${at.column})`
+    : said;
+  const own = at && at.file === null ? { line: at.line, column: at.column } : {};
+  return { error: { code: CODES[failure.kind], message, ...own }, errorType: typeOf(failure) };
+}
+
+/** The file of the program itself. */
+export const PROGRAM_NAME = 'program.ts';
+
+function placeOf({ position }: Extract<GuestFailure, { kind: 'thrown' }>, locate: Locate) {
+  if (!position) return null;
+  const at = locate(position.file, position.line, position.column);
+  return at && { ...at, file: position.file === PROGRAM_NAME ? null : position.file };
+}
+
+function thrown({ name, message }: Extract<GuestFailure, { kind: 'thrown' }>): string {
+  return message === '' ? name : `${name}: ${message}`;
+}
+
+function typeOf(failure: GuestFailure): ErrorType {
+  switch (failure.kind) {
+    case 'limit':
+      return failure.limit === 'wall' || failure.limit === 'cpu' ? 'TIMEOUT' : 'VALIDATION';
+    case 'stuck':
+      return 'TIMEOUT';
+    case 'no_data':
+      return 'VALIDATION';
+    case 'thrown':
+      return classifyError(failure.message);
+    default:
+      return 'UNKNOWN';
+  }
+}

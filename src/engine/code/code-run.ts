@@ -1,0 +1,97 @@
+import type { OpenCall } from '../../core/tracing/recorder.ts';
+import { capabilityNode } from '../../core/vocabulary/ids.ts';
+import type { Caller, CodeRun } from '../gateway.ts';
+import { pauseRun } from '../paused-runs.ts';
+import type { Approval, ConsoleLine } from '../ports.ts';
+import { type Run, type RunEnd, startRun } from '../run.ts';
+import { type CallLog, createCallLog } from './call-log.ts';
+import type { CodeFailure } from './code-failure.ts';
+import type { CodeScope } from './code-scope.ts';
+import { createGrantBook, type GrantBook } from './grant-book.ts';
+import type { DecisionTaken } from './guest-host.ts';
+import type { Program, Standing } from './program.ts';
+
+/** What is known of a program besides its value when it ends. */
+export interface GuestReport {
+  readonly console: readonly ConsoleLine[];
+  readonly decisions: readonly DecisionTaken[];
+}
+
+const NOTHING_RAN: GuestReport = { console: [], decisions: [] };
+
+/** A run of code under way, and the three ways it ends; each stores the trace before it answers. */
+export interface OpenCodeRun {
+  readonly run: Run;
+  /** The capability at the root; null for an agent's own code. */
+  readonly root: OpenCall | null;
+  readonly grants: GrantBook;
+  readonly log: CallLog;
+  succeed(value: unknown, report: GuestReport): Promise<CodeRun>;
+  fail(failure: CodeFailure, report?: GuestReport): Promise<CodeRun>;
+  /** A person has to decide; the run is written down so that it can be taken up again. */
+  wait(approval: Approval, report?: GuestReport): Promise<CodeRun>;
+}
+
+export function openCodeRun(
+  { ports, traces }: CodeScope,
+  program: Program,
+  { sessionId }: Caller,
+  standing: Standing,
+): OpenCodeRun {
+  const { source, args, capability } = program;
+  const { runId, seed, startedAt } = standing;
+  const head = { runId, sessionId, intent: program.intent ?? null };
+  const run = startRun(ports, traces, head);
+  const root = capability ? run.recorder.start(capabilityNode(capability.id), null, args) : null;
+  const grants = createGrantBook(standing.grants);
+  const log = createCallLog(ports, standing.calls);
+
+  const end = (how: RunEnd, gave: object, { console, decisions }: GuestReport) =>
+    run.finishStored({
+      ...how,
+      taskResults: [{ id: 'code', status: how.status, ...gave, console }],
+      decisions,
+      capabilityId: capability?.id ?? null,
+      code: source,
+      guest: { seed, startedAt, args },
+    });
+
+  return {
+    run,
+    root,
+    grants,
+    log,
+    async succeed(value, report) {
+      root?.end({ success: true, result: value });
+      const traceId = await end({ status: 'success', success: true }, { result: value }, report);
+      return { status: 'success', runId, traceId, result: value, console: report.console };
+    },
+    async fail({ error, errorType }, report = NOTHING_RAN) {
+      root?.end({ success: false, error: error.message, errorType });
+      const how = { status: 'error', success: false, errorMessage: error.message, errorType };
+      const traceId = await end(how, { error }, report);
+      return { status: 'error', runId, traceId, error, console: report.console };
+    },
+    async wait(approval, report = NOTHING_RAN) {
+      const errorMessage = `${approval.node} waits for a person`;
+      root?.end({ success: false, error: errorMessage, errorType: 'PERMISSION' });
+      const body = capability
+        ? { capability: capability.slug, arguments: args }
+        : { code: source, arguments: args };
+      await pauseRun(ports, head, body, approval, {
+        seed,
+        startedAt,
+        grants: grants.left(),
+        calls: log.finished(),
+      });
+      const how = {
+        status: 'approval_required',
+        success: false,
+        errorMessage,
+        errorType: 'PERMISSION',
+      } as const;
+      const traceId = await end(how, {}, report);
+      return { status: 'approval_required', runId, traceId, approval, console: report.console };
+    },
+  };
+}

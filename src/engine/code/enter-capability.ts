@@ -1,0 +1,109 @@
+import { applyDefaults, checkArguments } from '../../core/capabilities/validate-arguments.ts';
+import type { PreparedProgram } from '../../core/structure/prepare-program.ts';
+import { capabilityNode } from '../../core/vocabulary/ids.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
+import type { Capability, GuestCallError, GuestProgram, JsonObject } from '../ports.ts';
+import type { Run } from '../run.ts';
+import type { CodeScope } from './code-scope.ts';
+import type { Frame, Frames } from './frames.ts';
+
+const DEFAULTS = {
+  /** Capabilities within capabilities, the outermost included. */
+  maxDepth: 8,
+};
+
+type Entered =
+  | { readonly ok: true; readonly frame: number; readonly program: GuestProgram }
+  | { readonly ok: false; readonly error: GuestCallError };
+
+/** A program calls a capability: found, checked, traced under its caller, ready to run in a frame of its own. */
+export function enterCapability(
+  scope: CodeScope,
+  run: Run,
+  frames: Frames,
+  from: Frame,
+  slug: string,
+  args: unknown,
+): Entered {
+  const path = from.nextKey();
+  let capability: Capability;
+  try {
+    capability = scope.capabilities.known(slug);
+  } catch (error) {
+    return refused(PmlError.from(error));
+  }
+  const span = run.recorder.start(capabilityNode(capability.id), from.span?.traceId ?? null, args);
+  try {
+    checkNesting(from, capability);
+    const { program, args: whole } = openCapability(scope, capability, args);
+    const lineage = [...from.lineage, capability];
+    const name = fileOf(capability);
+    const frame = frames.add({ path, span, lineage, name, program });
+    return { ok: true, frame: frame.number, program: guestProgram(program, name, whole) };
+  } catch (error) {
+    const problem = PmlError.from(error);
+    const errorType: ErrorType = problem.code === 'forbidden' ? 'PERMISSION' : 'VALIDATION';
+    span.end({ success: false, error: problem.message, errorType });
+    return refused(problem, errorType);
+  }
+}
+
+/** The file a capability's errors are said to be in. */
+export function fileOf({ slug }: Capability): string {
+  return `${slug}.ts`;
+}
+
+/** The program with its arguments made whole; throws when it may not run with them. */
+export function openCapability(
+  { programs }: Pick<CodeScope, 'programs'>,
+  capability: Capability,
+  args: unknown,
+): { readonly program: PreparedProgram; readonly args: JsonObject } {
+  const { slug, state, parametersSchema, evidence } = capability;
+  if (state === 'quarantined') {
+    throw new PmlError(
+      'forbidden',
+      `${slug} is quarantined: ${evidence.quarantinedBecause ?? 'by a person'}`,
+      {
+        hint: `Look at it with "pml capability show ${slug}".`,
+      },
+    );
+  }
+  const whole = applyDefaults(parametersSchema, args ?? {}) as JsonObject;
+  const problems = checkArguments(parametersSchema, whole);
+  if (problems.length > 0) {
+    throw new PmlError('invalid_argument', `${slug} cannot run with these arguments: ${problems.join('; ')}`);
+  }
+  const prepared = programs.prepare(capability.code);
+  if (!prepared.ok)
+    throw new PmlError('internal', `The code of ${slug} cannot be read: ${prepared.error.message}`);
+  return { program: prepared.value, args: whole };
+}
+
+export function guestProgram(
+  { script, sites }: PreparedProgram,
+  name: string,
+  args: unknown,
+  deps: unknown = {},
+): GuestProgram {
+  return { script, sites, name, args, deps };
+}
+
+function checkNesting({ lineage }: Frame, { id, slug }: Capability): void {
+  const way = [...lineage.map((one) => one.slug), slug].join(' → ');
+  if (lineage.some((one) => one.id === id)) {
+    throw new PmlError('invalid_argument', `Capabilities call each other in a circle: ${way}`);
+  }
+  if (lineage.length >= DEFAULTS.maxDepth) {
+    throw new PmlError(
+      'invalid_argument',
+      `Capabilities are nested deeper than ${DEFAULTS.maxDepth}: ${way}`,
+    );
+  }
+}
+
+function refused({ code, message, hint }: PmlError, errorType: ErrorType = 'NOT_FOUND'): Entered {
+  const told = hint === undefined ? message : `${message}. ${hint}`;
+  return { ok: false, error: { name: 'CapabilityError', code, message: told, errorType } };
+}

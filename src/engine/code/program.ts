@@ -1,0 +1,25 @@
+import type { Capability, JsonObject } from '../ports.ts';
+import type { FinishedCall } from './call-log.ts';
+
+/** Code to run: an agent's own, or a capability's. */
+export interface Program {
+  readonly source: string;
+  readonly args: JsonObject;
+  /** Results of the tasks a plan's code task depends on. */
+  readonly deps?: JsonObject;
+  readonly intent?: string;
+  readonly timeoutMs?: number;
+  /** The root of the run is this capability. */
+  readonly capability?: Capability;
+}
+
+/** Where a run stands when it begins: nowhere, or where it was paused. */
+export interface Standing {
+  readonly runId: string;
+  readonly seed: string;
+  /** Of the guest's clock, in milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Approvals it holds. */
+  readonly grants: readonly string[];
+  readonly calls: readonly FinishedCall[];
+}

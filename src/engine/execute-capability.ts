@@ -1,0 +1,30 @@
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { CodeScope } from './code/code-scope.ts';
+import { openCapability } from './code/enter-capability.ts';
+import type { Standing } from './code/program.ts';
+import { executeCode } from './execute-code.ts';
+import type { Caller, CapabilityCall, CodeRun } from './gateway.ts';
+
+/** A capability as a run of its own, called by an agent or a person. */
+export async function executeCapability(
+  scope: CodeScope,
+  call: CapabilityCall,
+  caller: Caller,
+  standing?: Standing,
+): Promise<CodeRun> {
+  const runId = standing?.runId ?? scope.ports.crypto.randomUuid();
+  try {
+    const capability = scope.capabilities.known(call.capability);
+    const { args } = openCapability(scope, capability, call.arguments);
+    const program = {
+      source: capability.code,
+      args,
+      capability,
+      intent: call.intent ?? capability.intentText,
+      ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
+    };
+    return await executeCode(scope, program, caller, standing);
+  } catch (error) {
+    return { status: 'error', runId, traceId: null, error: PmlError.from(error).toShape(), console: [] };
+  }
+}
