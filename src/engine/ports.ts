@@ -58,6 +58,7 @@ export type {
   WorkflowRunStore,
 } from './ports/store.ts';
 export { STORE_METHODS, type StoreRooms } from './ports/store-methods.ts';
+export type { TraceExporter } from './ports/trace-exporter.ts';
 export type {
   JsonObject,
   TokenStore,
