@@ -20,6 +20,7 @@ export interface GatewayClient
   runCapability(call: CapabilityCall): Promise<CodeRun>;
   /** What a person decided about may go on. */
   resumeRun(runId: string): Promise<WorkflowResult>;
+  abortRun(runId: string): Promise<WorkflowResult>;
   capabilities(): Promise<readonly Capability[]>;
   showCapability(slug: string): Promise<Capability>;
   renameCapability(slug: string, to: string): Promise<Capability>;
@@ -44,6 +45,7 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   runCode: true,
   runCapability: true,
   resumeRun: true,
+  abortRun: true,
   capabilities: true,
   showCapability: true,
   renameCapability: true,
@@ -91,6 +93,7 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     runCode: (call) => gateway.executeCode(call, NOBODY),
     runCapability: (call) => gateway.executeCapability(call, NOBODY),
     resumeRun: (runId) => gateway.continueRun(runId, 'resume', NOBODY),
+    abortRun: (runId) => gateway.continueRun(runId, 'abort', NOBODY),
     capabilities: () => gateway.capabilities.list(),
     showCapability: (slug) => gateway.capabilities.show(slug),
     renameCapability: (slug, to) => gateway.capabilities.rename(slug, to),

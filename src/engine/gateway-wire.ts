@@ -1,5 +1,6 @@
-import type { GatewayStats, SearchHit, ServerReport } from './gateway.ts';
-import type { Approval } from './ports.ts';
+import { wilsonLowerBound } from '../core/capabilities/reliability.ts';
+import type { CodeRun, GatewayStats, SearchHit, ServerReport } from './gateway.ts';
+import type { Approval, Capability, ConsoleLine } from './ports.ts';
 import type { RunInQuestion } from './runs-in-question.ts';
 
 /** What the gateway answers as programs see it: snake_case, dates as text. */
@@ -35,17 +36,67 @@ export function serverToWire(server: ServerReport) {
   };
 }
 
-export function hitToWire({ tool, related, ...scores }: SearchHit) {
+export function hitToWire({ tool, signature, related, ...scores }: SearchHit) {
   return {
     tool_id: tool.id,
     server_id: tool.server,
     description: tool.description,
     input_schema: tool.inputSchema,
+    ...(signature !== undefined && { signature }),
     lexical_score: scores.lexicalScore,
     semantic_score: scores.semanticScore,
     graph_score: scores.graphScore,
     final_score: scores.finalScore,
     related_tools: related.map(({ toolId, relation, score }) => ({ tool_id: toolId, relation, score })),
+  };
+}
+
+/** What a run of code gave. A program that returned nothing gave `null`. */
+export function codeRunToWire(run: CodeRun) {
+  return {
+    status: run.status,
+    run_id: run.runId,
+    trace_id: run.traceId,
+    ...(run.status === 'success' && { result: run.result ?? null }),
+    ...(run.console.length > 0 && { console: consoleText(run.console) }),
+    ...(run.error && { error: run.error }),
+    ...(run.approval && { approval: approvalToWire(run.approval) }),
+  };
+}
+
+/** What a program wrote, line by line; whatever is no plain output says so. */
+export function consoleText(lines: readonly ConsoleLine[]): string {
+  return lines.map(({ level, text }) => (level === 'log' ? text : `${level}: ${text}`)).join('\n');
+}
+
+export function capabilityToWire(capability: Capability) {
+  const { evidence } = capability;
+  return {
+    ...capabilitySummaryToWire(capability),
+    intent: capability.intentText,
+    output: capability.outputSchema,
+    code: capability.code,
+    evidence: { recent: evidence.recent, run_ids: evidence.runIds },
+  };
+}
+
+/** The same without its code and where it comes from, for lists. */
+export function capabilitySummaryToWire(capability: Capability) {
+  const { uses, successes } = capability;
+  return {
+    id: capability.id,
+    slug: capability.slug,
+    aliases: capability.aliases,
+    description: capability.description,
+    state: capability.state,
+    quarantined_because: capability.evidence.quarantinedBecause,
+    uses,
+    success_rate: uses === 0 ? 0 : successes / uses,
+    reliability: wilsonLowerBound(successes, uses),
+    parameters: capability.parametersSchema,
+    tools_used: capability.toolsUsed,
+    created_at: capability.createdAt.toISOString(),
+    updated_at: capability.updatedAt.toISOString(),
   };
 }
 
