@@ -37,7 +37,10 @@ const TABLE: Readonly<Record<string, Permissions & { at?: readonly string[] }>> 
   'core/structure': core(['vocabulary'], ['oxc-*']),
   'core/policy': core(['vocabulary']),
   'core/retrieval': core(['vocabulary', 'numeric'], ['fastest-levenshtein']),
-  'core/capabilities': core(['vocabulary', 'structure', 'tracing']),
+  'core/capabilities': core(
+    ['vocabulary', 'structure', 'tracing'],
+    ['oxc-parser', 'oxc-walker', '@cfworker/json-schema'],
+  ),
   'core/graph': core(['vocabulary', 'numeric', 'tracing'], ['graphology*']),
   'core/learning': core(['vocabulary', 'numeric', 'tracing', 'retrieval']),
   'core/planning': core(['vocabulary', 'numeric', 'retrieval', 'graph', 'learning', 'capabilities']),

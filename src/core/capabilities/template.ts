@@ -1,0 +1,90 @@
+import { type ParsedProgram, parseProgram } from '../structure/parse-program.ts';
+import type { ErrorShape } from '../vocabulary/pml-error.ts';
+import type { Outcome } from '../vocabulary/result.ts';
+import { type CallArgument, followLiterals } from './call-arguments.ts';
+import type { LiteralValue } from './literal.ts';
+import { nameHint } from './name-hint.ts';
+import { resolveNames } from './names.ts';
+import { normalise } from './normalise.ts';
+import { type UsedArguments, usedArguments } from './used-arguments.ts';
+
+/** Of the normal form: an identity holds only among those made alike. */
+const FORMAT = 'pml-template/1';
+
+/** A literal of a program: where another run of the same program may hold another value. */
+export interface LiteralSlot extends LiteralValue {
+  /** Its place among the program's literals; the same in every program of this identity. */
+  readonly index: number;
+  /** Offsets in the user's source (UTF-16 units). */
+  readonly start: number;
+  readonly end: number;
+  /** The call it is an argument of. */
+  readonly argument?: CallArgument;
+  /** What the code around it calls it. */
+  readonly hint?: string;
+  /** `args` means something else there, so the literal cannot become a parameter. */
+  readonly isFixed?: true;
+}
+
+export interface Template {
+  /** The normalised syntax tree: programs that agree in it are one capability. */
+  readonly normalised: string;
+  readonly slots: readonly LiteralSlot[];
+  readonly used: UsedArguments;
+}
+
+/** The program without what does not make it another program, and the literals taken out of it. */
+export function templateOf(source: string): Outcome<Template> {
+  const parsed = parseProgram(source);
+  if (!parsed.ok) return parsed;
+  try {
+    return { ok: true, value: readTemplate(parsed.value) };
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return { ok: false, error: TOO_DEEP };
+    throw thrown;
+  }
+}
+
+/** The hash that tells a capability from all others, with the template it was made from. */
+export function identityOf(
+  source: string,
+  sha256: (text: string) => string,
+): Outcome<{ readonly codeHash: string; readonly template: Template }> {
+  const template = templateOf(source);
+  if (!template.ok) return template;
+  const codeHash = sha256(`${FORMAT}\n${template.value.normalised}`);
+  return { ok: true, value: { codeHash, template: template.value } };
+}
+
+const TOO_DEEP: ErrorShape = {
+  code: 'too_large',
+  message: 'The code is nested too deeply to be compared with others',
+  hint: 'Take it apart into variables or functions.',
+};
+
+function readTemplate({ program, body, offset }: ParsedProgram): Template {
+  const names = resolveNames(program);
+  const { argumentOf, naming } = followLiterals(program, names);
+  const { text, literals } = normalise(
+    body.body,
+    names,
+    (literal) => naming.has(literal) || names.parentOf(literal)?.type === 'TSEnumMember',
+  );
+  const slots = literals
+    .sort((a, b) => a.start - b.start)
+    .map(({ node, kind, value, start, end }, index): LiteralSlot => {
+      const argument = argumentOf.get(node);
+      const hint = nameHint(node, names);
+      return {
+        index,
+        kind,
+        value,
+        start: start - offset,
+        end: end - offset,
+        ...(argument && { argument }),
+        ...(hint !== null && { hint }),
+        ...(!names.seesArguments(node) && { isFixed: true }),
+      };
+    });
+  return { normalised: text, slots, used: usedArguments(names) };
+}
