@@ -198,9 +198,6 @@ describe.each(ERAS)('the five tools, %s', (era) => {
         error: { code: 'upstream_error', message: expect.stringContaining('rejected') },
       },
     });
-    for (const args of [{ code: 'return 1' }, { capability: 'tidy_up', arguments: {} }]) {
-      expect((await run(args)).structuredContent.error).toMatchObject({ code: 'not_available' });
-    }
   });
 
   test('[MCP-8] an intent alone, and pml_suggest, give a plan', async () => {

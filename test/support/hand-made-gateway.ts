@@ -1,7 +1,7 @@
 import { createEventLog, type EventLog } from '../../src/engine/event-log.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import type { Store } from '../../src/engine/ports.ts';
+import type { Settings, Store } from '../../src/engine/ports.ts';
 
 const NOW = new Date('2026-11-15T10:00:00Z');
 
@@ -16,6 +16,18 @@ export function handMadeGateway(parts: Partial<Gateway> = {}, kept?: number): Ga
       if (part === undefined) throw new Error(`The hand-made gateway has no ${String(name)}`);
       return part;
     },
+  });
+}
+
+/** One without servers, on which MCP endpoints can be opened. */
+export function serverlessGateway(parts: Partial<Gateway> = {}): Gateway {
+  return handMadeGateway({
+    settings: () => ({ servers: [] }) as unknown as Settings,
+    inventory: () => 'No servers are attached.',
+    onUpstream: () => () => {},
+    forgetClient: async () => {},
+    close: async () => {},
+    ...parts,
   });
 }
 

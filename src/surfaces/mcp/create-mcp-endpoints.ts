@@ -104,6 +104,8 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
     gateway.settings().servers.some((server) => server.name === name && !server.disabled);
   const stopFollowing = gateway.events.follow(({ event }) => {
     inventory.hear(event);
+    // Capabilities are listed as resources, too: skills.
+    if (event.type === 'capability_changed' && event.state !== 'candidate') fanOut.listChanged('resources');
     if (event.type !== 'config_reloaded') return;
     for (const [name, { served: gone }] of transparent) {
       if (isAttached(name)) continue;

@@ -1,4 +1,5 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
+import { SKILLS_GET_METHOD, SKILLS_LIST_METHOD } from '@modelcontextprotocol/server/ext/skills';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject, Logger } from '../../engine/ports.ts';
@@ -18,6 +19,8 @@ import { RecentTools } from './recent-tools.ts';
 import { KeptResults } from './results/kept-results.ts';
 import { Shrink } from './results/shrink.ts';
 import { RPC, rpcErrorOf } from './rpc-error.ts';
+import { SkillShelf } from './skills/skill-shelf.ts';
+import { SKILLS_CAPABILITY, Skills } from './skills/skills.ts';
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -25,6 +28,7 @@ const CAPABILITIES = {
   prompts: { listChanged: true },
   completions: {},
   logging: {},
+  ...SKILLS_CAPABILITY,
 };
 
 export interface GatewayEndpointParts {
@@ -46,7 +50,8 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
   const { gateway, servers, listings, book, logger, info } = parts;
   const results = new KeptResults();
   const logLevels = new LogLevels(gateway, servers, book);
-  const resources = new Resources(gateway, listings, results, book);
+  const skills = new Skills(new SkillShelf(gateway, logger));
+  const resources = new Resources({ gateway, listings, results, book, skills });
   const prompts = new Prompts(gateway, listings, servers);
   const recent = new RecentTools();
   const shop: Workshop = {
@@ -66,6 +71,8 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
     'resources/read': (request) => resources.read(request),
     'resources/subscribe': (request) => resources.subscribe(request),
     'resources/unsubscribe': (request) => resources.unsubscribe(request),
+    [SKILLS_LIST_METHOD]: (request) => skills.list(request),
+    [SKILLS_GET_METHOD]: (request) => skills.get(request),
     'prompts/list': (request) => prompts.list(request),
     'prompts/get': (request) => prompts.get(request),
     'completion/complete': (request) => complete(gateway, prompts, request),

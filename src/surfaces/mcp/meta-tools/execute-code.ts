@@ -1,11 +1,50 @@
+import type { Caller, CapabilityCall, CodeCall, CodeRun } from '../../../engine/gateway.ts';
+import { consoleText } from '../../../engine/gateway-wire.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
-import { refusal } from './answer.ts';
+import type { Shrunk } from '../results/shrink.ts';
+import { answer, errorToWire, failure } from './answer.ts';
+import type { Workshop } from './meta-tool.ts';
+import { approvalToWire, howToSettle } from './wire.ts';
 
-/** `code` and `capability` of `pml_execute`. */
-export function executeCode(): JsonObject {
-  return refusal({
-    code: 'not_available',
-    message: 'This version runs single tools and workflows, not code or capabilities',
-    hint: 'Call pml_execute with tool and arguments, or pml_execute_workflow for several steps.',
-  });
+const DEFAULTS = {
+  /** Of what an answer may hold, one part in so many is for the console. */
+  consoleShare: 8,
+};
+
+/** `code` of `pml_execute`. */
+export async function executeCode(call: CodeCall, shop: Workshop, caller: Caller): Promise<JsonObject> {
+  const made = await shop.gateway.executeCode({ ...call, code: unfenced(call.code) }, caller);
+  return toAnswer(made, shop, caller);
+}
+
+/** `capability` of `pml_execute`. */
+export async function executeCapability(
+  call: CapabilityCall,
+  shop: Workshop,
+  caller: Caller,
+): Promise<JsonObject> {
+  return toAnswer(await shop.gateway.executeCapability(call, caller), shop, caller);
+}
+
+/** Models like to put code between fences of Markdown. Lines count from the first one within. */
+export function unfenced(code: string): string {
+  return /^\s*```[^\n`]*\n(.*?)\n?[ \t]*```\s*$/s.exec(code)?.[1] ?? code;
+}
+
+function toAnswer(made: CodeRun, { recent, shrink }: Workshop, { sessionId }: Caller): JsonObject {
+  if (made.status === 'success') for (const tool of made.toolsUsed) recent.add(sessionId, tool);
+  const result: Shrunk<unknown> = shrink.value(made.result ?? null);
+  const written = shrink.shared(DEFAULTS.consoleShare).value(consoleText(made.console));
+  const facts = {
+    status: made.status,
+    run_id: made.runId,
+    trace_id: made.traceId,
+    ...(made.status === 'success' && { result: result.value }),
+    ...(made.console.length > 0 && { console: written.value }),
+    ...(made.error && { error: errorToWire(made.error) }),
+    ...(made.approval && { approval: approvalToWire(made.approval) }),
+    ...(made.status === 'approval_required' && { how_to_settle: howToSettle(made.runId) }),
+  };
+  const links = [...result.links, ...written.links];
+  return made.status === 'error' ? failure(facts, links) : answer(facts, links);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { answer } from './answer.ts';
-import { executeCode } from './execute-code.ts';
+import { executeCapability, executeCode } from './execute-code.ts';
 import { executeOneTool } from './execute-one-tool.ts';
 import { metaTool } from './meta-tool.ts';
 import { isReadResult, readResult } from './read-result.ts';
@@ -9,24 +9,25 @@ import { capabilityToWire, planToWire } from './wire.ts';
 
 const DEFAULTS = { maxTimeoutMs: 24 * 60 * 60_000 };
 
+const CODE = [
+  'TypeScript: `await mcp.server.tool({…})` gives the result as data, a failure throws; `await capabilities.slug({…})`; `args`, console, Promise.all; `return` the result.',
+  'No imports, timers, files or network.',
+].join('\n');
+
 export const execute = metaTool(
   {
     name: 'pml_execute',
     title: 'Execute',
     description:
-      'Run a tool of any attached server: give `tool` (an id from pml_search_tools, e.g. "filesystem:read_file") and `arguments` that fit its input_schema. With `intent` alone: suggests what to run.',
+      'Run a tool of any attached server: give `tool` (an id from pml_search_tools, e.g. "filesystem:read_file") and `arguments` that fit its input_schema. Several calls in one go: `code`. A proven routine: `capability`. With `intent` alone: suggests what to run.',
     // What it runs may do anything; each call is judged by the tool it is for.
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   },
   z.object({
     tool: z.string().min(1).optional().describe('server:tool'),
-    arguments: z.looseObject({}).optional().describe('For the tool or capability'),
-    code: z.string().min(1).optional().describe('TypeScript that calls tools; not in this version'),
-    capability: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('slug from pml_search_capabilities; not in this version'),
+    arguments: z.looseObject({}).optional().describe('For the tool or capability; `args` of the code'),
+    code: z.string().min(1).optional().describe(CODE),
+    capability: z.string().min(1).optional().describe('slug from pml_search_capabilities'),
     intent: z.string().min(1).optional().describe('Why, in plain words; improves later suggestions'),
     timeout_ms: z.int().min(1).max(DEFAULTS.maxTimeoutMs).optional(),
   }),
@@ -34,7 +35,14 @@ export const execute = metaTool(
     const { tool, code, capability, intent } = args;
     const bodies = Object.entries({ tool, code, capability }).filter(([, body]) => body !== undefined);
     if (bodies.length > 1) throw choice(`not ${bodies.map(([name]) => name).join(' and ')} together`);
-    if (code !== undefined || capability !== undefined) return executeCode();
+    const rest = {
+      arguments: args.arguments ?? {},
+      ...(intent !== undefined && { intent }),
+      ...(args.timeout_ms !== undefined && { timeoutMs: args.timeout_ms }),
+    };
+    if (code !== undefined) return await executeCode({ code, ...rest }, shop, request.caller);
+    if (capability !== undefined)
+      return await executeCapability({ capability, ...rest }, shop, request.caller);
     if (tool === undefined) {
       if (intent === undefined) throw choice('none is there');
       const { plan, confidence, suggestedCapabilities } = await shop.gateway.suggest(intent);
@@ -43,13 +51,7 @@ export const execute = metaTool(
       return answer({ ...facts, plan: planToWire(plan), confidence, suggested_capabilities });
     }
     if (isReadResult(tool)) return readResult(args.arguments, shop);
-    const call = {
-      tool,
-      arguments: args.arguments ?? {},
-      ...(intent !== undefined && { intent }),
-      ...(args.timeout_ms !== undefined && { timeoutMs: args.timeout_ms }),
-    };
-    return await executeOneTool(call, shop, request);
+    return await executeOneTool({ tool, ...rest }, shop, request);
   },
 );
 

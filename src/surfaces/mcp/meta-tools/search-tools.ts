@@ -17,11 +17,13 @@ export const searchTools = metaTool(
     query: z.string().min(1).describe('What is to be done, e.g. "read a file"'),
     limit: z.int().min(1).max(DEFAULTS.maxLimit).default(DEFAULTS.limit),
     include_related: z.boolean().default(false).describe('Also tools often used before, after or with each'),
+    signatures: z.boolean().default(false).describe('Also TypeScript signatures, for code'),
     context_tools: z.array(z.string()).optional().describe('Tool ids used so far; default: the last 5'),
   }),
-  async ({ query, limit, include_related, context_tools }, { gateway, recent }, { caller }) => {
+  async (args, { gateway, recent }, { caller }) => {
+    const { query, limit, signatures, include_related: includeRelated, context_tools } = args;
     const contextTools = context_tools ?? recent.of(caller.sessionId);
-    const hits = await gateway.searchTools({ query, limit, includeRelated: include_related, contextTools });
+    const hits = await gateway.searchTools({ query, limit, includeRelated, contextTools, signatures });
     return answer({ tools: hits.map(toolHitToWire) });
   },
 );

@@ -4,43 +4,59 @@ import type { ClientBook } from '../client-book.ts';
 import type { ClientRequest } from '../endpoint.ts';
 import type { KeptResults } from '../results/kept-results.ts';
 import { valueIn } from '../rpc-error.ts';
+import type { Skills } from '../skills/skills.ts';
 import type { Listings } from './listings.ts';
 import { gatewayUri, parseGatewayUri } from './resource-uri.ts';
 
-/** The resources of every server, as `pml://<server>/<uri>`, and results too large to answer with. */
+export interface ResourceParts {
+  readonly gateway: Gateway;
+  readonly listings: Listings;
+  readonly results: KeptResults;
+  readonly book: ClientBook;
+  readonly skills: Skills;
+}
+
+/** The resources of every server, as `pml://<server>/<uri>`, results too large to answer with, and skills. */
 export class Resources {
   readonly #gateway: Gateway;
   readonly #listings: Listings;
   readonly #results: KeptResults;
   readonly #book: ClientBook;
+  readonly #skills: Skills;
 
-  constructor(gateway: Gateway, listings: Listings, results: KeptResults, book: ClientBook) {
-    this.#gateway = gateway;
-    this.#listings = listings;
-    this.#results = results;
-    this.#book = book;
+  constructor(parts: ResourceParts) {
+    this.#gateway = parts.gateway;
+    this.#listings = parts.listings;
+    this.#results = parts.results;
+    this.#book = parts.book;
+    this.#skills = parts.skills;
   }
 
   async list({ params, caller }: ClientRequest): Promise<JsonObject> {
     const page = await this.#listings.page('resources', 'resources/list', 'resources', params.cursor, caller);
-    const resources = page.items.map(({ server, item }) => ({
+    const own = params.cursor === undefined ? await this.#skills.manifests() : [];
+    const passed = page.items.map(({ server, item }) => ({
       ...item,
       uri: gatewayUri(server, String(item.uri)),
     }));
+    const resources = [...own, ...passed];
     return { resources, ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }) };
   }
 
   async templates({ params, caller }: ClientRequest): Promise<JsonObject> {
     const [method, field] = ['resources/templates/list', 'resourceTemplates'] as const;
     const page = await this.#listings.page('resources', method, field, params.cursor, caller);
-    const resourceTemplates = page.items.map(({ server, item }) => ({
+    const own = params.cursor === undefined ? [this.#skills.template()] : [];
+    const passed = page.items.map(({ server, item }) => ({
       ...item,
       uriTemplate: gatewayUri(server, String(item.uriTemplate)),
     }));
+    const resourceTemplates = [...own, ...passed];
     return { resourceTemplates, ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }) };
   }
 
   async read({ params, meta, caller }: ClientRequest): Promise<JsonObject> {
+    if (this.#skills.owns(params.uri)) return await this.#skills.read(params.uri);
     const named = parseGatewayUri(params.uri);
     if ('result' in named) return { contents: [this.#results.contents(named.result)] };
     const { server, uri } = named;

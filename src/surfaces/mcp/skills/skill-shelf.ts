@@ -1,0 +1,70 @@
+import { type Skill, skillEntry } from '@modelcontextprotocol/server/ext/skills';
+import type { Gateway } from '../../../engine/gateway.ts';
+import type { Capability, Logger } from '../../../engine/ports.ts';
+
+/** A capability as other agents read it: what the extension says of it, and its files by URI. */
+export interface ShelvedSkill {
+  readonly skill: Skill;
+  readonly files: ReadonlyMap<string, string>;
+}
+
+interface Kept {
+  readonly madeFrom: Date;
+  readonly shelved: ShelvedSkill | null;
+}
+
+const MANIFEST = 'SKILL.md';
+
+/** The capabilities that may be called, in order of slug, each as an Agent Skill. */
+export class SkillShelf {
+  readonly #capabilities: () => Gateway['capabilities'];
+  readonly #logger: Logger;
+  #kept: ReadonlyMap<string, Kept> = new Map();
+
+  constructor(gateway: Gateway, logger: Logger) {
+    this.#capabilities = () => gateway.capabilities;
+    this.#logger = logger;
+  }
+
+  async all(): Promise<readonly ShelvedSkill[]> {
+    const active = (await this.#capabilities().list()).filter(({ state }) => state === 'active');
+    const kept = await Promise.all(active.map(async (one) => [one.id, await this.#keep(one)] as const));
+    this.#kept = new Map(kept);
+    return kept.flatMap(([, { shelved }]) => shelved ?? []);
+  }
+
+  /** By the URI of its manifest. */
+  async find(uri: string): Promise<ShelvedSkill | null> {
+    return (await this.all()).find(({ skill }) => skill.uri === uri) ?? null;
+  }
+
+  /** A file of any skill; undefined when there is none at this URI. */
+  async file(uri: string): Promise<string | undefined> {
+    const owner = (await this.all()).find(({ files }) => files.has(uri));
+    return owner?.files.get(uri);
+  }
+
+  /** Made anew only for a capability that changed. */
+  async #keep(capability: Capability): Promise<Kept> {
+    const { id, updatedAt } = capability;
+    const known = this.#kept.get(id);
+    if (known?.madeFrom.getTime() === updatedAt.getTime()) return known;
+    return { madeFrom: updatedAt, shelved: await this.#shelve(capability) };
+  }
+
+  /** Null for one that makes no valid skill: the others are served all the same. */
+  async #shelve({ slug }: Capability): Promise<ShelvedSkill | null> {
+    try {
+      const files = await this.#capabilities().export(slug);
+      // The folder of a skill has the name that its manifest gives.
+      const folder = /^name: *"?([a-z0-9-]+)/m.exec(files[MANIFEST] ?? '')?.[1] ?? slug;
+      const skill = await skillEntry(folder, files);
+      const root = skill.uri.slice(0, -MANIFEST.length);
+      const byUri = Object.entries(files).map(([name, text]) => [root + name, text] as const);
+      return { skill, files: new Map(byUri) };
+    } catch (error) {
+      this.#logger.log('warn', `Capability ${slug} is not served as a skill`, { error: String(error) });
+      return null;
+    }
+  }
+}

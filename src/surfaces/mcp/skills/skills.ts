@@ -1,0 +1,89 @@
+import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/server/ext/skills';
+import type { JsonObject } from '../../../engine/ports.ts';
+import type { ClientRequest } from '../endpoint.ts';
+import { invalidParams } from '../rpc-error.ts';
+import type { ShelvedSkill, SkillShelf } from './skill-shelf.ts';
+
+const DEFAULTS = { pageSize: 100 };
+
+/** What an endpoint declares that serves skills. */
+export const SKILLS_CAPABILITY = { extensions: { [SKILLS_EXTENSION_ID]: {} } };
+
+const SCHEME = 'skill://';
+const MIME_TYPES: Readonly<Record<string, string>> = {
+  md: 'text/markdown',
+  ts: 'text/typescript',
+  json: 'application/json',
+};
+
+/**
+ * Capabilities through the Skills extension of MCP (SEP-2640): `skills/list`, `skills/get`, and every
+ * file as a resource. The SDK attaches its own handlers only to servers that check what passes, so
+ * these are ours, on the SDK's entries.
+ */
+export class Skills {
+  readonly #shelf: SkillShelf;
+
+  constructor(shelf: SkillShelf) {
+    this.#shelf = shelf;
+  }
+
+  async list({ params: { cursor }, modern }: ClientRequest): Promise<JsonObject> {
+    const all = (await this.#shelf.all()).map(({ skill }) => skill);
+    const from = cursor === undefined ? 0 : all.findIndex(({ uri }) => uri === decode(cursor)) + 1;
+    if (cursor !== undefined && from === 0) throw invalidParams('The list has changed: begin anew');
+    const skills = all.slice(from, from + DEFAULTS.pageSize);
+    const last = from + skills.length < all.length ? skills.at(-1) : undefined;
+    return { skills, ...(last && { nextCursor: encode(last.uri) }), ...cacheFields(modern) };
+  }
+
+  async get({ params: { uri }, modern }: ClientRequest): Promise<JsonObject> {
+    const found = await this.#shelf.find(String(uri));
+    if (!found) throw invalidParams(`No skill is served at ${uri}`);
+    return { skill: found.skill, ...cacheFields(modern) };
+  }
+
+  /** Whether this is for us to read; servers' resources have other URIs here. */
+  owns(uri: unknown): uri is string {
+    return String(uri).startsWith(SCHEME);
+  }
+
+  async read(uri: string): Promise<JsonObject> {
+    const text = await this.#shelf.file(uri);
+    if (text === undefined) throw invalidParams(`There is no resource ${uri}`);
+    return { contents: [{ uri, ...mimeTypeOf(uri), text }] };
+  }
+
+  /** For `resources/list`: the manifests, from which the other files are found. */
+  async manifests(): Promise<readonly JsonObject[]> {
+    return (await this.#shelf.all()).map(manifestOf);
+  }
+
+  /** For `resources/templates/list`. */
+  template(): JsonObject {
+    return { name: SKILLS_EXTENSION_ID, uriTemplate: `${SCHEME}{+path}` };
+  }
+}
+
+function manifestOf({ skill: { uri, frontmatter }, files }: ShelvedSkill): JsonObject {
+  const { name, description } = frontmatter;
+  return { uri, name, description, ...mimeTypeOf(uri), size: Buffer.byteLength(files.get(uri) ?? '') };
+}
+
+function mimeTypeOf(uri: string): { mimeType?: string } {
+  const mimeType = MIME_TYPES[uri.slice(uri.lastIndexOf('.') + 1)];
+  return mimeType === undefined ? {} : { mimeType };
+}
+
+/** Results of the newer era say how long they hold; these may change at any moment. */
+function cacheFields(modern: boolean): JsonObject {
+  return modern ? { ttlMs: 0, cacheScope: 'private' } : {};
+}
+
+function encode(uri: string): string {
+  return Buffer.from(uri).toString('base64url');
+}
+
+function decode(cursor: unknown): string {
+  return Buffer.from(String(cursor), 'base64url').toString('utf8');
+}
