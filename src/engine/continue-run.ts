@@ -5,7 +5,7 @@ import { executeCapability } from './execute-capability.ts';
 import { executeCode } from './execute-code.ts';
 import { executeTool } from './execute-tool.ts';
 import type { Caller, ToolRun, WorkflowAction, WorkflowResult } from './gateway.ts';
-import { callOf, endRun, pausedCode } from './paused-runs.ts';
+import { callOf, endRun, pausedCode, shownTasks } from './paused-runs.ts';
 import type { Approval, WorkflowRun } from './ports.ts';
 import { toolText, toolValue } from './tool-value.ts';
 
@@ -83,7 +83,7 @@ async function abort(
 function report(run: WorkflowRun, approvals: readonly Approval[]): WorkflowResult {
   const status = run.status === 'paused' ? 'approval_required' : run.status;
   const layers = run.plan ? [run.plan.tasks.map((task) => task.id)] : [];
-  return { status, runId: run.id, results: run.tasks, layers, approvals };
+  return { status, runId: run.id, results: shownTasks(run), layers, approvals };
 }
 
 function fromToolRun(made: ToolRun): WorkflowResult {

@@ -1,7 +1,10 @@
 import { wilsonLowerBound } from '../core/capabilities/reliability.ts';
-import type { CodeRun, GatewayStats, SearchHit, ServerReport } from './gateway.ts';
+import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
+import type { CodeRun, GatewayStats, SearchHit, ServerReport, ToolRun, WorkflowResult } from './gateway.ts';
+import { shownTasks } from './paused-runs.ts';
 import type { Approval, Capability, ConsoleLine } from './ports.ts';
 import type { RunInQuestion } from './runs-in-question.ts';
+import { toolText, toolValue } from './tool-value.ts';
 
 /** What the gateway answers as programs see it: snake_case, dates as text. */
 
@@ -51,6 +54,28 @@ export function hitToWire({ tool, signature, related, ...scores }: SearchHit) {
   };
 }
 
+/** What a tool gave, as data; blocks that are no text stand in `content`. */
+export function toolRunToWire(run: ToolRun) {
+  const { result } = run;
+  const blocks = (result?.content ?? []).filter(({ type }) => type !== 'text');
+  return {
+    status: run.status,
+    run_id: run.runId,
+    trace_id: run.traceId,
+    ...(run.status === 'success' && { result: result ? toolValue(result) : null }),
+    ...(blocks.length > 0 && { content: blocks }),
+    ...(run.status === 'error' && { error: toolRunError(run) }),
+    ...(run.approval && { approval: approvalToWire(run.approval) }),
+  };
+}
+
+/** What kept the call from being made, or what the tool itself says. */
+function toolRunError({ result, error }: ToolRun): ErrorShape {
+  if (!error) return { code: 'tool_failed', message: result ? toolText(result) : '' };
+  const { code, message, hint } = error;
+  return { code, message, ...(hint !== undefined && { hint }) };
+}
+
 /** What a run of code gave. A program that returned nothing gave `null`. */
 export function codeRunToWire(run: CodeRun) {
   return {
@@ -61,6 +86,17 @@ export function codeRunToWire(run: CodeRun) {
     ...(run.console.length > 0 && { console: consoleText(run.console) }),
     ...(run.error && { error: run.error }),
     ...(run.approval && { approval: approvalToWire(run.approval) }),
+  };
+}
+
+export function workflowToWire({ status, runId, results, layers, approvals, error }: WorkflowResult) {
+  return {
+    status,
+    run_id: runId,
+    results,
+    layers,
+    approvals: approvals.map(approvalToWire),
+    ...(error && { error }),
   };
 }
 
@@ -108,7 +144,7 @@ export function runToWire({ runId, run, approvals }: RunInQuestion) {
     status: run?.status ?? 'running',
     created_at: (run?.createdAt ?? approvals[0]?.requestedAt)?.toISOString() ?? null,
     updated_at: run?.updatedAt.toISOString() ?? null,
-    tasks: run?.tasks ?? {},
+    tasks: run ? shownTasks(run) : {},
     approvals: approvals.map(approvalToWire),
   };
 }

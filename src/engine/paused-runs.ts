@@ -47,6 +47,16 @@ export async function pauseRun(
   else await store.runs.create(run);
 }
 
+/** The tasks of a run for whoever looks at it: without what only going on needs. */
+export function shownTasks({ tasks }: WorkflowRun): WorkflowRun['tasks'] {
+  const shown = Object.entries(tasks).map(([id, state]) => {
+    if (typeof state !== 'object' || state === null) return [id, state];
+    const { standing: _, work_hash: __, ...rest } = state as JsonObject;
+    return [id, rest];
+  });
+  return Object.fromEntries(shown);
+}
+
 /** Paused code and where it stood; what redaction took away cannot be run. */
 export function pausedCode(
   { crypto }: FlowPorts,

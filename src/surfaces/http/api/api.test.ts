@@ -24,7 +24,9 @@ test('[API-1] the API needs the token like everything else', async () => {
   for (const path of ['stats', 'servers', 'search?q=x', 'runs', 'traces', 'events']) {
     expect((await fetch(`${url}/api/${path}`)).status, path).toBe(401);
   }
-  expect((await fetch(`${url}/api/runs/x/approve`, { method: 'POST' })).status).toBe(401);
+  for (const path of ['runs/x/approve', 'execute', 'capabilities/x/run']) {
+    expect((await fetch(`${url}/api/${path}`, { method: 'POST' })).status, path).toBe(401);
+  }
 });
 
 test('[API-2] /api/stats tells the figures, the tokens spared among them, and where to follow on', async () => {

@@ -3,7 +3,9 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type ErrorCode, PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import type { Logger } from '../../../engine/ports.ts';
+import { capabilityRoutes } from './capabilities.ts';
 import { type EventOptions, eventRoutes } from './events.ts';
+import { executeRoutes } from './execute.ts';
 import { overviewRoutes } from './overview.ts';
 import { runRoutes } from './runs.ts';
 import { searchRoutes } from './search.ts';
@@ -38,6 +40,8 @@ export function createApi(gateway: Gateway, logger: Logger, events: EventOptions
   const lastEventId = eventRoutes(api, gateway, events);
   overviewRoutes(api, gateway, lastEventId);
   searchRoutes(api, gateway);
+  executeRoutes(api, gateway);
+  capabilityRoutes(api, gateway);
   runRoutes(api, gateway);
   traceRoutes(api, gateway);
   return api;

@@ -1,8 +1,9 @@
 import type { Context, Hono } from 'hono';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
-import { runToWire } from '../../../engine/gateway-wire.ts';
+import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
 import { findRun, type RunInQuestion, recentRuns } from '../../../engine/runs-in-question.ts';
+import { callerOf } from './execute.ts';
 import { countParameter } from './parameters.ts';
 
 const DEFAULTS = { limit: 50, maxLimit: 500 };
@@ -23,6 +24,10 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
     }
     return context.json(runToWire(await known(runId)));
   };
+  const goOn = (action: 'resume' | 'abort') => async (context: Context) => {
+    const runId = context.req.param('id') ?? '';
+    return context.json(workflowToWire(await gateway.continueRun(runId, action, callerOf(context))));
+  };
 
   api.get('/runs', async (context) => {
     const limit = countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit);
@@ -31,6 +36,8 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
   api.get('/runs/:id', async (context) => context.json(runToWire(await known(context.req.param('id')))));
   api.post('/runs/:id/approve', settle('approved'));
   api.post('/runs/:id/reject', settle('rejected'));
+  api.post('/runs/:id/resume', goOn('resume'));
+  api.post('/runs/:id/abort', goOn('abort'));
 }
 
 /** For the record of decisions: a browser that was logged in, or a program with the token. */

@@ -20,6 +20,7 @@ export function searchRoutes(api: Hono, gateway: Gateway): void {
       query,
       limit: countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit),
       includeRelated: true,
+      ...(context.req.query('signatures') === 'true' && { signatures: true }),
       ...(server !== undefined && { server }),
       ...(contextTools && { contextTools }),
     });
