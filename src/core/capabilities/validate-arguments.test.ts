@@ -71,6 +71,11 @@ test('[CAP-9] schemas of any draft are understood, and stay as they are', () => 
   expect(checkArguments(openApi, { a: 1 })).toEqual(['"a" must be null or a string, not a number']);
 });
 
+test('[CAP-9] what every object inherits is not given', () => {
+  const schema = { properties: { toString: { type: 'string' } }, required: ['constructor'] };
+  expect(checkArguments(schema, {})).toEqual(['"constructor" is missing']);
+});
+
 test('[CAP-9] what a schema says of one value is told without a place', () => {
   expect(checkArguments({ type: 'number' }, 'x')).toEqual(['must be a number, not a string']);
   expect(

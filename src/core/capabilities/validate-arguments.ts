@@ -23,9 +23,8 @@ const CONTAINERS = new Set(
  */
 export function checkArguments(schema: unknown, value: unknown): string[] {
   try {
-    const json = JSON.stringify(value);
     const validator = new Validator(checkableSchema(schema), draftOf(schema), false);
-    const { errors } = validator.validate(json === undefined ? null : JSON.parse(json));
+    const { errors } = validator.validate(bareCopy(value));
     const found = errors.filter((unit) => !CONTAINERS.has(unit.keyword) && !isWithinChoice(unit, errors));
     const problems = found.filter((unit) => !isUnknownName(unit) || !isToldOtherwise(unit, found));
     return [...new Set(problems.map((unit) => tell(unit, errors)))].slice(0, DEFAULTS.maxProblems);
@@ -47,6 +46,12 @@ export function applyDefaults(schema: unknown, args: unknown): unknown {
   });
   const given = Object.entries(args).filter(([, value]) => value !== undefined);
   return Object.fromEntries([...missing, ...given]);
+}
+
+/** As JSON has it, and without a prototype: the validator takes what an object inherits for given. */
+function bareCopy(value: unknown): unknown {
+  const json = JSON.stringify(value) ?? 'null';
+  return JSON.parse(json, (_, one) => (isJsonObject(one) ? Object.assign(Object.create(null), one) : one));
 }
 
 /** Of several forms none fits: why each does not is more than one wants to know. */
