@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { createEmbedder } from '../adapters/embedding/create-embedder.ts';
 import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
+import { createSandbox } from '../adapters/sandbox/create-sandbox.ts';
 import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
 import { reapOrphans } from '../adapters/upstream/child-registry.ts';
@@ -46,6 +47,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     store,
     upstream,
     embedder,
+    sandbox: createSandbox({ logger }),
     emptyIndex: () => new WasmVectorIndex(embedder.dimension),
     clock,
     crypto: CRYPTO,

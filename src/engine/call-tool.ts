@@ -10,7 +10,7 @@ import type { CatalogueEntry } from './catalogue.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, ToolCall } from './gateway.ts';
 import type { Approval, Settings, ToolResult, UpstreamFailure, UpstreamReply } from './ports.ts';
-import { toolText } from './tool-value.ts';
+import { toolText, valueToKeep } from './tool-value.ts';
 
 export interface CallScope {
   readonly ports: FlowPorts;
@@ -64,7 +64,7 @@ export async function callTool(
   const complaint = result.isError === true ? toolText(result) : null;
   span?.end({
     success: complaint === null,
-    ...(keep === 'full' && { result: result.structuredContent ?? result.content }),
+    ...(keep === 'full' && { result: valueToKeep(result) }),
     ...(complaint !== null && { error: complaint, errorType: classifyError(complaint) }),
   });
   return { kind: 'ran', result };

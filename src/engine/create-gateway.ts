@@ -1,14 +1,24 @@
+import { toolSignature } from '../core/capabilities/tool-signature.ts';
 import { matchesAny } from '../core/policy/glob.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createApprovalDesk } from './approval-desk.ts';
 import { createBackground } from './background.ts';
 import type { Catalogue } from './catalogue.ts';
+import { openCapabilityBook } from './capability-book.ts';
+import { createCapabilityShelf } from './capability-shelf.ts';
+import type { CodeScope } from './code/code-scope.ts';
+import type { Program, Standing } from './code/program.ts';
+import { createProgramCache } from './code/program-cache.ts';
 import { continueRun } from './continue-run.ts';
+import { executeCapability } from './execute-capability.ts';
+import { executeCode } from './execute-code.ts';
 import { executeTool } from './execute-tool.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 import type { FlowPorts } from './flow-ports.ts';
-import type { Gateway } from './gateway.ts';
+import type { Caller, Gateway } from './gateway.ts';
 import { inventoryLine, serverReports, statsOf } from './inventory.ts';
+import { openObservedOutputs } from './learn/observed-outputs.ts';
+import { createLearner } from './learn-from-trace.ts';
 import { openLiveCatalogue } from './live-catalogue.ts';
 import { settleRun } from './paused-runs.ts';
 import type { Settings } from './ports.ts';
@@ -27,30 +37,47 @@ export interface GatewayOptions {
   readonly fillIn?: boolean;
 }
 
+/** Who runs code once more to see whether it works again: a session of its own, told apart from people's. */
+const REPLAYER: Caller = { sessionId: 'replay' };
+
 /** Wires the flows to their ports; each method is one flow. */
 export async function createGateway(
   ports: FlowPorts,
   initial: Settings,
   options: GatewayOptions = {},
 ): Promise<Gateway> {
-  const { store, upstream, embedder, events, logger } = ports;
+  const { store, upstream, embedder, sandbox, events, logger } = ports;
   let settings = initial;
   const background = createBackground(logger);
-  const traces = createTraceQueue(ports, background);
   const desk = createApprovalDesk(ports);
+  const programs = createProgramCache();
+  const outputs = await openObservedOutputs(store);
   let inventory = '';
   const tellInventory = (current: Catalogue) => {
-    const line = inventoryLine(settings, current);
+    const line = inventoryLine(settings, current, capabilities.all());
     if (line === inventory) return;
     inventory = line;
     events.emit({ type: 'inventory_changed', inventory });
   };
+  const capabilities = await openCapabilityBook(ports, () => tellInventory(catalogue.current()));
   const catalogue = await openLiveCatalogue(ports, background, () => settings, tellInventory);
-  const scope = () => ({
+  const lessons = {
+    ports,
+    background,
+    capabilities,
+    programs,
+    catalogue: catalogue.current,
+    run: (program: Program, standing: Standing) => executeCode(scope(), program, REPLAYER, standing),
+  };
+  const learner = createLearner({ ports, background, settings: () => settings, outputs, lessons });
+  const traces = createTraceQueue(ports, background, learner.take);
+  const scope = (): CodeScope => ({
     ports,
     desk,
     traces,
     settings,
+    capabilities,
+    programs,
     findTool: catalogue.find,
     acceptDefinition: catalogue.accept,
   });
@@ -76,7 +103,11 @@ export async function createGateway(
     stats: () => statsOf(store, catalogue.current(), settings, inventory),
     inventory: () => inventory,
 
-    searchTools: (query) => search(catalogue.current(), embedder, query),
+    async searchTools(query) {
+      const hits = await search(catalogue.current(), embedder, query);
+      if (!query.signatures) return hits;
+      return hits.map((hit) => ({ ...hit, signature: toolSignature(hit.tool, outputs.of(hit.tool.id)) }));
+    },
     searchCapabilities: (query, limit) => searchCapabilities(store, embedder, query, limit),
     async suggest(intent) {
       const hits = await search(catalogue.current(), embedder, {
@@ -97,6 +128,10 @@ export async function createGateway(
     },
 
     executeTool: (call, caller) => executeTool(scope(), call, caller),
+    executeCode: ({ code, arguments: args = {}, ...rest }, caller) =>
+      executeCode(scope(), { source: code, args, ...rest }, caller),
+    executeCapability: (call, caller) => executeCapability(scope(), call, caller),
+    capabilities: createCapabilityShelf(ports, capabilities, catalogue.current),
     executeWorkflow: (plan, intent, caller) => executeWorkflow(scope(), plan, intent, caller),
     continueRun: (runId, action, caller) => continueRun(scope(), runId, action, caller),
 
@@ -150,6 +185,7 @@ export async function createGateway(
     async close() {
       unsubscribe();
       await upstream.close();
+      await sandbox.close();
       await background.stop();
       await embedder.close();
     },

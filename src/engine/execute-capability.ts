@@ -25,6 +25,7 @@ export async function executeCapability(
     };
     return await executeCode(scope, program, caller, standing);
   } catch (error) {
-    return { status: 'error', runId, traceId: null, error: PmlError.from(error).toShape(), console: [] };
+    const problem = PmlError.from(error).toShape();
+    return { status: 'error', runId, traceId: null, error: problem, console: [], toolsUsed: [] };
   }
 }

@@ -1,6 +1,6 @@
 import type { Catalogue } from './catalogue.ts';
 import type { GatewayStats, ServerReport } from './gateway.ts';
-import type { Settings, Store, UpstreamServer } from './ports.ts';
+import type { Capability, Settings, Store, UpstreamServer } from './ports.ts';
 
 const DEFAULTS = {
   /** A rule of thumb for JSON in today's tokenizers. */
@@ -11,14 +11,25 @@ const DEFAULTS = {
   lineLength: 700,
 };
 
-/** `4 servers, 41 tools: filesystem (14), memory (9), …`, in the order of the settings. */
-export function inventoryLine(settings: Settings, catalogue: Catalogue): string {
+/**
+ * `4 servers, 41 tools: filesystem (14), memory (9), …`, in the order of the settings; then the
+ * capabilities that may be called.
+ */
+export function inventoryLine(
+  settings: Settings,
+  catalogue: Catalogue,
+  capabilities: readonly Capability[],
+): string {
   const counts = new Map<string, number>();
   for (const { tool } of catalogue.entries) counts.set(tool.server, (counts.get(tool.server) ?? 0) + 1);
   const servers = settings.servers.filter((server) => !server.disabled);
   if (servers.length === 0) return 'No servers are attached.';
   const parts = servers.map(({ name }) => (counts.has(name) ? `${name} (${counts.get(name)})` : name));
-  const line = `${count(servers.length, 'server')}, ${count(catalogue.entries.length, 'tool')}: ${parts.join(', ')}`;
+  const learned = capabilities.filter(({ state }) => state === 'active').map(({ slug }) => slug);
+  const line = [
+    `${count(servers.length, 'server')}, ${count(catalogue.entries.length, 'tool')}: ${parts.join(', ')}`,
+    ...(learned.length > 0 ? [`${learned.length} learned: ${learned.join(', ')}`] : []),
+  ].join('; ');
   return line.length <= DEFAULTS.lineLength ? line : `${line.slice(0, DEFAULTS.lineLength - 2)} …`;
 }
 

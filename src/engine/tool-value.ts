@@ -21,3 +21,9 @@ export function toolText(result: ToolResult): string {
     .filter((text) => typeof text === 'string')
     .join('\n');
 }
+
+/** What is kept of a result with a trace: the value code sees, or the blocks when they are more than text. */
+export function valueToKeep(result: ToolResult): unknown {
+  const isText = (result.content ?? []).every((block) => block.type === 'text');
+  return result.structuredContent !== undefined || isText ? toolValue(result) : result.content;
+}

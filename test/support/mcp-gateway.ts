@@ -5,9 +5,10 @@ import { createGateway } from '../../src/engine/create-gateway.ts';
 import { createEventLog } from '../../src/engine/event-log.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
+import { createMemorySandbox } from '../../src/engine/memory/sandbox.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
-import type { ServerSettings } from '../../src/engine/ports.ts';
+import type { Sandbox, ServerSettings } from '../../src/engine/ports.ts';
 import { openUpstream } from '../contracts/upstream-support.ts';
 import { settingsFor } from './memory-gateway.ts';
 
@@ -18,7 +19,10 @@ const CRYPTO = {
 };
 
 /** The real engine on real servers; only its memory is none. Closing it ends the servers. */
-export async function gatewayOver(servers: readonly ServerSettings[]): Promise<Gateway> {
+export async function gatewayOver(
+  servers: readonly ServerSettings[],
+  { sandbox = createMemorySandbox() }: { readonly sandbox?: Sandbox } = {},
+): Promise<Gateway> {
   const { upstream, dispose } = openUpstream(servers);
   const embedder = createMemoryEmbedder();
   const offered = servers.map((server) => ({ ...server, tools: { include: ['*'], exclude: [] } }));
@@ -27,6 +31,7 @@ export async function gatewayOver(servers: readonly ServerSettings[]): Promise<G
       store: createMemoryStore(),
       upstream,
       embedder,
+      sandbox,
       emptyIndex: () => createMemoryVectorIndex(embedder.dimension),
       clock: CLOCK,
       crypto: CRYPTO,

@@ -6,11 +6,12 @@ import { createEventLog } from '../../src/engine/event-log.ts';
 import type { FlowPorts } from '../../src/engine/flow-ports.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
+import { createMemorySandbox } from '../../src/engine/memory/sandbox.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import { MemoryUpstream } from '../../src/engine/memory/upstream.ts';
 import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
 import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
-import type { Embedder, ServerSettings, Settings, Store } from '../../src/engine/ports.ts';
+import type { Embedder, Sandbox, ServerSettings, Settings, Store } from '../../src/engine/ports.ts';
 
 const SYSTEM_CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
 
@@ -77,6 +78,7 @@ export async function memoryGateway(
     store?: Store;
     upstream?: MemoryUpstream;
     embedder?: Embedder;
+    sandbox?: Sandbox;
     /** False: do not wait until everything in the background is done. */
     settle?: boolean;
   } = {},
@@ -92,6 +94,7 @@ export async function memoryGateway(
     store,
     upstream,
     embedder,
+    sandbox: over.sandbox ?? createMemorySandbox(),
     emptyIndex: () => createMemoryVectorIndex(embedder.dimension),
     clock: SYSTEM_CLOCK,
     crypto: NODE_CRYPTO,

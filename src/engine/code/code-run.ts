@@ -1,5 +1,6 @@
+import { deriveTrace } from '../../core/tracing/derive-trace.ts';
 import type { OpenCall } from '../../core/tracing/recorder.ts';
-import { capabilityNode } from '../../core/vocabulary/ids.ts';
+import { capabilityNode, kindOf } from '../../core/vocabulary/ids.ts';
 import type { Caller, CodeRun } from '../gateway.ts';
 import { pauseRun } from '../paused-runs.ts';
 import type { Approval, ConsoleLine } from '../ports.ts';
@@ -56,6 +57,11 @@ export function openCodeRun(
       guest: { seed, startedAt, args },
     });
 
+  const facts = ({ console }: GuestReport) => ({
+    console,
+    toolsUsed: deriveTrace(run.recorder.events).toolsUsed.filter((node) => kindOf(node) === 'tool'),
+  });
+
   return {
     run,
     root,
@@ -64,13 +70,13 @@ export function openCodeRun(
     async succeed(value, report) {
       root?.end({ success: true, result: value });
       const traceId = await end({ status: 'success', success: true }, { result: value }, report);
-      return { status: 'success', runId, traceId, result: value, console: report.console };
+      return { status: 'success', runId, traceId, result: value, ...facts(report) };
     },
     async fail({ error, errorType }, report = NOTHING_RAN) {
       root?.end({ success: false, error: error.message, errorType });
       const how = { status: 'error', success: false, errorMessage: error.message, errorType };
       const traceId = await end(how, { error }, report);
-      return { status: 'error', runId, traceId, error, console: report.console };
+      return { status: 'error', runId, traceId, error, ...facts(report) };
     },
     async wait(approval, report = NOTHING_RAN) {
       const errorMessage = `${approval.node} waits for a person`;
@@ -91,7 +97,7 @@ export function openCodeRun(
         errorType: 'PERMISSION',
       } as const;
       const traceId = await end(how, {}, report);
-      return { status: 'approval_required', runId, traceId, approval, console: report.console };
+      return { status: 'approval_required', runId, traceId, approval, ...facts(report) };
     },
   };
 }

@@ -70,15 +70,16 @@ export function openCapability(
       },
     );
   }
-  const whole = applyDefaults(parametersSchema, args ?? {}) as JsonObject;
-  const problems = checkArguments(parametersSchema, whole);
+  // Before defaults: a parameter that must be given is not filled in with what some run once had.
+  const given = (args ?? {}) as JsonObject;
+  const problems = checkArguments(parametersSchema, given);
   if (problems.length > 0) {
     throw new PmlError('invalid_argument', `${slug} cannot run with these arguments: ${problems.join('; ')}`);
   }
   const prepared = programs.prepare(capability.code);
   if (!prepared.ok)
     throw new PmlError('internal', `The code of ${slug} cannot be read: ${prepared.error.message}`);
-  return { program: prepared.value, args: whole };
+  return { program: prepared.value, args: applyDefaults(parametersSchema, given) as JsonObject };
 }
 
 export function guestProgram(

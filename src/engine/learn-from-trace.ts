@@ -1,0 +1,64 @@
+import type { ExecutionTrace } from '../core/vocabulary/execution-trace.ts';
+import type { Background } from './background.ts';
+import type { FlowPorts } from './flow-ports.ts';
+import { keepEpisodes } from './learn/keep-episodes.ts';
+import { type CapabilityLessons, learnCapability } from './learn/learn-capability.ts';
+import type { ObservedOutputs } from './learn/observed-outputs.ts';
+import type { Settings } from './ports.ts';
+
+export interface Learner {
+  /** Of a trace that is committed; nobody waits for it. */
+  take(trace: ExecutionTrace): void;
+}
+
+export interface LearnerParts {
+  readonly ports: FlowPorts;
+  readonly background: Background;
+  readonly settings: () => Settings;
+  readonly outputs: ObservedOutputs;
+  readonly lessons: CapabilityLessons;
+}
+
+/** Stored traces, one after another in the order they were stored, off the answer's path. */
+export function createLearner({ ports, background, settings, outputs, lessons }: LearnerParts): Learner {
+  const waiting: ExecutionTrace[] = [];
+  let isLearning = false;
+
+  const learn = async (trace: ExecutionTrace) => {
+    await keepEpisodes(ports, trace);
+    if (!settings().learning.enabled) return;
+    await outputs.learn(trace);
+    await embedIntent(ports, trace);
+    await learnCapability(lessons, trace);
+  };
+  const learnAll = async () => {
+    try {
+      for (let trace = waiting.shift(); trace; trace = waiting.shift()) {
+        try {
+          await learn(trace);
+        } catch (error) {
+          // One bad trace must not keep the others from being learned.
+          ports.logger.log('error', 'Learning from a trace failed', { trace_id: trace.id, error: String(error) });
+        }
+      }
+    } finally {
+      isLearning = false;
+    }
+  };
+
+  return {
+    take(trace) {
+      waiting.push(trace);
+      if (isLearning) return;
+      isLearning = true;
+      background.run('Learning from traces', learnAll);
+    },
+  };
+}
+
+/** For finding past runs with a like intent. */
+async function embedIntent({ store, embedder }: FlowPorts, { id, intentText }: ExecutionTrace): Promise<void> {
+  if (intentText === null || intentText.trim() === '') return;
+  const [vector] = await embedder.embed([intentText]);
+  if (vector) await store.traces.setIntentEmbedding(id, embedder.model, vector);
+}
