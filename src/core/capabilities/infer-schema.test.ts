@@ -34,7 +34,7 @@ test('[TYPE-1] a schema is inferred from a value, and says no more than was seen
       none: { type: 'null' },
       empty: { type: 'array' },
     },
-    required: ['id', 'tags', 'size', 'none', 'empty'],
+    required: ['empty', 'id', 'none', 'size', 'tags'],
   });
   expect(inferSchema([{ a: 1 }, { a: 'x', b: true }])).toEqual({
     type: 'array',

@@ -22,7 +22,7 @@ export interface ObservedSchema {
   /** Absent: anything. */
   readonly type?: JsonType | readonly JsonType[];
   readonly properties?: Readonly<Record<string, ObservedSchema>>;
-  /** Those that every object seen has. */
+  /** Those that every object seen has, in order of name. */
   readonly required?: readonly string[];
   /** Of an object whose keys are data, in place of `properties`. */
   readonly additionalProperties?: ObservedSchema;
@@ -41,6 +41,8 @@ export function inferSchema(value: unknown): ObservedSchema {
       case 'boolean':
         return { type: typeof value as 'string' | 'boolean' };
       case 'number':
+        // JSON writes what is not finite as null.
+        if (!Number.isFinite(value)) return { type: 'null' };
         return { type: Number.isInteger(value) ? 'integer' : 'number' };
       case 'object':
         if (value === null) return { type: 'null' };
@@ -109,7 +111,7 @@ function describeKeys(properties: ReadonlyMap<string, ObservedSchema>, required:
   if (properties.size > DEFAULTS.maxProperties)
     return { additionalProperties: [...properties.values()].reduce(mergeSchemas) };
   if (properties.size === 0) return {};
-  const always = [...properties.keys()].filter((name) => required.has(name));
+  const always = [...properties.keys()].filter((name) => required.has(name)).sort();
   return { properties: Object.fromEntries(properties), ...(always.length > 0 && { required: always }) };
 }
 
