@@ -65,10 +65,10 @@ export async function hold(
     const token = await readToken(dir);
     const redaction = createRedaction(token, settings);
     const logger = createLogger({ level: logLevel(options.own.env), redact: redaction.redact });
-    const { version } = options.own;
+    const { version, env } = options.own;
     const { fillIn } = options;
     const events = createEventLog(CLOCK);
-    const parts = { clock: CLOCK, events, logger, redact: redaction.redact, version, fillIn };
+    const parts = { clock: CLOCK, events, logger, redact: redaction.redact, version, env, fillIn };
     const opening = setTimeout(options.openAfterMs ?? 0)
       .then(() => import('./open-gateway.ts'))
       .then(({ openGateway }) => openGateway(dir, settings, parts));

@@ -5,6 +5,7 @@ import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
 import { createSandbox } from '../adapters/sandbox/create-sandbox.ts';
 import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
+import { createOtelExporter } from '../adapters/telemetry/otel-exporter.ts';
 import { reapOrphans } from '../adapters/upstream/child-registry.ts';
 import { fileTokenStore } from '../adapters/upstream/file-token-store.ts';
 import { McpUpstream } from '../adapters/upstream/mcp-upstream.ts';
@@ -13,6 +14,7 @@ import type { EventLog } from '../engine/event-log.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import type { Clock, Crypto, Logger, Settings } from '../engine/ports.ts';
+import type { Own } from './own.ts';
 
 const CRYPTO: Crypto = {
   randomUuid: randomUUID,
@@ -21,6 +23,7 @@ const CRYPTO: Crypto = {
 
 export interface GatewayParts {
   readonly version: string;
+  readonly env: Own['env'];
   readonly clock: Clock;
   readonly events: EventLog;
   readonly logger: Logger;
@@ -30,7 +33,7 @@ export interface GatewayParts {
 
 /** The engine on its real ports: the store opened, what a killed gateway left behind ended. */
 export async function openGateway(dir: string, settings: Settings, parts: GatewayParts): Promise<Gateway> {
-  const { logger, redact, fillIn, version, clock, events } = parts;
+  const { logger, redact, fillIn, version, env, clock, events } = parts;
   await reapOrphans(dir);
   const store = await (settings.store.url ? openPostgresStore(settings.store.url) : openPgliteStore(dir));
   const embedder = createEmbedder(settings.embedding);
@@ -48,6 +51,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     upstream,
     embedder,
     sandbox: createSandbox({ logger }),
+    exporter: await createOtelExporter({ env, version, logger }),
     emptyIndex: () => new WasmVectorIndex(embedder.dimension),
     clock,
     crypto: CRYPTO,

@@ -8,6 +8,7 @@ import type { Settings } from '../engine/ports.ts';
 import type { RunningGateway, ServeOptions } from '../surfaces/cli/system.ts';
 import { hold } from './hold.ts';
 import type { Own } from './own.ts';
+import { runExamples } from './run-examples.ts';
 
 /** The gateway for as long as it is wanted, on a data dir of its own for the demo. */
 export async function serve(
@@ -30,13 +31,15 @@ export async function serve(
     await held.close();
     throw error;
   });
+  // Beside the answers: nobody waits for the demo to have something to show.
+  if (isDemo) void runExamples(held.gateway).catch(() => {});
   const takenPort = port !== 0 && held.listener.port !== port ? port : null;
   return {
     url: held.listener.url,
     loginUrl: held.createLink(),
     dataDir: dir,
     settings,
-    notes: notesFor(settings, isDemo, takenPort),
+    notes: notesFor(settings, isDemo ? dir : null, takenPort),
     close: held.close,
   };
 }
@@ -63,12 +66,13 @@ async function askToHandOver(dir: string, port: number): Promise<void> {
   await bridge.close();
 }
 
-function notesFor(settings: Settings, isDemo: boolean, takenPort: number | null): string[] {
+function notesFor(settings: Settings, demoDir: string | null, takenPort: number | null): string[] {
   const notes: string[] = [];
   if (takenPort !== null) notes.push(`Port ${takenPort} is taken, so another one was chosen.`);
-  if (isDemo)
-    notes.push('This is the demo, on a scratch folder of its own. Running code comes with a later version.');
-  else if (settings.servers.length === 0) {
+  if (demoDir !== null) {
+    notes.push('This is the demo, on a scratch folder of its own. Three examples are being run for real.');
+    notes.push(`See what they did with "pml trace ls --data ${demoDir}".`);
+  } else if (settings.servers.length === 0) {
     notes.push('No servers are attached yet: take over your client’s with "pml init", or try --demo.');
   }
   return notes;

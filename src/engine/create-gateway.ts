@@ -3,9 +3,9 @@ import { matchesAny } from '../core/policy/glob.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createApprovalDesk } from './approval-desk.ts';
 import { createBackground } from './background.ts';
-import type { Catalogue } from './catalogue.ts';
 import { openCapabilityBook } from './capability-book.ts';
 import { createCapabilityShelf } from './capability-shelf.ts';
+import type { Catalogue } from './catalogue.ts';
 import type { CodeScope } from './code/code-scope.ts';
 import type { Program, Standing } from './code/program.ts';
 import { createProgramCache } from './code/program-cache.ts';
@@ -46,7 +46,7 @@ export async function createGateway(
   initial: Settings,
   options: GatewayOptions = {},
 ): Promise<Gateway> {
-  const { store, upstream, embedder, sandbox, events, logger } = ports;
+  const { store, upstream, embedder, sandbox, exporter, events, logger } = ports;
   let settings = initial;
   const background = createBackground(logger);
   const desk = createApprovalDesk(ports);
@@ -187,6 +187,7 @@ export async function createGateway(
       await upstream.close();
       await sandbox.close();
       await background.stop();
+      await exporter?.close();
       await embedder.close();
     },
   };

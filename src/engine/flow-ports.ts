@@ -1,5 +1,15 @@
 import type { EventLog } from './event-log.ts';
-import type { Clock, Crypto, Embedder, Logger, Sandbox, Store, Upstream, VectorIndex } from './ports.ts';
+import type {
+  Clock,
+  Crypto,
+  Embedder,
+  Logger,
+  Sandbox,
+  Store,
+  TraceExporter,
+  Upstream,
+  VectorIndex,
+} from './ports.ts';
 
 /** What the flows are built on; the composition hands it over once. */
 export interface FlowPorts {
@@ -7,6 +17,8 @@ export interface FlowPorts {
   readonly upstream: Upstream;
   readonly embedder: Embedder;
   readonly sandbox: Sandbox;
+  /** Null when nobody wants the runs. */
+  readonly exporter: TraceExporter | null;
   readonly emptyIndex: () => VectorIndex;
   readonly clock: Clock;
   readonly crypto: Crypto;

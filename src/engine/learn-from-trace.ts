@@ -25,6 +25,7 @@ export function createLearner({ ports, background, settings, outputs, lessons }:
   let isLearning = false;
 
   const learn = async (trace: ExecutionTrace) => {
+    ports.exporter?.export(trace);
     await keepEpisodes(ports, trace);
     if (!settings().learning.enabled) return;
     await outputs.learn(trace);
@@ -38,7 +39,10 @@ export function createLearner({ ports, background, settings, outputs, lessons }:
           await learn(trace);
         } catch (error) {
           // One bad trace must not keep the others from being learned.
-          ports.logger.log('error', 'Learning from a trace failed', { trace_id: trace.id, error: String(error) });
+          ports.logger.log('error', 'Learning from a trace failed', {
+            trace_id: trace.id,
+            error: String(error),
+          });
         }
       }
     } finally {
@@ -57,7 +61,10 @@ export function createLearner({ ports, background, settings, outputs, lessons }:
 }
 
 /** For finding past runs with a like intent. */
-async function embedIntent({ store, embedder }: FlowPorts, { id, intentText }: ExecutionTrace): Promise<void> {
+async function embedIntent(
+  { store, embedder }: FlowPorts,
+  { id, intentText }: ExecutionTrace,
+): Promise<void> {
   if (intentText === null || intentText.trim() === '') return;
   const [vector] = await embedder.embed([intentText]);
   if (vector) await store.traces.setIntentEmbedding(id, embedder.model, vector);

@@ -7,13 +7,16 @@ import type { Holder, OpenedGateway, System } from '../../src/surfaces/cli/syste
 interface Person {
   /** What they answer when asked; null when there is nobody. */
   readonly answer?: boolean | null;
+  /** What they type or pipe in. */
+  readonly input?: string;
+  readonly isTty?: boolean;
 }
 
 /** Runs a command on a system of which only the given parts are there. */
 export async function runCommand(
   argv: readonly string[],
   system: Partial<System>,
-  { answer = null }: Person = {},
+  { answer = null, input = '', isTty = false }: Person = {},
 ): Promise<{ code: number; out: string; err: string; asked: readonly string[] }> {
   let out = '';
   let err = '';
@@ -25,7 +28,8 @@ export async function runCommand(
     err: (text) => {
       err += text;
     },
-    isTty: false,
+    isTty,
+    input: async () => input,
     async confirm(question) {
       asked.push(question);
       return answer;

@@ -32,6 +32,7 @@ export async function gatewayOver(
       upstream,
       embedder,
       sandbox,
+      exporter: null,
       emptyIndex: () => createMemoryVectorIndex(embedder.dimension),
       clock: CLOCK,
       crypto: CRYPTO,

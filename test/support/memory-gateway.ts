@@ -95,6 +95,7 @@ export async function memoryGateway(
     upstream,
     embedder,
     sandbox: over.sandbox ?? createMemorySandbox(),
+    exporter: null,
     emptyIndex: () => createMemoryVectorIndex(embedder.dimension),
     clock: SYSTEM_CLOCK,
     crypto: NODE_CRYPTO,

@@ -35,7 +35,9 @@ export async function prepareDemo(dataDir: string): Promise<Settings> {
     everything: await server('everything'),
     thinking: await server('sequential-thinking'),
   };
-  await writeFile(file, `${JSON.stringify({ mcpServers }, null, 2)}\n`);
+  // Its folder is scratch: writing there needs nobody's consent.
+  const pml = { permissions: { allow: ['filesystem:write_file'] } };
+  await writeFile(file, `${JSON.stringify({ mcpServers, pml }, null, 2)}\n`);
   return await loadSettings({ file, env: {}, cwd: dataDir });
 }
 
