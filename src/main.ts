@@ -1,5 +1,6 @@
 /** Where the process begins: argv in, exit code out, signals in between. */
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { compose } from './compose.ts';
 import type { Terminal } from './surfaces/cli/command.ts';
 import { runCli } from './surfaces/cli/run-cli.ts';
@@ -13,9 +14,10 @@ const stopped = new Promise<void>((resolve) => {
 });
 
 const terminal: Terminal = {
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
+  out: (said) => void process.stdout.write(said),
+  err: (said) => void process.stderr.write(said),
   isTty: process.stdout.isTTY === true,
+  input: () => text(process.stdin),
   async confirm(question) {
     if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
     const lines = createInterface({ input: process.stdin, output: process.stderr });

@@ -1,4 +1,5 @@
 import { wilsonLowerBound } from '../core/capabilities/reliability.ts';
+import { capabilitySignature } from '../core/capabilities/tool-signature.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { CodeRun, GatewayStats, SearchHit, ServerReport, ToolRun, WorkflowResult } from './gateway.ts';
 import { shownTasks } from './paused-runs.ts';
@@ -109,6 +110,7 @@ export function capabilityToWire(capability: Capability) {
   const { evidence } = capability;
   return {
     ...capabilitySummaryToWire(capability),
+    signature: capabilitySignature(capability),
     intent: capability.intentText,
     output: capability.outputSchema,
     code: capability.code,

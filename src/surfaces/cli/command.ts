@@ -8,6 +8,8 @@ export interface Terminal {
   /** Everything said beside the result. */
   err(text: string): void;
   readonly isTty: boolean;
+  /** Everything that comes in on stdin. */
+  input(): Promise<string>;
   /** What a person answers to a yes-or-no question; null when there is nobody to ask. */
   confirm(question: string): Promise<boolean | null>;
   /** Resolves when the person or the system asks the command to end. */

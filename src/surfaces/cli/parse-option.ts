@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import type { JsonObject } from '../../engine/ports.ts';
 
 export function parseCount(text: string): number {
   const count = Number(text);
@@ -22,4 +23,15 @@ export function parseList(text: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+/** `{"path": "notes"}` */
+export function parseObject(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  } catch {
+    // Falls through: what is no JSON is no object either.
+  }
+  throw new InvalidArgumentError('It must be a JSON object, like \'{"path": "notes"}\'.');
 }

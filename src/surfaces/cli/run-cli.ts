@@ -1,10 +1,12 @@
 import { Command, CommanderError } from 'commander';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CommandContext, CommandModule, Terminal } from './command.ts';
+import { capabilityCommand } from './commands/capability.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { initCommand } from './commands/init.ts';
 import { loginCommand } from './commands/login.ts';
+import { runCommand } from './commands/run.ts';
 import { runsCommand } from './commands/runs.ts';
 import { searchCommand } from './commands/search.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -19,8 +21,10 @@ const COMMANDS: readonly CommandModule[] = [
   initCommand,
   serversCommand,
   searchCommand,
+  runCommand,
   runsCommand,
   traceCommand,
+  capabilityCommand,
   loginCommand,
   doctorCommand,
   completionCommand,

@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { sampleApproval, sampleRun } from '../../../../test/support/samples.ts';
+import type { Gateway, WorkflowResult } from '../../../engine/gateway.ts';
 
-async function waiting() {
-  const gateway = handMadeGateway();
+async function waiting(parts: Partial<Gateway> = {}) {
+  const gateway = handMadeGateway(parts);
   const { store } = gateway;
   await store.runs.create(sampleRun({ id: 'run-1', status: 'paused', intentText: 'tidy up' }));
   const args = { path: '/srv/old.txt', force: true };
@@ -73,4 +74,45 @@ test('[RUNS-4] nothing an agent wrote can steer the terminal or hide what will r
   expect(out).toContain('rm -rf /\\u001b[8m\\u009b2K\\r echo hi \\u202egnp.exe');
   expect(out).not.toMatch(/^run-2/m);
   expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
+test('[RUNS-5] an approved run goes on and its value is printed; one that failed or still waits fails the command', async () => {
+  const gives: Partial<WorkflowResult>[] = [
+    { status: 'success', results: { call: { status: 'success', result: { done: 2 } } } },
+    { status: 'error', error: { code: 'code_failed', message: 'Error: no', hint: 'Think.' } },
+    { status: 'approval_required', approvals: [sampleApproval({ arguments: { n: 1 } })] },
+  ];
+  const { system } = await waiting({
+    continueRun: async (runId) =>
+      ({ runId, results: {}, layers: [], approvals: [], ...gives.shift() }) as WorkflowResult,
+  });
+  const resume = () => runCommand(['runs', 'resume', 'run-1'], system);
+  expect(await resume()).toMatchObject({ code: 0, out: '{\n  "done": 2\n}\n' });
+  expect(await resume()).toMatchObject({ code: 1, out: '', err: 'pml: Error: no\n  Think.\n' });
+  expect(await resume()).toMatchObject({ code: 1, err: expect.stringContaining('"n": 1') });
+});
+
+test('[RUNS-6] a run that waits is given up by the person; one that ended is left alone', async () => {
+  const actions: string[] = [];
+  const { gateway, system } = await waiting({
+    async continueRun(runId, action) {
+      actions.push(action);
+      return { status: 'aborted', runId, results: {}, layers: [], approvals: [] };
+    },
+  });
+  expect(await runCommand(['runs', 'abort', 'run-1'], system)).toMatchObject({
+    code: 0,
+    out: 'Run run-1 is aborted.\n',
+  });
+  expect(actions).toEqual(['abort']);
+  const [settled] = await gateway.store.approvals.list({ runId: 'run-1' });
+  expect(settled).toMatchObject({ state: 'rejected', settledBy: userInfo().username });
+  await gateway.store.runs.create(sampleRun({ id: 'run-2', status: 'success' }));
+  for (const command of ['resume', 'abort']) {
+    expect(await runCommand(['runs', command, 'run-2'], system)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('does not wait any more: it is success'),
+    });
+  }
+  expect(actions).toEqual(['abort']);
 });

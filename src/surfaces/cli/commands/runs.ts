@@ -1,14 +1,17 @@
 import { userInfo } from 'node:os';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import type { WorkflowResult } from '../../../engine/gateway.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
-import { runToWire } from '../../../engine/gateway-wire.ts';
+import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
 import type { Approval } from '../../../engine/ports.ts';
 import type { RunInQuestion } from '../../../engine/runs-in-question.ts';
-import type { CommandModule } from '../command.ts';
+import { askedFor } from '../asked-for.ts';
+import type { CommandContext, CommandModule } from '../command.ts';
 import { confirmed } from '../confirmed.ts';
 import { parseCount } from '../parse-option.ts';
 import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
+import { tellApproval, tellError, tellValue } from '../tell-run.ts';
 import { withGateway } from '../with-gateway.ts';
 
 interface ListOptions extends GlobalOptions {
@@ -86,7 +89,63 @@ export const runsCommand: CommandModule = (program, context) => {
         }),
       );
   }
+
+  runs
+    .command('resume')
+    .argument('<id>', 'id of the run')
+    .description('go on with a run that was approved')
+    .addHelpText('after', '\nExample:\n  $ pml runs resume 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11')
+    .action((id: string, options: GlobalOptions) =>
+      withGateway(context, options, 'runs', async (gateway) => {
+        const { run } = await known(gateway, id);
+        if (run && run.status !== 'paused') throw ended(id, run.status);
+        tellWorkflow(context, await gateway.resumeRun(id), options);
+      }),
+    );
+
+  runs
+    .command('abort')
+    .argument('<id>', 'id of the run')
+    .description('give a run up that waits; what it did so far stays done')
+    .addHelpText('after', '\nExample:\n  $ pml runs abort 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11')
+    .action((id: string, options: GlobalOptions) =>
+      withGateway(context, options, 'runs', async (gateway) => {
+        const { run } = await known(gateway, id);
+        if (run && run.status !== 'paused') throw ended(id, run.status);
+        // What is still asked is refused by this person; giving up alone would be told as the agent's doing.
+        await gateway.settleApproval(id, 'rejected', userInfo().username);
+        const aborted = await gateway.abortRun(id);
+        terminal.out(
+          options.json ? `${JSON.stringify(workflowToWire(aborted))}\n` : `Run ${id} is aborted.\n`,
+        );
+      }),
+    );
 };
+
+/** What a run gave that went on; one task alone is told by its value. */
+function tellWorkflow(
+  { terminal, fail }: CommandContext,
+  result: WorkflowResult,
+  options: GlobalOptions,
+): void {
+  const { status, runId, results, approvals, error } = result;
+  if (status !== 'success') fail();
+  if (options.json) {
+    terminal.out(`${JSON.stringify(workflowToWire(result))}\n`);
+    return;
+  }
+  if (error) tellError(terminal, error, null);
+  if (status === 'approval_required') tellApproval(terminal, runId, approvals.filter(isPending));
+  if (status !== 'success') return;
+  const states = Object.values(results) as { readonly result?: unknown }[];
+  tellValue(terminal, states.length === 1 ? states[0]?.result : results);
+}
+
+function ended(id: string, status: string): PmlError {
+  return new PmlError('store_conflict', `Run ${id} does not wait any more: it is ${status}`, {
+    hint: `See "pml runs show ${id}".`,
+  });
+}
 
 async function known(gateway: GatewayClient, id: string): Promise<RunInQuestion> {
   const run = await gateway.findRun(id);
@@ -107,12 +166,4 @@ function isPending({ state }: Approval): boolean {
 function describe({ runId, run, approvals }: RunInQuestion): string {
   const head = [runId, run?.status ?? 'running', run?.intentText ?? ''].join('  ').trimEnd();
   return `${[printable(head), ...approvals.map(askedFor)].join('\n')}\n`;
-}
-
-/** The call as it would be made, and what became of the question. */
-function askedFor(approval: Approval): string {
-  const { node, reason, state, settledBy } = approval;
-  const answer = state === 'pending' ? 'waits for you' : `${state} by ${settledBy ?? 'somebody'}`;
-  const args = JSON.stringify(approval.arguments, null, 2).split('\n');
-  return [`${node}  (${answer}; ${reason})`, ...args].map((line) => `  ${printable(line)}`).join('\n');
 }

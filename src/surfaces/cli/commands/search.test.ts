@@ -11,7 +11,8 @@ function searching(found = true) {
       asked.push(query);
       const related = [{ toolId: 'files:write', relation: 'often_after', score: 0.5 }] as const;
       const scores = { lexicalScore: 0.9, semanticScore: 0.75, graphScore: 0, finalScore: 0.8125 };
-      return found ? [{ tool: sampleTool('files', 'read'), ...scores, related }] : [];
+      const typed = query.signatures ? { signature: '/** Reads */\nmcp.files.read(): Promise<string>' } : {};
+      return found ? [{ tool: sampleTool('files', 'read'), ...typed, ...scores, related }] : [];
     },
   });
   return { asked, system: { openGateway: async () => openedGateway(gateway) } };
@@ -40,4 +41,9 @@ test('[FIND-1] --json gives what the API gives, and nothing found is said', asyn
   const json = JSON.parse((await runCommand(['search', 'x', '--json'], searching().system)).out);
   expect(json.tools[0]).toMatchObject({ tool_id: 'files:read', final_score: 0.8125 });
   expect((await runCommand(['search', 'x'], searching(false).system)).out).toMatch(/^Nothing was found/);
+});
+
+test('[FIND-1] --signatures gives the tools as code calls them', async () => {
+  const { out } = await runCommand(['search', 'x', '--signatures'], searching().system);
+  expect(out).toBe('/** Reads */\nmcp.files.read(): Promise<string>\n');
 });

@@ -12,6 +12,7 @@ interface Options extends GlobalOptions {
   readonly server?: string;
   readonly context?: string[];
   readonly explain?: boolean;
+  readonly signatures?: boolean;
 }
 
 /** Columns of a description that are shown on one line. */
@@ -27,20 +28,23 @@ export const searchCommand: CommandModule = (program, context) => {
     .option('--server <name>', 'only tools of this server')
     .option('--context <tools>', 'tools used just before, as a:b,c:d', parseList)
     .option('--explain', 'show what each score is made of')
+    .option('--signatures', 'show how code calls each tool')
     .addHelpText('after', '\nExample:\n  $ pml search "read a text file" --limit 3 --explain')
     .action((query: string, options: Options) =>
       withGateway(context, options, 'search', async (gateway) => {
-        const { limit, server, context: contextTools, explain } = options;
+        const { limit, server, context: contextTools, explain, signatures } = options;
         const hits = await gateway.searchTools({
           query,
           limit,
           includeRelated: explain === true || options.json === true,
           ...(server !== undefined && { server }),
           ...(contextTools && { contextTools }),
+          ...(signatures && { signatures }),
         });
         if (options.json) terminal.out(`${JSON.stringify({ tools: hits.map(hitToWire) })}\n`);
         else if (hits.length === 0)
           terminal.out('Nothing was found. "pml servers" shows whose tools are known.\n');
+        else if (signatures) terminal.out(hits.map(signature).join('\n'));
         else terminal.out(explain ? hits.map(explained).join('\n') : columns(hits.map(row)));
       }),
     );
@@ -65,6 +69,13 @@ function explained({ tool, related, ...scores }: SearchHit): string {
     ),
   ];
   return lines.map((line) => `${line}\n`).join('');
+}
+
+function signature({ tool, signature: text = tool.id }: SearchHit): string {
+  return text
+    .split('\n')
+    .map((line) => `${printable(line)}\n`)
+    .join('');
 }
 
 function score(value: number): string {

@@ -1,0 +1,99 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { capabilityToWire } from '../../../engine/gateway-wire.ts';
+import type { CommandContext } from '../command.ts';
+import type { GlobalOptions } from '../system.ts';
+import { withGateway } from '../with-gateway.ts';
+
+const DEFAULTS = {
+  /** Of one file; a capability is a page of code, not an archive. */
+  maxFileBytes: 4 * 1024 * 1024,
+};
+
+const FILES = ['SKILL.md', 'code.ts', 'schema.json', 'capability.json'];
+
+interface ExportOptions extends GlobalOptions {
+  readonly force?: boolean;
+}
+
+/** Capabilities as folders that other agents can read and another PML can take over. */
+export function addCapabilityFileCommands(capability: Command, context: CommandContext): void {
+  const { terminal } = context;
+
+  capability
+    .command('export')
+    .argument('<slug>', 'which one')
+    .argument('[dir]', 'folder to write, made if it is not there; default: its name')
+    .description('write it as a folder with SKILL.md, code.ts, schema.json and capability.json')
+    .option('--force', 'replace files that are there')
+    .addHelpText('after', '\nExample:\n  $ pml capability export count_lines ./skills/count-lines')
+    .action((slug: string, dir: string | undefined, { force, ...options }: ExportOptions) =>
+      withGateway(context, options, 'capability', async (gateway) => {
+        const files = await gateway.exportCapability(slug);
+        const folder = dir ?? folderOf(files, slug);
+        await writeFolder(folder, files, force === true);
+        const names = Object.keys(files);
+        if (options.json) terminal.out(`${JSON.stringify({ dir: folder, files: names })}\n`);
+        else terminal.out(`Wrote ${names.join(', ')} to ${folder}.\n`);
+      }),
+    );
+
+  capability
+    .command('import')
+    .argument('<dir>', 'folder written by "pml capability export"')
+    .description('take a capability over from a folder')
+    .addHelpText('after', '\nExample:\n  $ pml capability import ./skills/count-lines')
+    .action(async (dir: string, options: GlobalOptions) => {
+      const files = await readFolder(dir);
+      await withGateway(context, options, 'capability', async (gateway) => {
+        const taken = await gateway.importCapability(files);
+        if (options.json) terminal.out(`${JSON.stringify(capabilityToWire(taken))}\n`);
+        else terminal.out(`${taken.slug} is here now, as ${taken.state}.\n`);
+      });
+    });
+}
+
+/** Agent Skills want the folder called as the manifest says. */
+function folderOf(files: Readonly<Record<string, string>>, slug: string): string {
+  return /^name: *"?([a-z0-9-]+)/m.exec(files['SKILL.md'] ?? '')?.[1] ?? slug;
+}
+
+async function writeFolder(
+  dir: string,
+  files: Readonly<Record<string, string>>,
+  force: boolean,
+): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  const present = await readdir(dir);
+  const taken = Object.keys(files).filter((name) => present.includes(name));
+  if (taken.length > 0 && !force) {
+    throw new PmlError('store_conflict', `${dir} has ${taken.join(', ')} already`, {
+      hint: 'Name another folder, or replace them with --force.',
+    });
+  }
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
+}
+
+async function readFolder(dir: string): Promise<Readonly<Record<string, string>>> {
+  try {
+    const present = (await readdir(dir)).filter((name) => FILES.includes(name));
+    const files = await Promise.all(
+      present.map(async (name) => [name, await readText(join(dir, name))] as const),
+    );
+    return Object.fromEntries(files);
+  } catch (cause) {
+    if (cause instanceof PmlError) throw cause;
+    throw new PmlError('not_found', `Cannot read ${dir}: ${(cause as Error).message}`, {
+      hint: 'Name a folder that "pml capability export" wrote.',
+      cause,
+    });
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  const bytes = await readFile(file);
+  if (bytes.length <= DEFAULTS.maxFileBytes) return bytes.toString('utf8');
+  throw new PmlError('too_large', `${file} has more than ${DEFAULTS.maxFileBytes} bytes`);
+}

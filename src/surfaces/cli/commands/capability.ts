@@ -1,0 +1,147 @@
+import { capabilitySummaryToWire, capabilityToWire } from '../../../engine/gateway-wire.ts';
+import type { Capability, JsonObject } from '../../../engine/ports.ts';
+import { columns } from '../columns.ts';
+import type { CommandModule } from '../command.ts';
+import { confirmed } from '../confirmed.ts';
+import { describeCapability, percent } from '../describe-capability.ts';
+import { parseCount, parseObject } from '../parse-option.ts';
+import { printable } from '../printable.ts';
+import type { GlobalOptions } from '../system.ts';
+import { tellRun } from '../tell-run.ts';
+import { withGateway } from '../with-gateway.ts';
+import { addCapabilityFileCommands } from './capability-files.ts';
+
+interface RunOptions extends GlobalOptions {
+  readonly args?: JsonObject;
+  readonly intent?: string;
+  readonly timeout?: number;
+}
+
+interface QuarantineOptions extends GlobalOptions {
+  readonly reason: string;
+  readonly lift?: boolean;
+}
+
+interface ForgetOptions extends GlobalOptions {
+  readonly yes?: boolean;
+}
+
+export const capabilityCommand: CommandModule = (program, context) => {
+  const { terminal } = context;
+  const capability = program
+    .command('capability')
+    .description('the routines learned from runs: look at them, run them, keep them in order');
+
+  capability
+    .command('ls', { isDefault: true })
+    .description('list the capabilities, how well they work and what they use')
+    .addHelpText('after', '\nExample:\n  $ pml capability ls')
+    .action((options: GlobalOptions) =>
+      withGateway(context, options, 'capability', async (gateway) => {
+        const all = await gateway.capabilities();
+        if (options.json)
+          terminal.out(`${JSON.stringify({ capabilities: all.map(capabilitySummaryToWire) })}\n`);
+        else terminal.out(all.length === 0 ? NONE : columns([HEAD, ...all.map(row)]));
+      }),
+    );
+
+  capability
+    .command('show')
+    .argument('<slug>', 'which one')
+    .description('show how it is called, its code, and why it is trusted')
+    .addHelpText('after', '\nExample:\n  $ pml capability show count_lines')
+    .action((slug: string, options: GlobalOptions) =>
+      withGateway(context, options, 'capability', async (gateway) => {
+        const found = await gateway.showCapability(slug);
+        terminal.out(
+          options.json ? `${JSON.stringify(capabilityToWire(found))}\n` : describeCapability(found),
+        );
+      }),
+    );
+
+  capability
+    .command('run')
+    .argument('<slug>', 'which one')
+    .description('run it')
+    .option('--args <json>', 'its arguments', parseObject)
+    .option('--intent <text>', 'what it is for this time')
+    .option('--timeout <ms>', 'how long it may take', parseCount)
+    .addHelpText('after', '\nExample:\n  $ pml capability run count_lines --args \'{"path": "notes/a.md"}\'')
+    .action((slug: string, { args, intent, timeout, ...options }: RunOptions) =>
+      withGateway(context, options, 'capability', async (gateway) => {
+        const call = {
+          capability: slug,
+          arguments: args ?? {},
+          ...(intent !== undefined && { intent }),
+          ...(timeout !== undefined && { timeoutMs: timeout }),
+        };
+        tellRun(context, await gateway.runCapability(call), options);
+      }),
+    );
+
+  capability
+    .command('rename')
+    .argument('<slug>', 'which one')
+    .argument('<to>', 'its new name')
+    .description('call it something else; the old name goes on working')
+    .addHelpText('after', '\nExample:\n  $ pml capability rename count_lines lines_of')
+    .action((slug: string, to: string, options: GlobalOptions) =>
+      withGateway(context, options, 'capability', async (gateway) => {
+        const renamed = await gateway.renameCapability(slug, to);
+        tell(renamed, `${slug} is called ${renamed.slug} now; code that calls it ${slug} goes on.`, options);
+      }),
+    );
+
+  capability
+    .command('quarantine')
+    .argument('<slug>', 'which one')
+    .description('keep it from being called and suggested')
+    .option('--reason <text>', 'why', 'by a person')
+    .option('--lift', 'let it be called again')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ pml capability quarantine count_lines --reason "counts twice"\n  $ pml capability quarantine count_lines --lift',
+    )
+    .action((slug: string, { reason, lift, ...options }: QuarantineOptions) =>
+      withGateway(context, options, 'capability', async (gateway) => {
+        const changed = await gateway.quarantineCapability(slug, lift ? null : reason);
+        tell(changed, `${changed.slug} ${lift ? 'can be called again' : 'is quarantined'}.`, options);
+      }),
+    );
+
+  capability
+    .command('forget')
+    .argument('<slug>', 'which one')
+    .description('remove it; the runs it was learned from stay')
+    .option('--yes', 'without asking')
+    .addHelpText('after', '\nExample:\n  $ pml capability forget count_lines')
+    .action((slug: string, options: ForgetOptions) =>
+      withGateway(context, options, 'capability', async (gateway) => {
+        const found = await gateway.showCapability(slug);
+        // On stderr, so that a pipe still gets nothing but the result.
+        terminal.err(`${found.slug}: ${printable(found.description)}\n`);
+        if (!(await confirmed(terminal, `Forget ${found.slug}?`, options))) {
+          terminal.err('Nothing was forgotten.\n');
+          return;
+        }
+        const forgotten = await gateway.forgetCapability(found.slug);
+        if (options.json) terminal.out(`${JSON.stringify({ slug: found.slug, forgotten })}\n`);
+        else terminal.out(forgotten ? `${found.slug} is forgotten.\n` : `${found.slug} was gone already.\n`);
+      }),
+    );
+
+  addCapabilityFileCommands(capability, context);
+
+  function tell(changed: Capability, sentence: string, options: GlobalOptions): void {
+    terminal.out(options.json ? `${JSON.stringify(capabilityToWire(changed))}\n` : `${sentence}\n`);
+  }
+};
+
+const NONE =
+  'Nothing was learned yet: code that runs well twice becomes a capability. See "pml run --help".\n';
+const HEAD = ['SLUG', 'STATE', 'SUCCESS', 'USES', 'TOOLS'];
+
+function row(capability: Capability): string[] {
+  const { slug, state, uses, toolsUsed } = capability;
+  return [slug, state, uses === 0 ? '-' : percent(capability), String(uses), printable(toolsUsed.join(', '))];
+}
