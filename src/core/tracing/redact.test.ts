@@ -294,6 +294,31 @@ describe('limits', () => {
     );
   });
 
+  test('[RED-6] redacting what was redacted changes nothing, whatever was hidden or cut', () => {
+    const secret = 'hush-hush-hush';
+    const text = fc.constantFrom(
+      secret,
+      `password=${secret}`,
+      'token: "abc-123',
+      'x'.repeat(30),
+      '😀'.repeat(9),
+    );
+    const limits = fc.record({
+      maxString: fc.nat(40),
+      maxText: fc.nat(80),
+      maxNodes: fc.nat(12),
+      maxDepth: fc.nat(4),
+    });
+    fc.assert(
+      fc.property(around(text), limits, (value, limits) => {
+        const redact = createRedactor([secret], limits);
+        const once = redact(value);
+        expect(redact(once)).toEqual(once);
+      }),
+      { ...proof, numRuns: proofRuns(20_000) },
+    );
+  });
+
   test('[RED-5] megabytes of look-alikes are handled', () => {
     for (const piece of [
       'sk-',

@@ -6,6 +6,15 @@ export const REDACTED = '[redacted]';
 const CIRCULAR = '[circular]';
 const TOO_DEEP = '[too deep]';
 const UNREADABLE = '[unreadable]';
+/** Stand for a whole value, and cost nothing. */
+const MARKERS = new Set([REDACTED, CIRCULAR, TOO_DEEP, UNREADABLE, '[function]', '[symbol]']);
+/** Markers of an earlier cut: what carries one is not cut again on account of it. */
+const CUT_TEXT = /…\[cut \d+ bytes\]$/;
+const CUT_ITEMS = /^\[cut \d+ items\]$/;
+const CUT_KEYS = '[cut]';
+const CUT_KEYS_COUNT = /^\d+ keys$/;
+/** The number that keeps a hidden key apart from another one. */
+const NUMBERED = /(\[redacted\]|\[cut \d+ bytes\]) \d+$/;
 
 const DEFAULTS = {
   /** Longest string kept, in UTF-16 units. */
@@ -62,8 +71,9 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
     function string(value: string, secret: boolean): string {
       if (value === '') return value;
       if (secret) return REDACTED;
-      const clean = redactText(value, Math.min(maxString, Math.max(0, text)), known);
-      text -= clean.length;
+      if (MARKERS.has(value)) return value;
+      const clean = redactUncut(value, Math.min(maxString, Math.max(0, text)), known);
+      if (!MARKERS.has(clean)) text -= clean.length;
       return clean;
     }
 
@@ -93,25 +103,34 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
     }
 
     function list(items: readonly unknown[], secret: boolean, depth: number): unknown[] {
-      const kept = Math.min(items.length, Math.max(0, nodes));
+      const last = items.at(-1);
+      const marker = typeof last === 'string' && CUT_ITEMS.test(last) ? last : null;
+      const length = marker === null ? items.length : items.length - 1;
+      const kept = Math.min(length, Math.max(0, nodes));
       const copied: unknown[] = [];
       for (let index = 0; index < kept; index++) {
         const before = items[index - 1];
         const flagged = typeof before === 'string' && isSecretFlag(before);
         copied.push(visit(items[index], secret || (flagged && typeof items[index] === 'string'), depth));
       }
-      if (kept < items.length) copied.push(`[cut ${items.length - kept} items]`);
+      if (kept < length) copied.push(`[cut ${items.length - kept} items]`);
+      else if (marker !== null) copied.push(marker);
       return copied;
     }
 
     function record(entries: readonly [string, unknown][], secret: boolean, depth: number): object {
       const copied = new Map<string, unknown>();
-      const kept = Math.min(entries.length, Math.max(0, nodes));
+      const [lastKey, last] = entries.at(-1) ?? [];
+      const marker =
+        lastKey === CUT_KEYS && typeof last === 'string' && CUT_KEYS_COUNT.test(last) ? last : null;
+      const length = marker === null ? entries.length : entries.length - 1;
+      const kept = Math.min(length, Math.max(0, nodes));
       for (const [key, item] of entries.slice(0, kept)) {
-        const name = freeName(string(key, false), copied);
+        const name = freeName(string(key.replace(NUMBERED, '$1'), false), copied);
         copied.set(name, visit(item, secret || isSecretName(key), depth));
       }
-      if (kept < entries.length) copied.set('[cut]', `${entries.length - kept} keys`);
+      if (kept < length) copied.set(CUT_KEYS, `${entries.length - kept} keys`);
+      else if (marker !== null) copied.set(CUT_KEYS, marker);
       return Object.fromEntries(copied);
     }
   }
@@ -143,6 +162,13 @@ function knownValues(secrets: Iterable<string>): KnownValues {
 /** How far past the cut a credential is looked for, so that no half of one stays before it. */
 const LOOKAHEAD = 4096;
 
+function redactUncut(text: string, max: number, known: KnownValues): string {
+  const marker = text.endsWith(' bytes]') ? (CUT_TEXT.exec(text)?.[0] ?? '') : '';
+  const uncut = text.length - marker.length;
+  if (marker === '' || uncut > max) return redactText(text, max, known);
+  return redactText(text.slice(0, uncut), max, known) + marker;
+}
+
 function redactText(text: string, max: number, known: KnownValues): string {
   if (text.length < MIN_SECRET_LENGTH && text.length <= max) return text;
   const window = text.length > max ? text.slice(0, max + Math.max(LOOKAHEAD, known.longest)) : text;
@@ -150,13 +176,13 @@ function redactText(text: string, max: number, known: KnownValues): string {
   if (spans.length === 0 && text.length <= max) return text;
   let clean = '';
   let at = 0;
-  let end = cutPoint(text, max);
   for (const [from, to] of spans) {
-    if (from >= end) break;
+    if (clean.length + from - at + REDACTED.length > max) break;
     clean += text.slice(at, from) + REDACTED;
     at = to;
   }
-  end = Math.max(end, at);
+  const next = spans.find(([from]) => from >= at)?.[0] ?? text.length;
+  const end = Math.min(next, cutPoint(text, at + Math.max(0, max - clean.length)));
   clean += text.slice(at, end);
   return end < text.length ? `${clean}…[cut ${utf8Length(text, end)} bytes]` : clean;
 }
