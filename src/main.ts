@@ -1,6 +1,6 @@
 /** Where the process begins: argv in, exit code out, signals in between. */
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
 import { compose } from './compose.ts';
 import type { Terminal } from './surfaces/cli/command.ts';
 import { runCli } from './surfaces/cli/run-cli.ts';
@@ -15,9 +15,12 @@ const stopped = new Promise<void>((resolve) => {
 
 const terminal: Terminal = {
   out: (said) => void process.stdout.write(said),
+  async drained() {
+    if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
+  },
   err: (said) => void process.stderr.write(said),
   isTty: process.stdout.isTTY === true,
-  input: () => text(process.stdin),
+  input: () => process.stdin.setEncoding('utf8'),
   async confirm(question) {
     if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
     const lines = createInterface({ input: process.stdin, output: process.stderr });

@@ -29,7 +29,10 @@ export async function runCommand(
       err += text;
     },
     isTty,
-    input: async () => input,
+    drained: async () => {},
+    async *input() {
+      yield input;
+    },
     async confirm(question) {
       asked.push(question);
       return answer;

@@ -5,11 +5,13 @@ import type { System } from './system.ts';
 export interface Terminal {
   /** Results: what a pipe reads. */
   out(text: string): void;
+  /** Resolves when what was put out has gone, so that long results do not pile up here. */
+  drained(): Promise<void>;
   /** Everything said beside the result. */
   err(text: string): void;
   readonly isTty: boolean;
-  /** Everything that comes in on stdin. */
-  input(): Promise<string>;
+  /** What comes in on stdin, piece by piece. */
+  input(): AsyncIterable<string>;
   /** What a person answers to a yes-or-no question; null when there is nobody to ask. */
   confirm(question: string): Promise<boolean | null>;
   /** Resolves when the person or the system asks the command to end. */

@@ -45,7 +45,7 @@ export const runCommand: CommandModule = (program, context) => {
 };
 
 async function readSource(file: string, terminal: Terminal): Promise<Source> {
-  if (file === '-') return { file: 'stdin', code: await terminal.input() };
+  if (file === '-') return { file: 'stdin', code: (await Array.fromAsync(terminal.input())).join('') };
   try {
     return { file, code: await readFile(file, 'utf8') };
   } catch (cause) {
