@@ -1,5 +1,5 @@
-import { commentText } from './comment-text.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
+import { commentText } from './one-line.ts';
 
 const DEFAULTS = {
   /** Types within types; deeper ones are `unknown`. */

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '../vocabulary/tool-definition.ts';
-import { commentText } from './comment-text.ts';
 import { isJsonObject } from './json-object.ts';
+import { commentText } from './one-line.ts';
 import { schemaToType } from './schema-to-type.ts';
 
 const DEFAULTS = {
