@@ -1,0 +1,123 @@
+import { type ChildExit, GuestChild } from './guest-child.ts';
+
+export interface PoolOptions {
+  /** Children that may run at once. */
+  readonly maxRunning: number;
+  /** Children that lie ready beside those that run. */
+  readonly spares: number;
+  /** Milliseconds after which a child too many is let go. */
+  readonly idleMs: number;
+  readonly onFailedStart: (exit: ChildExit) => void;
+}
+
+type Taken = { readonly ok: true; readonly child: GuestChild } | { readonly ok: false; readonly why: string };
+
+/** Children that were started before they are needed. Whoever comes when all are busy waits in line. */
+export class ChildPool {
+  readonly #options: PoolOptions;
+  readonly #starting = new Set<GuestChild>();
+  /** The one that has rested longest comes first: it has had most time to ready itself. */
+  readonly #idle: GuestChild[] = [];
+  readonly #running = new Set<GuestChild>();
+  readonly #line: ((taken: Taken) => void)[] = [];
+  #trim: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  take(signal?: AbortSignal): Promise<Taken> {
+    return new Promise((resolve) => {
+      if (this.#isClosed) return resolve({ ok: false, why: 'The sandbox is closed' });
+      const leave = () => {
+        const place = this.#line.indexOf(settle);
+        if (place >= 0) this.#line.splice(place, 1);
+        settle({ ok: false, why: 'The run was cancelled' });
+      };
+      const settle = (taken: Taken) => {
+        signal?.removeEventListener('abort', leave);
+        resolve(taken);
+      };
+      signal?.addEventListener('abort', leave);
+      this.#line.push(settle);
+      this.fill();
+      this.#advance();
+    });
+  }
+
+  giveBack(child: GuestChild, isClean: boolean): void {
+    this.#running.delete(child);
+    if (isClean && !this.#isClosed) this.#rest(child);
+    else child.kill();
+    this.fill();
+    this.#advance();
+  }
+
+  /** Starts children until enough lie ready. */
+  fill(): void {
+    if (this.#isClosed) return;
+    const { maxRunning, spares } = this.#options;
+    const soon = Math.min(this.#line.length, maxRunning - this.#running.size);
+    while (this.#idle.length + this.#starting.size < soon + spares) this.#start();
+    for (const child of this.#starting) child.keepHostAlive(this.#line.length > 0);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#trim);
+    for (const settle of this.#line.splice(0)) settle({ ok: false, why: 'The sandbox is closed' });
+    for (const child of [...this.#starting, ...this.#idle, ...this.#running]) child.kill();
+  }
+
+  #start(): void {
+    const child = new GuestChild();
+    this.#starting.add(child);
+    const onExit = (exit: ChildExit) => {
+      this.#starting.delete(child);
+      if (this.#isClosed) return;
+      this.#options.onFailedStart(exit);
+      // Whoever waits is told, instead of starting the same thing over and over.
+      this.#line.shift()?.({ ok: false, why: `The sandbox cannot start: ${exit.lastWords || exit.how}` });
+    };
+    const onMessage = () => {
+      this.#starting.delete(child);
+      this.#rest(child);
+      this.#advance();
+    };
+    child.listener = { onMessage, onExit, onBreach: () => child.kill() };
+  }
+
+  #rest(child: GuestChild): void {
+    this.#idle.push(child);
+    child.keepHostAlive(false);
+    const forget = () => {
+      const place = this.#idle.indexOf(child);
+      if (place >= 0) this.#idle.splice(place, 1);
+      this.fill();
+    };
+    // A child at rest has nothing to say.
+    child.listener = { onMessage: () => child.kill(), onBreach: () => child.kill(), onExit: forget };
+    this.#trim ??= setTimeout(() => this.#letGo(), this.#options.idleMs).unref();
+  }
+
+  #letGo(): void {
+    this.#trim = undefined;
+    while (this.#idle.length > this.#options.spares) {
+      const child = this.#idle.pop()!;
+      child.listener = null;
+      child.kill();
+    }
+  }
+
+  #advance(): void {
+    while (this.#line.length > 0 && this.#idle.length > 0 && this.#running.size < this.#options.maxRunning) {
+      const child = this.#idle.shift()!;
+      this.#running.add(child);
+      child.listener = null;
+      child.keepHostAlive(true);
+      this.#line.shift()!({ ok: true, child });
+    }
+    this.fill();
+  }
+}

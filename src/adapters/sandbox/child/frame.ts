@@ -1,0 +1,92 @@
+import { positionIn } from '../../../engine/ports/guest/call-failure.ts';
+import type { ConsoleBudget } from '../../../engine/ports/guest/console-budget.ts';
+import { frameRandom } from '../../../engine/ports/guest/frame-random.ts';
+import { limitFailure } from '../../../engine/ports/guest/limit-failure.ts';
+import type { GuestFailure, SandboxSettings } from '../../../engine/ports.ts';
+import type { Realm, RealmNative } from './isolate.ts';
+import type { MarkBuffer } from './mark-buffer.ts';
+import type { Pipe } from './pipe.ts';
+
+const DEFAULTS = {
+  /** Random numbers handed over at once. */
+  randoms: 128,
+  /** Characters of a stack that are searched for the program's own lines. */
+  maxStack: 8_192,
+};
+
+export type FrameEnd =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly failure: GuestFailure };
+
+/** One running program. */
+export interface Frame {
+  readonly number: number;
+  readonly name: string;
+  readonly realm: Realm;
+  /** Whose call `id` it is; null for the program of the run. */
+  readonly caller: { readonly frame: Frame; readonly id: number } | null;
+  /** Its calls that have no answer yet. */
+  pending: number;
+  clock: number;
+  end: FrameEnd | null;
+}
+
+/** What the programs of a run share. */
+export interface RunParts {
+  readonly limits: SandboxSettings;
+  readonly seed: string;
+  readonly pipe: Pipe;
+  readonly marks: MarkBuffer;
+  readonly console: ConsoleBudget;
+  /** Lets a call out when it is its turn; answers a refusal. */
+  readonly call: (frame: Frame, id: number, target: CallTarget, args: string | null) => string | undefined;
+  /** Ends the whole run. */
+  readonly condemn: (failure: GuestFailure) => void;
+}
+
+export type CallTarget =
+  | { readonly type: 'tool'; readonly server: string; readonly tool: string }
+  | { readonly type: 'enter'; readonly slug: string };
+
+/** The functions of one program, bound to its frame out of its reach. */
+export function frameNatives(run: RunParts, frame: Frame): RealmNative {
+  const { limits, pipe, marks, console } = run;
+  const random = frameRandom(run.seed, frame.number);
+  const end = (outcome: FrameEnd) => {
+    frame.end ??= outcome;
+  };
+  const fail = (failure: GuestFailure) => end({ ok: false, failure });
+  return {
+    ...marks.frame(frame.number),
+    callTool: (id, server, tool, args) => run.call(frame, id, { type: 'tool', server, tool }, args),
+    callCapability: (id, slug, args) => run.call(frame, id, { type: 'enter', slug }, args),
+    print(level, text) {
+      const kept = console.take(text);
+      marks.flush();
+      if (kept !== null) pipe.send({ type: 'print', level }, kept);
+      return !console.isFull;
+    },
+    succeed(text) {
+      if (Buffer.byteLength(text) <= limits.resultBytes) end({ ok: true, text });
+      else fail(limitFailure('result', limits));
+    },
+    fail(kind, name, message, stack) {
+      if (kind === 'too_large') fail(limitFailure('result', limits));
+      else if (kind === 'no_data') fail({ kind, message });
+      else if (isOutOfBuffers(name, message)) run.condemn(limitFailure('memory', limits));
+      else fail(thrown(name, message, stack, frame.name));
+    },
+    randoms: () => Array.from({ length: DEFAULTS.randoms }, () => random.next()),
+  };
+}
+
+/** An error with its place in the program called `file`. */
+export function thrown(name: string, message: string, stack: string, file: string): GuestFailure {
+  const position = positionIn(stack.slice(0, DEFAULTS.maxStack), file);
+  return { kind: 'thrown', name, message, ...(position && { position }) };
+}
+
+/** How the engine says that the isolate's memory limit leaves no room for an ArrayBuffer. */
+function isOutOfBuffers(name: string, message: string): boolean {
+  return name === 'RangeError' && message === 'Array buffer allocation failed';
+}

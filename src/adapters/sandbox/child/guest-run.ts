@@ -1,0 +1,221 @@
+import { capabilityError, STUCK } from '../../../engine/ports/guest/call-failure.ts';
+import { createConsoleBudget } from '../../../engine/ports/guest/console-budget.ts';
+import { callTooLarge, limitFailure } from '../../../engine/ports/guest/limit-failure.ts';
+import type { GuestCallError, GuestFailure } from '../../../engine/ports.ts';
+import type { EntryMessage, ReplyMessage, StartMessage } from '../messages.ts';
+import { CallQueue } from './call-queue.ts';
+import { type CallTarget, type Frame, type FrameEnd, frameNatives, type RunParts, thrown } from './frame.ts';
+import type { StartText } from './install-guest.ts';
+import type { GuestIsolate } from './isolate.ts';
+import { createMarkBuffer, MARKS_PER_SITE } from './mark-buffer.ts';
+import type { Pipe } from './pipe.ts';
+
+const DEFAULTS = {
+  /** Characters of the name of a tool or a capability. */
+  maxName: 256,
+};
+
+const ENDED: GuestCallError = { name: 'ToolError', code: 'cancelled', message: 'The program has ended' };
+
+interface Call {
+  readonly frame: Frame;
+  /** As its frame numbers it. */
+  readonly id: number;
+  readonly isTool: boolean;
+}
+
+/** Runs the programs of one run in one isolate and speaks for them. Whatever a guest holds, limits are kept here. */
+export class GuestRun {
+  isOver = false;
+  readonly #guest: GuestIsolate;
+  readonly #start: StartMessage;
+  readonly #parts: RunParts;
+  readonly #queue: CallQueue;
+  readonly #calls = new Map<number, Call>();
+  readonly #cpuBefore: bigint;
+  #callCount = 0;
+  /** Capability calls on their way to the host. */
+  #entering = 0;
+  /** Milliseconds of CPU when last looked at: a disposed isolate does not tell. */
+  #spentMs = 0;
+  /** Why everything ends, decided while a program was running. */
+  #verdict: GuestFailure | null = null;
+
+  constructor(guest: GuestIsolate, start: StartMessage, pipe: Pipe) {
+    const { limits, seed } = start;
+    this.#guest = guest;
+    this.#start = start;
+    this.#queue = new CallQueue(limits.callsInFlight);
+    this.#cpuBefore = guest.isolate.cpuTime;
+    this.#parts = {
+      limits,
+      seed,
+      pipe,
+      marks: createMarkBuffer((marks) => pipe.send({ type: 'marks', marks })),
+      console: createConsoleBudget(limits.consoleBytes),
+      call: (frame, id, target, args) => this.#call(frame, id, target, args),
+      condemn: (failure) => this.#condemn(failure),
+    };
+  }
+
+  begin(texts: readonly string[]): void {
+    this.#open(0, this.#start, texts, null);
+  }
+
+  reply({ call: number, ok, at }: ReplyMessage, text: string): void {
+    const call = this.#take(number);
+    if (call.isTool) this.#queue.freeSlot();
+    else this.#entering--;
+    this.#answer(call, ok, text, at);
+  }
+
+  entry(entry: EntryMessage, texts: readonly string[]): void {
+    const call = this.#take(entry.call);
+    this.#entering--;
+    this.#open(entry.frame, entry, texts, call);
+  }
+
+  stop(): void {
+    this.#finish({ ok: false, failure: { kind: 'cancelled', message: 'The run was ended from outside' } });
+  }
+
+  /** Readies what answers that are on their way will need; called when there is time. */
+  prepare(): void {
+    if (!this.isOver) this.#guest.prepareRealms(this.#entering);
+  }
+
+  #open(
+    number: number,
+    { name, sites, at }: Pick<StartMessage, 'name' | 'sites' | 'at'>,
+    [script = '', args = 'null', deps = 'null']: readonly string[],
+    caller: Frame['caller'],
+  ): void {
+    const { argumentBytes, resultBytes, consoleBytes } = this.#start.limits;
+    const start: StartText = {
+      sites,
+      maxArguments: argumentBytes,
+      maxResult: resultBytes,
+      maxConsole: consoleBytes,
+      maxMarksPerSite: MARKS_PER_SITE,
+    };
+    const realm = this.#guest.takeRealm();
+    const frame: Frame = { number, name, realm, caller, pending: 0, clock: at, end: null };
+    realm.bind(frameNatives(this.#parts, frame));
+    this.#enter(frame, () => {
+      const main = this.#guest.evaluate(realm, script, name).derefInto({ release: true });
+      const given = [main, 0, true, JSON.stringify(start), at, args, deps];
+      realm.enter.applySync(undefined, given as never);
+    });
+  }
+
+  #answer({ frame, id }: Omit<Call, 'isTool'>, ok: boolean, text: string, at: number): void {
+    frame.pending--;
+    if (frame.end) return;
+    frame.clock = Math.max(frame.clock, at);
+    this.#enter(frame, () => frame.realm.enter.applySync(undefined, [undefined, id, ok, text, at] as never));
+  }
+
+  /** Lets a program run until it has nothing more to do. */
+  #enter(frame: Frame, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#caught(frame, error as Error);
+    }
+    const { limits } = this.#start;
+    if (!this.#verdict && this.#cpuMs() > limits.cpuMs) this.#condemn(limitFailure('cpu', limits));
+    // Nothing wakes a program but the answers to its own calls.
+    if (!frame.end && frame.pending === 0) frame.end = { ok: false, failure: STUCK };
+    if (this.#verdict) this.#finish({ ok: false, failure: this.#verdict });
+    else if (frame.end && !frame.caller) this.#finish(frame.end);
+    else if (frame.end) this.#leave(frame, frame.end);
+  }
+
+  /** The engine itself threw: the script does not compile, or the isolate is gone. */
+  #caught(frame: Frame, { name, message, stack = '' }: Error): void {
+    if (this.#verdict) return;
+    if (!this.#guest.isolate.isDisposed) {
+      frame.end ??= { ok: false, failure: thrown(name, message, stack, frame.name) };
+      return;
+    }
+    const isMemory = message.includes('memory limit');
+    this.#verdict = isMemory ? limitFailure('memory', this.#start.limits) : { kind: 'crashed', message };
+  }
+
+  #leave({ realm, number, clock, caller }: Frame, end: FrameEnd): void {
+    this.#tell({ type: 'leave', frame: number }, end);
+    realm.enter.release();
+    realm.context.release();
+    const text = end.ok ? end.text : JSON.stringify(capabilityError(end.failure));
+    this.#answer(caller!, end.ok, text, clock);
+  }
+
+  #finish(end: FrameEnd): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    const { marks, console } = this.#parts;
+    const truncated = marks.isTruncated || console.isTruncated;
+    this.#tell({ type: 'end', cpuMs: this.#cpuMs(), truncated }, end);
+    if (!this.#guest.isolate.isDisposed) this.#guest.isolate.dispose();
+  }
+
+  #tell(
+    head: { type: 'leave'; frame: number } | { type: 'end'; cpuMs: number; truncated: boolean },
+    end: FrameEnd,
+  ) {
+    const { marks, pipe } = this.#parts;
+    marks.flush();
+    if (end.ok) pipe.send(head, end.text);
+    else pipe.send({ ...head, failure: end.failure });
+  }
+
+  #cpuMs(): number {
+    const { isolate } = this.#guest;
+    if (!isolate.isDisposed) this.#spentMs = Number(isolate.cpuTime - this.#cpuBefore) / 1e6;
+    return this.#spentMs;
+  }
+
+  #take(number: number): Call {
+    const call = this.#calls.get(number);
+    if (!call) throw new RangeError(`There is no call ${number}`);
+    this.#calls.delete(number);
+    return call;
+  }
+
+  #call(frame: Frame, id: number, target: CallTarget, args: string | null): string | undefined {
+    const { limits, marks, pipe } = this.#parts;
+    if (this.#verdict || frame.end) return JSON.stringify(ENDED);
+    const name = target.type === 'tool' ? `${target.server}:${target.tool}` : target.slug;
+    if (name.length > DEFAULTS.maxName) return JSON.stringify(nameTooLong(name));
+    if (args === null || Buffer.byteLength(args) > limits.argumentBytes) {
+      return JSON.stringify(callTooLarge('arguments', name, limits));
+    }
+    const call = ++this.#callCount;
+    if (call > limits.callsTotal) {
+      this.#condemn(limitFailure('calls', limits));
+      return JSON.stringify(ENDED);
+    }
+    const isTool = target.type === 'tool';
+    this.#calls.set(call, { frame, id, isTool });
+    frame.pending++;
+    if (!isTool) this.#entering++;
+    const send = () => {
+      marks.flush();
+      pipe.send({ ...target, frame: frame.number, call }, args);
+    };
+    this.#queue.add({ takesSlot: isTool, send });
+    return undefined;
+  }
+
+  /** Stops the program that is running, in the midst of what it does. */
+  #condemn(failure: GuestFailure): void {
+    this.#verdict ??= failure;
+    this.#cpuMs();
+    if (!this.#guest.isolate.isDisposed) this.#guest.isolate.dispose();
+  }
+}
+
+function nameTooLong(name: string): GuestCallError {
+  const message = `There is nothing of the name ${name.slice(0, 60)}…: names have at most ${DEFAULTS.maxName} characters`;
+  return { name: 'ToolError', code: 'not_found', message, errorType: 'NOT_FOUND' };
+}

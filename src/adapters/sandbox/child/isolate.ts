@@ -1,0 +1,83 @@
+import { createRequire } from 'node:module';
+import type Ivm from 'isolated-vm';
+import type { FrameNative } from '../../../engine/ports/guest/guest-frame.ts';
+import { GUEST_SOURCE } from './guest-source.ts';
+import type { EnterGuest, installGuest, Randoms } from './install-guest.ts';
+
+type ReferenceTo<T> = Ivm.Reference<T>;
+
+/** What a program's realm calls; given when the program is known. */
+export type RealmNative = FrameNative & { randoms: Randoms };
+
+/** A context of its own for one program: its own `Array`, its own `Promise`, nothing shared but memory. */
+export interface Realm {
+  readonly context: Ivm.Context;
+  readonly enter: ReferenceTo<EnterGuest>;
+  bind(native: RealmNative): void;
+}
+
+export interface GuestIsolate {
+  readonly memoryMb: number;
+  readonly isolate: Ivm.Isolate;
+  /** A realm no program has run in. */
+  takeRealm(): Realm;
+  /** Makes realms ahead, until `count` lie ready. */
+  prepareRealms(count: number): void;
+  /** The value of the program's script, in its realm. */
+  evaluate(realm: Realm, script: string, name: string): ReferenceTo<unknown>;
+}
+
+export type MakeIsolate = (memoryMb: number) => GuestIsolate;
+
+/** The module is named by its path: under the permission model nothing can be looked for. */
+export function loadIsolates(modulePath: string): MakeIsolate {
+  const ivm = createRequire(import.meta.url)(modulePath) as typeof Ivm;
+  return (memoryMb) => {
+    const isolate = new ivm.Isolate({ memoryLimit: memoryMb });
+    const bootstrap = isolate.compileScriptSync(GUEST_SOURCE, { filename: 'pml:guest' });
+    const scripts = new Map<string, Ivm.Script>();
+    const ready: Realm[] = [];
+
+    const makeRealm = (): Realm => {
+      const context = isolate.createContextSync();
+      let native: RealmNative | undefined;
+      const install = bootstrap.runSync(context, { reference: true }) as ReferenceTo<typeof installGuest>;
+      const natives: Parameters<typeof installGuest> = [
+        (id, server, tool, args) => native!.callTool(id, server, tool, args),
+        (id, slug, args) => native!.callCapability(id, slug, args),
+        (depth) => native!.begin(depth),
+        (depth, sites, success) => native!.finish(depth, sites, success),
+        (site, taken) => native!.decide(site, taken),
+        (level, text) => native!.print(level, text),
+        (text) => native!.succeed(text),
+        (kind, name, message, stack) => native!.fail(kind, name, message, stack),
+        () => native!.randoms(),
+      ];
+      const enter = install.applySync(undefined, natives, {
+        result: { reference: true },
+      }) as ReferenceTo<EnterGuest>;
+      return {
+        context,
+        enter,
+        bind(given) {
+          native = given;
+        },
+      };
+    };
+
+    return {
+      memoryMb,
+      isolate,
+      takeRealm: () => ready.pop() ?? makeRealm(),
+      prepareRealms(count) {
+        while (ready.length < count) ready.push(makeRealm());
+      },
+      evaluate({ context }, text, filename) {
+        const key = `${filename}\n${text}`;
+        const script = scripts.get(key) ?? isolate.compileScriptSync(text, { filename });
+        scripts.set(key, script);
+        return script.runSync(context, { reference: true }) as ReferenceTo<unknown>;
+      },
+    };
+  };
+}

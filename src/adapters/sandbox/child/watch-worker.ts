@@ -1,0 +1,36 @@
+/**
+ * The thread beside the one that runs programs. It ends the process when a program takes too much, however
+ * busy it keeps the other thread, and when the host is gone.
+ */
+import { writeSync } from 'node:fs';
+import { workerData } from 'node:worker_threads';
+import type { LastWords } from '../messages.ts';
+import type { WatchState } from './watch.ts';
+
+const DEFAULTS = {
+  /** Milliseconds between two looks: a program can take more than 1 MB per millisecond. */
+  interval: 15,
+};
+
+const STDERR = 2;
+const { isActive, most } = workerData as WatchState;
+const host = process.ppid;
+
+for (;;) {
+  Atomics.wait(isActive, 0, 0);
+  Atomics.wait(isActive, 0, 1, DEFAULTS.interval);
+  if (Atomics.load(isActive, 0) === 1) look();
+}
+
+function look(): void {
+  if (process.ppid !== host) end();
+  const { user, system } = process.cpuUsage();
+  const cpuMs = (user + system - most[2]!) / 1_000;
+  if (process.memoryUsage.rss() > most[0]!) end({ limit: 'memory', cpuMs });
+  if (user + system > most[1]!) end({ limit: 'cpu', cpuMs });
+}
+
+function end(words?: LastWords): void {
+  if (words) writeSync(STDERR, `${JSON.stringify(words)}\n`);
+  process.kill(process.pid, 'SIGKILL');
+}
