@@ -16,10 +16,10 @@ export type LoginStep = { readonly done: true } | { readonly done: false; readon
 export interface GatewayClient
   extends Pick<Gateway, 'servers' | 'stats' | 'searchTools' | 'settleApproval' | 'restart'> {
   /** For a person in a terminal: no client to ask, no session. */
-  runCode(call: CodeCall): Promise<CodeRun>;
-  runCapability(call: CapabilityCall): Promise<CodeRun>;
+  runCode(call: CodeCall, signal?: AbortSignal): Promise<CodeRun>;
+  runCapability(call: CapabilityCall, signal?: AbortSignal): Promise<CodeRun>;
   /** What a person decided about may go on. */
-  resumeRun(runId: string): Promise<WorkflowResult>;
+  resumeRun(runId: string, signal?: AbortSignal): Promise<WorkflowResult>;
   abortRun(runId: string): Promise<WorkflowResult>;
   capabilities(): Promise<readonly Capability[]>;
   showCapability(slug: string): Promise<Capability>;
@@ -64,7 +64,11 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
 };
 
 /** No client behind the call: questions wait for "pml runs". */
-const NOBODY: Caller = { sessionId: null };
+const nobody = (signal?: AbortSignal): Caller => ({ sessionId: null, ...(signal && { signal }) });
+
+/** For work that makes no sense any more when the command that asked for it was ended. */
+const cancellable = <A, R>(work: (asked: A, signal?: AbortSignal) => Promise<R>) =>
+  Object.assign(work, { isCancellable: true as const });
 
 /** The room in which a holder offers its gateway. */
 const ROOM = 'gateway';
@@ -90,10 +94,10 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     servers: () => gateway.servers(),
     stats: () => gateway.stats(),
     searchTools: (query) => gateway.searchTools(query),
-    runCode: (call) => gateway.executeCode(call, NOBODY),
-    runCapability: (call) => gateway.executeCapability(call, NOBODY),
-    resumeRun: (runId) => gateway.continueRun(runId, 'resume', NOBODY),
-    abortRun: (runId) => gateway.continueRun(runId, 'abort', NOBODY),
+    runCode: cancellable((call, signal) => gateway.executeCode(call, nobody(signal))),
+    runCapability: cancellable((call, signal) => gateway.executeCapability(call, nobody(signal))),
+    resumeRun: cancellable((runId, signal) => gateway.continueRun(runId, 'resume', nobody(signal))),
+    abortRun: (runId) => gateway.continueRun(runId, 'abort', nobody()),
     capabilities: () => gateway.capabilities.list(),
     showCapability: (slug) => gateway.capabilities.show(slug),
     renameCapability: (slug, to) => gateway.capabilities.rename(slug, to),

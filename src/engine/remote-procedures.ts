@@ -40,6 +40,7 @@ export async function callProcedure(
   room: string,
   method: string,
   args: readonly unknown[],
+  signal?: AbortSignal,
 ): Promise<unknown> {
   const offered = Object.hasOwn(procedures, room) ? procedures[room] : undefined;
   const procedure = offered && Object.hasOwn(offered, method) ? offered[method] : undefined;
@@ -48,5 +49,6 @@ export async function callProcedure(
       hint: 'The two processes may be of different versions: stop the older one.',
     });
   }
-  return await procedure(...(args as never[]));
+  const given = signal && procedure.isCancellable ? [...args, signal] : args;
+  return await procedure(...(given as never[]));
 }

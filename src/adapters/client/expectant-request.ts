@@ -20,6 +20,8 @@ export async function expectantRequest({ body, ...options }: ExpectantRequest): 
     const asked = request({ ...options, headers });
     asked.on('continue', () => {
       isSent = true;
+      // From here on it is at work, for as long as that takes; that it ended the socket tells.
+      asked.setTimeout(0);
       asked.end(body);
     });
     asked.on('timeout', () => asked.destroy(new Error(`no answer for ${options.timeout} ms`)));

@@ -80,7 +80,9 @@ export function createApp(options: AppOptions): Hono {
   app.use(requireToken(options.access, options.now));
   app.post('/bridge', limit(DEFAULTS.maxBridgeBytes), async (context) => {
     const { room, method, args } = deserialize(Buffer.from(await context.req.arrayBuffer()));
-    const outcome = await settle(() => callProcedure(options.procedures, room, method, args));
+    const outcome = await settle(() =>
+      callProcedure(options.procedures, room, method, args, context.req.raw.signal),
+    );
     return context.body(new Uint8Array(serialize(outcome)));
   });
   const { mcp } = options;
