@@ -19,6 +19,11 @@ export function parameterName(slot: LiteralSlot, taken: ReadonlySet<string>): st
   return numbered(tool === '' ? name : `${tool}_${name}`, taken);
 }
 
+/** Whether `args.<name>` can be written so and means what the caller gave. */
+export function isParameterName(name: string): boolean {
+  return IDENTIFIER.test(name) && !INHERITED.has(name);
+}
+
 /** `filter.items[0]` -> `items`. */
 function lastName(path: string): string {
   return (
@@ -34,7 +39,7 @@ function identifier(name: string): string {
   const text = IDENTIFIER.test(name)
     ? name
     : name.replace(/[^A-Za-z0-9_$]+/g, '_').replace(/^[\d_]+|_+$/g, '');
-  return IDENTIFIER.test(text) && !INHERITED.has(text) ? text : '';
+  return isParameterName(text) ? text : '';
 }
 
 function numbered(name: string, taken: ReadonlySet<string>, first = 2): string {

@@ -1,0 +1,214 @@
+import { isSlug, kindOf, type NodeId } from '../vocabulary/ids.ts';
+import type { Outcome } from '../vocabulary/result.ts';
+import { isJsonObject, type JsonObject } from './json-object.ts';
+import type { LearnedSlot } from './learned-slots.ts';
+import { oneLine } from './one-line.ts';
+import { parameterise } from './parameterise.ts';
+import { type ParametersSchema, parametersSchema } from './parameters-schema.ts';
+import { readSlots } from './read-slots.ts';
+import { type Skill, skillManual } from './skill-manual.ts';
+import { isReserved } from './slug.ts';
+import { templateOf } from './template.ts';
+import { checkArguments } from './validate-arguments.ts';
+
+export const SKILL_FORMAT = 'pml-capability/1';
+
+const DEFAULTS = {
+  /** Characters of capability.json. */
+  maxText: 1024 * 1024,
+  /** Characters of the program. */
+  maxSource: 64 * 1024,
+  maxDescription: 1024,
+  maxIntent: 2000,
+  /** Tools and aliases. */
+  maxNames: 100,
+  /** Characters of a schema. */
+  maxSchema: 64 * 1024,
+};
+
+export interface ExportedCapability extends Skill {
+  readonly aliases: readonly string[];
+  readonly intentText: string;
+  readonly template: { readonly source: string; readonly slots: readonly unknown[] };
+}
+
+/** Read from files, checked, and worked out anew wherever it follows from the program. */
+export interface ImportedCapability {
+  readonly slug: string;
+  readonly aliases: readonly string[];
+  readonly description: string;
+  readonly intentText: string;
+  readonly toolsUsed: readonly NodeId[];
+  readonly template: { readonly source: string; readonly slots: readonly LearnedSlot[] };
+  readonly code: string;
+  readonly parametersSchema: ParametersSchema;
+  readonly outputSchema: unknown;
+}
+
+/** A capability as an Agent Skill: SKILL.md for any agent, capability.json for another PML. */
+export function toSkillFiles(capability: ExportedCapability): Record<string, string> {
+  const { slug, aliases, description, intentText, toolsUsed, template } = capability;
+  const { code, parametersSchema, outputSchema } = capability;
+  return {
+    'SKILL.md': skillManual(capability),
+    'code.ts': `${code.trimEnd()}\n`,
+    'schema.json': json({ parameters: parametersSchema, output: outputSchema ?? null }),
+    'capability.json': json({
+      format: SKILL_FORMAT,
+      slug,
+      aliases,
+      description,
+      intent: intentText,
+      tools_used: toolsUsed,
+      source: template.source,
+      slots: template.slots,
+      parameters: parametersSchema,
+      output: outputSchema ?? null,
+    }),
+  };
+}
+
+/**
+ * Nothing in the files is believed that can be worked out: code, parameters and the places of literals come from
+ * the program itself. What is left is checked, and everything wrong is told at once.
+ */
+export function fromSkillFiles(files: Readonly<Record<string, string>>): Outcome<ImportedCapability> {
+  const text = Object.hasOwn(files, 'capability.json') ? files['capability.json'] : undefined;
+  if (typeof text !== 'string') return refused(['capability.json is not there']);
+  if (text.length > DEFAULTS.maxText)
+    return refused([`capability.json is longer than ${DEFAULTS.maxText} characters`]);
+  const read = parse(text);
+  if (!isJsonObject(read)) return refused(['capability.json holds no JSON object']);
+  if (read.format !== SKILL_FORMAT)
+    return refused([
+      `its format is ${JSON.stringify(read.format) ?? 'not stated'}, and this PML reads ${SKILL_FORMAT}`,
+    ]);
+  const problems = [...checkArguments(FIELDS, read), ...checkNames(read)];
+  if (problems.length > 0) return refused(problems);
+  const { slug, aliases, description, intent, tools_used, source, slots, parameters, output } =
+    read as unknown as SkillFields;
+
+  const template = templateOf(source);
+  if (!template.ok) return refused([`its program cannot be read: ${template.error.message}`]);
+  const learned = readSlots(template.value, slots);
+  if (!learned.ok) return refused(learned.problems);
+  const code = parameterise(source, learned.slots);
+  if (Object.hasOwn(files, 'code.ts') && clean(files['code.ts']) !== clean(code))
+    return refused(['code.ts is not the code of capability.json; one of them was changed']);
+  return {
+    ok: true,
+    value: {
+      slug,
+      aliases: [...new Set(aliases)].filter((alias) => alias !== slug),
+      description: oneLine(description, DEFAULTS.maxDescription),
+      intentText: intent,
+      toolsUsed: tools_used as NodeId[],
+      template: { source, slots: learned.slots },
+      code,
+      parametersSchema: parametersSchema({
+        slots: learned.slots,
+        used: template.value.used,
+        observed: parameters,
+      }),
+      outputSchema: output,
+    },
+  };
+}
+
+interface SkillFields {
+  readonly slug: string;
+  readonly aliases: readonly string[];
+  readonly description: string;
+  readonly intent: string;
+  readonly tools_used: readonly string[];
+  readonly source: string;
+  readonly slots: readonly unknown[];
+  readonly parameters: unknown;
+  readonly output: unknown;
+}
+
+const names = { type: 'array', maxItems: DEFAULTS.maxNames, items: { type: 'string', maxLength: 200 } };
+
+const FIELDS = {
+  type: 'object',
+  properties: {
+    format: { type: 'string' },
+    slug: { type: 'string' },
+    aliases: names,
+    description: { type: 'string', maxLength: DEFAULTS.maxDescription },
+    intent: { type: 'string', maxLength: DEFAULTS.maxIntent },
+    tools_used: names,
+    source: { type: 'string', maxLength: DEFAULTS.maxSource },
+    slots: { type: 'array' },
+    parameters: { type: ['object', 'null'] },
+    output: { type: ['object', 'null'] },
+  },
+  required: [
+    'slug',
+    'aliases',
+    'description',
+    'intent',
+    'tools_used',
+    'source',
+    'slots',
+    'parameters',
+    'output',
+  ],
+  additionalProperties: false,
+};
+
+function checkNames({ slug, aliases, tools_used, parameters, output }: JsonObject): string[] {
+  const slugs = [slug, ...(Array.isArray(aliases) ? aliases : [])];
+  const nodes = Array.isArray(tools_used) ? tools_used : [];
+  return [
+    ...slugs.filter((one) => typeof one === 'string' && (!isSlug(one) || isReserved(one))).map(notASlug),
+    ...nodes.filter((node) => typeof node === 'string' && !isNode(node)).map(notATool),
+    ...(isLong(parameters) ? ['"parameters" is too long'] : []),
+    ...(isLong(output) ? ['"output" is too long'] : []),
+  ];
+}
+
+function isLong(schema: unknown): boolean {
+  return (JSON.stringify(schema)?.length ?? 0) > DEFAULTS.maxSchema;
+}
+
+function notASlug(slug: unknown): string {
+  return `"${oneLine(slug, 80)}" cannot name a capability`;
+}
+
+function notATool(node: unknown): string {
+  return `"${oneLine(node, 80)}" is not a tool`;
+}
+
+function isNode(node: string): boolean {
+  if (kindOf(node) === 'capability') return /^capability:[0-9a-f-]{36}$/.test(node);
+  return /^[A-Za-z0-9][\w.-]*:\S/.test(node);
+}
+
+function refused(problems: readonly string[]): Outcome<never> {
+  return {
+    ok: false,
+    error: {
+      code: 'invalid_argument',
+      message: `This capability cannot be imported: ${problems.join('; ')}`,
+      hint: 'Export it again with "pml capability export".',
+    },
+  };
+}
+
+/** Editors and version control may change ends of lines and of files. */
+function clean(code: string | undefined): string | undefined {
+  return code?.replaceAll('\r\n', '\n').trimEnd();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
