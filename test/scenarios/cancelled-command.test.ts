@@ -6,12 +6,11 @@ import { handMadeGateway } from '../support/hand-made-gateway.ts';
 import { startHttp } from '../support/http-gateway.ts';
 
 test('[RUN-5] a command that is ended ends its run in the process that runs it', async () => {
-  const begun = Promise.withResolvers<Promise<unknown>>();
+  const begun = Promise.withResolvers<AbortSignal>();
   const gateway = handMadeGateway({
     async executeCode(_call, { signal }) {
-      const cancelled = once(signal!, 'abort');
-      begun.resolve(cancelled);
-      await cancelled;
+      begun.resolve(signal!);
+      await once(signal!, 'abort');
       return { status: 'error', runId: 'r', traceId: null, console: [], toolsUsed: [] };
     },
   });
@@ -20,7 +19,7 @@ test('[RUN-5] a command that is ended ends its run in the process that runs it',
   const bridge = createHttpBridge(listener.port, token);
   const run = remoteGateway(bridge).runCode({ code: 'await mcp.a.b()' });
   run.catch(() => {});
-  const cancelled = await begun.promise;
+  const cancelled = once(await begun.promise, 'abort');
   await bridge.close();
   await cancelled;
   await expect(run).rejects.toMatchObject({ code: 'holder_unreachable' });
