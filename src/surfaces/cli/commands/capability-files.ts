@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { capabilityToWire } from '../../../engine/gateway-wire.ts';
+import { skillFolder } from '../../../engine/skill-folder.ts';
 import type { CommandContext } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
@@ -25,14 +26,14 @@ export function addCapabilityFileCommands(capability: Command, context: CommandC
   capability
     .command('export')
     .argument('<slug>', 'which one')
-    .argument('[dir]', 'folder to write, made if it is not there; default: its name')
+    .argument('[dir]', 'folder to write, made if it is not there; default: its name, here')
     .description('write it as a folder with SKILL.md, code.ts, schema.json and capability.json')
     .option('--force', 'replace files that are there')
     .addHelpText('after', '\nExample:\n  $ pml capability export count_lines ./skills/count-lines')
     .action((slug: string, dir: string | undefined, { force, ...options }: ExportOptions) =>
       withGateway(context, options, 'capability', async (gateway) => {
         const files = await gateway.exportCapability(slug);
-        const folder = dir ?? folderOf(files, slug);
+        const folder = dir ?? skillFolder(files);
         await writeFolder(folder, files, force === true);
         const names = Object.keys(files);
         if (options.json) terminal.out(`${JSON.stringify({ dir: folder, files: names })}\n`);
@@ -53,11 +54,6 @@ export function addCapabilityFileCommands(capability: Command, context: CommandC
         else terminal.out(`${taken.slug} is here now, as ${taken.state}.\n`);
       });
     });
-}
-
-/** Agent Skills want the folder called as the manifest says. */
-function folderOf(files: Readonly<Record<string, string>>, slug: string): string {
-  return /^name: *"?([a-z0-9-]+)/m.exec(files['SKILL.md'] ?? '')?.[1] ?? slug;
 }
 
 async function writeFolder(

@@ -1,6 +1,7 @@
 import { type Skill, skillEntry } from '@modelcontextprotocol/server/ext/skills';
 import type { Gateway } from '../../../engine/gateway.ts';
 import type { Capability, Logger } from '../../../engine/ports.ts';
+import { skillFolder } from '../../../engine/skill-folder.ts';
 
 /** A capability as other agents read it: what the extension says of it, and its files by URI. */
 export interface ShelvedSkill {
@@ -30,7 +31,10 @@ export class SkillShelf {
     const active = (await this.#capabilities().list()).filter(({ state }) => state === 'active');
     const kept = await Promise.all(active.map(async (one) => [one.id, await this.#keep(one)] as const));
     this.#kept = new Map(kept);
-    return kept.flatMap(([, { shelved }]) => shelved ?? []);
+    const all = kept.flatMap(([, { shelved }]) => shelved ?? []);
+    // Two slugs may make one name, and a URI is for one skill: the first has it.
+    const seen = new Set<string>();
+    return all.filter(({ skill: { uri } }) => !seen.has(uri) && seen.add(uri));
   }
 
   /** By the URI of its manifest. */
@@ -56,9 +60,7 @@ export class SkillShelf {
   async #shelve({ slug }: Capability): Promise<ShelvedSkill | null> {
     try {
       const files = await this.#capabilities().export(slug);
-      // The folder of a skill has the name that its manifest gives.
-      const folder = /^name: *"?([a-z0-9-]+)/m.exec(files[MANIFEST] ?? '')?.[1] ?? slug;
-      const skill = await skillEntry(folder, files);
+      const skill = await skillEntry(skillFolder(files), files);
       const root = skill.uri.slice(0, -MANIFEST.length);
       const byUri = Object.entries(files).map(([name, text]) => [root + name, text] as const);
       return { skill, files: new Map(byUri) };

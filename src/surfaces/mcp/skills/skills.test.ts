@@ -15,7 +15,7 @@ import type { Capability, JsonObject } from '../../../engine/ports.ts';
 const CODE = 'return (await mcp.filesystem.read_file(args)).split("\\n");';
 
 function filesOf({ slug, description, code }: Capability): Record<string, string> {
-  const name = slug.replaceAll('_', '-');
+  const name = slug.replace(/_+/g, '-');
   return {
     'SKILL.md': `---\nname: ${name}\ndescription: ${description}\n---\n\nRun \`capabilities.${slug}\`.\n`,
     'code.ts': code,
@@ -84,6 +84,14 @@ describe.each(ERAS)('the Skills extension in the %s era', (era) => {
     await expect(client.readResource({ uri: 'skill://fine/none.md' })).rejects.toThrow(
       'There is no resource',
     );
+  });
+
+  test('[SKILL-2] of two with one name the first is served', async () => {
+    const { skills } = await open([capability('a_b'), capability('a__b'), capability('c')]);
+    expect((await skills.list()).skills.map(({ frontmatter }) => frontmatter.description)).toEqual([
+      'Does a_b',
+      'Does c',
+    ]);
   });
 
   test('[SKILL-3] many are listed page by page, and a changed one is read as it is now', async () => {
