@@ -1,24 +1,34 @@
-import { learnSlots } from '../core/capabilities/learned-slots.ts';
-import { fromSkillFiles, toSkillFiles } from '../core/capabilities/skill-document.ts';
+import {
+  fromSkillFiles,
+  type ImportedCapability,
+  toSkillFiles,
+} from '../core/capabilities/skill-document.ts';
+import { isReserved, slugFor } from '../core/capabilities/slug.ts';
 import { identityOf } from '../core/capabilities/template.ts';
 import { isSlug } from '../core/vocabulary/ids.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { CapabilityBook } from './capability-book.ts';
 import type { Catalogue } from './catalogue.ts';
+import type { ProgramCache } from './code/program-cache.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { CapabilityShelf } from './gateway.ts';
 import { quarantined } from './learn/count-uses.ts';
+import { definitionsOf } from './learn/learn-capability.ts';
 import type { Capability } from './ports.ts';
 
+export interface ShelfParts {
+  readonly ports: Pick<FlowPorts, 'clock' | 'crypto'>;
+  readonly capabilities: CapabilityBook;
+  readonly programs: ProgramCache;
+  readonly catalogue: () => Catalogue;
+}
+
 /** What people do with capabilities besides running them. */
-export function createCapabilityShelf(
-  { clock, crypto }: Pick<FlowPorts, 'clock' | 'crypto'>,
-  book: CapabilityBook,
-  catalogue: () => Catalogue,
-): CapabilityShelf {
+export function createCapabilityShelf(parts: ShelfParts): CapabilityShelf {
+  const { ports, capabilities: book, catalogue } = parts;
   const change = (slug: string, work: (capability: Capability) => Capability) =>
     book.change(async () => {
-      const next = { ...work(book.known(slug)), updatedAt: clock.now() };
+      const next = { ...work(book.known(slug)), updatedAt: ports.clock.now() };
       await book.put(next);
       return next;
     });
@@ -26,44 +36,94 @@ export function createCapabilityShelf(
   return {
     list: async () => book.all(),
     show: async (slug) => book.known(slug),
-
-    rename: (slug, to) =>
-      change(slug, (capability) => {
-        if (!isSlug(to)) throw badSlug(to);
-        const holder = book.find(to);
-        if (holder && holder.id !== capability.id) throw taken(to, holder);
-        const aliases = new Set([...capability.aliases, capability.slug]);
-        aliases.delete(to);
-        return { ...capability, slug: to, aliases: [...aliases] };
-      }),
-
+    rename: (slug, to) => change(slug, (capability) => renamed(capability, to, book)),
     quarantine: (slug, reason) =>
-      change(slug, (capability) => {
-        if (reason !== null) return quarantined(capability, reason);
-        const { evidence } = capability;
-        return {
-          ...capability,
-          state: 'active',
-          // A person looked at it: it starts anew, with its tools as they are now.
-          evidence: {
-            ...evidence,
-            recent: [],
-            definitionHashes: currentHashes(capability, catalogue()),
-            quarantinedBecause: null,
-          },
-        };
-      }),
-
+      change(slug, (capability) =>
+        reason === null ? released(capability, catalogue()) : quarantined(capability, reason),
+      ),
     forget: (slug) => book.change(async () => await book.remove(book.known(slug).id)),
     export: async (slug) => toSkillFiles(book.known(slug)),
-
     import: (files) =>
       book.change(async () => {
         const read = fromSkillFiles(files);
-        if (!read.ok) throw new PmlError(read.error.code, read.error.message, hintOf(read.error));
-        const capability = imported(read.value);
+        if (!read.ok) {
+          const { code, message, hint } = read.error;
+          throw new PmlError(code, message, hint === undefined ? {} : { hint });
+        }
+        const capability = taken(parts, read.value);
         await book.put(capability);
         return capability;
       }),
+  };
+}
+
+/** The old name goes on calling it. */
+function renamed(capability: Capability, to: string, book: CapabilityBook): Capability {
+  if (!isSlug(to) || isReserved(to)) {
+    throw new PmlError('invalid_argument', `"${to}" cannot name a capability`, {
+      hint: 'Use lower-case letters, digits and "_", beginning with a letter; words of the language are taken.',
+    });
+  }
+  const holder = book.find(to);
+  if (holder && holder.id !== capability.id) {
+    throw new PmlError('store_conflict', `${to} is the name of another capability`, {
+      hint: holder.slug === to ? 'Choose another name.' : `It is a former name of ${holder.slug}.`,
+    });
+  }
+  const aliases = new Set([...capability.aliases, capability.slug]);
+  aliases.delete(to);
+  return { ...capability, slug: to, aliases: [...aliases] };
+}
+
+/** A person has looked at it: it starts anew, with its tools as they are now. */
+function released(capability: Capability, catalogue: Catalogue): Capability {
+  const definitionHashes = definitionsOf(Object.keys(capability.evidence.definitionHashes), catalogue);
+  const evidence = { ...capability.evidence, recent: [], definitionHashes, quarantinedBecause: null };
+  return { ...capability, state: 'active', evidence };
+}
+
+/** From another PML: may be called at once, but has to earn its reliability here. */
+function taken(
+  { ports, capabilities: book, programs, catalogue }: ShelfParts,
+  read: ImportedCapability,
+): Capability {
+  const identity = identityOf(read.template.source, ports.crypto.sha256);
+  if (!identity.ok) throw new PmlError(identity.error.code, identity.error.message);
+  const { codeHash } = identity.value;
+  const known = book.byCodeHash(codeHash);
+  if (known) {
+    throw new PmlError('store_conflict', `This capability is here already, as ${known.slug}`, {
+      hint: `See it with "pml capability show ${known.slug}".`,
+    });
+  }
+  const prepared = programs.prepare(read.code);
+  if (!prepared.ok) throw new PmlError('invalid_argument', `Its code cannot run: ${prepared.error.message}`);
+  const { structure } = prepared.value;
+  const names = book.all().flatMap(({ slug, aliases }) => [slug, ...aliases]);
+  const tools = structure.nodes.flatMap((node) => (node.type === 'task' ? [node.tool] : []));
+  const slug = names.includes(read.slug)
+    ? slugFor({ intent: read.slug.replaceAll('_', ' '), tools, taken: names })
+    : read.slug;
+  const now = ports.clock.now();
+  return {
+    ...read,
+    id: ports.crypto.randomUuid(),
+    slug,
+    aliases: read.aliases.filter((alias) => !names.includes(alias)),
+    codeHash,
+    toolsUsed: [...new Set(tools)],
+    toolInvocations: [],
+    staticStructure: structure,
+    evidence: {
+      recent: [],
+      runIds: [],
+      definitionHashes: definitionsOf(tools, catalogue()),
+      quarantinedBecause: null,
+    },
+    state: 'active',
+    uses: 0,
+    successes: 0,
+    createdAt: now,
+    updatedAt: now,
   };
 }

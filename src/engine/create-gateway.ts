@@ -18,6 +18,7 @@ import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, Gateway } from './gateway.ts';
 import { inventoryLine, serverReports, statsOf } from './inventory.ts';
 import { openObservedOutputs } from './learn/observed-outputs.ts';
+import { quarantineChanged } from './learn/quarantine-changed.ts';
 import { createLearner } from './learn-from-trace.ts';
 import { openLiveCatalogue } from './live-catalogue.ts';
 import { settleRun } from './paused-runs.ts';
@@ -60,7 +61,15 @@ export async function createGateway(
     events.emit({ type: 'inventory_changed', inventory });
   };
   const capabilities = await openCapabilityBook(ports, () => tellInventory(catalogue.current()));
-  const catalogue = await openLiveCatalogue(ports, background, () => settings, tellInventory);
+  const catalogue = await openLiveCatalogue(
+    ports,
+    background,
+    () => settings,
+    (current) => {
+      tellInventory(current);
+      background.run('Comparing definitions', () => quarantineChanged(capabilities, current));
+    },
+  );
   const lessons = {
     ports,
     background,
@@ -131,7 +140,7 @@ export async function createGateway(
     executeCode: ({ code, arguments: args = {}, ...rest }, caller) =>
       executeCode(scope(), { source: code, args, ...rest }, caller),
     executeCapability: (call, caller) => executeCapability(scope(), call, caller),
-    capabilities: createCapabilityShelf(ports, capabilities, catalogue.current),
+    capabilities: createCapabilityShelf(lessons),
     executeWorkflow: (plan, intent, caller) => executeWorkflow(scope(), plan, intent, caller),
     continueRun: (runId, action, caller) => continueRun(scope(), runId, action, caller),
 

@@ -17,6 +17,7 @@ import type { FlowPorts } from '../flow-ports.ts';
 import type { CodeRun } from '../gateway.ts';
 import type { Capability } from '../ports.ts';
 import { countUses, withOutcome } from './count-uses.ts';
+import { currentDefinition } from './quarantine-changed.ts';
 
 const DEFAULTS = {
   /** Successful runs remembered by id. */
@@ -52,7 +53,10 @@ export async function learnCapability(lessons: CapabilityLessons, trace: Executi
       if (known) await capabilities.put(withOutcome(known, false, trace.executedAt));
       return null;
     }
-    if (!known && !isWorthKeeping({ code, structure: structureOf(lessons, code), trace: deriveTrace(trace.events) }))
+    if (
+      !known &&
+      !isWorthKeeping({ code, structure: structureOf(lessons, code), trace: deriveTrace(trace.events) })
+    )
       return null;
     const next = known ? seenAgain(known, template, trace) : firstSeen(lessons, codeHash, template, trace);
     await capabilities.put(next);
@@ -95,12 +99,7 @@ function firstSeen(
       evidence: {
         recent: [true],
         runIds: [trace.runId],
-        definitionHashes: Object.fromEntries(
-          tools.flatMap((id) => {
-            const entry = catalogue().get(id);
-            return entry ? [[id, entry.tool.definitionHash]] : [];
-          }),
-        ),
+        definitionHashes: definitionsOf(tools, catalogue()),
         quarantinedBecause: null,
       },
       intentText: intent ?? '',
@@ -116,6 +115,16 @@ function firstSeen(
   );
 }
 
+/** The tools as they are now, by id. */
+export function definitionsOf(tools: readonly string[], catalogue: Catalogue): Record<string, string> {
+  return Object.fromEntries(
+    tools.flatMap((id) => {
+      const hash = currentDefinition(catalogue, id);
+      return hash === undefined ? [] : [[id, hash]];
+    }),
+  );
+}
+
 /** Another run of the same program, perhaps with other literals. */
 function seenAgain(known: Capability, template: Template, trace: ExecutionTrace): Capability {
   const counted = withOutcome(known, true, trace.executedAt);
@@ -127,7 +136,8 @@ function seenAgain(known: Capability, template: Template, trace: ExecutionTrace)
     outputSchema: mergeSchemas(counted.outputSchema, outputOf(trace)),
     evidence: { ...counted.evidence, runIds },
   };
-  const admitted = seen.state === 'candidate' ? { ...seen, state: admission({ successfulRuns: runIds.length }) } : seen;
+  const admitted =
+    seen.state === 'candidate' ? { ...seen, state: admission({ successfulRuns: runIds.length }) } : seen;
   return withTemplate(admitted, slots, template, trace);
 }
 
@@ -158,14 +168,19 @@ function outputOf({ taskResults }: ExecutionTrace): unknown {
  * more costs little and tells.
  */
 function replayIfHarmless(lessons: CapabilityLessons, capability: Capability, trace: ExecutionTrace): void {
-  const { ports, background, capabilities, catalogue, run } = lessons;
+  const { ports, background, catalogue, run } = lessons;
   const { toolsUsed } = deriveTrace(trace.events);
   const isHarmless = toolsUsed.every((node) => {
     if (kindOf(node) === 'operation') return true;
     const hints = catalogue().get(node as ToolId)?.tool.annotations;
     return hints?.readOnlyHint === true && hints.openWorldHint === false;
   });
-  if (!isHarmless || trace.toolInvocations.length > DEFAULTS.replayCalls || trace.durationMs > DEFAULTS.replayMs) return;
+  if (
+    !isHarmless ||
+    trace.toolInvocations.length > DEFAULTS.replayCalls ||
+    trace.durationMs > DEFAULTS.replayMs
+  )
+    return;
   background.run(`Running ${capability.slug} once more`, async () => {
     const standing: Standing = {
       runId: ports.crypto.randomUuid(),

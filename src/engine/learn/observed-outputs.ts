@@ -17,7 +17,8 @@ export async function openObservedOutputs({ tools }: Pick<Store, 'tools'>): Prom
     async learn({ events }) {
       const changed = new Map<ToolId, unknown>();
       for (const event of events) {
-        if (!isEnd(event) || !event.success || event.result === undefined || kindOf(event.node) !== 'tool') continue;
+        if (!isEnd(event) || !event.success || event.result === undefined || kindOf(event.node) !== 'tool')
+          continue;
         const tool = event.node as ToolId;
         const before = known.get(tool);
         const seen = inferSchema(event.result);
