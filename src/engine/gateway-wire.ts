@@ -1,5 +1,7 @@
 import { wilsonLowerBound } from '../core/capabilities/reliability.ts';
 import { capabilitySignature } from '../core/capabilities/tool-signature.ts';
+import { observedValueFlow } from '../core/tracing/value-flow.ts';
+import { type ExecutionTrace, traceToWire } from '../core/vocabulary/execution-trace.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { CodeRun, GatewayStats, SearchHit, ServerReport, ToolRun, WorkflowResult } from './gateway.ts';
 import { shownTasks } from './paused-runs.ts';
@@ -135,6 +137,23 @@ export function capabilitySummaryToWire(capability: Capability) {
     tools_used: capability.toolsUsed,
     created_at: capability.createdAt.toISOString(),
     updated_at: capability.updatedAt.toISOString(),
+  };
+}
+
+/** A trace with what can be seen in it: which values of results went into the arguments of later calls. */
+export function seenTraceToWire(trace: ExecutionTrace) {
+  const { events, code, guest } = trace;
+  const flows = observedValueFlow(events, { args: guest?.args, code });
+  return {
+    ...traceToWire(trace),
+    value_flow: flows.map(({ from, to, fromPath, toPath, fromTraceId, toTraceId }) => ({
+      from,
+      to,
+      from_path: fromPath,
+      to_path: toPath,
+      from_trace_id: fromTraceId,
+      to_trace_id: toTraceId,
+    })),
   };
 }
 

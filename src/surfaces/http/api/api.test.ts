@@ -2,6 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { startHttp } from '../../../../test/support/http-gateway.ts';
 import { sampleApproval, sampleRun, sampleTool, sampleTrace } from '../../../../test/support/samples.ts';
+import { type ToolId, toolId } from '../../../core/vocabulary/ids.ts';
+import type { TraceEvent } from '../../../core/vocabulary/trace-event.ts';
 import type { Gateway, SearchQuery } from '../../../engine/gateway.ts';
 import { createApi } from './create-api.ts';
 
@@ -206,4 +208,41 @@ test('[API-7] traces are listed page by page without their events, and shown one
   const whole = (await ask(`/traces/${traces[0]?.id}`)).body;
   expect(whole).toMatchObject({ id: traces[0]?.id, run_id: traces[0]?.runId });
   expect(whole.events.length).toBeGreaterThan(0);
+});
+
+test('[API-7] a trace is shown with its program and which values went from call to call', async () => {
+  const gateway = handMadeGateway();
+  const [find, read] = [toolId('files', 'find'), toolId('files', 'read')];
+  const call = (traceId: string, node: ToolId, ts: number, args: unknown, result: unknown): TraceEvent[] => [
+    { type: 'tool_start', traceId, parentTraceId: null, node, ts, args },
+    {
+      type: 'tool_end',
+      traceId,
+      parentTraceId: null,
+      node,
+      ts: ts + 1,
+      success: true,
+      durationMs: 1,
+      result,
+    },
+  ];
+  const trace = sampleTrace({
+    events: [
+      ...call('a', find, 1, { name: 'notes' }, { hits: [{ path: '/srv/notes-2026.md' }] }),
+      ...call('b', read, 3, { path: '/srv/notes-2026.md' }, 'hello'),
+    ],
+  });
+  await gateway.store.traces.append(trace);
+  const { body } = await (await serve(gateway)).ask(`/traces/${trace.id}`);
+  expect(body.code).toBe(trace.code);
+  expect(body.value_flow).toEqual([
+    {
+      from: find,
+      to: read,
+      from_path: 'hits[0].path',
+      to_path: 'path',
+      from_trace_id: 'a',
+      to_trace_id: 'b',
+    },
+  ]);
 });

@@ -1,7 +1,8 @@
 import type { Hono } from 'hono';
-import { traceSummaryToWire, traceToWire } from '../../../core/vocabulary/execution-trace.ts';
+import { traceSummaryToWire } from '../../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
+import { seenTraceToWire } from '../../../engine/gateway-wire.ts';
 import { countParameter, textParameter } from './parameters.ts';
 
 const DEFAULTS = { limit: 50, maxLimit: 500 };
@@ -26,6 +27,6 @@ export function traceRoutes(api: Hono, { store }: Gateway): void {
     const id = context.req.param('id');
     const trace = await store.traces.get(id);
     if (!trace) throw new PmlError('not_found', `There is no trace ${id}`, { hint: 'See GET /api/traces.' });
-    return context.json(traceToWire(trace));
+    return context.json(seenTraceToWire(trace));
   });
 }
