@@ -127,8 +127,14 @@ export function traceToWire(trace: ExecutionTrace) {
   };
 }
 
-/** The same without its calls and events, for lists. */
+/** The same without its calls, events and program, for lists. */
 export function traceSummaryToWire(trace: ExecutionTrace) {
-  const { events: _events, tool_invocations: _calls, ...head } = traceToWire(trace);
+  const {
+    events: _events,
+    tool_invocations: _calls,
+    code: _code,
+    guest: _guest,
+    ...head
+  } = traceToWire(trace);
   return head;
 }

@@ -7,6 +7,13 @@ export function parseCount(text: string): number {
   return count;
 }
 
+/** `2026-11-01` is midnight UTC. */
+export function parseDate(text: string): Date {
+  const date = new Date(text);
+  if (/^\d{4}-\d\d/.test(text) && !Number.isNaN(date.getTime())) return date;
+  throw new InvalidArgumentError('Write it as 2026-11-01 or 2026-11-01T12:30:00Z.');
+}
+
 /** `NAME=value`, given as often as needed. */
 export function parsePair(
   text: string,

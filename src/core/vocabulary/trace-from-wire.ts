@@ -1,0 +1,164 @@
+import { type ExecutionTrace, guestFromWire } from './execution-trace.ts';
+import { capabilityNode, kindOf, type NodeId, operationId, toolId } from './ids.ts';
+import {
+  anything,
+  boolean,
+  fieldsOf,
+  idOf,
+  listOf,
+  numberFrom,
+  oneOf,
+  orNull,
+  type Read,
+  string,
+  wrong,
+} from './read-wire.ts';
+import {
+  ERROR_TYPES,
+  fromWire,
+  isEnd,
+  type StartEvent,
+  type TraceEvent,
+  type WireTraceEvent,
+} from './trace-event.ts';
+
+const DEFAULTS = {
+  /** Longest id of a trace, run, session, capability, call or node, in UTF-16 units. */
+  id: 512,
+  /** Most events of one trace: a start and an end for a hundred thousand calls. */
+  events: 200_000,
+  /** Of a trace that does not tell it. */
+  priority: 0.5,
+  /** No |TD error| of an outcome between 0 and 1 comes near it: nobody buys a place in the replay buffer. */
+  maxPriority: 10,
+};
+
+/** A trace as it is told. What follows from its events is derived from them, whatever the line says of it. */
+export type ToldTrace = Omit<ExecutionTrace, 'executedPath' | 'toolInvocations'>;
+
+/** The counterpart of `traceToWire` for lines of unknown origin: every field is checked, and the tree of calls. */
+export function traceFromWire(wire: unknown): ToldTrace {
+  const trace = fieldsOf(wire, '');
+  const events = trace.get('events', listOf(event, DEFAULTS.events));
+  checkCalls(events);
+  return {
+    id: trace.get('id', id),
+    runId: trace.get('run_id', id),
+    sessionId: trace.get('session_id', orNull(id)),
+    capabilityId: trace.get('capability_id', orNull(id)),
+    intentText: trace.get('intent_text', orNull(string)),
+    intentEmbedding: null,
+    embeddingModel: null,
+    executedAt: trace.get('executed_at', moment),
+    success: trace.get('success', boolean),
+    durationMs: trace.get('duration_ms', numberFrom(0)),
+    errorMessage: trace.get('error_message', orNull(string)),
+    errorType: trace.get('error_type', orNull(oneOf(ERROR_TYPES))),
+    decisions: trace.get('decisions', orNull(listOf(anything))) ?? [],
+    taskResults: trace.get('task_results', orNull(listOf(anything))) ?? [],
+    priority: trace.get('priority', orNull(numberFrom(0, DEFAULTS.maxPriority))) ?? DEFAULTS.priority,
+    code: trace.get('code', orNull(string)),
+    guest: trace.get('guest', orNull(guest)),
+    events,
+  };
+}
+
+const id = idOf(DEFAULTS.id);
+
+const YEAR_10000 = Date.UTC(10_000, 0);
+
+const moment: Read<Date> = (value, at) => {
+  const text = string(value, at);
+  const date = new Date(text);
+  if (/^\d{4}-\d\d-\d\d/.test(text) && date.getTime() >= 0 && date.getTime() < YEAR_10000) return date;
+  throw wrong(at, 'must be a date from 1970 on, such as 2026-11-15T10:20:30.456Z');
+};
+
+const guest: Read<NonNullable<ExecutionTrace['guest']>> = (value, at) => {
+  const fields = fieldsOf(value, at);
+  return guestFromWire({
+    seed: fields.get('seed', string),
+    started_at: fields.get('started_at', numberFrom(Number.MIN_SAFE_INTEGER)),
+  });
+};
+
+const node: Read<NodeId> = (value, at) => {
+  const text = id(value, at);
+  const colon = text.indexOf(':');
+  const [server, name] = [text.slice(0, Math.max(0, colon)), text.slice(colon + 1)];
+  try {
+    if (kindOf(text) === 'capability') return capabilityNode(name);
+    return kindOf(text) === 'operation' ? operationId(name) : toolId(server, name);
+  } catch (error) {
+    throw wrong(at, `is no id of a tool, capability or operation: ${(error as Error).message}`);
+  }
+};
+
+const EVENT_TYPES = ['tool_start', 'tool_end', 'capability_start', 'capability_end'] as const;
+
+const event: Read<TraceEvent> = (value, at) => {
+  const fields = fieldsOf(value, at);
+  const type = fields.get('type', oneOf(EVENT_TYPES));
+  const base = {
+    type,
+    trace_id: fields.get('trace_id', id),
+    parent_trace_id: fields.get('parent_trace_id', orNull(id)),
+    node: fields.get('node', node),
+    ts: fields.get('ts', numberFrom(0)),
+  };
+  if (type.startsWith('capability') !== (kindOf(base.node) === 'capability')) {
+    throw wrong(at, `is a ${type} of ${base.node}, which is a ${kindOf(base.node)}`);
+  }
+  const wire: WireTraceEvent = type.endsWith('_start')
+    ? { ...base, ...fields.maybe('args', anything) }
+    : {
+        ...base,
+        success: fields.get('success', boolean),
+        duration_ms: fields.get('duration_ms', numberFrom(0)),
+        ...fields.maybe('error', string),
+        ...fields.maybe('error_type', oneOf(ERROR_TYPES)),
+        ...fields.maybe('result', anything),
+      };
+  return fromWire(wire);
+};
+
+/** Every call starts once, ends at most once, after its start, and lies in one that had begun. */
+function checkCalls(events: readonly TraceEvent[]): void {
+  const starts = new Map<string, StartEvent>();
+  for (const [index, event] of events.entries()) {
+    if (isEnd(event)) continue;
+    if (starts.has(event.traceId))
+      throw wrong(`events[${index}]`, `starts call ${event.traceId} a second time`);
+    starts.set(event.traceId, event);
+  }
+  const ended = new Set<string>();
+  for (const [index, event] of events.entries()) {
+    const at = `events[${index}]`;
+    const start = starts.get(event.traceId);
+    if (!start) throw wrong(at, `ends call ${event.traceId}, which never started`);
+    if (isEnd(event)) {
+      if (ended.has(event.traceId)) throw wrong(at, `ends call ${event.traceId} a second time`);
+      if (event.node !== start.node || event.parentTraceId !== start.parentTraceId)
+        throw wrong(at, `has another node or parent than the start of call ${event.traceId}`);
+      if (event.ts < start.ts) throw wrong(at, `ends call ${event.traceId} before it started`);
+      ended.add(event.traceId);
+    } else if (event.parentTraceId !== null) {
+      const parent = starts.get(event.parentTraceId);
+      if (!parent) throw wrong(at, `has parent ${event.parentTraceId}, which is no call of this trace`);
+      if (event.ts < parent.ts) throw wrong(at, `starts before its parent ${event.parentTraceId}`);
+    }
+  }
+  checkNoCircle(starts);
+}
+
+function checkNoCircle(starts: ReadonlyMap<string, StartEvent>): void {
+  const rooted = new Set<string>();
+  for (const first of starts.keys()) {
+    const path = new Set<string>();
+    for (let at: string | null = first; at !== null && !rooted.has(at); at = starts.get(at)!.parentTraceId) {
+      if (path.has(at)) throw wrong('events', `have a circle of parents through call ${at}`);
+      path.add(at);
+    }
+    for (const call of path) rooted.add(call);
+  }
+}

@@ -1,0 +1,127 @@
+import type { Command } from 'commander';
+import type { ExecutionTrace } from '../../../core/vocabulary/execution-trace.ts';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import type { Store } from '../../../engine/ports.ts';
+import { selectTraces, type TraceSelection } from '../../../engine/select-traces.ts';
+import type { CommandContext } from '../command.ts';
+import { confirmed } from '../confirmed.ts';
+import { countOf } from '../count-of.ts';
+import { traceLine } from '../describe-trace.ts';
+import { parseDate } from '../parse-option.ts';
+import type { GlobalOptions } from '../system.ts';
+import { withStore } from '../with-store.ts';
+
+const DEFAULTS = {
+  /** Traces shown before the question. */
+  shown: 5,
+  /** Forgotten at once. */
+  batch: 500,
+};
+
+interface Options extends GlobalOptions {
+  readonly session?: string;
+  readonly before?: Date;
+  readonly tool?: string;
+  readonly all?: boolean;
+  readonly yes?: boolean;
+}
+
+const EXAMPLES = `
+Example:
+  $ pml trace forget 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11
+  $ pml trace forget --tool "mail:*" --before 2026-10-01
+  $ pml trace forget --all --yes`;
+
+/** `pml trace forget`: shows what would go, asks, and says how many went. */
+export function addTraceForgetCommand(trace: Command, context: CommandContext): void {
+  const { terminal } = context;
+  trace
+    .command('forget')
+    .argument('[ids...]', 'ids of traces')
+    .description('delete traces; options narrow each other down')
+    .option('--session <id>', 'those of one session')
+    .option('--before <date>', 'those executed before it', parseDate)
+    .option('--tool <glob>', 'those that called such a tool, as "mail:*"')
+    .option('--all', 'every one')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', EXAMPLES)
+    .action(async (ids: string[], options: Options) => {
+      const selection = selectionOf(ids, options);
+      await withStore(context, options, 'trace', async (store) => {
+        const chosen = selection === null ? await byIds(store, ids) : await bySelection(store, selection);
+        if (chosen.ids.length > 0) {
+          terminal.err(`${chosen.shown.map(traceLine).join('\n')}\n`);
+          const more = chosen.ids.length - chosen.shown.length;
+          if (more > 0) terminal.err(`and ${countOf(more, 'other')}\n`);
+          const question = `Forget ${countOf(chosen.ids.length, 'trace')}?`;
+          if (!(await confirmed(terminal, question, options))) {
+            terminal.err('Nothing was forgotten.\n');
+            return;
+          }
+        }
+        const forgotten = await forget(store, chosen.ids);
+        if (options.json) terminal.out(`${JSON.stringify({ forgotten })}\n`);
+        else if (chosen.ids.length === 0) terminal.out('There is no such trace: nothing was forgotten.\n');
+        else terminal.out(`Forgot ${countOf(forgotten, 'trace')}.\n`);
+      });
+    });
+}
+
+/** Null: the ids say it all. */
+function selectionOf(ids: readonly string[], { session, before, tool, all }: Options): TraceSelection | null {
+  const isNarrowed = session !== undefined || before !== undefined || tool !== undefined;
+  const ways = [ids.length > 0, isNarrowed, all === true].filter(Boolean).length;
+  if (ways !== 1) {
+    throw new PmlError(
+      'usage',
+      ways === 0 ? 'Forget which traces?' : 'Say in one way which traces to forget',
+      {
+        hint: 'Name their ids, or narrow them down with --session, --before and --tool, or use --all.',
+      },
+    );
+  }
+  if (ids.length > 0) return null;
+  return {
+    ...(session !== undefined && { sessionId: session }),
+    ...(before !== undefined && { before }),
+    ...(tool !== undefined && { tool }),
+  };
+}
+
+interface Chosen {
+  readonly ids: readonly string[];
+  readonly shown: readonly ExecutionTrace[];
+}
+
+/** One that is not there is most likely mistyped, so nothing goes. */
+async function byIds({ traces }: Store, ids: readonly string[]): Promise<Chosen> {
+  const shown: ExecutionTrace[] = [];
+  for (const id of new Set(ids)) {
+    const trace = await traces.get(id);
+    if (!trace) {
+      throw new PmlError('not_found', `There is no trace ${id}: nothing was forgotten`, {
+        hint: 'See "pml trace ls".',
+      });
+    }
+    shown.push(trace);
+  }
+  return { ids: shown.map(({ id }) => id), shown: shown.slice(0, DEFAULTS.shown) };
+}
+
+async function bySelection(store: Store, selection: TraceSelection): Promise<Chosen> {
+  const ids: string[] = [];
+  const shown: ExecutionTrace[] = [];
+  for await (const trace of selectTraces(store, selection)) {
+    ids.push(trace.id);
+    if (shown.length < DEFAULTS.shown) shown.push(trace);
+  }
+  return { ids, shown };
+}
+
+async function forget({ traces }: Store, ids: readonly string[]): Promise<number> {
+  let forgotten = 0;
+  for (let from = 0; from < ids.length; from += DEFAULTS.batch) {
+    forgotten += await traces.remove(ids.slice(from, from + DEFAULTS.batch));
+  }
+  return forgotten;
+}

@@ -1,0 +1,74 @@
+import { createReadStream } from 'node:fs';
+import type { Command } from 'commander';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { type ImportReport, importTraces } from '../../../engine/import-traces.ts';
+import type { CommandContext } from '../command.ts';
+import { countOf } from '../count-of.ts';
+import { linesOf } from '../lines-of.ts';
+import { printable } from '../printable.ts';
+import { createProgress } from '../progress.ts';
+import type { GlobalOptions } from '../system.ts';
+import { withStore } from '../with-store.ts';
+
+const DEFAULTS = {
+  /** Longest line, in UTF-16 units. */
+  line: 64 * 1024 * 1024,
+};
+
+const EXAMPLES = `
+Example:
+  $ pml trace import runs.jsonl
+  $ gunzip -c runs.jsonl.gz | pml trace import -`;
+
+/** `pml trace import`: lines of anybody's making, each judged by itself. */
+export function addTraceImportCommand(trace: Command, context: CommandContext): void {
+  const { terminal, system } = context;
+  trace
+    .command('import')
+    .argument('<file>', 'file written by "pml trace export"; - is stdin')
+    .description('take traces over from lines of JSON; those already there are left as they are')
+    .addHelpText('after', EXAMPLES)
+    .action(async (file: string, options: GlobalOptions) => {
+      const { secrets } = await system.loadSettings(options);
+      const pieces = file === '-' ? terminal.input() : await readPieces(file);
+      const progress = createProgress(terminal);
+      const report = await withStore(context, options, 'trace', (store) =>
+        importTraces({ store, secrets }, linesOf(pieces, DEFAULTS.line), (sofar) =>
+          progress.show(summaryOf(sofar)),
+        ).finally(progress.done),
+      );
+      if (report.refused > 0) context.fail();
+      if (options.json) {
+        terminal.out(`${JSON.stringify(report)}\n`);
+        return;
+      }
+      for (const { line, reason } of report.refusals) terminal.err(`line ${line}: ${printable(reason)}\n`);
+      const untold = report.refused - report.refusals.length;
+      if (untold > 0) terminal.err(`and ${countOf(untold, 'more line')}\n`);
+      terminal.out(`${summaryOf(report)}.\n`);
+    });
+}
+
+function summaryOf({ imported, skipped, refused }: ImportReport): string {
+  return [
+    `Imported ${countOf(imported, 'trace')}`,
+    ...(skipped > 0 ? [`skipped ${skipped.toLocaleString('en-US')} already there`] : []),
+    ...(refused > 0 ? [`refused ${countOf(refused, 'line')}`] : []),
+  ].join(', ');
+}
+
+/** Opened before anything else, so that a wrong name is told at once. */
+async function readPieces(file: string): Promise<AsyncIterable<string>> {
+  const stream = createReadStream(file, 'utf8');
+  return await new Promise((resolve, reject) => {
+    stream.once('open', () => resolve(stream));
+    stream.once('error', (cause) =>
+      reject(
+        new PmlError('not_found', `Cannot read ${file}: ${cause.message}`, {
+          hint: 'Name a file written by "pml trace export", or - to read it from stdin.',
+          cause,
+        }),
+      ),
+    );
+  });
+}

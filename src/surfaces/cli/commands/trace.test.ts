@@ -1,0 +1,273 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runCommand } from '../../../../test/support/command-line.ts';
+import { sampleCapability, sampleTrace } from '../../../../test/support/samples.ts';
+import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
+import { deriveTrace } from '../../../core/tracing/derive-trace.ts';
+import { type ExecutionTrace, traceToWire } from '../../../core/vocabulary/execution-trace.ts';
+import { capabilityNode, toolId } from '../../../core/vocabulary/ids.ts';
+import type { TraceEvent } from '../../../core/vocabulary/trace-event.ts';
+import { createMemoryStore } from '../../../engine/memory/store.ts';
+import type { Settings, Store } from '../../../engine/ports.ts';
+
+const SECRET = 'hush-hush-hush';
+
+function systemOn(store: Store) {
+  return {
+    openStore: async () => ({ store, through: () => null, close: async () => {} }),
+    loadSettings: async () => ({ secrets: [SECRET] }) as unknown as Settings,
+  };
+}
+
+/** With what follows from its events, as every stored trace has it. */
+function wholeTrace(over: Partial<ExecutionTrace> = {}): ExecutionTrace {
+  const trace = sampleTrace({ intentEmbedding: null, embeddingModel: null, ...over });
+  const { executedPath, toolInvocations } = deriveTrace(trace.events);
+  return { ...trace, executedPath, toolInvocations };
+}
+
+async function filled(...traces: readonly ExecutionTrace[]) {
+  const store = createMemoryStore();
+  await store.traces.appendAll(traces);
+  return { store, system: systemOn(store) };
+}
+
+const lineOf = (trace: ExecutionTrace) => JSON.stringify(traceToWire(trace));
+
+const read = toolId('filesystem', 'read_file');
+const mail = toolId('mail', 'send');
+
+function call(id: string, parentTraceId: string | null, node = read, from = 0, to = 1): TraceEvent[] {
+  const base = { traceId: id, parentTraceId, node };
+  return [
+    { ...base, type: 'tool_start', ts: from },
+    { ...base, type: 'tool_end', ts: to, success: true, durationMs: to - from },
+  ];
+}
+
+test('[TRACE-12] show draws the calls as a tree, with when, how long and what went wrong', async () => {
+  const capability = sampleCapability();
+  const node = capabilityNode(capability.id);
+  const base = { traceId: 'c', parentTraceId: null, node };
+  const failed = { success: false, error: 'no\nsuch \u001b[31m file', errorType: 'NOT_FOUND' } as const;
+  const trace = wholeTrace({
+    intentText: 'read it\u001b[2J',
+    code: 'const a = 1;\nreturn a;',
+    events: [
+      { ...base, type: 'capability_start', ts: 0.5 },
+      ...call('x', 'c', read, 1, 3.5),
+      ...call('y', 'x', mail, 2, 3),
+      { traceId: 'z', parentTraceId: 'c', node: read, type: 'tool_start', ts: 4 },
+      {
+        traceId: 'z',
+        parentTraceId: 'c',
+        node: read,
+        type: 'tool_end',
+        ts: 1_504,
+        durationMs: 1_500,
+        ...failed,
+      },
+      { ...base, type: 'capability_end', ts: 1_510, success: true, durationMs: 1_509.5 },
+      { traceId: 'w', parentTraceId: null, node: mail, type: 'tool_start', ts: 1_520 },
+    ],
+  });
+  const { store, system } = await filled(trace);
+  await store.capabilities.put(capability);
+  const { code, out } = await runCommand(['trace', 'show', trace.id], system);
+  expect(code).toBe(0);
+  expect(out.slice(out.indexOf('Calls'))).toBe(
+    [
+      'Calls',
+      `  ✓ capabilities.${capability.slug}  at 0.50 ms  1.5 s`,
+      '  ├─ ✓ filesystem:read_file                at 1.00 ms  2.50 ms',
+      '  │  └─ ✓ mail:send                        at 2.00 ms  1.00 ms',
+      '  └─ ✗ filesystem:read_file                at 4.00 ms  1.5 s    NOT_FOUND: no such \\u001b[31m file',
+      '  ✗ mail:send                              at 1.5 s    0.00 ms  did not end',
+      '',
+      'Program',
+      '  1 | const a = 1;',
+      '  2 | return a;',
+      '',
+      'Arguments and results: --json',
+      '',
+    ].join('\n'),
+  );
+  expect(out).toContain('intent   read it\\u001b[2J\n');
+  const json = await runCommand(['trace', 'show', trace.id, '--json'], system);
+  expect(json.out).toBe(`${lineOf(trace)}\n`);
+  const list = await runCommand(['trace', 'ls'], system);
+  expect(list.out).toMatch(/^✗ \S+ {2}2026-\S+ {2}4 calls, 12\.3 ms {2}read it\\u001b\[2J\n$/);
+});
+
+test('[TRACE-12] a chain of ten thousand calls is drawn as well', async () => {
+  const events = Array.from({ length: 10_000 }, (_, i) => call(`t${i}`, i === 0 ? null : `t${i - 1}`)).flat();
+  const trace = wholeTrace({ events });
+  const { system } = await filled(trace);
+  const { out } = await runCommand(['trace', 'show', trace.id], system);
+  expect(out.match(/filesystem:read_file/g)?.length).toBe(10_000);
+  expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThan(200);
+});
+
+test('[TRACE-13] export writes one line per trace, oldest first, narrowed down as asked', async () => {
+  const traces = [1, 2, 3, 4].map((day) =>
+    wholeTrace({ sessionId: day % 2 ? 'odd' : 'even', executedAt: new Date(Date.UTC(2026, 10, day)) }),
+  );
+  const { system } = await filled(...traces);
+  const exported = async (...args: string[]) =>
+    (await runCommand(['trace', 'export', ...args], system)).out.split('\n').filter((line) => line !== '');
+  const lines = traces.map(lineOf);
+  expect(await exported()).toEqual(lines);
+  expect(await exported('--limit', '2')).toEqual(lines.slice(2));
+  expect(await exported('--session', 'odd')).toEqual([lines[0], lines[2]]);
+  expect(await exported('--session', 'odd', '--limit', '1')).toEqual([lines[2]]);
+  expect(await exported('--since', '2026-11-03')).toEqual(lines.slice(2));
+  expect(await exported('--since', '2026-12-01')).toEqual([]);
+  expect((await runCommand(['trace', 'export', '--since', 'soon'], system)).code).toBe(2);
+});
+
+test('[TRACE-13] an exported file is whole, only its owner can read it, and it replaces nothing unasked', async () => {
+  const dir = await temporaryDir();
+  const file = join(dir, 'runs.jsonl');
+  const { store, system } = await filled(wholeTrace());
+  const first = await runCommand(['trace', 'export', file, '--json'], system);
+  expect(JSON.parse(first.out)).toEqual({ file, exported: 1 });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const again = await runCommand(['trace', 'export', file], system);
+  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('--force') });
+  await store.traces.append(wholeTrace());
+  const before = await readFile(file, 'utf8');
+  const failing = systemOn({
+    ...store,
+    traces: { ...store.traces, scan: () => Promise.reject(new Error('gone')) },
+  });
+  expect((await runCommand(['trace', 'export', file, '--force'], failing)).code).toBe(1);
+  expect(await readFile(file, 'utf8')).toBe(before);
+  expect((await runCommand(['trace', 'export', file, '--force'], system)).out).toBe(
+    `Exported 2 traces to ${file}.\n`,
+  );
+  expect(await readdir(dir)).toEqual(['runs.jsonl']);
+});
+
+test('[TRACE-14] what was exported, imported and exported again is the same to the byte', async () => {
+  const dir = await temporaryDir();
+  const long = { text: 'x'.repeat(100_000), token: SECRET, list: ['\u0000', '\ud800', '🎈', -0, 1e300] };
+  const { system } = await filled(
+    wholeTrace(),
+    wholeTrace({ code: null, guest: null, sessionId: null, intentText: null, priority: 0.125 }),
+    wholeTrace({ events: [] }),
+  );
+  const file = join(dir, 'a.jsonl');
+  const other = createMemoryStore();
+  // What a recorder redacted once: values cut, secrets hidden.
+  const { out: cut } = await runCommand(['trace', 'import', '-', '--json'], system, {
+    input: lineOf({ ...wholeTrace({ taskResults: [long], code: `// ${SECRET}\n${'y'.repeat(70_000)}` }) }),
+  });
+  expect(JSON.parse(cut)).toMatchObject({ imported: 1 });
+  await runCommand(['trace', 'export', file], system);
+  const text = await readFile(file, 'utf8');
+  expect(text).toContain('[cut ');
+  expect(text).not.toContain(SECRET);
+  expect((await runCommand(['trace', 'import', file], systemOn(other))).out).toBe('Imported 4 traces.\n');
+  expect((await runCommand(['trace', 'export'], systemOn(other))).out).toBe(text);
+});
+
+test('[TRACE-15] a line that is no trace is refused with its number, and takes no other along', async () => {
+  const [known, fresh] = [wholeTrace(), wholeTrace()];
+  const { store, system } = await filled(known);
+  const input = [
+    `\ufeff${lineOf(fresh)}`,
+    '',
+    '{"id": 3}',
+    lineOf(known),
+    'nonsense \u001b[2J',
+    lineOf(fresh).replace('"success":false', '"success":"no"'),
+  ].join('\n');
+  const result = await runCommand(['trace', 'import', '-'], system, { input });
+  expect(result).toMatchObject({
+    code: 1,
+    out: 'Imported 1 trace, skipped 1 already there, refused 3 lines.\n',
+  });
+  expect(result.err.split('\n')).toEqual([
+    'line 3: events is missing',
+    expect.stringMatching(/^line 5: It is not JSON: .*nonsense \\u001b\[2J/),
+    'line 6: success must be true or false, not "no"',
+    '',
+  ]);
+  expect(await store.traces.get(fresh.id)).toEqual(fresh);
+  const again = await runCommand(['trace', 'import', '-', '--json'], system, { input: lineOf(fresh) });
+  expect(JSON.parse(again.out)).toEqual({ imported: 0, skipped: 1, refused: 0, refusals: [] });
+  const missing = await runCommand(['trace', 'import', 'no-such-file.jsonl'], system);
+  expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('no-such-file.jsonl') });
+});
+
+test('[TRACE-15] hundreds of lines, good and bad, are all counted, and the first hundred refusals told', async () => {
+  const { store, system } = await filled();
+  const traces = Array.from({ length: 250 }, () => wholeTrace());
+  const input = traces.map((trace) => `${lineOf(trace)}\n{}\n`).join('');
+  const { err, out } = await runCommand(['trace', 'import', '-'], system, { input, isTty: true });
+  expect(out).toBe('Imported 250 traces, refused 250 lines.\n');
+  expect(err.match(/^.*line \d+: /gm)?.length).toBe(100);
+  expect(err).toContain('and 150 more lines\n');
+  expect(await store.traces.count()).toBe(250);
+});
+
+test('[TRACE-16] a line cannot lie about what follows from its events, nor bring a secret in', async () => {
+  const { store, system } = await filled();
+  const honest = wholeTrace({ events: call('a', null) });
+  const lie = {
+    ...traceToWire(honest),
+    executed_path: ['bank:transfer'],
+    tool_invocations: [{ id: 'bank:transfer#0', tool: 'bank:transfer', success: true }],
+    intent_text: `log in with ${SECRET}`,
+    code: `mcp.x.y({ password: "hunter2-hunter2" })`,
+    events: [
+      { ...traceToWire(honest).events[0], args: { api_key: 'abc' } },
+      { ...traceToWire(honest).events[1], result: SECRET, error: `no ${SECRET}` },
+    ],
+  };
+  await runCommand(['trace', 'import', '-'], system, { input: JSON.stringify(lie) });
+  const stored = await store.traces.get(honest.id);
+  expect(stored).toMatchObject({ executedPath: [read], toolInvocations: honest.toolInvocations });
+  expect(JSON.stringify(stored)).not.toMatch(/hush-hush|hunter2|"abc"|bank/);
+});
+
+test('[TRACE-17] forget shows what would go, asks, and says how many went', async () => {
+  const traces = [1, 2, 3].map((day) =>
+    wholeTrace({
+      id: randomUUID(),
+      sessionId: day === 1 ? 'first' : 'other',
+      executedAt: new Date(Date.UTC(2026, 10, day)),
+      events: call('a', null, day === 3 ? mail : read),
+    }),
+  );
+  const [one, two, three] = traces.map(({ id }) => id);
+  const { store, system } = await filled(...traces);
+  const forget = (args: string[], answer: boolean | null = null) =>
+    runCommand(['trace', 'forget', ...args], system, { answer });
+
+  const refused = await forget(['--session', 'other'], false);
+  expect(refused).toMatchObject({ code: 0, asked: ['Forget 2 traces?'], out: '' });
+  expect(refused.err).toContain(two);
+  expect(await forget(['--all'])).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
+  expect(await forget([one!, 'no-such-trace', '--yes'])).toMatchObject({ code: 1 });
+  expect(await store.traces.count()).toBe(3);
+
+  expect(await forget([])).toMatchObject({ code: 2 });
+  expect(await forget([one!, '--all', '--yes'])).toMatchObject({ code: 2 });
+  expect(await forget(['--all', '--session', 'first', '--yes'])).toMatchObject({ code: 2 });
+  expect(await store.traces.count()).toBe(3);
+
+  expect((await forget(['--tool', 'bank:*', '--yes'])).out).toBe(
+    'There is no such trace: nothing was forgotten.\n',
+  );
+  expect((await forget(['--tool', 'mail:*', '--before', '2026-11-03', '--yes', '--json'])).out).toBe(
+    '{"forgotten":0}\n',
+  );
+  expect((await forget(['--tool', 'mail:*'], true)).out).toBe('Forgot 1 trace.\n');
+  expect(await store.traces.get(three!)).toBeNull();
+  expect((await forget(['--before', '2026-11-02', '--yes'])).out).toBe('Forgot 1 trace.\n');
+  expect((await forget([two!, two!, '--yes', '--json'])).out).toBe('{"forgotten":1}\n');
+  expect(await store.traces.count()).toBe(0);
+});
