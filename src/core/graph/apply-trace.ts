@@ -1,0 +1,126 @@
+import { type CallSpan, callSpans } from '../tracing/call-spans.ts';
+import type { ValueFlow } from '../tracing/value-flow.ts';
+import { compareEdges, type EdgeType } from '../vocabulary/edge.ts';
+import { kindOf, type NodeId } from '../vocabulary/ids.ts';
+import type { TraceEvent } from '../vocabulary/trace-event.ts';
+import { directlyFollowed } from './follows.ts';
+import type { GraphChanges, GraphEdge, NodePair, NodeStatistics } from './graph-edge.ts';
+import type { NodeSighting, TypedGraph } from './typed-graph.ts';
+import type { PathPair } from './value-paths.ts';
+
+/** What one stored run says to the graph. */
+export interface TraceFacts {
+  /** When it ran, in milliseconds since 1970. */
+  readonly at: number;
+  readonly events: readonly TraceEvent[];
+  /** From the program's text: a value of `from` is used by `to`. They are templates until a value is seen. */
+  readonly staticProvides?: readonly NodePair[];
+  /** From the program's text: whether `to` runs was decided by `from`. Seen when both ran, in this order. */
+  readonly conditionals?: readonly NodePair[];
+  /** Values met again in this run. */
+  readonly valueFlow?: readonly ValueFlow[];
+  /** Of the executed plan, one pair per task and dependency. Those whose nodes did not both run do not count. */
+  readonly dependencies?: readonly NodePair[];
+}
+
+interface Tally extends NodePair {
+  readonly type: EdgeType;
+  readonly calls: Set<unknown>;
+  readonly paths: PathPair[];
+}
+
+/** Adds one run to the graph; O(events log events). Answers what a store has to write. */
+export function applyTrace(graph: TypedGraph, facts: TraceFacts): GraphChanges {
+  return applyTraces(graph, [facts]);
+}
+
+/** The same as one by one; what changed several times is told once. */
+export function applyTraces(graph: TypedGraph, runs: Iterable<TraceFacts>): GraphChanges {
+  const edges = new Set<GraphEdge>();
+  const statistics = new Set<NodeStatistics>();
+  for (const facts of runs) {
+    for (const { from, to, type } of declarations(facts)) {
+      const edge = graph.declare(from, to, type);
+      if (edge) edges.add(edge);
+    }
+    const { nodes, tallies } = readRun(facts);
+    for (const node of nodes) statistics.add(graph.count(node, facts.at));
+    for (const { calls, ...sighting } of tallies) {
+      const edge = graph.observe({ ...sighting, calls: calls.size }, facts.at);
+      if (edge) edges.add(edge);
+    }
+  }
+  return {
+    edges: [...edges].map((edge) => ({ ...edge })).sort(compareEdges),
+    statistics: [...statistics].map((each) => ({ ...each })).sort((a, b) => (a.node < b.node ? -1 : 1)),
+  };
+}
+
+function* declarations({ staticProvides, conditionals }: TraceFacts) {
+  for (const { from, to } of staticProvides ?? []) yield { from, to, type: 'provides' as const };
+  for (const { from, to } of conditionals ?? []) yield { from, to, type: 'conditional' as const };
+}
+
+function readRun(facts: TraceFacts): { nodes: Iterable<NodeSighting>; tallies: Iterable<Tally> } {
+  const spans = callSpans(facts.events);
+  const callsOf = Map.groupBy(spans, ({ start }) => start.node);
+  const repeats = new Map<NodeId, number>();
+
+  const tallies = new Map<string, Tally>();
+  /** `call` is what makes two sightings one: the call, or the task, of `to`. */
+  const see = (type: EdgeType, from: NodeId, to: NodeId, call: unknown, path?: PathPair) => {
+    const key = `${type} ${from.length} ${from}${to}`;
+    const tally = tallies.get(key) ?? { type, from, to, calls: new Set(), paths: [] };
+    tallies.set(key, tally);
+    tally.calls.add(call);
+    if (path) tally.paths.push(path);
+  };
+
+  const byId = new Map(spans.map((span) => [span.start.traceId, span]));
+  for (const span of spans) {
+    const parent = byId.get(span.start.parentTraceId ?? '');
+    if (parent) see('contains', parent.start.node, span.start.node, span);
+  }
+  for (const siblings of Map.groupBy(spans, ({ start }) => start.parentTraceId).values()) {
+    for (const [span, before] of precedingNodes(siblings)) {
+      for (const node of before) {
+        if (node === span.start.node) repeats.set(node, (repeats.get(node) ?? 0) + 1);
+        else see('sequence', node, span.start.node, span);
+      }
+    }
+  }
+  for (const { from, to, toTraceId, fromPath, toPath } of facts.valueFlow ?? []) {
+    see('provides', from, to, toTraceId, { fromPath, toPath });
+  }
+  for (const [task, { from, to }] of (facts.dependencies ?? []).entries()) {
+    if (callsOf.has(from) && callsOf.has(to)) see('dependency', from, to, task);
+  }
+  for (const { from, to } of facts.conditionals ?? []) {
+    const decidedAt = callsOf.get(from)?.[0]?.endTs ?? Number.POSITIVE_INFINITY;
+    for (const span of callsOf.get(to) ?? []) {
+      if (span.startTs >= decidedAt) see('conditional', from, to, span);
+    }
+  }
+  const nodes = callsOf.entries().map(([node, calls]) => ({
+    node,
+    calls: calls.length,
+    failures: calls.filter(({ end }) => !end?.success).length,
+    repeats: repeats.get(node) ?? 0,
+  }));
+  return { nodes, tallies: tallies.values() };
+}
+
+/**
+ * For each call the nodes it directly followed. Operations of user code (`code:map`) stand between most
+ * tool calls: they are steps of their own, and besides, tools are taken to follow one another through them.
+ */
+function precedingNodes(siblings: readonly CallSpan[]): Map<CallSpan, Set<NodeId>> {
+  const preceding = new Map<CallSpan, Set<NodeId>>(siblings.map((span) => [span, new Set()]));
+  const calls = siblings.filter(({ start }) => kindOf(start.node) !== 'operation');
+  for (const list of calls.length < siblings.length ? [siblings, calls] : [siblings]) {
+    for (const [i, followed] of directlyFollowed(list).entries()) {
+      for (const { start } of followed) preceding.get(list[i]!)!.add(start.node);
+    }
+  }
+  return preceding;
+}

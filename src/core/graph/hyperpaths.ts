@@ -1,0 +1,169 @@
+import type { NodeId } from '../vocabulary/ids.ts';
+import { PmlError } from '../vocabulary/pml-error.ts';
+import { IndexedHeap } from './indexed-heap.ts';
+
+/** A B-arc: `head` is reached once every node of `tail` is (AND); with an empty tail at once. */
+export interface Hyperedge {
+  readonly id: string;
+  readonly tail: readonly NodeId[];
+  readonly head: NodeId;
+  /** Greater than 0. */
+  readonly cost: number;
+}
+
+/** How the costs of a tail add up: all the work before it, or the longest wait before it. */
+export type TailCost = 'sum' | 'max';
+
+const DEFAULTS = { tailCost: 'sum' as TailCost };
+
+export interface Hyperpath {
+  readonly cost: number;
+  /** Each once, in an order in which every tail is reached before it is needed. */
+  readonly edges: readonly Hyperedge[];
+}
+
+interface Arc {
+  readonly edge: Hyperedge;
+  readonly tail: readonly number[];
+  readonly head: number;
+}
+
+/**
+ * Cheapest B-hyperpaths from some sources to every node. The cost of a node is 0 for a source, else the
+ * least over its arcs of arc cost + sum (or maximum) of its tail's costs; with `sum` a node needed twice
+ * counts twice, for the cheapest set of arcs is NP-hard (Gallo, Longo, Pallottino & Nguyen, "Directed
+ * hypergraphs and applications", 1993; Knuth, "A generalization of Dijkstra's algorithm", 1977).
+ *
+ * Changes touch only the nodes whose cost they change: Ramalingam & Reps, "An incremental algorithm for a
+ * generalization of the shortest-path problem" (1996). `#costs` is what is told, `#least` what the arcs
+ * say; nodes where the two differ are mended in order of the lesser.
+ */
+export class Hyperpaths {
+  readonly #tailCost: TailCost;
+  readonly #nodes: NodeId[] = [];
+  readonly #index = new Map<NodeId, number>();
+  readonly #arcs = new Map<string, Arc>();
+  readonly #into: Set<Arc>[] = [];
+  readonly #outOf: Set<Arc>[] = [];
+  readonly #costs: number[] = [];
+  readonly #least: number[] = [];
+  readonly #sources: ReadonlySet<number>;
+  readonly #open = new IndexedHeap(0);
+
+  constructor(
+    sources: Iterable<NodeId>,
+    edges: Iterable<Hyperedge> = [],
+    tailCost: TailCost = DEFAULTS.tailCost,
+  ) {
+    this.#tailCost = tailCost;
+    this.#sources = new Set([...sources].map((node) => this.#add(node)));
+    for (const source of this.#sources) this.#refresh(source);
+    this.update([...edges]);
+  }
+
+  /** Adds or replaces by id, then removes; costs are right again when it returns. */
+  update(edges: readonly Hyperedge[], removedIds: readonly string[] = []): void {
+    const bad = edges.find(({ cost }) => !(cost > 0 && cost < Number.POSITIVE_INFINITY));
+    if (bad) {
+      throw new PmlError('invalid_argument', `Hyperedge "${bad.id}" has cost ${bad.cost}`, {
+        hint: 'Costs are finite and greater than 0.',
+      });
+    }
+    const heads = new Set<number>();
+    const drop = (id: string) => {
+      const arc = this.#arcs.get(id);
+      if (!arc) return;
+      this.#arcs.delete(id);
+      this.#into[arc.head]!.delete(arc);
+      for (const node of arc.tail) this.#outOf[node]!.delete(arc);
+      heads.add(arc.head);
+    };
+    for (const edge of edges) {
+      drop(edge.id);
+      const tail = [...new Set(edge.tail)].sort().map((node) => this.#add(node));
+      const arc = { edge, tail, head: this.#add(edge.head) };
+      this.#arcs.set(edge.id, arc);
+      this.#into[arc.head]!.add(arc);
+      for (const node of tail) this.#outOf[node]!.add(arc);
+      heads.add(arc.head);
+    }
+    for (const id of removedIds) drop(id);
+    for (const head of heads) this.#refresh(head);
+    this.#mend();
+  }
+
+  /** Infinity when it cannot be reached. */
+  costOf(node: NodeId): number {
+    return this.#costs[this.#index.get(node) ?? -1] ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Null when it cannot be reached; of equally cheap arcs the one with the first id is taken. */
+  pathTo(node: NodeId): Hyperpath | null {
+    const cost = this.costOf(node);
+    if (cost === Number.POSITIVE_INFINITY) return null;
+    const taken = new Map<number, Arc>();
+    const wanted = [this.#index.get(node)!];
+    for (let at = wanted.pop(); at !== undefined; at = wanted.pop()) {
+      if (this.#sources.has(at) || taken.has(at)) continue;
+      const arc = this.#cheapestInto(at);
+      taken.set(at, arc);
+      wanted.push(...arc.tail);
+    }
+    // An arc costs something, so every head costs more than its tail: order of cost is order of need.
+    const edges = [...taken.values()]
+      .sort((a, b) => this.#costs[a.head]! - this.#costs[b.head]! || (a.edge.id < b.edge.id ? -1 : 1))
+      .map(({ edge }) => edge);
+    return { cost, edges };
+  }
+
+  #add(node: NodeId): number {
+    const known = this.#index.get(node);
+    if (known !== undefined) return known;
+    const index = this.#nodes.push(node) - 1;
+    this.#index.set(node, index);
+    this.#into.push(new Set());
+    this.#outOf.push(new Set());
+    this.#costs.push(Number.POSITIVE_INFINITY);
+    this.#least.push(Number.POSITIVE_INFINITY);
+    return index;
+  }
+
+  #mend(): void {
+    while (this.#open.length > 0) {
+      const node = this.#open.pop();
+      if (this.#least[node]! < this.#costs[node]!) {
+        this.#costs[node] = this.#least[node]!;
+      } else {
+        this.#costs[node] = Number.POSITIVE_INFINITY;
+        this.#refresh(node);
+      }
+      for (const arc of this.#outOf[node]!) this.#refresh(arc.head);
+    }
+  }
+
+  /** Asks the arcs again, and notes whether the node has to be mended. */
+  #refresh(node: number): void {
+    let least = this.#sources.has(node) ? 0 : Number.POSITIVE_INFINITY;
+    for (const arc of this.#into[node]!) least = Math.min(least, this.#costThrough(arc));
+    this.#least[node] = least;
+    const cost = this.#costs[node]!;
+    if (least === cost) this.#open.delete(node);
+    else this.#open.set(node, Math.min(least, cost));
+  }
+
+  #costThrough({ edge, tail }: Arc): number {
+    let before = 0;
+    for (const node of tail) {
+      const cost = this.#costs[node]!;
+      before = this.#tailCost === 'sum' ? before + cost : Math.max(before, cost);
+    }
+    return edge.cost + before;
+  }
+
+  #cheapestInto(node: number): Arc {
+    const cost = this.#costs[node]!;
+    return [...this.#into[node]!]
+      .filter((arc) => this.#costThrough(arc) === cost)
+      .reduce((first, arc) => (arc.edge.id < first.edge.id ? arc : first));
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { node } from '../../../test/support/random-graph.ts';
+import type { EdgeType } from '../vocabulary/edge.ts';
+import { neighbours, relationOf } from './neighbours.ts';
+import { TypedGraph } from './typed-graph.ts';
+
+const [a, b, c, d] = [node(0), node(1), node(2), node(3)];
+
+function seen(graph: TypedGraph, from: typeof a, to: typeof a, type: EdgeType, runs: number): void {
+  for (let run = 0; run < runs; run++) graph.observe({ from, to, type, calls: 2, paths: [] }, 0);
+}
+
+describe('[GRAPH-25] neighbours', () => {
+  const graph = new TypedGraph();
+  seen(graph, a, b, 'sequence', 2);
+  seen(graph, b, c, 'sequence', 3);
+  seen(graph, b, c, 'provides', 1);
+  seen(graph, d, b, 'contains', 5);
+  graph.declare(b, a, 'dependency');
+  const found = (
+    ...args: Parameters<typeof neighbours> extends [unknown, unknown, (infer Options)?] ? [Options] : []
+  ) => neighbours(graph, b, ...args).map((each) => each.node);
+
+  test('come by direction and type, those of most runs first', () => {
+    expect(found({})).toEqual([d, c, a]);
+    expect(found({ direction: 'in' })).toEqual([d, a]);
+    expect(found({ direction: 'out' })).toEqual([c, a]);
+    expect(found({ direction: 'in', types: ['sequence'] })).toEqual([a]);
+  });
+
+  test('carry their edges, counts and the greatest weight', () => {
+    expect(neighbours(graph, b, { direction: 'out' })[0]).toMatchObject({
+      node: c,
+      runs: 3,
+      calls: 6,
+      weight: 0.5,
+    });
+    expect(neighbours(graph, b)[2]).toMatchObject({ node: a, runs: 2, calls: 4, weight: 0.5 });
+    expect(neighbours(graph, b, { direction: 'out' })[0]?.edges.map(({ type }) => type)).toEqual([
+      'sequence',
+      'provides',
+    ]);
+  });
+});
+
+describe('[GRAPH-25] relation', () => {
+  test.each([
+    [3, 0, 'often_after'],
+    [0, 1, 'often_before'],
+    [4, 2, 'often_after'],
+    [3, 2, 'used_together'],
+    [2, 2, 'used_together'],
+  ] as const)('seen %d times after and %d times before: %s', (after, before, expected) => {
+    const graph = new TypedGraph();
+    seen(graph, a, b, 'sequence', after);
+    seen(graph, b, a, 'sequence', before);
+    // Runs speak louder than templates.
+    graph.declare(b, a, 'dependency');
+    expect(relationOf(graph, a, b)).toBe(expected);
+  });
+
+  test('without runs templates tell, and without order they are used together', () => {
+    const graph = new TypedGraph();
+    expect(relationOf(graph, a, b)).toBe('used_together');
+    graph.declare(a, b, 'dependency');
+    expect(relationOf(graph, a, b)).toBe('often_after');
+    expect(relationOf(graph, b, a)).toBe('often_before');
+  });
+});

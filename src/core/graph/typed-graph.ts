@@ -1,0 +1,211 @@
+import { compareEdges, type EdgeType } from '../vocabulary/edge.ts';
+import type { NodeId } from '../vocabulary/ids.ts';
+import type { GraphEdge, NodePair, NodeStatistics } from './graph-edge.ts';
+import { GraphSnapshot } from './snapshot.ts';
+import { countPaths, type PathPair } from './value-paths.ts';
+import { fadedWeight, sourceOf } from './weight.ts';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** What one run showed of an edge. */
+export interface EdgeSighting extends NodePair {
+  readonly type: EdgeType;
+  /** Calls of `to` in which it was seen. */
+  readonly calls: number;
+  readonly paths: readonly PathPair[];
+}
+
+/** What one run showed of a node. */
+export type NodeSighting = Pick<NodeStatistics, 'node' | 'calls' | 'failures' | 'repeats'>;
+
+interface GraphNode {
+  readonly statistics: Mutable<NodeStatistics>;
+  readonly out: Set<Mutable<GraphEdge>>;
+  readonly in: Set<Mutable<GraphEdge>>;
+}
+
+/**
+ * The memory: nodes, and edges identified by (from, to, type). Everything it learns is a sum or a maximum,
+ * so that any order of the same runs gives the same graph. Edges it gives out are live views: copy what
+ * shall stay as it is.
+ */
+export class TypedGraph {
+  readonly #nodes = new Map<NodeId, GraphNode>();
+  readonly #edges = new Map<string, Mutable<GraphEdge>>();
+  #newestRunAt: number | null = null;
+  #nonTemplateEdges = 0;
+  #snapshot: GraphSnapshot | undefined;
+
+  constructor(edges: Iterable<GraphEdge> = [], statistics: Iterable<NodeStatistics> = []) {
+    for (const edge of edges) if (edge.from !== edge.to) this.#insert({ ...edge });
+    for (const each of statistics) Object.assign(this.#node(each.node).statistics, each);
+    for (const { lastSeenAt } of [...this.#edges.values(), ...this.statistics()]) this.#seen(lastSeenAt);
+  }
+
+  get size(): { nodes: number; edges: number; nonTemplateEdges: number } {
+    return {
+      nodes: this.#nodes.size,
+      edges: this.#edges.size,
+      nonTemplateEdges: this.#nonTemplateEdges,
+    };
+  }
+
+  /** In order of id. */
+  nodes(): NodeId[] {
+    return [...this.#nodes.keys()].sort();
+  }
+
+  has(node: NodeId): boolean {
+    return this.#nodes.has(node);
+  }
+
+  /** In order of (from, to, type). */
+  edges(): GraphEdge[] {
+    return [...this.#edges.values()].sort(compareEdges);
+  }
+
+  edge(from: NodeId, to: NodeId, type: EdgeType): GraphEdge | undefined {
+    return this.#edges.get(keyOf(from, to, type));
+  }
+
+  edgesFrom(node: NodeId): Iterable<GraphEdge> {
+    return this.#nodes.get(node)?.out ?? [];
+  }
+
+  edgesTo(node: NodeId): Iterable<GraphEdge> {
+    return this.#nodes.get(node)?.in ?? [];
+  }
+
+  /** Of nodes that were called, in order of id. */
+  statistics(): NodeStatistics[] {
+    return this.nodes()
+      .map((node) => this.#nodes.get(node)!.statistics)
+      .filter(({ calls }) => calls > 0);
+  }
+
+  statisticsOf(node: NodeId): NodeStatistics {
+    return this.#nodes.get(node)?.statistics ?? noStatistics(node);
+  }
+
+  weightOf(edge: GraphEdge): number {
+    return fadedWeight(edge, this.#newestRunAt);
+  }
+
+  /** The graph as it is now, for algorithms; made when first asked for after a change. */
+  snapshot(): GraphSnapshot {
+    this.#snapshot ??= new GraphSnapshot(this.nodes(), this.edges(), (edge) => this.weightOf(edge));
+    return this.#snapshot;
+  }
+
+  /** A tool of the catalogue that nothing is known of yet. */
+  addNode(node: NodeId): void {
+    if (!this.#nodes.has(node)) this.#node(node);
+  }
+
+  /** Makes sure that the edge is there, as a template if nothing was seen of it. Undefined: it was there. */
+  declare(from: NodeId, to: NodeId, type: EdgeType): GraphEdge | undefined {
+    if (from === to || this.#edges.has(keyOf(from, to, type))) return undefined;
+    return this.#insert(unseen(from, to, type));
+  }
+
+  /** One run showed this edge. Undefined: it would be a self-loop. */
+  observe({ from, to, type, calls, paths }: EdgeSighting, at: number): GraphEdge | undefined {
+    if (from === to) return undefined;
+    const edge = this.#edges.get(keyOf(from, to, type)) ?? this.#insert(unseen(from, to, type));
+    if (edge.observedCount === 0) this.#nonTemplateEdges++;
+    edge.observedCount++;
+    edge.invocationCount += calls;
+    edge.source = sourceOf(edge.observedCount);
+    edge.lastSeenAt = Math.max(edge.lastSeenAt ?? at, at);
+    if (paths.length > 0) edge.valuePaths = countPaths(edge.valuePaths, paths);
+    this.#seen(at);
+    return edge;
+  }
+
+  /** One run called this node. */
+  count({ node, calls, failures, repeats }: NodeSighting, at: number): NodeStatistics {
+    const { statistics } = this.#node(node);
+    statistics.runs++;
+    statistics.calls += calls;
+    statistics.failures += failures;
+    statistics.repeats += repeats;
+    if (repeats > 0) statistics.repeatRuns++;
+    statistics.lastSeenAt = Math.max(statistics.lastSeenAt ?? at, at);
+    this.#seen(at);
+    return statistics;
+  }
+
+  /**
+   * Puts these edges in place of all of their type: for what follows from other things than traces.
+   * Answers what is new or differs, and what went.
+   */
+  replaceType(type: EdgeType, edges: readonly GraphEdge[]): { changed: GraphEdge[]; removed: GraphEdge[] } {
+    const next = new Map(edges.map((edge) => [keyOf(edge.from, edge.to, type), edge]));
+    const removed = [...this.#edges]
+      .filter(([key, edge]) => edge.type === type && !next.has(key))
+      .map(([, edge]) => edge);
+    const changed = [...next].filter(([key, edge]) => !isSame(this.#edges.get(key), edge));
+    for (const edge of removed) this.#delete(edge);
+    for (const [key, edge] of changed) {
+      const old = this.#edges.get(key);
+      if (old) this.#delete(old);
+      this.#insert({ ...edge, type });
+      this.#seen(edge.lastSeenAt);
+    }
+    return { changed: changed.map(([, edge]) => edge), removed };
+  }
+
+  #node(id: NodeId): GraphNode {
+    const known = this.#nodes.get(id);
+    if (known) return known;
+    const node = { statistics: noStatistics(id), out: new Set<GraphEdge>(), in: new Set<GraphEdge>() };
+    this.#nodes.set(id, node);
+    this.#snapshot = undefined;
+    return node;
+  }
+
+  #insert(edge: Mutable<GraphEdge>): Mutable<GraphEdge> {
+    this.#edges.set(keyOf(edge.from, edge.to, edge.type), edge);
+    this.#node(edge.from).out.add(edge);
+    this.#node(edge.to).in.add(edge);
+    if (edge.observedCount > 0) this.#nonTemplateEdges++;
+    this.#snapshot = undefined;
+    return edge;
+  }
+
+  #delete(edge: GraphEdge): void {
+    this.#edges.delete(keyOf(edge.from, edge.to, edge.type));
+    this.#nodes.get(edge.from)?.out.delete(edge);
+    this.#nodes.get(edge.to)?.in.delete(edge);
+    if (edge.observedCount > 0) this.#nonTemplateEdges--;
+    this.#snapshot = undefined;
+  }
+
+  #seen(at: number | null): void {
+    if (at === null) return;
+    this.#newestRunAt = Math.max(this.#newestRunAt ?? at, at);
+    this.#snapshot = undefined;
+  }
+}
+
+/** The length keeps two pairs of ids apart that read the same end to end. */
+function keyOf(from: NodeId, to: NodeId, type: EdgeType): string {
+  return `${type} ${from.length} ${from}${to}`;
+}
+
+function unseen(from: NodeId, to: NodeId, type: EdgeType): Mutable<GraphEdge> {
+  const counts = { observedCount: 0, invocationCount: 0 };
+  return { from, to, type, source: 'template', ...counts, lastSeenAt: null, valuePaths: [] };
+}
+
+function noStatistics(node: NodeId): Mutable<NodeStatistics> {
+  return { node, runs: 0, calls: 0, failures: 0, repeats: 0, repeatRuns: 0, lastSeenAt: null };
+}
+
+function isSame(a: GraphEdge | undefined, b: GraphEdge): boolean {
+  return (
+    a?.observedCount === b.observedCount &&
+    a.invocationCount === b.invocationCount &&
+    a.lastSeenAt === b.lastSeenAt
+  );
+}

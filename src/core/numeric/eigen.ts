@@ -1,0 +1,155 @@
+/** Eigenvalues in descending order; row `i` of `vectors` belongs to `values[i]` and has length 1. */
+export interface Eigen {
+  readonly size: number;
+  /** [size] */
+  readonly values: Float64Array;
+  /** [size x size], row-major */
+  readonly vectors: Float64Array;
+}
+
+const MAX_SWEEPS = 60;
+
+/**
+ * All eigenvalues and eigenvectors of a symmetric matrix ([size x size], row-major; only its lower
+ * triangle is read): Householder reduction to a tridiagonal matrix, then implicit QL (Wilkinson & Reinsch,
+ * "Handbook for automatic computation II", 1971: tred2 and tql2). Vectors are held as rows throughout, so
+ * that each rotation runs along two contiguous rows. O(size^3); equal eigenvalues are no obstacle.
+ */
+export function symmetricEigen(matrix: Float64Array, size: number): Eigen {
+  const diagonal = new Float64Array(size);
+  const beside = new Float64Array(size);
+  const basis = reduce(matrix.slice(), size, diagonal, beside);
+  diagonalise(basis, size, diagonal, beside);
+  const order = [...diagonal.keys()].sort((i, j) => diagonal[j]! - diagonal[i]! || i - j);
+  const vectors = new Float64Array(size * size);
+  for (const [row, from] of order.entries()) {
+    vectors.set(basis.subarray(from * size, (from + 1) * size), row * size);
+  }
+  return { size, values: Float64Array.from(order, (i) => diagonal[i]!), vectors };
+}
+
+/**
+ * Householder: `diagonal` and `beside` (entry i couples i - 1 and i) receive the tridiagonal matrix.
+ * Answers the orthogonal basis, one vector per row.
+ */
+function reduce(a: Float64Array, n: number, diagonal: Float64Array, beside: Float64Array): Float64Array {
+  /** The reflections' vectors, scaled so that each is I - u uᵀ / h. */
+  const reflections: { readonly u: Float64Array; readonly h: number }[] = [];
+  const p = new Float64Array(n);
+  for (let i = n - 1; i > 0; i--) {
+    const row = a.subarray(i * n, i * n + i);
+    const u = row.slice();
+    let squares = 0;
+    for (let k = 0; k < i; k++) squares += u[k]! * u[k]!;
+    diagonal[i] = a[i * n + i]!;
+    const last = u[i - 1]!;
+    // Nothing but the neighbour is left: the row is tridiagonal already.
+    if (squares - last * last <= Number.MIN_VALUE) {
+      beside[i] = last;
+      reflections.push({ u, h: 0 });
+      continue;
+    }
+    const g = last >= 0 ? -Math.sqrt(squares) : Math.sqrt(squares);
+    const h = squares - last * g;
+    beside[i] = g;
+    u[i - 1] = last - g;
+    // p = A u / h from the lower triangle, K = uᵀp / 2h, q = p - K u, A -= u qᵀ + q uᵀ.
+    p.fill(0, 0, i);
+    for (let r = 0; r < i; r++) {
+      const start = r * n;
+      let sum = a[start + r]! * u[r]!;
+      for (let c = 0; c < r; c++) {
+        sum += a[start + c]! * u[c]!;
+        p[c]! += a[start + c]! * u[r]!;
+      }
+      p[r]! += sum;
+    }
+    let k = 0;
+    for (let r = 0; r < i; r++) {
+      p[r]! /= h;
+      k += p[r]! * u[r]!;
+    }
+    k /= 2 * h;
+    for (let r = 0; r < i; r++) p[r]! -= k * u[r]!;
+    for (let r = 0; r < i; r++) {
+      const start = r * n;
+      const [ur, pr] = [u[r]!, p[r]!];
+      for (let c = 0; c <= r; c++) a[start + c]! -= ur * p[c]! + pr * u[c]!;
+    }
+    reflections.push({ u, h });
+  }
+  if (n > 0) diagonal[0] = a[0]!;
+  return accumulate(reflections, n);
+}
+
+/** The product of the reflections, transposed. */
+function accumulate(
+  reflections: readonly { readonly u: Float64Array; readonly h: number }[],
+  n: number,
+): Float64Array {
+  const basis = new Float64Array(n * n);
+  for (let i = 0; i < n; i++) basis[i * n + i] = 1;
+  for (const { u, h } of reflections.toReversed()) {
+    if (h === 0) continue;
+    // Rows below u's length only touch the leading block, in which everything so far lies.
+    for (let r = 0; r < u.length; r++) {
+      const start = r * n;
+      let dot = 0;
+      for (let c = 0; c < u.length; c++) dot += basis[start + c]! * u[c]!;
+      dot /= h;
+      for (let c = 0; c < u.length; c++) basis[start + c]! -= dot * u[c]!;
+    }
+  }
+  return basis;
+}
+
+/** Implicit QL: the tridiagonal matrix becomes diagonal, and the rows of `basis` its eigenvectors. */
+function diagonalise(basis: Float64Array, n: number, d: Float64Array, beside: Float64Array): void {
+  const e = new Float64Array(n);
+  e.set(beside.subarray(1));
+  for (let l = 0; l < n; l++) {
+    for (let sweep = 0; ; sweep++) {
+      let m = l;
+      while (m < n - 1 && Math.abs(e[m]!) > Number.EPSILON * (Math.abs(d[m]!) + Math.abs(d[m + 1]!))) m++;
+      if (m === l) break;
+      if (sweep === MAX_SWEEPS) throw new Error('The eigenvalues did not converge');
+      let g = (d[l + 1]! - d[l]!) / (2 * e[l]!);
+      let r = Math.hypot(g, 1);
+      g = d[m]! - d[l]! + e[l]! / (g + (g >= 0 ? r : -r));
+      let [s, c, p] = [1, 1, 0];
+      let i = m - 1;
+      for (; i >= l; i--) {
+        const f = s * e[i]!;
+        const b = c * e[i]!;
+        r = Math.hypot(f, g);
+        e[i + 1] = r;
+        if (r === 0) {
+          d[i + 1]! -= p;
+          e[m] = 0;
+          break;
+        }
+        s = f / r;
+        c = g / r;
+        g = d[i + 1]! - p;
+        const t = (d[i]! - g) * s + 2 * c * b;
+        p = s * t;
+        d[i + 1] = g + p;
+        g = c * t - b;
+        rotate(basis, i * n, n, c, s);
+      }
+      if (r === 0 && i >= l) continue;
+      d[l]! -= p;
+      e[l] = g;
+      e[m] = 0;
+    }
+  }
+}
+
+/** Turns the row at `start` and the one after it into each other. */
+function rotate(basis: Float64Array, start: number, n: number, c: number, s: number): void {
+  for (let k = start; k < start + n; k++) {
+    const [upper, lower] = [basis[k]!, basis[k + n]!];
+    basis[k + n] = s * upper + c * lower;
+    basis[k] = c * upper - s * lower;
+  }
+}
