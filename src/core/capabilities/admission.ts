@@ -2,12 +2,11 @@ import type { StaticStructure } from '../structure/static-structure.ts';
 import type { DerivedTrace } from '../tracing/derive-trace.ts';
 import { REDACTED } from '../tracing/redact.ts';
 import { kindOf } from '../vocabulary/ids.ts';
+import { MAX_PROGRAM } from './template.ts';
 
 const DEFAULTS = {
   /** Independent successful runs that make a candidate active. */
   successfulRuns: 2,
-  /** Characters of a program that is still a routine and not a data set. */
-  maxCode: 64 * 1024,
 };
 
 export interface AdmissionEvidence {
@@ -43,7 +42,7 @@ export interface SuccessfulRun {
  * - is as long as a data set.
  */
 export function isWorthKeeping({ code, structure, trace }: SuccessfulRun): boolean {
-  if (code.length > DEFAULTS.maxCode || code.includes(REDACTED)) return false;
+  if (code.length > MAX_PROGRAM || code.includes(REDACTED)) return false;
   if (!structure || structure.unresolved.length > 0) return false;
   const [first, ...others] = structure.nodes;
   if (first?.type === 'capability' && others.length === 0) return false;

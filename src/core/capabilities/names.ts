@@ -8,14 +8,25 @@ export interface Names {
   parentOf(node: Node): Node | null;
   /** Uses of a name that the program does not declare where they stand. */
   free(name: string): readonly Node[];
-  /** Whether `args` means the program's arguments at this node. */
-  seesArguments(node: Node): boolean;
+  /** Where a name is used that is declared here. */
+  usesOf(declared: Node): readonly Node[];
+  /** Whether `args` means the program's arguments where this literal stands. */
+  seesArguments(literal: Node): boolean;
 }
+
+const MAY_BE_LITERAL = new Set([
+  'Literal',
+  'TemplateLiteral',
+  'TemplateElement',
+  'UnaryExpression',
+  'ArrayExpression',
+]);
 
 export function resolveNames(program: Program): Names {
   const declarations = new Map<Node, ScopeTrackerNode>();
   const parents = new Map<Node, Node | null>();
-  const free = new Map<string, Node[]>();
+  /** By declaration, or by name where there is none. */
+  const uses = new Map<ScopeTrackerNode | string, Node[]>();
   const blind = new Set<Node>();
   const scopeTracker = new ScopeTracker({ preserveExitedScopes: true });
   walk(program, { scopeTracker });
@@ -25,15 +36,16 @@ export function resolveNames(program: Program): Names {
     scopeTracker,
     enter(node, parent) {
       parents.set(node, parent);
-      if (scopeTracker.isDeclared('args')) blind.add(node);
+      if (MAY_BE_LITERAL.has(node.type) && scopeTracker.isDeclared('args')) blind.add(node);
       if (node.type !== 'Identifier') return;
-      const declaration = scopeTracker.getDeclaration(node.name);
-      if (declaration && declaration.type !== 'FunctionArguments') declarations.set(node, declaration);
-      else if (isReferenceIdentifier(node, parent)) {
-        const uses = free.get(node.name);
-        if (uses) uses.push(node);
-        else free.set(node.name, [node]);
-      }
+      const found = scopeTracker.getDeclaration(node.name);
+      const declaration = found?.type === 'FunctionArguments' ? null : found;
+      if (declaration) declarations.set(node, declaration);
+      if (!isReferenceIdentifier(node, parent) || declaration?.node === node) return;
+      const key = declaration ?? node.name;
+      const others = uses.get(key);
+      if (others) others.push(node);
+      else uses.set(key, [node]);
     },
     leave(node) {
       // Within itself, a function's name may be hidden by a parameter of the same name.
@@ -45,25 +57,11 @@ export function resolveNames(program: Program): Names {
   return {
     declarationOf: (identifier) => declarations.get(identifier) ?? null,
     parentOf: (node) => parents.get(node) ?? null,
-    free: (name) => free.get(name) ?? [],
-    seesArguments: (node) => !blind.has(node),
+    free: (name) => uses.get(name) ?? [],
+    usesOf(declared) {
+      const declaration = declarations.get(declared);
+      return (declaration && uses.get(declaration)) ?? [];
+    },
+    seesArguments: (literal) => !blind.has(literal),
   };
-}
-
-/** What a `const` of this name was set to: `init` whole, or what lies in it at `path`. */
-export function constantOf(identifier: Node, names: Names): { init: Node; path: readonly string[] } | null {
-  const declaration = names.declarationOf(identifier);
-  if (declaration?.type !== 'Variable' || declaration.variableNode.kind !== 'const') return null;
-  const path: string[] = [];
-  for (let node: Node = declaration.node; ; ) {
-    const parent = names.parentOf(node);
-    if (parent?.type === 'VariableDeclarator')
-      return parent.id === node && parent.init ? { init: parent.init, path } : null;
-    if (parent?.type === 'Property' && parent.value === node) {
-      const { key } = parent;
-      if (parent.computed || key.type !== 'Identifier') return null;
-      path.unshift(key.name);
-    } else if (parent?.type !== 'ObjectPattern') return null;
-    node = parent;
-  }
 }

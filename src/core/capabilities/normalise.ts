@@ -63,8 +63,7 @@ export function normalise(body: readonly Node[], names: Names, isFixed: (literal
       case 'Literal':
         return `Literal(${JSON.stringify('regex' in node && node.regex ? node.regex : node.raw)})`;
       case 'TemplateLiteral':
-        for (const part of node.quasis) addText(part);
-        return `TemplateLiteral(${list(node.expressions)})`;
+        return `TemplateLiteral([${node.quasis.map(writeText).join('')}],${list(node.expressions)})`;
       case 'TaggedTemplateExpression': {
         // The tag sees the parts as they are written, so they belong to the program.
         const parts = node.quasi.quasis.map(({ value }) => value.raw);
@@ -141,16 +140,13 @@ export function normalise(body: readonly Node[], names: Names, isFixed: (literal
   }
 
   /** A part's span has its delimiters in it: a backtick or `}` before, a backtick or `${` after. */
-  function addText(part: Node & { type: 'TemplateElement' }): void {
+  function writeText(part: Node & { type: 'TemplateElement' }): string {
     const { raw, cooked } = part.value;
-    const start = part.start + 1;
-    literals.push({
-      kind: 'text',
-      value: cooked ?? raw,
-      node: part,
-      start,
-      end: part.end - (part.tail ? 1 : 2),
-    });
+    const value = cooked ?? raw;
+    if (isFixed(part)) return `Fixed(${JSON.stringify(value)})`;
+    const [start, end] = [part.start + 1, part.end - (part.tail ? 1 : 2)];
+    literals.push({ kind: 'text', value, node: part, start, end });
+    return '#text';
   }
 }
 

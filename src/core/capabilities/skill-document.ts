@@ -8,16 +8,14 @@ import { type ParametersSchema, parametersSchema } from './parameters-schema.ts'
 import { readSlots } from './read-slots.ts';
 import { type Skill, skillManual } from './skill-manual.ts';
 import { isReserved } from './slug.ts';
-import { templateOf } from './template.ts';
+import { MAX_PROGRAM, templateOf } from './template.ts';
 import { checkArguments } from './validate-arguments.ts';
 
-export const SKILL_FORMAT = 'pml-capability/1';
+const SKILL_FORMAT = 'pml-capability/1';
 
 const DEFAULTS = {
   /** Characters of capability.json. */
   maxText: 1024 * 1024,
-  /** Characters of the program. */
-  maxSource: 64 * 1024,
   maxDescription: 1024,
   maxIntent: 2000,
   /** Tools and aliases. */
@@ -138,7 +136,7 @@ const FIELDS = {
     description: { type: 'string', maxLength: DEFAULTS.maxDescription },
     intent: { type: 'string', maxLength: DEFAULTS.maxIntent },
     tools_used: names,
-    source: { type: 'string', maxLength: DEFAULTS.maxSource },
+    source: { type: 'string', maxLength: MAX_PROGRAM },
     slots: { type: 'array' },
     parameters: { type: ['object', 'null'] },
     output: { type: ['object', 'null'] },

@@ -59,7 +59,7 @@ ${fenced(code)}
 }
 
 /** `count_words` -> `count-words`: lower-case letters, digits and single hyphens. */
-export function skillName(slug: string): string {
+function skillName(slug: string): string {
   const name = slug
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')

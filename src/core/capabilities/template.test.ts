@@ -48,6 +48,11 @@ describe('[CAP-2] what does not make another program', () => {
     ['literals', 'return a("x", 1, true, 2n)', 'return a("y", 2.5, false, 3n)'],
     ['signs', 'return a(5, 5n)', 'return a(-5, -5n)'],
     ['lists', 'f(["a", "b"])', 'f(["c"])'],
+    [
+      'text beside tools in a map',
+      'const { a } = mcp; const r = a.b; x.map((y) => r({ y, q: "1" }))',
+      'const { a } = mcp; const r = a.b; x.map((y) => r({ y, q: "2" }))',
+    ],
     ['text in templates', 'return `a${x}b`', 'return `${x} and more`'],
   ];
   test.each(same)('%s', (_, one, other) => expect(identity(other)).toBe(identity(one)));
@@ -63,6 +68,38 @@ describe('[CAP-3] what makes another program', () => {
     ['indices', 'return a[0]', 'return a[1]'],
     ['tools', 'mcp.a.b({})', 'mcp.a.c({})'],
     ['tools behind a constant', 'const t = "b"; mcp.a[t]({})', 'const t = "c"; mcp.a[t]({})'],
+    ['tools behind a sum', 'mcp.a["b" + x + "c"]({})', 'mcp.a["b" + x + "d"]({})'],
+    [
+      'tools behind folded text',
+      'const t = "b"; mcp.a[`x${t + "y"}`]({})',
+      'const t = "b"; mcp.a[`z${t + "y"}`]({})',
+    ],
+    [
+      'tools behind a function',
+      'const f = (t) => mcp.a[t]({}); f("b")',
+      'const f = (t) => mcp.a[t]({}); f("c")',
+    ],
+    [
+      'servers handed on',
+      'const f = (s) => s.read({}); f(mcp["a"]); x["k"]',
+      'const f = (s) => s.read({}); f(mcp["b"]); x["k"]',
+    ],
+    [
+      'tools of a server handed on',
+      'const f = (s, t) => s[t]({}); f(mcp.a, "b")',
+      'const f = (s, t) => s[t]({}); f(mcp.a, "c")',
+    ],
+    ['tools of a variable', 'let m = mcp.a; m[k("b")]({})', 'let m = mcp.a; m[k("c")]({})'],
+    [
+      'tools out of a list',
+      'for (const t of ["a", "b"]) mcp.a[t]({})',
+      'for (const t of ["a", "c"]) mcp.a[t]({})',
+    ],
+    [
+      'capabilities behind a name',
+      'const s = "b"; capabilities[s]({})',
+      'const s = "c"; capabilities[s]({})',
+    ],
     ['order', 'a(); b()', 'b(); a()'],
     ['order of keys', 'return { a: f(), b: g() }', 'return { b: g(), a: f() }'],
     ['order of arguments', 'const a = 1, b = 2; f(a, b)', 'const a = 1, b = 2; f(b, a)'],
@@ -280,8 +317,18 @@ describe('[CAP-4] literals of a program', () => {
   });
 });
 
-test('[CAP-4] code that cannot be read or is nested too deeply is told so', () => {
+test('[CAP-4] constants that use each other over and over are followed once', () => {
+  const doubled = (value: (name: string) => string) =>
+    Array.from({ length: 200 }, (_, n) => `const v${n + 1} = ${value(`v${n}`)};`).join('');
+  const sums = `const v0 = "a"; ${doubled((v) => `${v} + ${v}`)} mcp.a[v200]({})`;
+  const objects = `const v0 = "a"; ${doubled((v) => `{ x: ${v}, y: ${v} }`)} mcp.a.b(v200)`;
+  expect(template(sums).slots).toEqual([]);
+  expect(template(objects).slots).toHaveLength(1);
+});
+
+test('[CAP-4] code that cannot be read, is too long or nested too deeply is told so', () => {
   expect(templateOf('const = 1')).toMatchObject({ ok: false, error: { code: 'invalid_argument' } });
+  expect(templateOf(`// ${'x'.repeat(70_000)}`)).toMatchObject({ ok: false, error: { code: 'too_large' } });
   const deep = `return ${'['.repeat(2000)}x${']'.repeat(2000)}`;
   expect(templateOf(deep)).toMatchObject({ ok: false, error: { code: 'too_large' } });
 });

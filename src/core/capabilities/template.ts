@@ -1,15 +1,19 @@
 import { type ParsedProgram, parseProgram } from '../structure/parse-program.ts';
 import type { ErrorShape } from '../vocabulary/pml-error.ts';
 import type { Outcome } from '../vocabulary/result.ts';
-import { type CallArgument, followLiterals } from './call-arguments.ts';
+import { argumentLiterals, type CallArgument } from './argument-literals.ts';
 import type { LiteralValue } from './literal.ts';
 import { nameHint } from './name-hint.ts';
 import { resolveNames } from './names.ts';
 import { normalise } from './normalise.ts';
+import { toolNames } from './tool-names.ts';
 import { type UsedArguments, usedArguments } from './used-arguments.ts';
 
 /** Of the normal form: an identity holds only among those made alike. */
 const FORMAT = 'pml-template/1';
+
+/** Characters of a program that is still a routine and not a data set. */
+export const MAX_PROGRAM = 64 * 1024;
 
 /** A literal of a program: where another run of the same program may hold another value. */
 export interface LiteralSlot extends LiteralValue {
@@ -35,6 +39,7 @@ export interface Template {
 
 /** The program without what does not make it another program, and the literals taken out of it. */
 export function templateOf(source: string): Outcome<Template> {
+  if (source.length > MAX_PROGRAM) return { ok: false, error: TOO_LONG };
   const parsed = parseProgram(source);
   if (!parsed.ok) return parsed;
   try {
@@ -56,6 +61,12 @@ export function identityOf(
   return { ok: true, value: { codeHash, template: template.value } };
 }
 
+const TOO_LONG: ErrorShape = {
+  code: 'too_large',
+  message: `The code is longer than the ${MAX_PROGRAM} characters a capability may have`,
+  hint: 'Put data into a file or into arguments.',
+};
+
 const TOO_DEEP: ErrorShape = {
   code: 'too_large',
   message: 'The code is nested too deeply to be compared with others',
@@ -64,11 +75,12 @@ const TOO_DEEP: ErrorShape = {
 
 function readTemplate({ program, body, offset }: ParsedProgram): Template {
   const names = resolveNames(program);
-  const { argumentOf, naming } = followLiterals(program, names);
+  const argumentOf = argumentLiterals(program, names);
+  const namesTool = toolNames(names);
   const { text, literals } = normalise(
     body.body,
     names,
-    (literal) => naming.has(literal) || names.parentOf(literal)?.type === 'TSEnumMember',
+    (literal) => namesTool(literal) || names.parentOf(literal)?.type === 'TSEnumMember',
   );
   const slots = literals
     .sort((a, b) => a.start - b.start)

@@ -2,6 +2,7 @@ import type { Node } from 'oxc-parser';
 import { bareNode, staticKey, valueNode } from './bare-node.ts';
 import { type LiteralValue, literalValue } from './literal.ts';
 import type { Names } from './names.ts';
+import { userOf } from './user-of.ts';
 
 /** `args.name` in the program. */
 export interface UsedArgument {
@@ -55,11 +56,4 @@ export function usedArguments(names: Names): UsedArguments {
 function fallbackOf(use: Node, user: Node | null): Node | null {
   if (user?.type !== 'LogicalExpression' && user?.type !== 'AssignmentExpression') return null;
   return valueNode(user.left) === use && FALLBACK_OPERATORS.has(user.operator) ? user.right : null;
-}
-
-/** What uses the value, past parentheses, casts and the ends of `?.` chains. */
-function userOf(node: Node, names: Names): Node | null {
-  let user = names.parentOf(node);
-  while (user && valueNode(user) !== user) user = names.parentOf(user);
-  return user;
 }

@@ -1,11 +1,12 @@
 import type { Node, Program } from 'oxc-parser';
 import { walk } from 'oxc-walker';
-import { bareNode, staticKey, valueNode } from './bare-node.ts';
+import { staticKey, valueNode } from './bare-node.ts';
+import { constantOf, constantValue } from './constant-value.ts';
 import { literalValue } from './literal.ts';
-import { constantOf, type Names } from './names.ts';
+import type { Names } from './names.ts';
 
 const DEFAULTS = {
-  /** How many constants in a row are followed; the text may set them in a circle. */
+  /** How many aliases in a row are followed; the text may set them in a circle. */
   maxHops: 32,
 };
 
@@ -17,12 +18,11 @@ export interface CallArgument {
 }
 
 /**
- * Follows literals as far as the text tells: which ones are arguments of tool and capability calls (directly,
- * inside objects and lists, by way of a `const`), and which ones name the tool to call.
+ * The literals that are arguments of tool and capability calls: directly, inside objects and lists, or by way of
+ * a `const`, as far as the text tells.
  */
-export function followLiterals(program: Program, names: Names) {
-  const argumentOf = new Map<Node, CallArgument>();
-  const naming = new Set<Node>();
+export function argumentLiterals(program: Program, names: Names): ReadonlyMap<Node, CallArgument> {
+  const found = new Map<Node, CallArgument>();
   const marked = new Set<Node>();
   walk(program, {
     enter(node) {
@@ -32,7 +32,7 @@ export function followLiterals(program: Program, names: Names) {
       if (tool && given) mark(given, tool, '');
     },
   });
-  return { argumentOf, naming };
+  return found;
 
   /** `['mcp', 'filesystem', 'read_file']`, whatever aliases lead there; null when only a run can tell. */
   function pathOf(wrapped: Node, hops = 0): readonly string[] | null {
@@ -46,51 +46,22 @@ export function followLiterals(program: Program, names: Names) {
     }
     if (node.type !== 'MemberExpression') return null;
     const base = pathOf(node.object, hops + 1);
-    const key = base && isOfTools(base) ? keyOf(node) : null;
-    return key === null || !base ? null : [...base, key];
+    const key = base && keyOf(node);
+    return base && typeof key === 'string' ? [...base, key] : null;
   }
 
-  function keyOf(member: Node & { type: 'MemberExpression' }): string | null {
+  function keyOf(member: Node & { type: 'MemberExpression' }): unknown {
     const key = staticKey(member.property, member.computed);
-    if (key !== null) return key;
-    const source = settledValue(member.property);
-    const value = literalValue(source)?.value;
-    if (typeof value !== 'string') return null;
-    naming.add(source);
-    return value;
-  }
-
-  /** What a `const`, or a property of a `const` object, was set to; else the node itself. */
-  function settledValue(wrapped: Node, hops = 0): Node {
-    const node = bareNode(wrapped);
-    if (hops > DEFAULTS.maxHops) return node;
-    if (node.type === 'Identifier') {
-      const constant = constantOf(node, names);
-      if (!constant) return node;
-      let value: Node | null = settledValue(constant.init, hops + 1);
-      for (const key of constant.path) value = value && propertyOf(value, key, hops + 1);
-      return value ?? node;
-    }
-    if (node.type !== 'MemberExpression') return node;
-    const key = staticKey(node.property, node.computed);
-    return (key !== null && propertyOf(settledValue(node.object, hops + 1), key, hops + 1)) || node;
-  }
-
-  function propertyOf(object: Node, key: string, hops: number): Node | null {
-    if (object.type !== 'ObjectExpression') return null;
-    const property = object.properties.findLast(
-      (one) => one.type === 'Property' && staticKey(one.key, one.computed) === key,
-    );
-    return property?.type === 'Property' ? settledValue(property.value, hops) : null;
+    return key ?? literalValue(constantValue(member.property, names))?.value;
   }
 
   /** The first call that a value goes to counts; marking each once also keeps shared objects cheap. */
   function mark(given: Node, tool: string, name: string): void {
-    const node = settledValue(given);
+    const node = constantValue(given, names);
     if (marked.has(node)) return;
     marked.add(node);
     if (literalValue(node)) {
-      if (name !== '') argumentOf.set(node, { tool, name });
+      if (name !== '') found.set(node, { tool, name });
     } else if (node.type === 'ObjectExpression') {
       for (const property of node.properties) {
         if (property.type === 'SpreadElement') mark(property.argument, tool, name);
@@ -105,10 +76,6 @@ export function followLiterals(program: Program, names: Names) {
       });
     }
   }
-}
-
-function isOfTools([root]: readonly string[]): boolean {
-  return root === 'mcp' || root === 'capabilities';
 }
 
 function toolOf(path: readonly string[] | null): string | null {
