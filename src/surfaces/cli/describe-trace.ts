@@ -87,7 +87,7 @@ function mark(success: boolean): string {
 }
 
 /** `0.42 ms`, `12.3 ms`, `250 ms`, `3.2 s` */
-export function duration(ms: number): string {
+function duration(ms: number): string {
   if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`;
   return `${ms.toFixed(ms >= 100 ? 0 : ms >= 10 ? 1 : 2)} ms`;
 }
