@@ -1,5 +1,6 @@
 import { createConsoleBudget } from '../../engine/ports/guest/console-budget.ts';
 import { callTooLarge, limitFailure } from '../../engine/ports/guest/limit-failure.ts';
+import { startWallClock } from '../../engine/ports/guest/wall-clock.ts';
 import type {
   ConsoleLine,
   GuestCallError,
@@ -17,7 +18,6 @@ import type { ChildExit, ChildListener, GuestChild } from './guest-child.ts';
 import { startHostWatch } from './host-watch.ts';
 import { createMarkReader } from './mark-reader.ts';
 import type { ChildMessage } from './messages.ts';
-import { startWallClock } from './wall-clock.ts';
 
 const DEFAULTS = {
   /** Milliseconds a child has to end a run it is told to stop, before it is killed. */

@@ -1,5 +1,5 @@
 import type { SiteNames } from '../../engine/ports/guest/guest-hooks.ts';
-import type { ConsoleLine, GuestCallError, GuestFailure, SandboxSettings } from '../../engine/ports.ts';
+import type { ConsoleLine, GuestFailure, GuestMark, SandboxSettings } from '../../engine/ports.ts';
 
 /** Heads of the packets to the child; what they carry as texts is said beside. */
 export type HostMessage = StartMessage | ReplyMessage | EntryMessage | { readonly type: 'stop' };
@@ -60,20 +60,16 @@ export type ChildMessage =
     };
 
 /**
- * Frame, site, then either start, end and success of an operation, or moment and outcome of a decision.
- * Moments are milliseconds of the machine's monotonic clock, which all its processes share.
+ * A mark and its frame. Its moments are milliseconds of the machine's monotonic clock, which all its
+ * processes share.
  */
-export type WireMark =
-  | readonly [frame: number, site: number, startedAt: number, endedAt: number, success: boolean]
-  | readonly [frame: number, site: number, at: number, taken: string];
+export type WireMark = readonly [frame: number, mark: GuestMark];
 
 /** What the watching thread of a child says, as one line of its stderr, before it ends its process. */
 export interface LastWords {
   readonly limit: 'memory' | 'cpu';
   readonly cpuMs: number;
 }
-
-export const refusalText = (error: GuestCallError) => JSON.stringify(error);
 
 /** The machine's monotonic clock, in milliseconds. */
 export const monotonicNow = () => Number(process.hrtime.bigint()) / 1e6;

@@ -21,9 +21,15 @@ const failure = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['stuck', 'no_data', 'cancelled', 'crashed']), message: text }),
 ]);
 
-const mark = z.union([
-  z.tuple([number, number, moment, moment, z.boolean()]),
-  z.tuple([number, number, moment, z.string().max(256)]),
+const mark = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('operation'),
+    site: number,
+    startedAt: moment,
+    endedAt: moment,
+    success: z.boolean(),
+  }),
+  z.strictObject({ kind: z.literal('decision'), site: number, taken: z.string().max(256), at: moment }),
 ]);
 
 const message = z.discriminatedUnion('type', [
@@ -31,7 +37,7 @@ const message = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('tool'), frame: number, call: number, server: name, tool: name }),
   z.strictObject({ type: z.literal('enter'), frame: number, call: number, slug: name }),
   z.strictObject({ type: z.literal('leave'), frame: number, failure: failure.exactOptional() }),
-  z.strictObject({ type: z.literal('marks'), marks: z.array(mark).max(1_000) }),
+  z.strictObject({ type: z.literal('marks'), marks: z.array(z.tuple([number, mark])).max(1_000) }),
   z.strictObject({ type: z.literal('print'), level: z.enum(['log', 'info', 'warn', 'error', 'debug']) }),
   z.strictObject({
     type: z.literal('end'),

@@ -2,8 +2,10 @@ import { positionIn } from '../../../engine/ports/guest/call-failure.ts';
 import type { ConsoleBudget } from '../../../engine/ports/guest/console-budget.ts';
 import { frameRandom } from '../../../engine/ports/guest/frame-random.ts';
 import { limitFailure } from '../../../engine/ports/guest/limit-failure.ts';
+import type { MarkBook } from '../../../engine/ports/guest/mark-book.ts';
 import type { GuestFailure, SandboxSettings } from '../../../engine/ports.ts';
-import type { Realm, RealmNative } from './isolate.ts';
+import type { RealmNative } from './install-guest.ts';
+import type { Realm } from './isolate.ts';
 import type { MarkBuffer } from './mark-buffer.ts';
 import type { Pipe } from './pipe.ts';
 
@@ -36,6 +38,7 @@ export interface RunParts {
   readonly limits: SandboxSettings;
   readonly seed: string;
   readonly pipe: Pipe;
+  readonly book: MarkBook;
   readonly marks: MarkBuffer;
   readonly console: ConsoleBudget;
   /** Lets a call out when it is its turn; answers a refusal. */
@@ -57,7 +60,7 @@ export function frameNatives(run: RunParts, frame: Frame): RealmNative {
   };
   const fail = (failure: GuestFailure) => end({ ok: false, failure });
   return {
-    ...marks.frame(frame.number),
+    ...run.book.frame(frame.number),
     callTool: (id, server, tool, args) => run.call(frame, id, { type: 'tool', server, tool }, args),
     callCapability: (id, slug, args) => run.call(frame, id, { type: 'enter', slug }, args),
     print(level, text) {

@@ -1,13 +1,14 @@
 import { capabilityError, STUCK } from '../../../engine/ports/guest/call-failure.ts';
+import { CallQueue } from '../../../engine/ports/guest/call-queue.ts';
 import { createConsoleBudget } from '../../../engine/ports/guest/console-budget.ts';
 import { callTooLarge, limitFailure } from '../../../engine/ports/guest/limit-failure.ts';
+import { createMarkBook, MARKS_PER_SITE } from '../../../engine/ports/guest/mark-book.ts';
 import type { GuestCallError, GuestFailure } from '../../../engine/ports.ts';
-import type { EntryMessage, ReplyMessage, StartMessage } from '../messages.ts';
-import { CallQueue } from './call-queue.ts';
+import { type EntryMessage, monotonicNow, type ReplyMessage, type StartMessage } from '../messages.ts';
 import { type CallTarget, type Frame, type FrameEnd, frameNatives, type RunParts, thrown } from './frame.ts';
 import type { StartText } from './install-guest.ts';
 import type { GuestIsolate } from './isolate.ts';
-import { createMarkBuffer, MARKS_PER_SITE } from './mark-buffer.ts';
+import { MarkBuffer } from './mark-buffer.ts';
 import type { Pipe } from './pipe.ts';
 
 const DEFAULTS = {
@@ -47,11 +48,13 @@ export class GuestRun {
     this.#start = start;
     this.#queue = new CallQueue(limits.callsInFlight);
     this.#cpuBefore = guest.isolate.cpuTime;
+    const marks = new MarkBuffer((batch) => pipe.send({ type: 'marks', marks: batch }));
     this.#parts = {
       limits,
       seed,
       pipe,
-      marks: createMarkBuffer((marks) => pipe.send({ type: 'marks', marks })),
+      marks,
+      book: createMarkBook(monotonicNow, (frame, mark) => marks.add(frame, mark)),
       console: createConsoleBudget(limits.consoleBytes),
       call: (frame, id, target, args) => this.#call(frame, id, target, args),
       condemn: (failure) => this.#condemn(failure),
@@ -153,8 +156,8 @@ export class GuestRun {
   #finish(end: FrameEnd): void {
     if (this.isOver) return;
     this.isOver = true;
-    const { marks, console } = this.#parts;
-    const truncated = marks.isTruncated || console.isTruncated;
+    const { book, console } = this.#parts;
+    const truncated = book.isTruncated || console.isTruncated;
     this.#tell({ type: 'end', cpuMs: this.#cpuMs(), truncated }, end);
     if (!this.#guest.isolate.isDisposed) this.#guest.isolate.dispose();
   }

@@ -1,12 +1,17 @@
 import {
   createGuestFrame,
-  type FrameInput,
   type FrameNative,
   type FrameSizes,
 } from '../../../engine/ports/guest/guest-frame.ts';
+import type { SiteNames } from '../../../engine/ports/guest/guest-hooks.ts';
 import { lockRealm } from './lock-realm.ts';
+import { stripRealm } from './strip-realm.ts';
 
-export type Randoms = () => readonly number[];
+/** What a program's realm calls outside. */
+export interface RealmNative extends FrameNative {
+  /** The next random numbers. */
+  randoms(): readonly number[];
+}
 
 /** Starts the program when `main` is given, else delivers an answer. One function: the child holds but one. */
 export type EnterGuest = (
@@ -19,38 +24,57 @@ export type EnterGuest = (
   deps?: string,
 ) => void;
 
-/** What of a frame's start is not arguments: JSON. */
-export type StartText = Pick<FrameInput, 'sites'> & FrameSizes;
+/** `text` of a start, as JSON. */
+export interface StartText extends FrameSizes {
+  readonly sites: SiteNames;
+}
 
-/** Readies a fresh realm for one program. Sent into the realm as text, and called there with native functions. */
-export function installGuest(
-  callTool: FrameNative['callTool'],
-  callCapability: FrameNative['callCapability'],
-  begin: FrameNative['begin'],
-  finish: FrameNative['finish'],
-  decide: FrameNative['decide'],
-  print: FrameNative['print'],
-  succeed: FrameNative['succeed'],
-  fail: FrameNative['fail'],
-  randoms: Randoms,
-): EnterGuest {
+/** Gives a realm the functions it calls outside; once. */
+export type InstallGuest = (
+  callTool: RealmNative['callTool'],
+  callCapability: RealmNative['callCapability'],
+  begin: RealmNative['begin'],
+  finish: RealmNative['finish'],
+  decide: RealmNative['decide'],
+  print: RealmNative['print'],
+  succeed: RealmNative['succeed'],
+  fail: RealmNative['fail'],
+  randoms: RealmNative['randoms'],
+) => EnterGuest;
+
+/** Readies a realm for one program, as far as can be without knowing anything of it. Runs in the realm itself. */
+export function prepareGuest(): InstallGuest {
   const { parse } = JSON;
+  const native = { __proto__: null } as unknown as RealmNative;
   let numbers: readonly number[] = [];
   let used = 0;
   const random = () => {
     if (used === numbers.length) {
-      numbers = randoms();
+      numbers = native.randoms();
       used = 0;
     }
     return numbers[used++]!;
   };
   let now = () => 0;
   lockRealm(() => now(), random);
-  const frame = createGuestFrame({ callTool, callCapability, begin, finish, decide, print, succeed, fail });
+  const frame = createGuestFrame(native);
   now = frame.now;
-  return (main, id, ok, text, at, args, deps) => {
+  const enter: EnterGuest = (main, id, ok, text, at, args, deps) => {
     if (main === undefined) return frame.deliver(id, ok, text, at);
     const start = parse(text) as StartText;
-    frame.start(main, { sites: start.sites, args: args!, deps: deps!, at }, start);
+    return frame.start(main, { sites: start.sites, args: args!, deps: deps!, at }, start);
+  };
+  return (callTool, callCapability, begin, finish, decide, print, succeed, fail, randoms) => {
+    stripRealm();
+    native.callTool = callTool;
+    native.callCapability = callCapability;
+    native.begin = begin;
+    native.finish = finish;
+    native.decide = decide;
+    native.print = print;
+    native.succeed = succeed;
+    native.fail = fail;
+    native.randoms = randoms;
+    return enter;
   };
 }

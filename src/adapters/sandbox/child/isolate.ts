@@ -1,13 +1,9 @@
 import { createRequire } from 'node:module';
 import type Ivm from 'isolated-vm';
-import type { FrameNative } from '../../../engine/ports/guest/guest-frame.ts';
-import { GUEST_SOURCE } from './guest-source.ts';
-import type { EnterGuest, installGuest, Randoms } from './install-guest.ts';
+import { GUEST_SOURCE, INSTALL, WARM_UP } from './guest-source.ts';
+import type { EnterGuest, InstallGuest, RealmNative } from './install-guest.ts';
 
 type ReferenceTo<T> = Ivm.Reference<T>;
-
-/** What a program's realm calls; given when the program is known. */
-export type RealmNative = FrameNative & { randoms: Randoms };
 
 /** A context of its own for one program: its own `Array`, its own `Promise`, nothing shared but memory. */
 export interface Realm {
@@ -32,17 +28,19 @@ export type MakeIsolate = (memoryMb: number) => GuestIsolate;
 /** The module is named by its path: under the permission model nothing can be looked for. */
 export function loadIsolates(modulePath: string): MakeIsolate {
   const ivm = createRequire(import.meta.url)(modulePath) as typeof Ivm;
+  // Realms made from a snapshot are ready twice as fast as those the source is run in.
+  const snapshot = ivm.Isolate.createSnapshot([{ code: GUEST_SOURCE, filename: 'pml:guest' }], WARM_UP);
   return (memoryMb) => {
-    const isolate = new ivm.Isolate({ memoryLimit: memoryMb });
-    const bootstrap = isolate.compileScriptSync(GUEST_SOURCE, { filename: 'pml:guest' });
+    const isolate = new ivm.Isolate({ memoryLimit: memoryMb, snapshot });
     const scripts = new Map<string, Ivm.Script>();
     const ready: Realm[] = [];
 
     const makeRealm = (): Realm => {
       const context = isolate.createContextSync();
       let native: RealmNative | undefined;
-      const install = bootstrap.runSync(context, { reference: true }) as ReferenceTo<typeof installGuest>;
-      const natives: Parameters<typeof installGuest> = [
+      const install = context.global.getSync(INSTALL, { reference: true }) as ReferenceTo<InstallGuest>;
+      context.global.deleteSync(INSTALL);
+      const natives: Parameters<InstallGuest> = [
         (id, server, tool, args) => native!.callTool(id, server, tool, args),
         (id, slug, args) => native!.callCapability(id, slug, args),
         (depth) => native!.begin(depth),

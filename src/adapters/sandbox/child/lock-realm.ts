@@ -1,25 +1,10 @@
 import { createGuestDate } from '../../../engine/ports/guest/guest-date.ts';
 
-/**
- * Takes from a fresh realm whatever tells the time, makes chance, shares memory or sees the garbage
- * collector; clock and chance come back as the run's own. Sent into the realm as text.
- */
+/** Gives a fresh realm the run's own clock and chance in place of the machine's. Runs in the realm itself. */
 export function lockRealm(now: () => number, random: () => number): void {
-  const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect;
+  const { apply, defineProperty, getOwnPropertyDescriptor } = Reflect;
   const define = (home: object, name: string, value: unknown) =>
     defineProperty(home, name, { value, writable: true, configurable: true });
-  const gone = [
-    'WebAssembly',
-    'SharedArrayBuffer',
-    'Atomics',
-    'FinalizationRegistry',
-    'WeakRef',
-    'Temporal',
-    'console',
-  ];
-  for (const name of gone) deleteProperty(globalThis, name);
-  deleteProperty(Date.prototype, 'toTemporalInstant');
-
   const GuestDate = createGuestDate(now);
   define(Date.prototype, 'constructor', GuestDate);
   define(globalThis, 'Date', GuestDate);

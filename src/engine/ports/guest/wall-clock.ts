@@ -1,4 +1,4 @@
-import type { WallHold } from '../../engine/ports.ts';
+import type { WallHold } from '../sandbox.ts';
 
 export interface WallClock {
   /** Stops the clock until every hold is let go; letting go twice does nothing. */
