@@ -34,7 +34,7 @@ const TABLE: Readonly<Record<string, Permissions & { at?: readonly string[] }>> 
   'core/vocabulary': core([]),
   'core/numeric': core([]),
   'core/tracing': core(['vocabulary']),
-  'core/structure': core(['vocabulary'], ['oxc-*']),
+  'core/structure': core(['vocabulary'], ['oxc-*', '@jridgewell/trace-mapping']),
   'core/policy': core(['vocabulary']),
   'core/retrieval': core(['vocabulary', 'numeric'], ['fastest-levenshtein']),
   'core/capabilities': core(

@@ -4,22 +4,40 @@ export interface SourcePosition {
   readonly column: number;
 }
 
-export function positionAt(source: string, offset: number): SourcePosition {
-  let line = 1;
-  let lineStart = 0;
-  for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1)) {
-    line++;
-    lineStart = at + 1;
+/** Lines end as the language says, which is where V8 and source maps count them. */
+const LINE_END = /\r\n?|[\n\u2028\u2029]/g;
+
+/** Finds many positions in one text: the lines are looked for once. */
+export class LineIndex {
+  readonly #starts: readonly number[];
+
+  constructor(text: string) {
+    const starts = [0];
+    for (const { index, 0: end } of text.matchAll(LINE_END)) starts.push(index + end.length);
+    this.#starts = starts;
   }
-  return { line, column: offset - lineStart + 1 };
+
+  positionAt(offset: number): SourcePosition {
+    let low = 0;
+    let high = this.#starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#starts[middle]! <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - this.#starts[low]! + 1 };
+  }
+
+  /** A line past the last is the last. */
+  offsetAt({ line, column }: SourcePosition): number {
+    return this.#starts[Math.min(line, this.#starts.length) - 1]! + column - 1;
+  }
 }
 
-export function offsetAt(source: string, { line, column }: SourcePosition): number {
-  let lineStart = 0;
-  for (let n = 1; n < line; n++) {
-    const end = source.indexOf('\n', lineStart);
-    if (end === -1) break;
-    lineStart = end + 1;
-  }
-  return lineStart + column - 1;
+export function positionAt(source: string, offset: number): SourcePosition {
+  return new LineIndex(source).positionAt(offset);
+}
+
+export function offsetAt(source: string, position: SourcePosition): number {
+  return new LineIndex(source).offsetAt(position);
 }

@@ -1,0 +1,154 @@
+import { LineIndex } from './source-position.ts';
+import type {
+  Binding,
+  CallArguments,
+  StaticStructure,
+  StructureEdge,
+  StructureNode,
+  UnresolvedCall,
+} from './static-structure.ts';
+
+const DEFAULTS = {
+  /** Beyond these a structure helps nobody, and hostile code could fill the memory with edges. */
+  maxNodes: 20_000,
+  maxEdges: 200_000,
+};
+
+/** What a node stands in. */
+export interface Head {
+  readonly node: DraftNode;
+  readonly type: 'conditional' | 'contains' | 'loop_body';
+  readonly branch?: string;
+}
+
+/** A node before it has its number. */
+export interface DraftNode {
+  readonly order: number;
+  /** In the program's text. */
+  readonly offset: number;
+  readonly calledAt: number | null;
+  readonly head: Head | null;
+  content: DraftContent;
+}
+
+type Content<T> = T extends StructureNode ? Omit<T, 'id' | 'at' | 'calledAt' | 'arguments'> : never;
+export type DraftContent = Content<StructureNode> & { readonly arguments?: DraftArguments };
+
+export interface DraftArguments {
+  readonly bindings: ReadonlyMap<string, DraftBinding>;
+  readonly isComplete: boolean;
+}
+
+export type DraftBinding =
+  | Exclude<Binding, { kind: 'reference' }>
+  | { readonly kind: 'reference'; readonly node: DraftNode; readonly path: string };
+
+interface DraftEdge {
+  readonly from: DraftNode;
+  readonly to: DraftNode;
+  readonly type: StructureEdge['type'];
+  readonly detail: Pick<StructureEdge, 'branch' | 'argument'>;
+}
+
+/** Thrown when a program has more steps or edges than are worth keeping. */
+export class StructureTooLarge extends Error {
+  override readonly name = 'StructureTooLarge';
+}
+
+/** The structure while it is built: nodes know no numbers yet, and may still be taken back. */
+export class Draft {
+  readonly #nodes: DraftNode[] = [];
+  readonly #edges = new Map<string, DraftEdge>();
+  readonly #unresolved = new Map<number, Omit<UnresolvedCall, 'at'>>();
+  #order = 0;
+
+  add(content: DraftContent, offset: number, head: Head | null, calledAt: number | null): DraftNode {
+    const node = this.reserve(content, offset, head, calledAt);
+    this.keep(node);
+    return node;
+  }
+
+  /** A place for a node that is worth keeping only if something turns out to hang on it. */
+  reserve(content: DraftContent, offset: number, head: Head | null, calledAt: number | null): DraftNode {
+    if (this.#nodes.length >= DEFAULTS.maxNodes) {
+      throw new StructureTooLarge(`The code has more than ${DEFAULTS.maxNodes} steps`);
+    }
+    const node: DraftNode = { order: this.#order++, offset, calledAt, head, content };
+    this.#nodes.push(node);
+    return node;
+  }
+
+  keep(node: DraftNode): void {
+    const { head } = node;
+    if (head)
+      this.connect(head.node, node, head.type, head.branch === undefined ? {} : { branch: head.branch });
+  }
+
+  /** False when nodes were added after it: then it has to be kept. */
+  takeBack(node: DraftNode): boolean {
+    if (this.#nodes.at(-1) !== node) return false;
+    this.#nodes.pop();
+    return true;
+  }
+
+  connect(
+    from: DraftNode,
+    to: DraftNode,
+    type: StructureEdge['type'],
+    detail: DraftEdge['detail'] = {},
+  ): void {
+    if (from === to) return;
+    const key = `${from.order}>${to.order}:${type}:${detail.branch ?? ''}:${detail.argument ?? ''}`;
+    if (this.#edges.has(key)) return;
+    if (this.#edges.size >= DEFAULTS.maxEdges) {
+      throw new StructureTooLarge(
+        `The steps of the code hang together by more than ${DEFAULTS.maxEdges} edges`,
+      );
+    }
+    this.#edges.set(key, { from, to, type, detail });
+  }
+
+  leaveUnresolved(offset: number, text: string, reason: string): void {
+    this.#unresolved.set(offset, { text, reason });
+  }
+
+  /** `offset` is where the source begins in the program's text. */
+  finish(
+    source: string,
+    offset: number,
+  ): { structure: StaticStructure; ids: ReadonlyMap<DraftNode, string> } {
+    const ids = new Map(this.#nodes.map((node, index) => [node, `n${index + 1}`]));
+    const lines = new LineIndex(source);
+    const at = (place: number) => lines.positionAt(place - offset);
+    const nodes = this.#nodes.map(({ content, offset: place, calledAt }, index) => {
+      const base = {
+        id: `n${index + 1}`,
+        at: at(place),
+        ...(calledAt !== null && { calledAt: at(calledAt) }),
+      };
+      const args = content.arguments && finishArguments(content.arguments, ids);
+      return { ...base, ...content, ...(args && { arguments: args }) } as StructureNode;
+    });
+    const edges = [...this.#edges.values()].map(({ from, to, type, detail }) => ({
+      from: ids.get(from)!,
+      to: ids.get(to)!,
+      type,
+      ...detail,
+    }));
+    const unresolved = [...this.#unresolved]
+      .sort(([a], [b]) => a - b)
+      .map(([place, { text, reason }]) => ({ text, at: at(place), reason }));
+    return { structure: { nodes, edges, unresolved }, ids };
+  }
+}
+
+function finishArguments(
+  { bindings, isComplete }: DraftArguments,
+  ids: ReadonlyMap<DraftNode, string>,
+): CallArguments {
+  const finished = [...bindings].map(([name, binding]): [string, Binding] => [
+    name,
+    binding.kind === 'reference' ? { ...binding, node: ids.get(binding.node)! } : binding,
+  ]);
+  return { bindings: Object.fromEntries(finished), isComplete };
+}

@@ -1,0 +1,152 @@
+import type { CallExpression, Expression, MemberExpression, NewExpression } from 'oxc-parser';
+import type { Analysis, Arguments } from './analysis.ts';
+import { taint } from './assign.ts';
+import { callApi, callBound, leaveCall } from './call-api.ts';
+import { callMethodOperation, callOperation } from './call-operation.ts';
+import { callPromise, callThen, isThen, waitingOf } from './call-promise.ts';
+import { evaluateArguments } from './evaluate-arguments.ts';
+import { instantiate } from './evaluate-class.ts';
+import { keyName } from './evaluate-literal.ts';
+import { globalOperation, isMethodOperation, isStaticOperation } from './operations.ts';
+import { type ApiValue, NOTHING_KNOWN, objectValue, reachOf, unknownFrom, type Value } from './value.ts';
+import { member } from './value-members.ts';
+
+export function evaluateCall(a: Analysis, node: CallExpression): Value {
+  const callee = bare(node.callee);
+  if (callee.type !== 'MemberExpression') {
+    const value = callee.type === 'Super' ? NOTHING_KNOWN : a.evaluate(callee);
+    return callValue(a, node, value, evaluateArguments(a, node.arguments));
+  }
+  const object = a.evaluate(callee.object);
+  const name =
+    !callee.computed && callee.property.type === 'PrivateIdentifier'
+      ? `#${callee.property.name}`
+      : keyName(a, callee.property, callee.computed);
+  return name === null ? callDynamic(a, node, callee, object) : callMember(a, node, callee, object, name);
+}
+
+export function evaluateNew(a: Analysis, node: NewExpression): Value {
+  const callee = a.evaluate(node.callee);
+  const args = evaluateArguments(a, node.arguments);
+  if (callee.kind === 'object' && callee.class) return instantiate(a, callee, args, node);
+  const given = callUnknown(a, node, callee, args);
+  const made = objectValue(false);
+  made.isOpen = true;
+  a.memory.add(made.rest, given);
+  return made;
+}
+
+function callMember(
+  a: Analysis,
+  node: CallExpression,
+  callee: MemberExpression,
+  object: Value,
+  name: string,
+): Value {
+  if (object.kind === 'global') return callStatic(a, node, `${object.name}.${name}`);
+  const own = object.kind === 'object' ? (object.props.get(name)?.value ?? null) : null;
+  if (own) return callValue(a, node, own, evaluateArguments(a, node.arguments));
+  const bound = callBound(a, node, object, name);
+  if (bound) return bound;
+  if (object.kind === 'api')
+    return callApi(a, node, member(object, name), evaluateArguments(a, node.arguments));
+  const isTraced = isMethodOperation(name) && isPlain(a, node, callee);
+  if (isTraced && (object.kind !== 'unknown' || object.reach === null || object.sources.length > 0)) {
+    return callMethodOperation(a, node, object, name, evaluateArguments(a, node.arguments));
+  }
+  if (isThen(name)) return callThen(a, node, object, name, evaluateArguments(a, node.arguments));
+  const args = evaluateArguments(a, node.arguments);
+  putInto(a, callee.object, object, args);
+  return callUnknown(a, node, object, args);
+}
+
+/** `Object.keys(x)`, `Promise.all([…])`: functions of objects that the program did not declare. */
+function callStatic(a: Analysis, node: CallExpression, name: string): Value {
+  const waiting = waitingOf(name);
+  if (waiting) return callPromise(a, node, waiting);
+  const args = evaluateArguments(a, node.arguments);
+  if (isStaticOperation(name) && node.callee.type === 'MemberExpression' && isPlain(a, node, node.callee)) {
+    return callOperation(a, node, name, args);
+  }
+  if (name === 'Promise.resolve')
+    return { kind: 'promise', value: args.values[0] ?? NOTHING_KNOWN, ends: [], begins: [] };
+  if (name === 'Object.freeze') return args.values[0] ?? NOTHING_KNOWN;
+  return callUnknown(a, node, { kind: 'global', name }, args);
+}
+
+function callValue(a: Analysis, node: CallExpression, callee: Value, args: Arguments): Value {
+  if (callee.kind === 'function') return a.invoke({ fn: callee, args, call: node });
+  if (callee.kind === 'api') return callApi(a, node, callee, args);
+  const isNamed = callee.kind === 'global' && node.callee.type === 'Identifier' && !node.optional;
+  const operation = isNamed && !a.scope.find('globalThis') ? globalOperation(callee.name) : null;
+  if (operation) return callOperation(a, node, operation, args);
+  return callUnknown(a, node, callee, args);
+}
+
+/** `object[name](…)`, where only a run can tell the name. */
+function callDynamic(a: Analysis, node: CallExpression, callee: MemberExpression, object: Value): Value {
+  const target = a.evaluate(callee);
+  const args = evaluateArguments(a, node.arguments);
+  const isApi = object.kind === 'api' || (target.kind === 'unknown' && target.reach !== null);
+  if (isApi) return leaveCall(a, node, reachOf(target) ?? '');
+  return callUnknown(a, node, target, args);
+}
+
+/** A function that is not known: it may call what it is given. */
+function callUnknown(
+  a: Analysis,
+  node: CallExpression | NewExpression,
+  callee: Value,
+  args: Arguments,
+): Value {
+  if (callee.kind === 'unknown' && callee.reach !== null) return leaveCall(a, node, callee.reach);
+  const isLog = callee.kind === 'global' && callee.name.startsWith('console.');
+  const given = [...args.values, ...(args.more ? [args.more] : [])];
+  if (!isLog && given.some((value) => isTool(value))) {
+    a.draft.leaveUnresolved(node.start, a.textOf(node), 'Tools are given to a function that is not known');
+  }
+  const answers = given.flatMap((fn) => {
+    if (fn.kind !== 'function') return [];
+    let answer: Value = NOTHING_KNOWN;
+    a.memory.maybe(() => {
+      answer = a.invoke({ fn, args: { values: [], more: NOTHING_KNOWN, texts: [] }, call: node });
+    });
+    return [answer];
+  });
+  const { sources, ends } = unknownFrom(callee.kind === 'global' ? null : callee, ...given, ...answers);
+  return { kind: 'unknown', sources, ends, reach: null };
+}
+
+function isTool(value: Value): value is ApiValue {
+  return value.kind === 'api' || reachOf(value) !== null;
+}
+
+/** A method that is not known may keep its arguments, as those of maps and sets do. */
+function putInto(a: Analysis, expression: Expression, object: Value, { values, more }: Arguments): void {
+  if (values.length === 0 && !more) return;
+  const given = unknownFrom(...values, more);
+  if (object.kind === 'object') {
+    object.isOpen = true;
+    a.memory.add(object.rest, given);
+  } else taint(a, expression, given);
+}
+
+/** Whether the call can be made by a hook instead without changing what it means. */
+function isPlain(a: Analysis, node: CallExpression, callee: MemberExpression): boolean {
+  if (node.callee !== callee || callee.computed || callee.object.type === 'Super') return false;
+  return a.chains.get(node)?.isFixed !== true;
+}
+
+function bare(node: Expression): Expression {
+  let inner = node;
+  while (
+    inner.type === 'ParenthesizedExpression' ||
+    inner.type === 'TSNonNullExpression' ||
+    inner.type === 'TSAsExpression' ||
+    inner.type === 'TSInstantiationExpression'
+  ) {
+    inner = inner.expression;
+  }
+  if (inner.type !== 'ChainExpression') return inner;
+  return inner.expression.type === 'MemberExpression' ? inner.expression : inner;
+}
