@@ -49,10 +49,8 @@ export function readyCapability(over: Partial<Capability>, nth = 0): Capability 
 export function tool(name: string, run: (args: JsonObject) => unknown, more: JsonObject = {}) {
   return {
     definition: { name, description: name, inputSchema: { type: 'object' }, ...more },
-    call: async ({ arguments: args }: JsonObject) => ({
-      content: [
-        { type: 'text' as const, text: JSON.stringify((await run((args ?? {}) as JsonObject)) ?? null) },
-      ],
+    call: async (args: JsonObject) => ({
+      content: [{ type: 'text' as const, text: JSON.stringify((await run(args)) ?? null) }],
     }),
   };
 }

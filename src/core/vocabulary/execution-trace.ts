@@ -93,14 +93,15 @@ export function invocationFromWire(wire: WireInvocation): ToolInvocation {
 export interface WireGuest {
   readonly seed: string;
   readonly started_at: number;
+  readonly args?: unknown;
 }
 
-export function guestToWire({ seed, startedAt }: GuestConditions): WireGuest {
-  return { seed, started_at: startedAt };
+export function guestToWire({ seed, startedAt, args }: GuestConditions): WireGuest {
+  return { seed, started_at: startedAt, ...(args !== undefined && { args }) };
 }
 
-export function guestFromWire({ seed, started_at }: WireGuest): GuestConditions {
-  return { seed, startedAt: started_at };
+export function guestFromWire({ seed, started_at, args }: WireGuest): GuestConditions {
+  return { seed, startedAt: started_at, ...(args !== undefined && { args }) };
 }
 
 /** A whole trace as programs see it: snake_case, dates as text, the intent's vector left out. */

@@ -76,8 +76,8 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
     try {
       const before = await log.recall(key, tool.id, call.args, isRepeatable);
       const reply = before ? replay(frame, tool.id, call, before) : await make(frame, found, call, hold);
-      log.keep(key, tool.id, call.args, reply);
-      return reply;
+      if (reply) log.keep(key, tool.id, call.args, reply);
+      return reply ?? halted(now());
     } catch (error) {
       if (!(error instanceof PmlError) || error.code !== 'replay_differs') throw error;
       parts.onHalt({ kind: 'differs', error });
@@ -107,12 +107,13 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
     return reply;
   }
 
+  /** Null: it waits for a person. */
   async function make(
     frame: Frame,
     entry: CatalogueEntry,
     call: GuestToolCall,
     hold: WallHold,
-  ): Promise<GuestReply> {
+  ): Promise<GuestReply | null> {
     const callScope = {
       ...scope,
       runId: run.runId,
@@ -128,7 +129,7 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
     });
     if (outcome.kind === 'waiting') {
       parts.onHalt({ kind: 'waiting', approval: outcome.approval });
-      return halted(now());
+      return null;
     }
     return { ...replyOf(outcome), at: now() } as GuestReply;
   }
