@@ -39,6 +39,7 @@ export class ChildPool {
         signal?.removeEventListener('abort', leave);
         resolve(taken);
       };
+      if (signal?.aborted) return leave();
       signal?.addEventListener('abort', leave);
       this.#line.push(settle);
       this.fill();
