@@ -76,7 +76,8 @@ export async function createGateway(
     capabilities,
     programs,
     catalogue: catalogue.current,
-    run: (program: Program, standing: Standing) => executeCode(scope(), program, REPLAYER, standing),
+    run: (program: Program, standing: Standing, signal: AbortSignal) =>
+      executeCode(scope(), program, { ...REPLAYER, signal }, standing),
   };
   const learner = createLearner({ ports, background, settings: () => settings, outputs, lessons });
   const traces = createTraceQueue(ports, background, learner.take);
@@ -193,9 +194,11 @@ export async function createGateway(
     settled: () => background.settled(),
     async close() {
       unsubscribe();
+      // Told first, so that nothing new begins on what is about to close; waited for last.
+      const stopped = background.stop();
       await upstream.close();
       await sandbox.close();
-      await background.stop();
+      await stopped;
       await exporter?.close();
       await embedder.close();
     },

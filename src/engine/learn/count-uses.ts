@@ -32,14 +32,18 @@ export function quarantined(capability: Capability, reason: string): Capability 
   };
 }
 
-/** Every invocation counts, also those within others. One that waits for a person has not failed. */
-export async function countUses(
-  book: CapabilityBook,
-  { events, errorType, executedAt }: ExecutionTrace,
-): Promise<void> {
+/** Whether a run was kept from its end: by a person who has to decide, or by whoever cancelled it. */
+export function wasHalted({ errorType, taskResults }: ExecutionTrace): boolean {
+  const [only] = taskResults as readonly { readonly error?: { readonly code?: string } }[];
+  return errorType === 'PERMISSION' || only?.error?.code === 'cancelled';
+}
+
+/** Every invocation counts, also those within others. One that was halted has not failed. */
+export async function countUses(book: CapabilityBook, trace: ExecutionTrace): Promise<void> {
+  const { events, executedAt } = trace;
   for (const event of events) {
     if (!isEnd(event) || kindOf(event.node) !== 'capability') continue;
-    if (!event.success && errorType === 'PERMISSION') continue;
+    if (!event.success && wasHalted(trace)) continue;
     const id = capabilityUuid(event.node as CapabilityNodeId);
     await book.change(async () => {
       const capability = book.get(id);

@@ -16,7 +16,7 @@ import type { ProgramCache } from '../code/program-cache.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { CodeRun } from '../gateway.ts';
 import type { Capability } from '../ports.ts';
-import { countUses, withOutcome } from './count-uses.ts';
+import { countUses, wasHalted, withOutcome } from './count-uses.ts';
 import { currentDefinition } from './quarantine-changed.ts';
 
 const DEFAULTS = {
@@ -34,7 +34,7 @@ export interface CapabilityLessons {
   readonly programs: ProgramCache;
   readonly catalogue: () => Catalogue;
   /** Runs a program once more. */
-  readonly run: (program: Program, standing: Standing) => Promise<CodeRun>;
+  readonly run: (program: Program, standing: Standing, signal: AbortSignal) => Promise<CodeRun>;
 }
 
 /** A run of code as a lesson: which program it was, and whether it is worth a name. */
@@ -42,8 +42,8 @@ export async function learnCapability(lessons: CapabilityLessons, trace: Executi
   const { capabilities, ports } = lessons;
   await countUses(capabilities, trace);
   const { code } = trace;
-  // A run of a capability is counted above; a refused or halted one says nothing about its code.
-  if (code === null || trace.capabilityId !== null || trace.errorType === 'PERMISSION') return;
+  // A run of a capability is counted above; one that was kept from its end says nothing about its code.
+  if (code === null || trace.capabilityId !== null || wasHalted(trace)) return;
   const identity = identityOf(code, ports.crypto.sha256);
   if (!identity.ok) return;
   const { codeHash, template } = identity.value;
@@ -181,7 +181,8 @@ function replayIfHarmless(lessons: CapabilityLessons, capability: Capability, tr
     trace.durationMs > DEFAULTS.replayMs
   )
     return;
-  background.run(`Running ${capability.slug} once more`, async () => {
+  background.run(`Running ${capability.slug} once more`, async (signal) => {
+    if (signal.aborted) return;
     const standing: Standing = {
       runId: ports.crypto.randomUuid(),
       seed: ports.crypto.randomUuid(),
@@ -190,6 +191,7 @@ function replayIfHarmless(lessons: CapabilityLessons, capability: Capability, tr
       calls: [],
     };
     const program = { source: trace.code ?? '', args: (trace.guest?.args ?? {}) as Program['args'] };
-    await run(trace.intentText === null ? program : { ...program, intent: trace.intentText }, standing);
+    const intent = trace.intentText === null ? {} : { intent: trace.intentText };
+    await run({ ...program, ...intent }, standing, signal);
   });
 }

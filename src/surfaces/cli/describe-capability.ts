@@ -1,3 +1,4 @@
+import { kindOf } from '../../core/vocabulary/ids.ts';
 import { capabilityToWire } from '../../engine/gateway-wire.ts';
 import type { Capability } from '../../engine/ports.ts';
 import { columns } from './columns.ts';
@@ -5,7 +6,7 @@ import { printable } from './printable.ts';
 
 /** Everything a person wants to know before trusting it. */
 export function describeCapability(capability: Capability): string {
-  const { slug, state, evidence, intentText, aliases, toolsUsed, code, parametersSchema } = capability;
+  const { slug, state, evidence, intentText, aliases, code, parametersSchema } = capability;
   const { signature } = capabilityToWire(capability);
   const because = evidence.quarantinedBecause === null ? '' : `: ${evidence.quarantinedBecause}`;
   return [
@@ -15,7 +16,7 @@ export function describeCapability(capability: Capability): string {
     section('Evidence', lines(evidenceOf(capability))),
     section('Learned for', lines([intentText])),
     section('Also called', lines([aliases.join(', ')])),
-    section('Tools', lines([...toolsUsed])),
+    section('Tools', lines(calledBy(capability))),
     section('Code', code),
   ]
     .filter((part) => part !== '')
@@ -25,6 +26,11 @@ export function describeCapability(capability: Capability): string {
 /** Whole percent of its runs that succeeded. */
 export function percent({ uses, successes }: Capability): string {
   return `${Math.round((100 * successes) / Math.max(1, uses))} %`;
+}
+
+/** Tools and capabilities; what it does with the data in between is in the code. */
+export function calledBy({ toolsUsed }: Capability): readonly string[] {
+  return toolsUsed.filter((node) => kindOf(node) !== 'operation');
 }
 
 function evidenceOf(capability: Capability): string[] {

@@ -3,7 +3,7 @@ import type { Capability, JsonObject } from '../../../engine/ports.ts';
 import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
 import { confirmed } from '../confirmed.ts';
-import { describeCapability, percent } from '../describe-capability.ts';
+import { calledBy, describeCapability, percent } from '../describe-capability.ts';
 import { parseCount, parseObject } from '../parse-option.ts';
 import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
@@ -142,6 +142,7 @@ const NONE =
 const HEAD = ['SLUG', 'STATE', 'SUCCESS', 'USES', 'TOOLS'];
 
 function row(capability: Capability): string[] {
-  const { slug, state, uses, toolsUsed } = capability;
-  return [slug, state, uses === 0 ? '-' : percent(capability), String(uses), printable(toolsUsed.join(', '))];
+  const { slug, state, uses } = capability;
+  const tools = printable(calledBy(capability).join(', '));
+  return [slug, state, uses === 0 ? '-' : percent(capability), String(uses), tools];
 }
