@@ -83,9 +83,7 @@ function validate(tasks: readonly Task[]): void {
     ...task.dependsOn
       .filter((id) => !ids.has(id))
       .map((id) => `${task.id} depends on "${id}", which is no task`),
-    ...(task.tool === undefined
-      ? [`${task.id} is no tool: run code and capabilities with pml_execute`]
-      : []),
+    ...(task.tool === undefined ? [`${task.id} is no tool: run code and capabilities with pml_execute`] : []),
   ]);
   if (ids.size < tasks.length) problems.push('two tasks have the same id');
   if (tasks.length === 0) problems.push('there are no tasks');

@@ -359,7 +359,7 @@ describe('search and workflows', () => {
       { id: 'b', code: 'return 1', arguments: {}, dependsOn: [] },
     ];
     const running = gateway.executeWorkflow({ tasks, inputs: [] }, null, nobody);
-    await expect(running).rejects.toThrow(/"gone".*"nobody".*b is not a tool/);
+    await expect(running).rejects.toThrow(/"gone".*"nobody".*b is no tool/);
     expect(await store.traces.count()).toBe(0);
   });
 

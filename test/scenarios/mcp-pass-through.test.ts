@@ -53,6 +53,7 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
     expect(second.nextCursor).toBeUndefined();
     const { resourceTemplates } = await rawRequest(client, 'resources/templates/list');
     expect(resourceTemplates).toMatchObject([
+      { uriTemplate: 'skill://{+path}' },
       { uriTemplate: 'pml://one/bench://{name}' },
       { uriTemplate: 'pml://two/bench://{name}' },
     ]);
