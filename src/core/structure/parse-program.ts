@@ -1,5 +1,6 @@
 import { type FunctionBody, type Program, parseSync, type Statement } from 'oxc-parser';
 import type { ErrorShape } from '../vocabulary/pml-error.ts';
+import { measureNesting } from './nesting.ts';
 import { positionAt, type SourcePosition } from './source-position.ts';
 
 /** Code is the body of an async function: `await` and `return` both work at its top. */
@@ -8,7 +9,11 @@ const TAIL = '\n})';
 
 const HINT = 'Send TypeScript or JavaScript: statements that may use await and return.';
 
-const DEFAULTS = { fileName: 'program.ts' };
+const DEFAULTS = {
+  fileName: 'program.ts',
+  /** In characters. */
+  maxLength: 1_000_000,
+};
 
 export interface ParsedProgram {
   /** What the user wrote. */
@@ -27,6 +32,8 @@ export type Parsed =
 
 /** TypeScript to its syntax tree (ESTree); what cannot be parsed is said with its place in the source. */
 export function parseProgram(source: string): Parsed {
+  const unfit = findUnfit(source);
+  if (unfit) return unfit;
   const text = `${HEAD}${source}${TAIL}`;
   const options = { lang: 'ts', sourceType: 'module', showSemanticErrors: true } as const;
   const { program, errors } = parseSync(DEFAULTS.fileName, text, options);
@@ -42,6 +49,25 @@ export function parseProgram(source: string): Parsed {
   if (problem) return fail(problem.message, problem.labels[0]?.start ?? HEAD.length);
   if (!body) return fail('There is a closing brace too many', text.length);
   return { ok: true, value: { source, text, offset: HEAD.length, program, body } };
+}
+
+/** What the parser must not be given: it would take too long, or the process with it. */
+function findUnfit(source: string): Extract<Parsed, { ok: false }> | null {
+  if (source.length > DEFAULTS.maxLength) {
+    const message = `The code has ${source.length} characters, and ${DEFAULTS.maxLength} is the most there can be`;
+    const hint = 'Give data to code as args, or let a tool read it.';
+    return { ok: false, error: { code: 'too_large', message, hint }, at: positionAt(source, 0) };
+  }
+  const nesting = measureNesting(source);
+  if (nesting.kind === 'fine') return null;
+  const at = positionAt(source, nesting.offset);
+  if (nesting.kind === 'deep') {
+    const hint = 'Give parts of it names of their own.';
+    return { ok: false, error: { code: 'too_large', message: 'The code is nested too deeply', hint }, at };
+  }
+  const message = 'It is not clear whether this slash divides or begins a regular expression';
+  const hint = 'Put the regular expression or the division in parentheses.';
+  return { ok: false, error: { code: 'invalid_argument', message, hint }, at };
 }
 
 /** Null when the source closed the function it stands in. */

@@ -1,4 +1,4 @@
-import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
+import { TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 import { LineIndex, type SourcePosition } from './source-position.ts';
 import type { EditedText } from './text-edits.ts';
 
@@ -31,12 +31,17 @@ export function createLocate(
 }
 
 /** From a place in the stripped code to its offset in the text before. */
-function createFind(text: string, { map }: Stripped): (line: number, column: number) => number | null {
+function createFind(text: string, { code, map }: Stripped): (line: number, column: number) => number | null {
   const trace = new TraceMap({ version: 3, mappings: '', sources: [], names: [], ...map });
-  const before = new LineIndex(text);
+  const [before, after] = [new LineIndex(text), new LineIndex(code)];
   return (line, column) => {
-    const found = originalPositionFor(trace, { line, column: column - 1 });
-    if (found.line === null) return null;
-    return before.offsetAt({ line: found.line, column: found.column + 1 });
+    const segment = traceSegment(trace, line - 1, column - 1);
+    if (segment?.length !== 4 && segment?.length !== 5) return null;
+    const [mappedColumn, , oldLine, oldColumn] = segment;
+    const start = before.offsetAt({ line: oldLine + 1, column: oldColumn + 1 });
+    // The map knows where names and values begin. What follows one unchanged, an operator say, is found by counting on.
+    const mapped = after.offsetAt({ line, column: mappedColumn + 1 });
+    const between = code.slice(mapped, mapped + column - 1 - mappedColumn);
+    return text.startsWith(between, start) ? start + between.length : start;
   };
 }

@@ -1,0 +1,319 @@
+/**
+ * How deep code is nested, told from its characters alone: the parser is native and recursive, and a
+ * hundred thousand parentheses would end the whole process before anyone could say what is wrong.
+ *
+ * The count is never too low: every token that can lie within another counts until it is certain that
+ * what it belongs to has ended.
+ */
+export type Nesting =
+  | { readonly kind: 'fine' }
+  | { readonly kind: 'deep'; readonly offset: number }
+  /** Only a parser could tell whether a slash divides here or begins a regular expression. */
+  | { readonly kind: 'unclear'; readonly offset: number };
+
+const DEFAULTS = {
+  /** The parser was seen to take 0.5 kB of stack per token at most, of at least 4 MB. */
+  maxDepth: 3_000,
+};
+
+/** After these words an expression is still to come, so no statement ends with them. */
+const OPEN_ENDED = words(
+  `abstract as assert asserts async await case catch class const declare default delete do else enum export extends
+  finally for from function get if implements import in infer instanceof interface is keyof let module namespace new
+  of override private protected public readonly return satisfies set static switch throw try type typeof unique using
+  var void while with yield`,
+);
+/** A statement cannot begin with these words: what was before goes on. */
+const CONTINUING = words('as catch else extends finally implements in instanceof is of satisfies while');
+/** After these words a slash begins a regular expression. */
+const BEFORE_PATTERN = words('case delete do else in instanceof new return throw typeof');
+/** After these it may do either. */
+const BEFORE_EITHER = words('await default extends of void yield');
+/** What follows in parentheses belongs to a statement that goes on after them; to `await`, only in `for await`. */
+const HEADERS = words('await for if while with');
+
+/** The body of a regular expression that would read differently as code. */
+const TELLING = /['"`()[\]{}]|\/[*/]/;
+const PATTERN =
+  /\/(?:[^/\\[\n\r\u2028\u2029]|\\[^\n\r\u2028\u2029]|\[(?:[^\]\\\n\r\u2028\u2029]|\\[^\n\r\u2028\u2029])*\])+\/[\w$]*/y;
+const ESCAPE = /\\u(?:\{[\da-f]*\}|[\da-f]{4})/iy;
+const LAST_ASCII = 0x7f;
+const SPACE = 0x20;
+const POINT = 0x2e;
+const BACKSLASH = 0x5c;
+const LINE_ENDS = '\n\r\u2028\u2029';
+const CLOSERS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
+
+export function measureNesting(source: string, maxDepth = DEFAULTS.maxDepth): Nesting {
+  // A token has at least one character.
+  return source.length <= maxDepth ? { kind: 'fine' } : new Scanner(source, maxDepth).run();
+}
+
+interface Level {
+  /** What ends it; a backquote for the text of a template. */
+  readonly closer: string;
+  /** What it is when it has ended. */
+  readonly ended: Previous;
+  /** Tokens that the next one may lie within. */
+  tokens: number;
+  /** Angle brackets that may be type arguments, in which a comma ends nothing. */
+  angles: number;
+}
+
+type Previous = 'none' | 'word' | 'operand' | 'header' | 'brace' | 'operator' | 'either';
+
+class Scanner {
+  readonly #source: string;
+  readonly #maxDepth: number;
+  readonly #levels: Level[] = [{ closer: '', ended: 'none', tokens: 0, angles: 0 }];
+  #offset = 0;
+  #depth = 0;
+  #previous: Previous = 'none';
+  #wordStart = 0;
+  #wordEnd = 0;
+  #sign = '';
+  #isAfterLineEnd = false;
+  /** What was before has ended, unless the next word says otherwise. */
+  #isEnded = false;
+
+  constructor(source: string, maxDepth: number) {
+    this.#source = source;
+    this.#maxDepth = maxDepth;
+  }
+
+  run(): Nesting {
+    while (this.#offset < this.#source.length) {
+      const offset = this.#offset;
+      const outcome = this.#next();
+      if (outcome === 'unclear') return { kind: 'unclear', offset };
+      // Where brackets do not match, the parser goes no further either.
+      if (outcome === 'over') break;
+      if (this.#depth > this.#maxDepth) return { kind: 'deep', offset };
+    }
+    return { kind: 'fine' };
+  }
+
+  #next(): 'unclear' | 'over' | undefined {
+    const code = this.#source.charCodeAt(this.#offset);
+    if (code === SPACE) {
+      this.#offset++;
+      return;
+    }
+    if (isWordCode(code) || code === BACKSLASH) {
+      this.#wordHere();
+      return;
+    }
+    const char = this.#source[this.#offset]!;
+    if (code < SPACE || code > LAST_ASCII) {
+      if (LINE_ENDS.includes(char)) this.#isAfterLineEnd = true;
+      this.#offset++;
+    } else if (char === '/') return this.#slash();
+    else if (char === "'" || char === '"') this.#string(char);
+    else if (char === '`') this.#template();
+    else if (char in CLOSERS) this.#open(char);
+    else if (char === ')' || char === ']' || char === '}') return this.#close(char);
+    else this.#punctuation(char);
+  }
+
+  #slash(): 'unclear' | undefined {
+    const { length } = this.#source;
+    const next = this.#source[this.#offset + 1];
+    if (next === '/') {
+      while (this.#offset < length && !LINE_ENDS.includes(this.#source[this.#offset]!)) this.#offset++;
+      return;
+    }
+    if (next === '*') {
+      const end = this.#source.indexOf('*/', this.#offset + 2);
+      const to = end === -1 ? length : end + 2;
+      if (/[\n\r\u2028\u2029]/.test(this.#source.slice(this.#offset, to))) this.#isAfterLineEnd = true;
+      this.#offset = to;
+      return;
+    }
+    const reading = this.#readSlash();
+    PATTERN.lastIndex = this.#offset;
+    const pattern = reading === 'division' ? null : PATTERN.exec(this.#source)?.[0];
+    if (pattern && reading === 'unclear' && TELLING.test(pattern)) return 'unclear';
+    if (pattern && reading === 'pattern') {
+      this.#token('operand');
+      this.#offset += pattern.length;
+    } else this.#punctuation('/');
+  }
+
+  #readSlash(): 'division' | 'pattern' | 'unclear' {
+    switch (this.#previous) {
+      case 'none':
+      case 'operator':
+      case 'header':
+        return 'pattern';
+      case 'operand':
+        return this.#isAfterLineEnd ? 'unclear' : 'division';
+      case 'word':
+        if (BEFORE_PATTERN.has(this.#word)) return 'pattern';
+        return this.#isAfterLineEnd || BEFORE_EITHER.has(this.#word) ? 'unclear' : 'division';
+      default:
+        return 'unclear';
+    }
+  }
+
+  #string(quote: string): void {
+    let at = this.#offset + 1;
+    while (at < this.#source.length) {
+      const char = this.#source[at]!;
+      if (char === '\\') at += this.#source.startsWith('\r\n', at + 1) ? 3 : 2;
+      else if (char === quote || char === '\n' || char === '\r') break;
+      else at++;
+    }
+    this.#token('operand');
+    this.#offset = at + 1;
+  }
+
+  /** From a backquote, or from the end of what was put in. */
+  #template(): void {
+    if (this.#source[this.#offset] === '`') {
+      this.#token('operand');
+      this.#push('`', 'operand');
+    }
+    let at = this.#offset + 1;
+    while (at < this.#source.length) {
+      const char = this.#source[at]!;
+      if (char === '\\') at += 2;
+      else if (char === '`') {
+        this.#pop();
+        this.#previous = 'operand';
+        break;
+      } else if (char === '$' && this.#source[at + 1] === '{') {
+        this.#push('${', 'operand');
+        this.#previous = 'operator';
+        at++;
+        break;
+      } else at++;
+    }
+    this.#offset = at + 1;
+    this.#isAfterLineEnd = false;
+  }
+
+  #open(char: string): void {
+    const isHeader = char === '(' && this.#previous === 'word' && HEADERS.has(this.#word);
+    const afterHeader = this.#word === 'await' ? 'either' : 'header';
+    this.#token('operator');
+    this.#sign = char;
+    this.#push(CLOSERS[char]!, char === '{' ? 'brace' : isHeader ? afterHeader : 'operand');
+    this.#offset++;
+  }
+
+  #close(char: string): 'over' | undefined {
+    const level = this.#levels.at(-1)!;
+    if (char === '}' && level.closer === '${') {
+      this.#pop();
+      this.#template();
+      return;
+    }
+    if (level.closer !== char) return 'over';
+    this.#pop();
+    this.#previous = level.ended;
+    this.#isAfterLineEnd = false;
+    this.#isEnded = false;
+    this.#offset++;
+  }
+
+  /** A word or a number; with more than can be one, the parser finds fault. */
+  #wordHere(): void {
+    const start = this.#offset;
+    const isNumber = isDigit(this.#source.charCodeAt(start));
+    while (this.#offset < this.#source.length) {
+      const code = this.#source.charCodeAt(this.#offset);
+      // The point of a number belongs to it.
+      if (isWordCode(code) || (isNumber && code === POINT)) this.#offset++;
+      else if (code === BACKSLASH) this.#offset += this.#escapeLength();
+      else break;
+    }
+    const isMember = this.#previous === 'operator' && (this.#sign === '.' || this.#sign === '#');
+    if (this.#isEnded || this.#isAfterLineEnd || this.#previous === 'brace') this.#endBefore(start);
+    this.#token('word');
+    this.#wordStart = isMember ? this.#offset : start;
+    this.#wordEnd = this.#offset;
+  }
+
+  /** The word before; empty for the name of a member, which says nothing. */
+  get #word(): string {
+    return this.#source.slice(this.#wordStart, this.#wordEnd);
+  }
+
+  #escapeLength(): number {
+    ESCAPE.lastIndex = this.#offset;
+    return ESCAPE.exec(this.#source)?.[0].length ?? 1;
+  }
+
+  /** Whether a new statement begins with the word from `start` on. */
+  #endBefore(start: number): void {
+    if (CONTINUING.has(this.#source.slice(start, this.#offset))) {
+      this.#isEnded = false;
+      return;
+    }
+    const isClosed =
+      this.#previous === 'operand' || (this.#previous === 'word' && !OPEN_ENDED.has(this.#word));
+    if (this.#previous === 'brace' || (this.#isAfterLineEnd && isClosed)) this.#isEnded = true;
+  }
+
+  #punctuation(char: string): void {
+    const next = this.#source[this.#offset + 1];
+    const level = this.#levels.at(-1)!;
+    // Three points spread what follows; one leads to a member.
+    this.#sign = char === '.' && this.#source[this.#offset - 1] === '.' ? '...' : char;
+    this.#offset++;
+    if (char === ';' || (char === ',' && level.angles === 0)) {
+      this.#token('operator');
+      this.#isEnded = true;
+      if (char === ';') level.angles = 0;
+      return;
+    }
+    if (char === '<') level.angles++;
+    if (char === '>' && this.#source[this.#offset - 2] !== '=') level.angles = Math.max(0, level.angles - 1);
+    const isArrow = char === '>' && this.#source[this.#offset - 2] === '=';
+    const isDouble = (char === '+' || char === '-') && next === char;
+    const isPostfix = char === '!' && this.#readSlash() !== 'pattern';
+    if (isDouble) this.#offset++;
+    this.#token(isDouble || isPostfix || (char === '>' && !isArrow) ? 'either' : 'operator');
+  }
+
+  #token(kind: Previous): void {
+    const level = this.#levels.at(-1)!;
+    if (this.#isEnded) {
+      this.#depth -= level.tokens;
+      level.tokens = 0;
+      level.angles = 0;
+      this.#isEnded = false;
+    }
+    level.tokens++;
+    this.#depth++;
+    this.#previous = kind;
+    this.#isAfterLineEnd = false;
+  }
+
+  #push(closer: string, ended: Previous): void {
+    this.#levels.push({ closer, ended, tokens: 0, angles: 0 });
+  }
+
+  #pop(): void {
+    this.#depth -= this.#levels.pop()?.tokens ?? 0;
+  }
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function isWordCode(code: number): boolean {
+  if (code > LAST_ASCII) return !/\s/.test(String.fromCharCode(code));
+  return (
+    (code >= 0x61 && code <= 0x7a) ||
+    (code >= 0x41 && code <= 0x5a) ||
+    isDigit(code) ||
+    code === 0x5f ||
+    code === 0x24
+  );
+}
