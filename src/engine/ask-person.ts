@@ -64,7 +64,8 @@ export async function askPerson(
       () => {},
     );
   }
-  const decision = await desk.decision(approval.id, question.waitMs, caller.signal);
+  const waitMs = caller.isAtTerminal ? 0 : question.waitMs;
+  const decision = await desk.decision(approval.id, waitMs, caller.signal);
   if (decision === null) return { kind: 'open', approval };
   if (decision === 'rejected') return { kind: 'rejected', approval };
   const isOurs = await ports.store.approvals.use(approval.id);

@@ -63,8 +63,12 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   loginFinish: true,
 };
 
-/** No client behind the call: questions wait for "pml runs". */
-const nobody = (signal?: AbortSignal): Caller => ({ sessionId: null, ...(signal && { signal }) });
+/** No client behind the call: the person is told what is asked, and answers with "pml runs". */
+const terminal = (signal?: AbortSignal): Caller => ({
+  sessionId: null,
+  isAtTerminal: true,
+  ...(signal && { signal }),
+});
 
 /** For work that makes no sense any more when the command that asked for it was ended. */
 const cancellable = <A, R>(work: (asked: A, signal?: AbortSignal) => Promise<R>) =>
@@ -94,10 +98,10 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     servers: () => gateway.servers(),
     stats: () => gateway.stats(),
     searchTools: (query) => gateway.searchTools(query),
-    runCode: cancellable((call, signal) => gateway.executeCode(call, nobody(signal))),
-    runCapability: cancellable((call, signal) => gateway.executeCapability(call, nobody(signal))),
-    resumeRun: cancellable((runId, signal) => gateway.continueRun(runId, 'resume', nobody(signal))),
-    abortRun: (runId) => gateway.continueRun(runId, 'abort', nobody()),
+    runCode: cancellable((call, signal) => gateway.executeCode(call, terminal(signal))),
+    runCapability: cancellable((call, signal) => gateway.executeCapability(call, terminal(signal))),
+    resumeRun: cancellable((runId, signal) => gateway.continueRun(runId, 'resume', terminal(signal))),
+    abortRun: (runId) => gateway.continueRun(runId, 'abort', terminal()),
     capabilities: () => gateway.capabilities.list(),
     showCapability: (slug) => gateway.capabilities.show(slug),
     renameCapability: (slug, to) => gateway.capabilities.rename(slug, to),

@@ -32,6 +32,8 @@ export interface Caller {
   readonly client?: UpstreamClient;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: UpstreamProgress) => void;
+  /** Tells a person at once what is asked: nobody can answer while the call waits. */
+  readonly isAtTerminal?: boolean;
 }
 
 export interface SearchQuery {
@@ -41,10 +43,14 @@ export interface SearchQuery {
   readonly server?: string;
   readonly includeRelated?: boolean;
   readonly contextTools?: readonly string[];
+  /** Also TypeScript signatures, for code. */
+  readonly signatures?: boolean;
 }
 
 export interface SearchHit {
   readonly tool: ToolDefinition;
+  /** When asked for. */
+  readonly signature?: string;
   readonly lexicalScore: number;
   readonly semanticScore: number;
   readonly graphScore: number;
@@ -130,6 +136,8 @@ export interface CodeRun {
   /** With `approval_required`: what a person has to decide. */
   readonly approval?: Approval;
   readonly console: readonly ConsoleLine[];
+  /** Without repeats, in order of first use. */
+  readonly toolsUsed: readonly string[];
 }
 
 export interface WorkflowResult {

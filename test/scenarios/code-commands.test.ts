@@ -57,7 +57,7 @@ test('[RUN-1] [RUN-2] a program runs without a gateway beside it, and its errors
 });
 
 test('[RUN-3] [RUNS-5] what needs approval is approved and gone on with from the terminal', async () => {
-  const { pml, write, serve } = await home({ ask: ['db:*'], approval_wait_ms: 0 });
+  const { pml, write, serve } = await home({ ask: ['db:*'], approval_wait_ms: 3_600_000 });
   await serve();
   const asked = await pml('run', await write('total.ts', TOTAL));
   expect(asked).toMatchObject({ code: 1, stdout: '' });

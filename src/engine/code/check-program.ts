@@ -26,7 +26,7 @@ export async function checkProgram(scope: CodeScope, structure: StaticStructure)
   return {
     code: problems.every(({ code }) => code === 'not_found') ? 'not_found' : 'invalid_argument',
     message: `Nothing was called, because of ${lines.join('; ')}`,
-    hint: 'Look tools and their arguments up with pml_search_tools.',
+    hint: 'Look tools and their arguments up with pml_search_tools (in a terminal: pml search --signatures).',
     ...first.node.at,
   };
 }

@@ -32,7 +32,7 @@ export function tellRun(
 
 /** Text as it is, all else as JSON; nothing for a program that returned nothing. */
 export function tellValue(terminal: Terminal, value: unknown): void {
-  if (value === undefined) return;
+  if (value === undefined || value === null) return;
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   // A pipe gets every character; a terminal none that would steer it.
   const shown = terminal.isTty ? safe(text) : text;

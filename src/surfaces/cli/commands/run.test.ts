@@ -60,10 +60,9 @@ test('[RUN-1] text comes as it is, nothing as nothing, and - is stdin', async ()
   expect(asked).toEqual([{ code: 'return x' }]);
   const seen = await runCommand(['run', '-'], system, { input: 'return x', isTty: true });
   expect(seen.out).toBe('two\nlines\\u0007\n');
-  expect(await runCommand(['run', '-'], running({ result: undefined }).system)).toMatchObject({
-    code: 0,
-    out: '',
-  });
+  for (const result of [undefined, null]) {
+    expect(await runCommand(['run', '-'], running({ result }).system)).toMatchObject({ code: 0, out: '' });
+  }
 });
 
 test('[RUN-1] --json gives the run as the API does', async () => {
