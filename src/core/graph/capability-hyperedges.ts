@@ -1,3 +1,4 @@
+import { compareEdges } from '../vocabulary/edge.ts';
 import { kindOf, type NodeId } from '../vocabulary/ids.ts';
 import { type GraphEdge, ORDER_BEARING } from './graph-edge.ts';
 import type { CapabilityUse } from './hypergraph.ts';
@@ -34,15 +35,18 @@ export function capabilityHyperedges(snapshot: GraphSnapshot, uses: readonly Cap
  * Whether what follows the capability depends on it as a whole and not on its last tool: it took a value
  * of what the capability returned, a plan said so, or it came after the capability in three runs or more.
  */
-export function waitsForAll({ type, source }: GraphEdge): boolean {
+function waitsForAll({ type, source }: GraphEdge): boolean {
   return source === 'observed' || (source === 'inferred' && type !== 'sequence');
 }
 
 /** The unique nodes of each capability as the graph saw them, for capabilities whose code is not at hand. */
 export function containedUses(snapshot: GraphSnapshot): CapabilityUse[] {
   const uses = new Map<NodeId, Map<NodeId, number>>();
-  for (const { type, from, to, observedCount, invocationCount } of snapshot.edges) {
-    if (type !== 'contains' || kindOf(from) !== 'capability' || observedCount === 0) continue;
+  const contained = snapshot.edges.filter(
+    ({ type, from, observedCount }) =>
+      type === 'contains' && kindOf(from) === 'capability' && observedCount > 0,
+  );
+  for (const { from, to, observedCount, invocationCount } of contained.sort(compareEdges)) {
     const calls = uses.get(from) ?? new Map<NodeId, number>();
     uses.set(from, calls.set(to, invocationCount / observedCount));
   }

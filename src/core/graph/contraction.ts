@@ -1,7 +1,7 @@
 import type { NodeId } from '../vocabulary/ids.ts';
 import { type GraphEdge, ORDER_BEARING } from './graph-edge.ts';
 import { type ShortestPath, shortestPath } from './shortest-path.ts';
-import { GraphSnapshot } from './snapshot.ts';
+import { GraphSnapshot, orderNodes } from './snapshot.ts';
 import type { TypedGraph } from './typed-graph.ts';
 
 /** A capability and what its code calls, in order. */
@@ -28,10 +28,9 @@ export class ContractedGraph {
   constructor(graph: TypedGraph, capabilities: readonly CapabilitySteps[]) {
     this.#steps = new Map(capabilities.map(({ capability, sequence }) => [capability, sequence]));
     const shortcuts = capabilities.flatMap((each) => [...shortcutsOf(graph, each)]);
-    const nodes = new Set([...graph.nodes(), ...this.#steps.keys()]);
-    this.#snapshot = new GraphSnapshot([...nodes].sort(), [...graph.edges(), ...shortcuts], (edge) =>
-      graph.weightOf(edge),
-    );
+    const nodes = orderNodes(new Set([...graph.nodes(), ...this.#steps.keys()]));
+    const edges = [...graph.edges(), ...shortcuts];
+    this.#snapshot = new GraphSnapshot(nodes, edges, (edge) => graph.weightOf(edge));
   }
 
   path(from: NodeId, to: NodeId): ContractedPath | null {

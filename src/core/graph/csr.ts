@@ -30,12 +30,11 @@ export function compressRows(size: number, triples: Triples): Csr {
   const origins = new Uint32Array(order.length);
   let entries = 0;
   let row = -1;
-  for (const triple of order) {
-    const [nextRow, column, value] = [
-      triples.rows[triple]!,
-      triples.columns[triple]!,
-      triples.values[triple]!,
-    ];
+  for (let i = 0; i < order.length; i++) {
+    const triple = order[i]!;
+    const nextRow = triples.rows[triple]!;
+    const column = triples.columns[triple]!;
+    const value = triples.values[triple]!;
     if (nextRow === row && columns[entries - 1] === column) {
       if (value <= values[entries - 1]!) continue;
       entries--;
@@ -63,15 +62,18 @@ export function transpose(matrix: Csr): Csr {
   for (let row = 0; row < matrix.rows; row++) rows.fill(row, matrix.offsets[row], matrix.offsets[row + 1]);
   const order = countingSort(matrix.rows, matrix.columns, identity(rows.length));
   const offsets = new Uint32Array(matrix.rows + 1);
-  for (const column of matrix.columns) offsets[column + 1]!++;
+  for (let entry = 0; entry < order.length; entry++) offsets[matrix.columns[entry]! + 1]!++;
   for (let row = 0; row < matrix.rows; row++) offsets[row + 1]! += offsets[row]!;
-  return {
-    rows: matrix.rows,
-    offsets,
-    columns: order.map((entry) => rows[entry]!),
-    values: Float64Array.from(order, (entry) => matrix.values[entry]!),
-    origins: order.map((entry) => matrix.origins[entry]!),
-  };
+  const columns = new Uint32Array(order.length);
+  const values = new Float64Array(order.length);
+  const origins = new Uint32Array(order.length);
+  for (let to = 0; to < order.length; to++) {
+    const entry = order[to]!;
+    columns[to] = rows[entry]!;
+    values[to] = matrix.values[entry]!;
+    origins[to] = matrix.origins[entry]!;
+  }
+  return { rows: matrix.rows, offsets, columns, values, origins };
 }
 
 function identity(length: number): Uint32Array {
@@ -83,9 +85,12 @@ function identity(length: number): Uint32Array {
 /** `order` stably sorted by `keys[…]`, which are below `size`. */
 function countingSort(size: number, keys: Uint32Array, order: Uint32Array): Uint32Array {
   const next = new Uint32Array(size + 1);
-  for (const key of keys) next[key + 1]!++;
+  for (let i = 0; i < keys.length; i++) next[keys[i]! + 1]!++;
   for (let key = 0; key < size; key++) next[key + 1]! += next[key]!;
   const sorted = new Uint32Array(order.length);
-  for (const item of order) sorted[next[keys[item]!]!++] = item;
+  for (let i = 0; i < order.length; i++) {
+    const item = order[i]!;
+    sorted[next[keys[item]!]!++] = item;
+  }
   return sorted;
 }

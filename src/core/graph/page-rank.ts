@@ -16,37 +16,39 @@ const DEFAULTS = {
  */
 export function pageRank(snapshot: GraphSnapshot): Map<NodeId, number> {
   const ranks = rankRows(snapshot);
-  return new Map(snapshot.nodes.map((node, i) => [node, ranks[i]!]));
+  const byNode = new Map<NodeId, number>();
+  for (let i = 0; i < ranks.length; i++) byNode.set(snapshot.nodes[i]!, ranks[i]!);
+  return byNode;
 }
 
 function rankRows(snapshot: GraphSnapshot): Float64Array {
   const { damping, tolerance, maxIterations } = DEFAULTS;
   const { out, in: into } = snapshot.directed();
   const size = out.rows;
-  // Per node 1 / (weights of its edges): a rank times it is what each unit of weight passes on.
-  const share = new Float64Array(size);
+  const strength = new Float64Array(size);
   for (let node = 0; node < size; node++) {
-    let strength = 0;
-    for (let entry = out.offsets[node]!; entry < out.offsets[node + 1]!; entry++)
-      strength += out.values[entry]!;
-    share[node] = strength > 0 ? 1 / strength : 0;
+    for (let entry = out.offsets[node]!; entry < out.offsets[node + 1]!; entry++) {
+      strength[node]! += out.values[entry]!;
+    }
   }
-  const { offsets, columns, values } = into;
+  const { offsets, columns } = into;
+  // Per edge the share of its start's rank that it passes on.
+  const shares = new Float64Array(columns.length);
+  for (let entry = 0; entry < shares.length; entry++) {
+    shares[entry] = into.values[entry]! / strength[columns[entry]!]!;
+  }
   let ranks = new Float64Array(size).fill(1 / size);
   let next = new Float64Array(size);
-  const passed = new Float64Array(size);
   for (let iteration = 0; iteration < maxIterations; iteration++) {
     let stuck = 0;
-    for (let node = 0; node < size; node++) {
-      passed[node] = ranks[node]! * share[node]!;
-      if (share[node] === 0) stuck += ranks[node]!;
-    }
+    for (let node = 0; node < size; node++) if (strength[node] === 0) stuck += ranks[node]!;
     const base = (1 - damping + damping * stuck) / size;
     let change = 0;
     for (let node = 0; node < size; node++) {
       let received = 0;
-      for (let entry = offsets[node]!; entry < offsets[node + 1]!; entry++) {
-        received += passed[columns[entry]!]! * values[entry]!;
+      const end = offsets[node + 1]!;
+      for (let entry = offsets[node]!; entry < end; entry++) {
+        received += ranks[columns[entry]!]! * shares[entry]!;
       }
       const rank = base + damping * received;
       change += Math.abs(rank - ranks[node]!);

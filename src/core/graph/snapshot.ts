@@ -9,12 +9,24 @@ export interface DirectedRows {
   readonly in: Csr;
 }
 
+/** Nodes in order of id, and the place of each. */
+export interface NodeOrder {
+  readonly nodes: readonly NodeId[];
+  readonly index: ReadonlyMap<NodeId, number>;
+}
+
+export function orderNodes(ids: Iterable<NodeId>): NodeOrder {
+  const nodes = [...ids].sort();
+  return { nodes, index: new Map(nodes.map((node, i) => [node, i])) };
+}
+
 /**
  * The graph at one moment in typed arrays. Nodes are numbered in order of id, so that what is computed
  * does not depend on the order in which they became known. `origins` of its rows lead into `edges`.
  */
 export class GraphSnapshot {
   readonly nodes: readonly NodeId[];
+  /** In order of type, else in any. */
   readonly edges: readonly GraphEdge[];
   /** [nodes] Runs seen on a node's edges, added up; 0: nothing was ever observed there. */
   readonly evidence: Float64Array;
@@ -25,18 +37,29 @@ export class GraphSnapshot {
   readonly #directed = new Map<string, DirectedRows>();
   #undirected: Csr | undefined;
 
-  constructor(nodes: readonly NodeId[], edges: readonly GraphEdge[], weightOf: (edge: GraphEdge) => number) {
+  constructor(
+    { nodes, index }: NodeOrder,
+    unordered: Iterable<GraphEdge>,
+    weightOf: (edge: GraphEdge) => number,
+  ) {
+    // Of parallel edges with equal weights the first is told, so their order must not be that of arrival.
+    const byType = Map.groupBy(unordered, ({ type }) => type);
+    const edges = EDGE_TYPES.flatMap((type) => byType.get(type) ?? []);
     this.nodes = nodes;
     this.edges = edges;
-    const index = new Map(nodes.map((node, i) => [node, i]));
     this.#index = index;
-    this.#from = Uint32Array.from(edges, ({ from }) => index.get(from)!);
-    this.#to = Uint32Array.from(edges, ({ to }) => index.get(to)!);
-    this.#weights = Float64Array.from(edges, weightOf);
+    this.#from = new Uint32Array(edges.length);
+    this.#to = new Uint32Array(edges.length);
+    this.#weights = new Float64Array(edges.length);
     this.evidence = new Float64Array(nodes.length);
-    for (const [i, { observedCount }] of edges.entries()) {
-      this.evidence[this.#from[i]!]! += observedCount;
-      this.evidence[this.#to[i]!]! += observedCount;
+    for (let i = 0; i < edges.length; i++) {
+      const edge = edges[i]!;
+      const [from, to] = [index.get(edge.from)!, index.get(edge.to)!];
+      this.#from[i] = from;
+      this.#to[i] = to;
+      this.#weights[i] = weightOf(edge);
+      this.evidence[from]! += edge.observedCount;
+      this.evidence[to]! += edge.observedCount;
     }
   }
 
@@ -83,12 +106,20 @@ export class GraphSnapshot {
   }
 
   #compress(types: ReadonlySet<EdgeType>): DirectedRows {
-    const kept = Uint32Array.from(this.edges.keys().filter((i) => types.has(this.edges[i]!.type)));
-    const out = compressRows(this.nodes.length, {
-      rows: kept.map((i) => this.#from[i]!),
-      columns: kept.map((i) => this.#to[i]!),
-      values: Float64Array.from(kept, (i) => this.#weights[i]!),
-    });
+    const kept = new Uint32Array(this.edges.length);
+    let count = 0;
+    for (let i = 0; i < kept.length; i++) if (types.has(this.edges[i]!.type)) kept[count++] = i;
+    const triples = {
+      rows: new Uint32Array(count),
+      columns: new Uint32Array(count),
+      values: new Float64Array(count),
+    };
+    for (let i = 0; i < count; i++) {
+      triples.rows[i] = this.#from[kept[i]!]!;
+      triples.columns[i] = this.#to[kept[i]!]!;
+      triples.values[i] = this.#weights[kept[i]!]!;
+    }
+    const out = compressRows(this.nodes.length, triples);
     for (let entry = 0; entry < out.origins.length; entry++) out.origins[entry] = kept[out.origins[entry]!]!;
     return { out, in: transpose(out) };
   }

@@ -1,7 +1,7 @@
 import { compareEdges, type EdgeType } from '../vocabulary/edge.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
 import type { GraphEdge, NodePair, NodeStatistics } from './graph-edge.ts';
-import { GraphSnapshot } from './snapshot.ts';
+import { GraphSnapshot, type NodeOrder, orderNodes } from './snapshot.ts';
 import { countPaths, type PathPair } from './value-paths.ts';
 import { fadedWeight, sourceOf } from './weight.ts';
 
@@ -34,6 +34,7 @@ export class TypedGraph {
   readonly #edges = new Map<string, Mutable<GraphEdge>>();
   #newestRunAt: number | null = null;
   #nonTemplateEdges = 0;
+  #order: NodeOrder | undefined;
   #snapshot: GraphSnapshot | undefined;
 
   constructor(edges: Iterable<GraphEdge> = [], statistics: Iterable<NodeStatistics> = []) {
@@ -93,7 +94,8 @@ export class TypedGraph {
 
   /** The graph as it is now, for algorithms; made when first asked for after a change. */
   snapshot(): GraphSnapshot {
-    this.#snapshot ??= new GraphSnapshot(this.nodes(), this.edges(), (edge) => this.weightOf(edge));
+    this.#order ??= orderNodes(this.#nodes.keys());
+    this.#snapshot ??= new GraphSnapshot(this.#order, this.#edges.values(), (edge) => this.weightOf(edge));
     return this.#snapshot;
   }
 
@@ -160,6 +162,7 @@ export class TypedGraph {
     if (known) return known;
     const node = { statistics: noStatistics(id), out: new Set<GraphEdge>(), in: new Set<GraphEdge>() };
     this.#nodes.set(id, node);
+    this.#order = undefined;
     this.#snapshot = undefined;
     return node;
   }

@@ -4,13 +4,13 @@ import type { Random } from './random.ts';
 
 const DEFAULTS = {
   /** Vectors carried beyond those asked for: the slower ones converge against the first that is left out. */
-  extra: 8,
+  extra: 6,
   /** Applications of the matrix between two orthonormalisations. */
-  powers: 2,
+  powers: 6,
   /** Greatest change of an eigenvalue asked for, relative to the greatest, at which it is done. */
-  tolerance: 1e-7,
+  tolerance: 1e-4,
   /** Values that have not settled then lie so close together that their order says nothing. */
-  maxRounds: 60,
+  maxRounds: 40,
 };
 
 /** Like `Eigen`, with `count` values and vectors of `size` numbers. */
@@ -36,7 +36,6 @@ export function leadingEigen(
     Float64Array.from({ length: size }, () => random.normal()),
   );
   let spare: Float64Array[] = rows.map((row) => row.slice());
-  orthonormalise(rows, random);
   let values: Float64Array = new Float64Array(width);
   for (let round = 0; round < DEFAULTS.maxRounds; round++) {
     for (let power = 1; power < DEFAULTS.powers; power++) {
@@ -48,10 +47,10 @@ export function leadingEigen(
     const ritz = symmetricEigen(gram(rows, spare), width);
     [rows, spare] = [combine(ritz, spare), rows];
     const settled = isSettled(values, ritz.values, count);
-    values = ritz.values.slice();
-    orthonormalise(rows, random);
+    values = ritz.values;
     if (settled) break;
   }
+  orthonormalise(rows, random);
   const vectors = new Float64Array(Math.min(count, width) * size);
   for (const [i, row] of rows.slice(0, count).entries()) vectors.set(row, i * size);
   return { values: values.slice(0, count), vectors };
@@ -80,18 +79,22 @@ function combine({ vectors, size: width }: Eigen, rows: readonly Float64Array[])
   });
 }
 
-/** Gram-Schmidt, each row twice ("twice is enough", Parlett); a row that vanishes is drawn anew. */
+/**
+ * Gram-Schmidt, a second time where the first took most of a row away ("twice is enough", Parlett);
+ * a row that vanishes is drawn anew.
+ */
 function orthonormalise(rows: readonly Float64Array[], random: Random): void {
   for (const [i, row] of rows.entries()) {
-    for (let isDone = false; !isDone; ) {
-      const before = Math.sqrt(dot(row, row));
-      for (let pass = 0; pass < 2; pass++) {
-        for (let j = 0; j < i; j++) addScaled(row, rows[j]!, -dot(row, rows[j]!));
-      }
-      const length = Math.sqrt(dot(row, row));
-      isDone = length > 1e-10 * before;
-      for (let k = 0; k < row.length; k++) row[k] = isDone ? row[k]! / length : random.normal();
+    let length = Math.sqrt(dot(row, row));
+    for (let before = Number.POSITIVE_INFINITY; length < before / 2; ) {
+      before = length;
+      for (let j = 0; j < i; j++) addScaled(row, rows[j]!, -dot(row, rows[j]!));
+      length = Math.sqrt(dot(row, row));
+      if (length > 1e-10 * before) continue;
+      for (let k = 0; k < row.length; k++) row[k] = random.normal();
+      [length, before] = [1, Number.POSITIVE_INFINITY];
     }
+    for (let k = 0; k < row.length; k++) row[k]! /= length;
   }
 }
 
