@@ -2,12 +2,14 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
 import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
+import { prepareProgram } from '../../src/core/structure/prepare-program.ts';
 import { toWire } from '../../src/core/vocabulary/trace-event.ts';
 import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
 import type { Store } from '../../src/engine/ports.ts';
 import { commandServer } from '../contracts/upstream-support.ts';
 import { codeGateway, NOBODY, readyCapability, tool } from '../support/code-gateway.ts';
 import { gatewayOver } from '../support/mcp-gateway.ts';
+import { settingsFor } from '../support/memory-gateway.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 const DB_SERVER = join(import.meta.dirname, '../fixtures/servers/db-server.ts');
@@ -131,16 +133,34 @@ test('[CODE-15] the trace is in the store when the run is answered, with every c
   ]);
 });
 
-test('[CODE-17] clock and random numbers of the guest are kept with the trace and give the same run again', async () => {
+test('[CODE-17] with the clock and seed kept in its trace, a program sees the same again', async () => {
   const { gateway, store } = await codeGateway({ servers: [FILES] });
-  const code =
-    'await mcp.fs.read({ path: "a" }); return [Math.random(), Math.random(), new Date().toISOString().slice(0, 4)]';
+  const code = `
+    const first = [Math.random(), new Date().toISOString()];
+    await mcp.fs.read({ path: 'a' });
+    return [...first, Math.random(), Date.now() >= new Date(first[1]).getTime()];`;
   const run = await gateway.executeCode({ code }, NOBODY);
-  const trace = await store.traces.get(run.traceId ?? '');
-  const sandbox = createSandbox();
-  onTestFinished(() => sandbox.close());
-  const { guest } = trace!;
-  expect(guest).not.toBeNull();
-  const [first, second] = run.result as number[];
-  expect(first).not.toBe(second);
+  const { guest } = (await store.traces.get(run.traceId ?? ''))!;
+  const program = prepareProgram(code);
+  if (!program.ok) throw new Error(program.error.message);
+  const again = createSandbox();
+  onTestFinished(() => again.close());
+  const sandboxed = await again.run(
+    { ...program.value, name: 'program.ts', args: {}, deps: {} },
+    {
+      callTool: async () => ({ ok: true, value: 'text of a', at: guest!.startedAt + 7 }),
+      enterCapability: () => Promise.reject(new Error('not called')),
+      leaveCapability() {},
+      mark() {},
+    },
+    { limits: settingsFor([]).sandbox, seed: guest!.seed, startedAt: guest!.startedAt },
+  );
+  expect(run.result).toEqual([
+    expect.any(Number),
+    new Date(guest!.startedAt).toISOString(),
+    expect.any(Number),
+    true,
+  ]);
+  expect(sandboxed).toMatchObject({ ok: true, value: run.result });
+  expect((run.result as unknown[])[0]).not.toBe((run.result as unknown[])[2]);
 });

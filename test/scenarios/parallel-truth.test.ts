@@ -8,7 +8,7 @@ import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { Sandbox, Store } from '../../src/engine/ports.ts';
 import { proofRuns, proofSeed } from '../proof-count.ts';
 import { NOBODY, readyCapability, tool } from '../support/code-gateway.ts';
-import { memoryGateway } from '../support/memory-gateway.ts';
+import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 
 const RUNS = proofRuns(10_000);
 const DEPTH = 4;
@@ -51,7 +51,8 @@ beforeAll(async () => {
   }
   sandbox = createSandbox();
   const step = tool('step', ({ delayMs, label }) => setTimeout(Number(delayMs), label));
-  const settings = { learning: { enabled: false } };
+  const { sandbox: limits } = settingsFor([]);
+  const settings = { learning: { enabled: false }, sandbox: { ...limits, callsTotal: 10_000 } };
   ({ gateway } = await memoryGateway([{ name: 'work', tools: [step] }], { settings, store, sandbox }));
   return () => gateway.close();
 });

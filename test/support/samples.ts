@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Edge } from '../../src/core/vocabulary/edge.ts';
+import type { GraphEdge, NodeStatistics } from '../../src/core/graph/graph-edge.ts';
 import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
 import { capabilityNode, type NodeId, operationId, toolId } from '../../src/core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../src/core/vocabulary/tool-definition.ts';
@@ -89,8 +89,23 @@ export function sampleTrace(over: Partial<ExecutionTrace> = {}): ExecutionTrace 
   };
 }
 
-export function sampleEdge(from: NodeId, to: NodeId, over: Partial<Edge> = {}): Edge {
-  return { from, to, type: 'sequence', source: 'inferred', observedCount: 1, invocationCount: 2, ...over };
+export function sampleEdge(from: NodeId, to: NodeId, over: Partial<GraphEdge> = {}): GraphEdge {
+  return {
+    from,
+    to,
+    type: 'sequence',
+    source: 'inferred',
+    observedCount: 1,
+    invocationCount: 2,
+    lastSeenAt: 1_700_000_000_000.25,
+    valuePaths: [],
+    ...over,
+  };
+}
+
+export function sampleStatistics(node: NodeId, over: Partial<NodeStatistics> = {}): NodeStatistics {
+  const counts = { runs: 2, calls: 5, failures: 1, repeats: 3, repeatRuns: 1 };
+  return { node, ...counts, lastSeenAt: 1_700_000_000_000.25, ...over };
 }
 
 export function sampleCapability(over: Partial<Capability> = {}): Capability {

@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest';
+import type { Gateway } from '../../src/engine/gateway.ts';
+import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
+import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
+
+const ROWS = [
+  { id: 1, name: 'Ada', active: true },
+  { id: 2, name: 'Bob', active: false },
+];
+const CLOSED_READ = { annotations: { readOnlyHint: true, openWorldHint: false } };
+
+function database(more = {}): MemoryServer {
+  const inputSchema = { type: 'object', properties: { table: { type: 'string' } }, required: ['table'] };
+  return {
+    name: 'db',
+    tools: [
+      tool('rows', () => ROWS, { inputSchema, ...more }),
+      tool('insert', ({ row }) => ({ inserted: row })),
+    ],
+  };
+}
+
+async function run(gateway: Gateway, code: string, intent = 'list the active people') {
+  const made = await gateway.executeCode({ code, intent }, NOBODY);
+  await gateway.settled();
+  return made;
+}
+
+const ACTIVE = (table: string, limit: number) => `
+const rows = await mcp.db.rows({ table: '${table}' });
+return rows.filter((row) => row.active).map((row) => row.name).slice(0, ${limit});`;
+
+test('[CODE-11] programs that differ only in post-processing are two capabilities', async () => {
+  const { gateway } = await codeGateway({ servers: [database()] });
+  await run(gateway, ACTIVE('people', 5));
+  await run(gateway, ACTIVE('people', 5).replace('.map((row) => row.name)', '.map((row) => row.id)'));
+  const capabilities = await gateway.capabilities.list();
+  expect(capabilities.map(({ state }) => state)).toEqual(['candidate', 'candidate']);
+  expect(new Set(capabilities.map(({ codeHash }) => codeHash)).size).toBe(2);
+});
+
+test('[CODE-11][CODE-12] the same program with other literals is one capability, with parameters, active after two runs', async () => {
+  const { gateway } = await codeGateway({ servers: [database()] });
+  await run(gateway, ACTIVE('people', 5));
+  const [candidate] = await gateway.capabilities.list();
+  expect(candidate).toMatchObject({ state: 'candidate', slug: 'list_active_people', uses: 1, successes: 1 });
+  await run(gateway, ACTIVE('animals', 1));
+  const [capability, ...others] = await gateway.capabilities.list();
+  expect(others).toEqual([]);
+  expect(capability).toMatchObject({ id: candidate!.id, state: 'active', uses: 2, successes: 2 });
+  expect(capability!.parametersSchema).toMatchObject({
+    properties: { table: { type: 'string', default: 'people', examples: ['animals'] } },
+    required: expect.arrayContaining(['table']),
+  });
+  expect(capability!.code).toContain('{ table: args.table }');
+  expect(capability!.outputSchema).toMatchObject({ type: 'array', items: { type: 'string' } });
+  expect(capability!.toolsUsed).toContain('db:rows');
+
+  const limit = Object.keys((capability!.parametersSchema as { properties: object }).properties).find(
+    (name) => name !== 'table',
+  );
+  const called = await gateway.executeCapability(
+    { capability: 'list_active_people', arguments: { table: 'plants', [limit ?? '']: 3 } },
+    NOBODY,
+  );
+  expect(called).toMatchObject({ status: 'success', result: ['Ada'] });
+  const wrong = await gateway.executeCapability(
+    { capability: 'list_active_people', arguments: { table: 7, [limit ?? '']: 3 } },
+    NOBODY,
+  );
+  expect(wrong.error).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('table') });
+  await gateway.settled();
+  expect(await gateway.capabilities.show('list_active_people')).toMatchObject({ uses: 3, successes: 3 });
+});
+
+test('[CODE-12] one run that only reads is run once more by itself, and counts when it succeeds again', async () => {
+  const { gateway, store } = await codeGateway({ servers: [database(CLOSED_READ)] });
+  await run(gateway, ACTIVE('people', 5));
+  const [capability] = await gateway.capabilities.list();
+  expect(capability).toMatchObject({ state: 'active', uses: 2 });
+  const [replay, first] = await store.traces.list({ limit: 10 });
+  expect(replay).toMatchObject({ sessionId: 'replay', success: true, code: first!.code });
+});
+
+test('[CODE-12] code that failed, called nothing, or chose its tools at run time is not kept', async () => {
+  const { gateway } = await codeGateway({ servers: [database(CLOSED_READ)] });
+  await run(gateway, 'return [1, 2, 3].map((n) => n * 2)');
+  await run(gateway, 'const rows = await mcp.db.rows({ table: "a" }); return rows.nothing.here');
+  await run(
+    gateway,
+    'const [name] = ["rows", "insert"].filter((n) => n.length > 0); return await mcp.db[name]({ table: "a" })',
+  );
+  expect(await gateway.capabilities.list()).toEqual([]);
+});
+
+test('[CODE-14] one that fails too often is quarantined, and only a person takes it out', async () => {
+  let isBroken = false;
+  const flaky = tool('rows', () => {
+    if (isBroken) throw new Error('the table is locked');
+    return ROWS;
+  });
+  const { gateway } = await codeGateway({ servers: [{ name: 'db', tools: [flaky] }] });
+  await run(gateway, ACTIVE('people', 5));
+  await run(gateway, ACTIVE('people', 5));
+  isBroken = true;
+  for (let i = 0; i < 4; i++) {
+    await gateway.executeCapability({ capability: 'list_active_people', arguments: {} }, NOBODY);
+    await gateway.settled();
+  }
+  const quarantined = await gateway.capabilities.show('list_active_people');
+  expect(quarantined).toMatchObject({ state: 'quarantined', uses: 6, successes: 2 });
+  expect(quarantined.evidence.quarantinedBecause).toMatch(/4 of its last 4 runs failed/);
+  isBroken = false;
+  const refused = await gateway.executeCapability(
+    { capability: 'list_active_people', arguments: {} },
+    NOBODY,
+  );
+  expect(refused.error).toMatchObject({ code: 'forbidden' });
+  await gateway.capabilities.quarantine('list_active_people', null);
+  const released = await gateway.executeCapability(
+    { capability: 'list_active_people', arguments: {} },
+    NOBODY,
+  );
+  expect(released).toMatchObject({ status: 'success', result: ['Ada'] });
+});
+
+test('[CODE-14] one whose tool changed its definition is quarantined', async () => {
+  const server = database();
+  const { gateway } = await codeGateway({ servers: [server] });
+  await run(gateway, ACTIVE('people', 5));
+  await run(gateway, ACTIVE('people', 5));
+  expect(await gateway.capabilities.show('list_active_people')).toMatchObject({ state: 'active' });
+  Object.assign(server.tools[0]!.definition, { description: 'rows, and something new' });
+  await gateway.restart('db');
+  await gateway.settled();
+  const changed = await gateway.capabilities.show('list_active_people');
+  expect(changed.state).toBe('quarantined');
+  expect(changed.evidence.quarantinedBecause).toContain('db:rows has another definition');
+});
+
+test('[CODE-16] a signature shows what a tool was seen to give, and says that it was seen', async () => {
+  const { gateway } = await codeGateway({ servers: [database()] });
+  const [before] = await gateway.searchTools({ query: 'db:rows', limit: 1, signatures: true });
+  expect(before?.signature).toContain('mcp.db.rows(args: { table: string }): Promise<unknown>');
+  await run(gateway, 'return await mcp.db.rows({ table: "people" })');
+  const [after] = await gateway.searchTools({ query: 'db:rows', limit: 1, signatures: true });
+  expect(after?.signature).toMatch(
+    /Promise<\{ id: number; name: string; active: boolean \}\[\]>|Promise<Array</,
+  );
+  expect(after?.signature).toMatch(/observed/);
+});
+
+test('[CODE-18] a renamed capability is still called by its former name, and travels as files', async () => {
+  const here = await codeGateway({ servers: [database()] });
+  await run(here.gateway, ACTIVE('people', 5));
+  await run(here.gateway, ACTIVE('animals', 5));
+  await here.gateway.capabilities.rename('list_active_people', 'active_names');
+  const byAlias = await here.gateway.executeCode(
+    { code: 'return await capabilities.list_active_people({ table: "people" })' },
+    NOBODY,
+  );
+  expect(byAlias).toMatchObject({ status: 'success', result: ['Ada'] });
+  const files = await here.gateway.capabilities.export('active_names');
+  expect(Object.keys(files)).toEqual(
+    expect.arrayContaining(['SKILL.md', 'code.ts', 'schema.json', 'capability.json']),
+  );
+
+  const there = await codeGateway({ servers: [database()] });
+  const imported = await there.gateway.capabilities.import(files);
+  expect(imported).toMatchObject({
+    slug: 'active_names',
+    aliases: ['list_active_people'],
+    state: 'active',
+    uses: 0,
+  });
+  expect((await there.gateway.capabilities.export('active_names'))['code.ts']).toBe(files['code.ts']);
+  const called = await there.gateway.executeCapability(
+    { capability: 'active_names', arguments: { table: 'people' } },
+    NOBODY,
+  );
+  expect(called).toMatchObject({ status: 'success', result: ['Ada'] });
+  await expect(there.gateway.capabilities.import(files)).rejects.toMatchObject({ code: 'store_conflict' });
+});
