@@ -76,20 +76,6 @@ export function sandboxMarksContract(run: RunCode): void {
       expect(host.marks).toMatchObject([{ kind: 'operation', site: 3, success: false }]);
     });
 
-    test('[BOX-10] a chain is told step by step, unless it was not taken', async () => {
-      const host = tableHost();
-      const code = `
-        const none = undefined;
-        return [
-          $pml.chain([0, 3], () => [1, 2]?.filter((x) => x > 1).map((x) => x)),
-          $pml.chain([0, 3], () => none?.filter(Boolean).map(Boolean)) ?? 'none',
-        ];`;
-      expect(returned(await run(marked(code), host))).toEqual([[2], 'none']);
-      const [filter, map] = host.marks as { site: number; startedAt: number; endedAt: number }[];
-      expect(host.marks.map(({ site }) => site)).toEqual([0, 3]);
-      expect(filter!.startedAt <= filter!.endedAt && filter!.endedAt <= map!.startedAt + 1e-6).toBe(true);
-    });
-
     test('[BOX-10] marks of a capability are of its own frame', async () => {
       const inner = program("return $pml.call(0, [1], 'map', [(x) => x]);", { sites: [operation('map')] });
       const host = tableHost({}, { inner });

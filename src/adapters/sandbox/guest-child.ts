@@ -55,6 +55,8 @@ export class GuestChild {
       '--permission',
       '--allow-addons',
       '--allow-worker',
+      // A program's garbage is its own to pay for, and one core's.
+      '--single-threaded-gc',
       // That addons may do anything is known: it is why the process has nothing to lose.
       '--disable-warning=SecurityWarning',
       ...readable(isolatedVm).map((path) => `--allow-fs-read=${path}`),

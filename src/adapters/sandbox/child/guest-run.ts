@@ -123,7 +123,7 @@ export class GuestRun {
     try {
       work();
     } catch (error) {
-      this.#caught(frame, error as Error);
+      this.#caught(frame, error);
     }
     const { limits } = this.#start;
     if (!this.#verdict && this.#cpuMs() > limits.cpuMs) this.#condemn(limitFailure('cpu', limits));
@@ -135,8 +135,9 @@ export class GuestRun {
   }
 
   /** The engine itself threw: the script does not compile, or the isolate is gone. */
-  #caught(frame: Frame, { name, message, stack = '' }: Error): void {
+  #caught(frame: Frame, error: unknown): void {
     if (this.#verdict) return;
+    const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error));
     if (!this.#guest.isolate.isDisposed) {
       frame.end ??= { ok: false, failure: thrown(name, message, stack, frame.name) };
       return;

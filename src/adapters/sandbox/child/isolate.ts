@@ -44,7 +44,7 @@ export function loadIsolates(modulePath: string): MakeIsolate {
         (id, server, tool, args) => native!.callTool(id, server, tool, args),
         (id, slug, args) => native!.callCapability(id, slug, args),
         (depth) => native!.begin(depth),
-        (depth, sites, success) => native!.finish(depth, sites, success),
+        (depth, site, success) => native!.finish(depth, site, success),
         (site, taken) => native!.decide(site, taken),
         (level, text) => native!.print(level, text),
         (text) => native!.succeed(text),

@@ -5,8 +5,8 @@ const DEFAULTS = {
   /** The engine needs room beside what it gives a program, and takes up to twice a limit before it notices. */
   memoryFactor: 2,
   memorySlackMb: 64,
-  /** Threads that collect garbage and compile count for the process, not for the program. */
-  cpuFactor: 1.5,
+  /** Compiling in the background, and all the child does beside the program, count for the process. */
+  cpuFactor: 1.1,
   cpuSlackMs: 100,
 };
 

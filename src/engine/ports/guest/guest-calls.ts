@@ -43,6 +43,17 @@ export function createGuestCalls(
   const waiting = new use.Map<number, Waiting>();
   let calls = 0;
 
+  /** The lines of a stack; nothing when the program has bent how stacks are made. */
+  const placeOf = (origin: Waiting['origin']): string => {
+    try {
+      const { stack } = origin;
+      const lines = typeof stack === 'string' ? stringIndexOf(stack, '\n') : -1;
+      return lines < 0 ? '' : stringSlice(stack, lines);
+    } catch {
+      return '';
+    }
+  };
+
   const failure = (text: string, { origin, label }: Pick<Waiting, 'origin' | 'label'>): unknown => {
     const told = parse(text) as GuestCallError;
     const error = new use.Error(told.message);
@@ -54,11 +65,8 @@ export function createGuestCalls(
     set('code', told.code);
     if (told.errorType !== undefined) set('errorType', told.errorType);
     set(label.kind, label.name);
-    const { stack } = origin;
-    if (typeof stack === 'string') {
-      const frames = stringIndexOf(stack, '\n');
-      set('stack', `${told.name}: ${told.message}${frames < 0 ? '' : stringSlice(stack, frames)}`, false);
-    }
+    const frames = placeOf(origin);
+    if (frames !== '') set('stack', `${told.name}: ${told.message}${frames}`, false);
     return error;
   };
 

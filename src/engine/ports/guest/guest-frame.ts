@@ -43,7 +43,7 @@ export function createGuestFrame(native: FrameNative): GuestFrame {
   const use = captureIntrinsics();
   const toJson = createToJson(use);
   const show = createShowValue(use);
-  const { apply, parse, promiseThen } = use;
+  const { apply, parse, defineProperty } = use;
   let clock = 0;
   let deliver: (id: number, ok: boolean, text: string) => void = () => {};
 
@@ -61,6 +61,19 @@ export function createGuestFrame(native: FrameNative): GuestFrame {
     }
   };
 
+  /** `await` asks a promise for its constructor, which a program may have bent, and then for nothing else. */
+  const follow = async (running: unknown, maxResult: number) => {
+    let value: unknown;
+    try {
+      const descriptor = { __proto__: null, value: use.Promise };
+      defineProperty(running as object, 'constructor', descriptor as PropertyDescriptor);
+      value = await running;
+    } catch (thrown) {
+      return fail(thrown);
+    }
+    return end(value, maxResult);
+  };
+
   return {
     now: () => clock,
     start(main, { sites, args, deps, at }, sizes) {
@@ -72,8 +85,7 @@ export function createGuestFrame(native: FrameNative): GuestFrame {
       const given = [calls.mcp, calls.capabilities, parse(args), parse(deps), console, hooks];
       try {
         if (typeof main !== 'function') throw new use.TypeError('The program is no function');
-        const ended = (value: unknown) => end(value, sizes.maxResult);
-        promiseThen(apply(main, undefined, given), ended, fail);
+        void follow(apply(main, undefined, given), sizes.maxResult);
       } catch (thrown) {
         fail(thrown);
       }

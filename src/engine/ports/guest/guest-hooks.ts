@@ -4,14 +4,12 @@ import type { Intrinsics } from './intrinsics.ts';
 export interface HooksNative {
   /** An operation begins within `depth` others. False: no more marks are wanted from this run. */
   begin(depth: number): boolean;
-  /** It ended: `sites` are its numbers, separated by commas. */
-  finish(depth: number, sites: string, success: boolean): void;
+  finish(depth: number, site: number, success: boolean): void;
   decide(site: number, taken: string): boolean;
 }
 
 export interface GuestHooks {
   call(site: number, receiver: unknown, name: PropertyKey, args: readonly unknown[]): unknown;
-  chain(sites: readonly number[], thunk: () => unknown): unknown;
   test(site: number, value: unknown, label?: string): unknown;
 }
 
@@ -43,23 +41,21 @@ export function createGuestHooks(
     return true;
   };
 
-  /** Runs `work` between two moments; `names` is read when it has ended. */
-  const timed = (work: () => unknown, names: (success: boolean, result: unknown) => string): unknown => {
+  const timed = (site: number, fn: unknown, receiver: unknown, args: readonly unknown[]): unknown => {
     const mine = depth;
     if (!native.begin(mine)) {
       isSilent = true;
-      return work();
+      return apply(fn as () => unknown, receiver, args as []);
     }
     depth = mine + 1;
     let success = false;
-    let result: unknown;
     try {
-      result = work();
+      const result = apply(fn as () => unknown, receiver, args as []);
       success = true;
       return result;
     } finally {
       depth = mine;
-      native.finish(mine, names(success, result), success);
+      native.finish(mine, site, success);
     }
   };
 
@@ -68,19 +64,9 @@ export function createGuestHooks(
     call(site: number, receiver: unknown, name: PropertyKey, args: readonly unknown[]): unknown {
       const fn = (receiver as Record<PropertyKey, unknown>)[name];
       if (typeof fn !== 'function') throw new use.TypeError(`${use.String(name)} is not a function`);
-      const work = () => apply(fn, receiver, args);
       const operation = sites[site];
-      if (typeof operation !== 'string' || !isOperation(operation, name as string, fn)) return work();
-      return wants(site, false) ? timed(work, () => `${site}`) : work();
-    },
-    chain(numbers: readonly number[], thunk: () => unknown): unknown {
-      let wanted = '';
-      for (let i = 0; i < numbers.length; i++) {
-        const site = numbers[i]!;
-        if (wants(site, false)) wanted += wanted === '' ? `${site}` : `,${site}`;
-      }
-      if (wanted === '') return thunk();
-      return timed(thunk, (success, result) => (success && result === undefined ? '' : wanted));
+      const isTold = typeof operation === 'string' && isOperation(operation, name as string, fn);
+      return isTold && wants(site, false) ? timed(site, fn, receiver, args) : apply(fn, receiver, args as []);
     },
     test(site: number, value: unknown, label?: string): unknown {
       if (!wants(site, true)) return value;

@@ -64,7 +64,6 @@ export function captureIntrinsics() {
     stringify: JSON.stringify,
     String,
     Promise,
-    promiseThen: uncurry(Promise.prototype.then),
     Map,
     mapGet,
     mapSet: uncurry(Map.prototype.set),

@@ -49,16 +49,10 @@ export function createMarkBook(now: () => number, add: (frame: number, mark: Gue
           begun.push(now());
           return !isFull();
         },
-        finish(depth, text, success) {
-          const from = begun[depth];
-          const sites = text === '' ? [] : text.split(',').map(Number);
-          const step = (now() - (from ?? 0)) / sites.length;
+        finish(depth, site, success) {
+          const startedAt = begun[depth];
           begun.length = Math.min(begun.length, depth);
-          if (from === undefined) return;
-          sites.forEach((site, i) => {
-            const startedAt = from + i * step;
-            put({ kind: 'operation', site, startedAt, endedAt: startedAt + step, success });
-          });
+          if (startedAt !== undefined) put({ kind: 'operation', site, startedAt, endedAt: now(), success });
         },
         decide(site, taken) {
           put({ kind: 'decision', site, taken: taken.slice(0, DEFAULTS.maxTaken), at: now() });
