@@ -43,14 +43,17 @@ function callMember(
   object: Value,
   name: string,
 ): Value {
-  if (object.kind === 'global') return callStatic(a, node, `${object.name}.${name}`);
+  const isTraced = isMethodOperation(name) && isPlain(a, node, callee);
+  if (object.kind === 'global') {
+    const full = `${object.name}.${name}`;
+    if (!isTraced || isStaticOperation(full)) return callStatic(a, node, full);
+  }
   const own = object.kind === 'object' ? (object.props.get(name)?.value ?? null) : null;
   if (own) return callValue(a, node, own, evaluateArguments(a, node.arguments));
   const bound = callBound(a, node, object, name);
   if (bound) return bound;
   if (object.kind === 'api')
     return callApi(a, node, member(object, name), evaluateArguments(a, node.arguments));
-  const isTraced = isMethodOperation(name) && isPlain(a, node, callee);
   if (isTraced && (object.kind !== 'unknown' || object.reach === null || object.sources.length > 0)) {
     return callMethodOperation(a, node, object, name, evaluateArguments(a, node.arguments));
   }

@@ -12,6 +12,9 @@ export interface HookNames {
   readonly same: string;
 }
 
+/** A rank behind all that opens or closes at the same place. */
+const AFTER_ALL = Number.MAX_SAFE_INTEGER - 1_000_000;
+
 /** Evaluating these does nothing. */
 const QUIET: ReadonlySet<string> = new Set([
   'ArrowFunctionExpression',
@@ -79,8 +82,8 @@ class Writer {
       this.#separate(call, callee.end, JSON.stringify(this.#text.slice(callee.start, callee.end)));
       return;
     }
-    const anchor = callee.property.start;
-    this.#insert(call.start, this.#apart(call.start, this.#opening(site, call)), anchor, -rankOf(call, 0));
+    const opening = this.#apart(call.start, this.#opening(site, call));
+    this.#insert(call.start, opening, anchorOf(call), -rankOf(call, 0));
     this.#separate(call, callee.object.end, this.#naming(call));
   }
 
@@ -123,14 +126,18 @@ class Writer {
     ) as CallExpression[];
     const holder = skip.type === 'CallExpression' ? skip.callee : skip.object;
     const first = calls.find(({ callee }) => callee === skip);
-    const openings = calls
-      .toReversed()
-      .map((call) =>
+    const openings = calls.toReversed().map((call) => ({
+      // The first receiver is known to be there.
+      text:
         call === first ? `${this.#hooks}.call(${sites.get(call)}, ` : this.#opening(sites.get(call)!, call),
-      );
-    const head = `) == null ? void 0 : ${isMore ? `(${this.#spare} = ` : ''}${openings.join('')}${this.#spare}`;
-    if (first) this.#separate(first, holder.end, this.#nameOf(first), head);
-    else this.#relink(skip, holder, head);
+      anchor: anchorOf(call),
+    }));
+    const head = `) == null ? void 0 : ${isMore ? `(${this.#spare} = ` : ''}`;
+    for (const [nth, { text, anchor }] of [{ text: head, anchor: holder.end }, ...openings].entries()) {
+      this.#insert(holder.end, text, anchor, AFTER_ALL + nth);
+    }
+    if (first) this.#separate(first, holder.end, this.#nameOf(first), this.#spare);
+    else this.#relink(skip, holder);
     for (const call of calls) {
       if (call !== first && call.callee.type === 'MemberExpression') {
         this.#separate(call, call.callee.object.end, this.#naming(call));
@@ -138,17 +145,17 @@ class Writer {
     }
   }
 
-  /** `?.` becomes what it was without the question mark, behind `head`. */
-  #relink(skip: Link, holder: Expression, head: string): void {
+  /** `?.` becomes what it would be without the question mark, on the value that is there. */
+  #relink(skip: Link, holder: Expression): void {
     if (skip.type === 'MemberExpression') {
       const { property } = skip;
-      const text = `${head}${skip.computed ? '[' : '.'}`;
+      const text = `${this.#spare}${skip.computed ? '[' : '.'}`;
       this.#replace({ start: holder.end, end: property.start }, text, property.start);
       return;
     }
     const [argument] = skip.arguments;
     const end = argument ? argument.start : skip.end;
-    this.#replace({ start: holder.end, end }, `${head}(${argument ? '' : ')'}`, holder.start);
+    this.#replace({ start: holder.end, end }, `${this.#spare}(${argument ? '' : ')'}`, holder.start);
   }
 
   /** What comes before the receiver. */
@@ -171,8 +178,8 @@ class Writer {
 
   /** `.name(` becomes `, "name", [`, and the closing parenthesis `])`. */
   #separate(call: CallExpression, from: number, name: string, head = ''): void {
-    const { callee, arguments: args, end } = call;
-    const anchor = callee.type === 'MemberExpression' ? callee.property.start : callee.start;
+    const { arguments: args, end } = call;
+    const anchor = anchorOf(call);
     const comma = name.startsWith(')') ? '' : ', ';
     const [first] = args;
     const last = args.at(-1);
@@ -202,6 +209,11 @@ class Writer {
   #replace({ start, end }: Span, text: string, anchor: number): void {
     this.edits.push({ start, end, text, anchor, rank: Number.POSITIVE_INFINITY });
   }
+}
+
+/** Where the engine would say the call is. */
+function anchorOf({ callee }: CallExpression): number {
+  return callee.type === 'MemberExpression' ? callee.property.start : callee.start;
 }
 
 /** Arguments that do something must not be evaluated when there is no receiver. */
