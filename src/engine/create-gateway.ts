@@ -1,4 +1,5 @@
 import { toolSignature } from '../core/capabilities/tool-signature.ts';
+import type { TemplateEdge } from '../core/graph/templates.ts';
 import { matchesAny } from '../core/policy/glob.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createApprovalDesk } from './approval-desk.ts';
@@ -16,6 +17,7 @@ import { executeTool } from './execute-tool.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, Gateway } from './gateway.ts';
+import { openLiveGraph } from './graph/live-graph.ts';
 import { inventoryLine, serverReports, statsOf } from './inventory.ts';
 import { openObservedOutputs } from './learn/observed-outputs.ts';
 import { quarantineChanged } from './learn/quarantine-changed.ts';
@@ -36,6 +38,8 @@ const DEFAULTS = {
 export interface GatewayOptions {
   /** False for a process that only looks: it starts no server to learn its tools. */
   readonly fillIn?: boolean;
+  /** What usually comes before what, until runs show it. */
+  readonly templates?: readonly TemplateEdge[];
 }
 
 /** Who runs code once more to see whether it works again: a session of its own, told apart from people's. */
@@ -53,6 +57,7 @@ export async function createGateway(
   const desk = createApprovalDesk(ports);
   const programs = createProgramCache();
   const outputs = await openObservedOutputs(store);
+  const graph = await openLiveGraph({ ports, programs, templates: options.templates ?? [] });
   let inventory = '';
   const tellInventory = (current: Catalogue) => {
     const line = inventoryLine(settings, current, capabilities.all());
@@ -79,7 +84,7 @@ export async function createGateway(
     run: (program: Program, standing: Standing, signal: AbortSignal) =>
       executeCode(scope(), program, { ...REPLAYER, signal }, standing),
   };
-  const learner = createLearner({ ports, background, settings: () => settings, outputs, lessons });
+  const learner = createLearner({ ports, background, settings: () => settings, graph, outputs, lessons });
   const traces = createTraceQueue(ports, background, learner.take);
   const scope = (): CodeScope => ({
     ports,

@@ -1,5 +1,6 @@
 import { layersOf } from '../core/planning/layers.ts';
 import { referencedTasks, resolveReferences } from '../core/planning/references.ts';
+import type { ToolId } from '../core/vocabulary/ids.ts';
 import type { Plan, Task } from '../core/vocabulary/plan.ts';
 import { type ErrorShape, PmlError } from '../core/vocabulary/pml-error.ts';
 import { type CallOutcome, callTool } from './call-tool.ts';
@@ -28,6 +29,8 @@ export async function executeWorkflow(
   const layers = layersOf(tasks);
   const run = startRun(scope.ports, scope.traces, { runId, sessionId: caller.sessionId, intent });
   const states = new Map<string, TaskState>();
+  /** As they are spelled everywhere else. */
+  const tools = new Map<string, ToolId>();
   const byId = new Map(tasks.map((task) => [task.id, task]));
   for (const layer of layers) {
     const outcomes = await Promise.all(
@@ -52,6 +55,7 @@ export async function executeWorkflow(
         arguments: resolveReferences(task.arguments, values) as JsonObject,
       };
       const entry = await scope.findTool(call);
+      tools.set(task.id, entry.tool.id);
       const callScope = { ...scope, runId, recorder: run.recorder, parent: null, caller };
       return stateOf(await callTool(callScope, entry, call));
     } catch (error) {
@@ -64,7 +68,10 @@ export async function executeWorkflow(
   run.finish({
     status,
     success: status === 'success',
-    taskResults: [...states].map(([id, state]) => ({ id, ...state })),
+    taskResults: [...states].map(([id, state]) => {
+      const { dependsOn } = byId.get(id)!;
+      return { id, tool: tools.get(id), depends_on: dependsOn, ...state };
+    }),
   });
   const approvals = [...states.values()].flatMap((state) =>
     state.status === 'waiting' ? [state.approval] : [],

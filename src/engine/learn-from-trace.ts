@@ -1,6 +1,7 @@
 import type { ExecutionTrace } from '../core/vocabulary/execution-trace.ts';
 import type { Background } from './background.ts';
 import type { FlowPorts } from './flow-ports.ts';
+import type { LiveGraph } from './graph/live-graph.ts';
 import { keepEpisodes } from './learn/keep-episodes.ts';
 import { type CapabilityLessons, learnCapability } from './learn/learn-capability.ts';
 import type { ObservedOutputs } from './learn/observed-outputs.ts';
@@ -15,12 +16,20 @@ export interface LearnerParts {
   readonly ports: FlowPorts;
   readonly background: Background;
   readonly settings: () => Settings;
+  readonly graph: LiveGraph;
   readonly outputs: ObservedOutputs;
   readonly lessons: CapabilityLessons;
 }
 
 /** Stored traces, one after another in the order they were stored, off the answer's path. */
-export function createLearner({ ports, background, settings, outputs, lessons }: LearnerParts): Learner {
+export function createLearner({
+  ports,
+  background,
+  settings,
+  graph,
+  outputs,
+  lessons,
+}: LearnerParts): Learner {
   const waiting: ExecutionTrace[] = [];
   let isLearning = false;
 
@@ -28,6 +37,7 @@ export function createLearner({ ports, background, settings, outputs, lessons }:
     ports.exporter?.export(trace);
     await keepEpisodes(ports, trace);
     if (!settings().learning.enabled) return;
+    await graph.catchUp();
     await outputs.learn(trace);
     await embedIntent(ports, trace);
     await learnCapability(lessons, trace);

@@ -53,7 +53,9 @@ export function vectorIndexContract(name: string, create: (dimension: number) =>
       index.set('a', up);
       expect(index.size).toBe(2);
       expect(ids(index, up, 1)).toEqual(['a']);
+      expect(index.get('a')).toEqual(up);
       expect(index.delete('a')).toBe(true);
+      expect(index.get('a')).toBeUndefined();
       expect(index.delete('a')).toBe(false);
       expect(index.size).toBe(1);
       expect(ids(index, up, 5)).toEqual(['b']);

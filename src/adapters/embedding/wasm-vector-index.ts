@@ -30,6 +30,11 @@ export class WasmVectorIndex implements VectorIndex {
     this.#ids.push(id);
   }
 
+  get(id: string): Float32Array | undefined {
+    const row = this.#rows.get(id);
+    return row === undefined ? undefined : this.#matrix.row(row);
+  }
+
   delete(id: string): boolean {
     const row = this.#rows.get(id);
     if (row === undefined) return false;

@@ -46,6 +46,11 @@ export class RowMatrix {
     this.#view(row).set(vector);
   }
 
+  /** A copy. */
+  row(row: number): Float32Array {
+    return this.#view(row).slice(0, this.columns);
+  }
+
   /** Removes a row by moving the last one into its place. */
   remove(row: number): void {
     const last = this.rows - 1;

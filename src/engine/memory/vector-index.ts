@@ -13,6 +13,7 @@ export function createMemoryVectorIndex(dimension: number): VectorIndex {
       checkVector(vector, dimension, id);
       vectors.set(id, vector.slice());
     },
+    get: (id) => vectors.get(id)?.slice(),
     delete: (id) => vectors.delete(id),
     nearest(query, k) {
       checkVector(query, dimension, 'the query');

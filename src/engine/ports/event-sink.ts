@@ -52,6 +52,8 @@ export type GatewayEvent =
       readonly slug: string;
       readonly state: 'candidate' | 'active' | 'quarantined' | 'forgotten';
     }
+  /** So many edges were seen for the first time or again. */
+  | { readonly type: 'graph_changed'; readonly edges: number; readonly traces: number }
   /** What the tool descriptions say of servers and tools; told once at the start, too. */
   | { readonly type: 'inventory_changed'; readonly inventory: string }
   | { readonly type: 'config_reloaded'; readonly file: string; readonly servers: readonly string[] }

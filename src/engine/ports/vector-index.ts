@@ -9,6 +9,8 @@ export interface VectorIndex {
   readonly size: number;
   /** Adds or replaces. */
   set(id: string, vector: Float32Array): void;
+  /** A copy. */
+  get(id: string): Float32Array | undefined;
   delete(id: string): boolean;
   /** The k best, best first; equal scores in order of insertion. */
   nearest(query: Float32Array, k: number): Neighbour[];

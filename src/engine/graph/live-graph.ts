@@ -1,0 +1,95 @@
+import { applyTraces } from '../../core/graph/apply-trace.ts';
+import type { TemplateEdge } from '../../core/graph/templates.ts';
+import { TypedGraph } from '../../core/graph/typed-graph.ts';
+import type { ProgramCache } from '../code/program-cache.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import { traceFacts } from './trace-facts.ts';
+
+const DEFAULTS = {
+  /** Traces applied and stored at once. */
+  batch: 100,
+};
+
+/** The graph in use: what the store has learned, and the templates beside it. */
+export interface LiveGraph {
+  current(): TypedGraph;
+  /** Learns what was stored since; whoever asks meanwhile shares the work. */
+  catchUp(): Promise<void>;
+  /** Forgets all and learns it again from the traces there are; answers how many. */
+  rebuild(onProgress?: (traces: number) => void): Promise<number>;
+}
+
+export interface LiveGraphParts {
+  readonly ports: Pick<FlowPorts, 'store' | 'events'>;
+  readonly programs: ProgramCache;
+  readonly templates: readonly TemplateEdge[];
+}
+
+export async function openLiveGraph({ ports, programs, templates }: LiveGraphParts): Promise<LiveGraph> {
+  const { store, events } = ports;
+  let { graph, cursor } = await read();
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** Templates are never stored: the file says them anew at each start. */
+  function withTemplates(fresh: TypedGraph): TypedGraph {
+    for (const { from, to, type } of templates) fresh.declare(from, to, type);
+    return fresh;
+  }
+
+  async function read() {
+    const stored = await store.graph.read();
+    return {
+      graph: withTemplates(new TypedGraph(stored.edges, stored.statistics)),
+      cursor: stored.cursor,
+    };
+  }
+
+  async function step(): Promise<boolean> {
+    const page = await store.traces.scan(cursor, DEFAULTS.batch);
+    if (page.traces.length === 0) return false;
+    const changes = applyTraces(
+      graph,
+      page.traces.map((trace) => traceFacts(programs, trace)),
+    );
+    const isOurs = await store.graph.apply({ ...changes, from: cursor, cursor: page.cursor });
+    if (isOurs) cursor = page.cursor;
+    // Another gateway was faster: what it made of them is what counts.
+    else ({ graph, cursor } = await read());
+    events.emit({ type: 'graph_changed', edges: changes.edges.length, traces: page.traces.length });
+    return true;
+  }
+
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = last.then(work, work);
+    last = mine.catch(() => {});
+    return mine;
+  };
+
+  return {
+    current: () => graph,
+    catchUp: () =>
+      inTurn(async () => {
+        while (await step());
+      }),
+    rebuild: (onProgress) =>
+      inTurn(async () => {
+        const fresh = new TypedGraph();
+        let [at, count] = [0, 0];
+        for (;;) {
+          const page = await store.traces.scan(at, DEFAULTS.batch);
+          if (page.traces.length === 0) break;
+          applyTraces(
+            fresh,
+            page.traces.map((trace) => traceFacts(programs, trace)),
+          );
+          at = page.cursor;
+          count += page.traces.length;
+          onProgress?.(count);
+        }
+        await store.graph.replaceAll({ edges: fresh.edges(), statistics: fresh.statistics(), cursor: at });
+        graph = withTemplates(fresh);
+        cursor = at;
+        return count;
+      }),
+  };
+}

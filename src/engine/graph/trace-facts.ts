@@ -1,0 +1,74 @@
+import type { TraceFacts } from '../../core/graph/apply-trace.ts';
+import type { NodePair } from '../../core/graph/graph-edge.ts';
+import type { StaticStructure, StructureEdge, StructureNode } from '../../core/structure/static-structure.ts';
+import { observedValueFlow } from '../../core/tracing/value-flow.ts';
+import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import type { NodeId } from '../../core/vocabulary/ids.ts';
+import type { ProgramCache } from '../code/program-cache.ts';
+
+/** What a stored trace says to the graph. All of it comes from the trace, so that rebuilding gives the same. */
+export function traceFacts(programs: ProgramCache, trace: ExecutionTrace): TraceFacts {
+  const { code, guest, events } = trace;
+  const prepared = code === null ? null : programs.prepare(code);
+  const structure = prepared?.ok ? prepared.value.structure : null;
+  return {
+    at: trace.executedAt.getTime(),
+    events,
+    valueFlow: observedValueFlow(events, { args: guest?.args, code }),
+    dependencies: planDependencies(trace.taskResults),
+    ...(structure && { staticProvides: providesOf(structure), conditionals: conditionalsOf(structure) }),
+  };
+}
+
+function providesOf(structure: StaticStructure): NodePair[] {
+  const nodeOf = nodesById(structure);
+  return structure.edges.flatMap(({ type, from, to }) => {
+    const pair = { from: nodeOf(from), to: nodeOf(to) };
+    return type === 'provides' && pair.from && pair.to ? [pair as NodePair] : [];
+  });
+}
+
+/** What a decision looked at decides about what stands in its branches. */
+function conditionalsOf({ nodes, edges }: StaticStructure): NodePair[] {
+  const nodeOf = nodesById({ nodes, edges, unresolved: [] });
+  const ends = (type: StructureEdge['type'], node: string, end: 'from' | 'to') =>
+    edges
+      .filter((edge) => edge.type === type && edge[end === 'from' ? 'to' : 'from'] === node)
+      .flatMap((edge) => nodeOf(edge[end]) ?? []);
+  return nodes
+    .filter(({ type }) => type === 'decision')
+    .flatMap(({ id }) =>
+      ends('provides', id, 'from').flatMap((from) =>
+        ends('conditional', id, 'to').map((to) => ({ from, to })),
+      ),
+    );
+}
+
+/** Capabilities are left out: a slug in old code may by now be another's. */
+function nodesById({ nodes }: StaticStructure): (id: string) => NodeId | undefined {
+  const byId = new Map(nodes.map((node) => [node.id, graphNode(node)]));
+  return (id) => byId.get(id);
+}
+
+function graphNode(node: StructureNode): NodeId | undefined {
+  if (node.type === 'task') return node.tool;
+  return node.type === 'operation' ? node.operation : undefined;
+}
+
+interface TaskResult {
+  readonly id?: string;
+  readonly tool?: string;
+  readonly depends_on?: readonly string[];
+}
+
+/** Of an executed plan: which task's tool waited for which. */
+function planDependencies(taskResults: readonly unknown[]): NodePair[] {
+  const tasks = taskResults as readonly TaskResult[];
+  const toolOf = new Map(tasks.map(({ id, tool }) => [id, tool]));
+  return tasks.flatMap(({ tool, depends_on = [] }) =>
+    depends_on.flatMap((id) => {
+      const from = toolOf.get(id);
+      return from && tool ? [{ from: from as NodeId, to: tool as NodeId }] : [];
+    }),
+  );
+}
