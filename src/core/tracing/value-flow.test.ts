@@ -44,7 +44,7 @@ function flowOf(calls: readonly Call[], input?: unknown): string[] {
 const text = (...texts: string[]) => texts.map((text) => ({ type: 'text', text }));
 
 describe('a distinctive value of one result in the arguments of a later call', () => {
-  test('[FLOW-1] is observed with both tools and both paths', () => {
+  test('[VALUE-1] is observed with both tools and both paths', () => {
     const calls: Call[] = [
       { id: 'a', from: 0, to: 1, result: { items: [{ id: 4821937 }, { id: 77, url: 'https://x.org/9' }] } },
       {
@@ -75,7 +75,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     ]);
   });
 
-  test('[FLOW-2] is found inside a longer argument, from word edge to word edge', () => {
+  test('[VALUE-2] is found inside a longer argument, from word edge to word edge', () => {
     const giving: Call = {
       id: 'a',
       from: 0,
@@ -92,7 +92,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf(taking('/srv/report-20267'))).toEqual([]);
   });
 
-  test('[FLOW-3] may be a line, a word or a part of a text', () => {
+  test('[VALUE-3] may be a line, a word or a part of a text', () => {
     const listing = text(
       '[DIR] archive\n[FILE] yearly figures.csv\n[FILE] notes.txt',
       'Path: /srv/data/x.json',
@@ -109,7 +109,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(taking('/tmp/x.json')).toEqual([]);
   });
 
-  test('[FLOW-4] is found in content blocks whose text is JSON, at the path the program sees', () => {
+  test('[VALUE-4] is found in content blocks whose text is JSON, at the path the program sees', () => {
     const result = text('{"data": {"user": {"login": "octocat-4711"}}}');
     const calls = [
       { id: 'a', from: 0, to: 1, result },
@@ -118,7 +118,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf(calls)).toEqual(['a.data.user.login -> b.who']);
   });
 
-  test('[FLOW-5] comes from the latest result that holds it', () => {
+  test('[VALUE-5] comes from the latest result that holds it', () => {
     const result = { id: 'rev-88123' };
     const calls = [
       { id: 'a', from: 0, to: 1, result },
@@ -129,7 +129,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf(calls)).toEqual(['c.id -> d.id']);
   });
 
-  test('[FLOW-6] does not count when it was known before the result was there', () => {
+  test('[VALUE-6] does not count when it was known before the result was there', () => {
     const value = 'projects/alpha-7';
     const giving: Call = { id: 'a', from: 1, to: 2, result: { parent: value, note: `in ${value}` } };
     const taking: Call = { id: 'z', from: 8, to: 9, args: { parent: value } };
@@ -148,7 +148,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf([giving, taking], { code: `mcp.x.y({ parent: "${value}" })` })).toEqual([]);
   });
 
-  test('[FLOW-6] a value that was taken once is not known by itself', () => {
+  test('[VALUE-6] a value that was taken once is not known by itself', () => {
     const calls = [
       { id: 'a', from: 0, to: 1, result: { id: 'rev-88123' } },
       { id: 'b', from: 2, to: 3, args: { path: '/x/rev-88123/template-file.md' } },
@@ -158,7 +158,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf(calls)).toEqual(['a.id -> b.path', 'c.id -> d.id']);
   });
 
-  test('[FLOW-7] goes between calls of one program: capabilities give and take as a whole', () => {
+  test('[VALUE-7] goes between calls of one program: capabilities give and take as a whole', () => {
     const id = 'customer-90417';
     const calls: Call[] = [
       { id: 'C', node: capability, from: 0, to: 5, result: { customer: id } },
@@ -170,7 +170,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf(calls).sort()).toEqual(['C.customer -> D.who', 'x.rows[0].id -> y.id']);
   });
 
-  test('[FLOW-8] counts from successful calls only, and to calls that began when they had ended', () => {
+  test('[VALUE-8] counts from successful calls only, and to calls that began when they had ended', () => {
     const result = { id: 'rev-88123' };
     const taking = { id: 'b', from: 4, to: 5, args: result };
     expect(flowOf([{ id: 'a', from: 0, to: 4, result }, taking])).toEqual(['a.id -> b.id']);
@@ -178,7 +178,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     expect(flowOf([{ id: 'a', from: 0, to: 4, result, success: false }, taking])).toEqual([]);
   });
 
-  test('[FLOW-9] common property tells nothing', () => {
+  test('[VALUE-9] common property tells nothing', () => {
     const common = [
       ...[
         'in progress',
@@ -231,7 +231,7 @@ describe('whatever the values', () => {
     ),
   );
 
-  test('[FLOW-8] nothing flows back in time, to itself or between programs', () => {
+  test('[VALUE-8] nothing flows back in time, to itself or between programs', () => {
     fc.assert(
       fc.property(runs, (calls) => {
         const events = eventsOf(...calls);
@@ -248,7 +248,7 @@ describe('whatever the values', () => {
     );
   });
 
-  test('[FLOW-1] a planted value is found among any others, at its paths', () => {
+  test('[VALUE-1] a planted value is found among any others, at its paths', () => {
     const planted = fc.constantFrom('order-55-zulu', 918273645, '/var/lib/zulu.db', 'Zulu time is eight');
     fc.assert(
       fc.property(planted, json, json, json, fc.boolean(), (value, noise, other, args, isText) => {
@@ -263,7 +263,7 @@ describe('whatever the values', () => {
     );
   });
 
-  test('[FLOW-9] small numbers, words and booleans at random give nothing', () => {
+  test('[VALUE-9] small numbers, words and booleans at random give nothing', () => {
     const word = fc.string({ unit: fc.constantFrom(...'abcdefghij'), maxLength: 12 });
     const small = fc.oneof(fc.integer({ min: -99_999, max: 99_999 }), fc.boolean(), fc.constant(null), word);
     const value = fc.array(small, { maxLength: 30 });
@@ -281,7 +281,7 @@ describe('whatever the values', () => {
   });
 });
 
-describe('[FLOW-10] of one run', () => {
+describe('[VALUE-10] of one run', () => {
   const chain = (length: number, body: string): Call[] =>
     Array.from({ length }, (_, i) => ({
       id: `t${i}`,
