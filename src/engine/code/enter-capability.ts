@@ -50,7 +50,7 @@ export function enterCapability(
 }
 
 /** The file a capability's errors are said to be in. */
-export function fileOf({ slug }: Capability): string {
+function fileOf({ slug }: Capability): string {
   return `${slug}.ts`;
 }
 
