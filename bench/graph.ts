@@ -5,7 +5,7 @@ import dijkstra from 'graphology-shortest-path/dijkstra.js';
 import { applyTrace } from '../src/core/graph/apply-trace.ts';
 import { type CapabilityUse, countCalls } from '../src/core/graph/hypergraph.ts';
 import { pageRank } from '../src/core/graph/page-rank.ts';
-import { Relatedness } from '../src/core/graph/relatedness.ts';
+import { relatednessOf } from '../src/core/graph/relatedness.ts';
 import { shortestPath } from '../src/core/graph/shortest-path.ts';
 import { spectralClusters } from '../src/core/graph/spectral-clusters.ts';
 import { TypedGraph } from '../src/core/graph/typed-graph.ts';
@@ -32,7 +32,7 @@ function ofThousand(random: Random): BenchRow[] {
   const size = 1_000;
   const graph = randomGraph(random, size, EDGES_PER_NODE * size);
   const snapshot = graph.snapshot();
-  const related = new Relatedness(snapshot);
+  const related = relatednessOf(snapshot);
   const what = '1,000 nodes, 5,000 edges';
   const anyNode = () => node(random.int(size));
   const other = inGraphology(graph);
@@ -112,7 +112,7 @@ function growth(random: Random): BenchRow[] {
       graph.snapshot().undirected();
     });
     const snapshot = graph.snapshot();
-    const related = new Relatedness(snapshot);
+    const related = relatednessOf(snapshot);
     const anyNode = () => node(random.int(size));
     const run = randomEvents(random, 60, size);
     const label = (what: string) => `${size.toLocaleString('en').padStart(7)} nodes: ${what}`;

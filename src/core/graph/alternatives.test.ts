@@ -8,7 +8,7 @@ const [one, two, three] = [1, 2, 3].map((i) => capabilityNode(`00000000-0000-400
   ReturnType<typeof capabilityNode>,
   ReturnType<typeof capabilityNode>,
 ];
-/** Unit vectors at these angles, in degrees; 0.8 is the cosine of 37. */
+/** Unit vectors at these angles, in degrees; 0.85 is the cosine of 32. */
 const at = (...degrees: number[]) =>
   degrees.map((angle) =>
     Float32Array.of(Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)),

@@ -5,7 +5,7 @@ import { sourceOf } from './weight.ts';
 
 const DEFAULTS = {
   /** Cosine at which two intents count as the same. */
-  sameIntent: 0.8,
+  sameIntent: 0.85,
   /** Share of either one's intents that the other must serve as well. */
   share: 0.5,
 };

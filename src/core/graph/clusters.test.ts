@@ -54,6 +54,19 @@ describe('[GRAPH-15] spectral clusters', () => {
     expect(spectralClusters(uses.toReversed()).of).toEqual(of);
   });
 
+  test('capabilities that all use the same tools are one cluster, and so are two that share one', () => {
+    const alike = [0, 1, 2, 3].map((i) => ({
+      capability: capability(i),
+      calls: countCalls([node(0), node(1)]),
+    }));
+    expect(spectralClusters(alike).count).toBe(1);
+    const sharing = [0, 1].map((i) => ({
+      capability: capability(i),
+      calls: countCalls([node(i), node(i + 1)]),
+    }));
+    expect(spectralClusters(sharing).count).toBe(1);
+  });
+
   test('a loop of a hundred calls counts 1 uniformly and less than 7 by frequency', () => {
     const uses = [{ capability: capability(0), calls: new Map([[node(0), 100]]) }];
     for (const weights of ['uniform', 'log_frequency'] as const) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { node } from '../../../test/support/random-graph.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
 import { addColdStartScores, coldStartEdges } from './cold-start.ts';
-import { Relatedness } from './relatedness.ts';
+import { relatednessOf } from './relatedness.ts';
 import { TypedGraph } from './typed-graph.ts';
 import { weight } from './weight.ts';
 
@@ -16,7 +16,7 @@ const hintsOf = () => ({
 });
 
 function scores(graph: TypedGraph, context: readonly NodeId[]): Map<NodeId, number> {
-  const found = new Relatedness(graph.snapshot()).toContext(context);
+  const found = relatednessOf(graph.snapshot()).toContext(context);
   addColdStartScores(found, graph.snapshot(), context, hintsOf);
   return found;
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { node } from '../../../test/support/random-graph.ts';
 import type { EdgeType } from '../vocabulary/edge.ts';
 import { neighbours, relationOf } from './neighbours.ts';
+import { relatedNodes } from './related-nodes.ts';
 import { TypedGraph } from './typed-graph.ts';
 
 const [a, b, c, d] = [node(0), node(1), node(2), node(3)];
@@ -65,5 +66,34 @@ describe('[GRAPH-25] relation', () => {
     graph.declare(a, b, 'dependency');
     expect(relationOf(graph, a, b)).toBe('often_after');
     expect(relationOf(graph, b, a)).toBe('often_before');
+  });
+});
+
+describe('[GRAPH-25] related nodes', () => {
+  const graph = new TypedGraph();
+  for (let run = 0; run < 8; run++) graph.count({ node: a, calls: 1, failures: 0, repeats: 0 }, 0);
+  seen(graph, a, b, 'sequence', 8);
+  seen(graph, d, a, 'sequence', 3);
+  graph.declare(a, node(4), 'dependency');
+  seen(graph, c, b, 'sequence', 3);
+  seen(graph, c, d, 'sequence', 3);
+
+  test('score by weight and share of runs, each with its relation; indirect ones come below', () => {
+    const found = relatedNodes(graph, a);
+    expect(found.map((each) => [each.node, each.relation])).toEqual([
+      [b, 'often_after'],
+      [d, 'often_before'],
+      [c, 'used_together'],
+      [node(4), 'often_after'],
+    ]);
+    expect(found[0]?.score).toBeCloseTo((0.5 * 9) / 10, 12);
+    expect(found[1]?.score).toBeCloseTo((0.5 * 4) / 10, 12);
+    expect(new Set(found.map(({ score }) => score)).size).toBe(found.length);
+  });
+
+  test('are as many as asked for, of those accepted', () => {
+    expect(relatedNodes(graph, a, { limit: 1 }).map((each) => each.node)).toEqual([b]);
+    expect(relatedNodes(graph, a, { accepts: (each) => each === c }).map((each) => each.node)).toEqual([c]);
+    expect(relatedNodes(graph, node(77))).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import { Hyperpaths } from './hyperpaths.ts';
 import { localAlpha } from './local-alpha.ts';
 import { neighbours } from './neighbours.ts';
 import { pageRank } from './page-rank.ts';
-import { Relatedness } from './relatedness.ts';
+import { relatednessOf } from './relatedness.ts';
 import { shortestPath } from './shortest-path.ts';
 import { spectralClusters } from './spectral-clusters.ts';
 import { TypedGraph } from './typed-graph.ts';
@@ -18,7 +18,7 @@ import { TypedGraph } from './typed-graph.ts';
 /** Everything there is to ask of a graph about two nodes. */
 function ask(graph: TypedGraph, a: NodeId, b: NodeId) {
   const snapshot = graph.snapshot();
-  const related = new Relatedness(snapshot);
+  const related = relatednessOf(snapshot);
   const uses = containedUses(snapshot);
   return {
     between: related.between(a, b),

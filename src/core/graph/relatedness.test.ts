@@ -3,7 +3,7 @@ import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import { node, randomGraph } from '../../../test/support/random-graph.ts';
 import { createRandom } from '../numeric/random.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
-import { Relatedness } from './relatedness.ts';
+import { relatednessOf } from './relatedness.ts';
 import { TypedGraph } from './typed-graph.ts';
 
 /** Straight from the formulas, on maps of maps. */
@@ -51,7 +51,7 @@ describe('[GRAPH-12] relatedness', () => {
     for (let proof = 0; proof < proofRuns(300); proof++) {
       const size = 2 + random.int(14);
       const graph = randomGraph(random, size, random.int(40));
-      const related = new Relatedness(graph.snapshot());
+      const related = relatednessOf(graph.snapshot());
       const [a, b] = [node(random.int(size)), node(random.int(size))];
       const others = graph.nodes().filter((each) => each !== a);
       const expected = new Map(others.map((each) => [each, slowScore(graph, a, each)]));
@@ -75,7 +75,7 @@ describe('[GRAPH-12] relatedness', () => {
 
   test('a rare common neighbour says more than one that knows everybody', () => {
     const graph = linked([0, 1], [2, 1], [0, 9], [2, 9], [3, 9], [3, 4], [5, 9], [6, 9], [7, 9]);
-    const related = new Relatedness(graph.snapshot());
+    const related = relatednessOf(graph.snapshot());
     expect(related.between(node(0), node(2))).toBeGreaterThan(related.between(node(0), node(3)));
     expect(related.between(node(0), node(3))).toBeGreaterThan(0);
   });
@@ -86,7 +86,7 @@ describe('[GRAPH-12] relatedness', () => {
         [0, i + 2],
         [1, i + 2],
       ]);
-      return new Relatedness(linked(...pairs.flat()).snapshot()).between(node(0), node(1));
+      return relatednessOf(linked(...pairs.flat()).snapshot()).between(node(0), node(1));
     });
     for (const [i, score] of scores.entries()) {
       expect(score).toBeLessThan(1);
@@ -95,13 +95,13 @@ describe('[GRAPH-12] relatedness', () => {
   });
 
   test('with a single neighbour Jaccard serves, and stays below 1', () => {
-    const related = new Relatedness(linked([0, 1], [2, 1]).snapshot());
+    const related = relatednessOf(linked([0, 1], [2, 1]).snapshot());
     expect(related.between(node(0), node(2))).toBeCloseTo(0.5 / 2.5, 12);
     expect(related.between(node(0), node(1))).toBe(1);
   });
 
   test('what is not accepted leaves its place to the next', () => {
-    const related = new Relatedness(linked([0, 1], [0, 2], [1, 3], [2, 3]).snapshot());
+    const related = relatednessOf(linked([0, 1], [0, 2], [1, 3], [2, 3]).snapshot());
     const found = related.top(node(0), { limit: 1, accepts: (each) => each === node(3) });
     expect(found.map((each) => each.node)).toEqual([node(3)]);
   });

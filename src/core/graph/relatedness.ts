@@ -20,6 +20,15 @@ export interface RelatedOptions {
   readonly accepts?: (node: NodeId) => boolean;
 }
 
+const made = new WeakMap<GraphSnapshot, Relatedness>();
+
+/** What it prepares is linear in the graph, so it is done once per snapshot. */
+export function relatednessOf(snapshot: GraphSnapshot): Relatedness {
+  const known = made.get(snapshot) ?? new Relatedness(snapshot);
+  made.set(snapshot, known);
+  return known;
+}
+
 /**
  * How much two nodes belong together, by the company they keep: Adamic & Adar, "Friends and neighbors on
  * the Web" (2003), with edge weights as in Lü & Zhou, "Link prediction in weighted networks" (2010):
@@ -32,7 +41,7 @@ export interface RelatedOptions {
  * Where one of the two has a single neighbour, weighted Jaccard (Ruzicka) of their neighbourhoods, each
  * node counted to its own with weight 1: sum of min w / sum of max w.
  */
-export class Relatedness {
+class Relatedness {
   readonly #snapshot: GraphSnapshot;
   readonly #rows: Csr;
   /** [nodes] Weights of a node's edges, added up. */

@@ -11,8 +11,10 @@ const DEFAULTS = {
   seed: 1,
   /** Up to so many capabilities (or tools, if fewer) all eigenvalues are computed, beyond it the leading ones. */
   denseSize: 48,
-  /** Gaps that differ by less are equal; the one with fewer clusters wins. */
-  sameGap: 1e-6,
+  /** A gap is one if it is so many times as wide as the median of all. */
+  standsOut: 3,
+  /** Values that differ by less are equal. */
+  isSame: 1e-6,
 };
 
 export interface SpectralOptions {
@@ -24,7 +26,7 @@ export interface SpectralClusters {
   readonly count: number;
   /** Of every capability and of every node one of them uses. */
   readonly of: ReadonlyMap<NodeId, number>;
-  /** Singular values of the normalised matrix, greatest first: the gap after number `count` is the widest. */
+  /** Singular values of the normalised matrix, greatest first. */
   readonly singularValues: readonly number[];
 }
 
@@ -51,7 +53,7 @@ export function spectralClusters(
   if (tools.length === 0) return { count: 0, of: new Map(), singularValues: [] };
   const random = createRandom(DEFAULTS.seed);
   const { values, left, right } = singularVectors(matrix, maxClusters + 1, random);
-  const count = widestGap(values, maxClusters);
+  const count = clusterCount(values, maxClusters);
   const points = new Float64Array((capabilities.length + tools.length) * count);
   points.set(embed(left, capabilities.length, count));
   points.set(embed(right, tools.length, count), capabilities.length * count);
@@ -142,14 +144,18 @@ function denseMatrix(
   return matrix;
 }
 
-/** Behind the last value, if all of them are there, comes 0. */
-function widestGap(values: readonly number[], maxClusters: number): number {
-  let [best, widest] = [1, 0];
-  for (let k = 1; k <= Math.min(maxClusters, values.length); k++) {
-    const gap = values[k - 1]! - (values[k] ?? 0);
-    if (gap > widest + DEFAULTS.sameGap) [best, widest] = [k, gap];
-  }
-  return best;
+/**
+ * Value 1 stands there once per separate part, whatever its structure, so gaps count from the second value
+ * on; one that does not stand out from the usual distance between values is no structure at all.
+ */
+function clusterCount(values: readonly number[], maxClusters: number): number {
+  const parts = Math.min(maxClusters, values.filter((value) => value > 1 - DEFAULTS.isSame).length);
+  const gaps = values.slice(1, -1).map((value, i) => ({ k: i + 2, width: value - values[i + 2]! }));
+  const usual = gaps.toSorted((a, b) => a.width - b.width)[gaps.length >> 1]?.width ?? 0;
+  const widest = gaps
+    .filter(({ k }) => k >= parts)
+    .reduce((best, gap) => (gap.width > best.width + DEFAULTS.isSame ? gap : best), { k: parts, width: 0 });
+  return widest.width > DEFAULTS.standsOut * usual ? widest.k : parts;
 }
 
 /** [size x count]: a row per node, scaled to length 1. */
