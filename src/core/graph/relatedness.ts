@@ -41,7 +41,7 @@ export function relatednessOf(snapshot: GraphSnapshot): Relatedness {
  * Where one of the two has a single neighbour, weighted Jaccard (Ruzicka) of their neighbourhoods, each
  * node counted to its own with weight 1: sum of min w / sum of max w.
  */
-class Relatedness {
+export class Relatedness {
   readonly #snapshot: GraphSnapshot;
   readonly #rows: Csr;
   /** [nodes] Weights of a node's edges, added up. */
