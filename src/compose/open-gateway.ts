@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { loadTemplates } from '../adapters/config/load-templates.ts';
 import { createEmbedder } from '../adapters/embedding/create-embedder.ts';
 import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
 import { createSandbox } from '../adapters/sandbox/create-sandbox.ts';
@@ -34,6 +35,7 @@ export interface GatewayParts {
 /** The engine on its real ports: the store opened, what a killed gateway left behind ended. */
 export async function openGateway(dir: string, settings: Settings, parts: GatewayParts): Promise<Gateway> {
   const { logger, redact, fillIn, version, env, clock, events } = parts;
+  const templates = await loadTemplates(settings.templates);
   await reapOrphans(dir);
   const store = await (settings.store.url ? openPostgresStore(settings.store.url) : openPgliteStore(dir));
   const embedder = createEmbedder(settings.embedding);
@@ -61,7 +63,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     sleep: async (ms, signal) =>
       void (await setTimeout(ms, undefined, { ref: false, ...(signal && { signal }) })),
   };
-  const gateway = await createGateway(ports, settings, { fillIn });
+  const gateway = await createGateway(ports, settings, { fillIn, templates });
   return {
     ...gateway,
     async close() {

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { LineCounter, parseDocument } from 'yaml';
+import { readTemplates, type TemplateEdge } from '../../core/graph/templates.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { decodeText } from './text-file.ts';
+
+const SHIPPED = fileURLToPath(new URL('../../../config/templates.yaml', import.meta.url));
+
+/** What usually comes before what: from the file the settings name, else from the one that ships with PML. */
+export async function loadTemplates(file: string | null): Promise<TemplateEdge[]> {
+  const path = file ?? SHIPPED;
+  const content = readYaml(path, await readText(path));
+  try {
+    return readTemplates(content);
+  } catch (error) {
+    const { code, message, hint } = PmlError.from(error);
+    throw new PmlError(code, `${path}: ${message}`, { cause: error, ...(hint !== undefined && { hint }) });
+  }
+}
+
+function readYaml(path: string, text: string): unknown {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length === 0) return contentOf(path, document);
+  const problems = document.errors.map(({ pos, message }) => {
+    const { line, col } = lines.linePos(pos[0]);
+    return `${path}:${line}:${col} ${message}`;
+  });
+  throw new PmlError('config_invalid', `The templates are no YAML: ${problems.join('; ')}`, {
+    hint: `Correct the file, or leave "templates" out of pml.json to use ${SHIPPED}.`,
+  });
+}
+
+/** Aliases that unfold into more than anybody wrote are refused by the parser when it makes values of them. */
+function contentOf(path: string, document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS();
+  } catch (cause) {
+    throw new PmlError(
+      'config_invalid',
+      `The templates in ${path} cannot be used: ${(cause as Error).message}`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return decodeText(await readFile(path)).text;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+    throw new PmlError(
+      isMissing ? 'config_not_found' : 'config_invalid',
+      isMissing
+        ? `There is no templates file ${path}`
+        : `The templates file ${path} cannot be read (${code})`,
+      { hint: 'Correct "templates" in pml.json, or leave it out to use the shipped ones.', cause },
+    );
+  }
+}
