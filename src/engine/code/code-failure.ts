@@ -6,7 +6,8 @@ import type { CodeError, GuestFailure } from '../ports.ts';
 
 export interface CodeFailure {
   readonly error: CodeError;
-  readonly errorType: ErrorType;
+  /** Null: that of the call which failed last. */
+  readonly errorType: ErrorType | null;
 }
 
 type Locate = (file: string, line: number, column: number) => SourcePosition | null;
@@ -44,7 +45,10 @@ function thrown({ name, message }: Extract<GuestFailure, { kind: 'thrown' }>): s
   return message === '' ? name : `${name}: ${message}`;
 }
 
-function typeOf(failure: GuestFailure): ErrorType {
+/** Errors of calls that the program did not catch. */
+const OF_CALLS = new Set(['ToolError', 'CapabilityError']);
+
+function typeOf(failure: GuestFailure): ErrorType | null {
   switch (failure.kind) {
     case 'limit':
       return failure.limit === 'wall' || failure.limit === 'cpu' ? 'TIMEOUT' : 'VALIDATION';
@@ -53,7 +57,7 @@ function typeOf(failure: GuestFailure): ErrorType {
     case 'no_data':
       return 'VALIDATION';
     case 'thrown':
-      return classifyError(failure.message);
+      return OF_CALLS.has(failure.name) ? null : classifyError(failure.message);
     default:
       return 'UNKNOWN';
   }

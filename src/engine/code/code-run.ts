@@ -73,8 +73,9 @@ export function openCodeRun(
       return { status: 'success', runId, traceId, result: value, ...facts(report) };
     },
     async fail({ error, errorType }, report = NOTHING_RAN) {
-      root?.end({ success: false, error: error.message, errorType });
-      const how = { status: 'error', success: false, errorMessage: error.message, errorType };
+      const type = errorType === null ? {} : { errorType };
+      root?.end({ success: false, error: error.message, ...type });
+      const how = { status: 'error', success: false, errorMessage: error.message, ...type };
       const traceId = await end(how, { error }, report);
       return { status: 'error', runId, traceId, error, ...facts(report) };
     },

@@ -1,3 +1,4 @@
+import { classifyError } from '../../core/tracing/classify-error.ts';
 import { operationId, toolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
@@ -147,7 +148,11 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
       const { span } = frames.get(number);
       if (end.ok) return span?.end({ success: true, result: end.value });
       const { error, errorType } = codeFailure(end.error, frames.locate);
-      span?.end({ success: false, error: error.message, errorType });
+      span?.end({
+        success: false,
+        error: error.message,
+        errorType: errorType ?? classifyError(error.message),
+      });
     },
 
     mark(number, mark) {

@@ -29,6 +29,8 @@ export async function runGuest(
   const frames = createFrames();
   const lineage = program.capability ? [program.capability] : [];
   frames.add({ path: '', span: root, lineage, name: PROGRAM_NAME, program: prepared });
+  // Progress of several calls at once would not be one progress.
+  const { onProgress: _, ...unheard } = caller;
   const halting = new AbortController();
   const ended = new AbortController();
   let halt: Halt | null = null;
@@ -38,27 +40,31 @@ export async function runGuest(
     frames,
     log,
     grants,
-    caller: { ...caller, signal: anyOf(caller.signal, ended.signal) },
+    caller: { ...unheard, signal: anyOf(caller.signal, ended.signal) },
     onHalt(reason) {
       halt ??= reason;
       halting.abort();
     },
   });
-  const { sandbox } = scope.settings;
-  const outcome = await scope.ports.sandbox.run(
-    guestProgram(prepared, PROGRAM_NAME, program.args, program.deps),
-    host,
-    {
-      limits: program.timeoutMs === undefined ? sandbox : { ...sandbox, wallMs: program.timeoutMs },
+  const { sandbox: limits } = scope.settings;
+  const outcome = await scope.ports.sandbox
+    .run(guestProgram(prepared, PROGRAM_NAME, program.args, program.deps), host, {
+      limits: program.timeoutMs === undefined ? limits : { ...limits, wallMs: program.timeoutMs },
       seed,
       startedAt,
       signal: anyOf(caller.signal, halting.signal),
-    },
-  );
+    })
+    .catch(notStarted);
   // A halted run is taken up again: its other calls are let finish, so that they need not be made twice.
   if (halt === null) ended.abort();
   await host.settled();
   return { outcome, halt, frames, report: { console: outcome.console, decisions: host.decisions } };
+}
+
+/** No process could be had: the run failed like any other. */
+function notStarted(error: unknown): GuestOutcome {
+  const message = `The sandbox cannot run it: ${error instanceof Error ? error.message : String(error)}`;
+  return { ok: false, error: { kind: 'crashed', message }, console: [], truncated: false, cpuMs: 0 };
 }
 
 function anyOf(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
