@@ -9,6 +9,14 @@ import { runGuest } from './code/run-guest.ts';
 import type { Caller, CodeRun } from './gateway.ts';
 import type { CodeError } from './ports.ts';
 
+/** Blanks and comments. */
+const NOTHING = /^(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*$/;
+const NO_CODE: CodeError = {
+  code: 'invalid_argument',
+  message: 'There is no code to run',
+  hint: 'For example: return await mcp.filesystem.list_directory({ path: "." });',
+};
+
 /** Structure, checks, policy preview, sandbox; then the trace is stored and the run answered. */
 export async function executeCode(
   scope: CodeScope,
@@ -19,6 +27,7 @@ export async function executeCode(
   const open = openCodeRun(scope, program, caller, standing);
   const prepared = scope.programs.prepare(program.source);
   if (!prepared.ok) return await open.fail({ error: placed(prepared), errorType: 'VALIDATION' });
+  if (NOTHING.test(program.source)) return await open.fail({ error: NO_CODE, errorType: 'VALIDATION' });
   const { structure } = prepared.value;
 
   const problem = await checkProgram(scope, structure);

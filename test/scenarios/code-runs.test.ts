@@ -180,6 +180,8 @@ return names;`);
   test.each([
     ['a syntax error', 'const x = ;', /Unexpected token.*line 1, column 11/],
     ['no TypeScript', 'SELECT * FROM users;', /line 1/],
+    ['empty code', ' \n', /no code/],
+    ['nothing but a comment', '// nothing\n', /no code/],
     ['an import', 'import fs from "node:fs"', /cannot import/],
     ['a promise never settled', 'await new Promise(() => {})', /never|settle|wait/i],
     ['a thrown number', 'throw 42', /42/],
@@ -196,18 +198,14 @@ return names;`);
     expect(failed.traced).toBe(true);
   });
 
-  test('[CODE-7] empty code gives nothing, and a megabyte of code runs', async () => {
-    const { gateway } = await codeGateway({});
-    expect(await gateway.executeCode({ code: '  // nothing\n' }, NOBODY)).toMatchObject({
-      status: 'success',
-      result: null,
-    });
-    const line = 'const x = 1; // a comment of no consequence\n';
-    const code = `${`{ ${line} }\n`.repeat(Math.ceil(1_000_000 / (line.length + 5)))} return 'done'`;
-    expect(code.length).toBeGreaterThan(1_000_000);
-    const run = await gateway.executeCode({ code }, NOBODY);
-    expect(run).toMatchObject({ status: 'success', result: 'done' });
-    expect(run.traceId).not.toBeNull();
+  test('[CODE-7] almost a megabyte of code runs, more is refused', async () => {
+    const { gateway, store } = await codeGateway({});
+    const line = '{ const x = 1; } // a comment of no consequence\n';
+    const code = `${line.repeat(Math.floor(999_000 / line.length))} return 'done'`;
+    expect(await gateway.executeCode({ code }, NOBODY)).toMatchObject({ status: 'success', result: 'done' });
+    const refused = await gateway.executeCode({ code: code + line.repeat(100) }, NOBODY);
+    expect(refused.error).toMatchObject({ code: 'too_large', message: expect.stringContaining('1000000') });
+    expect(await store.traces.get(refused.traceId ?? '')).toMatchObject({ success: false });
   });
 });
 
