@@ -17,6 +17,7 @@ import { executeTool } from './execute-tool.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, Gateway } from './gateway.ts';
+import { createGraphShelf } from './graph/graph-shelf.ts';
 import { openLiveGraph } from './graph/live-graph.ts';
 import { inventoryLine, serverReports, statsOf } from './inventory.ts';
 import { openObservedOutputs } from './learn/observed-outputs.ts';
@@ -108,7 +109,10 @@ export async function createGateway(
       background.run(`Listing the tools of ${event.server}`, () => catalogue.refresh(event.server));
     }
   });
-  if (options.fillIn !== false) await catalogue.fillIn();
+  if (options.fillIn !== false) {
+    await catalogue.fillIn();
+    if (settings.learning.enabled) background.run('Learning from traces stored meanwhile', graph.catchUp);
+  }
 
   return {
     store,
@@ -147,6 +151,13 @@ export async function createGateway(
       executeCode(scope(), { source: code, args, ...rest }, caller),
     executeCapability: (call, caller) => executeCapability(scope(), call, caller),
     capabilities: createCapabilityShelf(lessons),
+    graph: createGraphShelf({
+      live: graph,
+      store,
+      settings: () => settings,
+      catalogue: catalogue.current,
+      capabilities,
+    }),
     executeWorkflow: (plan, intent, caller) => executeWorkflow(scope(), plan, intent, caller),
     continueRun: (runId, action, caller) => continueRun(scope(), runId, action, caller),
 

@@ -1,4 +1,7 @@
 import type { Caller, CapabilityCall, CodeCall, CodeRun, Gateway, WorkflowResult } from './gateway.ts';
+import type { GraphReport } from './graph/graph-report.ts';
+import type { RebuildProgress, RebuiltGraph } from './graph/graph-shelf.ts';
+import type { GraphView } from './graph/graph-view.ts';
 import type {
   Bridge,
   Capability,
@@ -28,6 +31,10 @@ export interface GatewayClient
   forgetCapability(slug: string): Promise<boolean>;
   exportCapability(slug: string): Promise<Readonly<Record<string, string>>>;
   importCapability(files: Readonly<Record<string, string>>): Promise<Capability>;
+  viewGraph(): Promise<GraphView>;
+  graphStats(): Promise<GraphReport>;
+  rebuildGraph(): Promise<RebuiltGraph>;
+  rebuildingGraph(): Promise<RebuildProgress | null>;
   waitingRuns(): Promise<RunInQuestion[]>;
   recentRuns(limit: number): Promise<RunInQuestion[]>;
   findRun(runId: string): Promise<RunInQuestion | null>;
@@ -53,6 +60,10 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   forgetCapability: true,
   exportCapability: true,
   importCapability: true,
+  viewGraph: true,
+  graphStats: true,
+  rebuildGraph: true,
+  rebuildingGraph: true,
   waitingRuns: true,
   recentRuns: true,
   findRun: true,
@@ -109,6 +120,10 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     forgetCapability: (slug) => gateway.capabilities.forget(slug),
     exportCapability: (slug) => gateway.capabilities.export(slug),
     importCapability: (files) => gateway.capabilities.import(files),
+    viewGraph: () => gateway.graph.view(),
+    graphStats: () => gateway.graph.stats(),
+    rebuildGraph: () => gateway.graph.rebuild(),
+    rebuildingGraph: () => gateway.graph.rebuilding(),
     waitingRuns: () => waitingRuns(gateway.store),
     recentRuns: (limit) => recentRuns(gateway.store, limit),
     findRun: (runId) => findRun(gateway.store, runId),

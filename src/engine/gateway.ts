@@ -3,6 +3,7 @@ import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { RunStatus } from '../core/vocabulary/result.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { EventLog } from './event-log.ts';
+import type { GraphShelf } from './graph/graph-shelf.ts';
 import type {
   Approval,
   Capability,
@@ -208,6 +209,7 @@ export interface Gateway {
   executeCode(call: CodeCall, caller: Caller): Promise<CodeRun>;
   executeCapability(call: CapabilityCall, caller: Caller): Promise<CodeRun>;
   readonly capabilities: CapabilityShelf;
+  readonly graph: GraphShelf;
   executeWorkflow(plan: Plan, intent: string | null, caller: Caller): Promise<WorkflowResult>;
   continueRun(runId: string, action: WorkflowAction, caller: Caller): Promise<WorkflowResult>;
 

@@ -76,6 +76,13 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
       export: async (slug) => (await opening).capabilities.export(slug),
       import: async (files) => (await opening).capabilities.import(files),
     },
+    graph: {
+      view: async () => (await opening).graph.view(),
+      path: async (from, to) => (await opening).graph.path(from, to),
+      stats: async () => (await opening).graph.stats(),
+      rebuild: async () => (await opening).graph.rebuild(),
+      rebuilding: async () => (await opening).graph.rebuilding(),
+    },
     executeWorkflow: later('executeWorkflow'),
     continueRun: later('continueRun'),
     runs: later('runs'),

@@ -6,6 +6,7 @@ import type { Logger } from '../../../engine/ports.ts';
 import { capabilityRoutes } from './capabilities.ts';
 import { type EventOptions, eventRoutes } from './events.ts';
 import { executeRoutes } from './execute.ts';
+import { graphRoutes } from './graph.ts';
 import { overviewRoutes } from './overview.ts';
 import { runRoutes } from './runs.ts';
 import { searchRoutes } from './search.ts';
@@ -42,6 +43,7 @@ export function createApi(gateway: Gateway, logger: Logger, events: EventOptions
   searchRoutes(api, gateway);
   executeRoutes(api, gateway);
   capabilityRoutes(api, gateway);
+  graphRoutes(api, gateway);
   runRoutes(api, gateway);
   traceRoutes(api, gateway);
   return api;

@@ -1,0 +1,91 @@
+import type { GraphEdge } from '../../core/graph/graph-edge.ts';
+import type { EdgeSource, EdgeType } from '../../core/vocabulary/edge.ts';
+import {
+  type CapabilityNodeId,
+  capabilityUuid,
+  kindOf,
+  type NodeId,
+  type NodeKind,
+  splitToolId,
+  type ToolId,
+} from '../../core/vocabulary/ids.ts';
+import type { Capability } from '../ports.ts';
+import type { ShownGraph } from './shown-graph.ts';
+
+/** The graph as programs see it. Nodes in order of id, edges in order of (source, target, type). */
+export interface GraphView {
+  readonly nodes: readonly NodeView[];
+  readonly edges: readonly EdgeView[];
+}
+
+export interface NodeView {
+  readonly id: NodeId;
+  readonly kind: NodeKind;
+  readonly label: string;
+  /** Of tools; null for all else. */
+  readonly server: string | null;
+  /** Numbered by size, 0 the largest. */
+  readonly community: number;
+  /** All of them add up to 1. */
+  readonly pagerank: number;
+  /** Of capabilities, without repeats, in order of first use. */
+  readonly tools_used?: readonly NodeId[];
+  /** Of capabilities, with repeats. */
+  readonly tools_sequence?: readonly string[];
+}
+
+export interface EdgeView {
+  readonly source: NodeId;
+  readonly target: NodeId;
+  readonly edge_type: EdgeType;
+  readonly edge_source: EdgeSource;
+  readonly weight: number;
+  readonly observed_count: number;
+  readonly invocation_count: number;
+}
+
+/** A capability by its id; undefined when it was forgotten. */
+export type CapabilityById = (id: string) => Capability | undefined;
+
+export function graphView(
+  { graph, communities, pageRank }: ShownGraph,
+  capabilityOf: CapabilityById,
+): GraphView {
+  const nodes = graph.nodes().map((id): NodeView => {
+    const kind = kindOf(id);
+    const capability =
+      kind === 'capability' ? capabilityOf(capabilityUuid(id as CapabilityNodeId)) : undefined;
+    return {
+      id,
+      kind,
+      label: labelOf(id, capabilityOf),
+      server: kind === 'tool' ? splitToolId(id as ToolId).server : null,
+      community: communities.get(id) ?? 0,
+      pagerank: pageRank.get(id) ?? 0,
+      ...(capability && {
+        tools_used: capability.toolsUsed,
+        tools_sequence: capability.toolInvocations.map((call) => (call as { tool: string }).tool),
+      }),
+    };
+  });
+  return { nodes, edges: graph.edges().map((edge) => edgeView(edge, graph.weightOf(edge))) };
+}
+
+export function edgeView(edge: GraphEdge, weight: number): EdgeView {
+  return {
+    source: edge.from,
+    target: edge.to,
+    edge_type: edge.type,
+    edge_source: edge.source,
+    weight,
+    observed_count: edge.observedCount,
+    invocation_count: edge.invocationCount,
+  };
+}
+
+/** What people call it: a tool's name, a capability's slug, an operation's name. */
+export function labelOf(node: NodeId, capabilityOf: CapabilityById): string {
+  if (kindOf(node) !== 'capability') return splitToolId(node as ToolId).tool;
+  const id = capabilityUuid(node as CapabilityNodeId);
+  return capabilityOf(id)?.slug ?? id;
+}

@@ -1,0 +1,36 @@
+import { communities } from '../../core/graph/communities.ts';
+import { pageRank } from '../../core/graph/page-rank.ts';
+import { TypedGraph } from '../../core/graph/typed-graph.ts';
+import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
+import type { Catalogue } from '../catalogue.ts';
+import type { Capability } from '../ports.ts';
+
+/** The graph as people look at it, with what is computed on all of it at once. */
+export interface ShownGraph {
+  readonly graph: TypedGraph;
+  readonly communities: ReadonlyMap<NodeId, number>;
+  readonly pageRank: ReadonlyMap<NodeId, number>;
+}
+
+/**
+ * The tools there are, those that runs have used, and the capabilities that were admitted. Templates speak
+ * of many tools that nobody here has: they would draw paths through what cannot be called.
+ */
+export function shownGraph(
+  live: TypedGraph,
+  catalogue: Catalogue,
+  capabilities: readonly Capability[],
+): ShownGraph {
+  const isHere = (node: NodeId) =>
+    kindOf(node) !== 'tool' ||
+    catalogue.get(node as ToolId) !== undefined ||
+    live.statisticsOf(node).calls > 0;
+  const edges = live
+    .edges()
+    .filter(({ from, to, observedCount }) => observedCount > 0 || (isHere(from) && isHere(to)));
+  const graph = new TypedGraph(edges, live.statistics());
+  for (const { tool } of catalogue.entries) graph.addNode(tool.id);
+  for (const { id, state } of capabilities) if (state !== 'candidate') graph.addNode(capabilityNode(id));
+  const snapshot = graph.snapshot();
+  return { graph, communities: communities(snapshot), pageRank: pageRank(snapshot) };
+}
