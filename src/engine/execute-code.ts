@@ -10,7 +10,7 @@ import type { Caller, CodeRun } from './gateway.ts';
 import type { CodeError } from './ports.ts';
 
 /** Blanks and comments. */
-const NOTHING = /^(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*$/;
+const NOTHING = /^(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*$/;
 const NO_CODE: CodeError = {
   code: 'invalid_argument',
   message: 'There is no code to run',

@@ -195,6 +195,8 @@ class Scanner {
   #open(char: string): void {
     const isHeader = char === '(' && this.#previous === 'word' && HEADERS.has(this.#word);
     const afterHeader = this.#word === 'await' ? 'either' : 'header';
+    // Between two pairs of braces a statement ends, whatever they are.
+    if (char === '{' && this.#previous === 'brace') this.#isEnded = true;
     this.#token('operator');
     this.#sign = char;
     this.#push(CLOSERS[char]!, char === '{' ? 'brace' : isHeader ? afterHeader : 'operand');
