@@ -4,6 +4,7 @@ export type { Clock } from './ports/clock.ts';
 export type { Crypto } from './ports/crypto.ts';
 export type { Embedder } from './ports/embedder.ts';
 export type { EventSink, GatewayEvent } from './ports/event-sink.ts';
+export type { EdgeKey, GraphStep, GraphStore, StoredGraph } from './ports/graph-store.ts';
 export type { Logger, LogLevel } from './ports/logger.ts';
 export type {
   CodeError,
@@ -41,12 +42,12 @@ export type {
   CapabilityEvidence,
   CapabilityStore,
   CapabilityTemplate,
-  EdgeStore,
   EmbeddingStore,
   EpisodicEvent,
   EpisodicStore,
   RankerParams,
   RankerParamsStore,
+  RemovedTraces,
   ServerRecord,
   ServerStore,
   Store,

@@ -30,10 +30,13 @@ test('[STORE-29] a database of an earlier schema is brought up to date with all 
   expect(await store.tools.observedOutputs()).toEqual(new Map());
   await store.tools.observeOutputs(new Map([[toolId('a', 'b'), { type: 'string' }]]));
   expect((await store.tools.observedOutputs()).size).toBe(1);
+  expect(await store.graph.read()).toEqual({ edges: [], statistics: [], cursor: 0 });
+  expect((await store.traces.scan(0, 9)).traces.map(({ id }) => id)).toEqual(['trace-1']);
   await store.close();
 });
 
 async function fillFirstSchema(db: Kysely<Database>): Promise<void> {
+  await sql`insert into tool_dependency values ('a:b', 'a:c', 'sequence', 'observed', 3, 4)`.execute(db);
   await sql`insert into tool_schema (tool_id, server_id, name, description, input_schema, definition_hash)
     values ('a:b', 'a', 'b', 'old', '{}', 'hash')`.execute(db);
   await sql`insert into execution_trace (id, run_id, intent_text, executed_at, success, duration_ms, executed_path,

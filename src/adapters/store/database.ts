@@ -24,6 +24,17 @@ export interface Database {
   tool_embedding: { tool_id: string; model: string; definition_hash: string; embedding: Uint8Array };
   tool_dependency: EdgeTable;
   capability_dependency: EdgeTable;
+  node_statistics: {
+    node: string;
+    runs: number;
+    calls: number;
+    failures: number;
+    repeats: number;
+    repeat_runs: number;
+    last_seen_at: number | null;
+  };
+  /** One row. */
+  graph_state: { cursor: number };
   workflow_pattern: {
     pattern_id: string;
     slug: string;
@@ -114,4 +125,7 @@ interface EdgeTable {
   edge_source: string;
   observed_count: number;
   invocation_count: number;
+  /** In milliseconds since 1970. */
+  last_seen_at: number | null;
+  value_paths: unknown;
 }

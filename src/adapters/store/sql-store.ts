@@ -3,9 +3,9 @@ import type { Store } from '../../engine/ports.ts';
 import type { Database } from './database.ts';
 import { sqlApprovals } from './sql/approvals.ts';
 import { sqlCapabilities } from './sql/capabilities.ts';
-import { sqlEdges } from './sql/edges.ts';
 import { sqlEmbeddings } from './sql/embeddings.ts';
 import { sqlEpisodes } from './sql/episodes.ts';
+import { sqlGraph } from './sql/graph.ts';
 import { sqlRankerParams } from './sql/ranker-params.ts';
 import { sqlRuns } from './sql/runs.ts';
 import { sqlServers } from './sql/servers.ts';
@@ -18,7 +18,7 @@ export function createSqlStore(db: Kysely<Database>): Store {
     servers: sqlServers(db),
     tools: sqlTools(db),
     embeddings: sqlEmbeddings(db),
-    edges: sqlEdges(db),
+    graph: sqlGraph(db),
     capabilities: sqlCapabilities(db),
     traces: sqlTraces(db),
     episodes: sqlEpisodes(db),

@@ -1,4 +1,3 @@
-import { compareEdges, type Edge } from '../../core/vocabulary/edge.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
@@ -12,6 +11,7 @@ import type {
   ToolEmbedding,
   WorkflowRun,
 } from '../ports.ts';
+import { createMemoryGraphStore } from './graph-store.ts';
 
 interface StoredTool {
   readonly accepted: ToolDefinition;
@@ -25,7 +25,6 @@ export function createMemoryStore(): Store {
   const servers = new Map<string, ServerRecord>();
   const tools = new Map<string, StoredTool>();
   const embeddings = new Map<string, ToolEmbedding>();
-  const edges = new Map<string, Edge>();
   const capabilities = new Map<string, Capability>();
   const traces = new Map<string, { seq: number; trace: ExecutionTrace }>();
   const episodes = new Map<string, EpisodicEvent>();
@@ -45,8 +44,10 @@ export function createMemoryStore(): Store {
       traces.set(trace.id, { seq: lastSeq, trace: copy(trace) });
     }
   };
+  const isUnfinished = (runId: string) =>
+    ['running', 'paused'].includes(runs.get(runId)?.status ?? '') ||
+    approvals.values().some((approval) => approval.runId === runId && approval.state === 'pending');
   const present = () => [...tools.values()].filter((tool) => !tool.retired);
-  const putEdge = (edge: Edge) => edges.set(`${edge.from} ${edge.to} ${edge.type}`, copy(edge));
 
   return {
     servers: {
@@ -122,16 +123,7 @@ export function createMemoryStore(): Store {
         ).map(copy),
     },
 
-    edges: {
-      async put(rows) {
-        for (const edge of rows) putEdge(edge);
-      },
-      list: async () => [...edges.values()].sort(compareEdges).map(copy),
-      async replaceAll(rows) {
-        edges.clear();
-        for (const edge of rows) putEdge(edge);
-      },
-    },
+    graph: createMemoryGraphStore(),
 
     capabilities: {
       async put(capability) {
@@ -188,7 +180,18 @@ export function createMemoryStore(): Store {
         if (!stored) return;
         stored.trace = { ...stored.trace, embeddingModel: model, intentEmbedding: copy(vector) };
       },
-      remove: async (ids) => ids.filter((id) => traces.delete(id)).length,
+      async remove(ids, also) {
+        const chosen = [...new Set(ids)].flatMap((id) => traces.get(id)?.trace ?? []);
+        const runIds = new Set(chosen.map(({ runId }) => runId));
+        const spared = new Set(also?.unfinishedRuns ? [] : [...runIds].filter(isUnfinished).sort());
+        const over = runIds.difference(spared);
+        const going = chosen.filter(({ runId }) => over.has(runId));
+        for (const { id } of going) traces.delete(id);
+        for (const id of over) runs.delete(id);
+        for (const { id, workflowId } of episodes.values()) if (over.has(workflowId)) episodes.delete(id);
+        for (const { id, runId } of approvals.values()) if (over.has(runId)) approvals.delete(id);
+        return { traces: going.length, unfinishedRuns: [...spared] };
+      },
     },
 
     episodes: {

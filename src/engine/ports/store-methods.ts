@@ -19,7 +19,7 @@ export const STORE_METHODS: {
     observedOutputs: true,
   },
   embeddings: { put: true, list: true },
-  edges: { put: true, list: true, replaceAll: true },
+  graph: { read: true, apply: true, remove: true, replaceAll: true },
   capabilities: { put: true, get: true, find: true, findByCodeHash: true, list: true, remove: true },
   traces: {
     append: true,

@@ -1,8 +1,8 @@
-import type { Edge } from '../../core/vocabulary/edge.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { GraphStore } from './graph-store.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 
 /**
@@ -13,7 +13,7 @@ export interface Store {
   readonly servers: ServerStore;
   readonly tools: ToolStore;
   readonly embeddings: EmbeddingStore;
-  readonly edges: EdgeStore;
+  readonly graph: GraphStore;
   readonly capabilities: CapabilityStore;
   readonly traces: TraceStore;
   readonly episodes: EpisodicStore;
@@ -80,15 +80,6 @@ export interface EmbeddingStore {
   list(model: string): Promise<ToolEmbedding[]>;
 }
 
-export interface EdgeStore {
-  /** Adds or replaces by (from, to, type), all or none. */
-  put(edges: readonly Edge[]): Promise<void>;
-  /** In order of (from, to, type). */
-  list(): Promise<Edge[]>;
-  /** Replaces the whole graph at once: a reader sees the old one or the new one. */
-  replaceAll(edges: readonly Edge[]): Promise<void>;
-}
-
 /** Kept as `core/capabilities` made it. */
 export interface CapabilityTemplate {
   readonly source: string;
@@ -153,6 +144,12 @@ export interface TraceQuery {
   readonly before?: string;
 }
 
+export interface RemovedTraces {
+  readonly traces: number;
+  /** Ids of the runs that were spared because they are not over, in order. */
+  readonly unfinishedRuns: readonly string[];
+}
+
 export interface TraceStore {
   /** A trace with this id already stored is a `store_conflict`. */
   append(trace: ExecutionTrace): Promise<void>;
@@ -164,14 +161,18 @@ export interface TraceStore {
   /**
    * Oldest first, in the order they were stored, `limit` at a time: what rebuilding reads.
    * Starts at cursor 0; the answer's cursor asks for the next page, also when traces were forgotten between.
+   * Whoever follows it while others write meets every trace once.
    */
   scan(cursor: number, limit: number): Promise<{ traces: ExecutionTrace[]; cursor: number }>;
   count(): Promise<number>;
   setPriorities(priorities: ReadonlyMap<string, number>): Promise<void>;
   /** The intent's vector, made after the trace was stored. */
   setIntentEmbedding(id: string, model: string, vector: Float32Array): Promise<void>;
-  /** Answers how many there were. */
-  remove(ids: readonly string[]): Promise<number>;
+  /**
+   * Forgets them with all else that is kept of their runs: the runs themselves, episodes, approvals.
+   * A run that is not over, or waits for a person, keeps all of it unless `unfinishedRuns` go as well.
+   */
+  remove(ids: readonly string[], also?: { readonly unfinishedRuns: boolean }): Promise<RemovedTraces>;
 }
 
 export interface EpisodicEvent {

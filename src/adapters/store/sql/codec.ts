@@ -6,9 +6,9 @@ export function json(value: unknown): RawBuilder<unknown> {
   return value === undefined || value === null ? sql`null` : sql`${JSON.stringify(value)}::json`;
 }
 
-/** PostgreSQL text holds every character but NUL; its visible symbol takes its place. */
+/** PostgreSQL text is well-formed and holds every character but NUL; its visible symbol takes its place. */
 export function text(value: string): string {
-  return value.replaceAll('\u0000', '\u2400');
+  return value.toWellFormed().replaceAll('\u0000', '\u2400');
 }
 
 export function textOrNull(value: string | null): string | null {

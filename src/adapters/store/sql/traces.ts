@@ -1,4 +1,4 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import {
   type ExecutionTrace,
   guestFromWire,
@@ -18,6 +18,7 @@ import {
 import type { TraceStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { bytesToVector, guarded, json, text, textOrNull, vectorToBytes } from './codec.ts';
+import { forgetRuns, unfinishedRuns } from './forget-runs.ts';
 
 export function sqlTraces(db: Kysely<Database>): TraceStore {
   /** A trace that is not there (any more) bounds nothing. */
@@ -93,16 +94,29 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
           .execute();
       }),
 
-    remove: (ids) =>
-      guarded('Forgetting traces', async () => {
-        if (ids.length === 0) return 0;
-        const { numDeletedRows } = await db
-          .deleteFrom('execution_trace')
-          .where('id', 'in', [...ids])
-          .executeTakeFirst();
-        return Number(numDeletedRows);
-      }),
+    remove: (ids, also) =>
+      guarded('Forgetting traces', () =>
+        db.transaction().execute(async (tx) => {
+          if (ids.length === 0) return { traces: 0, unfinishedRuns: [] };
+          const chosen = await tx
+            .selectFrom('execution_trace')
+            .select(['id', 'run_id'])
+            .where('id', 'in', [...ids])
+            .execute();
+          const runIds = new Set(chosen.map((row) => row.run_id));
+          const spared = new Set(also?.unfinishedRuns ? [] : await unfinishedRuns(tx, [...runIds]));
+          const going = chosen.filter((row) => !spared.has(row.run_id)).map(({ id }) => id);
+          await forgetRuns(tx, [...runIds.difference(spared)]);
+          return { traces: await removeTraces(tx, going), unfinishedRuns: [...spared] };
+        }),
+      ),
   };
+}
+
+async function removeTraces(tx: Transaction<Database>, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  const removed = await tx.deleteFrom('execution_trace').where('id', 'in', ids).executeTakeFirst();
+  return Number(removed.numDeletedRows);
 }
 
 function toRow(trace: ExecutionTrace) {

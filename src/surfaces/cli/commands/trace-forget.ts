@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { ExecutionTrace } from '../../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { Store } from '../../../engine/ports.ts';
+import type { RemovedTraces, Store } from '../../../engine/ports.ts';
 import { selectTraces, type TraceSelection } from '../../../engine/select-traces.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Terminal } from '../command.ts';
 import { confirmed } from '../confirmed.ts';
 import { countOf } from '../count-of.ts';
 import { traceLine } from '../describe-trace.ts';
@@ -38,7 +38,7 @@ export function addTraceForgetCommand(trace: Command, context: CommandContext): 
   trace
     .command('forget')
     .argument('[ids...]', 'ids of traces')
-    .description('delete traces; options narrow each other down')
+    .description('delete traces and what else is kept of their runs; options narrow each other down')
     .option('--session <id>', 'those of one session')
     .option('--before <date>', 'those executed before it', parseDate)
     .option('--tool <glob>', 'those that called such a tool, as "mail:*"')
@@ -59,10 +59,15 @@ export function addTraceForgetCommand(trace: Command, context: CommandContext): 
             return;
           }
         }
-        const forgotten = await forget(store, chosen.ids);
-        if (options.json) terminal.out(`${JSON.stringify({ forgotten })}\n`);
-        else if (chosen.ids.length === 0) terminal.out('There is no such trace: nothing was forgotten.\n');
-        else terminal.out(`Forgot ${countOf(forgotten, 'trace')}.\n`);
+        const removed = await forget(store, chosen);
+        if (options.json) {
+          const { traces: forgotten, unfinishedRuns: unfinished_runs } = removed;
+          terminal.out(`${JSON.stringify({ forgotten, unfinished_runs })}\n`);
+          return;
+        }
+        if (chosen.ids.length === 0) terminal.out('There is no such trace: nothing was forgotten.\n');
+        else terminal.out(`Forgot ${countOf(removed.traces, 'trace')}.\n`);
+        tellRest(terminal, removed);
       });
     });
 }
@@ -90,6 +95,8 @@ function selectionOf(ids: readonly string[], { session, before, tool, all }: Opt
 
 interface Chosen {
   readonly ids: readonly string[];
+  /** One by one: then they go even if their runs wait for somebody. */
+  readonly areNamed: boolean;
   readonly shown: readonly ExecutionTrace[];
 }
 
@@ -105,7 +112,7 @@ async function byIds({ traces }: Store, ids: readonly string[]): Promise<Chosen>
     }
     shown.push(trace);
   }
-  return { ids: shown.map(({ id }) => id), shown: shown.slice(0, DEFAULTS.shown) };
+  return { ids: shown.map(({ id }) => id), areNamed: true, shown: shown.slice(0, DEFAULTS.shown) };
 }
 
 async function bySelection(store: Store, selection: TraceSelection): Promise<Chosen> {
@@ -115,13 +122,26 @@ async function bySelection(store: Store, selection: TraceSelection): Promise<Cho
     ids.push(trace.id);
     if (shown.length < DEFAULTS.shown) shown.push(trace);
   }
-  return { ids, shown };
+  return { ids, areNamed: false, shown };
 }
 
-async function forget({ traces }: Store, ids: readonly string[]): Promise<number> {
+async function forget({ traces }: Store, { ids, areNamed }: Chosen): Promise<RemovedTraces> {
   let forgotten = 0;
+  const spared = new Set<string>();
   for (let from = 0; from < ids.length; from += DEFAULTS.batch) {
-    forgotten += await traces.remove(ids.slice(from, from + DEFAULTS.batch));
+    const removed = await traces.remove(ids.slice(from, from + DEFAULTS.batch), { unfinishedRuns: areNamed });
+    forgotten += removed.traces;
+    for (const id of removed.unfinishedRuns) spared.add(id);
   }
-  return forgotten;
+  return { traces: forgotten, unfinishedRuns: [...spared] };
+}
+
+/** What stays, and how it goes. */
+function tellRest(terminal: Terminal, { traces, unfinishedRuns }: RemovedTraces): void {
+  for (const id of unfinishedRuns) {
+    terminal.err(
+      `Run ${id} is not over, so it was kept: end it with "pml runs abort ${id}", or name its trace.\n`,
+    );
+  }
+  if (traces > 0) terminal.err('What the graph learned of it goes with "pml graph rebuild".\n');
 }

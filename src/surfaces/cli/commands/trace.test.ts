@@ -3,7 +3,12 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommand } from '../../../../test/support/command-line.ts';
-import { sampleCapability, sampleTrace } from '../../../../test/support/samples.ts';
+import {
+  sampleApproval,
+  sampleCapability,
+  sampleRun,
+  sampleTrace,
+} from '../../../../test/support/samples.ts';
 import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
 import { deriveTrace } from '../../../core/tracing/derive-trace.ts';
 import { type ExecutionTrace, traceToWire } from '../../../core/vocabulary/execution-trace.ts';
@@ -263,11 +268,44 @@ test('[TRACE-17] forget shows what would go, asks, and says how many went', asyn
     'There is no such trace: nothing was forgotten.\n',
   );
   expect((await forget(['--tool', 'mail:*', '--before', '2026-11-03', '--yes', '--json'])).out).toBe(
-    '{"forgotten":0}\n',
+    '{"forgotten":0,"unfinished_runs":[]}\n',
   );
-  expect((await forget(['--tool', 'mail:*'], true)).out).toBe('Forgot 1 trace.\n');
+  const yes = await forget(['--tool', 'mail:*'], true);
+  expect(yes.out).toBe('Forgot 1 trace.\n');
+  expect(yes.err).toContain('pml graph rebuild');
   expect(await store.traces.get(three!)).toBeNull();
   expect((await forget(['--before', '2026-11-02', '--yes'])).out).toBe('Forgot 1 trace.\n');
-  expect((await forget([two!, two!, '--yes', '--json'])).out).toBe('{"forgotten":1}\n');
+  expect((await forget([two!, two!, '--yes', '--json'])).out).toBe('{"forgotten":1,"unfinished_runs":[]}\n');
   expect(await store.traces.count()).toBe(0);
+});
+
+test('[TRACE-18] with a trace its run is forgotten, but one that waits only when its trace is named', async () => {
+  const [over, waiting] = [wholeTrace({ runId: 'run-over' }), wholeTrace({ runId: 'run-waiting' })];
+  const { store, system } = await filled(over, waiting);
+  for (const [runId, status] of [
+    ['run-over', 'success'],
+    ['run-waiting', 'paused'],
+  ] as const) {
+    const event = { eventType: 'task_complete', taskId: null, timestamp: new Date(0), data: {} };
+    await store.runs.create(sampleRun({ id: runId, status }));
+    await store.approvals.request(sampleApproval({ runId, state: status === 'paused' ? 'pending' : 'used' }));
+    await store.episodes.append([{ ...event, id: runId, workflowId: runId }]);
+  }
+  const kept = async () => ({
+    runs: (await store.runs.list(9)).map(({ id }) => id),
+    approvals: (await store.approvals.list({})).map(({ runId }) => runId),
+    episodes: (await Promise.all(['run-over', 'run-waiting'].map(store.episodes.list))).flat().length,
+    traces: await store.traces.count(),
+  });
+
+  const all = await runCommand(['trace', 'forget', '--all', '--yes'], system);
+  expect(all.out).toBe('Forgot 1 trace.\n');
+  expect(all.err).toContain('pml runs abort run-waiting');
+  expect(await kept()).toEqual({ runs: ['run-waiting'], approvals: ['run-waiting'], episodes: 1, traces: 1 });
+  const again = await runCommand(['trace', 'forget', '--all', '--yes', '--json'], system);
+  expect(again.out).toBe('{"forgotten":0,"unfinished_runs":["run-waiting"]}\n');
+
+  const named = await runCommand(['trace', 'forget', waiting.id, '--yes'], system);
+  expect(named.out).toBe('Forgot 1 trace.\n');
+  expect(await kept()).toEqual({ runs: [], approvals: [], episodes: 0, traces: 0 });
 });

@@ -1,0 +1,52 @@
+import { type Kysely, sql } from 'kysely';
+
+/** The graph with what its edges were seen to carry, its nodes' statistics, and the traces it knows. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await widenGraph(db);
+  await storeTracesInLine(db);
+  await db.schema.createIndex('approval_run').on('approval').columns(['run_id', 'seq']).execute();
+}
+
+async function widenGraph(db: Kysely<unknown>): Promise<void> {
+  for (const table of ['tool_dependency', 'capability_dependency']) {
+    // Edges of before do not say which traces they are from; those are all there to be learned from again.
+    await sql`delete from ${sql.table(table)}`.execute(db);
+    await db.schema
+      .alterTable(table)
+      .addColumn('last_seen_at', 'double precision')
+      .addColumn('value_paths', 'json', (c) => c.notNull())
+      .execute();
+  }
+  await db.schema
+    .createTable('node_statistics')
+    .addColumn('node', 'text', (c) => c.primaryKey())
+    .addColumn('runs', 'integer', (c) => c.notNull())
+    .addColumn('calls', 'integer', (c) => c.notNull())
+    .addColumn('failures', 'integer', (c) => c.notNull())
+    .addColumn('repeats', 'integer', (c) => c.notNull())
+    .addColumn('repeat_runs', 'integer', (c) => c.notNull())
+    .addColumn('last_seen_at', 'double precision')
+    .execute();
+  await db.schema
+    .createTable('graph_state')
+    .addColumn('is_only_row', 'boolean', (c) => c.primaryKey().defaultTo(true).check(sql`is_only_row`))
+    .addColumn('cursor', 'bigint', (c) => c.notNull())
+    .execute();
+  await sql`insert into graph_state (cursor) values (0)`.execute(db);
+}
+
+/**
+ * One writer at a time draws numbers and commits them: else a number drawn earlier could be committed
+ * later, and whoever follows the numbers, as the graph does, would have passed it by.
+ */
+async function storeTracesInLine(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create function store_in_line() returns trigger language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock(tg_relid::bigint);
+      return null;
+    end $$`.execute(db);
+  await sql`
+    create trigger execution_trace_in_line before insert on execution_trace
+    for each statement execute function store_in_line()`.execute(db);
+}

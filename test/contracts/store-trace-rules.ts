@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
+import type { EndEvent } from '../../src/core/vocabulary/trace-event.ts';
+import type { Store } from '../../src/engine/ports.ts';
+import { proofRuns, proofSeed } from '../proof-count.ts';
+import { sampleCapability, sampleTrace } from '../support/samples.ts';
+import { conflict } from './store-conflict.ts';
+
+export function traceRules(store: () => Store): void {
+  test('[STORE-8] a trace comes back exactly, every column of it', async () => {
+    const trace = sampleTrace();
+    await store().traces.append(trace);
+    expect(await store().traces.get(trace.id)).toEqual(trace);
+    const bare = sampleTrace({
+      sessionId: null,
+      intentText: null,
+      intentEmbedding: null,
+      errorMessage: null,
+      code: null,
+      guest: null,
+    });
+    await store().traces.append(bare);
+    expect(await store().traces.get(bare.id)).toEqual(bare);
+    await expect(store().traces.append(trace)).rejects.toEqual(conflict);
+  });
+
+  test('[STORE-26] several traces are stored in their order, all or none', async () => {
+    const session = randomUUID();
+    const traces = Array.from({ length: 3 }, () => sampleTrace({ sessionId: session }));
+    await store().traces.appendAll(traces);
+    await store().traces.appendAll([]);
+    const twice = [sampleTrace({ sessionId: session }), traces[1]!];
+    await expect(store().traces.appendAll(twice)).rejects.toEqual(conflict);
+    const listed = await store().traces.list({ limit: 9, sessionId: session });
+    expect(listed).toEqual(traces.toReversed());
+  });
+
+  test('[STORE-9] any JSON value survives in a trace: every character, every nesting', async () => {
+    const value = fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 });
+    await fc.assert(
+      fc.asyncProperty(value, async (result) => {
+        const [start] = sampleTrace().events;
+        const trace = sampleTrace({
+          events: [{ ...start!, type: 'tool_end', success: true, durationMs: 1, result }],
+        });
+        await store().traces.append(trace);
+        const stored = await store().traces.get(trace.id);
+        // As JSON text, because minus zero has no JSON form; everything else is equal to the bit.
+        expect(JSON.stringify((stored?.events[0] as EndEvent | undefined)?.result)).toBe(
+          JSON.stringify(result),
+        );
+      }),
+      { numRuns: proofRuns(300), seed: proofSeed() },
+    );
+  });
+
+  test('[STORE-10] traces are listed newest first, filtered and paged; scanned in the order they came', async () => {
+    const session = randomUUID();
+    const { cursor: start } = await lastCursor(store());
+    const before = await store().traces.count();
+    const traces = Array.from({ length: 5 }, () => sampleTrace({ sessionId: session }));
+    for (const trace of traces) await store().traces.append(trace);
+    expect(await store().traces.count()).toBe(before + 5);
+    const ids = traces.map((trace) => trace.id);
+
+    const newest = await store().traces.list({ limit: 2, sessionId: session });
+    expect(newest.map((t) => t.id)).toEqual([ids[4], ids[3]]);
+    const rest = await store().traces.list({ limit: 9, sessionId: session, before: ids[3]! });
+    expect(rest.map((t) => t.id)).toEqual([ids[2], ids[1], ids[0]]);
+    expect(await store().traces.list({ limit: 9, before: 'no-such-trace' })).toEqual([]);
+    expect(await store().traces.list({ limit: 9, capabilityId: 'nobody' })).toEqual([]);
+
+    const page = await store().traces.scan(start, 2);
+    expect(page.traces.map((t) => t.id)).toEqual([ids[0], ids[1]]);
+    expect((await store().traces.remove([ids[1]!, 'no-such-trace'])).traces).toBe(1);
+    const next = await store().traces.scan(page.cursor, 9);
+    expect(next.traces.map((t) => t.id)).toEqual([ids[2], ids[3], ids[4]]);
+    expect(await store().traces.scan(next.cursor, 9)).toEqual({ traces: [], cursor: next.cursor });
+  });
+
+  test('[STORE-11] replay priorities are kept with their traces', async () => {
+    const [one, two] = [sampleTrace(), sampleTrace()];
+    await store().traces.append(one);
+    await store().traces.append(two);
+    await store().traces.setPriorities(
+      new Map([
+        [one.id, 0.125],
+        ['gone', 1],
+      ]),
+    );
+    expect((await store().traces.get(one.id))?.priority).toBe(0.125);
+    expect((await store().traces.get(two.id))?.priority).toBe(0.5);
+  });
+
+  test('[STORE-12] writers at the same time all succeed, and a failed one takes nobody along', async () => {
+    const traces = Array.from({ length: 40 }, () => sampleTrace());
+    const clashing = sampleCapability();
+    await store().capabilities.put(clashing);
+    const outcomes = await Promise.allSettled(
+      traces.flatMap((trace, i) => [
+        store().traces.append(trace),
+        ...(i % 4 === 0 ? [store().capabilities.put(sampleCapability({ slug: clashing.slug }))] : []),
+      ]),
+    );
+    expect(outcomes.filter((o) => o.status === 'fulfilled').length).toBe(40);
+    const stored = await Promise.all(traces.map((trace) => store().traces.get(trace.id)));
+    expect(stored.filter((trace) => trace === null)).toEqual([]);
+  });
+
+  test('[STORE-39] whoever follows the traces while others write meets each of them once', async () => {
+    let { cursor } = await lastCursor(store());
+    const met: string[] = [];
+    const written: string[] = [];
+    let isWriting = true;
+    const follow = async () => {
+      for (;;) {
+        const isLast = !isWriting;
+        const page = await store().traces.scan(cursor, 20);
+        met.push(...page.traces.map(({ id }) => id));
+        cursor = page.cursor;
+        if (isLast && page.traces.length === 0) return;
+      }
+    };
+    const write = async (traces: readonly ExecutionTrace[]) => {
+      await store().traces.appendAll(traces);
+      written.push(...traces.map(({ id }) => id));
+    };
+    const following = follow();
+    // Short writes begin after a long one, and some end before it.
+    for (let round = 0; round < 3; round++) {
+      let isLongDone = false;
+      const long = Array.from({ length: 3 }, () => sampleTrace({ code: 'x'.repeat(2_000_000) }));
+      const writeShort = async () => {
+        do await write([sampleTrace()]);
+        while (!isLongDone);
+      };
+      const writeLong = write(long).then(() => {
+        isLongDone = true;
+      });
+      await Promise.all([writeLong, writeShort(), writeShort()]);
+    }
+    isWriting = false;
+    await following;
+    expect(met.toSorted()).toEqual(written.toSorted());
+  });
+}
+
+async function lastCursor(store: Store): Promise<{ cursor: number }> {
+  let cursor = 0;
+  for (;;) {
+    const page = await store.traces.scan(cursor, 500);
+    if (page.traces.length === 0) return { cursor };
+    cursor = page.cursor;
+  }
+}
