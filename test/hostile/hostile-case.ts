@@ -46,17 +46,14 @@ export const HOSTILE_LIMITS: SandboxSettings = {
   consoleBytes: 5_000,
 };
 
-/** The tools every attack may call: `a:b` echoes its arguments, `a:slow` answers after 5 ms, `a:fail` fails. */
-export const TOOLS = ['a:b', 'a:slow', 'a:fail', 'a:late'] as const;
-
 const BOUND = 40_000;
 
 /** Why the attack counts as having reached something; null when it was held. */
 export function reached({ canary }: HostileCase, { outcome, calls, marks }: Aftermath): string | null {
   if (!outcome) return 'the sandbox hung or died';
   const { console, ...rest } = outcome;
-  const size = console.reduce((sum, { text }) => sum + text.length, JSON.stringify(rest).length);
-  if (size > BOUND) return `an outcome of ${size} characters came back`;
+  const size = console.reduce((sum, { text }) => sum + text.length + 1, JSON.stringify([rest, calls]).length);
+  if (size > BOUND) return `${size} characters came out`;
   if (marks.length > 0) return `marks were forged: ${marks.join()}`;
   switch (canary.kind) {
     case 'loot':

@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
 import { HOSTILE_CASES } from './cases.ts';
-import { reached } from './hostile-case.ts';
+import { type HostileCase, reached } from './hostile-case.ts';
 import { HOSTILE_OPTIONS, hostileHost, hostileProgram } from './hostile-host.ts';
 import { attackPlainVm } from './plain-vm-sandbox.ts';
 
@@ -23,11 +23,15 @@ function inLine<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Map<T
 describe('[BOX-14] hostile code reaches nothing, the host lives, and the next run works', () => {
   const sandbox = createSandbox();
   afterAll(() => sandbox.close());
-  const attacks = inLine(HOSTILE_CASES, async (attack) => {
+  const assault = async (attack: HostileCase) => {
     const { host, after } = hostileHost(attack);
     const outcome = await sandbox.run(hostileProgram(attack), host, HOSTILE_OPTIONS);
     const next = await sandbox.run(hostileProgram({ code: 'return 1 + 1;' }), host, HOSTILE_OPTIONS);
     return { aftermath: after(outcome), next };
+  };
+  let attacks: Map<HostileCase, ReturnType<typeof assault>>;
+  beforeAll(() => {
+    attacks = inLine(HOSTILE_CASES, assault);
   });
 
   test('there are at least sixty attacks, each with its own name', () => {
@@ -46,7 +50,10 @@ describe('[BOX-14] hostile code reaches nothing, the host lives, and the next ru
 
 describe('[BOX-14] the same code in a plain vm context reaches what it is after', () => {
   const biting = HOSTILE_CASES.filter(({ bitesOnVm }) => bitesOnVm);
-  const attacks = inLine(biting, attackPlainVm);
+  let attacks: Map<HostileCase, ReturnType<typeof attackPlainVm>>;
+  beforeAll(() => {
+    attacks = inLine(biting, attackPlainVm);
+  });
 
   test.each(biting.map((attack) => [attack.name, attack] as const))('%s', async (_, attack) => {
     expect(reached(attack, await attacks.get(attack)!)).not.toBeNull();

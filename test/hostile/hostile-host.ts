@@ -19,7 +19,10 @@ function given() {
   return { list: [1, 2], now: NOW, randoms: [random.next(), random.next()].join() };
 }
 
-/** Answers attacks, and sees what they ask for. */
+/**
+ * Answers attacks, and sees what they ask for: `a:b` echoes its arguments, `a:list` has an answer of its own,
+ * `a:slow` takes 5 ms, `a:fail` fails.
+ */
 export function hostileHost({ capabilities = {} }: HostileCase) {
   const calls: SeenCall[] = [];
   const marks: number[] = [];
@@ -29,6 +32,7 @@ export function hostileHost({ capabilities = {} }: HostileCase) {
       const name = `${server}:${tool}`;
       calls.push([frame, name, args]);
       if (name === 'a:slow') await new Promise((resolve) => setTimeout(resolve, 5));
+      if (name === 'a:list') return { ok: true, value: { list: [1, 2] }, at: NOW };
       if (name === 'a:b') return { ok: true, value: args, at: NOW };
       if (name === 'a:slow' || name === 'a:late') return { ok: true, value: null, at: NOW };
       const code = name === 'a:fail' ? 'tool_failed' : 'not_found';

@@ -1,5 +1,10 @@
 import { type ChildExit, GuestChild } from './guest-child.ts';
 
+const DEFAULTS = {
+  /** Children that may fail to start, one after the other, before those who wait are told. */
+  startAttempts: 3,
+};
+
 export interface PoolOptions {
   /** Children that may run at once. */
   readonly maxRunning: number;
@@ -20,6 +25,8 @@ export class ChildPool {
   readonly #idle: GuestChild[] = [];
   readonly #running = new Set<GuestChild>();
   readonly #line: ((taken: Taken) => void)[] = [];
+  /** In a row. */
+  #failedStarts = 0;
   #trim: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -78,11 +85,15 @@ export class ChildPool {
       this.#starting.delete(child);
       if (this.#isClosed) return;
       this.#options.onFailedStart(exit);
+      if (++this.#failedStarts < DEFAULTS.startAttempts) return this.#advance();
       // Whoever waits is told, instead of starting the same thing over and over.
-      this.#line.shift()?.({ ok: false, why: `The sandbox cannot start: ${exit.lastWords || exit.how}` });
+      this.#failedStarts = 0;
+      const why = `The sandbox cannot start: ${exit.lastWords || exit.how}`;
+      for (const settle of this.#line.splice(0)) settle({ ok: false, why });
     };
     const onMessage = () => {
       this.#starting.delete(child);
+      this.#failedStarts = 0;
       this.#rest(child);
       this.#advance();
     };

@@ -61,7 +61,7 @@ const CPU: readonly HostileCase[] = [
   dud('recursion', false, 'const dive = (n) => dive(n + 1) + 1; return dive(0);'),
   dud(
     'recursion in a getter of the result',
-    true,
+    false,
     'const deep = {}; Object.defineProperty(deep, "x", { enumerable: true, get: () => ({ get x() { return deep; }, y: deep }) }); return deep;',
   ),
   bomb('recursion that catches itself', 'const dive = () => { try { dive(); } catch { dive(); } }; dive();'),
@@ -153,7 +153,7 @@ const OUTPUT: readonly HostileCase[] = [
   bomb('a result of holes', 'return new Array(2 ** 31);'),
   flood('a large message thrown', true, "throw new Error('x'.repeat(1e6));"),
   flood('a large name thrown', true, "throw Object.assign(new Error('x'), { name: 'x'.repeat(1e6) });"),
-  flood('a large value thrown', true, "throw { text: 'x'.repeat(1e6), list: new Array(1e5).fill('x') };"),
+  flood('a large value thrown', false, "throw { text: 'x'.repeat(1e6), list: new Array(1e5).fill('x') };"),
   flood(
     'a large stack thrown',
     true,

@@ -30,7 +30,7 @@ export const ESCAPES: readonly HostileCase[] = [
     true,
     'return first(() => loot(mcp.constructor.constructor), () => loot(Object.getPrototypeOf(mcp.a).constructor.constructor));',
   ),
-  breakout('constructor of a capability', true, 'return loot(capabilities.some.constructor);'),
+  breakout('constructor of a capability', true, 'return loot(capabilities.some.constructor.constructor);'),
   breakout('constructor of console.log', true, 'return loot(console.log.constructor);'),
   breakout('constructor of the console', true, 'return loot(console.constructor.constructor);'),
   breakout('constructor of the arguments', true, 'return loot(args.constructor.constructor);'),
@@ -40,7 +40,7 @@ export const ESCAPES: readonly HostileCase[] = [
   breakout(
     'constructor of a tool’s result',
     true,
-    'const result = await mcp.a.b({ list: [1] }); return loot(result.constructor.constructor) ?? loot(result.list.constructor.constructor);',
+    'const result = await mcp.a.list(); return loot(result.constructor.constructor) ?? loot(result.list.constructor.constructor);',
   ),
   breakout(
     'constructor of a tool’s error',
@@ -162,7 +162,7 @@ export const ESCAPES: readonly HostileCase[] = [
   ),
   breakout(
     'Error.prepareStackTrace with call sites',
-    false,
+    true,
     `
     Error.prepareStackTrace = (_, sites) => sites;
     const sites = [new Error().stack, await mcp.a.fail().catch((e) => e.stack)].flat().filter((s) => s && typeof s === 'object');
@@ -259,7 +259,7 @@ export const ESCAPES: readonly HostileCase[] = [
   breakout(
     'Object.prototype.then',
     true,
-    'let got = null; Object.prototype.then = function (resolve) { delete Object.prototype.then; got ??= loot(resolve?.constructor) ?? loot(this.constructor.constructor); resolve(this); }; try { got ??= loot((await mcp.a.b({})).constructor.constructor); } finally { delete Object.prototype.then; } return got;',
+    'let got = null; Object.prototype.then = function (resolve) { delete Object.prototype.then; got ??= loot(resolve?.constructor) ?? loot(this.constructor.constructor); resolve(this); }; try { got ??= loot((await mcp.a.list()).constructor.constructor); } finally { delete Object.prototype.then; } return got;',
   ),
   breakout(
     'async iterators',

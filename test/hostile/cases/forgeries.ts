@@ -44,7 +44,7 @@ export const FORGERIES: readonly HostileCase[] = [
   ),
   forgery(
     'mcp’s prototype replaced',
-    false,
+    true,
     'try { Object.setPrototypeOf(mcp, { evil: 1 }); } catch {} return typeof mcp.evil;',
     'object',
   ),
@@ -125,7 +125,7 @@ export const FORGERIES: readonly HostileCase[] = [
   ),
   forgery(
     'names of tools that mean something else',
-    false,
+    true,
     `
     const got = [];
     for (const [server, tool] of [['__proto__', 'constructor'], ['constructor', '__proto__'], ['hasOwnProperty', 'call'], ['a:b', 'c'], ['', '']]) {
@@ -171,7 +171,7 @@ export const FORGERIES: readonly HostileCase[] = [
   ),
   forgery(
     'an answer nobody gave',
-    true,
+    false,
     "const call = mcp.a.slow(); call.then = (resolve) => resolve('mine'); Object.defineProperty(call, 'constructor', { value: class extends Promise {} }); return await Promise.all([call.catch ? 1 : 0, mcp.a.b({ y: 1 })]);",
     [1, { y: 1 }],
     [

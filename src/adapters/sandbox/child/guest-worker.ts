@@ -14,11 +14,12 @@ const DEFAULTS = {
   memoryMb: 128,
 };
 
+const watch = startWatch();
 const makeIsolate = loadIsolates(process.argv[2]!);
 const pipe = openPipe();
-const watch = startWatch();
 let spare = ready(DEFAULTS.memoryMb);
 
+watch.wait();
 pipe.send({ type: 'ready' });
 setImmediate(serve);
 

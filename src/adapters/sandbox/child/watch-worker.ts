@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import type { LastWords } from '../messages.ts';
-import type { WatchState } from './watch.ts';
+import { WATCH, type WatchState } from './watch.ts';
 
 const DEFAULTS = {
   /** Milliseconds between two looks: a program can take more than 1 MB per millisecond. */
@@ -13,13 +13,14 @@ const DEFAULTS = {
 };
 
 const STDERR = 2;
-const { isActive, most } = workerData as WatchState;
-const host = process.ppid;
+const { task, most, host } = workerData as WatchState;
 
+Atomics.store(task, 0, WATCH.rest);
+Atomics.notify(task, 0);
 for (;;) {
-  Atomics.wait(isActive, 0, 0);
-  Atomics.wait(isActive, 0, 1, DEFAULTS.interval);
-  if (Atomics.load(isActive, 0) === 1) look();
+  Atomics.wait(task, 0, WATCH.rest);
+  Atomics.wait(task, 0, WATCH.watch, DEFAULTS.interval);
+  if (Atomics.load(task, 0) === WATCH.watch) look();
 }
 
 function look(): void {

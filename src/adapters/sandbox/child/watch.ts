@@ -10,42 +10,53 @@ const DEFAULTS = {
   cpuSlackMs: 100,
 };
 
-/** Shared with the watching thread: a flag it waits for, and the most this process may use. */
+/** What the watching thread is to do. */
+export const WATCH = { notUp: 0, rest: 1, watch: 2 } as const;
+
+/** Shared with the watching thread: what it is to do, and the most this process may use. */
 export interface WatchState {
-  /** 1 while a run is on. */
-  readonly isActive: Int32Array;
+  /** One of `WATCH`. */
+  readonly task: Int32Array;
+  /** Process id of whoever started this process. */
+  readonly host: number;
   /** Resident bytes; microseconds of CPU since the process began; how many of these came before the run. */
   readonly most: Float64Array;
 }
 
 export interface Watch {
+  /** Returns when the watching thread is up; the process should have all it needs at rest by then. */
+  wait(): void;
   start(limits: SandboxSettings): void;
   stop(): void;
 }
 
 /** Guards what the thread that runs programs cannot while one of them keeps it busy. */
 export function startWatch(): Watch {
-  const isActive = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const task = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const most = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT));
-  const workerData: WatchState = { isActive, most };
+  const workerData: WatchState = { task, most, host: process.ppid };
   const thread = new Worker(new URL('./watch-worker.ts', import.meta.url), {
     workerData,
     execArgv: [],
     env: {},
   });
   thread.unref();
-  const restingBytes = process.memoryUsage.rss();
+  let restingBytes = 0;
   return {
+    wait() {
+      Atomics.wait(task, 0, WATCH.notUp);
+      restingBytes = process.memoryUsage.rss();
+    },
     start({ memoryMb, cpuMs }) {
       const { user, system } = process.cpuUsage();
       most[0] = restingBytes + (memoryMb * DEFAULTS.memoryFactor + DEFAULTS.memorySlackMb) * 2 ** 20;
       most[1] = user + system + (cpuMs * DEFAULTS.cpuFactor + DEFAULTS.cpuSlackMs) * 1_000;
       most[2] = user + system;
-      Atomics.store(isActive, 0, 1);
-      Atomics.notify(isActive, 0);
+      Atomics.store(task, 0, WATCH.watch);
+      Atomics.notify(task, 0);
     },
     stop: () => {
-      Atomics.store(isActive, 0, 0);
+      Atomics.store(task, 0, WATCH.rest);
     },
   };
 }

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { encodePacket, type Packet, PacketReader } from './wire.ts';
+
+const everything = (reader: PacketReader): Packet[] => {
+  const packets: Packet[] = [];
+  for (let packet = reader.next(); packet; packet = reader.next()) packets.push(packet);
+  return packets;
+};
+
+test('[BOX-17] packets come out as they went in, however the pipe cuts them', () => {
+  const packet = fc.record({
+    head: fc.record({ type: fc.string(), call: fc.nat() }),
+    texts: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(packet, { maxLength: 5 }),
+      fc.infiniteStream(fc.integer({ min: 1, max: 40 })),
+      (sent, cuts) => {
+        const bytes = Buffer.concat(sent.map(({ head, texts }) => encodePacket(head, texts)));
+        const reader = new PacketReader(2 ** 20);
+        const got: Packet[] = [];
+        for (let at = 0; at < bytes.length; ) {
+          const size = cuts.next().value as number;
+          reader.push(bytes.subarray(at, at + size));
+          got.push(...everything(reader));
+          at += size;
+        }
+        expect(got).toEqual(sent);
+      },
+    ),
+  );
+});
+
+test('[BOX-17] what is longer than allowed is refused before it is read, what is too short as well', () => {
+  const long = new PacketReader(100);
+  long.push(encodePacket({ type: 'print' }, ['x'.repeat(200)]).subarray(0, 8));
+  expect(() => long.next()).toThrow('bytes');
+  const short = new PacketReader(100);
+  const lie = encodePacket({ type: 'print' }, ['text']);
+  lie.writeUInt32LE(90, 12);
+  short.push(lie);
+  expect(() => short.next()).toThrow('shorter');
+});

@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
+import { failureOf, options, program, returned, tableHost } from './sandbox-support.ts';
+
+const LOOPING_HOST = fileURLToPath(new URL('../support/looping-sandbox-host.ts', import.meta.url));
+
+/** Processes of sandboxes that `parent` started. */
+function childrenOf(parent: number): number[] {
+  return globSync('/proc/[0-9]*/stat').flatMap((path) => {
+    try {
+      const stat = readFileSync(path, 'latin1');
+      const [, ppid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const pid = Number.parseInt(stat, 10);
+      const isOurs =
+        Number(ppid) === parent && commandLine(pid).some((part) => /guest-worker\.[jt]s$/.test(part));
+      return isOurs ? [pid] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const commandLine = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+
+function isAlive(pid: number): boolean {
+  try {
+    // A killed process that nobody has waited for yet is a zombie.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+describe('sandbox processes', () => {
+  const sandbox = createSandbox({ maxRunning: 2 });
+  afterAll(() => sandbox.close());
+  const run = (code: string, host = tableHost(), given = options()) =>
+    sandbox.run(program(code), host, given);
+
+  test.each([
+    [
+      'memory',
+      'const all = []; for (;;) all.push(new Array(1000).fill(1));',
+      /more than 32 MB.*pml\.sandbox\.memory_mb/,
+    ],
+    [
+      'memory',
+      'const all = []; for (;;) all.push(new Uint8Array(1e6).fill(1));',
+      /more than 32 MB.*pml\.sandbox\.memory_mb/,
+    ],
+    ['cpu', 'for (;;);', /more than 200 ms.*pml\.sandbox\.cpu_ms/],
+    [
+      'cpu',
+      'for (;;) { await mcp.a.b(); for (let i = 0; i < 1e7; i++); }',
+      /more than 200 ms.*pml\.sandbox\.cpu_ms/,
+    ],
+  ])('[BOX-15] %s beyond its limit ends the run: %s', async (limit, code, message) => {
+    const host = tableHost({ 'a:b': () => 1 });
+    const given = options({ memoryMb: 32, cpuMs: limit === 'cpu' ? 200 : 20_000, callsTotal: 1e6 });
+    const failure = failureOf(await run(code, host, given));
+    expect(failure).toMatchObject({ kind: 'limit', limit, message: expect.stringMatching(message) });
+    expect(returned(await run('return 1;'))).toBe(1);
+  });
+
+  test('[BOX-15] wall time and cancellation end a program that never yields; what it printed is kept', async () => {
+    const slow = await run("console.log('before'); for (;;);", undefined, options({ wallMs: 300 }));
+    expect(failureOf(slow)).toMatchObject({ kind: 'limit', limit: 'wall' });
+    expect(slow.console).toEqual([{ level: 'log', text: 'before' }]);
+    const controller = new AbortController();
+    const host = tableHost({ 'a:b': () => void setTimeout(() => controller.abort(), 20) });
+    const cancelled = await run('await mcp.a.b(); for (;;);', host, {
+      ...options(),
+      signal: controller.signal,
+    });
+    expect(failureOf(cancelled).kind).toBe('cancelled');
+    expect(returned(await run('return 1;'))).toBe(1);
+  });
+
+  test('[BOX-15] a process that dies gives a failure, and the next run a new process', async () => {
+    const host = tableHost({
+      'a:die': () => {
+        for (const pid of childrenOf(process.pid)) process.kill(pid, 'SIGKILL');
+        return new Promise(() => {});
+      },
+    });
+    const outcome = await run('await mcp.a.die();', host);
+    expect(failureOf(outcome)).toMatchObject({
+      kind: 'crashed',
+      message: expect.stringContaining('SIGKILL'),
+    });
+    expect(returned(await run('return 1;'))).toBe(1);
+  });
+
+  test('[BOX-16] a process has no environment, no permission but to read its own code, and is used again', async () => {
+    const seen = new Set<number>();
+    const host = tableHost({
+      'a:look': () => {
+        for (const pid of childrenOf(process.pid)) seen.add(pid);
+      },
+    });
+    for (let i = 0; i < 6; i++) await run('await mcp.a.look();', host);
+    expect(seen.size).toBeLessThanOrEqual(3);
+    for (const pid of childrenOf(process.pid)) {
+      expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toBe('TZ=UTC\0');
+      const flags = commandLine(pid).filter((part) => part.startsWith('--'));
+      expect(flags).toContain('--permission');
+      expect(flags.filter((flag) => /write|child|net|wasi|inspector/.test(flag))).toEqual([]);
+      const reads = flags
+        .filter((flag) => flag.startsWith('--allow-fs-read='))
+        .map((flag) => flag.split('=')[1]!);
+      for (const path of reads) {
+        expect(path).toMatch(
+          /\/(adapters\/sandbox|engine\/ports\/guest|core\/numeric|isolated-vm|node-gyp-build)\/\*$|^\/etc\/alpine-release$/,
+        );
+      }
+    }
+  });
+
+  test('[BOX-16] more runs than may be at once wait in line, and can be cancelled there', async () => {
+    let running = 0;
+    let most = 0;
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const host = tableHost({
+      'a:wait': async () => {
+        most = Math.max(most, ++running);
+        await isReleased;
+        running--;
+      },
+    });
+    const runs = Array.from({ length: 5 }, () => run('await mcp.a.wait(); return 1;', host));
+    await until(() => running === 2);
+    const controller = new AbortController();
+    const late = run('return 1;', host, { ...options(), signal: controller.signal });
+    controller.abort();
+    expect(failureOf(await late).kind).toBe('cancelled');
+    release();
+    expect((await Promise.all(runs)).map(returned)).toEqual([1, 1, 1, 1, 1]);
+    expect(most).toBe(2);
+  });
+
+  test('[BOX-16] closing leaves no process behind, nor does a host that is killed', async () => {
+    const other = createSandbox();
+    const before = childrenOf(process.pid);
+    await other.run(program('return 1;'), tableHost(), options());
+    const started = childrenOf(process.pid).filter((pid) => !before.includes(pid));
+    expect(started.length).toBeGreaterThan(0);
+    await other.close();
+    await until(() => !started.some(isAlive));
+
+    const host = spawn(process.execPath, [LOOPING_HOST], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(host.stdout, 'data');
+    const orphans = childrenOf(host.pid!);
+    expect(orphans.length).toBeGreaterThan(0);
+    host.kill('SIGKILL');
+    await until(() => !orphans.some(isAlive));
+  });
+});
