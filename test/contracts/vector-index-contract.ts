@@ -32,6 +32,21 @@ export function vectorIndexContract(name: string, create: (dimension: number) =>
       expect(index.nearest(query, 0)).toEqual([]);
     });
 
+    test('[VEC-5] tells the cosine of the vectors asked for, in their order, and NaN for what it does not hold', () => {
+      const index = create(3);
+      const query = Float32Array.of(0.6, 0.8, 0);
+      expect([...index.scores(query, ['x'])]).toEqual([Number.NaN]);
+      index.set('y', Float32Array.of(0, 1, 0));
+      index.set('gone', query);
+      index.set('x', Float32Array.of(1, 0, 0));
+      index.delete('gone');
+      const [x, gone, y] = index.scores(query, ['x', 'gone', 'y']);
+      expect(x).toBeCloseTo(0.6, 6);
+      expect(gone).toBeNaN();
+      expect(y).toBeCloseTo(0.8, 6);
+      expect([...index.scores(query, [])]).toEqual([]);
+    });
+
     test('[VEC-2] equal scores come in order of insertion, also after replacing and deleting', () => {
       const index = create(5);
       const same = normalise(Float32Array.of(1, 2, 3, 4, 5));

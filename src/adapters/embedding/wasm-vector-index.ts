@@ -53,4 +53,10 @@ export class WasmVectorIndex implements VectorIndex {
     checkVector(query, this.dimension, 'the query');
     return this.#matrix.nearest(query, k).map(({ row, score }) => ({ id: this.#ids[row]!, score }));
   }
+
+  scores(query: Float32Array, ids: readonly string[]): Float32Array {
+    checkVector(query, this.dimension, 'the query');
+    const dots = this.#matrix.dots(query);
+    return Float32Array.from(ids, (id) => dots[this.#rows.get(id) ?? -1] ?? Number.NaN);
+  }
 }

@@ -64,16 +64,29 @@ export class RowMatrix {
 
   /** The k rows with the largest dot product, best first; of equals the one inserted first. */
   nearest(query: Float32Array, k: number): Scored[] {
+    const best = new TopK(k);
+    this.#multiply(query, (first, scores) => {
+      for (let i = 0; i < scores.length; i++) best.offer(first + i, scores[i]!, this.#ranks[first + i]);
+    });
+    return best.sorted();
+  }
+
+  /** The dot product of every row and the query. */
+  dots(query: Float32Array): Float32Array {
+    const dots = new Float32Array(this.rows);
+    this.#multiply(query, (first, scores) => dots.set(scores, first));
+    return dots;
+  }
+
+  /** Chunk by chunk; the scores are a view that the next chunk overwrites. */
+  #multiply(query: Float32Array, take: (first: number, scores: Float32Array) => void): void {
     const { run, arena } = this.#kernels;
     arena.view(this.#query, this.columns).set(query);
-    const best = new TopK(k);
     for (let first = 0; first < this.rows; first += CHUNK) {
       const rows = Math.min(CHUNK, this.rows - first);
       run.dotRows(rows, this.#stride, this.#pointer(first), this.#query, this.#scores);
-      const scores = arena.view(this.#scores, rows);
-      for (let i = 0; i < rows; i++) best.offer(first + i, scores[i]!, this.#ranks[first + i]);
+      take(first, arena.view(this.#scores, rows));
     }
-    return best.sorted();
   }
 
   #pointer(row: number): Pointer {

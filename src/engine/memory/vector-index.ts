@@ -22,6 +22,13 @@ export function createMemoryVectorIndex(dimension: number): VectorIndex {
         .sort((a, b) => b.score - a.score)
         .slice(0, Math.max(0, k));
     },
+    scores(query, ids) {
+      checkVector(query, dimension, 'the query');
+      return Float32Array.from(ids, (id) => {
+        const vector = vectors.get(id);
+        return vector ? dot(query, vector) : Number.NaN;
+      });
+    },
   };
 }
 

@@ -14,4 +14,6 @@ export interface VectorIndex {
   delete(id: string): boolean;
   /** The k best, best first; equal scores in order of insertion. */
   nearest(query: Float32Array, k: number): Neighbour[];
+  /** The score of each of these, in their order; NaN where there is no such vector. */
+  scores(query: Float32Array, ids: readonly string[]): Float32Array;
 }
