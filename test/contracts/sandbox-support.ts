@@ -12,7 +12,7 @@ import type {
   WallHold,
 } from '../../src/engine/ports.ts';
 
-export const LIMITS: SandboxSettings = {
+const LIMITS: SandboxSettings = {
   memoryMb: 128,
   cpuMs: 20_000,
   wallMs: 60_000,
