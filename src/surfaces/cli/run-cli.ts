@@ -4,6 +4,7 @@ import type { CommandContext, CommandModule, Terminal } from './command.ts';
 import { capabilityCommand } from './commands/capability.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { graphCommand } from './commands/graph.ts';
 import { initCommand } from './commands/init.ts';
 import { loginCommand } from './commands/login.ts';
 import { runCommand } from './commands/run.ts';
@@ -25,6 +26,7 @@ const COMMANDS: readonly CommandModule[] = [
   runsCommand,
   traceCommand,
   capabilityCommand,
+  graphCommand,
   loginCommand,
   doctorCommand,
   completionCommand,

@@ -1,0 +1,67 @@
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Terminal } from './command.ts';
+
+/** Instead of a file's name. */
+const STDOUT = '-';
+
+/** Only for the owner: exports hold what tools were given and gave. */
+const PRIVATE = 0o600;
+
+/** Before long work, not after it. */
+export async function refuseExisting(file: string): Promise<void> {
+  if (file === STDOUT) return;
+  const isThere = await stat(file).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return;
+  throw new PmlError('usage', `${file} is already there`, { hint: 'Choose another name, or add --force.' });
+}
+
+/** Where a command writes what it exports. */
+interface Target {
+  write(text: string): Promise<void>;
+  finish(): Promise<void>;
+  /** After `finish` there is nothing to give up. */
+  giveUp(): Promise<void>;
+}
+
+export async function openTarget(terminal: Terminal, file: string): Promise<Target> {
+  return file === STDOUT ? toStdout(terminal) : await toFile(file);
+}
+
+function toStdout(terminal: Terminal): Target {
+  return {
+    async write(text) {
+      terminal.out(text);
+      await terminal.drained();
+    },
+    async finish() {},
+    async giveUp() {},
+  };
+}
+
+/** Under another name until it is complete: what has the name is whole. */
+async function toFile(file: string): Promise<Target> {
+  const unfinished = `${file}.unfinished`;
+  const handle = await open(unfinished, 'w', PRIVATE).catch((cause) => {
+    throw new PmlError('usage', `Cannot write ${file}: ${(cause as Error).message}`, { cause });
+  });
+  let isFinished = false;
+  return {
+    async write(text) {
+      await handle.appendFile(text);
+    },
+    async finish() {
+      await handle.close();
+      await rename(unfinished, file);
+      isFinished = true;
+    },
+    async giveUp() {
+      if (isFinished) return;
+      await handle.close().catch(() => {});
+      await rm(unfinished, { force: true });
+    },
+  };
+}
