@@ -118,6 +118,7 @@ function taken(
       recent: [],
       runIds: [],
       definitionHashes: definitionsOf(tools, catalogue()),
+      intents: [],
       quarantinedBecause: null,
     },
     state: 'active',

@@ -17,6 +17,7 @@ import { executeTool } from './execute-tool.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, Gateway } from './gateway.ts';
+import { capabilityAlternatives } from './graph/capability-alternatives.ts';
 import { createGraphShelf } from './graph/graph-shelf.ts';
 import { openLiveGraph } from './graph/live-graph.ts';
 import { inventoryLine, serverReports, statsOf } from './inventory.ts';
@@ -26,6 +27,7 @@ import { createLearner } from './learn-from-trace.ts';
 import { openLiveCatalogue } from './live-catalogue.ts';
 import { settleRun } from './paused-runs.ts';
 import type { Settings } from './ports.ts';
+import { rememberingEmbedder } from './remembering-embedder.ts';
 import { search } from './search.ts';
 import { searchCapabilities } from './search-capabilities.ts';
 import { suggestFromSearch } from './suggest.ts';
@@ -57,6 +59,7 @@ export async function createGateway(
   const background = createBackground(logger);
   const desk = createApprovalDesk(ports);
   const programs = createProgramCache();
+  const remembering = rememberingEmbedder(embedder);
   const outputs = await openObservedOutputs(store);
   const graph = await openLiveGraph({ ports, programs, templates: options.templates ?? [] });
   let inventory = '';
@@ -85,7 +88,18 @@ export async function createGateway(
     run: (program: Program, standing: Standing, signal: AbortSignal) =>
       executeCode(scope(), program, { ...REPLAYER, signal }, standing),
   };
-  const learner = createLearner({ ports, background, settings: () => settings, graph, outputs, lessons });
+  const relateCapabilities = async () => {
+    graph.relate(await capabilityAlternatives(remembering, capabilities.all()));
+  };
+  const learner = createLearner({
+    ports,
+    background,
+    settings: () => settings,
+    graph,
+    outputs,
+    lessons,
+    relateCapabilities,
+  });
   const traces = createTraceQueue(ports, background, learner.take);
   const scope = (): CodeScope => ({
     ports,
@@ -97,6 +111,9 @@ export async function createGateway(
     findTool: catalogue.find,
     acceptDefinition: catalogue.accept,
   });
+
+  const findCapabilities = (query: string, limit: number) =>
+    searchCapabilities(capabilities.all(), embedder, remembering, query, limit);
 
   const unsubscribe = upstream.subscribe((event) => {
     if (event.type === 'state') {
@@ -111,6 +128,7 @@ export async function createGateway(
   });
   if (options.fillIn !== false) {
     await catalogue.fillIn();
+    background.run('Relating capabilities', relateCapabilities);
     if (settings.learning.enabled) background.run('Learning from traces stored meanwhile', graph.catchUp);
   }
 
@@ -127,13 +145,13 @@ export async function createGateway(
       if (!query.signatures) return hits;
       return hits.map((hit) => ({ ...hit, signature: toolSignature(hit.tool, outputs.of(hit.tool.id)) }));
     },
-    searchCapabilities: (query, limit) => searchCapabilities(store, embedder, query, limit),
+    searchCapabilities: (query, limit) => findCapabilities(query, limit),
     async suggest(intent) {
       const hits = await search(catalogue.current(), embedder, {
         query: intent,
         limit: DEFAULTS.suggestFrom,
       });
-      const suggestedCapabilities = await searchCapabilities(store, embedder, intent, 3);
+      const suggestedCapabilities = await findCapabilities(intent, 3);
       return { ...suggestFromSearch(intent, hits), suggestedCapabilities };
     },
     async predictNext(intent, executed) {

@@ -19,6 +19,8 @@ export interface LearnerParts {
   readonly graph: LiveGraph;
   readonly outputs: ObservedOutputs;
   readonly lessons: CapabilityLessons;
+  /** Called when capabilities may have learned of another intent. */
+  readonly relateCapabilities: () => Promise<void>;
 }
 
 /** Stored traces, one after another in the order they were stored, off the answer's path. */
@@ -29,6 +31,7 @@ export function createLearner({
   graph,
   outputs,
   lessons,
+  relateCapabilities,
 }: LearnerParts): Learner {
   const waiting: ExecutionTrace[] = [];
   let isLearning = false;
@@ -41,6 +44,7 @@ export function createLearner({
     await outputs.learn(trace);
     await embedIntent(ports, trace);
     await learnCapability(lessons, trace);
+    if (trace.code !== null) await relateCapabilities();
   };
   const learnAll = async () => {
     try {

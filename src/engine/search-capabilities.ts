@@ -1,28 +1,35 @@
 import { wilsonLowerBound } from '../core/capabilities/reliability.ts';
+import { dot } from '../core/numeric/dot.ts';
 import type { CapabilityHit } from './gateway.ts';
-import type { Capability, Embedder, Store } from './ports.ts';
+import type { Capability, Embedder } from './ports.ts';
 
 /** Below it a capability is not suggested. */
 const DEFAULTS = { leastReliability: 0.5 };
 
 /** Meaning times reliability; what fails about as often as it works is left out. */
 export async function searchCapabilities(
-  store: Pick<Store, 'capabilities'>,
+  capabilities: readonly Capability[],
   embedder: Embedder,
+  remembering: Pick<Embedder, 'embed'>,
   query: string,
   limit: number,
 ): Promise<CapabilityHit[]> {
-  const active = (await store.capabilities.list()).filter(({ state }) => state === 'active');
+  const active = capabilities.filter(({ state }) => state === 'active');
   const reliable = active.filter((c) => reliability(c) >= DEFAULTS.leastReliability);
   if (reliable.length === 0 || query.trim() === '') return [];
-  const [wanted, ...offered] = await embedder.embed([
-    query,
-    ...reliable.map((c) => `${c.slug} ${c.description}`),
+  const [[wanted], offered] = await Promise.all([
+    embedder.embed([query]),
+    remembering.embed(reliable.map(describe)),
   ]);
   return reliable
     .map((capability, i) => toHit(capability, dot(wanted!, offered[i]!) * reliability(capability)))
     .sort((a, b) => b.score - a.score)
     .slice(0, limit);
+}
+
+/** What it says of itself. */
+function describe({ slug, description }: Capability): string {
+  return `${slug} ${description}`;
 }
 
 function reliability({ successes, uses }: Capability): number {
@@ -41,10 +48,4 @@ function toHit(capability: Capability, score: number): CapabilityHit {
     toolsUsed,
     toolsSequence: toolInvocations.map((call) => (call as { tool: string }).tool),
   };
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] ?? 0) * (b[i] ?? 0);
-  return sum;
 }

@@ -181,3 +181,15 @@ test('[CODE-18] a renamed capability is still called by its former name, and tra
   expect(called).toMatchObject({ status: 'success', result: ['Ada'] });
   await expect(there.gateway.capabilities.import(files)).rejects.toMatchObject({ code: 'store_conflict' });
 });
+
+test('[CAP-22] capabilities that succeeded with the same intents are alternatives in the graph', async () => {
+  const { gateway } = await codeGateway({ servers: [database()] });
+  const other = 'const rows = await mcp.db.rows({ table: "people" }); return rows.map((row) => row.name)';
+  for (const code of [ACTIVE('people', 5), ACTIVE('people', 5), other, other]) await run(gateway, code);
+  const { edges } = await gateway.graph.view();
+  const [first, second] = await gateway.capabilities.list();
+  const ends = [`capability:${first!.id}`, `capability:${second!.id}`].toSorted();
+  expect(edges.filter(({ edge_type }) => edge_type === 'alternative')).toMatchObject([
+    { source: ends[0], target: ends[1], edge_source: 'inferred' },
+  ]);
+});

@@ -263,6 +263,7 @@ describe('capabilities within capabilities', () => {
       recent: [],
       runIds: [],
       definitionHashes: {},
+      intents: [],
       quarantinedBecause: 'it failed too often',
     };
     const { gateway } = await codeGateway({

@@ -127,6 +127,7 @@ export function sampleCapability(over: Partial<Capability> = {}): Capability {
       recent: [true, false, true],
       runIds: ['run-1', 'run-2'],
       definitionHashes: { 'filesystem:read_file': 'abc' },
+      intents: ['long lines'],
       quarantinedBecause: null,
     },
     intentText: 'long lines',

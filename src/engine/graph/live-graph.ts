@@ -1,4 +1,5 @@
 import { applyTraces } from '../../core/graph/apply-trace.ts';
+import type { GraphEdge } from '../../core/graph/graph-edge.ts';
 import type { TemplateEdge } from '../../core/graph/templates.ts';
 import { TypedGraph } from '../../core/graph/typed-graph.ts';
 import type { ProgramCache } from '../code/program-cache.ts';
@@ -15,6 +16,8 @@ export interface LiveGraph {
   current(): TypedGraph;
   /** Learns what was stored since; whoever asks meanwhile shares the work. */
   catchUp(): Promise<void>;
+  /** Takes these for the `alternative` edges there are: they follow from capabilities, not from traces. */
+  relate(alternatives: readonly GraphEdge[]): void;
   /** Forgets all and learns it again from the traces there are; answers how many. */
   rebuild(onProgress?: (traces: number) => void): Promise<number>;
 }
@@ -27,19 +30,21 @@ export interface LiveGraphParts {
 
 export async function openLiveGraph({ ports, programs, templates }: LiveGraphParts): Promise<LiveGraph> {
   const { store, events } = ports;
+  let alternatives: readonly GraphEdge[] = [];
   let { graph, cursor } = await read();
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Templates are never stored: the file says them anew at each start. */
-  function withTemplates(fresh: TypedGraph): TypedGraph {
+  /** Neither is stored: the templates' file and the capabilities say them anew at each start. */
+  function withRest(fresh: TypedGraph): TypedGraph {
     for (const { from, to, type } of templates) fresh.declare(from, to, type);
+    fresh.replaceType('alternative', alternatives);
     return fresh;
   }
 
   async function read() {
     const stored = await store.graph.read();
     return {
-      graph: withTemplates(new TypedGraph(stored.edges, stored.statistics)),
+      graph: withRest(new TypedGraph(stored.edges, stored.statistics)),
       cursor: stored.cursor,
     };
   }
@@ -67,6 +72,10 @@ export async function openLiveGraph({ ports, programs, templates }: LiveGraphPar
 
   return {
     current: () => graph,
+    relate(edges) {
+      alternatives = edges;
+      graph.replaceType('alternative', edges);
+    },
     catchUp: () =>
       inTurn(async () => {
         while (await step());
@@ -87,7 +96,7 @@ export async function openLiveGraph({ ports, programs, templates }: LiveGraphPar
           onProgress?.(count);
         }
         await store.graph.replaceAll({ edges: fresh.edges(), statistics: fresh.statistics(), cursor: at });
-        graph = withTemplates(fresh);
+        graph = withRest(fresh);
         cursor = at;
         return count;
       }),

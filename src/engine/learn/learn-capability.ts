@@ -20,6 +20,8 @@ import { countUses, wasHalted, withOutcome } from './count-uses.ts';
 import { currentDefinition } from './quarantine-changed.ts';
 
 const DEFAULTS = {
+  /** Intents remembered, the latest. */
+  intents: 10,
   /** Successful runs remembered by id. */
   runIds: 10,
   /** What a replay may cost: calls, and milliseconds of the first run. */
@@ -100,6 +102,7 @@ function firstSeen(
         recent: [true],
         runIds: [trace.runId],
         definitionHashes: definitionsOf(tools, catalogue()),
+        intents: intent === null ? [] : [intent],
         quarantinedBecause: null,
       },
       intentText: intent ?? '',
@@ -134,11 +137,17 @@ function seenAgain(known: Capability, template: Template, trace: ExecutionTrace)
     ...counted,
     intentText: counted.intentText || (trace.intentText ?? ''),
     outputSchema: mergeSchemas(counted.outputSchema, outputOf(trace)),
-    evidence: { ...counted.evidence, runIds },
+    evidence: { ...counted.evidence, runIds, intents: withIntent(counted, trace.intentText) },
   };
   const admitted =
     seen.state === 'candidate' ? { ...seen, state: admission({ successfulRuns: runIds.length }) } : seen;
   return withTemplate(admitted, slots, template, trace);
+}
+
+/** The intents it served so far, this one included. */
+function withIntent({ evidence }: Capability, intent: string | null): readonly string[] {
+  if (intent === null || evidence.intents.includes(intent)) return evidence.intents;
+  return [...evidence.intents, intent].slice(-DEFAULTS.intents);
 }
 
 /** Code and parameters as the literals seen so far make them. */

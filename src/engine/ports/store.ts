@@ -94,6 +94,8 @@ export interface CapabilityEvidence {
   readonly runIds: readonly string[];
   /** The definitions its tools had when it was learned, by tool id. */
   readonly definitionHashes: Readonly<Record<string, string>>;
+  /** Intents it succeeded with, without repeats, a few of them. */
+  readonly intents: readonly string[];
   /** Null unless quarantined. */
   readonly quarantinedBecause: string | null;
 }

@@ -25,6 +25,7 @@ const NO_EVIDENCE: CapabilityEvidence = {
   recent: [],
   runIds: [],
   definitionHashes: {},
+  intents: [],
   quarantinedBecause: null,
 };
 
@@ -136,7 +137,7 @@ function fromRow(row: Selectable<Database['workflow_pattern']>): Capability {
     toolInvocations: structure.tool_invocations,
     staticStructure: structure.static_structure,
     template: structure.template ?? { source: row.code_snippet, slots: [] },
-    evidence: structure.evidence ?? NO_EVIDENCE,
+    evidence: { ...NO_EVIDENCE, ...structure.evidence },
     intentText: structure.intent_text,
     state: row.state as Capability['state'],
     uses: row.usage_count,
