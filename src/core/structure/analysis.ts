@@ -1,7 +1,7 @@
 import type { CallExpression, ChainExpression, Expression, Span, Statement } from 'oxc-parser';
 import type { Draft, DraftNode } from './draft.ts';
 import type { Flow, Frontier } from './flow.ts';
-import type { Memory } from './memory.ts';
+import type { Changes, Memory } from './memory.ts';
 import type { Cell, FunctionValue, Value, Variables } from './value.ts';
 
 /**
@@ -20,8 +20,8 @@ export interface Analysis {
   frame: Frame;
   /** How many variables were declared so far. */
   readonly declared: number;
-  /** A repeated body is gone through once more, with what its first round left. */
-  isSecondPass: boolean;
+  /** The call whose promise is waited for at once. */
+  awaiting: object | null;
   /** Takes note of the steps whose results a function uses from outside of it. */
   captures: Captures | null;
   evaluate(node: Expression): Value;
@@ -54,8 +54,12 @@ export interface Arguments {
 /** The function that is gone through. */
 export interface Frame {
   readonly self: Value;
+  readonly isAsync: boolean;
   readonly returns: Value[];
   readonly exits: Frontier[];
+  /** How deep the memory's branches were when it was called, and what had changed since at each exit. */
+  readonly depth: number;
+  readonly left: Changes[];
   readonly yields: Value[];
   /** What `break` and `continue` can leave, the innermost last. */
   readonly targets: Target[];
@@ -65,6 +69,9 @@ export interface Target {
   readonly labels: readonly string[];
   readonly kind: 'loop' | 'switch' | 'block';
   readonly breaks: Frontier[];
+  /** As in `Frame`, for `break` and `continue`. */
+  readonly depth: number;
+  readonly left: Changes[];
 }
 
 export interface Captures {
@@ -98,3 +105,11 @@ export type Probe =
   | { readonly at: 'statements'; readonly places: readonly { offset: number; branch: string }[] };
 
 export const NO_ARGUMENTS: Arguments = { values: [], more: null, texts: [] };
+
+export function newFrame(self: Value, isAsync: boolean, depth: number): Frame {
+  return { self, isAsync, depth, returns: [], exits: [], left: [], yields: [], targets: [] };
+}
+
+export function newTarget(kind: Target['kind'], labels: readonly string[], depth: number): Target {
+  return { kind, labels, depth, breaks: [], left: [] };
+}

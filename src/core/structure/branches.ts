@@ -2,7 +2,7 @@ import type { Expression, Span } from 'oxc-parser';
 import type { Analysis, Probe } from './analysis.ts';
 import type { DraftNode, Head } from './draft.ts';
 import type { Exit, Frontier } from './flow.ts';
-import type { Changes } from './memory.ts';
+import { type Changes, NO_CHANGES } from './memory.ts';
 import { sourcesOf, type Value } from './value.ts';
 
 export interface Branch {
@@ -48,7 +48,7 @@ export function runBranches(
 }
 
 export function runBranch(a: Analysis, { head, run, also = [] }: Branch): Outcome {
-  let exit: Exit = { frontier: [head.node], state: 'alive' };
+  let exit: Exit = { frontier: [head.node], isAlive: true };
   const changes = a.memory.branch(() => {
     exit = a.flow.inside(head, run, [head.node, ...also]);
   });
@@ -57,13 +57,13 @@ export function runBranch(a: Analysis, { head, run, also = [] }: Branch): Outcom
 
 /** No branch was taken. */
 export function passBy(decision: DraftNode): Outcome {
-  return { exit: { frontier: [decision], state: 'alive' }, changes: new Map() };
+  return { exit: { frontier: [decision], isAlive: true }, changes: NO_CHANGES };
 }
 
-/** The branches come together; one that returned or threw leaves nothing behind. */
+/** The branches come together; what one did that left for good is seen where it went. */
 export function meet(a: Analysis, outcomes: readonly Outcome[]): void {
   a.flow.meet(outcomes.map(({ exit }) => exit));
-  const lasting = outcomes.filter(({ exit }) => exit.state !== 'over').map(({ changes }) => changes);
+  const lasting = outcomes.filter(({ exit }) => exit.isAlive).map(({ changes }) => changes);
   if (lasting.length > 0) a.memory.meet(lasting);
 }
 

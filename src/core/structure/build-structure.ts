@@ -1,5 +1,12 @@
 import type { CallExpression, Expression, Span, Statement } from 'oxc-parser';
-import type { Analysis, ChainPlace, Frame, Invocation, Mark } from './analysis.ts';
+import {
+  type Analysis,
+  type ChainPlace,
+  type Frame,
+  type Invocation,
+  type Mark,
+  newFrame,
+} from './analysis.ts';
 import { Draft, StructureTooLarge } from './draft.ts';
 import { evaluateExpression } from './evaluate-expression.ts';
 import { executeStatement } from './execute-statement.ts';
@@ -16,7 +23,7 @@ const DEFAULTS = {
   /** Conditions and expressions are cut here, in characters. */
   maxText: 500,
   /** Parts of the syntax tree gone through, repetitions included: a bound on time. */
-  maxParts: 2_000_000,
+  maxParts: 500_000,
 };
 
 /** The names that every program is given. */
@@ -54,9 +61,9 @@ class Walk implements Analysis {
   readonly marks = new Map<object, Mark>();
   readonly chains = new Map<CallExpression, ChainPlace>();
   scope: Variables = new Scope<Cell>(null, true);
-  frame: Frame = { self: NOTHING_KNOWN, returns: [], exits: [], yields: [], targets: [] };
+  frame: Frame = newFrame(NOTHING_KNOWN, true, 0);
   captures: Analysis['captures'] = null;
-  isSecondPass = false;
+  awaiting: object | null = null;
   declared = 0;
   refusal: BuiltStructure['refusal'] = null;
   readonly #text: string;
@@ -109,7 +116,7 @@ class Walk implements Analysis {
   runNeverCalled(): void {
     for (const fn of this.#invoker.neverCalled()) {
       this.flow.frontier = [];
-      this.flow.state = 'alive';
+      this.flow.isAlive = true;
       this.memory.maybe(() => {
         this.invoke({ fn, args: { values: [], more: NOTHING_KNOWN, texts: [] }, call: fn.node });
       });

@@ -6,12 +6,7 @@ import { provideArguments, readArguments } from './call-arguments.ts';
 import { evaluateArguments } from './evaluate-arguments.ts';
 import { isListed } from './evaluate-literal.ts';
 import { type ApiValue, NOTHING_KNOWN, reachOf, type Value } from './value.ts';
-import { depthOf } from './value-members.ts';
-
-const HOW_TO_CALL = {
-  mcp: 'A tool is called as mcp.server.tool(args)',
-  capabilities: 'A capability is called as capabilities.slug(args)',
-};
+import { depthOf, HOW_TO_CALL } from './value-members.ts';
 
 /** A call of a tool or a capability, or of what should have been one. */
 export function callApi(a: Analysis, call: Span, target: Value, args: Arguments): Value {

@@ -1,14 +1,14 @@
 import type { Analysis, Arguments } from './analysis.ts';
 import { provide } from './branches.ts';
-import type { DraftArguments, DraftBinding, DraftNode } from './draft.ts';
-import { type Cell, type ObjectValue, UNDEFINED, unknownFrom, type Value } from './value.ts';
+import type { BoundArgument, DraftArguments, DraftBinding, DraftNode } from './draft.ts';
+import { type ObjectValue, UNDEFINED, unknownFrom, type Value } from './value.ts';
 
 const DEFAULTS = {
-  /** Literals that lie deeper are kept as text. */
-  maxDepth: 32,
+  /** Parts of one literal; what has more is kept as text. */
+  maxParts: 10_000,
 };
 
-const NO_BINDINGS: ReadonlyMap<string, DraftBinding> = new Map();
+const NO_BINDINGS: DraftArguments['bindings'] = new Map();
 
 /** What a tool is called with: its first argument, an object of named arguments. */
 export function readArguments(a: Analysis, { values, more, texts }: Arguments): DraftArguments {
@@ -17,11 +17,12 @@ export function readArguments(a: Analysis, { values, more, texts }: Arguments): 
     const isNone = given.kind === 'literal' && given.value === undefined && !more;
     return { bindings: NO_BINDINGS, isComplete: isNone };
   }
-  const bindings = new Map<string, DraftBinding>();
+  const bindings = new Map<string, BoundArgument>();
   for (const [name, cell] of given.props) {
-    const text = cell.text ?? texts[0];
-    const binding = bindingOf(cell.value ?? UNDEFINED, text ? a.textOf(text) : name);
-    if (binding) bindings.set(name, binding);
+    const span = cell.text ?? texts[0];
+    const text = span ? a.textOf(span) : name;
+    const binding = bindingOf(cell.value ?? UNDEFINED, text);
+    if (binding) bindings.set(name, { binding, text });
   }
   return { bindings, isComplete: !given.isOpen };
 }
@@ -42,41 +43,47 @@ function bindingOf(value: Value, text: string): DraftBinding | null {
   if (value.kind === 'result' && !value.element)
     return { kind: 'reference', node: value.node, path: value.path };
   if (value.kind === 'parameter') return { kind: 'parameter', path: value.path };
-  const known = plain(value, DEFAULTS.maxDepth);
+  const known = new PlainData().read(value);
   return known ? { kind: 'literal', value: known.data } : { kind: 'expression', text };
 }
 
 /** The data that a value is, when every part of it is known and JSON can carry it. */
-function plain(value: Value, depth: number): { data: unknown } | null {
-  if (value.kind === 'literal') {
-    const isData =
-      value.value !== undefined && (typeof value.value !== 'number' || Number.isFinite(value.value));
-    return isData ? { data: value.value } : null;
+class PlainData {
+  readonly #around = new Set<ObjectValue>();
+  #parts = 0;
+
+  /** Null when it is no data, or too much of it. */
+  read(value: Value): { readonly data: unknown } | null {
+    if (++this.#parts > DEFAULTS.maxParts) return null;
+    if (value.kind === 'literal') return isData(value.value) ? { data: value.value } : null;
+    if (value.kind !== 'object' || value.isOpen || value.class || this.#around.has(value)) return null;
+    this.#around.add(value);
+    const data = value.isArray ? this.#list(value) : this.#record(value);
+    this.#around.delete(value);
+    return data;
   }
-  if (value.kind !== 'object' || value.isOpen || value.class || depth === 0) return null;
-  return value.isArray ? plainArray(value, depth) : plainObject(value, depth);
+
+  #list({ props }: ObjectValue): { readonly data: unknown[] } | null {
+    const data: unknown[] = [];
+    for (const [index, { value }] of props) {
+      const part = value && Number(index) === data.length ? this.read(value) : null;
+      if (!part) return null;
+      data.push(part.data);
+    }
+    return { data };
+  }
+
+  #record({ props }: ObjectValue): { readonly data: unknown } | null {
+    const data: [string, unknown][] = [];
+    for (const [key, { value }] of props) {
+      const part = value && this.read(value);
+      if (!part) return null;
+      data.push([key, part.data]);
+    }
+    return { data: Object.fromEntries(data) };
+  }
 }
 
-function plainArray({ props }: ObjectValue, depth: number): { data: unknown } | null {
-  const data: unknown[] = [];
-  for (const [index, cell] of props) {
-    const part = Number(index) === data.length ? plainCell(cell, depth) : null;
-    if (!part) return null;
-    data.push(part.data);
-  }
-  return { data };
-}
-
-function plainObject({ props }: ObjectValue, depth: number): { data: unknown } | null {
-  const data: [string, unknown][] = [];
-  for (const [key, cell] of props) {
-    const part = plainCell(cell, depth);
-    if (!part) return null;
-    data.push([key, part.data]);
-  }
-  return { data: Object.fromEntries(data) };
-}
-
-function plainCell({ value }: Cell, depth: number): { data: unknown } | null {
-  return value && plain(value, depth - 1);
+function isData(value: unknown): boolean {
+  return value !== undefined && (typeof value !== 'number' || Number.isFinite(value));
 }

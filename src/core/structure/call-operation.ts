@@ -8,7 +8,7 @@ import type { DraftNode } from './draft.ts';
 import { spreadInto } from './evaluate-literal.ts';
 import { answerMakesResult, isAdder, isFold, isRearranger, takesFunction } from './operations.ts';
 import { repeat } from './repeat.ts';
-import { NOTHING_KNOWN, reachOf, unknownFrom, type Value } from './value.ts';
+import { NOTHING_KNOWN, reachOf, union, unknownFrom, type Value } from './value.ts';
 import { elementOf } from './value-members.ts';
 
 /** `Object.keys(x)`, `parseInt(x)` */
@@ -22,7 +22,7 @@ export function callOperation(a: Analysis, call: CallExpression, name: string, a
     return first;
   }
   const answer = runBody(a, node, call, name, first, others);
-  return resultOf(a, node, name, answer, unknownFrom(...args.values, args.more));
+  return resultOf(node, name, answer, unknownFrom(...args.values, args.more));
 }
 
 /** `xs.filter(f)` */
@@ -40,7 +40,7 @@ export function callMethodOperation(
   const answer = runBody(a, node, call, name, receiver, args.values);
   if (isAdder(name)) put(a, call, receiver, [...args.values, args.more]);
   else if (isRearranger(name)) rearrange(a, call, receiver, given);
-  return resultOf(a, node, name, answer, receiver);
+  return resultOf(node, name, answer, receiver);
 }
 
 function addOperation(a: Analysis, call: CallExpression, name: string): DraftNode {
@@ -92,13 +92,16 @@ function runBody(
 }
 
 /** Besides itself, a result made of promises comes from the calls that were started in the body. */
-function resultOf(a: Analysis, node: DraftNode, name: string, answer: Value | null, from: Value): Value {
+function resultOf(node: DraftNode, name: string, answer: Value | null, from: Value): Value {
   const reach = reachOf(from);
-  if (reach !== null) return { kind: 'unknown', sources: [node], ends: [], reach };
+  if (reach !== null) return { ...NOTHING_KNOWN, sources: [node], reach };
   if (answer?.kind !== 'promise' || !answerMakesResult(name)) return { kind: 'result', node, path: '' };
   const sources = unknownFrom(answer.value).sources.filter((source) => isWithin(source, node));
+  if (isFold(name)) {
+    const value: Value = { ...NOTHING_KNOWN, sources: union([node], sources) };
+    return { kind: 'promise', value, ends: answer.ends, begins: [] };
+  }
   const element: Value = { ...answer, value: { ...NOTHING_KNOWN, sources } };
-  a.flow.frontier = [node];
   return { kind: 'result', node, path: '', element };
 }
 

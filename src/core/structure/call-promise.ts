@@ -107,7 +107,8 @@ export function callThen(
 /** Calls a function in the flow, and waits for what it answers. */
 function follow(a: Analysis, call: CallExpression, fn: Value, values: readonly Value[]): Value {
   if (fn.kind !== 'function') return unknownFrom(...values);
-  const answer = a.invoke({ fn, args: { values, more: null, texts: [] }, call });
+  // It is called later.
+  const answer = a.memory.maybe(() => a.invoke({ fn, args: { values, more: null, texts: [] }, call }));
   if (answer.kind === 'promise') a.flow.settle(answer.begins, answer.ends);
   return awaited(answer);
 }

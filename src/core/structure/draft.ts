@@ -35,8 +35,14 @@ type Content<T> = T extends StructureNode ? Omit<T, 'id' | 'at' | 'calledAt' | '
 export type DraftContent = Content<StructureNode> & { readonly arguments?: DraftArguments };
 
 export interface DraftArguments {
-  readonly bindings: ReadonlyMap<string, DraftBinding>;
+  readonly bindings: ReadonlyMap<string, BoundArgument>;
   readonly isComplete: boolean;
+}
+
+export interface BoundArgument {
+  readonly binding: DraftBinding;
+  /** The expression that gives it. */
+  readonly text: string;
 }
 
 export type DraftBinding =
@@ -82,6 +88,12 @@ export class Draft {
     const { head } = node;
     if (head)
       this.connect(head.node, node, head.type, head.branch === undefined ? {} : { branch: head.branch });
+  }
+
+  /** The program comes to the node once more: what holds is what holds each time. */
+  widen(node: DraftNode, { arguments: args }: DraftContent): void {
+    const before = node.content.arguments;
+    if (before && args) node.content = { ...node.content, arguments: joinArguments(before, args) };
   }
 
   /** False when nodes were added after it: then it has to be kept. */
@@ -142,11 +154,29 @@ export class Draft {
   }
 }
 
+function joinArguments(a: DraftArguments, b: DraftArguments): DraftArguments {
+  const bindings = new Map<string, BoundArgument>(a.bindings);
+  for (const [name, bound] of b.bindings) if (!bindings.has(name)) bindings.set(name, bound);
+  for (const [name, { text }] of bindings) {
+    const [one, other] = [a.bindings.get(name), b.bindings.get(name)];
+    const isSure = one && other && isSame(one.binding, other.binding);
+    if (!isSure) bindings.set(name, { text, binding: { kind: 'expression', text } });
+  }
+  return { bindings, isComplete: a.isComplete && b.isComplete };
+}
+
+function isSame(a: DraftBinding, b: DraftBinding): boolean {
+  if (a.kind === 'reference' || b.kind === 'reference') {
+    return a.kind === 'reference' && b.kind === 'reference' && a.node === b.node && a.path === b.path;
+  }
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
 function finishArguments(
   { bindings, isComplete }: DraftArguments,
   ids: ReadonlyMap<DraftNode, string>,
 ): CallArguments {
-  const finished = [...bindings].map(([name, binding]): [string, Binding] => [
+  const finished = [...bindings].map(([name, { binding }]): [string, Binding] => [
     name,
     binding.kind === 'reference' ? { ...binding, node: ids.get(binding.node)! } : binding,
   ]);

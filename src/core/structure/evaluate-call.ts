@@ -1,4 +1,4 @@
-import type { CallExpression, Expression, MemberExpression, NewExpression } from 'oxc-parser';
+import type { CallExpression, Expression, MemberExpression, NewExpression, Span } from 'oxc-parser';
 import type { Analysis, Arguments } from './analysis.ts';
 import { taint } from './assign.ts';
 import { callApi, callBound, leaveCall } from './call-api.ts';
@@ -7,8 +7,9 @@ import { callPromise, callThen, isThen, waitingOf } from './call-promise.ts';
 import { evaluateArguments } from './evaluate-arguments.ts';
 import { instantiate } from './evaluate-class.ts';
 import { keyName } from './evaluate-literal.ts';
+import type { Exit } from './flow.ts';
 import { globalOperation, isMethodOperation, isStaticOperation } from './operations.ts';
-import { type ApiValue, NOTHING_KNOWN, objectValue, reachOf, unknownFrom, type Value } from './value.ts';
+import { type FunctionValue, NOTHING_KNOWN, objectValue, reachOf, unknownFrom, type Value } from './value.ts';
 import { member } from './value-members.ts';
 
 export function evaluateCall(a: Analysis, node: CallExpression): Value {
@@ -95,7 +96,7 @@ function callDynamic(a: Analysis, node: CallExpression, callee: MemberExpression
   return callUnknown(a, node, target, args);
 }
 
-/** A function that is not known: it may call what it is given. */
+/** A function that is not known: it may be one of several, and may call what it is given. */
 function callUnknown(
   a: Analysis,
   node: CallExpression | NewExpression,
@@ -104,24 +105,32 @@ function callUnknown(
 ): Value {
   if (callee.kind === 'unknown' && callee.reach !== null) return leaveCall(a, node, callee.reach);
   const isLog = callee.kind === 'global' && callee.name.startsWith('console.');
-  const given = [...args.values, ...(args.more ? [args.more] : [])];
-  if (!isLog && given.some((value) => isTool(value))) {
+  const given = unknownFrom(...args.values, args.more);
+  if (!isLog && given.reach !== null) {
     a.draft.leaveUnresolved(node.start, a.textOf(node), 'Tools are given to a function that is not known');
   }
-  const answers = given.flatMap((fn) => {
-    if (fn.kind !== 'function') return [];
-    let answer: Value = NOTHING_KNOWN;
-    a.memory.maybe(() => {
-      answer = a.invoke({ fn, args: { values: [], more: NOTHING_KNOWN, texts: [] }, call: node });
-    });
-    return [answer];
-  });
-  const { sources, ends } = unknownFrom(callee.kind === 'global' ? null : callee, ...given, ...answers);
-  return { kind: 'unknown', sources, ends, reach: null };
+  const own = callee.kind === 'unknown' ? callee.functions : [];
+  const answers = [
+    ...callAny(a, node, own, args),
+    ...callAny(a, node, isLog ? [] : given.functions, { values: [], more: NOTHING_KNOWN, texts: [] }),
+  ];
+  const { sources, ends } = unknownFrom(callee.kind === 'global' ? null : callee, given, ...answers);
+  const functions = unknownFrom(given, ...answers).functions;
+  return { kind: 'unknown', sources, ends, functions, reach: null };
 }
 
-function isTool(value: Value): value is ApiValue {
-  return value.kind === 'api' || reachOf(value) !== null;
+/** One of the functions is called, or none of them. */
+function callAny(a: Analysis, call: Span, functions: readonly FunctionValue[], args: Arguments): Value[] {
+  const { frontier } = a.flow;
+  const exits: Exit[] = [{ frontier, isAlive: true }];
+  const answers = functions.map((fn) => {
+    a.flow.frontier = frontier;
+    const answer = a.memory.maybe(() => a.invoke({ fn, args, call }));
+    exits.push({ frontier: a.flow.frontier, isAlive: true });
+    return answer;
+  });
+  if (functions.length > 0) a.flow.meet(exits);
+  return answers;
 }
 
 /** A method that is not known may keep its arguments, as those of maps and sets do. */

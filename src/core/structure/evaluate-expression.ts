@@ -126,6 +126,7 @@ function evaluateChain(a: Analysis, node: ChainExpression): Value {
 }
 
 function evaluateAwait(a: Analysis, node: AwaitExpression): Value {
+  a.awaiting = node.argument;
   const value = a.evaluate(node.argument);
   if (value.kind === 'promise') {
     a.flow.settle(value.begins, value.ends);

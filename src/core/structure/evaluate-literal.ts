@@ -83,7 +83,7 @@ export function keyName(a: Analysis, key: PropertyKey, isComputed: boolean): str
 }
 
 export function spreadInto(a: Analysis, target: ObjectValue, from: Value): void {
-  if (from.kind === 'literal') return;
+  if (from.kind === 'literal' && typeof from.value !== 'string') return;
   if (from.kind !== 'object') {
     target.isOpen = true;
     // What was there may be overwritten.

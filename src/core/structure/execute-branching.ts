@@ -1,9 +1,10 @@
-import type { Statement, SwitchCase, SwitchStatement, TryStatement } from 'oxc-parser';
+import type { CatchClause, Statement, SwitchCase, SwitchStatement, TryStatement } from 'oxc-parser';
 import type { Analysis } from './analysis.ts';
 import { declareAs } from './assign.ts';
 import { addDecision, markDecision, meet, type Outcome, passBy, runBranch } from './branches.ts';
 import type { DraftNode } from './draft.ts';
 import { hoist } from './hoist.ts';
+import { type Changes, NO_CHANGES } from './memory.ts';
 import { Scope } from './scope.ts';
 import { NOTHING_KNOWN, unknownFrom } from './value.ts';
 
@@ -26,12 +27,12 @@ export function executeSwitch(a: Analysis, node: SwitchStatement): void {
   for (const { branch, statements } of bodies) {
     const from: Outcome | null = fallen;
     const run = () => {
-      if (from) a.memory.meet([from.changes, new Map()]);
+      if (from) a.memory.meet([from.changes, NO_CHANGES]);
       a.executeAll(statements);
     };
     const head = { node: decision, type: 'conditional', branch } as const;
     const outcome = runBranch(a, { head, run, also: from?.exit.frontier ?? [] });
-    fallen = outcome.exit.state === 'alive' ? outcome : null;
+    fallen = outcome.exit.isAlive ? outcome : null;
     if (!fallen) outcomes.push(outcome);
   }
   if (fallen) outcomes.push(fallen);
@@ -62,44 +63,63 @@ export function executeTry(
   { block, handler, finalizer, ...node }: TryStatement,
   runBlock: (statements: readonly Statement[]) => void,
 ): void {
-  if (handler) {
+  const seen = a.memory.watch(() => {
+    if (!handler) {
+      runBlock(block.body);
+      return;
+    }
     const content = { type: 'decision', condition: 'try' } as const;
     const decision = a.flow.stepIfUsed(block, content, node.start, (head) => {
-      meet(
+      tryAndCatch(
         a,
-        tryAndCatch(
-          a,
-          head,
-          () => runBlock(block.body),
-          () => {
-            const outer = a.scope;
-            a.scope = new Scope(outer, false);
-            if (handler.param) declareAs(a, handler.param, NOTHING_KNOWN, handler.param);
-            runBlock(handler.body.body);
-            a.scope = outer;
-          },
-        ),
+        head,
+        () => runBlock(block.body),
+        () => runHandler(a, handler, runBlock),
       );
     });
     const place = { offset: handler.body.start + 1, branch: 'catch' };
     if (decision) markDecision(a, block, decision, { at: 'statements', places: [place] });
-  } else runBlock(block.body);
-  if (!finalizer) return;
-  // It runs however the rest ended.
-  const { state } = a.flow;
-  a.flow.state = 'alive';
-  runBlock(finalizer.body);
-  if (a.flow.state === 'alive') a.flow.state = state;
+  });
+  if (finalizer) runFinalizer(a, seen, () => runBlock(finalizer.body));
 }
 
-function tryAndCatch(a: Analysis, head: DraftNode, block: () => void, handler: () => void): Outcome[] {
-  const tried = runBranch(a, { head: { node: head, type: 'contains' }, run: block });
+function tryAndCatch(a: Analysis, head: DraftNode, block: () => void, handler: () => void): void {
+  let tried = passBy(head);
+  const seen = a.memory.watch(() => {
+    tried = runBranch(a, { head: { node: head, type: 'contains' }, run: block });
+  });
   const caught = runBranch(a, {
     head: { node: head, type: 'conditional', branch: 'catch' },
     run: () => {
-      a.memory.meet([tried.changes, new Map()]);
+      a.memory.meet([seen, NO_CHANGES]);
       handler();
     },
   });
-  return [tried, caught];
+  meet(a, [tried, caught]);
+}
+
+function runHandler(
+  a: Analysis,
+  { param, body }: CatchClause,
+  runBlock: (statements: readonly Statement[]) => void,
+): void {
+  const outer = a.scope;
+  a.scope = new Scope(outer, false);
+  if (param) declareAs(a, param, NOTHING_KNOWN, param);
+  runBlock(body.body);
+  a.scope = outer;
+}
+
+/** It runs however the rest ended: once as if all went well, once with whatever was there by then. */
+function runFinalizer(a: Analysis, seen: Changes, run: () => void): void {
+  const { frontier, isAlive } = a.flow;
+  a.flow.isAlive = true;
+  a.memory.branch(() => {
+    a.memory.meet([seen, NO_CHANGES]);
+    run();
+  });
+  a.flow.frontier = frontier;
+  a.flow.isAlive = true;
+  run();
+  a.flow.isAlive &&= isAlive;
 }

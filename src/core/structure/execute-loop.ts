@@ -7,7 +7,7 @@ import type {
   Statement,
   WhileStatement,
 } from 'oxc-parser';
-import type { Analysis, Target } from './analysis.ts';
+import { type Analysis, newTarget } from './analysis.ts';
 import { assignTo, declareAs } from './assign.ts';
 import { provide } from './branches.ts';
 import type { DraftNode } from './draft.ts';
@@ -65,18 +65,13 @@ function addLoop(a: Analysis, node: Loop, over: Expression | null): DraftNode {
 }
 
 function runBody(a: Analysis, node: Loop, loop: DraftNode, labels: readonly string[], run: () => void): void {
-  const target: Target = { labels, kind: 'loop', breaks: [] };
+  const target = newTarget('loop', labels, a.memory.depth);
   a.frame.targets.push(target);
-  a.flow.inside({ node: loop, type: 'loop_body' }, () => repeat(a, run));
+  a.flow.inside({ node: loop, type: 'loop_body' }, () => repeat(a, run, () => target.left));
   a.frame.targets.pop();
-  const ways = target.breaks.map((frontier) => ({ frontier, state: 'alive' as const }));
+  const ways = target.breaks.map((frontier) => ({ frontier, isAlive: true }));
   // Without a test that can fail, only a break leads on.
-  if (!isEndless(node)) ways.push({ frontier: [loop], state: 'alive' });
-  if (ways.length > 0) a.flow.meet(ways);
-  else {
-    a.flow.frontier = [loop];
-    if (a.flow.state === 'alive') a.flow.state = 'over';
-  }
+  a.flow.meet([...ways, { frontier: [loop], isAlive: !isEndless(node) }]);
 }
 
 function isEndless(node: Loop): boolean {

@@ -1,11 +1,12 @@
 import type { IfStatement, Statement, TSEnumDeclaration, VariableDeclaration } from 'oxc-parser';
-import type { Analysis, Target } from './analysis.ts';
+import { type Analysis, newTarget, type Target } from './analysis.ts';
 import { declareAs } from './assign.ts';
 import { decideOn } from './branches.ts';
 import { evaluateClass } from './evaluate-class.ts';
 import { executeSwitch, executeTry } from './execute-branching.ts';
 import { executeLoop, isLoop } from './execute-loop.ts';
 import { hoist } from './hoist.ts';
+import { leaveFunction } from './leave-function.ts';
 import { Scope } from './scope.ts';
 import { literal, objectValue, UNDEFINED, type Value } from './value.ts';
 
@@ -24,13 +25,14 @@ export function executeStatement(a: Analysis, node: Statement, labels: readonly 
       executeEnum(a, node);
       break;
     case 'BlockStatement':
-      leavable(a, { labels, kind: 'block', breaks: [] }, () => executeBlock(a, node.body));
+      if (labels.length === 0) executeBlock(a, node.body);
+      else leavable(a, newTarget('block', labels, a.memory.depth), () => executeBlock(a, node.body));
       break;
     case 'IfStatement':
       executeIf(a, node);
       break;
     case 'SwitchStatement':
-      leavable(a, { labels, kind: 'switch', breaks: [] }, () => executeSwitch(a, node));
+      leavable(a, newTarget('switch', labels, a.memory.depth), () => executeSwitch(a, node));
       break;
     case 'TryStatement':
       executeTry(a, node, (body) => executeBlock(a, body));
@@ -39,13 +41,11 @@ export function executeStatement(a: Analysis, node: Statement, labels: readonly 
       executeStatement(a, node.body, [...labels, node.label.name]);
       break;
     case 'ReturnStatement':
-      a.frame.returns.push(node.argument ? a.evaluate(node.argument) : UNDEFINED);
-      if (a.flow.state === 'alive') a.frame.exits.push(a.flow.frontier);
-      a.flow.state = 'over';
+      leaveFunction(a, node.argument ? a.evaluate(node.argument) : UNDEFINED);
       break;
     case 'ThrowStatement':
       a.evaluate(node.argument);
-      a.flow.state = 'over';
+      a.flow.isAlive = false;
       break;
     case 'BreakStatement':
     case 'ContinueStatement':
@@ -103,13 +103,17 @@ function executeEnum(a: Analysis, { id, body, declare }: TSEnumDeclaration): voi
 /** Runs what `break` can leave; afterwards the flow goes on from there as well. */
 function leavable(a: Analysis, target: Target, run: () => void): void {
   a.frame.targets.push(target);
-  run();
+  const changes = a.memory.branch(run);
   a.frame.targets.pop();
+  const { frontier, isAlive } = a.flow;
+  const ends = [...(isAlive ? [changes] : []), ...target.left];
+  if (ends.length > 0) a.memory.meet(ends);
   if (target.breaks.length === 0) return;
-  const exits = target.breaks.map((frontier) => ({ frontier, state: 'alive' as const }));
-  const own = a.flow.state === 'alive' ? [{ frontier: a.flow.frontier, state: a.flow.state }] : [];
-  a.flow.state = 'alive';
-  a.flow.meet([...own, ...exits]);
+  a.flow.isAlive = true;
+  a.flow.meet([
+    { frontier, isAlive },
+    ...target.breaks.map((broken) => ({ frontier: broken, isAlive: true })),
+  ]);
 }
 
 function leave(a: Analysis, isBreak: boolean, label: string | null): void {
@@ -117,7 +121,8 @@ function leave(a: Analysis, isBreak: boolean, label: string | null): void {
     if (label !== null) return labels.includes(label);
     return kind === 'loop' || (isBreak && kind === 'switch');
   });
-  if (a.flow.state !== 'alive') return;
-  if (isBreak) target?.breaks.push(a.flow.frontier);
-  a.flow.state = 'left';
+  if (!a.flow.isAlive || !target) return;
+  if (isBreak) target.breaks.push(a.flow.frontier);
+  target.left.push(a.memory.since(target.depth));
+  a.flow.isAlive = false;
 }

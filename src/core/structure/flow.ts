@@ -4,12 +4,10 @@ import { union } from './value.ts';
 /** The steps that the next one follows. */
 export type Frontier = readonly DraftNode[];
 
-/** `left`: by break or continue. `over`: by return or throw. */
-export type FlowState = 'alive' | 'left' | 'over';
-
 export interface Exit {
   readonly frontier: Frontier;
-  readonly state: FlowState;
+  /** The next statement can be reached. */
+  readonly isAlive: boolean;
 }
 
 /** Where in the calls of helper functions the program is: every call has nodes of its own. */
@@ -47,7 +45,7 @@ export class Place {
 /** The order in which the program comes to its steps. */
 export class Flow {
   frontier: Frontier = [];
-  state: FlowState = 'alive';
+  isAlive = true;
   head: Head | null = null;
   place = new Place(null);
   readonly #draft: Draft;
@@ -60,9 +58,8 @@ export class Flow {
   step(key: object, content: DraftContent, offset: number): DraftNode {
     const known = this.place.recall(key);
     const node = known ?? this.#draft.add(content, offset, this.head, this.place.calledAt);
-    // A second pass knows of more ways to get here, so what it says holds.
-    node.content = content;
-    this.place.keep(key, node);
+    if (known) this.#draft.widen(known, content);
+    else this.place.keep(key, node);
     this.#follow(this.frontier, node);
     this.frontier = [node];
     return node;
@@ -93,24 +90,22 @@ export class Flow {
 
   /** Runs what stands in `head`, and tells how it comes out. The frontier after it is the caller's to set. */
   inside(head: Head, run: () => void, frontier: Frontier = [head.node]): Exit {
-    const { head: outer, state } = this;
+    const { head: outer, isAlive } = this;
     this.head = head;
     this.frontier = frontier;
     run();
-    const exit = { frontier: this.frontier, state: this.state };
+    const exit = { frontier: this.frontier, isAlive: this.isAlive };
     this.head = outer;
-    this.state = state;
+    this.isAlive = isAlive;
     return exit;
   }
 
   /** Several ways come together. */
   meet(exits: readonly Exit[]): void {
-    const alive = exits.filter(({ state }) => state === 'alive');
+    const alive = exits.filter(({ isAlive }) => isAlive);
     const ways = alive.length > 0 ? alive : exits;
     this.frontier = ways.reduce<Frontier>((all, { frontier }) => union(all, frontier), []);
-    if (alive.length === 0 && this.state === 'alive') {
-      this.state = exits.some(({ state }) => state === 'left') ? 'left' : 'over';
-    }
+    if (alive.length === 0) this.isAlive = false;
   }
 
   /** A promise is waited for: it began after `begins` and settles after `ends`. */
@@ -123,7 +118,7 @@ export class Flow {
   }
 
   #follow(before: Frontier, node: DraftNode): void {
-    if (this.state !== 'alive') return;
+    if (!this.isAlive) return;
     for (const previous of before) {
       if (node.head?.node !== previous) this.#draft.connect(previous, node, 'sequence');
     }

@@ -1,12 +1,15 @@
-import type { FunctionBody, ParamPattern } from 'oxc-parser';
-import type { Analysis, Arguments, Frame, Invocation } from './analysis.ts';
+import type { ParamPattern, Span } from 'oxc-parser';
+import { type Analysis, type Arguments, type Frame, type Invocation, newFrame } from './analysis.ts';
 import { declareAs } from './assign.ts';
 import { awaited } from './call-promise.ts';
 import type { Frontier, Place } from './flow.ts';
 import { hoist } from './hoist.ts';
+import { leaveFunction } from './leave-function.ts';
+import { type Changes, NO_CHANGES } from './memory.ts';
 import { Scope } from './scope.ts';
 import {
   type FunctionValue,
+  isStable,
   join,
   NOTHING_KNOWN,
   objectValue,
@@ -19,6 +22,8 @@ import {
 const DEFAULTS = {
   /** Calls of one function that are each followed; later ones are taken to do what the last one did. */
   maxCopies: 32,
+  /** Passes through a function that calls itself, before its arguments are taken to be anything. */
+  maxPasses: 3,
 };
 
 type FunctionNode = FunctionValue['node'];
@@ -27,8 +32,8 @@ type FunctionNode = FunctionValue['node'];
 export class Invoker {
   readonly #copies = new Map<FunctionNode, number>();
   readonly #answers = new Map<FunctionNode, Value>();
-  /** The functions that are being gone through, and the arguments they call themselves with. */
-  readonly #active = new Map<FunctionNode, { again: Arguments | null }>();
+  /** The calls that are being gone through, the innermost last. */
+  readonly #active: Activation[] = [];
   readonly #waiting = new Set<FunctionValue>();
 
   /** A function that was made; until it is called, nobody has seen what it does. */
@@ -44,32 +49,43 @@ export class Invoker {
 
   invoke(a: Analysis, { fn, args, call }: Invocation): Value {
     const { node } = fn;
-    const active = this.#active.get(node);
-    if (active) {
-      active.again = active.again ? joinArguments(active.again, args) : args;
+    const before = this.#active.findLast((active) => active.node === node && isAgain(active, call));
+    if (before) {
+      before.again = before.again ? joinArguments(before.again, args) : args;
       return unknownFrom(this.#answers.get(node) ?? null, ...args.values, args.more);
     }
     const place = this.#enter(a, fn, call);
     if (!place) return this.#answers.get(node) ?? NOTHING_KNOWN;
-    const self: { again: Arguments | null } = { again: null };
-    this.#active.set(node, self);
-    const { frontier, state, place: outer } = a.flow;
+    const { isAlive, place: outer } = a.flow;
+    const activation: Activation = { node, call, again: null };
+    this.#active.push(activation);
     a.flow.place = place;
-    try {
-      let answer = runFunction(a, fn, args);
-      if (self.again) {
-        // It calls itself: what holds is what holds for every such call.
-        this.#answers.set(node, answer);
-        a.flow.frontier = frontier;
-        a.flow.state = state;
-        answer = runFunction(a, fn, joinArguments(args, self.again));
-      }
-      this.#answers.set(node, answer);
-      return answer;
-    } finally {
-      this.#active.delete(node);
-      a.flow.place = outer;
-      a.flow.state = state;
+    const answer = this.#run(a, fn, args, activation);
+    this.#answers.set(node, answer);
+    this.#active.pop();
+    a.flow.place = outer;
+    a.flow.isAlive = isAlive;
+    return answer;
+  }
+
+  /** If it calls itself, what holds is what holds for every such call: further passes find out. */
+  #run(a: Analysis, fn: FunctionValue, args: Arguments, activation: Activation): Value {
+    const { frontier, isAlive } = a.flow;
+    // What goes on by itself has done its work or not; what is waited for has.
+    const isDone = (!fn.node.async && !fn.node.generator) || a.awaiting === activation.call;
+    let given = args;
+    for (let pass = 1; ; pass++) {
+      const { answer, ends } = runFunction(a, fn, given);
+      const isLast = !activation.again || pass > DEFAULTS.maxPasses;
+      a.memory.meet(isLast && isDone && pass === 1 ? ends : [...ends, NO_CHANGES]);
+      if (isLast) return answer;
+      const next = joinArguments(given, activation.again!);
+      if (pass > 1 && isSettled(given, next)) return answer;
+      this.#answers.set(fn.node, answer);
+      given = pass < DEFAULTS.maxPasses ? next : blur(next);
+      activation.again = null;
+      a.flow.frontier = frontier;
+      a.flow.isAlive = isAlive;
     }
   }
 
@@ -86,39 +102,58 @@ export class Invoker {
   }
 }
 
+interface Activation {
+  readonly node: FunctionNode;
+  readonly call: Span;
+  /** What it calls itself with. */
+  again: Arguments | null;
+}
+
+/** Whether a function that is being gone through calls itself, and is not just called by what it was given. */
+function isAgain({ node, call }: Activation, inner: Span): boolean {
+  return inner === call || (inner.start >= node.start && inner.end <= node.end);
+}
+
 /** Goes through the body once. An async function goes on by itself, until it is waited for. */
-function runFunction(a: Analysis, fn: FunctionValue, args: Arguments): Value {
+function runFunction(
+  a: Analysis,
+  fn: FunctionValue,
+  args: Arguments,
+): { answer: Value; ends: readonly Changes[] } {
   const { node } = fn;
   const begins = a.flow.frontier;
   const { scope, frame } = a;
-  const inner: Frame = { self: fn.self, returns: [], exits: [], yields: [], targets: [] };
-  a.scope = new Scope(fn.scope, true);
-  a.frame = inner;
-  if (node.type === 'FunctionExpression' && node.id) declareAs(a, node.id, fn, node.id);
-  bindParameters(a, node.params, args);
-  if (node.body) runBody(a, node.body, inner);
-  a.scope = scope;
-  a.frame = frame;
-  const exits = inner.exits.reduce<Frontier>(union, []);
-  a.flow.frontier = inner.exits.length > 0 ? exits : begins;
-  a.flow.state = 'alive';
-  const returned = inner.returns.length > 0 ? inner.returns.reduce(join) : UNDEFINED;
-  if (node.generator) return unknownFrom(...inner.yields, returned);
-  if (!node.async) return returned;
-  const ends = a.flow.frontier.filter((step) => !begins.includes(step));
-  const pending = returned.kind === 'promise' ? returned : null;
-  a.flow.frontier = begins;
-  return { kind: 'promise', value: awaited(returned), ends: union(ends, pending?.ends ?? []), begins };
+  const inner = newFrame(fn.self, node.async, a.memory.depth);
+  const changes = a.memory.branch(() => {
+    a.scope = new Scope(fn.scope, true);
+    a.frame = inner;
+    if (node.type === 'FunctionExpression' && node.id) declareAs(a, node.id, fn, node.id);
+    bindParameters(a, node.params, args);
+    if (node.body) runBody(a, node.body);
+    a.scope = scope;
+    a.frame = frame;
+  });
+  const ends = inner.left.length > 0 ? inner.left : [changes];
+  a.flow.frontier = inner.exits.length > 0 ? inner.exits.reduce<Frontier>(union, []) : begins;
+  a.flow.isAlive = true;
+  return { answer: answerOf(a, node, inner, begins), ends };
 }
 
-function runBody(a: Analysis, body: FunctionBody | (FunctionNode['body'] & object), frame: Frame): void {
+function answerOf(a: Analysis, node: FunctionNode, { returns, yields }: Frame, begins: Frontier): Value {
+  const returned = returns.length > 0 ? returns.reduce(join) : UNDEFINED;
+  if (node.generator) return unknownFrom(...yields, returned);
+  if (!node.async) return returned;
+  const ends = a.flow.frontier.filter((step) => !begins.includes(step));
+  a.flow.frontier = begins;
+  return { kind: 'promise', value: awaited(returned), ends, begins };
+}
+
+function runBody(a: Analysis, body: FunctionNode['body'] & object): void {
   if (body.type === 'BlockStatement') {
     hoist(a, body.body);
     a.executeAll(body.body);
-    if (a.flow.state !== 'alive') return;
-    frame.returns.push(UNDEFINED);
-  } else frame.returns.push(a.evaluate(body));
-  frame.exits.push(a.flow.frontier);
+    if (a.flow.isAlive) leaveFunction(a, UNDEFINED);
+  } else leaveFunction(a, a.evaluate(body));
 }
 
 function bindParameters(
@@ -152,4 +187,13 @@ function joinArguments(a: Arguments, b: Arguments): Arguments {
     more: a.more || b.more ? unknownFrom(a.more, b.more) : null,
     texts: [],
   };
+}
+
+function isSettled(before: Arguments, after: Arguments): boolean {
+  if (before.values.length !== after.values.length || !before.more !== !after.more) return false;
+  return after.values.every((value, i) => isStable(before.values[i]!, value));
+}
+
+function blur({ values, more }: Arguments): Arguments {
+  return { values: values.map((value) => unknownFrom(value)), more, texts: [] };
 }

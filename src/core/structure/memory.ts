@@ -3,17 +3,25 @@ import { type Cell, join, UNDEFINED, type Value } from './value.ts';
 /** What one way through the program puts where. */
 export type Changes = ReadonlyMap<Cell, Value | null>;
 
-const NO_CHANGES: Changes = new Map();
+export const NO_CHANGES: Changes = new Map();
 
 /**
  * Follows assignments along the flow: each branch starts from the same state, and where branches meet,
  * a cell holds what it may hold after any of them.
  */
 export class Memory {
-  #journal: Map<Cell, Value | null> | null = null;
+  /** For each branch under way, what the cells it changed held before. */
+  readonly #journals: Map<Cell, Value | null>[] = [];
+  /** For each watch under way, all that was put into a cell. */
+  readonly #watches: Map<Cell, Value>[] = [];
 
   set(cell: Cell, value: Value): void {
-    if (this.#journal && !this.#journal.has(cell)) this.#journal.set(cell, cell.value);
+    const journal = this.#journals.at(-1);
+    if (journal && !journal.has(cell)) journal.set(cell, cell.value);
+    for (const watch of this.#watches) {
+      const before = watch.get(cell);
+      watch.set(cell, before ? join(before, value) : value);
+    }
     cell.value = value;
   }
 
@@ -22,22 +30,39 @@ export class Memory {
     this.set(cell, cell.value ? join(cell.value, value) : value);
   }
 
-  /** Runs one branch, takes back what it changed, and tells what that was. */
-  branch(run: () => void): Changes {
-    const outer = this.#journal;
-    const journal = new Map<Cell, Value | null>();
-    this.#journal = journal;
-    try {
-      run();
-    } finally {
-      this.#journal = outer;
-    }
+  /** The place to come back to with `since`. */
+  get depth(): number {
+    return this.#journals.length;
+  }
+
+  /** What was changed since the branches within `depth` others began. */
+  since(depth: number): Changes {
     const changes = new Map<Cell, Value | null>();
-    for (const [cell, before] of journal) {
-      changes.set(cell, cell.value);
-      cell.value = before;
+    for (let i = depth; i < this.#journals.length; i++) {
+      for (const cell of this.#journals[i]!.keys()) changes.set(cell, cell.value);
     }
     return changes;
+  }
+
+  /** Runs one branch, takes back what it changed, and tells what that was. */
+  branch(run: () => void): Changes {
+    const depth = this.#journals.length;
+    const journal = new Map<Cell, Value | null>();
+    this.#journals.push(journal);
+    run();
+    const changes = this.since(depth);
+    this.#journals.pop();
+    for (const [cell, before] of journal) cell.value = before;
+    return changes;
+  }
+
+  /** Runs something, and tells what every cell it changed held at one time or another. */
+  watch(run: () => void): Changes {
+    const seen = new Map<Cell, Value>();
+    this.#watches.push(seen);
+    run();
+    this.#watches.pop();
+    return seen;
   }
 
   /** The branches meet: one of them was run. */
@@ -53,7 +78,12 @@ export class Memory {
   }
 
   /** It is run or it is not. */
-  maybe(run: () => void): void {
-    this.meet([this.branch(run), NO_CHANGES]);
+  maybe<T>(run: () => T): T {
+    let result: T | undefined;
+    const changes = this.branch(() => {
+      result = run();
+    });
+    this.meet([changes, NO_CHANGES]);
+    return result as T;
   }
 }

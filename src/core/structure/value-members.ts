@@ -10,7 +10,11 @@ import {
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 const INDEX = /^(0|[1-9]\d*)$/;
-const NOT_A_TOOL = 'A tool is called as mcp.server.tool(args)';
+/** Why a part of the API cannot be called. */
+export const HOW_TO_CALL = {
+  mcp: 'A tool is called as mcp.server.tool(args)',
+  capabilities: 'A capability is called as capabilities.slug(args)',
+};
 
 /** `object.key` */
 export function member(object: Value, key: string): Value {
@@ -44,7 +48,9 @@ export function keyed(object: Value, key: Value): Value {
   if (object.kind === 'api') {
     const part = object.root === 'capabilities' ? 'capability' : object.path.length === 0 ? 'server' : 'tool';
     const reach =
-      object.path.length < depthOf(object) ? `The name of the ${part} is known only in the run` : NOT_A_TOOL;
+      object.path.length < depthOf(object)
+        ? `The name of the ${part} is known only in the run`
+        : HOW_TO_CALL[object.root];
     return { ...unknownFrom(key), reach };
   }
   return unknownFrom(object, key);
@@ -102,5 +108,5 @@ function memberOfObject(object: ObjectValue, key: string): Value {
 
 function memberOfApi(api: ApiValue, key: string): Value {
   if (api.path.length < depthOf(api)) return { ...api, path: [...api.path, key] };
-  return { ...NOTHING_KNOWN, reach: NOT_A_TOOL };
+  return { ...NOTHING_KNOWN, reach: HOW_TO_CALL[api.root] };
 }

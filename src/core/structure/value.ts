@@ -96,12 +96,20 @@ export interface UnknownValue {
   readonly sources: readonly DraftNode[];
   /** Promises may lie in it, which settle after these steps. */
   readonly ends: readonly DraftNode[];
+  /** Functions that it may be, or that lie in it. */
+  readonly functions: readonly FunctionValue[];
   /** It may be, or lead to, `mcp` or `capabilities`: why it is not known which part of them. */
   readonly reach: string | null;
 }
 
 export const UNDEFINED: Literal = { kind: 'literal', value: undefined };
-export const NOTHING_KNOWN: UnknownValue = { kind: 'unknown', sources: [], ends: [], reach: null };
+export const NOTHING_KNOWN: UnknownValue = {
+  kind: 'unknown',
+  sources: [],
+  ends: [],
+  functions: [],
+  reach: null,
+};
 export const ONE_OF_SEVERAL = 'Which tool it is, is known only in the run';
 
 const DEFAULTS = {
@@ -121,9 +129,9 @@ export function objectValue(isArray: boolean, more: Pick<ObjectValue, 'class'> =
 export function unknownFrom(...values: readonly (Value | null)[]): UnknownValue {
   const found = new Survey();
   for (const value of values) if (value) found.visit(value);
-  const { sources, ends, reach } = found;
-  if (sources.size === 0 && ends.size === 0 && reach === null) return NOTHING_KNOWN;
-  return { kind: 'unknown', sources: [...sources], ends: [...ends], reach };
+  const { sources, ends, functions, reach } = found;
+  if (sources.size + ends.size + functions.size === 0 && reach === null) return NOTHING_KNOWN;
+  return { kind: 'unknown', sources: [...sources], ends: [...ends], functions: [...functions], reach };
 }
 
 /** The steps that a value comes from. */
@@ -178,9 +186,26 @@ function isSame(a: Value, b: Value): boolean {
   return a.root === b.root && a.path.join('\0') === b.path.join('\0');
 }
 
+/** Whether nothing was learned by joining: `after` is `before` joined with something. */
+export function isStable(before: Value, after: Value): boolean {
+  if (isSame(before, after)) return true;
+  if (before.kind === 'promise' && after.kind === 'promise') {
+    return before.ends.length === after.ends.length && isStable(before.value, after.value);
+  }
+  if (before.kind !== 'unknown' || after.kind !== 'unknown') return false;
+  const { sources, ends, functions, reach } = before;
+  return (
+    sources.length === after.sources.length &&
+    ends.length === after.ends.length &&
+    functions.length === after.functions.length &&
+    reach === after.reach
+  );
+}
+
 class Survey {
   readonly sources = new Set<DraftNode>();
   readonly ends = new Set<DraftNode>();
+  readonly functions = new Set<FunctionValue>();
   reach: string | null = null;
   readonly #seen = new Set<ObjectValue>();
 
@@ -200,7 +225,11 @@ class Survey {
       case 'unknown':
         for (const node of value.sources) add(this.sources, node);
         for (const node of value.ends) add(this.ends, node);
+        for (const fn of value.functions) add(this.functions, fn);
         this.reach ??= value.reach;
+        return;
+      case 'function':
+        add(this.functions, value);
         return;
       case 'object':
         if (this.#seen.has(value)) return;
@@ -211,6 +240,6 @@ class Survey {
   }
 }
 
-function add(nodes: Set<DraftNode>, node: DraftNode): void {
-  if (nodes.size < DEFAULTS.maxSources) nodes.add(node);
+function add<T>(all: Set<T>, one: T): void {
+  if (all.size < DEFAULTS.maxSources) all.add(one);
 }
