@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
+import type { TemplateEdge } from '../../src/core/graph/templates.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
@@ -14,6 +15,7 @@ export interface CodeGatewayOptions {
   readonly store?: Store;
   readonly sandbox?: Sandbox;
   readonly capabilities?: readonly Partial<Capability>[];
+  readonly templates?: readonly TemplateEdge[];
 }
 
 export const NOBODY = { sessionId: null };
@@ -25,9 +27,10 @@ export async function codeGateway({
   store = createMemoryStore(),
   sandbox = createSandbox(),
   capabilities = [],
+  templates = [],
 }: CodeGatewayOptions): Promise<{ gateway: Gateway; store: Store }> {
   for (const [i, over] of capabilities.entries()) await store.capabilities.put(readyCapability(over, i));
-  const made = await memoryGateway(servers, { settings, store, sandbox });
+  const made = await memoryGateway(servers, { settings, store, sandbox, templates });
   onTestFinished(() => made.gateway.close());
   return made;
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import type { TemplateEdge } from '../../src/core/graph/templates.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
 import { createGateway } from '../../src/engine/create-gateway.ts';
 import { createEventLog } from '../../src/engine/event-log.ts';
@@ -79,6 +80,7 @@ export async function memoryGateway(
     upstream?: MemoryUpstream;
     embedder?: Embedder;
     sandbox?: Sandbox;
+    templates?: readonly TemplateEdge[];
     /** False: do not wait until everything in the background is done. */
     settle?: boolean;
   } = {},
@@ -104,7 +106,7 @@ export async function memoryGateway(
     redact: createRedactor(settings.secrets),
     sleep: async (ms, signal) => void (await setTimeout(ms, undefined, signal && { signal })),
   };
-  const gateway = await createGateway(ports, settings);
+  const gateway = await createGateway(ports, settings, { templates: over.templates ?? [] });
   if (over.settle !== false) await gateway.settled();
   return { gateway, store, upstream };
 }
