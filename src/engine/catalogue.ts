@@ -1,8 +1,8 @@
 import { matchesAny } from '../core/policy/glob.ts';
 import { type Bm25Index, createBm25 } from '../core/retrieval/bm25.ts';
+import { createNameIndex, type NameIndex } from '../core/retrieval/name-index.ts';
 import { nearestName } from '../core/retrieval/nearest-name.ts';
-import { toolText } from '../core/retrieval/tool-text.ts';
-import { words } from '../core/retrieval/words.ts';
+import { toolWords } from '../core/retrieval/tool-words.ts';
 import { parseToolId, type ToolId } from '../core/vocabulary/ids.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
@@ -24,13 +24,10 @@ export interface Catalogue {
   get(id: ToolId): CatalogueEntry | undefined;
   /** By any spelling; an unknown one is an error that names the nearest. */
   find(text: string): CatalogueEntry;
+  /** In the order of the entries, as `names`. */
   readonly lexical: Bm25Index;
+  readonly names: NameIndex;
   readonly vectors: VectorIndex;
-}
-
-/** What a tool's name says counts twice: it is the shortest true description. */
-function lexicalWords(tool: ToolDefinition): string[] {
-  return [...words(tool.name), ...words(tool.name), ...words(toolText(tool))];
 }
 
 export async function readCatalogue(
@@ -64,7 +61,8 @@ export async function readCatalogue(
       if (!entry) throw unknownTool(id, [...byId.keys()]);
       return entry;
     },
-    lexical: createBm25(entries.map(({ tool }) => lexicalWords(tool))),
+    lexical: createBm25(entries.map(({ tool }) => toolWords(tool))),
+    names: createNameIndex(entries.map(({ tool }) => tool)),
     vectors,
   };
 }

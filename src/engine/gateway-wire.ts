@@ -49,10 +49,10 @@ export function hitToWire({ tool, signature, related, ...scores }: SearchHit) {
     description: tool.description,
     input_schema: tool.inputSchema,
     ...(signature !== undefined && { signature }),
-    lexical_score: scores.lexicalScore,
     semantic_score: scores.semanticScore,
     graph_score: scores.graphScore,
     final_score: scores.finalScore,
+    parts: scores.parts,
     related_tools: related.map(({ toolId, relation, score }) => ({ tool_id: toolId, relation, score })),
   };
 }

@@ -52,15 +52,32 @@ export interface SearchHit {
   readonly tool: ToolDefinition;
   /** When asked for. */
   readonly signature?: string;
-  readonly lexicalScore: number;
+  /** What the tool's text says: the parts fused. */
   readonly semanticScore: number;
+  /** What was used lately says: relatedness to the context. */
   readonly graphScore: number;
+  /** alpha x semantic + (1 - alpha) x graph */
   readonly finalScore: number;
+  readonly parts: SearchParts;
   readonly related: readonly {
     readonly toolId: string;
     readonly relation: 'often_before' | 'often_after' | 'used_together';
     readonly score: number;
   }[];
+}
+
+/** What a score is made of. */
+export interface SearchParts {
+  /** Cosine of the whole query. */
+  readonly whole: number;
+  /** Cosine of the query's best clause, less what that clause has in common with all tools. */
+  readonly clause: number;
+  /** BM25, squashed into [0, 1). */
+  readonly lexical: number;
+  /** 1 when the query calls the tool by its name, less with a slip in it, else 0. */
+  readonly name: number;
+  /** The share of the text in the final score; 1 without context. */
+  readonly alpha: number;
 }
 
 export interface CapabilityHit {

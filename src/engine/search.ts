@@ -1,4 +1,14 @@
+import { TopK } from '../core/numeric/top-k.ts';
+import { clauses } from '../core/retrieval/clauses.ts';
+import type { SearchWeights } from '../core/retrieval/search-weights.ts';
+import {
+  lexicalScores,
+  type QueryCosines,
+  type TextScores,
+  textScores,
+} from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';
+import type { NodeId, ToolId } from '../core/vocabulary/ids.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { SearchHit, SearchQuery } from './gateway.ts';
 import type { Embedder } from './ports.ts';
@@ -6,43 +16,97 @@ import type { Embedder } from './ports.ts';
 const DEFAULTS = {
   limit: 5,
   maxLimit: 50,
-  /** Share of the meaning (cosine) in the score; the rest is the wording (BM25 over its best). */
-  meaning: 0.7,
+  /** Characters of a query that are read: some thousand words of any script. */
+  characters: 16_384,
 };
 
-/** Ranks the catalogue by wording and meaning; a tool called by its own name comes first. */
+/** What past runs say, where there is a graph to ask. */
+export interface SearchGraph {
+  /** The share of the text in a score, and what each tool has to do with those used lately. */
+  context(tools: readonly string[]): {
+    readonly alpha: number;
+    readonly scores: ReadonlyMap<NodeId, number>;
+  };
+  related(tool: ToolId): SearchHit['related'];
+}
+
+const NO_CONTEXT: ReturnType<SearchGraph['context']> = { alpha: 1, scores: new Map() };
+
+/**
+ * Ranks the catalogue by wording and meaning; a tool called by its own name comes first. What the
+ * graph says of the context decides among those that the text brings forward.
+ */
 export async function search(
   catalogue: Catalogue,
   embedder: Embedder,
   query: SearchQuery,
+  graph?: SearchGraph,
 ): Promise<SearchHit[]> {
   const limit = Math.min(DEFAULTS.maxLimit, Math.max(1, query.limit ?? DEFAULTS.limit));
-  const text = query.query.trim();
-  if (text === '' || catalogue.entries.length === 0) return [];
-  const lexical = catalogue.lexical.scores(words(text));
-  const bestLexical = lexical.reduce((best, score) => Math.max(best, score), 0);
-  const semantic = await semanticScores(catalogue, embedder, text);
-  const hits = catalogue.entries.map(({ tool }, i): SearchHit => {
-    const lexicalScore = bestLexical === 0 ? 0 : (lexical[i] ?? 0) / bestLexical;
-    const semanticScore = semantic.get(tool.id) ?? 0;
-    const fused = DEFAULTS.meaning * semanticScore + (1 - DEFAULTS.meaning) * lexicalScore;
-    return { tool, lexicalScore, semanticScore, graphScore: 0, finalScore: fused, related: [] };
-  });
-  const isNamed = ({ tool }: SearchHit) => tool.id === text || tool.name === text;
-  return hits
-    .filter(({ tool }) => query.server === undefined || tool.server === query.server)
-    .sort((a, b) => Number(isNamed(b)) - Number(isNamed(a)) || b.finalScore - a.finalScore)
-    .slice(0, limit);
+  const scores = await scoreTools(catalogue, embedder, query.query);
+  if (!scores) return [];
+  const { alpha, scores: inGraph } = graph?.context(query.contextTools ?? []) ?? NO_CONTEXT;
+  const candidates = new TopK(DEFAULTS.maxLimit);
+  for (const [i, { tool }] of catalogue.entries.entries()) {
+    if (query.server === undefined || tool.server === query.server) candidates.offer(i, scores.fused[i]!);
+  }
+  return candidates
+    .sorted()
+    .map(({ row, score }): SearchHit => {
+      const { tool } = catalogue.entries[row]!;
+      const graphScore = inGraph.get(tool.id) ?? 0;
+      return {
+        tool,
+        semanticScore: score,
+        graphScore,
+        finalScore: alpha * score + (1 - alpha) * graphScore,
+        parts: partsOf(scores, row, alpha),
+        related: [],
+      };
+    })
+    .sort((a, b) => b.finalScore - a.finalScore)
+    .slice(0, limit)
+    .map((hit) => (query.includeRelated && graph ? { ...hit, related: graph.related(hit.tool.id) } : hit));
 }
 
-/** Empty where nothing was embedded yet: words alone decide then. */
-async function semanticScores(
-  { vectors }: Catalogue,
+/** The text scores of every tool of the catalogue, in its order; null when there is nothing to compare. */
+export async function scoreTools(
+  catalogue: Pick<Catalogue, 'entries' | 'lexical' | 'names' | 'vectors'>,
+  embedder: Embedder,
+  query: string,
+  weights?: SearchWeights,
+): Promise<TextScores | null> {
+  const text = query.trim().slice(0, DEFAULTS.characters);
+  if (text === '' || catalogue.entries.length === 0) return null;
+  const cosines = await cosinesOf(catalogue, embedder, text);
+  return textScores(
+    lexicalScores(catalogue.lexical, words(text)),
+    cosines,
+    catalogue.names.named(text),
+    weights,
+  );
+}
+
+/** Null where nothing was embedded yet: words alone decide then. */
+async function cosinesOf(
+  { entries, vectors }: Pick<Catalogue, 'entries' | 'vectors'>,
   embedder: Embedder,
   text: string,
-): Promise<ReadonlyMap<string, number>> {
-  if (vectors.size === 0) return new Map();
-  const [vector] = await embedder.embed([text]);
-  if (!vector) return new Map();
-  return new Map(vectors.nearest(vector, vectors.size).map(({ id, score }) => [id, score]));
+): Promise<QueryCosines | null> {
+  if (vectors.size === 0) return null;
+  const parts = clauses(text);
+  const embedded = await embedder.embed(parts.length > 1 ? [text, ...parts] : [text]);
+  const ids = entries.map(({ tool }) => tool.id);
+  const [whole, ...rest] = embedded.map((vector) => vectors.scores(vector, ids));
+  return { whole: whole!, clauses: rest.length > 0 ? rest : [whole!] };
+}
+
+function partsOf(scores: TextScores, row: number, alpha: number): SearchHit['parts'] {
+  return {
+    whole: scores.whole[row]!,
+    clause: scores.clause[row]!,
+    lexical: scores.lexical[row]!,
+    name: scores.named.get(row) ?? 0,
+    alpha,
+  };
 }

@@ -1,50 +1,75 @@
 /**
  * BM25 (Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009) over
  * documents that are lists of words. A field that matters more is simply repeated by the caller.
+ *
+ * k1 is higher than usual: intents are long and tools' texts are short, so a word that a description
+ * repeats says more about it than many words that occur in it once.
  */
-const DEFAULTS = { k1: 1.2, b: 0.75 };
+const DEFAULTS = { k1: 3, b: 0.75 };
 
 interface Posting {
-  readonly document: number;
-  readonly count: number;
+  readonly documents: Uint32Array;
+  /** What the word adds to the score of each of them. */
+  readonly impacts: Float64Array;
+  /** What it could add at the most: rarity x (k1 + 1). */
+  readonly most: number;
 }
 
 export interface Bm25Index {
   readonly size: number;
   /** One score per document, in the order they were given; 0 where no word is shared. */
   scores(query: readonly string[]): Float64Array;
+  /** The score of a document that consists of nothing but the query's words, without end. */
+  ideal(query: readonly string[]): number;
 }
 
 export function createBm25(documents: readonly (readonly string[])[], options = DEFAULTS): Bm25Index {
-  const postings = new Map<string, Posting[]>();
-  const lengths = Float64Array.from(documents, (words) => words.length);
-  documents.forEach((words, document) => {
-    const counts = new Map<string, number>();
-    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-    for (const [word, count] of counts) {
-      const list = postings.get(word);
-      if (list) list.push({ document, count });
-      else postings.set(word, [{ document, count }]);
-    }
-  });
-  const meanLength = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, documents.length);
-
+  const postings = postingsOf(documents, options);
+  const known = (query: readonly string[]) =>
+    [...new Set(query)].flatMap((word) => {
+      const posting = postings.get(word);
+      return posting ? [posting] : [];
+    });
   return {
     size: documents.length,
     scores(query) {
       const scores = new Float64Array(documents.length);
-      for (const word of new Set(query)) {
-        const list = postings.get(word);
-        if (!list) continue;
-        const rarity = Math.log(1 + (documents.length - list.length + 0.5) / (list.length + 0.5));
-        for (const { document, count } of list) {
-          const length = (lengths[document] ?? 0) / (meanLength || 1);
-          const saturated =
-            (count * (options.k1 + 1)) / (count + options.k1 * (1 - options.b + options.b * length));
-          scores[document] = (scores[document] ?? 0) + rarity * saturated;
+      for (const posting of known(query)) {
+        for (let i = 0; i < posting.documents.length; i++) {
+          scores[posting.documents[i]!]! += posting.impacts[i]!;
         }
       }
       return scores;
     },
+    ideal: (query) => known(query).reduce((sum, { most }) => sum + most, 0),
   };
+}
+
+function postingsOf(
+  documents: readonly (readonly string[])[],
+  { k1, b }: typeof DEFAULTS,
+): Map<string, Posting> {
+  const total = documents.reduce((sum, words) => sum + words.length, 0);
+  const meanLength = total / Math.max(1, documents.length) || 1;
+  /** By word: the documents that hold it, and how often they do. */
+  const counts = new Map<string, Map<number, number>>();
+  for (const [document, words] of documents.entries()) {
+    for (const word of words) {
+      const inDocuments = counts.get(word) ?? new Map<number, number>();
+      if (inDocuments.size === 0) counts.set(word, inDocuments);
+      inDocuments.set(document, (inDocuments.get(document) ?? 0) + 1);
+    }
+  }
+  const postings = new Map<string, Posting>();
+  for (const [word, inDocuments] of counts) {
+    const rarity = Math.log(1 + (documents.length - inDocuments.size + 0.5) / (inDocuments.size + 0.5));
+    const impact = ([document, count]: readonly [number, number]) =>
+      (rarity * count * (k1 + 1)) / (count + k1 * (1 - b + (b * documents[document]!.length) / meanLength));
+    postings.set(word, {
+      documents: Uint32Array.from(inDocuments.keys()),
+      impacts: Float64Array.from(inDocuments, impact),
+      most: rarity * (k1 + 1),
+    });
+  }
+  return postings;
 }

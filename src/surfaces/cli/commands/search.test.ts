@@ -10,7 +10,8 @@ function searching(found = true) {
     async searchTools(query) {
       asked.push(query);
       const related = [{ toolId: 'files:write', relation: 'often_after', score: 0.5 }] as const;
-      const scores = { lexicalScore: 0.9, semanticScore: 0.75, graphScore: 0, finalScore: 0.8125 };
+      const parts = { whole: 0.5, clause: 0.25, lexical: 0.9, name: 0, alpha: 0.8 };
+      const scores = { semanticScore: 0.75, graphScore: 0, finalScore: 0.8125, parts };
       const typed = query.signatures ? { signature: '/** Reads */\nmcp.files.read(): Promise<string>' } : {};
       return found ? [{ tool: sampleTool('files', 'read'), ...typed, ...scores, related }] : [];
     },
@@ -29,7 +30,8 @@ test('[FIND-1] tools come ranked with their scores; --explain takes the scores a
     ['search', 'read', '--limit', '3', '--server', 'files', '--context', 'a:b, c:d', '--explain'],
     system,
   );
-  expect(out).toContain('semantic 0.750, lexical 0.900, graph 0.000');
+  expect(out).toContain('semantic 0.750 (whole query 0.500, best clause 0.250, words 0.900, name 0.000)');
+  expect(out).toContain('graph 0.000, semantic counts 0.800 of 1');
   expect(out).toContain('often after files:write (0.500)');
   expect(asked).toEqual([
     { query: 'read a file', limit: 5, includeRelated: false },

@@ -54,15 +54,17 @@ function row({ tool, finalScore }: SearchHit): string[] {
   return [score(finalScore), tool.id, summaryOf(tool.description)];
 }
 
-function explained({ tool, related, ...scores }: SearchHit): string {
-  const parts = [
-    `semantic ${score(scores.semanticScore)}`,
-    `lexical ${score(scores.lexicalScore)}`,
-    `graph ${score(scores.graphScore)}`,
+function explained({ tool, related, parts, ...scores }: SearchHit): string {
+  const text = [
+    `whole query ${score(parts.whole)}`,
+    `best clause ${score(parts.clause)}`,
+    `words ${score(parts.lexical)}`,
+    `name ${score(parts.name)}`,
   ];
   const lines = [
     `${score(scores.finalScore)}  ${tool.id}`,
-    `    ${parts.join(', ')}`,
+    `    semantic ${score(scores.semanticScore)} (${text.join(', ')})`,
+    `    graph ${score(scores.graphScore)}, semantic counts ${score(parts.alpha)} of 1`,
     `    ${summaryOf(tool.description)}`,
     ...related.map(
       (other) => `    ${other.relation.replaceAll('_', ' ')} ${other.toolId} (${score(other.score)})`,

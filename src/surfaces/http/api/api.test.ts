@@ -105,11 +105,12 @@ test('[API-3] /api/servers tells what each server is doing', async () => {
 test('[API-4] /api/search passes query, limit, server and context on, and gives the scores in parts', async () => {
   const asked: SearchQuery[] = [];
   const tool = sampleTool('files', 'read');
+  const parts = { whole: 0.5, clause: 0.25, lexical: 1, name: 0, alpha: 0.8 };
   const gateway = handMadeGateway({
     async searchTools(query) {
       asked.push(query);
       const related = [{ toolId: 'files:write', relation: 'often_after', score: 0.5 }] as const;
-      return [{ tool, lexicalScore: 1, semanticScore: 0.75, graphScore: 0, finalScore: 0.75, related }];
+      return [{ tool, semanticScore: 0.75, graphScore: 0, finalScore: 0.75, parts, related }];
     },
   });
   const { ask } = await serve(gateway);
@@ -123,10 +124,10 @@ test('[API-4] /api/search passes query, limit, server and context on, and gives 
       server_id: 'files',
       description: tool.description,
       input_schema: tool.inputSchema,
-      lexical_score: 1,
       semantic_score: 0.75,
       graph_score: 0,
       final_score: 0.75,
+      parts,
       related_tools: [{ tool_id: 'files:write', relation: 'often_after', score: 0.5 }],
     },
   ]);

@@ -216,7 +216,8 @@ test('[API-16] a capability is run, renamed, quarantined and forgotten by POST',
 test('[API-4] /api/search gives signatures when asked', async () => {
   const { get } = await serve({
     async searchTools({ signatures }) {
-      const scores = { lexicalScore: 0, semanticScore: 0, graphScore: 0, finalScore: 0, related: [] };
+      const parts = { whole: 0, clause: 0, lexical: 0, name: 0, alpha: 1 };
+      const scores = { semanticScore: 0, graphScore: 0, finalScore: 0, parts, related: [] };
       return [{ tool: sampleTool('a', 'b'), ...(signatures && { signature: 'mcp.a.b()' }), ...scores }];
     },
   });

@@ -126,7 +126,8 @@ test('[MCP-28] code that needs approval says what is asked and how to go on', as
 
 test('[MCP-29] search gives TypeScript signatures when asked; tools that code used are its context', async () => {
   const queries: SearchQuery[] = [];
-  const scores = { lexicalScore: 0, semanticScore: 0, graphScore: 0, finalScore: 0, related: [] };
+  const parts = { whole: 0, clause: 0, lexical: 0, name: 0, alpha: 1 };
+  const scores = { semanticScore: 0, graphScore: 0, finalScore: 0, parts, related: [] };
   const { execute, client } = await open(
     { toolsUsed: ['a:one', 'a:two'] },
     {

@@ -5,9 +5,9 @@ import type { Approval, JsonObject } from '../../../engine/ports.ts';
 
 /** What goes over the wire has snake_case names. */
 
-/** The fields the tool's contract names; how the wording scored is for people who look into a ranking. */
+/** The fields the tool's contract names; what a score is made of is for people who look into a ranking. */
 export function toolHitToWire(hit: SearchHit): JsonObject {
-  const { lexical_score: _, ...promised } = hitToWire(hit);
+  const { parts: _, ...promised } = hitToWire(hit);
   return promised;
 }
 

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { clauses } from './clauses.ts';
+
+test('[SEARCH-5] an intent is cut at its sentences, list items, commas and steps', () => {
+  expect(
+    clauses(
+      'Find flights to Rome, Italy under 1,500 euros and book the cheapest one. Then write me a summary:\n- a table of prices\n- the total of all',
+    ),
+  ).toEqual([
+    'Find flights to Rome,',
+    'Italy under 1,500 euros',
+    'and book the cheapest one.',
+    'Then write me a summary:',
+    '- a table of prices',
+    '- the total of all',
+  ]);
+});
+
+test('[SEARCH-5] what is too short to be a wish stays with its neighbour', () => {
+  expect(clauses('read a file')).toEqual(['read a file']);
+  expect(clauses('Hi! Please read my mail, OK? Thanks.')).toEqual(['Hi! Please read my mail, OK? Thanks.']);
+  expect(clauses('rock and roll')).toEqual(['rock and roll']);
+});
+
+test('[SEARCH-5] scripts without spaces are cut at their own marks', () => {
+  expect(clauses('搜索今天的新闻，然后发送邮件给我。谢谢')).toEqual([
+    '搜索今天的新闻，',
+    '然后发送邮件给我。 谢谢',
+  ]);
+});
+
+test('[SEARCH-5] of a very long text the first clauses count; an empty one has none', () => {
+  expect(clauses('do one more thing now, '.repeat(1000))).toHaveLength(16);
+  expect(clauses('')).toEqual([]);
+  expect(clauses(' \n ')).toEqual([]);
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { createBm25 } from './bm25.ts';
+import { SHIPPED_WEIGHTS } from './search-weights.ts';
+import { lexicalScores, textScores } from './text-scores.ts';
+
+const NO_NAMES = new Map<number, number>();
+
+test('[SEARCH-7] the whole query, its best clause and its words are fused with the shipped weights', () => {
+  const { whole, clause, lexical } = SHIPPED_WEIGHTS;
+  expect(whole + clause + lexical).toBeCloseTo(1, 12);
+  const cosines = { whole: [0.5, 0.1], clauses: [[0.2, 0.6]] };
+  const scores = textScores(Float64Array.of(0.25, 0), cosines, NO_NAMES);
+  expect([...scores.clause].map((score) => score.toFixed(6))).toEqual(['-0.200000', '0.200000']);
+  expect(scores.fused[0]).toBeCloseTo(whole * 0.5 + clause * -0.2 + lexical * 0.25, 12);
+  expect(scores.fused[1]).toBeCloseTo(whole * 0.1 + clause * 0.2, 12);
+});
+
+test('[SEARCH-7] a clause that is like every tool speaks for none of them', () => {
+  const about = [0.1, 0.5, 0.1];
+  const empty = [0.6, 0.6, 0.6];
+  const { clause } = textScores(new Float64Array(3), { whole: about, clauses: [about, empty] }, NO_NAMES);
+  expect(clause[1]).toBeGreaterThan(0.2);
+  expect(clause[0]).toBeCloseTo(0, 12);
+});
+
+test('[SEARCH-7] a tool without a vector counts as average, and without any words alone decide', () => {
+  const cosines = { whole: [0.2, Number.NaN, 0.4], clauses: [[0.2, Number.NaN, 0.4]] };
+  const scores = textScores(new Float64Array(3), cosines, NO_NAMES);
+  expect(scores.whole[1]).toBeCloseTo(0.3, 12);
+  expect(scores.clause[1]).toBeCloseTo(0, 12);
+  const nothing = { whole: [Number.NaN, Number.NaN], clauses: [[Number.NaN, Number.NaN]] };
+  const lexical = Float64Array.of(0.5, 0.25);
+  expect(textScores(lexical, nothing, NO_NAMES).fused).toEqual(textScores(lexical, null, NO_NAMES).fused);
+});
+
+test('[SEARCH-7] a name lifts a tool over all others and keeps the order of those that share it', () => {
+  const lexical = Float64Array.of(0.3, 0.9, 0.2);
+  const cosines = { whole: [0.1, 0.9, 0], clauses: [[0.1, 0.9, 0]] };
+  const named = new Map([
+    [0, 1],
+    [2, 1],
+  ]);
+  const { fused } = textScores(lexical, cosines, named);
+  expect(fused[0]).toBeGreaterThan(fused[2]!);
+  expect(fused[2]).toBeGreaterThan(fused[1]!);
+  expect(Math.max(...fused)).toBeLessThan(1);
+});
+
+test('[SEARCH-7] the share of words stays below 1 without being cut, however long the query', () => {
+  const index = createBm25([['a', 'b'], ['a', 'c', 'd'], ['e']]);
+  const [exact, other, none] = lexicalScores(index, ['a', 'b', 'a', 'b']);
+  expect(exact).toBeGreaterThan(other!);
+  expect(exact).toBeLessThan(1);
+  expect(none).toBe(0);
+  expect([...lexicalScores(index, ['unknown'])]).toEqual([0, 0, 0]);
+  expect([...lexicalScores(index, [])]).toEqual([0, 0, 0]);
+});

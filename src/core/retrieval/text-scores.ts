@@ -1,0 +1,79 @@
+import type { Bm25Index } from './bm25.ts';
+import { type SearchWeights, SHIPPED_WEIGHTS } from './search-weights.ts';
+
+const DEFAULTS = {
+  /** Half of the lexical score is reached at this many square roots of the query's ideal BM25. */
+  lexicalHalf: 4,
+  /** How far a name lifts a tool toward 1. Below 1, so that tools of one name keep their order. */
+  nameLift: 0.95,
+};
+
+/** The parts of a query's text scores, one value per tool each. */
+export interface TextScores {
+  readonly whole: Float64Array;
+  readonly clause: Float64Array;
+  readonly lexical: Float64Array;
+  /** Names that the query spells out, by tool. */
+  readonly named: ReadonlyMap<number, number>;
+  /** The parts together. */
+  readonly fused: Float64Array;
+}
+
+/** What is known of the query's meaning: cosines with each tool, NaN where a tool has no vector yet. */
+export interface QueryCosines {
+  readonly whole: ArrayLike<number>;
+  /** One row per clause. */
+  readonly clauses: readonly ArrayLike<number>[];
+}
+
+/**
+ * Fuses wording and meaning. Nothing is clamped or rounded, so tools tie only if all their parts do;
+ * without cosines (nothing is embedded yet) words alone decide.
+ */
+export function textScores(
+  lexical: Float64Array,
+  cosines: QueryCosines | null,
+  named: ReadonlyMap<number, number>,
+  weights: SearchWeights = SHIPPED_WEIGHTS,
+): TextScores {
+  const whole = cosines ? withoutGaps(cosines.whole) : new Float64Array(lexical.length);
+  const clause = cosines ? bestClause(cosines.clauses, lexical.length) : new Float64Array(lexical.length);
+  const fused = lexical.map(
+    (score, i) => weights.whole * whole[i]! + weights.clause * clause[i]! + weights.lexical * score,
+  );
+  for (const [i, name] of named) fused[i]! += DEFAULTS.nameLift * name * (1 - fused[i]!);
+  return { whole, clause, lexical, named, fused };
+}
+
+/**
+ * BM25 on a scale from 0 to 1 that fits queries of any length. By chance a longer query shares more
+ * words with every tool, and the spread of a sum of many such words grows with its square root.
+ */
+export function lexicalScores(index: Bm25Index, query: readonly string[]): Float64Array {
+  const half = DEFAULTS.lexicalHalf * Math.sqrt(index.ideal(query));
+  return index.scores(query).map((score) => (score === 0 ? 0 : score / (score + half)));
+}
+
+/**
+ * For each tool the clause that speaks for it most: a long intent names several things to do, and no
+ * one tool is like all of it. A clause that is somewhat like every tool ("and show me the results")
+ * speaks for none, so its mean over all tools is taken off.
+ */
+function bestClause(clauses: readonly ArrayLike<number>[], size: number): Float64Array {
+  const best = new Float64Array(size).fill(clauses.length === 0 ? 0 : Number.NEGATIVE_INFINITY);
+  for (const cosines of clauses) {
+    const full = withoutGaps(cosines);
+    const mean = full.reduce((sum, cosine) => sum + cosine, 0) / size;
+    for (let i = 0; i < size; i++) best[i] = Math.max(best[i]!, full[i]! - mean);
+  }
+  return best;
+}
+
+/** A tool without a vector is taken to be as like the query as tools are on average. */
+function withoutGaps(cosines: ArrayLike<number>): Float64Array {
+  const full = Float64Array.from(cosines);
+  const known = full.filter((cosine) => !Number.isNaN(cosine));
+  if (known.length === full.length) return full;
+  const mean = known.length === 0 ? 0 : known.reduce((sum, cosine) => sum + cosine, 0) / known.length;
+  return full.map((cosine) => (Number.isNaN(cosine) ? mean : cosine));
+}
