@@ -18,6 +18,7 @@ import { executeWorkflow } from './execute-workflow.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, Gateway } from './gateway.ts';
 import { capabilityAlternatives } from './graph/capability-alternatives.ts';
+import { graphForSearch } from './graph/graph-for-search.ts';
 import { createGraphShelf } from './graph/graph-shelf.ts';
 import { openLiveGraph } from './graph/live-graph.ts';
 import { inventoryLine, serverReports, statsOf } from './inventory.ts';
@@ -112,6 +113,7 @@ export async function createGateway(
     acceptDefinition: catalogue.accept,
   });
 
+  const searchGraph = graphForSearch(graph.current, catalogue.current);
   const findCapabilities = (query: string, limit: number) =>
     searchCapabilities(capabilities.all(), embedder, remembering, query, limit);
 
@@ -141,7 +143,7 @@ export async function createGateway(
     inventory: () => inventory,
 
     async searchTools(query) {
-      const hits = await search(catalogue.current(), embedder, query);
+      const hits = await search(catalogue.current(), embedder, query, searchGraph);
       if (!query.signatures) return hits;
       return hits.map((hit) => ({ ...hit, signature: toolSignature(hit.tool, outputs.of(hit.tool.id)) }));
     },

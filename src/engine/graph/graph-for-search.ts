@@ -4,9 +4,10 @@ import { relationOf } from '../../core/graph/neighbours.ts';
 import { Relatedness } from '../../core/graph/relatedness.ts';
 import type { GraphSnapshot } from '../../core/graph/snapshot.ts';
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';
-import { kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
+import { kindOf, type NodeId, parseToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue.ts';
 import type { SearchHit } from '../gateway.ts';
+import type { SearchGraph } from '../search.ts';
 
 const DEFAULTS = {
   /** Tools told as related to a hit. */
@@ -15,10 +16,21 @@ const DEFAULTS = {
   similar: 5,
 };
 
-/** How much of a score is meaning, and what the graph says of each tool; 0 for those it does not name. */
-export interface ContextScores {
-  readonly alpha: number;
-  readonly scores: ReadonlyMap<NodeId, number>;
+/** What search asks of the graph as it is at the moment. */
+export function graphForSearch(graph: () => TypedGraph, catalogue: () => Catalogue): SearchGraph {
+  return {
+    context: (tools) => contextScores(graph(), catalogue(), tools.flatMap(readToolId)),
+    related: (tool) => relatedTools(graph(), catalogue(), tool),
+  };
+}
+
+/** None for what is no tool id: a context is a hint, not an order. */
+function readToolId(text: string): ToolId[] {
+  try {
+    return [parseToolId(text)];
+  } catch {
+    return [];
+  }
 }
 
 const known = new WeakMap<GraphSnapshot, Relatedness>();
@@ -34,11 +46,11 @@ function relatednessOf(graph: TypedGraph): Relatedness {
 }
 
 /** What the graph says about tools next to those used so far; unknown ones say nothing. */
-export function contextScores(
+function contextScores(
   graph: TypedGraph,
   catalogue: Catalogue,
   context: readonly ToolId[],
-): ContextScores {
+): ReturnType<SearchGraph['context']> {
   const met = context.filter((tool) => graph.has(tool) || catalogue.get(tool));
   if (met.length === 0) return { alpha: 1, scores: new Map() };
   const scores = relatednessOf(graph).toContext(met);
@@ -48,7 +60,7 @@ export function contextScores(
 }
 
 /** Tools that keep a hit company, by runs; best first. */
-export function relatedTools(graph: TypedGraph, catalogue: Catalogue, tool: ToolId): SearchHit['related'] {
+function relatedTools(graph: TypedGraph, catalogue: Catalogue, tool: ToolId): SearchHit['related'] {
   const accepts = (node: NodeId) => kindOf(node) === 'tool' && catalogue.get(node as ToolId) !== undefined;
   return relatednessOf(graph)
     .top(tool, { limit: DEFAULTS.related, accepts })
