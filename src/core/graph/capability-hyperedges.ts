@@ -15,7 +15,7 @@ const COMPLETION_COST = 1 / weight('contains', 'observed');
  * the whole of it, where runs say so (see `waitsForAll`).
  */
 export function capabilityHyperedges(snapshot: GraphSnapshot, uses: readonly CapabilityUse[]): Hyperedge[] {
-  const { offsets, columns, values, origins, rows } = snapshot.directed(ORDER_BEARING).out;
+  const { offsets, columns, values, origins, rows } = snapshot.directed(ORDER_BEARING);
   const arcs: Hyperedge[] = [];
   for (let row = 0; row < rows; row++) {
     for (let entry = offsets[row]!; entry < offsets[row + 1]!; entry++) {

@@ -1,19 +1,22 @@
-/** Compressed sparse rows: row `u` holds entries `offsets[u]` to `offsets[u + 1] - 1`, by ascending column. */
+/**
+ * Compressed sparse rows: row `u` holds entries `offsets[u]` to `offsets[u + 1] - 1`, by ascending column.
+ * Indices are signed: V8 loads them as small integers, unsigned ones it has to convert first.
+ */
 export interface Csr {
   readonly rows: number;
   /** [rows + 1] */
-  readonly offsets: Uint32Array;
+  readonly offsets: Int32Array;
   /** [entries] */
-  readonly columns: Uint32Array;
+  readonly columns: Int32Array;
   /** [entries], greater than 0 */
   readonly values: Float64Array;
   /** [entries] Which of the triples it was made from. */
-  readonly origins: Uint32Array;
+  readonly origins: Int32Array;
 }
 
 export interface Triples {
-  readonly rows: Uint32Array;
-  readonly columns: Uint32Array;
+  readonly rows: Int32Array;
+  readonly columns: Int32Array;
   readonly values: Float64Array;
 }
 
@@ -24,10 +27,10 @@ export interface Triples {
 export function compressRows(size: number, triples: Triples): Csr {
   const byColumn = countingSort(size, triples.columns, identity(triples.columns.length));
   const order = countingSort(size, triples.rows, byColumn);
-  const offsets = new Uint32Array(size + 1);
-  const columns = new Uint32Array(order.length);
+  const offsets = new Int32Array(size + 1);
+  const columns = new Int32Array(order.length);
   const values = new Float64Array(order.length);
-  const origins = new Uint32Array(order.length);
+  const origins = new Int32Array(order.length);
   let entries = 0;
   let row = -1;
   for (let i = 0; i < order.length; i++) {
@@ -56,38 +59,18 @@ export function compressRows(size: number, triples: Triples): Csr {
   };
 }
 
-/** Rows become columns. */
-export function transpose(matrix: Csr): Csr {
-  const rows = new Uint32Array(matrix.columns.length);
-  for (let row = 0; row < matrix.rows; row++) rows.fill(row, matrix.offsets[row], matrix.offsets[row + 1]);
-  const order = countingSort(matrix.rows, matrix.columns, identity(rows.length));
-  const offsets = new Uint32Array(matrix.rows + 1);
-  for (let entry = 0; entry < order.length; entry++) offsets[matrix.columns[entry]! + 1]!++;
-  for (let row = 0; row < matrix.rows; row++) offsets[row + 1]! += offsets[row]!;
-  const columns = new Uint32Array(order.length);
-  const values = new Float64Array(order.length);
-  const origins = new Uint32Array(order.length);
-  for (let to = 0; to < order.length; to++) {
-    const entry = order[to]!;
-    columns[to] = rows[entry]!;
-    values[to] = matrix.values[entry]!;
-    origins[to] = matrix.origins[entry]!;
-  }
-  return { rows: matrix.rows, offsets, columns, values, origins };
-}
-
-function identity(length: number): Uint32Array {
-  const order = new Uint32Array(length);
+function identity(length: number): Int32Array {
+  const order = new Int32Array(length);
   for (let i = 0; i < length; i++) order[i] = i;
   return order;
 }
 
 /** `order` stably sorted by `keys[…]`, which are below `size`. */
-function countingSort(size: number, keys: Uint32Array, order: Uint32Array): Uint32Array {
-  const next = new Uint32Array(size + 1);
+function countingSort(size: number, keys: Int32Array, order: Int32Array): Int32Array {
+  const next = new Int32Array(size + 1);
   for (let i = 0; i < keys.length; i++) next[keys[i]! + 1]!++;
   for (let key = 0; key < size; key++) next[key + 1]! += next[key]!;
-  const sorted = new Uint32Array(order.length);
+  const sorted = new Int32Array(order.length);
   for (let i = 0; i < order.length; i++) {
     const item = order[i]!;
     sorted[next[keys[item]!]!++] = item;

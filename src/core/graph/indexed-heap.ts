@@ -1,16 +1,16 @@
 /** A binary heap of whole numbers, least key first; of equal keys the lower number. Keys may change. */
 export class IndexedHeap {
-  #items: Uint32Array;
+  #items: Int32Array;
   #keys: Float64Array;
   /** Place of each item in the heap, plus 1; 0 when it is not there. */
-  #places: Uint32Array;
+  #places: Int32Array;
   #length = 0;
 
   /** Items from `size` on are taken too, and make it grow. */
   constructor(size: number) {
-    this.#items = new Uint32Array(size);
+    this.#items = new Int32Array(size);
     this.#keys = new Float64Array(size);
-    this.#places = new Uint32Array(size);
+    this.#places = new Int32Array(size);
   }
 
   get length(): number {
@@ -42,7 +42,7 @@ export class IndexedHeap {
   }
 
   #grow(size: number): void {
-    const [items, keys, places] = [new Uint32Array(size), new Float64Array(size), new Uint32Array(size)];
+    const [items, keys, places] = [new Int32Array(size), new Float64Array(size), new Int32Array(size)];
     items.set(this.#items);
     keys.set(this.#keys);
     places.set(this.#places);

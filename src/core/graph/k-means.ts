@@ -6,8 +6,8 @@ const DEFAULTS = { restarts: 8, maxIterations: 50 };
  * Lloyd's k-means, started by k-means++ (Arthur & Vassilvitskii, 2007); the best of several starts.
  * `points` is [rows x columns], row-major. Answers the cluster of each row.
  */
-export function kMeans(points: Float64Array, columns: number, k: number, random: Random): Uint32Array {
-  let best = { labels: new Uint32Array(points.length / columns), error: Number.POSITIVE_INFINITY };
+export function kMeans(points: Float64Array, columns: number, k: number, random: Random): Int32Array {
+  let best = { labels: new Int32Array(points.length / columns), error: Number.POSITIVE_INFINITY };
   for (let start = 0; start < DEFAULTS.restarts; start++) {
     const found = settle(points, columns, startingCentres(points, columns, k, random));
     if (found.error < best.error) best = found;
@@ -18,7 +18,7 @@ export function kMeans(points: Float64Array, columns: number, k: number, random:
 function settle(points: Float64Array, columns: number, centres: Float64Array) {
   const rows = points.length / columns;
   const k = centres.length / columns;
-  const labels = new Uint32Array(rows);
+  const labels = new Int32Array(rows);
   let error = Number.POSITIVE_INFINITY;
   for (let iteration = 0; iteration < DEFAULTS.maxIterations; iteration++) {
     let nextError = 0;
@@ -43,11 +43,11 @@ function settle(points: Float64Array, columns: number, centres: Float64Array) {
 function moveCentres(
   points: Float64Array,
   columns: number,
-  labels: Uint32Array,
+  labels: Int32Array,
   centres: Float64Array,
 ): void {
   const sums = new Float64Array(centres.length);
-  const sizes = new Uint32Array(centres.length / columns);
+  const sizes = new Int32Array(centres.length / columns);
   for (const [row, label] of labels.entries()) {
     sizes[label]!++;
     for (let c = 0; c < columns; c++) sums[label * columns + c]! += points[row * columns + c]!;

@@ -23,34 +23,30 @@ export function pageRank(snapshot: GraphSnapshot): Map<NodeId, number> {
 
 function rankRows(snapshot: GraphSnapshot): Float64Array {
   const { damping, tolerance, maxIterations } = DEFAULTS;
-  const { out, in: into } = snapshot.directed();
-  const size = out.rows;
-  const strength = new Float64Array(size);
+  const { rows: size, offsets, columns: ends, values } = snapshot.directed();
+  const starts = new Int32Array(ends.length);
+  /** Per edge the share of its start's rank that it passes on. */
+  const shares = new Float64Array(ends.length);
   for (let node = 0; node < size; node++) {
-    for (let entry = out.offsets[node]!; entry < out.offsets[node + 1]!; entry++) {
-      strength[node]! += out.values[entry]!;
+    const [first, last] = [offsets[node]!, offsets[node + 1]!];
+    let strength = 0;
+    for (let edge = first; edge < last; edge++) strength += values[edge]!;
+    for (let edge = first; edge < last; edge++) {
+      starts[edge] = node;
+      shares[edge] = values[edge]! / strength;
     }
-  }
-  const { offsets, columns } = into;
-  // Per edge the share of its start's rank that it passes on.
-  const shares = new Float64Array(columns.length);
-  for (let entry = 0; entry < shares.length; entry++) {
-    shares[entry] = into.values[entry]! / strength[columns[entry]!]!;
   }
   let ranks = new Float64Array(size).fill(1 / size);
   let next = new Float64Array(size);
   for (let iteration = 0; iteration < maxIterations; iteration++) {
-    let stuck = 0;
-    for (let node = 0; node < size; node++) if (strength[node] === 0) stuck += ranks[node]!;
-    const base = (1 - damping + damping * stuck) / size;
+    passOn(starts, ends, shares, ranks, next);
+    // What did not go along an edge (jumps, and nodes without a way out) goes to all alike.
+    let received = 0;
+    for (let node = 0; node < size; node++) received += next[node]!;
+    const base = (1 - damping * received) / size;
     let change = 0;
     for (let node = 0; node < size; node++) {
-      let received = 0;
-      const end = offsets[node + 1]!;
-      for (let entry = offsets[node]!; entry < end; entry++) {
-        received += ranks[columns[entry]!]! * shares[entry]!;
-      }
-      const rank = base + damping * received;
+      const rank = base + damping * next[node]!;
       change += Math.abs(rank - ranks[node]!);
       next[node] = rank;
     }
@@ -58,4 +54,18 @@ function rankRows(snapshot: GraphSnapshot): Float64Array {
     if (change < tolerance) break;
   }
   return ranks;
+}
+
+/** Edge by edge instead of node by node: one loop without a branch is what the processor likes best. */
+function passOn(
+  starts: Int32Array,
+  ends: Int32Array,
+  shares: Float64Array,
+  ranks: Float64Array,
+  received: Float64Array,
+): void {
+  received.fill(0);
+  for (let edge = 0; edge < starts.length; edge++) {
+    received[ends[edge]!]! += ranks[starts[edge]!]! * shares[edge]!;
+  }
 }

@@ -51,7 +51,7 @@ export class Relatedness {
   // What one query adds up; only what it touched is cleared after it.
   readonly #sums: Float64Array;
   readonly #shared: Float64Array;
-  readonly #touched: Uint32Array;
+  readonly #touched: Int32Array;
 
   constructor(snapshot: GraphSnapshot) {
     const rows = snapshot.undirected();
@@ -68,7 +68,7 @@ export class Relatedness {
     }
     this.#sums = new Float64Array(rows.rows);
     this.#shared = new Float64Array(rows.rows);
-    this.#touched = new Uint32Array(rows.rows);
+    this.#touched = new Int32Array(rows.rows);
   }
 
   /** 0 when nothing connects them or one is unknown; 1 for direct neighbours and for a node with itself. */

@@ -20,8 +20,6 @@ export interface ShortestPath {
   readonly cost: number;
 }
 
-const UNREACHED = 0xffffffff;
-
 /**
  * Dijkstra (1959) with cost 1 / weight, so that well-proven edges are short. Null when no path leads
  * there or a node is unknown; of equally short paths always the same one.
@@ -34,10 +32,10 @@ export function shortestPath(
 ): ShortestPath | null {
   const [source, target] = [snapshot.indexOf(from), snapshot.indexOf(to)];
   if (source === undefined || target === undefined) return null;
-  const { offsets, columns, values, origins, rows } = snapshot.directed(types).out;
+  const { offsets, columns, values, origins, rows } = snapshot.directed(types);
   const costs = new Float64Array(rows).fill(Number.POSITIVE_INFINITY);
-  const previous = new Uint32Array(rows).fill(UNREACHED);
-  const via = new Uint32Array(rows);
+  const previous = new Int32Array(rows);
+  const via = new Int32Array(rows);
   const open = new IndexedHeap(rows);
   costs[source] = 0;
   open.set(source, 0);

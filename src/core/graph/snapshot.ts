@@ -1,13 +1,7 @@
 import { EDGE_TYPES, type EdgeType } from '../vocabulary/edge.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
-import { type Csr, compressRows, transpose } from './csr.ts';
+import { type Csr, compressRows, type Triples } from './csr.ts';
 import type { GraphEdge } from './graph-edge.ts';
-
-/** Both ways of the same directed edges; parallel ones count once, with the greatest weight. */
-export interface DirectedRows {
-  readonly out: Csr;
-  readonly in: Csr;
-}
 
 /** Nodes in order of id, and the place of each. */
 export interface NodeOrder {
@@ -26,31 +20,31 @@ export function orderNodes(ids: Iterable<NodeId>): NodeOrder {
  */
 export class GraphSnapshot {
   readonly nodes: readonly NodeId[];
-  /** In order of type, else in any. */
+  /** In any order. */
   readonly edges: readonly GraphEdge[];
   /** [nodes] Runs seen on a node's edges, added up; 0: nothing was ever observed there. */
   readonly evidence: Float64Array;
   readonly #index: ReadonlyMap<NodeId, number>;
-  readonly #from: Uint32Array;
-  readonly #to: Uint32Array;
+  readonly #from: Int32Array;
+  readonly #to: Int32Array;
   readonly #weights: Float64Array;
-  readonly #directed = new Map<string, DirectedRows>();
+  /** [edges] Place in `EDGE_TYPES`. */
+  readonly #types: Uint8Array;
+  readonly #directed = new Map<string, Csr>();
   #undirected: Csr | undefined;
 
   constructor(
     { nodes, index }: NodeOrder,
-    unordered: Iterable<GraphEdge>,
+    edges: readonly GraphEdge[],
     weightOf: (edge: GraphEdge) => number,
   ) {
-    // Of parallel edges with equal weights the first is told, so their order must not be that of arrival.
-    const byType = Map.groupBy(unordered, ({ type }) => type);
-    const edges = EDGE_TYPES.flatMap((type) => byType.get(type) ?? []);
     this.nodes = nodes;
     this.edges = edges;
     this.#index = index;
-    this.#from = new Uint32Array(edges.length);
-    this.#to = new Uint32Array(edges.length);
+    this.#from = new Int32Array(edges.length);
+    this.#to = new Int32Array(edges.length);
     this.#weights = new Float64Array(edges.length);
+    this.#types = new Uint8Array(edges.length);
     this.evidence = new Float64Array(nodes.length);
     for (let i = 0; i < edges.length; i++) {
       const edge = edges[i]!;
@@ -58,6 +52,7 @@ export class GraphSnapshot {
       this.#from[i] = from;
       this.#to[i] = to;
       this.#weights[i] = weightOf(edge);
+      this.#types[i] = EDGE_TYPES.indexOf(edge.type);
       this.evidence[from]! += edge.observedCount;
       this.evidence[to]! += edge.observedCount;
     }
@@ -68,12 +63,13 @@ export class GraphSnapshot {
     return this.#index.get(node);
   }
 
-  /** Edges of these types. */
-  directed(types: readonly EdgeType[] = EDGE_TYPES): DirectedRows {
-    const key = EDGE_TYPES.filter((type) => types.includes(type)).join();
+  /** Rows are where edges of these types start; parallel ones count once, with the greatest weight. */
+  directed(types: readonly EdgeType[] = EDGE_TYPES): Csr {
+    const wanted = [...new Set(types.map((type) => EDGE_TYPES.indexOf(type)))].sort();
+    const key = wanted.join();
     let rows = this.#directed.get(key);
     if (!rows) {
-      rows = this.#compress(new Set(types));
+      rows = this.#compress(wanted);
       this.#directed.set(key, rows);
     }
     return rows;
@@ -81,46 +77,50 @@ export class GraphSnapshot {
 
   /** Neighbours by an edge of any type and direction; the value is the greatest weight between the two. */
   undirected(): Csr {
-    if (!this.#undirected) {
-      const { out } = this.directed();
-      const entries = out.columns.length;
-      const triples = {
-        rows: new Uint32Array(2 * entries),
-        columns: new Uint32Array(2 * entries),
-        values: new Float64Array(2 * entries),
-      };
-      for (let row = 0; row < out.rows; row++) {
-        for (let entry = out.offsets[row]!; entry < out.offsets[row + 1]!; entry++) {
-          const column = out.columns[entry]!;
-          triples.rows[entry] = row;
-          triples.columns[entry] = column;
-          triples.rows[entries + entry] = column;
-          triples.columns[entries + entry] = row;
-        }
-      }
-      triples.values.set(out.values);
-      triples.values.set(out.values, entries);
-      this.#undirected = compressRows(out.rows, triples);
-    }
+    this.#undirected ??= compressRows(this.nodes.length, bothWays(this.directed()));
     return this.#undirected;
   }
 
-  #compress(types: ReadonlySet<EdgeType>): DirectedRows {
-    const kept = new Uint32Array(this.edges.length);
+  #compress(types: readonly number[]): Csr {
+    // Type by type: which of several equal edges is told must not depend on which came first.
+    const kept = new Int32Array(this.edges.length);
     let count = 0;
-    for (let i = 0; i < kept.length; i++) if (types.has(this.edges[i]!.type)) kept[count++] = i;
-    const triples = {
-      rows: new Uint32Array(count),
-      columns: new Uint32Array(count),
-      values: new Float64Array(count),
-    };
-    for (let i = 0; i < count; i++) {
-      triples.rows[i] = this.#from[kept[i]!]!;
-      triples.columns[i] = this.#to[kept[i]!]!;
-      triples.values[i] = this.#weights[kept[i]!]!;
+    for (const type of types) {
+      for (let i = 0; i < kept.length; i++) if (this.#types[i] === type) kept[count++] = i;
     }
-    const out = compressRows(this.nodes.length, triples);
-    for (let entry = 0; entry < out.origins.length; entry++) out.origins[entry] = kept[out.origins[entry]!]!;
-    return { out, in: transpose(out) };
+    const triples = emptyTriples(count);
+    for (let i = 0; i < count; i++) {
+      const edge = kept[i]!;
+      triples.rows[i] = this.#from[edge]!;
+      triples.columns[i] = this.#to[edge]!;
+      triples.values[i] = this.#weights[edge]!;
+    }
+    const rows = compressRows(this.nodes.length, triples);
+    for (let i = 0; i < rows.origins.length; i++) rows.origins[i] = kept[rows.origins[i]!]!;
+    return rows;
   }
+}
+
+function bothWays({ rows, offsets, columns, values }: Csr): Triples {
+  const count = columns.length;
+  const triples = emptyTriples(2 * count);
+  for (let row = 0; row < rows; row++) {
+    for (let entry = offsets[row]!; entry < offsets[row + 1]!; entry++) {
+      triples.rows[entry] = row;
+      triples.columns[entry] = columns[entry]!;
+      triples.rows[count + entry] = columns[entry]!;
+      triples.columns[count + entry] = row;
+    }
+  }
+  triples.values.set(values);
+  triples.values.set(values, count);
+  return triples;
+}
+
+function emptyTriples(count: number): Triples {
+  return {
+    rows: new Int32Array(count),
+    columns: new Int32Array(count),
+    values: new Float64Array(count),
+  };
 }

@@ -34,8 +34,8 @@ export interface SpectralClusters {
 interface Bipartite {
   readonly capabilities: readonly NodeId[];
   readonly tools: readonly NodeId[];
-  readonly rows: Uint32Array;
-  readonly columns: Uint32Array;
+  readonly rows: Int32Array;
+  readonly columns: Int32Array;
   readonly values: Float64Array;
 }
 
@@ -90,8 +90,8 @@ function bipartite(uses: readonly CapabilityUse[], weights: UseWeights): Biparti
   return {
     capabilities: sorted.map(({ capability }) => capability),
     tools,
-    rows: Uint32Array.from(entries, ({ row }) => row),
-    columns: Uint32Array.from(entries, ({ column }) => column),
+    rows: Int32Array.from(entries, ({ row }) => row),
+    columns: Int32Array.from(entries, ({ column }) => column),
     values: Float64Array.from(
       entries,
       ({ row, column, value }) => value / Math.sqrt(rowSums[row]! * columnSums[column]!),
@@ -105,7 +105,7 @@ function singularVectors(matrix: Bipartite, wanted: number, random: Random) {
   const isTall = capabilities.length > tools.length;
   const [small, large] = isTall ? [tools.length, capabilities.length] : [capabilities.length, tools.length];
   const [here, there] = isTall ? [columns, rows] : [rows, columns];
-  const across = (vector: Float64Array, from: Uint32Array, to: Uint32Array, product: Float64Array) => {
+  const across = (vector: Float64Array, from: Int32Array, to: Int32Array, product: Float64Array) => {
     product.fill(0);
     for (let i = 0; i < entries.length; i++) product[to[i]!]! += entries[i]! * vector[from[i]!]!;
   };
@@ -170,7 +170,7 @@ function embed(vectors: readonly Float64Array[], size: number, count: number): F
   return points;
 }
 
-function inOrderOfAppearance(labels: Uint32Array): number[] {
+function inOrderOfAppearance(labels: Int32Array): number[] {
   const names = new Map<number, number>();
   return Array.from(labels, (label) => {
     if (!names.has(label)) names.set(label, names.size);

@@ -95,7 +95,9 @@ export class TypedGraph {
   /** The graph as it is now, for algorithms; made when first asked for after a change. */
   snapshot(): GraphSnapshot {
     this.#order ??= orderNodes(this.#nodes.keys());
-    this.#snapshot ??= new GraphSnapshot(this.#order, this.#edges.values(), (edge) => this.weightOf(edge));
+    this.#snapshot ??= new GraphSnapshot(this.#order, [...this.#edges.values()], (edge) =>
+      this.weightOf(edge),
+    );
     return this.#snapshot;
   }
 
