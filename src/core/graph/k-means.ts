@@ -40,12 +40,7 @@ function settle(points: Float64Array, columns: number, centres: Float64Array) {
 }
 
 /** To the mean of their points; one without points stays. */
-function moveCentres(
-  points: Float64Array,
-  columns: number,
-  labels: Int32Array,
-  centres: Float64Array,
-): void {
+function moveCentres(points: Float64Array, columns: number, labels: Int32Array, centres: Float64Array): void {
   const sums = new Float64Array(centres.length);
   const sizes = new Int32Array(centres.length / columns);
   for (const [row, label] of labels.entries()) {
