@@ -1,12 +1,10 @@
 import { matchesAny } from '../core/policy/glob.ts';
-import { type Bm25Index, createBm25 } from '../core/retrieval/bm25.ts';
-import { createNameIndex, type NameIndex } from '../core/retrieval/name-index.ts';
 import { nearestName } from '../core/retrieval/nearest-name.ts';
-import { toolWords } from '../core/retrieval/tool-words.ts';
 import { parseToolId, type ToolId } from '../core/vocabulary/ids.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { ServerSettings, Settings, Store, VectorIndex } from './ports.ts';
+import { createSearchIndex, type SearchIndex } from './search-index.ts';
 
 export interface CatalogueEntry {
   readonly tool: ToolDefinition;
@@ -18,16 +16,12 @@ export interface CatalogueEntry {
  * The tools as clients see them, in memory: what the store has accepted, less what the settings
  * leave out. Read from the store, so that it is there before any server has started.
  */
-export interface Catalogue {
+export interface Catalogue extends SearchIndex {
   /** In order of id. */
   readonly entries: readonly CatalogueEntry[];
   get(id: ToolId): CatalogueEntry | undefined;
   /** By any spelling; an unknown one is an error that names the nearest. */
   find(text: string): CatalogueEntry;
-  /** In the order of the entries, as `names`. */
-  readonly lexical: Bm25Index;
-  readonly names: NameIndex;
-  readonly vectors: VectorIndex;
 }
 
 export async function readCatalogue(
@@ -53,6 +47,10 @@ export async function readCatalogue(
   }
 
   return {
+    ...createSearchIndex(
+      entries.map(({ tool }) => tool),
+      vectors,
+    ),
     entries,
     get: (id) => byId.get(id),
     find: (text) => {
@@ -61,9 +59,6 @@ export async function readCatalogue(
       if (!entry) throw unknownTool(id, [...byId.keys()]);
       return entry;
     },
-    lexical: createBm25(entries.map(({ tool }) => toolWords(tool))),
-    names: createNameIndex(entries.map(({ tool }) => tool)),
-    vectors,
   };
 }
 

@@ -9,9 +9,9 @@ import {
 } from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';
 import type { NodeId, ToolId } from '../core/vocabulary/ids.ts';
-import type { Catalogue } from './catalogue.ts';
 import type { SearchHit, SearchQuery } from './gateway.ts';
 import type { Embedder } from './ports.ts';
+import type { SearchIndex } from './search-index.ts';
 
 const DEFAULTS = {
   limit: 5,
@@ -37,23 +37,23 @@ const NO_CONTEXT: ReturnType<SearchGraph['context']> = { alpha: 1, scores: new M
  * graph says of the context decides among those that the text brings forward.
  */
 export async function search(
-  catalogue: Catalogue,
+  index: SearchIndex,
   embedder: Embedder,
   query: SearchQuery,
   graph?: SearchGraph,
 ): Promise<SearchHit[]> {
   const limit = Math.min(DEFAULTS.maxLimit, Math.max(1, query.limit ?? DEFAULTS.limit));
-  const scores = await scoreTools(catalogue, embedder, query.query);
+  const scores = await scoreTools(index, embedder, query.query);
   if (!scores) return [];
   const { alpha, scores: inGraph } = graph?.context(query.contextTools ?? []) ?? NO_CONTEXT;
   const candidates = new TopK(DEFAULTS.maxLimit);
-  for (const [i, { tool }] of catalogue.entries.entries()) {
+  for (const [i, tool] of index.tools.entries()) {
     if (query.server === undefined || tool.server === query.server) candidates.offer(i, scores.fused[i]!);
   }
   return candidates
     .sorted()
     .map(({ row, score }): SearchHit => {
-      const { tool } = catalogue.entries[row]!;
+      const tool = index.tools[row]!;
       const graphScore = inGraph.get(tool.id) ?? 0;
       return {
         tool,
@@ -69,34 +69,29 @@ export async function search(
     .map((hit) => (query.includeRelated && graph ? { ...hit, related: graph.related(hit.tool.id) } : hit));
 }
 
-/** The text scores of every tool of the catalogue, in its order; null when there is nothing to compare. */
+/** The text scores of every tool of the index, in its order; null when there is nothing to compare. */
 export async function scoreTools(
-  catalogue: Pick<Catalogue, 'entries' | 'lexical' | 'names' | 'vectors'>,
+  index: SearchIndex,
   embedder: Embedder,
   query: string,
   weights?: SearchWeights,
 ): Promise<TextScores | null> {
   const text = query.trim().slice(0, DEFAULTS.characters);
-  if (text === '' || catalogue.entries.length === 0) return null;
-  const cosines = await cosinesOf(catalogue, embedder, text);
-  return textScores(
-    lexicalScores(catalogue.lexical, words(text)),
-    cosines,
-    catalogue.names.named(text),
-    weights,
-  );
+  if (text === '' || index.tools.length === 0) return null;
+  const cosines = await cosinesOf(index, embedder, text);
+  return textScores(lexicalScores(index.lexical, words(text)), cosines, index.names.named(text), weights);
 }
 
 /** Null where nothing was embedded yet: words alone decide then. */
 async function cosinesOf(
-  { entries, vectors }: Pick<Catalogue, 'entries' | 'vectors'>,
+  { tools, vectors }: SearchIndex,
   embedder: Embedder,
   text: string,
 ): Promise<QueryCosines | null> {
   if (vectors.size === 0) return null;
   const parts = clauses(text);
   const embedded = await embedder.embed(parts.length > 1 ? [text, ...parts] : [text]);
-  const ids = entries.map(({ tool }) => tool.id);
+  const ids = tools.map(({ id }) => id);
   const [whole, ...rest] = embedded.map((vector) => vectors.scores(vector, ids));
   return { whole: whole!, clauses: rest.length > 0 ? rest : [whole!] };
 }

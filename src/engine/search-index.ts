@@ -1,0 +1,23 @@
+import { type Bm25Index, createBm25 } from '../core/retrieval/bm25.ts';
+import { createNameIndex, type NameIndex } from '../core/retrieval/name-index.ts';
+import { toolWords } from '../core/retrieval/tool-words.ts';
+import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import type { VectorIndex } from './ports.ts';
+
+/** What search looks into. The parts speak of tools by their place in `tools`, the vectors by id. */
+export interface SearchIndex {
+  readonly tools: readonly ToolDefinition[];
+  readonly lexical: Bm25Index;
+  readonly names: NameIndex;
+  /** Of those tools that were embedded. */
+  readonly vectors: VectorIndex;
+}
+
+export function createSearchIndex(tools: readonly ToolDefinition[], vectors: VectorIndex): SearchIndex {
+  return {
+    tools,
+    lexical: createBm25(tools.map(toolWords)),
+    names: createNameIndex(tools),
+    vectors,
+  };
+}
