@@ -1,3 +1,4 @@
+import type { GuestFailure } from '../../engine/ports.ts';
 import { type ChildExit, GuestChild } from './guest-child.ts';
 
 const DEFAULTS = {
@@ -12,10 +13,21 @@ export interface PoolOptions {
   readonly spares: number;
   /** Milliseconds after which a child too many is let go. */
   readonly idleMs: number;
+  /** Runs after which a child is replaced by a fresh one. */
+  readonly maxRuns: number;
   readonly onFailedStart: (exit: ChildExit) => void;
 }
 
-type Taken = { readonly ok: true; readonly child: GuestChild } | { readonly ok: false; readonly why: string };
+type Taken =
+  | { readonly ok: true; readonly child: GuestChild }
+  | { readonly ok: false; readonly failure: GuestFailure };
+
+const refusal = (kind: 'cancelled' | 'crashed', message: string): Taken => ({
+  ok: false,
+  failure: { kind, message },
+});
+
+const CLOSED = refusal('cancelled', 'The sandbox is closed');
 
 /** Children that were started before they are needed. Whoever comes when all are busy waits in line. */
 export class ChildPool {
@@ -36,11 +48,11 @@ export class ChildPool {
 
   take(signal?: AbortSignal): Promise<Taken> {
     return new Promise((resolve) => {
-      if (this.#isClosed) return resolve({ ok: false, why: 'The sandbox is closed' });
+      if (this.#isClosed) return resolve(CLOSED);
       const leave = () => {
         const place = this.#line.indexOf(settle);
         if (place >= 0) this.#line.splice(place, 1);
-        settle({ ok: false, why: 'The run was cancelled' });
+        settle(refusal('cancelled', 'The run was cancelled'));
       };
       const settle = (taken: Taken) => {
         signal?.removeEventListener('abort', leave);
@@ -56,7 +68,7 @@ export class ChildPool {
 
   giveBack(child: GuestChild, isClean: boolean): void {
     this.#running.delete(child);
-    if (isClean && !this.#isClosed) this.#rest(child);
+    if (isClean && !this.#isClosed && ++child.runs < this.#options.maxRuns) this.#rest(child);
     else child.kill();
     this.fill();
     this.#advance();
@@ -71,11 +83,12 @@ export class ChildPool {
     for (const child of this.#starting) child.keepHostAlive(this.#line.length > 0);
   }
 
+  /** Those that run are ended when they are given back. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#trim);
-    for (const settle of this.#line.splice(0)) settle({ ok: false, why: 'The sandbox is closed' });
-    for (const child of [...this.#starting, ...this.#idle, ...this.#running]) child.kill();
+    for (const settle of this.#line.splice(0)) settle(CLOSED);
+    for (const child of [...this.#starting, ...this.#idle]) child.kill();
   }
 
   #start(): void {
@@ -88,8 +101,8 @@ export class ChildPool {
       if (++this.#failedStarts < DEFAULTS.startAttempts) return this.#advance();
       // Whoever waits is told, instead of starting the same thing over and over.
       this.#failedStarts = 0;
-      const why = `The sandbox cannot start: ${exit.lastWords || exit.how}`;
-      for (const settle of this.#line.splice(0)) settle({ ok: false, why });
+      const failed = refusal('crashed', `The sandbox cannot start: ${exit.lastWords || exit.how}`);
+      for (const settle of this.#line.splice(0)) settle(failed);
     };
     const onMessage = () => {
       this.#starting.delete(child);

@@ -1,13 +1,24 @@
 import { availableParallelism } from 'node:os';
-import type { GuestFailure, GuestOutcome, Logger, Sandbox } from '../../engine/ports.ts';
+import type {
+  GuestFailure,
+  GuestHost,
+  GuestOutcome,
+  GuestProgram,
+  Logger,
+  Sandbox,
+  SandboxOptions,
+} from '../../engine/ports.ts';
 import { ChildPool } from './child-pool.ts';
-import { hostRun } from './hosted-run.ts';
+import { HostedRun } from './hosted-run.ts';
 
 const DEFAULTS = {
   /** Programs mostly wait for tools, so more may run than there are cores. */
   maxRunning: Math.min(8, Math.max(4, availableParallelism())),
   spares: 1,
   idleMs: 30_000,
+  maxRuns: 1_000,
+  /** Further children a run is given, when the one it got turns out to be dead. */
+  attemptsMore: 2,
   /** Milliseconds until the first child is started, unless a run comes first: a gateway has other things to do. */
   warmUpAfter: 1_000,
 };
@@ -19,11 +30,12 @@ export interface SandboxParts {
 
 /** Programs in isolates, isolates in processes that can touch nothing, processes watched from outside. */
 export function createSandbox({ logger, maxRunning = DEFAULTS.maxRunning }: SandboxParts = {}): Sandbox {
-  const { spares, idleMs, warmUpAfter } = DEFAULTS;
+  const { spares, idleMs, maxRuns, warmUpAfter } = DEFAULTS;
   const pool = new ChildPool({
     maxRunning,
     spares,
     idleMs,
+    maxRuns,
     onFailedStart: ({ how, lastWords }) =>
       logger?.log('error', 'A sandbox process did not start', { how, lastWords }),
   });
@@ -32,27 +44,38 @@ export function createSandbox({ logger, maxRunning = DEFAULTS.maxRunning }: Sand
       error: error instanceof Error ? error.stack : String(error),
     });
   const warmUp = setTimeout(() => pool.fill(), warmUpAfter).unref();
-  const underWay = new Set<Promise<unknown>>();
+  const underWay = new Set<HostedRun>();
+
+  async function attempt(
+    program: GuestProgram,
+    host: GuestHost,
+    options: SandboxOptions,
+    attemptsLeft: number,
+  ): Promise<GuestOutcome> {
+    const { signal } = options;
+    const taken = await pool.take(signal);
+    if (!taken.ok) return nothingRan(taken.failure);
+    const run = new HostedRun(taken.child, host, options, complain);
+    const cancel = () => run.cancel('The run was cancelled');
+    underWay.add(run);
+    signal?.addEventListener('abort', cancel);
+    run.start(program);
+    if (signal?.aborted) cancel();
+    const { outcome, isClean, isUntouched } = await run.ended;
+    signal?.removeEventListener('abort', cancel);
+    underWay.delete(run);
+    pool.giveBack(taken.child, isClean);
+    if (!isUntouched || attemptsLeft === 0) return outcome;
+    return attempt(program, host, options, attemptsLeft - 1);
+  }
 
   return {
-    async run(program, host, options) {
-      const taken = await pool.take(options.signal);
-      if (!taken.ok) {
-        const isCancelled = options.signal?.aborted === true;
-        return nothingRan({ kind: isCancelled ? 'cancelled' : 'crashed', message: taken.why });
-      }
-      const { child } = taken;
-      const run = hostRun(child, program, host, options, complain);
-      underWay.add(run);
-      const { outcome, isClean } = await run;
-      underWay.delete(run);
-      pool.giveBack(child, isClean);
-      return outcome;
-    },
+    run: (program, host, options) => attempt(program, host, options, DEFAULTS.attemptsMore),
     async close() {
       clearTimeout(warmUp);
       pool.close();
-      await Promise.all(underWay);
+      for (const run of underWay) run.cancel('The sandbox was closed');
+      await Promise.all([...underWay].map(({ ended }) => ended));
     },
   };
 }

@@ -44,6 +44,8 @@ export interface ChildListener {
 /** A process that runs guests, seen from the host. */
 export class GuestChild {
   readonly pid: number;
+  /** How many it has run. */
+  runs = 0;
   listener: ChildListener | null = null;
   readonly #process: ChildProcess;
   readonly #reader = new PacketReader(DEFAULTS.maxBytes);

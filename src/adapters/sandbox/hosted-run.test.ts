@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GuestHost, GuestMark, GuestOutcome, SandboxSettings } from '../../engine/ports.ts';
 import type { ChildListener, GuestChild } from './guest-child.ts';
-import { hostRun } from './hosted-run.ts';
+import { HostedRun } from './hosted-run.ts';
 import type { HostMessage } from './messages.ts';
 import { readMessage } from './read-message.ts';
 
@@ -61,8 +61,9 @@ function begin(over: Partial<GuestHost> = {}) {
   const sites = [{ kind: 'decision', node: 'n1' }] as const;
   const program = { script: '', name: 'p.ts', sites, args: null, deps: null };
   const options = { limits: LIMITS, seed: '', startedAt: 0 };
-  const run = hostRun(child as unknown as GuestChild, program, host, options, () => {});
-  return { child, marks, calls, outcome: run.then(({ outcome }): GuestOutcome => outcome), run };
+  const run = new HostedRun(child as unknown as GuestChild, host, options, () => {});
+  run.start(program);
+  return { child, marks, calls, outcome: run.ended.then(({ outcome }): GuestOutcome => outcome), run };
 }
 
 const END = { type: 'end', cpuMs: 1, truncated: false };
@@ -145,10 +146,10 @@ describe('[BOX-17] a child is believed nothing', () => {
   test('a child that broke the protocol is not used again; one that ended well is', async () => {
     const bad = begin();
     bad.child.say({ type: 'shutdown' });
-    expect((await bad.run).isClean).toBe(false);
+    expect((await bad.run.ended).isClean).toBe(false);
     const good = begin();
     good.child.say(END, '1');
-    expect((await good.run).isClean).toBe(true);
+    expect((await good.run.ended).isClean).toBe(true);
     expect(good.child.heard).toEqual(['start']);
   });
 });

@@ -11,13 +11,14 @@ import type {
   GuestOutcome,
   GuestProgram,
   GuestReply,
+  GuestToolCall,
   SandboxOptions,
 } from '../../engine/ports.ts';
 import { explainExit } from './explain-exit.ts';
 import type { ChildExit, ChildListener, GuestChild } from './guest-child.ts';
 import { startHostWatch } from './host-watch.ts';
 import { createMarkReader } from './mark-reader.ts';
-import type { ChildMessage } from './messages.ts';
+import type { ChildMessage, WireMark } from './messages.ts';
 
 const DEFAULTS = {
   /** Milliseconds a child has to end a run it is told to stop, before it is killed. */
@@ -26,194 +27,258 @@ const DEFAULTS = {
   headBytes: 128 * 1024,
 };
 
-export interface HostedRun {
+export interface RunEnd {
   readonly outcome: GuestOutcome;
   /** The child may run another. */
   readonly isClean: boolean;
+  /** The child was gone before it said a word, so that nothing was asked for: another may try. */
+  readonly isUntouched: boolean;
 }
 
 export type Complain = (message: string, error: unknown) => void;
 
+type ToolMessage = ChildMessage & { type: 'tool' };
+type EnterMessage = ChildMessage & { type: 'enter' };
+type LeaveMessage = ChildMessage & { type: 'leave' };
+type EndMessage = ChildMessage & { type: 'end' };
+
 /** One run in one child, which has nothing else to do: answers it, watches it, and believes it nothing. */
-export function hostRun(
-  child: GuestChild,
-  program: GuestProgram,
-  host: GuestHost,
-  options: SandboxOptions,
-  complain: Complain,
-): Promise<HostedRun> {
-  return new Promise((resolve) => {
-    const { limits, signal } = options;
-    const frames = new Map<number, GuestProgram>();
-    const readMark = createMarkReader();
-    const budget = createConsoleBudget(limits.consoleBytes);
-    const lines: ConsoleLine[] = [];
-    let calls = 0;
-    let toolsInFlight = 0;
-    let verdict: GuestFailure | null = null;
-    let isOver = false;
-    let grace: NodeJS.Timeout | undefined;
+export class HostedRun implements ChildListener {
+  readonly ended: Promise<RunEnd>;
+  readonly #child: GuestChild;
+  readonly #host: GuestHost;
+  readonly #options: SandboxOptions;
+  readonly #complain: Complain;
+  readonly #readMark = createMarkReader();
+  readonly #budget;
+  readonly #wall;
+  readonly #watch;
+  readonly #lines: ConsoleLine[] = [];
+  /** The programs that run, the outermost first. */
+  readonly #frames = new Map<number, GuestProgram>();
+  #hasSpoken = false;
+  #calls = 0;
+  #toolsInFlight = 0;
+  /** Why the run ends, decided here and not by the program. */
+  #verdict: GuestFailure | null = null;
+  #isOver = false;
+  #grace: NodeJS.Timeout | undefined;
+  #resolve: (end: RunEnd) => void = () => {};
 
-    /** The engine's own faults must not end a run in the midst of a message. */
-    const safely = (what: string, work: () => void) => {
-      try {
-        work();
-      } catch (error) {
-        complain(what, error);
-      }
-    };
-
-    const finish = (end: GuestEnd, isClean: boolean, cpuMs: number, truncated = false) => {
-      if (isOver) return;
-      isOver = true;
-      clearTimeout(grace);
-      wall.stop();
-      watch.stop();
-      signal?.removeEventListener('abort', cancel);
-      child.listener = null;
-      const left: GuestEnd = {
-        ok: false,
-        error: end.ok
-          ? { kind: 'cancelled', message: 'The program ended without waiting for it' }
-          : end.error,
-      };
-      for (const frame of [...frames.keys()].reverse()) {
-        if (frame !== 0) safely('leaveCapability failed', () => host.leaveCapability(frame, left));
-      }
-      const outcome = { ...end, console: lines, truncated: truncated || budget.isTruncated, cpuMs };
-      resolve({ outcome, isClean });
-    };
-
-    /** Decided from outside: the child gets a moment to end the run itself. */
-    const terminate = (failure: GuestFailure) => {
-      if (verdict || isOver) return;
-      verdict = failure;
-      child.send({ type: 'stop' });
-      grace = setTimeout(() => child.kill(), DEFAULTS.grace);
-    };
-    const kill = (failure: GuestFailure) => {
-      verdict ??= failure;
-      child.kill();
-    };
-    const breach = (what: string) =>
-      kill({ kind: 'crashed', message: `The process the program ran in broke the protocol: ${what}` });
-    const cancel = () => terminate({ kind: 'cancelled', message: 'The run was cancelled' });
-    const isListening = () => !isOver && verdict === null;
-
-    const refuse = (call: number, error: GuestCallError, at: number) =>
-      child.send({ type: 'reply', call, ok: false, at }, JSON.stringify(error));
-
-    const reply = (call: number, name: string, answer: GuestReply) => {
-      if (!answer.ok) return refuse(call, answer.error, answer.at);
-      const text = toText(answer.value);
-      if (text === undefined) refuse(call, internal(`The result of ${name} is no data`), answer.at);
-      else if (Buffer.byteLength(text) > limits.resultBytes) {
-        refuse(call, callTooLarge('result', name, limits), answer.at);
-      } else child.send({ type: 'reply', call, ok: true, at: answer.at }, text);
-    };
-
-    const enter = (call: number, slug: string, entry: GuestEntry) => {
-      if (!entry.ok) return refuse(call, entry.error, entry.at);
-      const { frame, at } = entry;
-      const texts = programTexts(entry.program);
-      if (!texts) return refuse(call, internal(`The arguments of ${slug} are no data`), at);
-      frames.set(frame, entry.program);
-      child.send({ type: 'entry', call, frame, at, ...programHead(entry.program) }, ...texts);
-    };
-
-    const count = (frame: number): boolean => {
-      if (!frames.has(frame)) breach(`a call from program ${frame}, which does not run`);
-      else if (++calls > limits.callsTotal) kill(limitFailure('calls', limits));
-      else return true;
-      return false;
-    };
-
-    const onTool = (message: ChildMessage & { type: 'tool' }, args: unknown) => {
-      const { frame, call, server, tool } = message;
-      if (!count(frame)) return;
-      if (++toolsInFlight > limits.callsInFlight) return breach('more calls at once than allowed');
-      const name = `${server}:${tool}`;
-      const held = new Promise<GuestReply>((answered) => {
-        answered(host.callTool(frame, { server, tool, args }, wall.hold));
-      });
-      void held
-        .catch((error: unknown) => unanswered(name, error, complain))
-        .then((answer) => {
-          toolsInFlight--;
-          if (isListening()) reply(call, name, answer);
-        });
-    };
-
-    const onEnter = ({ frame, call, slug }: ChildMessage & { type: 'enter' }, args: unknown) => {
-      if (!count(frame)) return;
-      const entered = new Promise<GuestEntry>((answered) => {
-        answered(host.enterCapability(frame, slug, args));
-      });
-      void entered
-        .catch((error: unknown) => unanswered(slug, error, complain))
-        .then((entry) => {
-          if (isListening()) enter(call, slug, entry);
-        });
-    };
-
-    const onMessage = (message: ChildMessage, [text = '']: readonly string[]) => {
-      switch (message.type) {
-        case 'tool':
-          return isListening() ? onTool(message, JSON.parse(text)) : undefined;
-        case 'enter':
-          return isListening() ? onEnter(message, JSON.parse(text)) : undefined;
-        case 'leave': {
-          const { frame, failure } = message;
-          if (frame === 0 || !frames.delete(frame))
-            return breach(`program ${frame} ended, which does not run`);
-          const end = toEnd(failure, text);
-          return safely('leaveCapability failed', () => host.leaveCapability(frame, end));
-        }
-        case 'marks':
-          for (const wire of message.marks) {
-            const mark = readMark(wire, frames);
-            if (!mark) return breach('a mark of nothing');
-            safely('mark failed', () => host.mark(wire[0], mark));
-          }
-          return;
-        case 'print': {
-          const kept = budget.take(text);
-          if (kept !== null) lines.push({ level: message.level, text: kept });
-          return;
-        }
-        case 'end': {
-          const end: GuestEnd = verdict ? { ok: false, error: verdict } : toEnd(message.failure, text);
-          const isMemory = !end.ok && end.error.kind === 'limit' && end.error.limit === 'memory';
-          return finish(end, !isMemory, message.cpuMs, message.truncated);
-        }
-        case 'ready':
-          return breach('it is ready twice');
-      }
-    };
-
-    const onExit = (exit: ChildExit) => {
-      const { failure, cpuMs } = explainExit(exit, limits);
-      finish({ ok: false, error: verdict ?? failure }, false, cpuMs ?? watch.cpuMs);
-    };
-
-    const listener: ChildListener = { onMessage, onBreach: breach, onExit };
-    child.listener = listener;
+  constructor(child: GuestChild, host: GuestHost, options: SandboxOptions, complain: Complain) {
+    const { limits } = options;
+    this.#child = child;
+    this.#host = host;
+    this.#options = options;
+    this.#complain = complain;
+    this.#budget = createConsoleBudget(limits.consoleBytes);
+    this.#wall = startWallClock(limits.wallMs, () => this.#terminate(limitFailure('wall', limits)));
+    this.#watch = startHostWatch(child.pid, limits, (limit) => this.#kill(limitFailure(limit, limits)));
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    child.listener = this;
     child.maxBytes =
       DEFAULTS.headBytes + Math.max(limits.argumentBytes, limits.resultBytes, limits.consoleBytes);
-    const wall = startWallClock(limits.wallMs, () => terminate(limitFailure('wall', limits)));
-    const watch = startHostWatch(child.pid, limits, (limit) => kill(limitFailure(limit, limits)));
-    signal?.addEventListener('abort', cancel);
+  }
 
-    frames.set(0, program);
+  start(program: GuestProgram): void {
+    const { seed, limits, startedAt } = this.#options;
     const texts = programTexts(program);
     if (!texts) {
       const error: GuestFailure = { kind: 'no_data', message: 'The arguments of the program are no data' };
-      return finish({ ok: false, error }, true, 0);
+      this.#finish({ ok: false, error }, true, 0);
+      return;
     }
-    const { seed, startedAt } = options;
-    child.send({ type: 'start', seed, limits, at: startedAt, ...programHead(program) }, ...texts);
-  });
+    this.#frames.set(0, program);
+    this.#child.send({ type: 'start', seed, limits, at: startedAt, ...programHead(program) }, ...texts);
+  }
+
+  cancel(message: string): void {
+    this.#terminate({ kind: 'cancelled', message });
+  }
+
+  onMessage(message: ChildMessage, [text = '']: readonly string[]): void {
+    this.#hasSpoken = true;
+    switch (message.type) {
+      case 'tool':
+        if (this.#isListening) this.#onTool(message, JSON.parse(text));
+        break;
+      case 'enter':
+        if (this.#isListening) this.#onEnter(message, JSON.parse(text));
+        break;
+      case 'leave':
+        this.#onLeave(message, text);
+        break;
+      case 'marks':
+        for (const mark of message.marks) this.#onMark(mark);
+        break;
+      case 'print': {
+        const kept = this.#budget.take(text);
+        if (kept !== null) this.#lines.push({ level: message.level, text: kept });
+        break;
+      }
+      case 'end':
+        this.#onEnd(message, text);
+        break;
+      case 'ready':
+        this.onBreach('it is ready twice');
+    }
+  }
+
+  onBreach(what: string): void {
+    const message = `The process the program ran in broke the protocol: ${what}`;
+    this.#kill({ kind: 'crashed', message });
+  }
+
+  onExit(exit: ChildExit): void {
+    const { failure, cpuMs } = explainExit(exit, this.#options.limits);
+    if (!this.#verdict && failure.kind === 'crashed') this.#complain(failure.message, exit.lastWords);
+    this.#finish({ ok: false, error: this.#verdict ?? failure }, false, cpuMs ?? this.#watch.cpuMs);
+  }
+
+  get #isListening(): boolean {
+    return !this.#isOver && this.#verdict === null;
+  }
+
+  #onTool({ frame, call, server, tool }: ToolMessage, args: unknown): void {
+    const { callsInFlight } = this.#options.limits;
+    if (!this.#count(frame)) return;
+    if (++this.#toolsInFlight > callsInFlight) this.onBreach('more calls at once than allowed');
+    else this.#callTool(frame, call, { server, tool, args });
+  }
+
+  #callTool(frame: number, number: number, call: GuestToolCall): void {
+    const name = `${call.server}:${call.tool}`;
+    const asked = this.#asked(name, () => this.#host.callTool(frame, call, this.#wall.hold));
+    void asked.then((reply) => {
+      this.#toolsInFlight--;
+      if (this.#isListening) this.#reply(number, name, reply);
+    });
+  }
+
+  #onEnter({ frame, call, slug }: EnterMessage, args: unknown): void {
+    if (!this.#count(frame)) return;
+    void this.#asked(slug, () => this.#host.enterCapability(frame, slug, args)).then((entry) => {
+      if (this.#isListening) this.#enter(call, slug, entry);
+    });
+  }
+
+  #onLeave({ frame, failure }: LeaveMessage, text: string): void {
+    if (frame === 0 || !this.#frames.delete(frame)) {
+      this.onBreach(`program ${frame} ended, which does not run`);
+    } else this.#leave(frame, toEnd(failure, text));
+  }
+
+  #onMark(wire: WireMark): void {
+    const mark = this.#readMark(wire, this.#frames);
+    if (mark) this.#safely('a mark was not taken', () => this.#host.mark(wire[0], mark));
+    else this.onBreach('a mark of nothing');
+  }
+
+  #onEnd({ failure, cpuMs, truncated }: EndMessage, text: string): void {
+    const end: GuestEnd = this.#verdict ? { ok: false, error: this.#verdict } : toEnd(failure, text);
+    // What a program took that ran into its memory limit is given back slowly.
+    const isFull = !end.ok && end.error.kind === 'limit' && end.error.limit === 'memory';
+    this.#finish(end, !isFull, cpuMs, truncated);
+  }
+
+  #count(frame: number): boolean {
+    const { limits } = this.#options;
+    if (!this.#frames.has(frame)) this.onBreach(`a call from program ${frame}, which does not run`);
+    else if (++this.#calls > limits.callsTotal) this.#kill(limitFailure('calls', limits));
+    else return true;
+    return false;
+  }
+
+  /** The engine answers failures as data; when it throws after all, the guest is told no more than that. */
+  async #asked<T>(name: string, ask: () => Promise<T>): Promise<T | Refusal> {
+    try {
+      return await ask();
+    } catch (error) {
+      this.#complain(`${name} was not answered`, error);
+      return { ok: false, error: internal(`${name} could not be called`), at: this.#options.startedAt };
+    }
+  }
+
+  #reply(call: number, name: string, reply: GuestReply): void {
+    const { limits } = this.#options;
+    const text = reply.ok ? toText(reply.value) : '';
+    if (!reply.ok) this.#refuse(call, reply);
+    else if (text === undefined) {
+      this.#refuse(call, { error: internal(`The result of ${name} is no data`), at: reply.at });
+    } else if (Buffer.byteLength(text) > limits.resultBytes) {
+      this.#refuse(call, { error: callTooLarge('result', name, limits), at: reply.at });
+    } else this.#child.send({ type: 'reply', call, ok: true, at: reply.at }, text);
+  }
+
+  #enter(call: number, slug: string, entry: GuestEntry): void {
+    const texts = entry.ok ? programTexts(entry.program) : null;
+    if (!entry.ok) this.#refuse(call, entry);
+    else if (!texts) {
+      this.#refuse(call, { error: internal(`The arguments of ${slug} are no data`), at: entry.at });
+    } else {
+      const { frame, at, program } = entry;
+      this.#frames.set(frame, program);
+      this.#child.send({ type: 'entry', call, frame, at, ...programHead(program) }, ...texts);
+    }
+  }
+
+  #refuse(call: number, { error, at }: Omit<Refusal, 'ok'>): void {
+    this.#child.send({ type: 'reply', call, ok: false, at }, JSON.stringify(error));
+  }
+
+  #leave(frame: number, end: GuestEnd): void {
+    this.#safely('the end of a capability was not taken', () => this.#host.leaveCapability(frame, end));
+  }
+
+  /** Decided from outside: the child gets a moment to end the run itself. */
+  #terminate(failure: GuestFailure): void {
+    if (!this.#isListening) return;
+    this.#verdict = failure;
+    this.#child.send({ type: 'stop' });
+    this.#grace = setTimeout(() => this.#child.kill(), DEFAULTS.grace);
+  }
+
+  #kill(failure: GuestFailure): void {
+    this.#verdict ??= failure;
+    this.#child.kill();
+  }
+
+  #finish(end: GuestEnd, isClean: boolean, cpuMs: number, wasTruncated = false): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#grace);
+    this.#wall.stop();
+    this.#watch.stop();
+    this.#child.listener = null;
+    const error = end.ok ? UNAWAITED : end.error;
+    for (const frame of [...this.#frames.keys()].reverse()) {
+      if (frame !== 0) this.#leave(frame, { ok: false, error });
+    }
+    const truncated = wasTruncated || this.#budget.isTruncated;
+    const outcome: GuestOutcome = { ...end, console: this.#lines, truncated, cpuMs };
+    const isCrash = !end.ok && end.error.kind === 'crashed';
+    this.#resolve({ outcome, isClean, isUntouched: isCrash && !this.#hasSpoken });
+  }
+
+  /** The engine's own faults must not end a run in the midst of a message. */
+  #safely(what: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#complain(what, error);
+    }
+  }
 }
+
+interface Refusal {
+  readonly ok: false;
+  readonly error: GuestCallError;
+  readonly at: number;
+}
+
+const UNAWAITED: GuestFailure = { kind: 'cancelled', message: 'The program ended without waiting for it' };
 
 function programHead({ name, sites }: GuestProgram) {
   return { name, sites: sites.map((site) => (site.kind === 'operation' ? site.operation : null)) };
@@ -240,10 +305,4 @@ function toEnd(failure: GuestFailure | undefined, text: string): GuestEnd {
 
 function internal(message: string): GuestCallError {
   return { name: 'ToolError', code: 'internal', message, errorType: 'UNKNOWN' };
-}
-
-/** The engine answers failures as data; when it throws after all, the guest is told no more than that. */
-function unanswered(name: string, error: unknown, complain: Complain) {
-  complain(`${name} was not answered`, error);
-  return { ok: false, error: internal(`${name} could not be called`), at: 0 } as const;
 }

@@ -14,6 +14,8 @@ const DEFAULTS = {
   randoms: 128,
   /** Characters of a stack that are searched for the program's own lines. */
   maxStack: 8_192,
+  /** Characters of what a program says of its own failure. */
+  maxText: 2_100,
 };
 
 export type FrameEnd =
@@ -75,7 +77,7 @@ export function frameNatives(run: RunParts, frame: Frame): RealmNative {
     },
     fail(kind, name, message, stack) {
       if (kind === 'too_large') fail(limitFailure('result', limits));
-      else if (kind === 'no_data') fail({ kind, message });
+      else if (kind === 'no_data') fail({ kind, message: cut(message) });
       else if (isOutOfBuffers(name, message)) run.condemn(limitFailure('memory', limits));
       else fail(thrown(name, message, stack, frame.name));
     },
@@ -86,8 +88,10 @@ export function frameNatives(run: RunParts, frame: Frame): RealmNative {
 /** An error with its place in the program called `file`. */
 export function thrown(name: string, message: string, stack: string, file: string): GuestFailure {
   const position = positionIn(stack.slice(0, DEFAULTS.maxStack), file);
-  return { kind: 'thrown', name, message, ...(position && { position }) };
+  return { kind: 'thrown', name: cut(name), message: cut(message), ...(position && { position }) };
 }
+
+const cut = (text: string) => text.slice(0, DEFAULTS.maxText);
 
 /** How the engine says that the isolate's memory limit leaves no room for an ArrayBuffer. */
 function isOutOfBuffers(name: string, message: string): boolean {

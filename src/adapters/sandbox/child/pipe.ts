@@ -24,15 +24,15 @@ export interface Pipe {
 
 export function openPipe(): Pipe {
   const reader = new PacketReader(DEFAULTS.maxBytes);
+  const chunk = Buffer.allocUnsafeSlow(DEFAULTS.chunk);
   return {
     receive() {
       for (;;) {
         const packet = reader.next();
         if (packet) return packet;
-        const chunk = Buffer.allocUnsafeSlow(DEFAULTS.chunk);
         const bytes = orExit(() => readSync(STDIN, chunk));
         if (bytes === 0) process.exit(0);
-        reader.push(chunk.subarray(0, bytes));
+        reader.push(Buffer.from(chunk.subarray(0, bytes)));
       }
     },
     send(message, ...texts) {
