@@ -104,8 +104,6 @@ export type Probe =
   | { readonly at: 'expression'; readonly expression: Expression; readonly branch: string }
   | { readonly at: 'statements'; readonly places: readonly { offset: number; branch: string }[] };
 
-export const NO_ARGUMENTS: Arguments = { values: [], more: null, texts: [] };
-
 export function newFrame(self: Value, isAsync: boolean, depth: number): Frame {
   return { self, isAsync, depth, returns: [], exits: [], left: [], yields: [], targets: [] };
 }

@@ -62,7 +62,7 @@ function executeIf(a: Analysis, node: IfStatement): void {
   decideOn(a, node, node.test, run(consequent), alternate ? run(alternate) : null);
 }
 
-export function executeBlock(a: Analysis, statements: readonly Statement[]): void {
+function executeBlock(a: Analysis, statements: readonly Statement[]): void {
   const outer = a.scope;
   a.scope = new Scope(outer, false);
   hoist(a, statements);

@@ -1,4 +1,4 @@
-import type { ParamPattern, Span } from 'oxc-parser';
+import type { FormalParameter, ParamPattern, Span } from 'oxc-parser';
 import { type Analysis, type Arguments, type Frame, type Invocation, newFrame } from './analysis.ts';
 import { declareAs } from './assign.ts';
 import { awaited } from './call-promise.ts';
@@ -175,8 +175,18 @@ function bindParameters(
       declareAs(a, pattern.argument, rest, pattern);
       return;
     }
-    declareAs(a, pattern, values[index] ?? (more ? unknownFrom(more) : UNDEFINED), texts[index] ?? pattern);
+    const value = values[index] ?? (more ? unknownFrom(more) : UNDEFINED);
+    declareAs(a, pattern, value, texts[index] ?? pattern);
+    if (param.type === 'TSParameterProperty') keepAsProperty(a, pattern);
   });
+}
+
+/** `constructor(private x: T)`: the parameter is a property as well. */
+function keepAsProperty(a: Analysis, pattern: FormalParameter): void {
+  const target = pattern.type === 'AssignmentPattern' ? pattern.left : pattern;
+  const { self } = a.frame;
+  if (target.type !== 'Identifier' || self.kind !== 'object') return;
+  self.props.set(target.name, { value: a.scope.find(target.name)?.value ?? NOTHING_KNOWN, text: target });
 }
 
 function joinArguments(a: Arguments, b: Arguments): Arguments {

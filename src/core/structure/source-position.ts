@@ -37,7 +37,3 @@ export class LineIndex {
 export function positionAt(source: string, offset: number): SourcePosition {
   return new LineIndex(source).positionAt(offset);
 }
-
-export function offsetAt(source: string, position: SourcePosition): number {
-  return new LineIndex(source).offsetAt(position);
-}

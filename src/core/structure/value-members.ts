@@ -82,7 +82,7 @@ export function depthOf({ root }: ApiValue): number {
 }
 
 /** `items[0].id`, with quotes where a name needs them. */
-export function extend(path: string, key: string): string {
+function extend(path: string, key: string): string {
   if (INDEX.test(key)) return `${path}[${key}]`;
   if (!IDENTIFIER.test(key)) return `${path}[${JSON.stringify(key)}]`;
   return path === '' ? key : `${path}.${key}`;

@@ -110,7 +110,7 @@ export const NOTHING_KNOWN: UnknownValue = {
   functions: [],
   reach: null,
 };
-export const ONE_OF_SEVERAL = 'Which tool it is, is known only in the run';
+const ONE_OF_SEVERAL = 'Which tool it is, is known only in the run';
 
 const DEFAULTS = {
   /** Steps that one value is traced back to; a program that grows one value step by step stays linear. */
