@@ -177,6 +177,7 @@ export async function createGateway(
       settings: () => settings,
       catalogue: catalogue.current,
       capabilities,
+      relate: relateCapabilities,
     }),
     executeWorkflow: (plan, intent, caller) => executeWorkflow(scope(), plan, intent, caller),
     continueRun: (runId, action, caller) => continueRun(scope(), runId, action, caller),

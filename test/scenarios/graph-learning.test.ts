@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
 import { toolId } from '../../src/core/vocabulary/ids.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { importTraces } from '../../src/engine/import-traces.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import type { Store } from '../../src/engine/ports.ts';
 import { codeGateway, NOBODY, readyCapability, tool } from '../support/code-gateway.ts';
 import { findEdge, ofType } from '../support/graph-edges.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
+import { temporaryStore } from '../support/temporary-store.ts';
 
 /** Slow enough that calls made at once run at once. */
 const PAUSE_MS = 20;
@@ -23,12 +23,6 @@ const FILES = {
     tool('remove', () => setTimeout(PAUSE_MS, 'gone')),
   ],
 };
-
-async function pglite(dir?: string): Promise<Store> {
-  const store = await openPgliteStore(dir ?? (await temporaryDir()));
-  onTestFinished(() => store.close());
-  return store;
-}
 
 /** Runs a program in the sandbox, until everything was learned from it. */
 async function run(gateway: Gateway, code: string, expected: 'success' | 'error' = 'success') {
@@ -45,7 +39,7 @@ test('[GRAPHUSE-3] what a capability called in the sandbox is contained in it, n
     slug: 'move',
     code: 'await capabilities.copy({}); return await mcp.fs.remove({ path: "a" })',
   });
-  const store = await pglite();
+  const store = await temporaryStore();
   const { gateway } = await codeGateway({ servers: [FILES], store, capabilities: [copy, move] });
   await run(gateway, 'await mcp.fs.list({}); return await capabilities.move({})');
   expect(ofType(await gateway.graph.view(), 'contains')).toEqual(
@@ -67,7 +61,11 @@ test('[GRAPHUSE-4] siblings that ran one after the other are in sequence; parall
     slug: 'look',
     code: 'await mcp.fs.list({}); return await mcp.fs.read({ path: "a" })',
   });
-  const { gateway } = await codeGateway({ servers: [FILES], store: await pglite(), capabilities: [look] });
+  const { gateway } = await codeGateway({
+    servers: [FILES],
+    store: await temporaryStore(),
+    capabilities: [look],
+  });
   await run(
     gateway,
     `await mcp.fs.read({ path: 'a' });
@@ -95,7 +93,7 @@ test('[GRAPHUSE-5] a gateway opened again on its data dir has the same graph', a
   await before.gateway.close();
   await first.close();
 
-  const store = await pglite(dir);
+  const store = await temporaryStore(dir);
   expect(await store.graph.read()).toEqual(stored);
   const { gateway } = await codeGateway({ servers: [FILES], store });
   expect(await gateway.graph.view()).toEqual(view);
@@ -127,7 +125,7 @@ test('[GRAPHUSE-6] the shortest path goes by type x source: a guess is left once
   const [find, track] = [toolId('shop', 'find'), toolId('shop', 'track')];
   const { gateway } = await codeGateway({
     servers: [shop],
-    store: await pglite(),
+    store: await temporaryStore(),
     templates: [{ from: find, to: track, type: 'sequence' }],
   });
   const program = `const { item } = await mcp.shop.find({});
@@ -152,7 +150,7 @@ test('[GRAPHUSE-6] the shortest path goes by type x source: a guess is left once
 });
 
 test('[GRAPHUSE-7] an edge is inferred after one and two runs, and observed from the third on', async () => {
-  const { gateway } = await codeGateway({ servers: [FILES], store: await pglite() });
+  const { gateway } = await codeGateway({ servers: [FILES], store: await temporaryStore() });
   const twice = `for (const path of ['a', 'b']) {
     await mcp.fs.read({ path });
     await mcp.fs.write({ path });
@@ -184,7 +182,7 @@ function flatTrace(calls: readonly string[]): string {
 }
 
 test('[GRAPHUSE-8] imported traces without parents give sequence edges, once, beside those of own runs', async () => {
-  const store = await pglite();
+  const store = await temporaryStore();
   const { gateway } = await codeGateway({ servers: [FILES], store });
   await run(gateway, READ_WRITE);
   const lines = Array.from({ length: 3 }, () => flatTrace(['fs:list', 'fs:read', 'fs:write', 'mail:send']));
@@ -222,7 +220,7 @@ const PROGRAMS = [
 ];
 
 test('[GRAPHUSE-10] what was learned run by run is what a rebuild makes of the traces', async () => {
-  const store = await pglite();
+  const store = await temporaryStore();
   const copy = readyCapability({ slug: 'copy', code: READ_WRITE });
   const { gateway } = await codeGateway({ servers: [FILES], store, capabilities: [copy] });
   for (let i = 0; i < 12; i++) {

@@ -45,6 +45,8 @@ export interface GraphShelfParts {
   readonly settings: () => Settings;
   readonly catalogue: () => Catalogue;
   readonly capabilities: CapabilityBook;
+  /** Brings what follows from capabilities into the graph. */
+  readonly relate: () => Promise<void>;
 }
 
 export function createGraphShelf({
@@ -53,10 +55,12 @@ export function createGraphShelf({
   settings,
   catalogue,
   capabilities,
+  relate,
 }: GraphShelfParts): GraphShelf {
   let last: { of: readonly unknown[]; shown: ShownGraph } | undefined;
   let progress: RebuildProgress | null = null;
   let rebuilt: Promise<RebuiltGraph> | undefined;
+  let related: Promise<void> | undefined;
 
   /** Made once per state of what it is made of. */
   function shown(): ShownGraph {
@@ -70,6 +74,9 @@ export function createGraphShelf({
   async function current(): Promise<ShownGraph> {
     // While it is rebuilt, the old one is shown instead of nothing.
     if (settings().learning.enabled && !progress) await live.catchUp();
+    // A gateway that is only looked at was never told. Without a model all the rest is shown.
+    related ??= relate().catch(() => {});
+    await related;
     return shown();
   }
 
