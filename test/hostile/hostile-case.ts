@@ -13,7 +13,7 @@ export interface HostileCase {
 }
 
 export type Canary =
-  /** It returns what it got hold of; nothing is `null`, `false`, `''`, `[]`, or no value at all. */
+  /** It returns what it got hold of; nothing is `null`, `false`, `''`, and what holds no more. */
   | { readonly kind: 'loot' }
   /** It must not live to return. */
   | { readonly kind: 'ended'; readonly by: 'limit' | 'any' }
@@ -37,7 +37,7 @@ export interface Aftermath {
 /** Small enough for bombs to go off quickly, large enough for all else. */
 export const HOSTILE_LIMITS: SandboxSettings = {
   memoryMb: 32,
-  cpuMs: 300,
+  cpuMs: 200,
   wallMs: 2_500,
   callsInFlight: 4,
   callsTotal: 50,
@@ -74,5 +74,6 @@ export function reached({ canary }: HostileCase, { outcome, calls, marks }: Afte
 }
 
 function isNothing(value: unknown): boolean {
-  return value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0);
+  if (typeof value === 'object' && value !== null) return Object.values(value).every(isNothing);
+  return value === null || value === false || value === '';
 }

@@ -56,6 +56,9 @@ describe('[BOX-14] the same code in a plain vm context reaches what it is after'
   });
 
   test.each(biting.map((attack) => [attack.name, attack] as const))('%s', async (_, attack) => {
-    expect(reached(attack, await attacks.get(attack)!)).not.toBeNull();
+    const aftermath = await attacks.get(attack)!;
+    expect(reached(attack, aftermath)).not.toBeNull();
+    // Only a bomb may reach its aim by taking the sandbox down.
+    if (attack.canary.kind !== 'ended') expect(aftermath.outcome).not.toBeNull();
   });
 });

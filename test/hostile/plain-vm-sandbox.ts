@@ -6,8 +6,9 @@ import type { Aftermath, HostileCase } from './hostile-case.ts';
 import { hostileHost, hostileProgram } from './hostile-host.ts';
 
 const DEFAULTS = {
-  /** Milliseconds after which it counts as hung; none of the limits of a run takes longer. */
-  deadline: 1_500,
+  /** Milliseconds after which a bomb counts as gone off, and after which anything counts as hung. */
+  bombDeadline: 700,
+  deadline: 20_000,
   /** Megabytes: what the whole machine would otherwise be. */
   memoryMb: 256,
 };
@@ -27,10 +28,11 @@ export function attackPlainVm(attack: HostileCase): Promise<Aftermath> {
       resolve(aftermath);
     };
     const hung = () => end({ outcome: null, calls: [], marks: [] });
+    const deadline = attack.canary.kind === 'ended' ? DEFAULTS.bombDeadline : DEFAULTS.deadline;
     let timer: NodeJS.Timeout | undefined;
     child.on('message', (message: Aftermath | typeof BEGUN) => {
       // Only the attack itself is timed: a slow start is nothing it did.
-      if (message === BEGUN) timer = setTimeout(hung, DEFAULTS.deadline);
+      if (message === BEGUN) timer = setTimeout(hung, deadline);
       else end(message);
     });
     child.on('exit', hung);

@@ -193,8 +193,9 @@ export const ESCAPES: readonly HostileCase[] = [
     true,
     `
     let got = null;
+    let isBusy = false;
     const look = (...all) => { for (const x of all) got ??= first(() => loot(x.constructor), () => loot(x.constructor.constructor)); };
-    const handler = new Proxy({}, { get: (_, trap) => (...all) => { look(...all, new Error()); got ??= new Error().stack.match(${HOST_TEXT})?.[0]; return Reflect[trap](...all); } });
+    const handler = new Proxy({}, { get: (_, trap) => (...all) => { if (!isBusy) { isBusy = true; look(...all, new Error()); got ??= new Error().stack.match(${HOST_TEXT})?.[0]; isBusy = false; } return Reflect[trap](...all); } });
     await mcp.a.b(new Proxy({ x: 1 }, handler)).catch(() => {});
     console.log(new Proxy({ x: 1 }, handler));
     return got;`,
@@ -203,8 +204,11 @@ export const ESCAPES: readonly HostileCase[] = [
     'a proxy returned',
     true,
     `
-    const handler = new Proxy({}, { get: (_, trap) => (...all) => { globalThis.got ??= new Error().stack.match(${HOST_TEXT})?.[0]; return Reflect[trap](...all); } });
-    return new Proxy({}, { ownKeys: () => ['x'], getOwnPropertyDescriptor: () => ({ value: 1, enumerable: true, configurable: true }), get: (_, k) => (k === 'x' ? new Error().stack.match(${HOST_TEXT})?.[0] ?? null : undefined) })['x'] ?? loot(mcp.a.b.constructor);`,
+    return new Proxy({}, {
+      ownKeys: () => ['x'],
+      getOwnPropertyDescriptor: () => ({ value: 1, enumerable: true, configurable: true }),
+      get: (_, key) => (key === 'x' ? new Error().stack.match(${HOST_TEXT})?.[0] ?? null : undefined),
+    });`,
   ),
   breakout(
     'a proxy thrown',
