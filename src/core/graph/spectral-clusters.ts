@@ -11,6 +11,8 @@ const DEFAULTS = {
   seed: 1,
   /** Up to so many capabilities (or tools, if fewer) all eigenvalues are computed, beyond it the leading ones. */
   denseSize: 48,
+  /** Of the eigenvalues; gaps that tell clusters are ten times as wide and more. */
+  tolerance: 2e-3,
   /** A gap is one if it is so many times as wide as the median of all. */
   standsOut: 3,
   /** Values that differ by less are equal. */
@@ -118,7 +120,7 @@ function singularVectors(matrix: Bipartite, wanted: number, random: Random) {
   const { values, vectors } =
     small <= DEFAULTS.denseSize
       ? symmetricEigen(denseMatrix(small, multiply), small)
-      : leadingEigen(small, count, multiply, random);
+      : leadingEigen(small, count, multiply, random, DEFAULTS.tolerance);
 
   const found = Array.from({ length: count }, (_, i) => vectors.subarray(i * small, (i + 1) * small));
   const carried = found.map((vector) => {

@@ -30,6 +30,7 @@ export function leadingEigen(
   count: number,
   multiply: (vector: Float64Array, product: Float64Array) => void,
   random: Random,
+  tolerance: number = DEFAULTS.tolerance,
 ): LeadingEigen {
   const width = Math.min(size, count + DEFAULTS.extra);
   let rows: Float64Array[] = Array.from({ length: width }, () =>
@@ -46,7 +47,7 @@ export function leadingEigen(
     for (const [i, row] of rows.entries()) multiply(row, spare[i]!);
     const ritz = symmetricEigen(gram(rows, spare), width);
     [rows, spare] = [combine(ritz, spare), rows];
-    const settled = isSettled(values, ritz.values, count);
+    const settled = isSettled(values, ritz.values, count, tolerance);
     values = ritz.values;
     if (settled) break;
   }
@@ -56,8 +57,8 @@ export function leadingEigen(
   return { values: values.slice(0, count), vectors };
 }
 
-function isSettled(before: Float64Array, now: Float64Array, count: number): boolean {
-  const limit = DEFAULTS.tolerance * Math.abs(now[0] ?? 0);
+function isSettled(before: Float64Array, now: Float64Array, count: number, tolerance: number): boolean {
+  const limit = tolerance * Math.abs(now[0] ?? 0);
   return now.subarray(0, count).every((value, i) => Math.abs(value - before[i]!) <= limit);
 }
 
