@@ -26,7 +26,7 @@ export function graphReport(
   const withProvides = capabilities.filter(hasProvides).length;
   return {
     ...graphStats(graph),
-    communities: new Set(communities.values()).size,
+    communities: new Set(communities().values()).size,
     traces,
     capabilities: {
       total,

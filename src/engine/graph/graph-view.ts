@@ -47,10 +47,9 @@ export interface EdgeView {
 /** A capability by its id; undefined when it was forgotten. */
 export type CapabilityById = (id: string) => Capability | undefined;
 
-export function graphView(
-  { graph, communities, pageRank }: ShownGraph,
-  capabilityOf: CapabilityById,
-): GraphView {
+export function graphView(shown: ShownGraph, capabilityOf: CapabilityById): GraphView {
+  const { graph } = shown;
+  const [communities, pageRank] = [shown.communities(), shown.pageRank()];
   const nodes = graph.nodes().map((id): NodeView => {
     const kind = kindOf(id);
     const capability =

@@ -5,11 +5,11 @@ import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/voc
 import type { Catalogue } from '../catalogue.ts';
 import type { Capability } from '../ports.ts';
 
-/** The graph as people look at it, with what is computed on all of it at once. */
+/** The graph as people look at it. What is computed on all of it at once is computed when first asked for. */
 export interface ShownGraph {
   readonly graph: TypedGraph;
-  readonly communities: ReadonlyMap<NodeId, number>;
-  readonly pageRank: ReadonlyMap<NodeId, number>;
+  communities(): ReadonlyMap<NodeId, number>;
+  pageRank(): ReadonlyMap<NodeId, number>;
 }
 
 /**
@@ -31,6 +31,14 @@ export function shownGraph(
   const graph = new TypedGraph(edges, live.statistics());
   for (const { tool } of catalogue.entries) graph.addNode(tool.id);
   for (const { id, state } of capabilities) if (state !== 'candidate') graph.addNode(capabilityNode(id));
-  const snapshot = graph.snapshot();
-  return { graph, communities: communities(snapshot), pageRank: pageRank(snapshot) };
+  return {
+    graph,
+    communities: once(() => communities(graph.snapshot())),
+    pageRank: once(() => pageRank(graph.snapshot())),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
