@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { SandboxSettings } from '../../../engine/ports.ts';
+import { type WatchState, type WatchTask, watchProcess } from './watch-process.ts';
 
 const DEFAULTS = {
   /** The engine needs room beside what it gives a program, and takes up to twice a limit before it notices. */
@@ -10,18 +11,11 @@ const DEFAULTS = {
   cpuSlackMs: 100,
 };
 
-/** What the watching thread is to do. */
-export const WATCH = { notUp: 0, rest: 1, watch: 2 } as const;
+const NOT_UP: WatchTask = 0;
+const REST: WatchTask = 1;
+const WATCH: WatchTask = 2;
 
-/** Shared with the watching thread: what it is to do, and the most this process may use. */
-export interface WatchState {
-  /** One of `WATCH`. */
-  readonly task: Int32Array;
-  /** Process id of whoever started this process. */
-  readonly host: number;
-  /** Resident bytes; microseconds of CPU since the process began; how many of these came before the run. */
-  readonly most: Float64Array;
-}
+const SOURCE = `(${watchProcess})(require('node:worker_threads').workerData, require('node:fs').writeSync)`;
 
 export interface Watch {
   /** Returns when the watching thread is up; the process should have all it needs at rest by then. */
@@ -35,16 +29,11 @@ export function startWatch(): Watch {
   const task = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const most = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT));
   const workerData: WatchState = { task, most, host: process.ppid };
-  const thread = new Worker(new URL('./watch-worker.ts', import.meta.url), {
-    workerData,
-    execArgv: [],
-    env: {},
-  });
-  thread.unref();
+  new Worker(SOURCE, { eval: true, workerData, execArgv: [], env: {} }).unref();
   let restingBytes = 0;
   return {
     wait() {
-      Atomics.wait(task, 0, WATCH.notUp);
+      Atomics.wait(task, 0, NOT_UP);
       restingBytes = process.memoryUsage.rss();
     },
     start({ memoryMb, cpuMs }) {
@@ -52,11 +41,11 @@ export function startWatch(): Watch {
       most[0] = restingBytes + (memoryMb * DEFAULTS.memoryFactor + DEFAULTS.memorySlackMb) * 2 ** 20;
       most[1] = user + system + (cpuMs * DEFAULTS.cpuFactor + DEFAULTS.cpuSlackMs) * 1_000;
       most[2] = user + system;
-      Atomics.store(task, 0, WATCH.watch);
+      Atomics.store(task, 0, WATCH);
       Atomics.notify(task, 0);
     },
     stop: () => {
-      Atomics.store(task, 0, WATCH.rest);
+      Atomics.store(task, 0, REST);
     },
   };
 }
