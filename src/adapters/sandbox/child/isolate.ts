@@ -54,6 +54,7 @@ export function loadIsolates(modulePath: string): MakeIsolate {
       const enter = install.applySync(undefined, natives, {
         result: { reference: true },
       }) as ReferenceTo<EnterGuest>;
+      install.release();
       return {
         context,
         enter,
