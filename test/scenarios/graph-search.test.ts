@@ -22,6 +22,9 @@ const SERVERS = [
   server('mail', { send: 'Send a message' }),
 ];
 
+/** A share of runs, so never all of it. */
+const BETWEEN = expect.toSatisfy((score: number) => score > 0 && score < 1);
+
 const CAPTURE = `await mcp.playwright.navigate({});
 await mcp.playwright.screenshot({});
 return await mcp.filesystem.write_file({});`;
@@ -66,8 +69,8 @@ describe.each(ERAS)('%s', (era) => {
       server_id: 'playwright',
       graph_score: 1,
       related_tools: [
-        { tool_id: 'filesystem:write_file', relation: 'often_after', score: 1 },
-        { tool_id: 'playwright:navigate', relation: 'often_before', score: 1 },
+        { tool_id: 'filesystem:write_file', relation: 'often_after', score: BETWEEN },
+        { tool_id: 'playwright:navigate', relation: 'often_before', score: BETWEEN },
       ],
     });
     // Two edges were seen, so the text has 0.8 of the score.
@@ -102,11 +105,11 @@ test('[GRAPHUSE-15] tools that share company are related less than neighbours, a
     'filesystem:write_file',
   ]);
   const [neighbour, further] = navigate.related;
-  expect(neighbour).toMatchObject({ relation: 'often_after', score: 1 });
+  expect(neighbour).toMatchObject({ relation: 'often_after', score: BETWEEN });
   expect(further?.score).toBeGreaterThan(0);
-  expect(further?.score).toBeLessThan(1);
+  expect(further?.score).toBeLessThan(neighbour?.score ?? 0);
   expect(hit(await search(gateway, 'send a message'), 'mail:send').related).toEqual([
-    { toolId: 'filesystem:read_file', relation: 'used_together', score: 1 },
+    { toolId: 'filesystem:read_file', relation: 'used_together', score: BETWEEN },
   ]);
 });
 

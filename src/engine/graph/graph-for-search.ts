@@ -1,8 +1,7 @@
 import { adaptiveAlpha } from '../../core/graph/alpha.ts';
 import { addColdStartScores, type ColdStartHints } from '../../core/graph/cold-start.ts';
-import { relationOf } from '../../core/graph/neighbours.ts';
-import { Relatedness } from '../../core/graph/relatedness.ts';
-import type { GraphSnapshot } from '../../core/graph/snapshot.ts';
+import { relatedNodes } from '../../core/graph/related-nodes.ts';
+import { relatednessOf } from '../../core/graph/relatedness.ts';
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';
 import { kindOf, type NodeId, parseToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue.ts';
@@ -33,18 +32,6 @@ function readToolId(text: string): ToolId[] {
   }
 }
 
-const known = new WeakMap<GraphSnapshot, Relatedness>();
-
-/** Built once per state of the graph: queries come more often than runs end. */
-function relatednessOf(graph: TypedGraph): Relatedness {
-  const snapshot = graph.snapshot();
-  const before = known.get(snapshot);
-  if (before) return before;
-  const made = new Relatedness(snapshot);
-  known.set(snapshot, made);
-  return made;
-}
-
 /** What the graph says about tools next to those used so far; unknown ones say nothing. */
 function contextScores(
   graph: TypedGraph,
@@ -53,7 +40,7 @@ function contextScores(
 ): ReturnType<SearchGraph['context']> {
   const met = context.filter((tool) => graph.has(tool) || catalogue.get(tool));
   if (met.length === 0) return { alpha: 1, scores: new Map() };
-  const scores = relatednessOf(graph).toContext(met);
+  const scores = relatednessOf(graph.snapshot()).toContext(met);
   addColdStartScores(scores, graph.snapshot(), met, (node) => hintsOf(catalogue, node));
   const alpha = scores.size === 0 ? 1 : adaptiveAlpha(true, graph.size.nonTemplateEdges);
   return { alpha, scores };
@@ -62,9 +49,11 @@ function contextScores(
 /** Tools that keep a hit company, by runs; best first. */
 function relatedTools(graph: TypedGraph, catalogue: Catalogue, tool: ToolId): SearchHit['related'] {
   const accepts = (node: NodeId) => kindOf(node) === 'tool' && catalogue.get(node as ToolId) !== undefined;
-  return relatednessOf(graph)
-    .top(tool, { limit: DEFAULTS.related, accepts })
-    .map(({ node, score }) => ({ toolId: node, relation: relationOf(graph, tool, node), score }));
+  return relatedNodes(graph, tool, { limit: DEFAULTS.related, accepts }).map(({ node, relation, score }) => ({
+    toolId: node,
+    relation,
+    score,
+  }));
 }
 
 function hintsOf(catalogue: Catalogue, node: NodeId): ColdStartHints {

@@ -1,3 +1,4 @@
+import { dot } from '../../core/numeric/dot.ts';
 import { checkVector } from '../../core/retrieval/check-vector.ts';
 import type { VectorIndex } from '../ports.ts';
 
@@ -30,8 +31,4 @@ export function createMemoryVectorIndex(dimension: number): VectorIndex {
       });
     },
   };
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  return a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 }
