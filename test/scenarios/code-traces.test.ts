@@ -164,3 +164,16 @@ test('[CODE-17] with the clock and seed kept in its trace, a program sees the sa
   expect(sandboxed).toMatchObject({ ok: true, value: run.result });
   expect((run.result as unknown[])[0]).not.toBe((run.result as unknown[])[2]);
 });
+
+test('[CODE-4] what the code does with a capability’s result begins after the capability has ended', async () => {
+  const rows = { slug: 'rows', code: 'return [{ n: 1 }, { n: 2 }]' };
+  const { gateway, store } = await codeGateway({ capabilities: [rows] });
+  for (let i = 0; i < 20; i++) {
+    const code = 'const rows = await capabilities.rows(); return rows.map((row) => row.n).join()';
+    const run = await gateway.executeCode({ code }, NOBODY);
+    const { events } = (await store.traces.get(run.traceId ?? ''))!;
+    const ended = events.find(({ type }) => type === 'capability_end')!;
+    const mapped = events.find(({ type, node }) => type === 'tool_start' && node === 'code:map')!;
+    expect(mapped.ts).toBeGreaterThanOrEqual(ended.ts);
+  }
+});

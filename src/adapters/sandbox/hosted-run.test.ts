@@ -79,8 +79,8 @@ describe('[BOX-17] a child is believed nothing', () => {
     ['a frame that is no number', [tool({ frame: '0' })], ['{}']],
     ['arguments that are no JSON', [tool()], ['{']],
     ['more calls at once than allowed', [tool(), tool({ call: 2 }), tool({ call: 3 })], ['{}']],
-    ['the end of a frame that does not run', [{ type: 'leave', frame: 1 }], ['1']],
-    ['the end of the program as that of a capability', [{ type: 'leave', frame: 0 }], ['1']],
+    ['the end of a frame that does not run', [{ type: 'leave', frame: 1, at: 0 }], ['1']],
+    ['the end of the program as that of a capability', [{ type: 'leave', frame: 0, at: 0 }], ['1']],
     ['a mark of a frame that does not run', [{ type: 'marks', marks: [[1, mark()]] }]],
     ['a mark of a site that is not there', [{ type: 'marks', marks: [[0, mark({ site: 1 })]] }]],
     [

@@ -49,7 +49,7 @@ export class HostedRun implements ChildListener {
   readonly #host: GuestHost;
   readonly #options: SandboxOptions;
   readonly #complain: Complain;
-  readonly #readMark = createMarkReader();
+  readonly #marks = createMarkReader();
   readonly #budget;
   readonly #wall;
   readonly #watch;
@@ -164,14 +164,14 @@ export class HostedRun implements ChildListener {
     });
   }
 
-  #onLeave({ frame, failure }: LeaveMessage, text: string): void {
+  #onLeave({ frame, failure, at }: LeaveMessage, text: string): void {
     if (frame === 0 || !this.#frames.delete(frame)) {
       this.onBreach(`program ${frame} ended, which does not run`);
-    } else this.#leave(frame, toEnd(failure, text));
+    } else this.#leave(frame, toEnd(failure, text), this.#marks.toHost(at));
   }
 
   #onMark(wire: WireMark): void {
-    const mark = this.#readMark(wire, this.#frames);
+    const mark = this.#marks.read(wire, this.#frames);
     if (mark) this.#safely('a mark was not taken', () => this.#host.mark(wire[0], mark));
     else this.onBreach('a mark of nothing');
   }
@@ -228,8 +228,8 @@ export class HostedRun implements ChildListener {
     this.#child.send({ type: 'reply', call, ok: false, at }, JSON.stringify(error));
   }
 
-  #leave(frame: number, end: GuestEnd): void {
-    this.#safely('the end of a capability was not taken', () => this.#host.leaveCapability(frame, end));
+  #leave(frame: number, end: GuestEnd, at = performance.now()): void {
+    this.#safely('the end of a capability was not taken', () => this.#host.leaveCapability(frame, end, at));
   }
 
   /** Decided from outside: the child gets a moment to end the run itself. */

@@ -1,11 +1,16 @@
 import type { GuestMark, GuestProgram } from '../../engine/ports.ts';
 import { monotonicNow, type WireMark } from './messages.ts';
 
-export type MarkReader = (mark: WireMark, frames: ReadonlyMap<number, GuestProgram>) => GuestMark | null;
+/** What a child tells, in the host's time. */
+export interface MarkReader {
+  toHost(moment: number): number;
+  /** Null for a mark of no program, or of no such site of it. */
+  read(mark: WireMark, frames: ReadonlyMap<number, GuestProgram>): GuestMark | null;
+}
 
 /**
- * Marks in the host's time. A child's clock is this machine's own, but its word is not trusted: no moment
- * lies before the run or after now. Null for a mark of no program, or of no such site of it.
+ * A child's clock is this machine's own, but its word is not trusted: no moment lies before the run or
+ * after now.
  */
 export function createMarkReader(): MarkReader {
   // The host's clock is read second: a child's moment is never put before the host's own moments it followed.
@@ -13,10 +18,13 @@ export function createMarkReader(): MarkReader {
   const begin = performance.now();
   const toHost = (moment: number) =>
     Math.min(Math.max(begin + (moment - monotonic), begin), performance.now());
-  return ([frame, mark], frames) => {
-    if (frames.get(frame)?.sites[mark.site]?.kind !== mark.kind) return null;
-    if (mark.kind === 'decision') return { ...mark, at: toHost(mark.at) };
-    const startedAt = toHost(mark.startedAt);
-    return { ...mark, startedAt, endedAt: Math.max(startedAt, toHost(mark.endedAt)) };
+  return {
+    toHost,
+    read([frame, mark], frames) {
+      if (frames.get(frame)?.sites[mark.site]?.kind !== mark.kind) return null;
+      if (mark.kind === 'decision') return { ...mark, at: toHost(mark.at) };
+      const startedAt = toHost(mark.startedAt);
+      return { ...mark, startedAt, endedAt: Math.max(startedAt, toHost(mark.endedAt)) };
+    },
   };
 }

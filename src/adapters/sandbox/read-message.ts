@@ -36,7 +36,12 @@ const message = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready') }),
   z.strictObject({ type: z.literal('tool'), frame: number, call: number, server: name, tool: name }),
   z.strictObject({ type: z.literal('enter'), frame: number, call: number, slug: name }),
-  z.strictObject({ type: z.literal('leave'), frame: number, failure: failure.exactOptional() }),
+  z.strictObject({
+    type: z.literal('leave'),
+    frame: number,
+    at: z.number(),
+    failure: failure.exactOptional(),
+  }),
   z.strictObject({ type: z.literal('marks'), marks: z.array(z.tuple([number, mark])).max(1_000) }),
   z.strictObject({ type: z.literal('print'), level: z.enum(['log', 'info', 'warn', 'error', 'debug']) }),
   z.strictObject({

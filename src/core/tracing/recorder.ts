@@ -17,7 +17,8 @@ export interface PastCall extends CallEnd {
 
 export interface OpenCall {
   readonly traceId: string;
-  end(outcome: CallEnd): void;
+  /** `at`: when it was over, on the scale of `now`, if that was before now. */
+  end(outcome: CallEnd, at?: number): void;
 }
 
 export interface RecorderOptions {
@@ -82,8 +83,15 @@ export function createRecorder({ now, newId, redact, onEvent }: RecorderOptions)
   return {
     events,
     start(node, parentTraceId, args) {
-      const { traceId, endAt } = open(node, parentTraceId, now() - origin, args);
-      return { traceId, end: (outcome) => endAt(now() - origin, outcome) };
+      const startTs = now() - origin;
+      const { traceId, endAt } = open(node, parentTraceId, startTs, args);
+      return {
+        traceId,
+        end(outcome, at) {
+          const latest = now() - origin;
+          endAt(at === undefined ? latest : within(at - origin, startTs, latest), outcome);
+        },
+      };
     },
     record(node, parentTraceId, call) {
       const latest = now() - origin;

@@ -144,15 +144,12 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
       return { ...entered, at: now() };
     },
 
-    leaveCapability(number, end) {
+    leaveCapability(number, end, at) {
       const { span } = frames.get(number);
-      if (end.ok) return span?.end({ success: true, result: end.value });
+      if (end.ok) return span?.end({ success: true, result: end.value }, at);
       const { error, errorType } = codeFailure(end.error, frames.locate);
-      span?.end({
-        success: false,
-        error: error.message,
-        errorType: errorType ?? classifyError(error.message),
-      });
+      const type = errorType ?? classifyError(error.message);
+      span?.end({ success: false, error: error.message, errorType: type }, at);
     },
 
     mark(number, mark) {

@@ -125,7 +125,7 @@ class MemoryRun {
     };
     for (const number of [...this.#open.keys()].reverse()) {
       const error = end.ok ? unfinished : end.error;
-      if (number !== 0) this.#host.leaveCapability(number, { ok: false, error });
+      if (number !== 0) this.#host.leaveCapability(number, { ok: false, error }, performance.now());
     }
     const truncated = this.#budget.isTruncated || this.#book.isTruncated;
     this.#resolve({ ...end, console: this.#lines, truncated, cpuMs: 0 });
@@ -146,7 +146,7 @@ class MemoryRun {
     if (this.#isOver || !this.#open.has(frame.number)) return;
     if (frame.caller) {
       this.#open.delete(frame.number);
-      this.#host.leaveCapability(frame.number, end);
+      this.#host.leaveCapability(frame.number, end, performance.now());
       const text = JSON.stringify(end.ok ? end.value : capabilityError(end.error));
       this.#answer(frame.caller, end.ok, text, frame.guest?.now() ?? 0);
     } else this.finish(end);

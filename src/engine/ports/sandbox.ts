@@ -48,7 +48,8 @@ export interface GuestHost {
   callTool(frame: number, call: GuestToolCall, hold: WallHold): Promise<GuestReply>;
   /** Answers the program to run in a frame of its own, whose number the host chooses. */
   enterCapability(frame: number, slug: string, args: unknown): Promise<GuestEntry>;
-  leaveCapability(frame: number, end: GuestEnd): void;
+  /** `at`: when it ended, before its caller went on; a moment of the host's `performance.now()`. */
+  leaveCapability(frame: number, end: GuestEnd, at: number): void;
   /** What the program did by itself; may come late, each mark with its own time. */
   mark(frame: number, mark: GuestMark): void;
 }

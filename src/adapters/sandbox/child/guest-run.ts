@@ -147,7 +147,7 @@ export class GuestRun {
   }
 
   #leave({ realm, number, clock, caller }: Frame, end: FrameEnd): void {
-    this.#tell({ type: 'leave', frame: number }, end);
+    this.#tell({ type: 'leave', frame: number, at: monotonicNow() }, end);
     realm.enter.release();
     realm.context.release();
     const text = end.ok ? end.text : JSON.stringify(capabilityError(end.failure));
@@ -164,7 +164,7 @@ export class GuestRun {
   }
 
   #tell(
-    head: { type: 'leave'; frame: number } | { type: 'end'; cpuMs: number; truncated: boolean },
+    head: { type: 'leave'; frame: number; at: number } | { type: 'end'; cpuMs: number; truncated: boolean },
     end: FrameEnd,
   ) {
     const { marks, pipe } = this.#parts;
