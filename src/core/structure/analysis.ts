@@ -32,6 +32,8 @@ export interface Analysis {
   note(fn: FunctionValue): FunctionValue;
   declare(name: string, scope?: Variables): Cell;
   textOf(span: Span): string;
+  /** Work beyond going through the syntax tree counts as well. */
+  spend(parts: number): void;
   /** The program uses what no run could execute. */
   refuse(offset: number, message: string): void;
 }

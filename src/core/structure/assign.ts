@@ -11,7 +11,16 @@ import type {
 } from 'oxc-parser';
 import type { Analysis } from './analysis.ts';
 import { isListed, keyName } from './evaluate-literal.ts';
-import { type Cell, join, objectValue, reachOf, UNDEFINED, unknownFrom, type Value } from './value.ts';
+import {
+  type Cell,
+  join,
+  objectValue,
+  reachOf,
+  setProperty,
+  UNDEFINED,
+  unknownFrom,
+  type Value,
+} from './value.ts';
 import { elementOf, member } from './value-members.ts';
 
 type Target =
@@ -148,7 +157,7 @@ function assignMember(a: Analysis, target: MemberExpression, value: Value, text:
       return;
     }
     const cell = object.props.get(key) ?? { value: null };
-    object.props.set(key, cell);
+    setProperty(object, key, cell);
     putIn(a, cell, value, text);
     return;
   }

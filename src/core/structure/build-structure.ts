@@ -78,12 +78,12 @@ class Walk implements Analysis {
   }
 
   evaluate(node: Expression): Value {
-    this.#count();
+    this.spend(1);
     return evaluateExpression(this, node);
   }
 
   execute(node: Statement): void {
-    this.#count();
+    this.spend(1);
     executeStatement(this, node);
   }
 
@@ -123,8 +123,9 @@ class Walk implements Analysis {
     }
   }
 
-  #count(): void {
-    if (++this.#parts > DEFAULTS.maxParts) {
+  spend(parts: number): void {
+    this.#parts += parts;
+    if (this.#parts > DEFAULTS.maxParts) {
       throw new StructureTooLarge('The code goes too many ways to follow');
     }
   }

@@ -17,6 +17,7 @@ export function readArguments(a: Analysis, { values, more, texts }: Arguments): 
     const isNone = given.kind === 'literal' && given.value === undefined && !more;
     return { bindings: NO_BINDINGS, isComplete: isNone };
   }
+  a.spend(given.props.size);
   const bindings = new Map<string, BoundArgument>();
   for (const [name, cell] of given.props) {
     const span = cell.text ?? texts[0];

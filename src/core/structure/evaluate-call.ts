@@ -1,4 +1,11 @@
-import type { CallExpression, Expression, MemberExpression, NewExpression, Span } from 'oxc-parser';
+import type {
+  CallExpression,
+  Expression,
+  MemberExpression,
+  NewExpression,
+  Span,
+  TaggedTemplateExpression,
+} from 'oxc-parser';
 import type { Analysis, Arguments } from './analysis.ts';
 import { taint } from './assign.ts';
 import { callApi, callBound, leaveCall } from './call-api.ts';
@@ -9,7 +16,15 @@ import { instantiate } from './evaluate-class.ts';
 import { keyName } from './evaluate-literal.ts';
 import type { Exit } from './flow.ts';
 import { globalOperation, isMethodOperation, isStaticOperation } from './operations.ts';
-import { type FunctionValue, NOTHING_KNOWN, objectValue, reachOf, unknownFrom, type Value } from './value.ts';
+import {
+  type FunctionValue,
+  NOTHING_KNOWN,
+  objectValue,
+  reachOf,
+  type UnknownValue,
+  unknownFrom,
+  type Value,
+} from './value.ts';
 import { member } from './value-members.ts';
 
 export function evaluateCall(a: Analysis, node: CallExpression): Value {
@@ -24,6 +39,13 @@ export function evaluateCall(a: Analysis, node: CallExpression): Value {
       ? `#${callee.property.name}`
       : keyName(a, callee.property, callee.computed);
   return name === null ? callDynamic(a, node, callee, object) : callMember(a, node, callee, object, name);
+}
+
+/** A tag is a function, called with the pieces. */
+export function evaluateTagged(a: Analysis, node: TaggedTemplateExpression): Value {
+  const tag = a.evaluate(node.tag);
+  const values = node.quasi.expressions.map((each) => a.evaluate(each));
+  return callUnknown(a, node, tag, { values: [NOTHING_KNOWN, ...values], more: null, texts: [] });
 }
 
 export function evaluateNew(a: Analysis, node: NewExpression): Value {
@@ -61,7 +83,7 @@ function callMember(
   if (isThen(name)) return callThen(a, node, object, name, evaluateArguments(a, node.arguments));
   const args = evaluateArguments(a, node.arguments);
   putInto(a, callee.object, object, args);
-  return callUnknown(a, node, object, args);
+  return callUnknown(a, node, object, args, true);
 }
 
 /** `Object.keys(x)`, `Promise.all([…])`: functions of objects that the program did not declare. */
@@ -96,28 +118,36 @@ function callDynamic(a: Analysis, node: CallExpression, callee: MemberExpression
   return callUnknown(a, node, target, args);
 }
 
-/** A function that is not known: it may be one of several, and may call what it is given. */
-function callUnknown(
-  a: Analysis,
-  node: CallExpression | NewExpression,
-  callee: Value,
-  args: Arguments,
-): Value {
-  if (callee.kind === 'unknown' && callee.reach !== null) return leaveCall(a, node, callee.reach);
-  const isLog = callee.kind === 'global' && callee.name.startsWith('console.');
+/**
+ * A function that is not known: it may be one of several, and may call what it is given. Of a method,
+ * `callee` is the object that has it.
+ */
+function callUnknown(a: Analysis, node: Span, callee: Value, args: Arguments, isMethod = false): Value {
+  const isApi = callee.kind === 'api' || callee.kind === 'unknown';
+  const reach = isApi ? reachOf(callee) : null;
+  if (reach !== null) return leaveCall(a, node, reach);
   const given = unknownFrom(...args.values, args.more);
-  if (!isLog && given.reach !== null) {
-    a.draft.leaveUnresolved(node.start, a.textOf(node), 'Tools are given to a function that is not known');
-  }
-  const own = callee.kind === 'unknown' ? callee.functions : [];
+  const fault = isMethod && callee.kind === 'object' ? null : faultOf(callee, given);
+  if (fault) a.draft.leaveUnresolved(node.start, a.textOf(node), fault);
+  const own = callee.kind === 'global' ? NOTHING_KNOWN : unknownFrom(callee);
   const answers = [
-    ...callAny(a, node, own, args),
-    ...callAny(a, node, isLog ? [] : given.functions, { values: [], more: NOTHING_KNOWN, texts: [] }),
+    ...callAny(a, node, own.functions, args),
+    ...callAny(a, node, isLog(callee) ? [] : given.functions, { values: [], more: NOTHING_KNOWN, texts: [] }),
   ];
-  const { sources, ends } = unknownFrom(callee.kind === 'global' ? null : callee, given, ...answers);
-  const functions = unknownFrom(given, ...answers).functions;
-  return { kind: 'unknown', sources, ends, functions, reach: null };
+  const { sources, ends } = unknownFrom(own, given, ...answers);
+  const { functions } = unknownFrom(given, ...answers);
+  // Maps and sets give back what was put into them.
+  return { kind: 'unknown', sources, ends, functions, reach: own.reach };
 }
+
+/** Why calls of tools may happen here that nobody sees; null when they cannot. */
+function faultOf(callee: Value, given: UnknownValue): string | null {
+  const isMaker = callee.kind === 'global' && (callee.name === 'eval' || callee.name === 'Function');
+  if (isMaker) return 'Code that is made in the run cannot be seen';
+  return given.reach !== null && !isLog(callee) ? 'Tools are given to a function that is not known' : null;
+}
+
+const isLog = (callee: Value) => callee.kind === 'global' && callee.name.startsWith('console.');
 
 /** One of the functions is called, or none of them. */
 function callAny(a: Analysis, call: Span, functions: readonly FunctionValue[], args: Arguments): Value[] {

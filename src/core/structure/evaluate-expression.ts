@@ -9,9 +9,9 @@ import type {
 } from 'oxc-parser';
 import type { Analysis } from './analysis.ts';
 import { noteChain } from './chains.ts';
-import { evaluateCall, evaluateNew } from './evaluate-call.ts';
+import { evaluateCall, evaluateNew, evaluateTagged } from './evaluate-call.ts';
 import { evaluateClass } from './evaluate-class.ts';
-import { evaluateArray, evaluateObject, evaluateTagged, evaluateTemplate } from './evaluate-literal.ts';
+import { evaluateArray, evaluateObject, evaluateTemplate } from './evaluate-literal.ts';
 import {
   evaluateAssignment,
   evaluateBinary,

@@ -1,14 +1,15 @@
-import type {
-  ArrayExpression,
-  Expression,
-  ObjectExpression,
-  PropertyKey,
-  TaggedTemplateExpression,
-  TemplateLiteral,
-} from 'oxc-parser';
+import type { ArrayExpression, Expression, ObjectExpression, PropertyKey, TemplateLiteral } from 'oxc-parser';
 import type { Analysis } from './analysis.ts';
 import { concatenate } from './fold.ts';
-import { literal, NOTHING_KNOWN, type ObjectValue, objectValue, unknownFrom, type Value } from './value.ts';
+import {
+  literal,
+  NOTHING_KNOWN,
+  type ObjectValue,
+  objectValue,
+  setProperty,
+  unknownFrom,
+  type Value,
+} from './value.ts';
 
 export function evaluateTemplate(a: Analysis, { quasis, expressions }: TemplateLiteral): Value {
   const values = expressions.map((each) => a.evaluate(each));
@@ -19,16 +20,12 @@ export function evaluateTemplate(a: Analysis, { quasis, expressions }: TemplateL
   return concatenate(parts) ?? unknownFrom(...values);
 }
 
-export function evaluateTagged(a: Analysis, { tag, quasi }: TaggedTemplateExpression): Value {
-  return unknownFrom(a.evaluate(tag), ...quasi.expressions.map((each) => a.evaluate(each)));
-}
-
 export function evaluateArray(a: Analysis, { elements }: ArrayExpression): ObjectValue {
   const array = objectValue(true);
   let index = 0;
   const push = (value: Value) => {
     if (array.isOpen) a.memory.add(array.rest, value);
-    else array.props.set(String(index++), { value });
+    else setProperty(array, String(index++), { value });
   };
   for (const element of elements) {
     if (element === null) index++;
@@ -69,7 +66,7 @@ export function evaluateObject(a: Analysis, { properties }: ObjectExpression): O
     if (key === null) {
       object.isOpen = true;
       a.memory.add(object.rest, unknownFrom(value));
-    } else object.props.set(key, { value, text: property.value });
+    } else setProperty(object, key, { value, text: property.value });
   }
   return object;
 }
@@ -83,6 +80,7 @@ export function keyName(a: Analysis, key: PropertyKey, isComputed: boolean): str
 }
 
 export function spreadInto(a: Analysis, target: ObjectValue, from: Value): void {
+  if (from.kind === 'object') a.spend(from.props.size);
   if (from.kind === 'literal' && typeof from.value !== 'string') return;
   if (from.kind !== 'object') {
     target.isOpen = true;
@@ -98,7 +96,7 @@ export function spreadInto(a: Analysis, target: ObjectValue, from: Value): void 
     const cell = target.props.get(key) ?? { value: null };
     a.memory.set(cell, value ?? NOTHING_KNOWN);
     if (text) cell.text = text;
-    target.props.set(key, cell);
+    setProperty(target, key, cell);
   }
   if (!from.isOpen) return;
   target.isOpen = true;

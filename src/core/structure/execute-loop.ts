@@ -41,9 +41,9 @@ export function executeLoop(a: Analysis, node: Loop, labels: readonly string[]):
     const over = a.evaluate(node.right);
     const loop = addLoop(a, node, node.right);
     provide(a, loop, over);
-    const item = node.type === 'ForOfStatement' ? waitedFor(a, node, elementOf(over)) : unknownFrom(over);
+    const item = node.type === 'ForOfStatement' ? elementOf(over) : unknownFrom(over);
     runBody(a, node, loop, labels, () => {
-      takeItem(a, node, item);
+      takeItem(a, node, node.type === 'ForOfStatement' ? waitedFor(a, node, item) : item);
       a.execute(node.body);
     });
   } else {

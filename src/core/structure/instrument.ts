@@ -88,7 +88,8 @@ class Writer {
   }
 
   /**
-   * `a?.filter(f).map(g)` becomes `same((t = a) == null ? void 0 : call(2, call(1, t, "filter", [f]), "map", [g]))`.
+   * `a?.filter(f).map(g)` becomes
+   * `same((t = a) == null ? void 0 : call(2, call(1, t, "filter", [f]), "map", [g]))`.
    * The spare variable is read right after it is written, so that one is enough for all.
    */
   chain(chain: ChainExpression, sites: ReadonlyMap<CallExpression, number>): void {
@@ -221,7 +222,7 @@ function isGuarded({ arguments: args }: CallExpression): boolean {
   return !args.every(({ type }) => QUIET.has(type));
 }
 
-/** What is around something opens before it and closes after it; of the same extent, the higher level is around. */
+/** The longer opens first and closes last; of two of the same length, the higher level does. */
 function rankOf({ start, end }: Span, level: 0 | 1 | 2): number {
   return (end - start) * 4 + level;
 }

@@ -13,6 +13,7 @@ import {
   join,
   NOTHING_KNOWN,
   objectValue,
+  setProperty,
   UNDEFINED,
   union,
   unknownFrom,
@@ -22,6 +23,8 @@ import {
 const DEFAULTS = {
   /** Calls of one function that are each followed; later ones are taken to do what the last one did. */
   maxCopies: 32,
+  /** Calls within calls that are followed. */
+  maxDepth: 32,
   /** Passes through a function that calls itself, before its arguments are taken to be anything. */
   maxPasses: 3,
 };
@@ -54,7 +57,8 @@ export class Invoker {
       before.again = before.again ? joinArguments(before.again, args) : args;
       return unknownFrom(this.#answers.get(node) ?? null, ...args.values, args.more);
     }
-    const place = this.#enter(a, fn, call);
+    const isTooDeep = this.#active.length >= DEFAULTS.maxDepth;
+    const place = isTooDeep ? null : this.#enter(a, fn, call);
     if (!place) return this.#answers.get(node) ?? NOTHING_KNOWN;
     const { isAlive, place: outer } = a.flow;
     const activation: Activation = { node, call, again: null };
@@ -109,7 +113,7 @@ interface Activation {
   again: Arguments | null;
 }
 
-/** Whether a function that is being gone through calls itself, and is not just called by what it was given. */
+/** Whether a function calls itself, and is not just called by what it was given. */
 function isAgain({ node, call }: Activation, inner: Span): boolean {
   return inner === call || (inner.start >= node.start && inner.end <= node.end);
 }
@@ -166,7 +170,7 @@ function bindParameters(
     if (pattern.type === 'RestElement') {
       const rest = objectValue(true);
       values.slice(index).forEach((value, i) => {
-        rest.props.set(String(i), { value });
+        setProperty(rest, String(i), { value });
       });
       if (more) {
         rest.isOpen = true;

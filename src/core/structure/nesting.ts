@@ -1,3 +1,19 @@
+import {
+  BACKSLASH,
+  BEFORE_EITHER,
+  BEFORE_PATTERN,
+  CONTINUING,
+  HEADERS,
+  isDigit,
+  isWordCode,
+  LAST_ASCII,
+  LINE_ENDS,
+  OPEN_ENDED,
+  POINT,
+  patternLength,
+  SPACE,
+} from './code-words.ts';
+
 /**
  * How deep code is nested, told from its characters alone: the parser is native and recursive, and a
  * hundred thousand parentheses would end the whole process before anyone could say what is wrong.
@@ -14,34 +30,13 @@ export type Nesting =
 const DEFAULTS = {
   /** The parser was seen to take 0.5 kB of stack per token at most, of at least 4 MB. */
   maxDepth: 3_000,
+  /** The longest regular expression, in characters: its end is looked for from every slash that may begin one. */
+  maxPattern: 2_000,
 };
-
-/** After these words an expression is still to come, so no statement ends with them. */
-const OPEN_ENDED = words(
-  `abstract as assert asserts async await case catch class const declare default delete do else enum export extends
-  finally for from function get if implements import in infer instanceof interface is keyof let module namespace new
-  of override private protected public readonly return satisfies set static switch throw try type typeof unique using
-  var void while with yield`,
-);
-/** A statement cannot begin with these words: what was before goes on. */
-const CONTINUING = words('as catch else extends finally implements in instanceof is of satisfies while');
-/** After these words a slash begins a regular expression. */
-const BEFORE_PATTERN = words('case delete do else in instanceof new return throw typeof');
-/** After these it may do either. */
-const BEFORE_EITHER = words('await default extends of void yield');
-/** What follows in parentheses belongs to a statement that goes on after them; to `await`, only in `for await`. */
-const HEADERS = words('await for if while with');
 
 /** The body of a regular expression that would read differently as code. */
 const TELLING = /['"`()[\]{}]|\/[*/]/;
-const PATTERN =
-  /\/(?:[^/\\[\n\r\u2028\u2029]|\\[^\n\r\u2028\u2029]|\[(?:[^\]\\\n\r\u2028\u2029]|\\[^\n\r\u2028\u2029])*\])+\/[\w$]*/y;
 const ESCAPE = /\\u(?:\{[\da-f]*\}|[\da-f]{4})/iy;
-const LAST_ASCII = 0x7f;
-const SPACE = 0x20;
-const POINT = 0x2e;
-const BACKSLASH = 0x5c;
-const LINE_ENDS = '\n\r\u2028\u2029';
 const CLOSERS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 
 export function measureNesting(source: string, maxDepth = DEFAULTS.maxDepth): Nesting {
@@ -116,26 +111,28 @@ class Scanner {
   }
 
   #slash(): 'unclear' | undefined {
-    const { length } = this.#source;
     const next = this.#source[this.#offset + 1];
     if (next === '/') {
-      while (this.#offset < length && !LINE_ENDS.includes(this.#source[this.#offset]!)) this.#offset++;
+      while (this.#offset < this.#source.length && !LINE_ENDS.includes(this.#source[this.#offset]!))
+        this.#offset++;
       return;
     }
     if (next === '*') {
       const end = this.#source.indexOf('*/', this.#offset + 2);
-      const to = end === -1 ? length : end + 2;
+      const to = end === -1 ? this.#source.length : end + 2;
       if (/[\n\r\u2028\u2029]/.test(this.#source.slice(this.#offset, to))) this.#isAfterLineEnd = true;
       this.#offset = to;
       return;
     }
     const reading = this.#readSlash();
-    PATTERN.lastIndex = this.#offset;
-    const pattern = reading === 'division' ? null : PATTERN.exec(this.#source)?.[0];
-    if (pattern && reading === 'unclear' && TELLING.test(pattern)) return 'unclear';
-    if (pattern && reading === 'pattern') {
+    const length =
+      reading === 'division' ? 0 : patternLength(this.#source, this.#offset, DEFAULTS.maxPattern);
+    if (length === null) return 'unclear';
+    const pattern = this.#source.slice(this.#offset, this.#offset + length);
+    if (reading === 'unclear' && TELLING.test(pattern)) return 'unclear';
+    if (reading === 'pattern' && length > 0) {
       this.#token('operand');
-      this.#offset += pattern.length;
+      this.#offset += length;
     } else this.#punctuation('/');
   }
 
@@ -272,10 +269,18 @@ class Scanner {
     if (char === '<') level.angles++;
     if (char === '>' && this.#source[this.#offset - 2] !== '=') level.angles = Math.max(0, level.angles - 1);
     const isArrow = char === '>' && this.#source[this.#offset - 2] === '=';
-    const isDouble = (char === '+' || char === '-') && next === char;
-    const isPostfix = char === '!' && this.#readSlash() !== 'pattern';
-    if (isDouble) this.#offset++;
-    this.#token(isDouble || isPostfix || (char === '>' && !isArrow) ? 'either' : 'operator');
+    if ((char === '+' || char === '-') && next === char) {
+      this.#offset++;
+      this.#token(this.#postfix());
+    } else if (char === '!') this.#token(this.#postfix());
+    else this.#token(char === '>' && !isArrow ? 'either' : 'operator');
+  }
+
+  /** What `!`, `++` or `--` makes here: after an operand on the same line it belongs to that. */
+  #postfix(): Previous {
+    const reading = this.#readSlash();
+    if (reading === 'pattern') return 'operator';
+    return reading === 'division' ? 'operand' : 'either';
   }
 
   #token(kind: Previous): void {
@@ -299,23 +304,4 @@ class Scanner {
   #pop(): void {
     this.#depth -= this.#levels.pop()?.tokens ?? 0;
   }
-}
-
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(/\s+/));
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
-}
-
-function isWordCode(code: number): boolean {
-  if (code > LAST_ASCII) return !/\s/.test(String.fromCharCode(code));
-  return (
-    (code >= 0x61 && code <= 0x7a) ||
-    (code >= 0x41 && code <= 0x5a) ||
-    isDigit(code) ||
-    code === 0x5f ||
-    code === 0x24
-  );
 }

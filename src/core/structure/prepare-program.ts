@@ -37,7 +37,7 @@ export type Prepared =
 const START: SourcePosition = { line: 1, column: 1 };
 const SPLIT_UP = 'Split it into smaller pieces of code, or into functions.';
 
-/** Text of an agent to a program that can run and be traced. Whatever is wrong with it is said, not thrown. */
+/** Text to a program that can run and be traced. Whatever is wrong with it is said, not thrown. */
 export function prepareProgram(source: string): Prepared {
   const parsed = parseProgram(source);
   if (!parsed.ok) return parsed;
@@ -72,10 +72,11 @@ function finish({ source, text, offset }: ParsedProgram, { structure, marks }: B
   return { ok: true, value: { source, script: asExpression(code), sites, structure, locate } };
 }
 
-/** The function around the source is its own, so that `arguments` shows nothing and every name can be declared. */
+/** The source has a function of its own: `arguments` shows nothing, and every name can be declared. */
 function head({ hooks, spare, same }: HookNames): string {
   const params = `mcp, capabilities, args, deps, console, ${hooks}`;
-  return `(async function (${params}) {"use strict"; let ${spare}; const ${same} = (x) => x; return (async function () {`;
+  const own = `let ${spare}; const ${same} = (x) => x;`;
+  return `(async function (${params}) {"use strict"; ${own} return (async function () {`;
 }
 
 function strip(text: string, sourcemap: boolean) {

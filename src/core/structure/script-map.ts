@@ -39,7 +39,7 @@ function createFind(text: string, { code, map }: Stripped): (line: number, colum
     if (segment?.length !== 4 && segment?.length !== 5) return null;
     const [mappedColumn, , oldLine, oldColumn] = segment;
     const start = before.offsetAt({ line: oldLine + 1, column: oldColumn + 1 });
-    // The map knows where names and values begin. What follows one unchanged, an operator say, is found by counting on.
+    // The map knows where names and values begin; what follows one, an operator say, is found by counting on.
     const mapped = after.offsetAt({ line, column: mappedColumn + 1 });
     const between = code.slice(mapped, mapped + column - 1 - mappedColumn);
     return text.startsWith(between, start) ? start + between.length : start;

@@ -115,6 +115,10 @@ const ONE_OF_SEVERAL = 'Which tool it is, is known only in the run';
 const DEFAULTS = {
   /** Steps that one value is traced back to; a program that grows one value step by step stays linear. */
   maxSources: 64,
+  /** Properties of one object that are kept apart; a table of data has its own rules. */
+  maxProperties: 1_000,
+  /** Properties that are looked at to see where an object comes from. */
+  maxSurvey: 10_000,
 };
 
 export function literal(value: Literal['value']): Literal {
@@ -123,6 +127,17 @@ export function literal(value: Literal['value']): Literal {
 
 export function objectValue(isArray: boolean, more: Pick<ObjectValue, 'class'> = {}): ObjectValue {
   return { kind: 'object', isArray, props: new Map(), rest: { value: null }, isOpen: false, ...more };
+}
+
+/** Puts a property into an object; of very many, only what they may hold is known. */
+export function setProperty(object: ObjectValue, key: string, cell: Cell): void {
+  const { props, rest } = object;
+  if (props.size < DEFAULTS.maxProperties || props.has(key)) {
+    props.set(key, cell);
+    return;
+  }
+  object.isOpen = true;
+  if (cell.value) rest.value = rest.value ? join(rest.value, cell.value) : cell.value;
 }
 
 /** A value made of others in a way that is not followed. */
@@ -159,7 +174,7 @@ export function join(a: Value, b: Value): Value {
     return {
       kind: 'promise',
       value: join(left.value, right.value),
-      ends: union(left.ends, right.ends),
+      ends: union(left.ends, right.ends).slice(0, DEFAULTS.maxSources),
       begins: union(left.begins, right.begins),
     };
   }
@@ -208,6 +223,7 @@ class Survey {
   readonly functions = new Set<FunctionValue>();
   reach: string | null = null;
   readonly #seen = new Set<ObjectValue>();
+  #looked = 0;
 
   visit(value: Value): void {
     switch (value.kind) {
@@ -234,7 +250,10 @@ class Survey {
       case 'object':
         if (this.#seen.has(value)) return;
         this.#seen.add(value);
-        for (const cell of value.props.values()) if (cell.value) this.visit(cell.value);
+        for (const cell of value.props.values()) {
+          if (this.#looked++ > DEFAULTS.maxSurvey) return;
+          if (cell.value) this.visit(cell.value);
+        }
         if (value.rest.value) this.visit(value.rest.value);
     }
   }
