@@ -77,6 +77,7 @@ export async function createGateway(
     () => settings,
     (current) => {
       tellInventory(current);
+      graph.offer((tool) => current.get(tool) !== undefined);
       background.run('Comparing definitions', () => quarantineChanged(capabilities, current));
     },
   );

@@ -36,21 +36,21 @@ export function createLearner({
   const waiting: ExecutionTrace[] = [];
   let isLearning = false;
 
-  const learn = async (trace: ExecutionTrace) => {
+  const learn = async (trace: ExecutionTrace, signal: AbortSignal) => {
     ports.exporter?.export(trace);
     await keepEpisodes(ports, trace);
     if (!settings().learning.enabled) return;
-    await graph.catchUp();
+    await graph.catchUp(signal);
     await outputs.learn(trace);
     await embedIntent(ports, trace);
     await learnCapability(lessons, trace);
     if (trace.code !== null) await relateCapabilities();
   };
-  const learnAll = async () => {
+  const learnAll = async (signal: AbortSignal) => {
     try {
       for (let trace = waiting.shift(); trace; trace = waiting.shift()) {
         try {
-          await learn(trace);
+          await learn(trace, signal);
         } catch (error) {
           // One bad trace must not keep the others from being learned.
           ports.logger.log('error', 'Learning from a trace failed', {

@@ -2,6 +2,7 @@ import { applyTraces } from '../../core/graph/apply-trace.ts';
 import type { GraphEdge } from '../../core/graph/graph-edge.ts';
 import type { TemplateEdge } from '../../core/graph/templates.ts';
 import { TypedGraph } from '../../core/graph/typed-graph.ts';
+import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { ProgramCache } from '../code/program-cache.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import { traceFacts } from './trace-facts.ts';
@@ -14,8 +15,10 @@ const DEFAULTS = {
 /** The graph in use: what the store has learned, and the templates beside it. */
 export interface LiveGraph {
   current(): TypedGraph;
-  /** Learns what was stored since; whoever asks meanwhile shares the work. */
-  catchUp(): Promise<void>;
+  /** Learns what was stored since, until there is nothing more or the signal ends; the rest is learned later. */
+  catchUp(signal?: AbortSignal): Promise<void>;
+  /** Lets those templates count whose tools are both there. */
+  offer(isThere: (tool: ToolId) => boolean): void;
   /** Takes these for the `alternative` edges there are: they follow from capabilities, not from traces. */
   relate(alternatives: readonly GraphEdge[]): void;
   /** Forgets all and learns it again from the traces there are; answers how many. */
@@ -31,12 +34,15 @@ export interface LiveGraphParts {
 export async function openLiveGraph({ ports, programs, templates }: LiveGraphParts): Promise<LiveGraph> {
   const { store, events } = ports;
   let alternatives: readonly GraphEdge[] = [];
+  let offered: readonly TemplateEdge[] = [];
   let { graph, cursor } = await read();
+  /** The graph here holds what the store does not: it is read again before anything is built on it. */
+  let isAhead = false;
   let last: Promise<unknown> = Promise.resolve();
 
   /** Neither is stored: the templates' file and the capabilities say them anew at each start. */
   function withRest(fresh: TypedGraph): TypedGraph {
-    for (const { from, to, type } of templates) fresh.declare(from, to, type);
+    for (const { from, to, type } of offered) fresh.declare(from, to, type);
     fresh.replaceType('alternative', alternatives);
     return fresh;
   }
@@ -50,16 +56,18 @@ export async function openLiveGraph({ ports, programs, templates }: LiveGraphPar
   }
 
   async function step(): Promise<boolean> {
+    if (isAhead) ({ graph, cursor } = await read());
     const page = await store.traces.scan(cursor, DEFAULTS.batch);
-    if (page.traces.length === 0) return false;
+    isAhead = page.traces.length > 0;
+    if (!isAhead) return false;
     const changes = applyTraces(
       graph,
       page.traces.map((trace) => traceFacts(programs, trace)),
     );
     const isOurs = await store.graph.apply({ ...changes, from: cursor, cursor: page.cursor });
+    // Else another gateway was faster: what it made of them is what counts.
+    isAhead = !isOurs;
     if (isOurs) cursor = page.cursor;
-    // Another gateway was faster: what it made of them is what counts.
-    else ({ graph, cursor } = await read());
     events.emit({ type: 'graph_changed', edges: changes.edges.length, traces: page.traces.length });
     return true;
   }
@@ -76,9 +84,13 @@ export async function openLiveGraph({ ports, programs, templates }: LiveGraphPar
       alternatives = edges;
       graph.replaceType('alternative', edges);
     },
-    catchUp: () =>
+    offer(isThere) {
+      offered = templates.filter(({ from, to }) => isThere(from) && isThere(to));
+      for (const { from, to, type } of offered) graph.declare(from, to, type);
+    },
+    catchUp: (signal) =>
       inTurn(async () => {
-        while (await step());
+        while (!signal?.aborted && (await step()));
       }),
     rebuild: (onProgress) =>
       inTurn(async () => {
