@@ -23,6 +23,8 @@ import {
 const DEFAULTS = {
   /** Calls of one function that are each followed; later ones are taken to do what the last one did. */
   maxCopies: 32,
+  /** What a call costs, in parts of the syntax tree. */
+  callCost: 10,
   /** Calls within calls that are followed. */
   maxDepth: 32,
   /** Passes through a function that calls itself, before its arguments are taken to be anything. */
@@ -51,6 +53,7 @@ export class Invoker {
   }
 
   invoke(a: Analysis, { fn, args, call }: Invocation): Value {
+    a.spend(DEFAULTS.callCost);
     const { node } = fn;
     const before = this.#active.findLast((active) => active.node === node && isAgain(active, call));
     if (before) {

@@ -175,7 +175,7 @@ export function join(a: Value, b: Value): Value {
       kind: 'promise',
       value: join(left.value, right.value),
       ends: union(left.ends, right.ends).slice(0, DEFAULTS.maxSources),
-      begins: union(left.begins, right.begins),
+      begins: union(left.begins, right.begins).slice(0, DEFAULTS.maxSources),
     };
   }
   return unknownFrom(a, b);
