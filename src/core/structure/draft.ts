@@ -14,6 +14,16 @@ const DEFAULTS = {
   maxEdges: 200_000,
 };
 
+const TYPES: readonly StructureEdge['type'][] = [
+  'sequence',
+  'provides',
+  'conditional',
+  'contains',
+  'loop_body',
+];
+/** More than any node's order. */
+const ORDERS = 2 ** 22;
+
 /** What a node stands in. */
 export interface Head {
   readonly node: DraftNode;
@@ -64,7 +74,9 @@ export class StructureTooLarge extends Error {
 /** The structure while it is built: nodes know no numbers yet, and may still be taken back. */
 export class Draft {
   readonly #nodes: DraftNode[] = [];
-  readonly #edges = new Map<string, DraftEdge>();
+  /** By its ends and type; those of one key differ in branch or argument. */
+  readonly #edges = new Map<number, DraftEdge[]>();
+  #edgeCount = 0;
   readonly #unresolved = new Map<number, Omit<UnresolvedCall, 'at'>>();
   #order = 0;
 
@@ -110,14 +122,19 @@ export class Draft {
     detail: DraftEdge['detail'] = {},
   ): void {
     if (from === to) return;
-    const key = `${from.order}>${to.order}:${type}:${detail.branch ?? ''}:${detail.argument ?? ''}`;
-    if (this.#edges.has(key)) return;
-    if (this.#edges.size >= DEFAULTS.maxEdges) {
+    const key = (from.order * ORDERS + to.order) * TYPES.length + TYPES.indexOf(type);
+    const same = this.#edges.get(key);
+    const isKnown = ({ detail: known }: DraftEdge) =>
+      known.branch === detail.branch && known.argument === detail.argument;
+    if (same?.some(isKnown)) return;
+    if (++this.#edgeCount > DEFAULTS.maxEdges) {
       throw new StructureTooLarge(
         `The steps of the code hang together by more than ${DEFAULTS.maxEdges} edges`,
       );
     }
-    this.#edges.set(key, { from, to, type, detail });
+    const edge = { from, to, type, detail };
+    if (same) same.push(edge);
+    else this.#edges.set(key, [edge]);
   }
 
   leaveUnresolved(offset: number, text: string, reason: string): void {
@@ -141,7 +158,7 @@ export class Draft {
       const args = content.arguments && finishArguments(content.arguments, ids);
       return { ...base, ...content, ...(args && { arguments: args }) } as StructureNode;
     });
-    const edges = [...this.#edges.values()].map(({ from, to, type, detail }) => ({
+    const edges = [...this.#edges.values()].flat().map(({ from, to, type, detail }) => ({
       from: ids.get(from)!,
       to: ids.get(to)!,
       type,

@@ -13,10 +13,11 @@ import {
 
 export function evaluateTemplate(a: Analysis, { quasis, expressions }: TemplateLiteral): Value {
   const values = expressions.map((each) => a.evaluate(each));
-  const parts = quasis.flatMap(({ value }, i) => [
-    literal(value.cooked ?? value.raw),
-    values[i] ?? literal(''),
-  ]);
+  const parts: Value[] = [];
+  for (const [i, { value }] of quasis.entries()) {
+    parts.push(literal(value.cooked ?? value.raw));
+    if (i < values.length) parts.push(values[i]!);
+  }
   return concatenate(parts) ?? unknownFrom(...values);
 }
 

@@ -153,6 +153,7 @@ export function unknownFrom(...values: readonly (Value | null)[]): UnknownValue 
 export function sourcesOf(value: Value): readonly DraftNode[] {
   if (value.kind === 'literal' || value.kind === 'api' || value.kind === 'parameter') return [];
   if (value.kind === 'unknown') return value.sources;
+  if (value.kind === 'result' && !value.element) return [value.node];
   return unknownFrom(value).sources;
 }
 
