@@ -9,6 +9,8 @@ const DEFAULTS = {
   /** Compiling in the background, and all the child does beside the program, count for the process. */
   cpuFactor: 1.1,
   cpuSlackMs: 100,
+  /** How long the watching thread may take to come up. */
+  patienceMs: 10_000,
 };
 
 const NOT_UP: WatchTask = 0;
@@ -33,7 +35,9 @@ export function startWatch(): Watch {
   let restingBytes = 0;
   return {
     wait() {
-      Atomics.wait(task, 0, NOT_UP);
+      const outcome = Atomics.wait(task, 0, NOT_UP, DEFAULTS.patienceMs);
+      // Rarely, on a busy machine, a thread never comes up. Another process will do; nobody waits for this one.
+      if (outcome === 'timed-out') process.kill(process.pid, 'SIGKILL');
       restingBytes = process.memoryUsage.rss();
     },
     start({ memoryMb, cpuMs }) {
