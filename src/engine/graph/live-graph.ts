@@ -17,7 +17,7 @@ export interface LiveGraph {
   current(): TypedGraph;
   /** Learns what was stored since, until there is nothing more or the signal ends; the rest is learned later. */
   catchUp(signal?: AbortSignal): Promise<void>;
-  /** Lets those templates count whose tools are both there. */
+  /** Lets those templates count whose tools are both there, or were met in runs. */
   offer(isThere: (tool: ToolId) => boolean): void;
   /** Takes these for the `alternative` edges there are: they follow from capabilities, not from traces. */
   relate(alternatives: readonly GraphEdge[]): void;
@@ -34,15 +34,22 @@ export interface LiveGraphParts {
 export async function openLiveGraph({ ports, programs, templates }: LiveGraphParts): Promise<LiveGraph> {
   const { store, events } = ports;
   let alternatives: readonly GraphEdge[] = [];
-  let offered: readonly TemplateEdge[] = [];
+  let isThere: (tool: ToolId) => boolean = () => false;
   let { graph, cursor } = await read();
   /** The graph here holds what the store does not: it is read again before anything is built on it. */
   let isAhead = false;
   let last: Promise<unknown> = Promise.resolve();
 
+  function declareTemplates(to: TypedGraph): void {
+    const isMet = (tool: ToolId) => isThere(tool) || to.statisticsOf(tool).calls > 0;
+    for (const edge of templates) {
+      if (isMet(edge.from) && isMet(edge.to)) to.declare(edge.from, edge.to, edge.type);
+    }
+  }
+
   /** Neither is stored: the templates' file and the capabilities say them anew at each start. */
   function withRest(fresh: TypedGraph): TypedGraph {
-    for (const { from, to, type } of offered) fresh.declare(from, to, type);
+    declareTemplates(fresh);
     fresh.replaceType('alternative', alternatives);
     return fresh;
   }
@@ -67,6 +74,7 @@ export async function openLiveGraph({ ports, programs, templates }: LiveGraphPar
     const isOurs = await store.graph.apply({ ...changes, from: cursor, cursor: page.cursor });
     // Else another gateway was faster: what it made of them is what counts.
     isAhead = !isOurs;
+    declareTemplates(graph);
     if (isOurs) cursor = page.cursor;
     events.emit({ type: 'graph_changed', edges: changes.edges.length, traces: page.traces.length });
     return true;
@@ -84,9 +92,9 @@ export async function openLiveGraph({ ports, programs, templates }: LiveGraphPar
       alternatives = edges;
       graph.replaceType('alternative', edges);
     },
-    offer(isThere) {
-      offered = templates.filter(({ from, to }) => isThere(from) && isThere(to));
-      for (const { from, to, type } of offered) graph.declare(from, to, type);
+    offer(isOffered) {
+      isThere = isOffered;
+      declareTemplates(graph);
     },
     catchUp: (signal) =>
       inTurn(async () => {
