@@ -14,10 +14,11 @@ const DEFAULTS = {
   memoryMb: 128,
 };
 
-const watch = startWatch();
 const makeIsolate = loadIsolates(process.argv[2]!);
 const pipe = openPipe();
 let spare = ready(DEFAULTS.memoryMb);
+// Not before: a thread that comes up while a snapshot is made is one thing more that could wait for the other.
+const watch = startWatch();
 
 watch.wait();
 pipe.send({ type: 'ready' });
