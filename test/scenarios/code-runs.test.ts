@@ -258,6 +258,19 @@ describe('capabilities within capabilities', () => {
     expect(deep.error?.message).toMatch(/nested deeper than 8: step_0 → .* → step_8/);
   });
 
+  test('[CODE-6] a capability’s error has its place in the capability and in the code that called it', async () => {
+    const bad = {
+      slug: 'bad',
+      code: 'const n: number = 1;\nconst x = [n].map((m) => m);\nthrow new Error(`no ${x}`)',
+    };
+    const { gateway } = await codeGateway({ capabilities: [bad] });
+    const run = await gateway.executeCode({ code: '\nreturn await capabilities.bad()' }, NOBODY);
+    expect(run.error).toMatchObject({ line: 2 });
+    expect(run.error?.message).toMatch(
+      /^CapabilityError: no 1 \(bad\.ts line 3, column 7\) \(line 2, column \d+\)$/,
+    );
+  });
+
   test('[CODE-14] one that is quarantined cannot be called, and says why', async () => {
     const evidence = {
       recent: [],

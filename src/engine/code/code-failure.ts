@@ -10,6 +10,8 @@ export interface CodeFailure {
   readonly errorType: ErrorType | null;
 }
 
+const SCRIPT_PLACE = /\((\w+\.ts):(\d+):(\d+)\)/g;
+
 type Locate = (file: string, line: number, column: number) => SourcePosition | null;
 
 const CODES: Readonly<Record<GuestFailure['kind'], ErrorCode>> = {
@@ -24,7 +26,7 @@ const CODES: Readonly<Record<GuestFailure['kind'], ErrorCode>> = {
 /** A guest's failure in the terms of the source its author wrote. */
 export function codeFailure(failure: GuestFailure, locate: Locate): CodeFailure {
   const at = failure.kind === 'thrown' ? placeOf(failure, locate) : null;
-  const said = failure.kind === 'thrown' ? thrown(failure) : failure.message;
+  const said = inSource(failure.kind === 'thrown' ? thrown(failure) : failure.message, locate);
   const message = at
     ? `${said} (${at.file === null ? '' : `${at.file} `}line ${at.line}, column ${at.column})`
     : said;
@@ -39,6 +41,14 @@ function placeOf({ position }: Extract<GuestFailure, { kind: 'thrown' }>, locate
   if (!position) return null;
   const at = locate(position.file, position.line, position.column);
   return at && { ...at, file: position.file === PROGRAM_NAME ? null : position.file };
+}
+
+/** A failed capability tells its own place in its script. */
+function inSource(message: string, locate: Locate): string {
+  return message.replaceAll(SCRIPT_PLACE, (place, file: string, line: string, column: string) => {
+    const at = locate(file, Number(line), Number(column));
+    return at ? `(${file} line ${at.line}, column ${at.column})` : place;
+  });
 }
 
 function thrown({ name, message }: Extract<GuestFailure, { kind: 'thrown' }>): string {
