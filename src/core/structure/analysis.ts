@@ -20,6 +20,10 @@ export interface Analysis {
   frame: Frame;
   /** How many variables were declared so far. */
   readonly declared: number;
+  /** How many bodies were repeated so far. */
+  repeated: number;
+  /** What is gone through will be gone through again. */
+  isSketch: boolean;
   /** The call whose promise is waited for at once. */
   awaiting: object | null;
   /** Takes note of the steps whose results a function uses from outside of it. */

@@ -14,6 +14,8 @@ import { isListed, keyName } from './evaluate-literal.ts';
 import {
   type Cell,
   join,
+  type ObjectValue,
+  objectsOf,
   objectValue,
   reachOf,
   setProperty,
@@ -152,8 +154,7 @@ function assignMember(a: Analysis, target: MemberExpression, value: Value, text:
       : target.property.name;
   if (object.kind === 'object') {
     if (key === null) {
-      object.isOpen = true;
-      a.memory.add(object.rest, value);
+      mayPut(a, object, key, value);
       return;
     }
     const cell = object.props.get(key) ?? { value: null };
@@ -161,8 +162,18 @@ function assignMember(a: Analysis, target: MemberExpression, value: Value, text:
     putIn(a, cell, value, text);
     return;
   }
+  for (const each of objectsOf(object)) mayPut(a, each, key, value);
   taint(a, target.object, value);
   leave(a, value, text);
+}
+
+/** The object may be the one that is changed. */
+function mayPut(a: Analysis, object: ObjectValue, key: string | null, value: Value): void {
+  const known = key === null ? object.props.values() : [object.props.get(key) ?? object.rest];
+  for (const cell of known) a.memory.add(cell, value);
+  if (key !== null && object.props.has(key)) return;
+  object.isOpen = true;
+  a.memory.add(object.rest, value);
 }
 
 /** Something was put into what an expression stands for; a variable that holds it is not exact any more. */

@@ -64,6 +64,8 @@ class Walk implements Analysis {
   frame: Frame = newFrame(NOTHING_KNOWN, true, 0);
   captures: Analysis['captures'] = null;
   awaiting: object | null = null;
+  repeated = 0;
+  isSketch = false;
   declared = 0;
   refusal: BuiltStructure['refusal'] = null;
   readonly #text: string;

@@ -8,7 +8,7 @@ import type { DraftNode } from './draft.ts';
 import { spreadInto } from './evaluate-literal.ts';
 import { answerMakesResult, isAdder, isFold, isRearranger, takesFunction } from './operations.ts';
 import { repeat } from './repeat.ts';
-import { NOTHING_KNOWN, reachOf, union, unknownFrom, type Value } from './value.ts';
+import { NOTHING_KNOWN, objectsOf, reachOf, union, unknownFrom, type Value } from './value.ts';
 import { elementOf } from './value-members.ts';
 
 /** `Object.keys(x)`, `parseInt(x)` */
@@ -111,22 +111,22 @@ function isWithin(node: DraftNode, head: DraftNode): boolean {
 }
 
 function put(a: Analysis, call: CallExpression, receiver: Value, values: readonly (Value | null)[]): void {
-  if (receiver.kind === 'object') {
-    receiver.isOpen = true;
-    for (const value of values) if (value) a.memory.add(receiver.rest, value);
-  } else taintReceiver(a, call, unknownFrom(...values));
+  for (const object of objectsOf(receiver)) {
+    object.isOpen = true;
+    for (const value of values) if (value) a.memory.add(object.rest, value);
+  }
+  if (receiver.kind !== 'object') taintReceiver(a, call, unknownFrom(...values));
 }
 
 /** The elements are there, but not in their places any more. */
 function rearrange(a: Analysis, call: CallExpression, receiver: Value, given: Value): void {
-  if (receiver.kind !== 'object') {
-    taintReceiver(a, call, given);
-    return;
-  }
   const all = unknownFrom(receiver, given);
-  for (const cell of receiver.props.values()) a.memory.set(cell, all);
-  a.memory.add(receiver.rest, all);
-  receiver.isOpen = true;
+  for (const object of objectsOf(receiver)) {
+    for (const cell of object.props.values()) a.memory.set(cell, all);
+    a.memory.add(object.rest, all);
+    object.isOpen = true;
+  }
+  if (receiver.kind !== 'object') taintReceiver(a, call, given);
 }
 
 function taintReceiver(a: Analysis, { callee }: CallExpression, value: Value): void {

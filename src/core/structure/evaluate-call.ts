@@ -19,6 +19,7 @@ import { globalOperation, isMethodOperation, isStaticOperation } from './operati
 import {
   type FunctionValue,
   NOTHING_KNOWN,
+  objectsOf,
   objectValue,
   reachOf,
   type UnknownValue,
@@ -134,10 +135,9 @@ function callUnknown(a: Analysis, node: Span, callee: Value, args: Arguments, is
     ...callAny(a, node, own.functions, args),
     ...callAny(a, node, isLog(callee) ? [] : given.functions, { values: [], more: NOTHING_KNOWN, texts: [] }),
   ];
-  const { sources, ends } = unknownFrom(own, given, ...answers);
   const { functions } = unknownFrom(given, ...answers);
   // Maps and sets give back what was put into them.
-  return { kind: 'unknown', sources, ends, functions, reach: own.reach };
+  return { ...unknownFrom(own, given, ...answers), functions, reach: own.reach };
 }
 
 /** Why calls of tools may happen here that nobody sees; null when they cannot. */
@@ -167,10 +167,11 @@ function callAny(a: Analysis, call: Span, functions: readonly FunctionValue[], a
 function putInto(a: Analysis, expression: Expression, object: Value, { values, more }: Arguments): void {
   if (values.length === 0 && !more) return;
   const given = unknownFrom(...values, more);
-  if (object.kind === 'object') {
-    object.isOpen = true;
-    a.memory.add(object.rest, given);
-  } else taint(a, expression, given);
+  for (const each of objectsOf(object)) {
+    each.isOpen = true;
+    a.memory.add(each.rest, given);
+  }
+  if (object.kind !== 'object') taint(a, expression, given);
 }
 
 /** Whether the call can be made by a hook instead without changing what it means. */

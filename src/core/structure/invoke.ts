@@ -89,7 +89,7 @@ export class Invoker {
       const next = joinArguments(given, activation.again!);
       if (pass > 1 && isSettled(given, next)) return answer;
       this.#answers.set(fn.node, answer);
-      given = pass < DEFAULTS.maxPasses ? next : blur(next);
+      given = pass < DEFAULTS.maxPasses && !a.isSketch ? next : blur(next);
       activation.again = null;
       a.flow.frontier = frontier;
       a.flow.isAlive = isAlive;

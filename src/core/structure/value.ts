@@ -98,6 +98,8 @@ export interface UnknownValue {
   readonly ends: readonly DraftNode[];
   /** Functions that it may be, or that lie in it. */
   readonly functions: readonly FunctionValue[];
+  /** Objects likewise: whoever changes it may change them. */
+  readonly objects: readonly ObjectValue[];
   /** It may be, or lead to, `mcp` or `capabilities`: why it is not known which part of them. */
   readonly reach: string | null;
 }
@@ -108,6 +110,7 @@ export const NOTHING_KNOWN: UnknownValue = {
   sources: [],
   ends: [],
   functions: [],
+  objects: [],
   reach: null,
 };
 const ONE_OF_SEVERAL = 'Which tool it is, is known only in the run';
@@ -144,9 +147,17 @@ export function setProperty(object: ObjectValue, key: string, cell: Cell): void 
 export function unknownFrom(...values: readonly (Value | null)[]): UnknownValue {
   const found = new Survey();
   for (const value of values) if (value) found.visit(value);
-  const { sources, ends, functions, reach } = found;
-  if (sources.size + ends.size + functions.size === 0 && reach === null) return NOTHING_KNOWN;
-  return { kind: 'unknown', sources: [...sources], ends: [...ends], functions: [...functions], reach };
+  const { sources, ends, functions, objects, reach } = found;
+  const size = sources.size + ends.size + functions.size + objects.size;
+  if (size === 0 && reach === null) return NOTHING_KNOWN;
+  return {
+    kind: 'unknown',
+    sources: [...sources],
+    ends: [...ends],
+    functions: [...functions],
+    objects: [...objects],
+    reach,
+  };
 }
 
 /** The steps that a value comes from. */
@@ -155,6 +166,12 @@ export function sourcesOf(value: Value): readonly DraftNode[] {
   if (value.kind === 'unknown') return value.sources;
   if (value.kind === 'result' && !value.element) return [value.node];
   return unknownFrom(value).sources;
+}
+
+/** The objects that a value is or may be. */
+export function objectsOf(value: Value): readonly ObjectValue[] {
+  if (value.kind === 'object') return [value];
+  return value.kind === 'unknown' ? value.objects : [];
 }
 
 /** The steps after which every promise in it has settled. */
@@ -209,11 +226,12 @@ export function isStable(before: Value, after: Value): boolean {
     return before.ends.length === after.ends.length && isStable(before.value, after.value);
   }
   if (before.kind !== 'unknown' || after.kind !== 'unknown') return false;
-  const { sources, ends, functions, reach } = before;
+  const { sources, ends, functions, objects, reach } = before;
   return (
     sources.length === after.sources.length &&
     ends.length === after.ends.length &&
     functions.length === after.functions.length &&
+    objects.length === after.objects.length &&
     reach === after.reach
   );
 }
@@ -222,6 +240,7 @@ class Survey {
   readonly sources = new Set<DraftNode>();
   readonly ends = new Set<DraftNode>();
   readonly functions = new Set<FunctionValue>();
+  readonly objects = new Set<ObjectValue>();
   reach: string | null = null;
   readonly #seen = new Set<ObjectValue>();
   #looked = 0;
@@ -243,6 +262,7 @@ class Survey {
         for (const node of value.sources) add(this.sources, node);
         for (const node of value.ends) add(this.ends, node);
         for (const fn of value.functions) add(this.functions, fn);
+        for (const object of value.objects) add(this.objects, object);
         this.reach ??= value.reach;
         return;
       case 'function':
@@ -251,6 +271,7 @@ class Survey {
       case 'object':
         if (this.#seen.has(value)) return;
         this.#seen.add(value);
+        add(this.objects, value);
         for (const cell of value.props.values()) {
           if (this.#looked++ > DEFAULTS.maxSurvey) return;
           if (cell.value) this.visit(cell.value);
