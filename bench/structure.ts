@@ -1,5 +1,4 @@
-/** A program of fifty calls, each using the one before: to its structure, and all the way to a script. */
-import { parseSync } from 'oxc-parser';
+/** Programs of fifty calls, each using the one before: to their structure, and all the way to a script. */
 import { buildStructure } from '../src/core/structure/build-structure.ts';
 import { parseProgram } from '../src/core/structure/parse-program.ts';
 import { prepareProgram } from '../src/core/structure/prepare-program.ts';
@@ -10,55 +9,57 @@ const WARM_UP = 300;
 const ROUNDS = 500;
 
 export async function bench(): Promise<BenchReport> {
-  const source = chain(CALLS);
-  const structureOf = () => {
-    const parsed = parseProgram(source);
-    if (!parsed.ok) throw new Error(parsed.error.message);
-    return buildStructure(parsed.value).structure;
+  const plain = chain((before) => `${before}.id`);
+  const busy = chain((before, n) =>
+    n % 5 === 0
+      ? `${before}.items.filter((x) => x.ok).map((x) => x.id)`
+      : `\`\${${before}.items[${n % 3}].id}-${n}\``,
+  );
+  const work = {
+    structure: () => structureOf(plain),
+    script: () => prepareProgram(plain),
+    busy: () => structureOf(busy),
   };
-  const tasks = structureOf().nodes.filter(({ type }) => type === 'task');
-  if (tasks.length !== CALLS) throw new Error(`${tasks.length} tasks were found, not ${CALLS}`);
-
-  const times = { parse: [] as number[], structure: [] as number[], whole: [] as number[] };
+  for (const source of [plain, busy]) {
+    const tasks = structureOf(source).nodes.filter(({ type }) => type === 'task');
+    if (tasks.length !== CALLS) throw new Error(`${tasks.length} tasks were found, not ${CALLS}`);
+  }
+  const times: Record<keyof typeof work, number[]> = { structure: [], script: [], busy: [] };
   // Interleaved, so that a noisy moment of the machine hits all.
   for (let round = -WARM_UP; round < ROUNDS; round++) {
-    const moments = [performance.now()];
-    for (const run of [
-      () => parseSync('a.ts', `async () => {${source}}`).program,
-      structureOf,
-      () => prepareProgram(source),
-    ]) {
+    for (const [name, run] of Object.entries(work) as [keyof typeof work, () => unknown][]) {
+      const start = performance.now();
       run();
-      moments.push(performance.now());
+      if (round >= 0) times[name].push(performance.now() - start);
     }
-    if (round < 0) continue;
-    times.parse.push(moments[1]! - moments[0]!);
-    times.structure.push(moments[2]! - moments[1]!);
-    times.whole.push(moments[3]! - moments[2]!);
   }
-  const what = `${CALLS} calls, ${source.length} characters`;
+  const row = (label: string, measured: readonly number[]) => ({
+    label,
+    value: median(measured),
+    unit: 'ms',
+  });
   return {
     name: 'structure',
     rows: [
-      { label: `${what}, to structure`, value: median(times.structure), unit: 'ms', goal: '<= 1.5 ms' },
-      { label: `${what}, parsed only`, value: median(times.parse), unit: 'ms' },
-      { label: `${what}, to structure and script`, value: median(times.whole), unit: 'ms' },
+      { ...row(`chain of ${CALLS} calls, to structure`, times.structure), goal: '<= 1.5 ms' },
+      row(`chain of ${CALLS} calls, to structure and script`, times.script),
+      row(`${CALLS} calls with operations and templates, to structure`, times.busy),
     ],
   };
 }
 
-/** What agents write: calls, and between some of them the work on what they gave. */
-function chain(calls: number): string {
+function structureOf(source: string) {
+  const parsed = parseProgram(source);
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  return buildStructure(parsed.value).structure;
+}
+
+function chain(value: (before: string, n: number) => string): string {
   const lines = ['const r0 = args.start;'];
-  for (let n = 1; n <= calls; n++) {
-    const before = `r${n - 1}`;
-    const value =
-      n % 10 === 0 ? `${before}.items.filter((x) => x.ok).map((x) => x.id)` : `${before}.items[${n % 3}].id`;
-    lines.push(
-      `const r${n} = await mcp.server_${n % 5}.tool_${n}({ from: ${value}, step: ${n}, note: \`step ${n}\` });`,
-    );
+  for (let n = 1; n <= CALLS; n++) {
+    lines.push(`const r${n} = await mcp.server.tool_${n}({ from: ${value(`r${n - 1}`, n)}, step: ${n} });`);
   }
-  return [...lines, `return r${calls};`].join('\n');
+  return [...lines, `return r${CALLS};`].join('\n');
 }
 
 function median(values: readonly number[]): number {
