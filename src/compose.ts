@@ -43,6 +43,12 @@ export function compose(env: Own['env'], cwd: string): System {
       return createEmbedder(settings.embedding);
     },
 
+    async evaluate(options, onProgress) {
+      const { evaluateDataSets } = await import('./compose/evaluate.ts');
+      const settings = await loadSettings(options.config === undefined ? {} : { config: options.config });
+      return await evaluateDataSets(options, settings.embedding, join(dataDir({}), 'vectors'), onProgress);
+    },
+
     async holder(options) {
       const holder = await readHolder(dataDir(options));
       return holder && isAlive(holder) ? holder : null;

@@ -1,6 +1,8 @@
+import { words } from './words.ts';
+
 const DEFAULTS = {
-  /** Words below which a piece is no wish of its own, and stays with its neighbour. */
-  leastWords: 3,
+  /** Words that mean something; a piece with fewer is no wish of its own, and stays with its neighbour. */
+  leastWords: 2,
   /** Clauses looked at, as each costs an embedding: more find hardly more. */
   most: 16,
 };
@@ -44,5 +46,5 @@ function joinShort(parts: readonly string[]): string[] {
 }
 
 function countWords(text: string): number {
-  return text.match(WORDS)?.length ?? 0;
+  return words(text).join(' ').match(WORDS)?.length ?? 0;
 }

@@ -3,17 +3,41 @@ import { createBm25 } from './bm25.ts';
 import { words } from './words.ts';
 
 test('[SEARCH-1] words are taken out of identifiers, sentences and other scripts, without fillers', () => {
-  expect(words('Please read the listDirectory_files in src/core')).toEqual([
+  expect(words('Please read the listDirectory_tables in src/main')).toEqual([
     'read',
     'list',
     'directory',
-    'file',
+    'tabl',
     'src',
-    'core',
+    'main',
   ]);
-  expect(words('Entities, queries & status!')).toEqual(['entity', 'query', 'status']);
   expect(words('読む ファイル')).toEqual(['読む', 'ファイル']);
   expect(words('')).toEqual([]);
+});
+
+test.each([
+  'file files',
+  'entity entities',
+  'query queries',
+  'book books booked booking',
+  'translate translates translated translating',
+  'run runs running',
+  'plan plans planned planning',
+])('[SEARCH-1] the forms of a word meet: %s', (forms) => {
+  expect(new Set(words(forms)).size).toBe(1);
+});
+
+test('[SEARCH-1] words that only look like forms stay what they are', () => {
+  expect(words('status class string feed red sing bus pass')).toEqual([
+    'status',
+    'class',
+    'string',
+    'feed',
+    'red',
+    'sing',
+    'bus',
+    'pass',
+  ]);
 });
 
 test('[SEARCH-2] BM25 gives the numbers of its formula', () => {

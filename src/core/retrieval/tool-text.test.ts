@@ -15,13 +15,13 @@ test('[EMB-13] a tool is embedded as its server and name in words, its descripti
     required: [],
   };
   expect(toolText({ ...tool, inputSchema })).toBe(
-    'file system read text file: Reads a file. (file path, head)',
+    'read text file in file system: Reads a file. (file path, head)',
   );
 });
 
 test.each([[{}], [null], [true], [{ properties: null }], [{ properties: {} }]])(
   '[EMB-13] a tool without parameters (%j) is embedded without them',
   (inputSchema) => {
-    expect(toolText({ ...tool, inputSchema })).toBe('file system read text file: Reads a file.');
+    expect(toolText({ ...tool, inputSchema })).toBe('read text file in file system: Reads a file.');
   },
 );

@@ -1,21 +1,34 @@
 import { identifierWords } from './identifier-words.ts';
 
-/** Words that say nothing about which tool is meant. */
+/** The function words of English, and what is said out of politeness: they tell nothing about which tool is meant. */
 const STOP_WORDS = new Set(
-  'a an and are as at be by can do for from has have how i in into is it its me my of on or our please so that the their then there this to us want we what when which will with you your'.split(
-    ' ',
-  ),
+  `a an the this that these those such same other each both all any some few more most no nor not only own than too very
+  i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers herself
+  it its itself they them their theirs themselves who whom which what when where why how here there
+  am is are was were be been being have has had having do does did doing can could may might must shall should will would
+  and or but if because as until while so then once again further now just
+  of at by for with about against between into through during before after above below to from up down in out on off over
+  under s t d ll m o re ve don didn doesn isn aren wasn weren won wouldn couldn shouldn haven hasn hadn
+  please want need like let`.split(/\s+/),
 );
 
-/** Lower-case words of a text; identifiers in it are taken apart, plurals meet their singular. */
+/** Lower-case words of a text; identifiers in it are taken apart, and the forms of a word meet in its stem. */
 export function words(text: string): string[] {
   return identifierWords(text.replace(/[^\p{L}\p{N}_\-.:/\s]+/gu, ' '))
     .split(' ')
     .filter((word) => word !== '' && !STOP_WORDS.has(word))
-    .map(singular);
+    .map(stem);
 }
 
-/** Just enough of a stemmer for tool names: files -> file, entities -> entity, queries -> query. */
+/**
+ * Just enough of Porter's stemmer (1980) for what tools are called and do: files and file, queries and
+ * query, booking, booked and book, translates and translating.
+ */
+function stem(word: string): string {
+  const base = singular(word).replace(/(?<=[aeiouy].*)(?:ing|(?<!e)ed)$/, '');
+  return base.length < 3 ? word : base.replace(/([^lsfz])\1$/, '$1').replace(/(?<=..)e$/, '');
+}
+
 function singular(word: string): string {
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;
   if (word.length > 3 && word.endsWith('s') && !/(ss|us|is)$/.test(word)) return word.slice(0, -1);

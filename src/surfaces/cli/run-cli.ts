@@ -4,6 +4,7 @@ import type { CommandContext, CommandModule, Terminal } from './command.ts';
 import { capabilityCommand } from './commands/capability.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { evalCommand } from './commands/eval.ts';
 import { graphCommand } from './commands/graph.ts';
 import { initCommand } from './commands/init.ts';
 import { loginCommand } from './commands/login.ts';
@@ -27,6 +28,7 @@ const COMMANDS: readonly CommandModule[] = [
   traceCommand,
   capabilityCommand,
   graphCommand,
+  evalCommand,
   loginCommand,
   doctorCommand,
   completionCommand,
@@ -79,10 +81,10 @@ function allCommands(command: Command): Command[] {
 /** On every command, so that they may stand where people type them: after it. */
 function withGlobalOptions(command: Command): void {
   if (command.commands.length > 0) return;
-  command
-    .option('--config <file>', 'configuration file (PML_CONFIG)')
-    .option('--data <dir>', 'data folder (PML_DATA, default ~/.pml)')
-    .option('--json', 'print the result as JSON; everything else goes to stderr');
+  const own = new Set(command.options.map(({ long }) => long));
+  command.option('--config <file>', 'configuration file (PML_CONFIG)');
+  if (!own.has('--data')) command.option('--data <dir>', 'data folder (PML_DATA, default ~/.pml)');
+  command.option('--json', 'print the result as JSON; everything else goes to stderr');
 }
 
 function report(problem: PmlError, terminal: Terminal, json: boolean): void {

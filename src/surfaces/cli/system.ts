@@ -1,3 +1,4 @@
+import type { EvaluationReport, Protocol } from '../../core/vocabulary/evaluation-report.ts';
 import type { GatewayClient } from '../../engine/gateway-procedures.ts';
 import type { Embedder, Settings, Store } from '../../engine/ports.ts';
 
@@ -69,6 +70,21 @@ export interface StdioGateway {
   close(): Promise<void>;
 }
 
+export interface EvaluateOptions {
+  readonly config?: string;
+  /** The folder of a data set, or of several. */
+  readonly data: string;
+  readonly split: string;
+  readonly tasks: 'tasks' | 'traces';
+  readonly protocol: Protocol;
+  readonly distractors?: string;
+  /** Files that stand in for those of the folder. */
+  readonly train?: string;
+  readonly test?: string;
+  readonly curve?: boolean;
+  readonly seed: number;
+}
+
 /** The composed system as the commands see it: nothing is opened before a command asks. */
 export interface System {
   readonly version: string;
@@ -87,6 +103,11 @@ export interface System {
   /** Takes a server out of the configuration; answers the file. */
   removeServer(options: GlobalOptions, name: string): Promise<string>;
   createEmbedder(settings: Settings): Promise<Embedder>;
+  /** Measures search and learning on data sets, one report for each. */
+  evaluate(
+    options: EvaluateOptions,
+    onProgress: (what: string, done?: number, total?: number) => void,
+  ): Promise<EvaluationReport[]>;
   /** The living holder of the data dir, if any. */
   holder(options: GlobalOptions): Promise<Holder | null>;
   /** Refused while another process serves from the data dir. */

@@ -1,0 +1,144 @@
+/**
+ * Fits the weights with which search fuses its parts, on data sets of tasks whose right tools are known:
+ *
+ *   node scripts/fit-search.ts --data DIR [--cache DIR] [--write]
+ *
+ * DIR holds one folder per data set. Of all weights on a grid those are taken that rank the training tasks
+ * best (MRR, every data set counting the same, each point averaged with its neighbours so that no lucky one
+ * wins): once on all sets (what is shipped), and once without each (what `pml eval` measures that set with).
+ * `--write` puts them where they belong.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { ParallelEmbedder } from '../src/adapters/embedding/parallel-embedder.ts';
+import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
+import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
+import { createRandom } from '../src/core/numeric/random.ts';
+import type { SearchWeights } from '../src/core/retrieval/search-weights.ts';
+import { scoreTools } from '../src/engine/search.ts';
+import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
+import { linearScores } from '../src/evaluation/listwise-logistic.ts';
+import { type Gold, mean, rankingFigures, ranksOf } from '../src/evaluation/metrics.ts';
+import { openWorkbench } from '../src/evaluation/workbench.ts';
+
+const SEED = 1;
+/** Of each set at the most, so that the fit takes minutes. */
+const TASKS_PER_SET = 300;
+/** Steps from 0 to 1: finer ones would pretend to know. */
+const STEPS = 20;
+/** Points that differ by moving at most so many steps from one weight to another are neighbours. */
+const NEIGHBOURHOOD = 2;
+
+interface Example {
+  /** Whole query, best clause and words, by tool. */
+  readonly features: readonly Float64Array[];
+  readonly gold: Gold;
+}
+
+/** Steps of each weight; they sum to STEPS. */
+type Point = readonly [whole: number, clause: number, lexical: number];
+
+const GRID = range(STEPS + 1).flatMap((whole) =>
+  range(STEPS + 1 - whole).map((clause): Point => [whole, clause, STEPS - whole - clause]),
+);
+
+const { values } = parseArgs({
+  options: { data: { type: 'string' }, cache: { type: 'string' }, write: { type: 'boolean' } },
+});
+if (values.data === undefined) {
+  console.error('fit-search: name the folder of the data sets with --data');
+  process.exit(2);
+}
+
+const embedder = new StoredEmbedder(
+  new ParallelEmbedder(new MiniLmEmbedder(), new MiniLmEmbedder()),
+  values.cache ?? join(tmpdir(), 'pml-vectors'),
+);
+/** By set, the MRR of each point of the grid. */
+const sets = new Map<string, number[]>();
+for (const folder of await findDataSets(values.data)) {
+  const { name, examples } = await examplesOf(folder);
+  sets.set(
+    name,
+    GRID.map((point) => mrrOf(examples, point)),
+  );
+  console.log(`${name}: ${examples.length} tasks`);
+}
+await embedder.close();
+
+const shipped = weightsFrom([...sets.keys()]);
+console.log('all sets'.padEnd(20), show(shipped));
+const heldOut = new Map(
+  [...sets.keys()].map((name) => [name, weightsFrom([...sets.keys()].filter((each) => each !== name))]),
+);
+for (const [name, weights] of heldOut) console.log(`without ${name}`.padEnd(20), show(weights));
+if (values.write) write(shipped, heldOut);
+
+/** From the code that serves. */
+async function examplesOf(folder: string): Promise<{ name: string; examples: Example[] }> {
+  const all = await readDataSet(folder, { split: 'train', tasks: 'tasks' });
+  const sample = createRandom(SEED)
+    .shuffle([...all.train])
+    .slice(0, TASKS_PER_SET);
+  const data = { ...all, train: [], test: sample };
+  const emptyIndex = () => new WasmVectorIndex(embedder.dimension);
+  const bench = await openWorkbench(data, sample, { embedder, emptyIndex });
+  const examples: Example[] = [];
+  for (const task of sample) {
+    const scores = await scoreTools(bench.index, bench.book, task.intent);
+    if (!scores) continue;
+    examples.push({ features: [scores.whole, scores.clause, scores.lexical], gold: bench.goldOf(task) });
+  }
+  return { name: data.name, examples };
+}
+
+function mrrOf(examples: readonly Example[], point: Point): number {
+  return rankingFigures(examples.map(({ features, gold }) => ranksOf(linearScores(features, point), gold)))
+    .mrr;
+}
+
+/** The best point of these sets. */
+function weightsFrom(names: readonly string[]): SearchWeights {
+  const means = GRID.map((_, i) => mean(names.map((name) => sets.get(name)![i]!)));
+  const smooth = GRID.map((point) =>
+    mean(means.filter((_, i) => distance(point, GRID[i]!) <= NEIGHBOURHOOD)),
+  );
+  const [whole, clause, lexical] = GRID[smooth.indexOf(Math.max(...smooth))]!;
+  return { whole: whole / STEPS, clause: clause / STEPS, lexical: lexical / STEPS };
+}
+
+function distance(a: Point, b: Point): number {
+  return a.reduce((sum, steps, k) => sum + Math.abs(steps - b[k]!), 0) / 2;
+}
+
+function range(length: number): number[] {
+  return Array.from({ length }, (_, i) => i);
+}
+
+function show({ whole, clause, lexical }: SearchWeights): string {
+  return `{ whole: ${whole}, clause: ${clause}, lexical: ${lexical} }`;
+}
+
+function write(all: SearchWeights, without: ReadonlyMap<string, SearchWeights>): void {
+  replace(
+    '../src/core/retrieval/search-weights.ts',
+    /(SHIPPED_WEIGHTS: SearchWeights = )\{.*?\}/s,
+    show(all),
+  );
+  const rows = [...without].map(([name, weights]) => `  ${name}: ${show(weights)},\n`).join('');
+  replace('../src/evaluation/held-out-weights.ts', /(SearchWeights>> = )\{.*?\};/s, `{\n${rows}};`);
+}
+
+function replace(path: string, pattern: RegExp, text: string): void {
+  const file = fileURLToPath(new URL(path, import.meta.url));
+  const before = readFileSync(file, 'utf8');
+  if (!pattern.test(before)) throw new Error(`${file} has no place for the weights`);
+  writeFileSync(
+    file,
+    before.replace(pattern, (_, head: string) => `${head}${text}`),
+  );
+}

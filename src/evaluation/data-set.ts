@@ -1,0 +1,140 @@
+import { readdir, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { ToolId } from '../core/vocabulary/ids.ts';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import { readJsonLines } from './read-json-lines.ts';
+
+const TOOLS_FILE = 'tools.jsonl';
+
+const toolRow = z.object({
+  id: z.string(),
+  server: z.string(),
+  name: z.string(),
+  description: z.string().default(''),
+  inputSchema: z.unknown().optional(),
+});
+
+const taskRow = z.object({
+  id: z.string(),
+  intent: z.string(),
+  tools: z.array(z.string()).min(1),
+  edges: z.array(z.tuple([z.string(), z.string()])).optional(),
+  group: z.string().optional(),
+  /** Traces only: the task that was run. */
+  task: z.string().optional(),
+  kind: z.string().optional(),
+  alts: z.record(z.string(), z.array(z.string())).optional(),
+});
+
+/** A task with what is right for it, or a recorded run with what was called. */
+export interface Task {
+  readonly id: string;
+  readonly intent: string;
+  /** In the order of execution, verbatim; runs keep repeats. */
+  readonly tools: readonly string[];
+  /** Tools of other servers that are as right as one of these. */
+  readonly alternatives: Readonly<Record<string, readonly string[]>>;
+  /** Tasks of one group are the same work in other words. */
+  readonly group: string;
+  /** Whether the order of the tools means anything. */
+  readonly isOrdered: boolean;
+}
+
+export interface DataSet {
+  readonly name: string;
+  readonly split: string;
+  readonly tools: readonly ToolDefinition[];
+  readonly train: readonly Task[];
+  /** What is measured. */
+  readonly test: readonly Task[];
+}
+
+export interface DataSetOptions {
+  readonly split: string;
+  readonly tasks: 'tasks' | 'traces';
+  /** Files that stand in for those of the folder. */
+  readonly trainFile?: string;
+  readonly testFile?: string;
+  /** More tools that are right for no task. */
+  readonly distractors?: string;
+}
+
+/** The folder itself when it is a data set, else those of its folders that are, in order of name. */
+export async function findDataSets(folder: string): Promise<string[]> {
+  const root = resolve(folder);
+  const names = await readdir(root).catch((cause) => {
+    throw new PmlError('not_found', `The folder ${root} cannot be read: ${cause.message}`, {
+      hint: 'Name the folder of a data set, or one that holds several, with --data.',
+      cause,
+    });
+  });
+  if (names.includes(TOOLS_FILE)) return [root];
+  const inside: string[] = [];
+  for (const name of names.sort()) {
+    if (await isFile(join(root, name, TOOLS_FILE))) inside.push(join(root, name));
+  }
+  if (inside.length > 0) return inside;
+  throw new PmlError('not_found', `There is no data set in ${root}`, {
+    hint: `A data set is a folder with ${TOOLS_FILE} and tasks.train.jsonl; docs/evaluation.md shows their form.`,
+  });
+}
+
+export async function readDataSet(folder: string, options: DataSetOptions): Promise<DataSet> {
+  const { split, tasks, trainFile, testFile, distractors } = options;
+  const tools = await readTools(join(folder, TOOLS_FILE));
+  const own = new Set(tools.map(({ id }) => id));
+  const others = distractors === undefined ? [] : await readTools(distractors);
+  return {
+    name: basename(folder),
+    split: testFile === undefined ? split : basename(testFile),
+    tools: [...tools, ...others.filter(({ id }) => !own.has(id))],
+    train: await readTasks(trainFile ?? join(folder, `${tasks}.train.jsonl`)),
+    test: await readTasks(testFile ?? join(folder, `${tasks}.${split}.jsonl`)),
+  };
+}
+
+async function readTools(file: string): Promise<ToolDefinition[]> {
+  const rows = await readRows(file, toolRow);
+  return rows.map((row) => ({
+    ...row,
+    id: row.id as ToolId,
+    inputSchema: row.inputSchema ?? {},
+    definitionHash: row.id,
+  }));
+}
+
+async function readTasks(file: string): Promise<Task[]> {
+  const rows = await readRows(file, taskRow);
+  if (rows.length === 0) throw new PmlError('invalid_argument', `${file} holds no task`);
+  return rows.map(({ id, intent, tools, edges, group, task, alts }) => ({
+    id,
+    intent,
+    tools,
+    alternatives: alts ?? {},
+    group: group ?? task ?? id,
+    // A list of edges that is there and empty says that the tools form a set.
+    isOrdered: edges === undefined || edges.length > 0,
+  }));
+}
+
+async function readRows<T>(file: string, form: z.ZodType<T>): Promise<T[]> {
+  const rows = await readJsonLines(file);
+  return rows.map((row, i) => {
+    const read = form.safeParse(row);
+    if (read.success) return read.data;
+    const [problem] = read.error.issues;
+    throw new PmlError(
+      'invalid_argument',
+      `${file}: entry ${i + 1}: ${problem!.path.join('.')}: ${problem!.message}`,
+      {
+        hint: 'docs/evaluation.md shows the form of each file.',
+      },
+    );
+  });
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isFile() ?? false;
+}

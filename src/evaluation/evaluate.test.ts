@@ -1,0 +1,156 @@
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { EvaluationReport, Protocol } from '../core/vocabulary/evaluation-report.ts';
+import { createMemoryEmbedder } from '../engine/memory/embedder.ts';
+import { createMemoryVectorIndex } from '../engine/memory/vector-index.ts';
+import { search } from '../engine/search.ts';
+import { type DataSet, readDataSet } from './data-set.ts';
+import { evaluate } from './evaluate.ts';
+import { weightsFor } from './held-out-weights.ts';
+import { openWorkbench } from './workbench.ts';
+
+const fixture = (path: string) =>
+  fileURLToPath(new URL(`../../test/fixtures/data-sets/${path}`, import.meta.url));
+const embedder = createMemoryEmbedder();
+const PORTS = { embedder, emptyIndex: () => createMemoryVectorIndex(embedder.dimension) };
+const OPTIONS = { protocol: 'id', seed: 1, curve: false } as const;
+
+const read = (tasks: 'tasks' | 'traces' = 'tasks', distractors?: string) =>
+  readDataSet(fixture('household'), {
+    split: 'dev',
+    tasks,
+    ...(distractors !== undefined && { distractors }),
+  });
+const withoutTime = ({ seconds, ...rest }: EvaluationReport) => rest;
+
+describe('on a small data set', () => {
+  let household: DataSet;
+  beforeAll(async () => {
+    household = await read();
+  });
+
+  test('[EVAL-1] the report has every part; what is not built is null', async () => {
+    const report = await evaluate(household, OPTIONS, PORTS);
+    expect(report).toMatchObject({
+      dataset: 'household',
+      split: 'dev',
+      protocol: 'id',
+      n: 9,
+      tools: 28,
+      embedding: 'words/256',
+      plan: null,
+      gate: null,
+      curve: null,
+    });
+    expect(Object.keys(report.ranking)).toEqual([
+      'lexical',
+      'semantic',
+      'hybrid',
+      'knn',
+      'logistic',
+      'learned',
+    ]);
+    expect(Object.keys(report.next!)).toEqual(['popularity', 'markov', 'logistic', 'learned']);
+    expect([report.ranking.learned, report.next!.learned]).toEqual([null, null]);
+    for (const figures of [...Object.values(report.ranking), ...Object.values(report.next!)]) {
+      for (const value of Object.values(figures ?? {})) {
+        expect(value).toBeGreaterThanOrEqual(0);
+        expect(value).toBeLessThanOrEqual(1);
+      }
+    }
+    expect(report.seconds).toBeGreaterThan(0);
+  });
+
+  test('[EVAL-5] hybrid is the ranking that search serves', async () => {
+    const { ranking } = await evaluate(household, OPTIONS, PORTS);
+    const bench = await openWorkbench(household, household.test, PORTS);
+    const reciprocal = await Promise.all(
+      household.test.map(async (task) => {
+        const hits = await search(bench.index, bench.book, { query: task.intent, limit: 50 });
+        return 1 / (1 + hits.findIndex(({ tool }) => task.tools.includes(tool.id)));
+      }),
+    );
+    expect(ranking.hybrid!.mrr).toBeCloseTo(reciprocal.reduce((sum, value) => sum + value, 0) / 9, 12);
+  });
+
+  test.each<Protocol>(['id', 'disjoint', 'cv5'])(
+    '[EVAL-8] %s gives the same figures for the same seed',
+    async (protocol) => {
+      const options = { ...OPTIONS, protocol };
+      const report = withoutTime(await evaluate(household, options, PORTS));
+      expect(withoutTime(await evaluate(household, options, PORTS))).toEqual(report);
+      expect(report.n).toBe(protocol === 'cv5' ? 42 : 9);
+    },
+  );
+
+  test('[EVAL-5] past runs help: what learned from them ranks better than what did not', async () => {
+    const { ranking, next } = await evaluate(household, { ...OPTIONS, protocol: 'cv5' }, PORTS);
+    expect(ranking.logistic!.ndcg10).toBeGreaterThan(ranking.semantic!.ndcg10);
+    expect(next!.logistic!.mrr).toBeGreaterThan(next!.popularity!.mrr);
+  });
+
+  test('[EVAL-1] the curve has a point for each number of past runs; search that does not learn is level', async () => {
+    const { curve, ranking } = await evaluate(household, { ...OPTIONS, curve: true }, PORTS);
+    expect(curve!.map(({ traces }) => traces)).toEqual([0, 30, 33]);
+    for (const point of curve!) {
+      expect(point).toMatchObject({
+        semantic_mrr: ranking.semantic!.mrr,
+        hybrid_mrr: ranking.hybrid!.mrr,
+        learned_mrr: null,
+      });
+    }
+  });
+
+  test('[EVAL-10] distractors are ranked with the rest and never right', async () => {
+    const more = await read('tasks', fixture('office.jsonl.gz'));
+    const report = await evaluate(more, OPTIONS, PORTS);
+    expect(report.tools).toBe(32);
+    const { ranking } = await evaluate(household, OPTIONS, PORTS);
+    expect(report.ranking.semantic!.mrr).toBeLessThanOrEqual(ranking.semantic!.mrr);
+  });
+
+  test('[EVAL-7] the next tool is told for recorded runs, repeats included', async () => {
+    const { n, next } = await evaluate(await read('traces'), OPTIONS, PORTS);
+    expect(n).toBe(9);
+    expect(next!.markov!.mrr).toBeGreaterThan(next!.popularity!.mrr);
+  });
+
+  test('[EVAL-7] where no task has an order there is no next tool', async () => {
+    const sets = (tasks: DataSet['train']) => tasks.map((task) => ({ ...task, isOrdered: false }));
+    const unordered = { ...household, train: sets(household.train), test: sets(household.test) };
+    expect((await evaluate(unordered, OPTIONS, PORTS)).next).toBeNull();
+  });
+
+  test('[EVAL-6] an intent that was run before cannot vouch for itself while weights are learned', async () => {
+    // Every training intent is its own group and tells nothing about others: a run that saw itself would
+    // teach to trust past runs blindly, and the measured tasks, whose past is misleading, would pay for it.
+    const odd = (i: number) => `word${i} thing${i}`;
+    const ids = household.tools.map(({ id }) => id);
+    const train = Array.from({ length: 20 }, (_, i) => ({
+      ...household.train[0]!,
+      id: `t${i}`,
+      group: `t${i}`,
+      intent: `${household.tools[i]!.name} ${odd(i)}`,
+      tools: [ids[i]!],
+    }));
+    const measured = Array.from({ length: 8 }, (_, i) => ({
+      ...train[0]!,
+      id: `m${i}`,
+      group: `m${i}`,
+      intent: `${household.tools[20 + i]!.name} ${odd(i)}`,
+      tools: [ids[20 + i]!],
+    }));
+    const { ranking } = await evaluate({ ...household, train, test: measured }, OPTIONS, PORTS);
+    expect(ranking.knn!.hit1).toBeLessThan(0.5);
+    expect(ranking.logistic!.hit1).toBeGreaterThan(0.8);
+  });
+});
+
+test('[EVAL-5] a data set that weights were fitted on is measured with weights fitted without it', () => {
+  const known = ['livemcp', 'mcpbench', 'toole', 'toollink', 'traject', 'ultratool'];
+  for (const name of known) {
+    const { whole, clause, lexical } = weightsFor(name);
+    expect(whole + clause + lexical).toBeCloseTo(1, 12);
+    expect(weightsFor(name)).not.toBe(weightsFor('household'));
+  }
+});

@@ -1,0 +1,44 @@
+import { createRandom } from '../core/numeric/random.ts';
+import type { Protocol } from '../core/vocabulary/evaluation-report.ts';
+import type { DataSet, Task } from './data-set.ts';
+
+const DEFAULTS = { folds: 5 };
+
+/** What may be learned from, and what is measured with it. */
+export interface Fold {
+  readonly train: readonly Task[];
+  readonly test: readonly Task[];
+}
+
+/**
+ * `id`: all of train. `disjoint`: without the groups that are measured. `cv5`: train and the measured
+ * split together, cut into five by group; each part is measured by what the other four taught.
+ */
+export function foldsOf({ train, test }: DataSet, protocol: Protocol, seed: number): Fold[] {
+  switch (protocol) {
+    case 'id':
+      return [{ train, test }];
+    case 'disjoint':
+      return [{ train: withoutGroupsOf(train, test), test }];
+    case 'cv5':
+      return crossValidation([...train, ...test], seed);
+  }
+}
+
+function withoutGroupsOf(tasks: readonly Task[], others: readonly Task[]): Task[] {
+  const groups = new Set(others.map(({ group }) => group));
+  return tasks.filter(({ group }) => !groups.has(group));
+}
+
+/** Groups are dealt out in random order, each to the part with the fewest tasks so far. */
+function crossValidation(tasks: readonly Task[], seed: number): Fold[] {
+  const byGroup = Map.groupBy(tasks, ({ group }) => group);
+  const parts = Array.from({ length: DEFAULTS.folds }, (): Task[] => []);
+  for (const group of createRandom(seed).shuffle([...byGroup.keys()].sort())) {
+    const smallest = parts.reduce((least, part) => (part.length < least.length ? part : least));
+    smallest.push(...byGroup.get(group)!);
+  }
+  return parts
+    .filter((part) => part.length > 0)
+    .map((test) => ({ train: withoutGroupsOf(tasks, test), test }));
+}

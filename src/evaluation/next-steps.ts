@@ -1,0 +1,86 @@
+import type { Task } from './data-set.ts';
+import type { Workbench } from './workbench.ts';
+
+/** A moment in a task: what was called so far, and what comes next. */
+export interface NextCase {
+  readonly task: Task;
+  /** Places of the tools called so far, in order; at least one. */
+  readonly before: readonly number[];
+  /** The places that are right: the next tool and what counts as it. */
+  readonly accepted: readonly number[];
+}
+
+/** Every moment after the first call of every task whose order means something. */
+export function nextCases(bench: Workbench, tasks: readonly Task[]): NextCase[] {
+  return tasks
+    .filter(({ isOrdered }) => isOrdered)
+    .flatMap((task) =>
+      task.tools.slice(1).flatMap((tool, i): NextCase[] => {
+        const before = sequenceOf(bench, { ...task, tools: task.tools.slice(0, i + 1) });
+        return before.length === 0 ? [] : [{ task, before, accepted: bench.acceptedFor(task, tool) }];
+      }),
+    );
+}
+
+/** The places of a task's tools in order, repeats kept. */
+export function sequenceOf(bench: Workbench, task: Task): number[] {
+  return task.tools.flatMap((tool) => bench.acceptedFor({ ...task, alternatives: {} }, tool));
+}
+
+/** How often one tool came right after another, and at all, in the runs of each group and in all. */
+export class Transitions {
+  readonly #size: number;
+  readonly #all = new Map<number, Float64Array>();
+  readonly #byKey = new Map<string, (readonly [from: number, to: number])[]>();
+  readonly #followers: Float64Array;
+
+  constructor(size: number, runs: readonly { readonly key: string; readonly sequence: readonly number[] }[]) {
+    this.#size = size;
+    this.#followers = new Float64Array(size);
+    for (const { key, sequence } of runs) {
+      const pairs = sequence.slice(1).map((to, i) => [sequence[i]!, to] as const);
+      this.#byKey.set(key, [...(this.#byKey.get(key) ?? []), ...pairs]);
+      for (const [from, to] of pairs) {
+        this.#rowOf(from)[to]!++;
+        this.#followers[to]!++;
+      }
+    }
+  }
+
+  /** How often each tool followed any other, but for the runs of one key. */
+  popularity(hidden?: string): Float64Array {
+    const counts = this.#followers.slice();
+    for (const [, to] of this.#pairsOf(hidden)) counts[to]!--;
+    return counts;
+  }
+
+  /** How often each tool followed this one, but for the runs of one key. */
+  after(from: number, hidden?: string): Float64Array {
+    const counts = this.#all.get(from)?.slice() ?? new Float64Array(this.#size);
+    for (const [each, to] of this.#pairsOf(hidden)) if (each === from) counts[to]!--;
+    return counts;
+  }
+
+  #pairsOf(key: string | undefined): readonly (readonly [number, number])[] {
+    return key === undefined ? [] : (this.#byKey.get(key) ?? []);
+  }
+
+  #rowOf(from: number): Float64Array {
+    const row = this.#all.get(from) ?? new Float64Array(this.#size);
+    this.#all.set(from, row);
+    return row;
+  }
+}
+
+/** First-order Markov chain: P(next | last), with popularity where the last tool tells nothing. */
+export function markovChances(transitions: Transitions, last: number, hidden?: string): Float64Array {
+  const popularity = transitions.popularity(hidden);
+  const total = sum(popularity) || 1;
+  const after = transitions.after(last, hidden);
+  const seen = sum(after);
+  return after.map((count, tool) => (count + popularity[tool]! / total) / (seen + 1));
+}
+
+function sum(values: Float64Array): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { runCommand } from '../../../../test/support/command-line.ts';
+import type { EvaluationReport } from '../../../core/vocabulary/evaluation-report.ts';
+import type { EvaluateOptions } from '../system.ts';
+
+const figures = { mrr: 0.5, hit1: 0.25, hit3: 0.75, recall5: 0.6, ndcg10: 0.55 };
+const report: EvaluationReport = {
+  dataset: 'household',
+  split: 'dev',
+  protocol: 'cv5',
+  n: 42,
+  tools: 28,
+  embedding: 'some-model',
+  ranking: { lexical: figures, semantic: figures, hybrid: figures, knn: null, logistic: null, learned: null },
+  next: { popularity: figures, markov: figures, logistic: null, learned: null },
+  plan: null,
+  gate: null,
+  curve: [{ traces: 30, semantic_mrr: 0.4, hybrid_mrr: 0.5, learned_mrr: null }],
+  seconds: 1.25,
+};
+
+function measuring(reports: readonly EvaluationReport[] = [report]) {
+  const asked: EvaluateOptions[] = [];
+  const evaluate = async (options: EvaluateOptions) => {
+    asked.push(options);
+    return [...reports];
+  };
+  return { asked, system: { evaluate } };
+}
+
+test('[EVAL-1] --json prints the report, for several data sets a list; else there are tables', async () => {
+  const argv = ['eval', '--data', 'data/household', '--protocol', 'cv5'];
+  expect(JSON.parse((await runCommand([...argv, '--json'], measuring().system)).out)).toEqual(report);
+  const two = await runCommand([...argv, '--json'], measuring([report, report]).system);
+  expect(JSON.parse(two.out)).toEqual([report, report]);
+  const { code, out } = await runCommand(argv, measuring().system);
+  expect(code).toBe(0);
+  expect(out).toContain('household (dev, cv5): 42 tasks, 28 tools, some-model, 1.3 s');
+  expect(out).toMatch(/^hybrid {4}0\.500 {2}0\.250 {2}0\.750 {2}0\.600 {4}0\.550$/m);
+  expect(out).toMatch(/^markov {6}0\.250 {2}0\.750 {2}0\.500$/m);
+  expect(out).toMatch(/^30 +0\.400 +0\.500 +-$/m);
+  expect(out).not.toContain('knn');
+});
+
+test('[EVAL-1] every option reaches the measurement; --data is the data set', async () => {
+  const { asked, system } = measuring();
+  await runCommand(['eval', '--data', 'd'], system);
+  const files = ['--distractors', 'x.gz', '--train', 'a', '--test', 'b'];
+  const more = ['--split', 'test', '--tasks', 'traces', '--protocol', 'disjoint', '--curve', '--seed', '-3'];
+  await runCommand(['eval', '--data', 'd', '--config', 'c', ...files, ...more], system);
+  expect(asked).toEqual([
+    { data: 'd', split: 'dev', tasks: 'tasks', protocol: 'id', seed: 1 },
+    {
+      data: 'd',
+      config: 'c',
+      split: 'test',
+      tasks: 'traces',
+      protocol: 'disjoint',
+      distractors: 'x.gz',
+      train: 'a',
+      test: 'b',
+      curve: true,
+      seed: -3,
+    },
+  ]);
+});
+
+test.each([
+  [['eval'], /--data/],
+  [['eval', '--data', 'd', '--protocol', 'cv7'], /id, disjoint, cv5/],
+  [['eval', '--data', 'd', '--tasks', 'all'], /tasks, traces/],
+  [['eval', '--data', 'd', '--seed', 'x'], /whole number/],
+])('[EVAL-1] %j is wrong usage', async (argv, message) => {
+  const { code, err } = await runCommand(argv, measuring().system);
+  expect(code).toBe(2);
+  expect(err).toMatch(message);
+});

@@ -1,0 +1,95 @@
+import { InvalidArgumentError, Option } from 'commander';
+import {
+  type EvaluationReport,
+  type NextFigures,
+  PROTOCOLS,
+  type RankingFigures,
+} from '../../../core/vocabulary/evaluation-report.ts';
+import { columns } from '../columns.ts';
+import type { CommandModule, Terminal } from '../command.ts';
+import type { EvaluateOptions } from '../system.ts';
+
+interface Options extends EvaluateOptions {
+  readonly json?: boolean;
+}
+
+const RANKING = ['mrr', 'hit1', 'hit3', 'recall5', 'ndcg10'] as const satisfies (keyof RankingFigures)[];
+const NEXT = ['hit1', 'hit3', 'mrr'] as const satisfies (keyof NextFigures)[];
+const ERASE_LINE = '\r\u001b[K';
+
+export const evalCommand: CommandModule = (program, { system, terminal }) => {
+  program
+    .command('eval')
+    .description('measure search, and what is learned from past runs, on a data set')
+    .requiredOption('--data <dir>', 'folder of a data set, or of several')
+    .option('--split <name>', 'tasks to measure on: those of tasks.<name>.jsonl', 'dev')
+    .addOption(
+      new Option('--tasks <kind>', 'tasks with their right tools, or recorded runs')
+        .choices(['tasks', 'traces'])
+        .default('tasks'),
+    )
+    .addOption(
+      new Option('--protocol <name>', 'what may be learned from: all, other groups only, or five folds')
+        .choices(PROTOCOLS)
+        .default('id'),
+    )
+    .option('--distractors <file>', 'more tools (JSON lines, may be gzipped) that are right for no task')
+    .option('--train <file>', 'learn from these tasks instead')
+    .option('--test <file>', 'measure on these tasks instead')
+    .option('--curve', 'also measure with fewer past runs')
+    .option('--seed <number>', 'seed of all that is random', parseSeed, 1)
+    .addHelpText('after', '\nExample:\n  $ pml eval --data data/livemcp --protocol cv5 --json')
+    .action(async (options: Options) => {
+      const reports = await system.evaluate(options, progressOn(terminal));
+      if (terminal.isTty) terminal.err(ERASE_LINE);
+      if (options.json) terminal.out(`${JSON.stringify(reports.length === 1 ? reports[0] : reports)}\n`);
+      else terminal.out(reports.map(readable).join('\n'));
+    });
+};
+
+function parseSeed(text: string): number {
+  const seed = Number(text);
+  if (!Number.isSafeInteger(seed)) throw new InvalidArgumentError('It must be a whole number.');
+  return seed;
+}
+
+/** One line that is written over; nothing where nobody watches. */
+function progressOn(terminal: Terminal) {
+  return (what: string, done?: number, total?: number): void => {
+    if (!terminal.isTty) return;
+    const share = done === undefined || total === undefined ? '' : ` ${done}/${total}`;
+    terminal.err(`${ERASE_LINE}${what}${share}`);
+  };
+}
+
+function readable(report: EvaluationReport): string {
+  const { dataset, split, protocol, n, tools, embedding, seconds, next } = report;
+  const lines = [
+    `${dataset} (${split}, ${protocol}): ${n} tasks, ${tools} tools, ${embedding}, ${seconds.toFixed(1)} s\n`,
+    tableOf('ranking', RANKING, report.ranking),
+    ...(next ? ['\n', tableOf('next tool', NEXT, next)] : []),
+    ...(report.curve ? ['\n', curveTable(report.curve)] : []),
+  ];
+  return lines.join('');
+}
+
+function tableOf<K extends string>(
+  title: string,
+  names: readonly K[],
+  rows: Readonly<Record<string, Readonly<Record<K, number>> | null>>,
+): string {
+  const measured = Object.entries(rows).flatMap(([name, figures]) =>
+    figures ? [[name, ...names.map((figure) => figures[figure].toFixed(3))]] : [],
+  );
+  return columns([[title, ...names], ...measured]);
+}
+
+function curveTable(curve: NonNullable<EvaluationReport['curve']>): string {
+  const rows = curve.map((point) => [
+    String(point.traces),
+    point.semantic_mrr.toFixed(3),
+    point.hybrid_mrr.toFixed(3),
+    point.learned_mrr?.toFixed(3) ?? '-',
+  ]);
+  return columns([['past runs', 'semantic mrr', 'hybrid mrr', 'learned mrr'], ...rows]);
+}
