@@ -47,8 +47,9 @@ export async function search(
   if (!scores) return [];
   const { alpha, scores: inGraph } = graph?.context(query.contextTools ?? []) ?? NO_CONTEXT;
   const candidates = new TopK(DEFAULTS.maxLimit);
-  for (const [i, tool] of index.tools.entries()) {
-    if (query.server === undefined || tool.server === query.server) candidates.offer(i, scores.fused[i]!);
+  for (let i = 0; i < index.tools.length; i++) {
+    const isAskedFor = query.server === undefined || index.tools[i]!.server === query.server;
+    if (isAskedFor) candidates.offer(i, scores.fused[i]!);
   }
   return candidates
     .sorted()
@@ -84,14 +85,13 @@ export async function scoreTools(
 
 /** Null where nothing was embedded yet: words alone decide then. */
 async function cosinesOf(
-  { tools, vectors }: SearchIndex,
+  { ids, vectors }: SearchIndex,
   embedder: Embedder,
   text: string,
 ): Promise<QueryCosines | null> {
   if (vectors.size === 0) return null;
   const parts = clauses(text);
   const embedded = await embedder.embed(parts.length > 1 ? [text, ...parts] : [text]);
-  const ids = tools.map(({ id }) => id);
   const [whole, ...rest] = embedded.map((vector) => vectors.scores(vector, ids));
   return { whole: whole!, clauses: rest.length > 0 ? rest : [whole!] };
 }

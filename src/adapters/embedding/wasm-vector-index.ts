@@ -2,12 +2,16 @@ import { RowMatrix } from '../../core/numeric/row-matrix.ts';
 import { checkVector } from '../../core/retrieval/check-vector.ts';
 import type { Neighbour, VectorIndex } from '../../engine/ports.ts';
 
+/** In place of the row of an id that is not there. */
+const ABSENT = -1;
+
 /** Exact search over vectors kept in wasm memory. */
 export class WasmVectorIndex implements VectorIndex {
   readonly dimension: number;
   readonly #matrix: RowMatrix;
   readonly #ids: string[] = [];
   readonly #rows = new Map<string, number>();
+  #asked: { ids: readonly string[]; length: number; rows: Int32Array } | undefined;
 
   constructor(dimension: number) {
     this.dimension = dimension;
@@ -25,6 +29,7 @@ export class WasmVectorIndex implements VectorIndex {
       this.#matrix.set(row, vector);
       return;
     }
+    this.#asked = undefined;
     this.#matrix.push(vector);
     this.#rows.set(id, this.#ids.length);
     this.#ids.push(id);
@@ -38,6 +43,7 @@ export class WasmVectorIndex implements VectorIndex {
   delete(id: string): boolean {
     const row = this.#rows.get(id);
     if (row === undefined) return false;
+    this.#asked = undefined;
     // The matrix fills the gap with its last row, so the ids do the same.
     this.#matrix.remove(row);
     this.#rows.delete(id);
@@ -56,7 +62,19 @@ export class WasmVectorIndex implements VectorIndex {
 
   scores(query: Float32Array, ids: readonly string[]): Float32Array {
     checkVector(query, this.dimension, 'the query');
+    const rows = this.#rowsOf(ids);
     const dots = this.#matrix.dots(query);
-    return Float32Array.from(ids, (id) => dots[this.#rows.get(id) ?? -1] ?? Number.NaN);
+    const scores = new Float32Array(ids.length);
+    for (let i = 0; i < scores.length; i++) scores[i] = rows[i] === ABSENT ? Number.NaN : dots[rows[i]!]!;
+    return scores;
+  }
+
+  /** Looked up once for a list that is asked for again and again, until rows come or go. */
+  #rowsOf(ids: readonly string[]): Int32Array {
+    if (this.#asked?.ids !== ids || this.#asked.length !== ids.length) {
+      const rows = Int32Array.from(ids, (id) => this.#rows.get(id) ?? ABSENT);
+      this.#asked = { ids, length: ids.length, rows };
+    }
+    return this.#asked.rows;
   }
 }

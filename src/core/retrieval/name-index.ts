@@ -26,17 +26,22 @@ interface Named {
   readonly name: string;
 }
 
+/** One way to say which tool is meant. */
+interface Spelling {
+  readonly tool: number;
+  readonly words: readonly string[];
+  /** The words without what is between them. */
+  readonly bare: string;
+}
+
 export function createNameIndex(tools: readonly Named[]): NameIndex {
-  const spellings = tools.map(({ server, name }) => [
-    identifierWords(name),
-    identifierWords(`${server} ${name}`),
-  ]);
   const exact = new Map<string, number[]>();
-  const byLength = new Map<number, { readonly tool: number; readonly words: string }[]>();
-  for (const [tool, [name, full]] of spellings.entries()) {
-    for (const words of new Set([name!, full!])) {
-      push(exact, squeezed(words), tool);
-      push(byLength, squeezed(words).length, { tool, words });
+  const byLength = new Map<number, Spelling[]>();
+  for (const [tool, { server, name }] of tools.entries()) {
+    for (const words of new Set([identifierWords(name), identifierWords(`${server} ${name}`)])) {
+      const spelling = spell(tool, words);
+      push(exact, spelling.bare, tool);
+      push(byLength, spelling.bare.length, spelling);
     }
   }
 
@@ -47,7 +52,7 @@ export function createNameIndex(tools: readonly Named[]): NameIndex {
       const inside: readonly string[] = text.match(IDENTIFIER) ?? [];
       const scores = new Map<number, number>();
       for (const name of [...whole, ...inside].map(identifierWords)) {
-        for (const tool of exact.get(squeezed(name)) ?? []) scores.set(tool, 1);
+        for (const tool of exact.get(name.replaceAll(' ', '')) ?? []) scores.set(tool, 1);
       }
       if (scores.size > 0) return scores;
       for (const name of [...whole, ...inside.filter((each) => UNMISTAKABLE.test(each))]) {
@@ -58,24 +63,22 @@ export function createNameIndex(tools: readonly Named[]): NameIndex {
   };
 
   /** The tools whose name this is with one slip in all, or one in each word. */
-  function nearly(words: string): number[] {
-    const bare = squeezed(words);
-    const parts = words.split(' ');
-    const reach = parts.length;
+  function nearly(text: string): number[] {
+    const { words, bare } = spell(-1, text);
     const found: number[] = [];
-    for (let length = bare.length - reach; length <= bare.length + reach; length++) {
+    for (let length = bare.length - words.length; length <= bare.length + words.length; length++) {
       for (const other of byLength.get(length) ?? []) {
-        const others = other.words.split(' ');
-        const everyWord = others.length === reach && parts.every((part, i) => isOneSlip(part, others[i]!));
-        if (everyWord || isOneSlip(bare, squeezed(other.words))) found.push(other.tool);
+        const inWords =
+          other.words.length === words.length && words.every((word, i) => isOneSlip(word, other.words[i]!));
+        if (inWords || isOneSlip(bare, other.bare)) found.push(other.tool);
       }
     }
     return found;
   }
 }
 
-function squeezed(words: string): string {
-  return words.replaceAll(' ', '');
+function spell(tool: number, words: string): Spelling {
+  return { tool, words: words.split(' '), bare: words.replaceAll(' ', '') };
 }
 
 function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {

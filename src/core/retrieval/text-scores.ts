@@ -72,8 +72,13 @@ function bestClause(clauses: readonly ArrayLike<number>[], size: number): Float6
 /** A tool without a vector is taken to be as like the query as tools are on average. */
 function withoutGaps(cosines: ArrayLike<number>): Float64Array {
   const full = Float64Array.from(cosines);
-  const known = full.filter((cosine) => !Number.isNaN(cosine));
-  if (known.length === full.length) return full;
-  const mean = known.length === 0 ? 0 : known.reduce((sum, cosine) => sum + cosine, 0) / known.length;
+  let sum = 0;
+  let gaps = 0;
+  for (const cosine of full) {
+    if (Number.isNaN(cosine)) gaps++;
+    else sum += cosine;
+  }
+  if (gaps === 0) return full;
+  const mean = gaps === full.length ? 0 : sum / (full.length - gaps);
   return full.map((cosine) => (Number.isNaN(cosine) ? mean : cosine));
 }

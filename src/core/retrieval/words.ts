@@ -25,8 +25,18 @@ export function words(text: string): string[] {
  * query, booking, booked and book, translates and translating.
  */
 function stem(word: string): string {
-  const base = singular(word).replace(/(?<=[aeiouy].*)(?:ing|(?<!e)ed)$/, '');
-  return base.length < 3 ? word : base.replace(/([^lsfz])\1$/, '$1').replace(/(?<=..)e$/, '');
+  const base = withoutEnding(singular(word));
+  if (base.length < 3) return word;
+  const last = base.at(-1)!;
+  const isDoubled = last === base.at(-2) && !'lsfz'.includes(last);
+  return isDoubled || last === 'e' ? base.slice(0, -1) : base;
+}
+
+/** Without -ing or -ed, unless no vowel is left (string, red) or it is -eed (need). */
+function withoutEnding(word: string): string {
+  const length = word.endsWith('ing') ? 3 : word.endsWith('ed') && !word.endsWith('eed') ? 2 : 0;
+  const rest = word.slice(0, word.length - length);
+  return length > 0 && /[aeiouy]/.test(rest) ? rest : word;
 }
 
 function singular(word: string): string {
