@@ -21,11 +21,14 @@ test('[EVAL-6] the runs of one key are left out where it is learned from', () =>
   expect([...transitions.after(0, 'unknown')]).toEqual([0, 2, 1, 0]);
 });
 
-test('[EVAL-7] the chance to follow falls back on popularity, and sums to 1', () => {
+test('[EVAL-7] the chance to follow falls back on popularity and on repeating, and sums to 1', () => {
+  // One of five steps repeats a tool.
+  expect([transitions.repeats(), transitions.repeats('a')]).toEqual([1, 0]);
   const known = markovChances(transitions, 0);
-  expect(known[1]).toBeCloseTo((2 + 3 / 5) / 4, 12);
+  expect(known[1]).toBeCloseTo((2 + (4 / 5) * (3 / 5)) / 4, 12);
   expect(known.reduce((sum, chance) => sum + chance, 0)).toBeCloseTo(1, 12);
   const unknown = markovChances(transitions, 3);
-  expect(unknown[1]).toBeCloseTo(3 / 5, 12);
+  expect(unknown[1]).toBeCloseTo((4 / 5) * (3 / 5), 12);
+  expect(unknown[3]).toBeCloseTo(1 / 5, 12);
   expect([...markovChances(new Transitions(2, []), 0)]).toEqual([0, 0]);
 });

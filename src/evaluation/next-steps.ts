@@ -33,6 +33,7 @@ export class Transitions {
   readonly #all = new Map<number, Float64Array>();
   readonly #byKey = new Map<string, (readonly [from: number, to: number])[]>();
   readonly #followers: Float64Array;
+  #repeats = 0;
 
   constructor(size: number, runs: readonly { readonly key: string; readonly sequence: readonly number[] }[]) {
     this.#size = size;
@@ -43,6 +44,7 @@ export class Transitions {
       for (const [from, to] of pairs) {
         this.#rowOf(from)[to]!++;
         this.#followers[to]!++;
+        if (from === to) this.#repeats++;
       }
     }
   }
@@ -52,6 +54,12 @@ export class Transitions {
     const counts = this.#followers.slice();
     for (const [, to] of this.#pairsOf(hidden)) counts[to]!--;
     return counts;
+  }
+
+  /** How often a tool was called again right away, but for the runs of one key. */
+  repeats(hidden?: string): number {
+    const own = this.#pairsOf(hidden).filter(([from, to]) => from === to).length;
+    return this.#repeats - own;
   }
 
   /** How often each tool followed this one, but for the runs of one key. */
@@ -72,13 +80,20 @@ export class Transitions {
   }
 }
 
-/** First-order Markov chain: P(next | last), with popularity where the last tool tells nothing. */
+/**
+ * First-order Markov chain: P(next | last). Where the last tool tells little, what follows most often at all
+ * stands in, and the last tool itself, as often as tools are called again.
+ */
 export function markovChances(transitions: Transitions, last: number, hidden?: string): Float64Array {
   const popularity = transitions.popularity(hidden);
   const total = sum(popularity) || 1;
+  const again = transitions.repeats(hidden) / total;
   const after = transitions.after(last, hidden);
   const seen = sum(after);
-  return after.map((count, tool) => (count + popularity[tool]! / total) / (seen + 1));
+  return after.map((count, tool) => {
+    const prior = (1 - again) * (popularity[tool]! / total) + (tool === last ? again : 0);
+    return (count + prior) / (seen + 1);
+  });
 }
 
 function sum(values: Float64Array): number {
