@@ -26,7 +26,12 @@ export async function expectantRequest({ body, ...options }: ExpectantRequest): 
     });
     asked.on('timeout', () => asked.destroy(new Error(`no answer for ${options.timeout} ms`)));
     asked.on('response', resolve);
-    asked.on('error', (error) => reject(isSent ? error : new UnseenError(error.message, { cause: error })));
+    asked.on('error', (error) => {
+      if (isSent) reject(error);
+      // A connection kept from before may be closed at the other end just as it is used again: that says nothing.
+      else if (asked.reusedSocket) resolve(expectantRequest({ body, ...options }));
+      else reject(new UnseenError(error.message, { cause: error }));
+    });
     asked.flushHeaders();
   });
 }
