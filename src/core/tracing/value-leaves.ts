@@ -1,3 +1,5 @@
+import { blockValue } from './block-value.ts';
+
 const DEFAULTS = { maxDepth: 64 };
 
 /** A string or number somewhere in a JSON value. */
@@ -30,25 +32,13 @@ function step(key: string, path: string): string {
   return key.includes('"') ? `['${key}']` : `["${key}"]`;
 }
 
-/** Most texts are no JSON, and finding that out by a failed parse is slow. */
-const LOOKS_LIKE_JSON = /^\s*[[{]/;
-
 /**
- * What a recorded result is to the program that got it. Content blocks of MCP (`[{type: 'text', text}]`)
- * are their text, and a text that is JSON is what it says; anything else is as it stands.
+ * What a recorded result is to the program that got it: content blocks of MCP (`[{type: 'text', text}]`) are
+ * what they say, anything else is as it stands.
  */
 export function recordedValue(result: unknown): unknown {
-  if (!Array.isArray(result) || result.length === 0 || !result.every(isContentBlock)) return result;
-  const text = result
-    .map((block) => block.text)
-    .filter((text) => typeof text === 'string')
-    .join('\n');
-  if (!LOOKS_LIKE_JSON.test(text)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const isBlocks = Array.isArray(result) && result.length > 0 && result.every(isContentBlock);
+  return isBlocks ? blockValue(result) : result;
 }
 
 const BLOCK_TYPES = new Set(['text', 'image', 'audio', 'resource', 'resource_link']);
