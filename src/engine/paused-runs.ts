@@ -27,6 +27,7 @@ export async function pauseRun(
   const kept = redact(work) as PausedWork;
   const run: WorkflowRun = {
     id: head.runId,
+    kind: 'call',
     sessionId: head.sessionId,
     intentText: head.intent,
     plan: { tasks: [{ ...kept, id: ONLY_TASK, dependsOn: [] }], inputs: [] },
@@ -77,7 +78,7 @@ export async function endRun(
   run: WorkflowRun,
   status: WorkflowRun['status'],
 ): Promise<void> {
-  await store.runs.update({ ...run, status, version: run.version + 1, updatedAt: clock.now() });
+  await store.runs.update({ ...run, tasks: {}, status, version: run.version + 1, updatedAt: clock.now() });
 }
 
 export interface Settlement {

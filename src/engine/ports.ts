@@ -48,6 +48,7 @@ export type {
   RankerParams,
   RankerParamsStore,
   RemovedTraces,
+  RunLease,
   ServerRecord,
   ServerStore,
   Store,

@@ -6,6 +6,7 @@ import { sampleCapability, sampleTool, sampleTrace } from '../support/samples.ts
 import { conflict } from './store-conflict.ts';
 import { forgettingRules } from './store-forgetting-rules.ts';
 import { graphRules } from './store-graph-rules.ts';
+import { leaseRules } from './store-lease-rules.ts';
 import { runRules } from './store-run-rules.ts';
 import { traceRules } from './store-trace-rules.ts';
 
@@ -31,6 +32,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     capabilityRules(() => store);
     traceRules(() => store);
     runRules(() => store);
+    leaseRules(() => store);
     forgettingRules(() => store);
   });
 }

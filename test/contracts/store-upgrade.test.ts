@@ -32,10 +32,21 @@ test('[STORE-29] a database of an earlier schema is brought up to date with all 
   expect((await store.tools.observedOutputs()).size).toBe(1);
   expect(await store.graph.read()).toEqual({ edges: [], statistics: [], cursor: 0 });
   expect((await store.traces.scan(0, 9)).traces.map(({ id }) => id)).toEqual(['trace-1']);
+  const run = await store.runs.get('run-1');
+  expect(run).toMatchObject({
+    kind: 'call',
+    status: 'paused',
+    tasks: { call: { status: 'waiting', n: '\u0000' } },
+  });
+  expect(await store.runs.abandoned()).toEqual([]);
   await store.close();
 });
 
 async function fillFirstSchema(db: Kysely<Database>): Promise<void> {
+  await sql`insert into workflow_run (id, plan, status, tasks, version, created_at, updated_at)
+    values ('run-1', null, 'paused', '{"call": {"status": "waiting", "n": "\\u0000"}}', 1, now(), now())`.execute(
+    db,
+  );
   await sql`insert into tool_dependency values ('a:b', 'a:c', 'sequence', 'observed', 3, 4)`.execute(db);
   await sql`insert into tool_schema (tool_id, server_id, name, description, input_schema, definition_hash)
     values ('a:b', 'a', 'b', 'old', '{}', 'hash')`.execute(db);

@@ -1,6 +1,8 @@
+import { expect, test } from 'vitest';
 import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import { makeTemporaryDir } from '../support/temporary-dir.ts';
+import { sampleRun } from '../support/samples.ts';
+import { makeTemporaryDir, temporaryDir } from '../support/temporary-dir.ts';
 import { storeContract } from './store-contract.ts';
 
 storeContract('in memory', async () => ({ store: createMemoryStore(), dispose: async () => {} }));
@@ -15,4 +17,16 @@ storeContract('PGlite', async () => {
       await dir.remove();
     },
   };
+});
+
+test('[STORE-43] an embedded store that is opened again has no runs that anybody drives', async () => {
+  const dir = await temporaryDir();
+  const first = await openPgliteStore(dir);
+  const run = sampleRun();
+  await first.runs.create(run, { owner: 'gone', ttlMs: 60_000 });
+  expect(await first.runs.abandoned()).toEqual([]);
+  await first.close();
+  const second = await openPgliteStore(dir);
+  expect(await second.runs.abandoned()).toEqual([run.id]);
+  await second.close();
 });

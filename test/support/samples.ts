@@ -143,6 +143,7 @@ export function sampleCapability(over: Partial<Capability> = {}): Capability {
 export function sampleRun(over: Partial<WorkflowRun> = {}): WorkflowRun {
   return {
     id: randomUUID(),
+    kind: 'workflow',
     sessionId: null,
     intentText: 'summarise a folder',
     plan: { tasks: [{ id: 't1', tool: 'filesystem:read_file', arguments: {}, dependsOn: [] }], inputs: [] },

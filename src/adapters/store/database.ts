@@ -90,11 +90,15 @@ export interface Database {
     intent_text: string | null;
     plan: unknown;
     status: string;
-    tasks: unknown;
     version: number;
     created_at: Date;
     updated_at: Date;
+    kind: string;
+    /** Who drives it; null when nobody does. */
+    lease_owner: string | null;
+    lease_until: Date | null;
   };
+  workflow_task: { run_id: string; task_id: string; state: unknown };
   approval: {
     seq: Generated<number>;
     id: string;

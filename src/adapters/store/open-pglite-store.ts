@@ -7,6 +7,7 @@ import { damaged, inspectCluster } from './pglite/cluster-dir.ts';
 import { type PgliteClient, startPglite } from './pglite/pglite-client.ts';
 import { pgliteDialect } from './pglite/pglite-dialect.ts';
 import { unpackStartImage } from './pglite/start-image.ts';
+import { voidLeases } from './sql/runs.ts';
 import { createSqlStore } from './sql-store.ts';
 
 /** The caller holds the data dir's lock: PGlite itself does not guard its directory. */
@@ -16,6 +17,7 @@ export async function openPgliteStore(dataDir: string): Promise<Store> {
   const db = new Kysely<Database>({ dialect: pgliteDialect(await start(cluster)) });
   try {
     await migrate(db, cluster);
+    await voidLeases(db);
   } catch (error) {
     await db.destroy();
     throw error;

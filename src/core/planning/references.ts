@@ -12,6 +12,11 @@ export function referencedTasks(value: unknown): string[] {
   return [...found];
 }
 
+/** Whether a value is one reference and nothing else. */
+export function isReference(value: unknown): value is string {
+  return typeof value === 'string' && WHOLE.test(value);
+}
+
 /**
  * Fills in `${t1.items[0].id}`: a string that is nothing else takes the value with its type, inside
  * a longer string it is interpolated.

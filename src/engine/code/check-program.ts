@@ -1,6 +1,5 @@
-import { checkArguments } from '../../core/capabilities/validate-arguments.ts';
-import { nearestName } from '../../core/retrieval/nearest-name.ts';
-import type { CallArguments, StaticStructure, StructureNode } from '../../core/structure/static-structure.ts';
+import { argumentProblems } from '../../core/planning/argument-problems.ts';
+import type { StaticStructure, StructureNode } from '../../core/structure/static-structure.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CodeError } from '../ports.ts';
 import type { CodeScope } from './code-scope.ts';
@@ -38,7 +37,7 @@ async function checkCall(scope: CodeScope, node: CallNode): Promise<Problem[]> {
         ? (await scope.findTool({ tool: node.tool, arguments: {} })).tool.inputSchema
         : scope.capabilities.known(node.slug).parametersSchema;
     const name = node.type === 'task' ? node.tool : `capabilities.${node.slug}`;
-    return argumentProblems(schema, node.arguments).map((text) => ({
+    return argumentProblems(schema, node.arguments.bindings, node.arguments.isComplete).map((text) => ({
       node,
       code: 'invalid_argument',
       text: `${name} ${text}`,
@@ -49,40 +48,6 @@ async function checkCall(scope: CodeScope, node: CallNode): Promise<Problem[]> {
     if (code !== 'not_found' && code !== 'invalid_id') return [];
     return [{ node, code: 'not_found', text: hint === undefined ? message : `${message} (${hint})` }];
   }
-}
-
-interface ObjectSchema {
-  readonly properties?: Readonly<Record<string, unknown>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: unknown;
-}
-
-function argumentProblems(schema: unknown, { bindings, isComplete }: CallArguments): string[] {
-  const { properties = {}, required = [], additionalProperties } = (schema ?? {}) as ObjectSchema;
-  const given = Object.keys(bindings);
-  const isKnown = (name: string) => Object.hasOwn(properties, name);
-  const missing = isComplete ? required.filter((name) => !Object.hasOwn(bindings, name)) : [];
-  const strange = additionalProperties === false ? given.filter((name) => !isKnown(name)) : [];
-  return [
-    ...missing.map((name) => {
-      const meant = nearestName(
-        name,
-        given.filter((other) => !isKnown(other)),
-      );
-      return `misses the argument "${name}"${meant ? `; "${meant}" is none of its arguments` : ''}`;
-    }),
-    ...strange.map((name) => {
-      const nearest = nearestName(name, Object.keys(properties));
-      return `has no argument "${name}"${nearest ? `, only "${nearest}"` : ''}`;
-    }),
-    ...given.flatMap((name) => {
-      const binding = bindings[name];
-      if (binding?.kind !== 'literal' || !isKnown(name)) return [];
-      return checkArguments(properties[name], binding.value).map(
-        (text) => `takes another "${name}": ${text}`,
-      );
-    }),
-  ];
 }
 
 function isCall(node: StructureNode): node is CallNode {

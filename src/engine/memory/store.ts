@@ -9,9 +9,9 @@ import type {
   ServerRecord,
   Store,
   ToolEmbedding,
-  WorkflowRun,
 } from '../ports.ts';
 import { createMemoryGraphStore } from './graph-store.ts';
+import { createMemoryRunStore, type LeasedRun } from './run-store.ts';
 
 interface StoredTool {
   readonly accepted: ToolDefinition;
@@ -28,7 +28,7 @@ export function createMemoryStore(): Store {
   const capabilities = new Map<string, Capability>();
   const traces = new Map<string, { seq: number; trace: ExecutionTrace }>();
   const episodes = new Map<string, EpisodicEvent>();
-  const runs = new Map<string, WorkflowRun>();
+  const runs = new Map<string, LeasedRun>();
   const approvals = new Map<string, Approval>();
   const params = new Map<string, RankerParams>();
   let lastSeq = 0;
@@ -45,7 +45,7 @@ export function createMemoryStore(): Store {
     }
   };
   const isUnfinished = (runId: string) =>
-    ['running', 'paused'].includes(runs.get(runId)?.status ?? '') ||
+    ['running', 'paused'].includes(runs.get(runId)?.run.status ?? '') ||
     approvals.values().some((approval) => approval.runId === runId && approval.state === 'pending');
   const present = () => [...tools.values()].filter((tool) => !tool.retired);
 
@@ -204,20 +204,7 @@ export function createMemoryStore(): Store {
         [...episodes.values()].filter((event) => event.workflowId === workflowId).map(copy),
     },
 
-    runs: {
-      async create(run) {
-        if (runs.has(run.id)) throw conflict(`Run ${run.id} is already stored`);
-        runs.set(run.id, copy(run));
-      },
-      async update(run) {
-        if (runs.get(run.id)?.version !== run.version - 1) {
-          throw conflict(`Run ${run.id} was changed by another process`);
-        }
-        runs.set(run.id, copy(run));
-      },
-      get: async (id) => copyOrNull(runs.get(id)),
-      list: async (limit) => [...runs.values()].reverse().slice(0, limit).map(copy),
-    },
+    runs: createMemoryRunStore(runs),
 
     approvals: {
       async request(approval) {

@@ -33,7 +33,17 @@ export const STORE_METHODS: {
     remove: true,
   },
   episodes: { append: true, list: true },
-  runs: { create: true, update: true, get: true, list: true },
+  runs: {
+    create: true,
+    update: true,
+    get: true,
+    list: true,
+    claim: true,
+    renew: true,
+    saveTasks: true,
+    release: true,
+    abandoned: true,
+  },
   approvals: { request: true, settle: true, use: true, get: true, list: true },
   rankerParams: { save: true, list: true, remove: true },
 };

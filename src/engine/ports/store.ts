@@ -195,25 +195,50 @@ export interface EpisodicStore {
 
 export interface WorkflowRun {
   readonly id: string;
+  /** `call`: a single call or piece of code that waits for a person; kept only while it does. */
+  readonly kind: 'call' | 'workflow';
   readonly sessionId: string | null;
   readonly intentText: string | null;
   readonly plan: Plan | null;
   readonly status: 'running' | 'paused' | 'success' | 'error' | 'aborted';
   /** State of each task and what it gave, by task id. */
   readonly tasks: Readonly<Record<string, unknown>>;
-  /** Counts up with each write; a write based on an older version is a `store_conflict`. */
+  /** Counts up with each write of the run itself; a write based on an older version is a `store_conflict`. */
   readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
+/** Who drives a run, and how long without a sign of life. */
+export interface RunLease {
+  readonly owner: string;
+  readonly ttlMs: number;
+}
+
+/**
+ * A run is driven by whoever holds its lease; time is the store's own, the same for all who share it.
+ * Writes of a driver that lost its lease are refused, so that no two can take the same step.
+ */
 export interface WorkflowRunStore {
-  create(run: WorkflowRun): Promise<void>;
-  /** Writes `run` if the stored version is `run.version - 1`, else `store_conflict`. */
+  create(run: WorkflowRun, lease?: RunLease): Promise<void>;
+  /**
+   * Writes `run` if the stored version is `run.version - 1`, else `store_conflict`. Tasks replace those of
+   * the same id, others stay. Whoever drove it does so no more.
+   */
   update(run: WorkflowRun): Promise<void>;
   get(id: string): Promise<WorkflowRun | null>;
   /** Newest first. */
   list(limit: number): Promise<WorkflowRun[]>;
+  /** Drives a run that is running or paused from now on; null when it is over, not there, or another's. */
+  claim(id: string, lease: RunLease): Promise<WorkflowRun | null>;
+  /** False when the lease was lost. */
+  renew(id: string, lease: RunLease): Promise<boolean>;
+  /** Adds or replaces tasks, all or none; a `store_conflict` when the run is not (any more) driven by `owner`. */
+  saveTasks(id: string, owner: string, tasks: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Lets it go with this status; false when the lease was lost. */
+  release(id: string, owner: string, status: WorkflowRun['status']): Promise<boolean>;
+  /** Ids of running workflows that nobody drives, oldest first. */
+  abandoned(): Promise<string[]>;
 }
 
 export interface Approval {

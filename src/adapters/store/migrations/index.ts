@@ -2,10 +2,12 @@ import type { Migration } from 'kysely/migration';
 import * as initial from './0001-initial.ts';
 import * as codeMode from './0002-code-mode.ts';
 import * as graph from './0003-graph.ts';
+import * as workflows from './0004-workflows.ts';
 
 /** Numbered, in order, never edited once released: a change of the schema is a new entry. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-initial': initial,
   '0002-code-mode': codeMode,
   '0003-graph': graph,
+  '0004-workflows': workflows,
 };

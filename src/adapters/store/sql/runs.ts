@@ -1,37 +1,46 @@
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Plan } from '../../../core/vocabulary/plan.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { WorkflowRun, WorkflowRunStore } from '../../../engine/ports.ts';
+import type { RunLease, WorkflowRun, WorkflowRunStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
-import { guarded, json, textOrNull } from './codec.ts';
+import { guarded, json, text, textOrNull } from './codec.ts';
+
+/** The database's clock, also within a transaction that has been open for long. */
+const NOW = sql<Date>`clock_timestamp()`;
 
 export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
+  const read = async (id: string) => {
+    const row = await db.selectFrom('workflow_run').selectAll().where('id', '=', id).executeTakeFirst();
+    return row ? (await withTasks(db, [row]))[0]! : null;
+  };
+
   return {
-    create: (run) =>
-      guarded(`Storing run ${run.id}`, async () => {
-        await db.insertInto('workflow_run').values(toRow(run)).execute();
-      }),
+    create: (run, lease) =>
+      guarded(`Storing run ${run.id}`, () =>
+        together(db, run.tasks, async (tx) => {
+          await tx
+            .insertInto('workflow_run')
+            .values({ ...toRow(run), ...leaseColumns(lease) })
+            .execute();
+          await putTasks(tx, run.id, run.tasks);
+        }),
+      ),
 
     update: (run) =>
-      guarded(`Storing run ${run.id}`, async () => {
-        const { numUpdatedRows } = await db
-          .updateTable('workflow_run')
-          .set(toRow(run))
-          .where('id', '=', run.id)
-          .where('version', '=', run.version - 1)
-          .executeTakeFirst();
-        if (numUpdatedRows === 0n) {
-          throw new PmlError('store_conflict', `Run ${run.id} was changed by another process`, {
-            hint: 'Read the run again and apply the change to what it is now.',
-          });
-        }
-      }),
+      guarded(`Storing run ${run.id}`, () =>
+        together(db, run.tasks, async (tx) => {
+          const { numUpdatedRows } = await tx
+            .updateTable('workflow_run')
+            .set({ ...toRow(run), lease_owner: null, lease_until: null })
+            .where('id', '=', run.id)
+            .where('version', '=', run.version - 1)
+            .executeTakeFirst();
+          if (numUpdatedRows === 0n) throw conflict(run.id);
+          await putTasks(tx, run.id, run.tasks);
+        }),
+      ),
 
-    get: (id) =>
-      guarded(`Reading run ${id}`, async () => {
-        const row = await db.selectFrom('workflow_run').selectAll().where('id', '=', id).executeTakeFirst();
-        return row ? fromRow(row) : null;
-      }),
+    get: (id) => guarded(`Reading run ${id}`, () => read(id)),
 
     list: (limit) =>
       guarded('Listing runs', async () => {
@@ -41,33 +50,177 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
           .orderBy('seq', 'desc')
           .limit(limit)
           .execute();
-        return rows.map(fromRow);
+        return await withTasks(db, rows);
+      }),
+
+    claim: (id, lease) =>
+      guarded(`Taking up run ${id}`, async () => {
+        const { numUpdatedRows } = await db
+          .updateTable('workflow_run')
+          .set((eb) => ({
+            ...leaseColumns(lease),
+            status: 'running',
+            version: eb('version', '+', 1),
+            updated_at: NOW,
+          }))
+          .where('id', '=', id)
+          .where('status', 'in', ['running', 'paused'])
+          .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<', NOW)]))
+          .executeTakeFirst();
+        return numUpdatedRows === 0n ? null : await read(id);
+      }),
+
+    renew: (id, lease) =>
+      guarded(`Holding run ${id}`, async () => {
+        const { numUpdatedRows } = await db
+          .updateTable('workflow_run')
+          .set(leaseColumns(lease))
+          .where('id', '=', id)
+          .where('lease_owner', '=', lease.owner)
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      }),
+
+    saveTasks: (id, owner, tasks) =>
+      guarded(`Storing tasks of run ${id}`, async () => {
+        const rows = Object.entries(tasks).map(
+          ([task, state]) => sql`(${text(task)}::text, ${JSON.stringify(state)}::json)`,
+        );
+        if (rows.length === 0) return;
+        // One statement. The lock makes whoever takes the lease wait until this is committed, or the other way round.
+        const { numAffectedRows } = await sql`
+          with held as (
+            select id from workflow_run
+            where id = ${id} and lease_owner = ${owner} and status = 'running' for share
+          )
+          insert into workflow_task (run_id, task_id, state)
+          select held.id, given.task_id, given.state
+          from held, (values ${sql.join(rows)}) as given (task_id, state)
+          on conflict (run_id, task_id) do update set state = excluded.state`.execute(db);
+        if (!numAffectedRows) throw conflict(id);
+      }),
+
+    release: (id, owner, status) =>
+      guarded(`Letting run ${id} go`, async () => {
+        const { numUpdatedRows } = await db
+          .updateTable('workflow_run')
+          .set((eb) => ({
+            status,
+            lease_owner: null,
+            lease_until: null,
+            version: eb('version', '+', 1),
+            updated_at: NOW,
+          }))
+          .where('id', '=', id)
+          .where('lease_owner', '=', owner)
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      }),
+
+    abandoned: () =>
+      guarded('Listing runs nobody drives', async () => {
+        const rows = await db
+          .selectFrom('workflow_run')
+          .select('id')
+          .where('status', '=', 'running')
+          .where('kind', '=', 'workflow')
+          .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<', NOW)]))
+          .orderBy('seq')
+          .execute();
+        return rows.map(({ id }) => id);
       }),
   };
+}
+
+/** For a store that one process holds alone: whoever drove a run before is gone. */
+export async function voidLeases(db: Kysely<Database>): Promise<void> {
+  await db
+    .updateTable('workflow_run')
+    .set({ lease_owner: null, lease_until: null })
+    .where('lease_owner', 'is not', null)
+    .execute();
+}
+
+function leaseColumns(lease: RunLease | undefined) {
+  if (!lease) return { lease_owner: null, lease_until: null };
+  return {
+    lease_owner: lease.owner,
+    lease_until: sql<Date>`clock_timestamp() + ${lease.ttlMs} * interval '1 millisecond'`,
+  };
+}
+
+/** A transaction only where there is more than one statement. */
+async function together(
+  db: Kysely<Database>,
+  tasks: WorkflowRun['tasks'],
+  work: (tx: Kysely<Database> | Transaction<Database>) => Promise<void>,
+): Promise<void> {
+  if (Object.keys(tasks).length === 0) await work(db);
+  else await db.transaction().execute(work);
+}
+
+async function putTasks(db: Kysely<Database>, runId: string, tasks: WorkflowRun['tasks']): Promise<void> {
+  const rows = Object.entries(tasks).map(([task, state]) => ({
+    run_id: runId,
+    task_id: text(task),
+    state: json(state),
+  }));
+  if (rows.length === 0) return;
+  await db
+    .insertInto('workflow_task')
+    .values(rows)
+    .onConflict((oc) =>
+      oc.columns(['run_id', 'task_id']).doUpdateSet((eb) => ({ state: eb.ref('excluded.state') })),
+    )
+    .execute();
+}
+
+async function withTasks(
+  db: Kysely<Database>,
+  rows: readonly Selectable<Database['workflow_run']>[],
+): Promise<WorkflowRun[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const tasks = await db.selectFrom('workflow_task').selectAll().where('run_id', 'in', ids).execute();
+  const byRun = Map.groupBy(tasks, ({ run_id }) => run_id);
+  return rows.map((row) => {
+    const states = (byRun.get(row.id) ?? []).map(({ task_id, state }) => [task_id, state]);
+    return fromRow(row, Object.fromEntries(states));
+  });
+}
+
+function conflict(id: string): PmlError {
+  return new PmlError('store_conflict', `Run ${id} was changed by another process`, {
+    hint: 'Read the run again and apply the change to what it is now.',
+  });
 }
 
 function toRow(run: WorkflowRun) {
   return {
     id: run.id,
+    kind: run.kind,
     session_id: textOrNull(run.sessionId),
     intent_text: textOrNull(run.intentText),
     plan: json(run.plan),
     status: run.status,
-    tasks: json(run.tasks),
     version: run.version,
     created_at: run.createdAt,
     updated_at: run.updatedAt,
   };
 }
 
-function fromRow(row: Selectable<Database['workflow_run']>): WorkflowRun {
+function fromRow(
+  row: Selectable<Database['workflow_run']>,
+  tasks: Readonly<Record<string, unknown>>,
+): WorkflowRun {
   return {
     id: row.id,
+    kind: row.kind as WorkflowRun['kind'],
     sessionId: row.session_id,
     intentText: row.intent_text,
     plan: row.plan as Plan | null,
     status: row.status as WorkflowRun['status'],
-    tasks: row.tasks as Record<string, unknown>,
+    tasks,
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
