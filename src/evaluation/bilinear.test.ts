@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { matrixOf, rowOf } from '../core/numeric/matrices.ts';
 import { normalise } from '../core/numeric/normalise.ts';
 import { createRandom } from '../core/numeric/random.ts';
+import { WasmMultiplier } from '../core/numeric/wasm-multiplier.ts';
 import { bilinearScores, trainBilinear } from './bilinear.ts';
-import { Multiplier, matrixOf, rowOf } from './matrices.ts';
 
 const DIMENSION = 16;
 const random = createRandom(7);
@@ -16,7 +17,7 @@ test('[EVAL-9] a bilinear score learns which tools belong to which intents, wher
     intent: near(topics[i % 4]!),
     tools: [i % 4, 4 + (i % 4)],
   }));
-  const multiplier = new Multiplier();
+  const multiplier = new WasmMultiplier();
   const weights = trainBilinear(examples, tools, multiplier, createRandom(1));
   const scores = bilinearScores(matrixOf(topics.map(near), DIMENSION), weights, tools, multiplier);
   for (const topic of topics.keys()) {
@@ -29,7 +30,7 @@ test('[EVAL-9] a bilinear score learns which tools belong to which intents, wher
 test('[EVAL-9] with nothing to learn from, the bilinear score ranks like the cosine', () => {
   const tools = matrixOf(Array.from({ length: 5 }, unit), DIMENSION);
   const intents = matrixOf([unit()], DIMENSION);
-  const multiplier = new Multiplier();
+  const multiplier = new WasmMultiplier();
   const weights = trainBilinear([], tools, multiplier, createRandom(1));
   const cosines = rowOf(multiplier.timesTransposed(intents, tools), 0);
   const scores = rowOf(bilinearScores(intents, weights, tools, multiplier), 0);

@@ -1,5 +1,5 @@
+import { type Matrix, type Multiplier, matrixOf, rowOf } from '../core/numeric/matrices.ts';
 import type { Random } from '../core/numeric/random.ts';
-import { type Matrix, type Multiplier, matrixOf, rowOf } from './matrices.ts';
 
 const DEFAULTS = {
   epochs: 30,

@@ -1,8 +1,8 @@
+import { type Matrix, matrixOf, rowOf } from '../core/numeric/matrices.ts';
 import { type Bm25Index, createBm25 } from '../core/retrieval/bm25.ts';
 import { nearestVotes, type PastUses, similarityToUsers } from '../core/retrieval/past-intents.ts';
 import { words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
-import { type Matrix, matrixOf, rowOf } from './matrices.ts';
 import type { Workbench } from './workbench.ts';
 
 /** What was run before: the intents in both forms, and what each used. */

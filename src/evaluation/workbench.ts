@@ -1,9 +1,10 @@
+import { type Matrix, type Multiplier, matrixOf } from '../core/numeric/matrices.ts';
+import { WasmMultiplier } from '../core/numeric/wasm-multiplier.ts';
 import { clauses } from '../core/retrieval/clauses.ts';
 import { toolText } from '../core/retrieval/tool-text.ts';
 import type { Embedder, VectorIndex } from '../engine/ports.ts';
 import { createSearchIndex, type SearchIndex } from '../engine/search-index.ts';
 import type { DataSet, Task } from './data-set.ts';
-import { type Matrix, Multiplier, matrixOf } from './matrices.ts';
 import type { Gold } from './metrics.ts';
 import { type Progress, VectorBook } from './vector-book.ts';
 
@@ -52,7 +53,7 @@ export async function openWorkbench(
       texts.map((text) => book.of(text)),
       book.dimension,
     ),
-    multiplier: new Multiplier(),
+    multiplier: new WasmMultiplier(),
     placesOf: ({ tools }) => [...new Set(known(tools))],
     goldOf: (task) => [...new Set(task.tools)].map((tool) => acceptedFor(task, tool)),
     acceptedFor,

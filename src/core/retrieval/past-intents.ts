@@ -13,20 +13,23 @@ export interface PastUses {
   readonly size: number;
   /** One list per past intent, without repeats. */
   readonly uses: readonly (readonly number[])[];
+  /** How much each of them is to be believed; absent: all alike. */
+  readonly weights?: ArrayLike<number>;
   /** So that a past run cannot vouch for itself. */
   readonly isHidden?: (intent: number) => boolean;
 }
 
 /** One value per candidate: the votes of the past intents most similar to the query. */
 export function nearestVotes(similarities: ArrayLike<number>, past: PastUses): Float64Array {
-  const { size, uses, isHidden } = past;
+  const { size, uses, weights, isHidden } = past;
   const nearest = new TopK(DEFAULTS.nearest);
   for (let i = 0; i < uses.length; i++) {
     if (similarities[i]! > 0 && !isHidden?.(i)) nearest.offer(i, similarities[i]!);
   }
   const votes = new Float64Array(size);
   for (const { row, score } of nearest.sorted()) {
-    for (const candidate of uses[row]!) votes[candidate]! += score ** DEFAULTS.power;
+    const vote = score ** DEFAULTS.power * (weights?.[row] ?? 1);
+    for (const candidate of uses[row]!) votes[candidate]! += vote;
   }
   return votes;
 }

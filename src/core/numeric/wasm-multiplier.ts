@@ -1,42 +1,27 @@
-import type { Pointer } from '../core/numeric/arena.ts';
-import { Kernels } from '../core/numeric/kernels.ts';
+import type { Pointer } from './arena.ts';
+import { Kernels } from './kernels.ts';
+import type { Matrix, Multiplier } from './matrices.ts';
 
-/** Row-major float32. */
-export interface Matrix {
-  readonly rows: number;
-  readonly columns: number;
-  readonly values: Float32Array;
-}
-
-export function matrixOf(vectors: readonly Float32Array[], columns: number): Matrix {
-  const values = new Float32Array(vectors.length * columns);
-  for (const [row, vector] of vectors.entries()) values.set(vector, row * columns);
-  return { rows: vectors.length, columns, values };
-}
-
-export function rowOf({ columns, values }: Matrix, row: number): Float32Array {
-  return values.subarray(row * columns, (row + 1) * columns);
-}
-
-/** Matrix products on the wasm kernels; operands are copied in, results out. */
-export class Multiplier {
+/** On the wasm kernels, in single precision; operands are copied in, results out. */
+export class WasmMultiplier implements Multiplier {
   readonly #kernels = new Kernels();
 
-  /** A[m x k] B[n x k]^T: the dot products of all rows. */
+  floats(length: number): Float32Array {
+    return new Float32Array(length);
+  }
+
   timesTransposed(a: Matrix, b: Matrix): Matrix {
     return this.#product(a, b, a.rows, b.rows, (left, right, out) =>
       this.#kernels.gemmNT(a.rows, b.rows, a.columns, left, right, out),
     );
   }
 
-  /** A[m x k] B[k x n] */
   times(a: Matrix, b: Matrix): Matrix {
     return this.#product(a, b, a.rows, b.columns, (left, right, out) =>
       this.#kernels.gemmNN(a.rows, b.columns, a.columns, left, right, out),
     );
   }
 
-  /** A[k x m]^T B[k x n] */
   transposedTimes(a: Matrix, b: Matrix): Matrix {
     return this.#product(a, b, a.columns, b.columns, (left, right, out) =>
       this.#kernels.gemmTN(a.columns, b.columns, a.rows, left, right, out),

@@ -1,0 +1,62 @@
+import type { Floats, Multiplier } from '../numeric/matrices.ts';
+import type { Random } from '../numeric/random.ts';
+import type { Candidates } from './candidates.ts';
+
+/** A block of trainable numbers; the optimiser and the file of parameters need to know no more of it. */
+export interface Parameter {
+  /** Unique in its model. */
+  readonly name: string;
+  readonly values: Floats;
+  /** dLoss/dValues, summed up by `backward`. */
+  readonly slopes: Floats;
+  /** Its share of the learning rate. */
+  readonly pace: number;
+  /** What it is held to by weight decay; absent: it is not held. */
+  readonly anchor?: Floats;
+}
+
+/** One query over all candidates. */
+export interface RankExample {
+  /** [candidates x WIDTH] as `rankFeatures` gives them. */
+  readonly features: Float32Array;
+  /** Unit vector. */
+  readonly intent: Float32Array;
+  /** Candidates used just before, latest last. */
+  readonly context?: readonly number[];
+}
+
+export interface RankBatch {
+  readonly candidates: Candidates;
+  readonly examples: readonly RankExample[];
+  /** Given while training: decides what is dropped out. */
+  readonly random?: Random;
+}
+
+/**
+ * One summand of the logits. Every term but the first starts at zero, so a model of any terms starts as
+ * search ranks (residual learning, He et al., 2016).
+ */
+export interface RankTerm {
+  readonly parameters: readonly Parameter[];
+  /** Adds its part to the logits of each example, [candidates] each. */
+  forward(batch: RankBatch, logits: readonly Floats[]): void;
+  /** After `forward` on the same batch: from dLoss/dLogits to the slopes of its parameters. */
+  backward(batch: RankBatch, slopes: readonly Floats[]): void;
+}
+
+export function createParameter(
+  multiplier: Multiplier<Floats>,
+  name: string,
+  start: ArrayLike<number>,
+  { pace = 1, isHeld = false }: { pace?: number; isHeld?: boolean } = {},
+): Parameter {
+  const values = multiplier.floats(start.length);
+  values.set(start);
+  return {
+    name,
+    values,
+    slopes: multiplier.floats(start.length),
+    pace,
+    ...(isHeld && { anchor: values.slice() }),
+  };
+}
