@@ -13,12 +13,16 @@ import { parseArgs } from 'node:util';
 export interface BenchReport {
   readonly name: string;
   readonly rows: readonly BenchRow[];
+  /** Printed below the table: a plot, or why there is nothing in it. */
+  readonly below?: string;
 }
 
 export interface BenchRow {
   readonly label: string;
   readonly value: number;
   readonly unit: string;
+  /** Where the value lies in 95 of 100 resamples. */
+  readonly ci95?: readonly [low: number, high: number];
   /** How many times better than its rival, measured in the same run. */
   readonly ratio?: number;
   /** `>= 8x` is about the ratio, `< 1 ms` about the value in its own unit. */
@@ -64,27 +68,29 @@ function goalMet({ label, value, ratio, goal }: BenchRow): boolean | undefined {
   return relation === '<' ? measured < limit : measured > limit;
 }
 
-function table({ name, rows }: BenchReport): string {
+function table({ name, rows, below }: BenchReport): string {
   const cells = rows.map((row) => {
     const met = goalMet(row);
     const verdict = met === undefined ? '' : met ? `goal ${row.goal}: met` : `goal ${row.goal}: MISSED`;
     const ratio = row.ratio === undefined ? '' : `${digits(row.ratio)}x`;
-    return [row.label, digits(row.value), row.unit, ratio, verdict];
+    const interval = row.ci95 === undefined ? '' : `[${row.ci95.map(digits).join(', ')}]`;
+    return [row.label, digits(row.value), row.unit, interval, ratio, verdict];
   });
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...cells.map((row) => row[column]!.length)));
-  const lines = cells.map(([label, value, unit, ratio, verdict]) =>
-    [
-      label!.padEnd(widths[0]!),
-      value!.padStart(widths[1]!),
-      unit!.padEnd(widths[2]!),
-      ratio!.padStart(widths[3]!),
-      verdict!,
-    ]
-      .join('  ')
-      .trimEnd(),
+  const widths = [0, 1, 2, 3, 4, 5].map((column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) =>
+        RIGHT.has(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+      )
+      .filter((_, column) => widths[column]! > 0)
+      .join('  '),
   );
-  return [name, ...lines.map((line) => `  ${line}`), ''].join('\n');
+  const text = [...lines, ...(below === undefined ? [] : ['', ...below.split('\n')])];
+  return [name, ...text.map((line) => `  ${line}`.trimEnd()), ''].join('\n');
 }
+
+/** Columns of numbers: the value and the ratio. */
+const RIGHT = new Set([1, 4]);
 
 const digits = (value: number) =>
   Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(4)));

@@ -15,8 +15,11 @@ const DEFAULTS = {
   similar: 5,
 };
 
+/** What it needs to know of the tools there are. */
+type Tools = Pick<Catalogue, 'entries' | 'get' | 'vectors'>;
+
 /** What search asks of the graph as it is at the moment. */
-export function graphForSearch(graph: () => TypedGraph, catalogue: () => Catalogue): SearchGraph {
+export function graphForSearch(graph: () => TypedGraph, catalogue: () => Tools): SearchGraph {
   return {
     context: (tools) => contextScores(graph(), catalogue(), tools.flatMap(readToolId)),
     related: (tool) => relatedTools(graph(), catalogue(), tool),
@@ -35,7 +38,7 @@ function readToolId(text: string): ToolId[] {
 /** What the graph says about tools next to those used so far; unknown ones say nothing. */
 function contextScores(
   graph: TypedGraph,
-  catalogue: Catalogue,
+  catalogue: Tools,
   context: readonly ToolId[],
 ): ReturnType<SearchGraph['context']> {
   const met = context.filter((tool) => graph.has(tool) || catalogue.get(tool));
@@ -47,7 +50,7 @@ function contextScores(
 }
 
 /** Tools that keep a hit company, by runs; best first. */
-function relatedTools(graph: TypedGraph, catalogue: Catalogue, tool: ToolId): SearchHit['related'] {
+function relatedTools(graph: TypedGraph, catalogue: Tools, tool: ToolId): SearchHit['related'] {
   const accepts = (node: NodeId) => kindOf(node) === 'tool' && catalogue.get(node as ToolId) !== undefined;
   return relatedNodes(graph, tool, { limit: DEFAULTS.related, accepts }).map(({ node, relation, score }) => ({
     toolId: node,
@@ -56,7 +59,7 @@ function relatedTools(graph: TypedGraph, catalogue: Catalogue, tool: ToolId): Se
   }));
 }
 
-function hintsOf(catalogue: Catalogue, node: NodeId): ColdStartHints {
+function hintsOf(catalogue: Tools, node: NodeId): ColdStartHints {
   const own = catalogue.get(node as ToolId)?.tool;
   const sameServer = catalogue.entries
     .filter(({ tool }) => own !== undefined && tool.server === own.server)
