@@ -13,6 +13,7 @@ import { createRandom, type Random } from '../src/core/numeric/random.ts';
 import { capabilityNode } from '../src/core/vocabulary/ids.ts';
 import { node, randomEvents, randomGraph } from '../test/support/random-graph.ts';
 import type { BenchReport, BenchRow } from './run.ts';
+import { logLogPlot } from './support/log-log-plot.ts';
 
 const EDGES_PER_NODE = 5;
 const GROWTH = [1_000, 3_000, 10_000, 30_000, 100_000];
@@ -22,10 +23,18 @@ const pagerank = pagerankModule as unknown as typeof pagerankModule.default;
 
 export async function bench(): Promise<BenchReport> {
   const random = createRandom(1);
-  return {
-    name: 'graph',
-    rows: [...ofThousand(random), ...ranks(random), clusters(random), learning(random), ...growth(random)],
-  };
+  const fixed = [...ofThousand(random), ...ranks(random), clusters(random), learning(random)];
+  const grown = GROWTH.map((size) => atSize(random, size));
+  const rows = grown.flatMap(({ size, times }) =>
+    Object.entries(times).map(([what, value]): BenchRow => {
+      return { label: `${size.toLocaleString('en').padStart(7)} nodes: ${what}`, value, unit: 'ms' };
+    }),
+  );
+  const series = (Object.keys(grown[0]!.times) as (keyof Times)[]).map((name) => ({
+    name,
+    points: grown.map(({ size, times }) => [size, times[name]] as const),
+  }));
+  return { name: 'graph', rows: [...fixed, ...rows], below: `By nodes:\n\n${logLogPlot(series, 'ms')}` };
 }
 
 function ofThousand(random: Random): BenchRow[] {
@@ -102,36 +111,29 @@ function learning(random: Random): BenchRow {
   };
 }
 
-function growth(random: Random): BenchRow[] {
-  return GROWTH.flatMap((size) => {
-    const graph = randomGraph(random, size, EDGES_PER_NODE * size);
-    const rounds = size > 20_000 ? 3 : 9;
-    const build = medianMs(rounds, () => {
-      // Any run makes the graph forget its snapshot.
-      graph.count({ node: node(0), calls: 1, failures: 0, repeats: 0 }, 0);
-      graph.snapshot().undirected();
-    });
-    const snapshot = graph.snapshot();
-    const related = relatednessOf(snapshot);
-    const anyNode = () => node(random.int(size));
-    const run = randomEvents(random, 60, size);
-    const label = (what: string) => `${size.toLocaleString('en').padStart(7)} nodes: ${what}`;
-    return [
-      { label: label('snapshot'), value: build, unit: 'ms' },
-      { label: label('Adamic-Adar top 10'), value: medianMs(500, () => related.top(anyNode())), unit: 'ms' },
-      {
-        label: label('Dijkstra'),
-        value: medianMs(50, () => shortestPath(snapshot, anyNode(), anyNode())),
-        unit: 'ms',
-      },
-      { label: label('PageRank'), value: medianMs(rounds, () => pageRank(snapshot)), unit: 'ms' },
-      {
-        label: label('apply a run of 60 calls'),
-        value: medianMs(50, () => applyTrace(graph, { at: 0, events: run })),
-        unit: 'ms',
-      },
-    ];
+type Times = ReturnType<typeof atSize>['times'];
+
+/** Milliseconds of everything in a graph of this many nodes. */
+function atSize(random: Random, size: number) {
+  const graph = randomGraph(random, size, EDGES_PER_NODE * size);
+  const rounds = size > 20_000 ? 3 : 9;
+  const build = medianMs(rounds, () => {
+    // Any run makes the graph forget its snapshot.
+    graph.count({ node: node(0), calls: 1, failures: 0, repeats: 0 }, 0);
+    graph.snapshot().undirected();
   });
+  const snapshot = graph.snapshot();
+  const related = relatednessOf(snapshot);
+  const anyNode = () => node(random.int(size));
+  const run = randomEvents(random, 60, size);
+  const times = {
+    snapshot: build,
+    'Adamic-Adar top 10': medianMs(500, () => related.top(anyNode())),
+    Dijkstra: medianMs(50, () => shortestPath(snapshot, anyNode(), anyNode())),
+    PageRank: medianMs(rounds, () => pageRank(snapshot)),
+    'run of 60 calls applied': medianMs(50, () => applyTrace(graph, { at: 0, events: run })),
+  };
+  return { size, times };
 }
 
 function inGraphology(graph: TypedGraph): DirectedGraph {
