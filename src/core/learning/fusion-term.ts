@@ -59,6 +59,15 @@ export class FusionTerm implements RankTerm {
     this.#dropout = dropout;
   }
 
+  get weights(): FusionWeights {
+    return {
+      linear: this.#linear.values,
+      inward: this.#inward.values,
+      bias: this.#bias.values,
+      outward: this.#outward.values,
+    };
+  }
+
   forward({ examples, random }: RankBatch, logits: readonly Floats[]): void {
     const hidden = this.#hidden;
     const inputs = this.#stack(examples.map(({ features }) => features));

@@ -2,15 +2,10 @@ import { dot } from '../numeric/dot.ts';
 import { rowOf } from '../numeric/matrices.ts';
 import { RowMatrix } from '../numeric/row-matrix.ts';
 import { type Bm25Index, createBm25 } from '../retrieval/bm25.ts';
-import type { Candidates } from './candidates.ts';
+import type { Candidates, IntentForms } from './candidates.ts';
 
 /** A run as the ranker remembers it. */
-export interface PastRun {
-  /** Unit vector of the intent. */
-  readonly intent: Float32Array;
-  /** Of its clauses; of the intent itself where it has but one. */
-  readonly clauses: readonly Float32Array[];
-  readonly words: readonly string[];
+export interface PastRun extends Omit<IntentForms, 'text'> {
   /** Places of the candidates it used, without repeats. */
   readonly uses: readonly number[];
   /** How far it is to be believed, in [0, 1]. */

@@ -1,6 +1,6 @@
 import { nearestVotes, type PastUses, similarityToUsers } from '../retrieval/past-intents.ts';
 import type { TextScores } from '../retrieval/text-scores.ts';
-import type { Candidates } from './candidates.ts';
+import type { Candidates, IntentForms } from './candidates.ts';
 import type { PastRuns } from './past-runs.ts';
 
 const DEFAULTS = {
@@ -55,24 +55,15 @@ export const WIDTH = FEATURES.length + SITUATION.length;
 
 export type Feature = (typeof FEATURES)[number];
 
-/** A query, and what search says of each candidate. */
-export interface RankQuery {
-  /** Unit vector. */
-  readonly intent: Float32Array;
-  /** At least one. */
-  readonly clauses: readonly Float32Array[];
-  readonly words: readonly string[];
-  readonly text: TextScores;
-}
-
 /** [candidates x WIDTH], row-major. Runs that are hidden say nothing. */
 export function rankFeatures(
-  query: RankQuery,
+  query: Pick<IntentForms, 'intent' | 'clauses' | 'words'>,
+  text: TextScores,
   candidates: Candidates,
   past: PastRuns,
   isHidden: (run: number) => boolean = () => false,
 ): Float32Array {
-  const { whole, clause, lexical, fused } = query.text;
+  const { whole, clause, lexical, fused } = text;
   const seen: PastUses = { size: candidates.size, uses: past.uses, weights: past.weights, isHidden };
   const cosines = past.cosines(query.intent);
   const likeness = past.lexicalLikeness(query.words);
@@ -90,7 +81,7 @@ export function rankFeatures(
     popularity: byMeaning.count.map(Math.log1p),
     clause,
     lexical_user: byWords.greatest,
-    clause_user: clauseUsers(query, past, seen),
+    clause_user: clauseUsers(query.clauses, past, seen),
     name: namesIn(query.words, candidates),
     server_text: bestOfServer(
       candidates,
@@ -111,7 +102,11 @@ export function rankFeatures(
 }
 
 /** Per (run, tool) the run's clause nearest to the tool; the greatest cosine of it and a clause of the query. */
-function clauseUsers({ clauses }: RankQuery, past: PastRuns, { size, isHidden }: PastUses): Float64Array {
+function clauseUsers(
+  clauses: readonly Float32Array[],
+  past: PastRuns,
+  { size, isHidden }: PastUses,
+): Float64Array {
   const best = new Float64Array(size);
   const cosines = past.nearestClause(clauses);
   for (const [i, { run, uses }] of past.prototypes.entries()) {

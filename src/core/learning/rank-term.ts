@@ -23,10 +23,21 @@ export interface RankExample {
   readonly intent: Float32Array;
   /** Candidates used just before, latest last. */
   readonly context?: readonly number[];
+  /** Of a candidate: the past intents that it succeeded for, nearest first. Those of the query's own run are hidden. */
+  readonly pastIntents?: ReadonlyMap<number, readonly Float32Array[]>;
+  /**
+   * The hypergraph: sets of candidates that belong together, such as a capability with all that it reaches,
+   * capabilities among it, or what a past run used. One list for all examples of a batch.
+   */
+  readonly edges?: readonly (readonly number[])[];
+  /** Places in `edges` that this query may not see: its own run, and those like it. */
+  readonly hiddenEdges?: readonly number[];
+  /** [candidates x 17]: what traces tell of each. */
+  readonly statistics?: Float32Array;
 }
 
 export interface RankBatch {
-  readonly candidates: Candidates;
+  readonly candidates: Pick<Candidates, 'size' | 'vectors'>;
   readonly examples: readonly RankExample[];
   /** Given while training: decides what is dropped out. */
   readonly random?: Random;

@@ -1,9 +1,8 @@
 import type { Random } from '../numeric/random.ts';
 import { Adam } from './adam.ts';
-import type { Candidates } from './candidates.ts';
 import { listwiseLoss } from './listwise-loss.ts';
 import type { RankModel } from './rank-model.ts';
-import type { RankExample } from './rank-term.ts';
+import type { RankBatch, RankExample } from './rank-term.ts';
 
 const DEFAULTS = {
   rate: 3e-3,
@@ -42,7 +41,7 @@ export interface TrainingStep {
 /** Trains step by step, so that the caller can tell of progress, stop, or let others run in between. */
 export function* trainRanker(
   model: RankModel,
-  candidates: Candidates,
+  candidates: RankBatch['candidates'],
   examples: readonly TrainingExample[],
   options: TrainingOptions,
 ): Generator<TrainingStep, void> {
@@ -67,7 +66,7 @@ export function stepsFor(examples: number): number {
 /** One forward and one backward pass: leaves the slopes of the batch's mean loss in the parameters. */
 export function learnFrom(
   model: RankModel,
-  candidates: Candidates,
+  candidates: RankBatch['candidates'],
   examples: readonly TrainingExample[],
   random?: Random,
 ): number {
