@@ -1,5 +1,6 @@
 import type { FlowPorts } from './flow-ports.ts';
 import type { Approval } from './ports.ts';
+import { recordDecision } from './record-decision.ts';
 
 export type Decision = 'approved' | 'rejected';
 
@@ -10,15 +11,16 @@ const DEFAULTS = {
 
 /** Where decisions are handed in and waited for. */
 export interface ApprovalDesk {
-  /** By a person; false when it was decided before. */
-  settle(approval: Approval, decision: Decision, by: string): Promise<boolean>;
+  /** False when it was decided before. An agent may only take back what it asked for. */
+  settle(approval: Approval, decision: Decision, by: string, who?: 'person' | 'agent'): Promise<boolean>;
   /** Null when nobody decides in time. */
   decision(approvalId: string, waitMs: number, signal?: AbortSignal): Promise<Decision | null>;
 }
 
-type DeskPorts = Pick<FlowPorts, 'store' | 'clock' | 'events' | 'sleep'>;
+type DeskPorts = Pick<FlowPorts, 'store' | 'clock' | 'crypto' | 'events' | 'logger' | 'sleep'>;
 
-export function createApprovalDesk({ store, clock, events, sleep }: DeskPorts): ApprovalDesk {
+export function createApprovalDesk(ports: DeskPorts): ApprovalDesk {
+  const { store, clock, events, sleep } = ports;
   const waiting = new Map<string, () => void>();
 
   const decided = async (id: string): Promise<Decision | null> => {
@@ -27,7 +29,7 @@ export function createApprovalDesk({ store, clock, events, sleep }: DeskPorts): 
   };
 
   return {
-    async settle(approval, decision, by) {
+    async settle(approval, decision, by, who = 'person') {
       const isFirst = await store.approvals.settle(approval.id, decision, by, clock.now());
       if (isFirst) {
         events.emit({
@@ -36,6 +38,13 @@ export function createApprovalDesk({ store, clock, events, sleep }: DeskPorts): 
           run_id: approval.runId,
           state: decision,
           by,
+        });
+        const { id: approval_id, runId, node, argumentsHash: arguments_hash } = approval;
+        const eventType = who === 'person' ? 'hil_decision' : 'ail_decision';
+        await recordDecision(ports, {
+          runId,
+          eventType,
+          data: { decision, by, node, approval_id, arguments_hash },
         });
       }
       waiting.get(approval.id)?.();

@@ -7,10 +7,13 @@ import type { Approval, JsonObject, UpstreamClient } from './ports.ts';
 
 export interface Question {
   readonly runId: string;
-  readonly tool: ToolDefinition;
+  /** What would be called: a tool, or a plan's code with the hash of its text. */
+  readonly tool: Pick<ToolDefinition, 'id' | 'definitionHash'>;
   readonly arguments: JsonObject;
   readonly reason: string;
   readonly waitMs: number;
+  /** There is something new to know about the call: what was decided before does not count. */
+  readonly isAnew?: boolean;
 }
 
 export type Answer =
@@ -34,7 +37,7 @@ export async function askPerson(
 ): Promise<Answer> {
   const { tool } = question;
   const argumentsHash = exactCall(ports, tool, question.arguments);
-  const given = await findGiven(ports, tool.id, argumentsHash);
+  const given = question.isAnew ? null : await findGiven(ports, tool.id, argumentsHash);
   if (given) return { kind: 'approved', approval: given };
 
   const approval: Approval = {

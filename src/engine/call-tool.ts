@@ -3,7 +3,7 @@ import { matchesGlob } from '../core/policy/glob.ts';
 import { classifyError } from '../core/tracing/classify-error.ts';
 import type { Recorder } from '../core/tracing/recorder.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
-import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import { mayBeCalledTwice, type ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
 import { askPerson, exactCall } from './ask-person.ts';
 import type { CatalogueEntry } from './catalogue.ts';
@@ -27,6 +27,8 @@ export interface CallScope {
   readonly grants?: Grants;
   /** Told when a person is being asked; the answer is called when that is over. */
   readonly whileAsking?: () => () => void;
+  /** Done when the call may be made and before it is; what fails here keeps it from being made. */
+  readonly beforeCall?: () => Promise<void>;
 }
 
 /** Approvals of exact calls, each good for one. */
@@ -49,6 +51,7 @@ export async function callTool(
 ): Promise<CallOutcome> {
   const refusal = await passPolicy(scope, entry, call);
   if (refusal) return refusal;
+  await scope.beforeCall?.();
   const { tool } = entry;
   const keep = recordLevel(scope.settings, tool.id);
   const span =
@@ -137,8 +140,7 @@ async function callUpstream(
     ...(caller.client && { client: caller.client }),
   };
   const reply = await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
-  const isRepeatable = tool.annotations?.readOnlyHint === true || tool.annotations?.idempotentHint === true;
-  if (reply.ok || reply.error.errorType !== 'NETWORK' || !isRepeatable || caller.signal?.aborted)
+  if (reply.ok || reply.error.errorType !== 'NETWORK' || !mayBeCalledTwice(tool) || caller.signal?.aborted)
     return reply;
   return await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
 }

@@ -5,13 +5,17 @@ import { executeCapability } from './execute-capability.ts';
 import { executeCode } from './execute-code.ts';
 import { executeTool } from './execute-tool.ts';
 import type { Caller, ToolRun, WorkflowAction, WorkflowResult } from './gateway.ts';
-import { callOf, endRun, pausedCode, shownTasks } from './paused-runs.ts';
+import { callOf, endRun, pausedCode } from './paused-runs.ts';
 import type { Approval, WorkflowRun } from './ports.ts';
 import { toolText, toolValue } from './tool-value.ts';
+import { continueWorkflow } from './workflow/continue-workflow.ts';
+import type { OpenDrives } from './workflow/open-drives.ts';
+import { shownTasks } from './workflow/task-state.ts';
 
 /** What an agent may do with a run that waits: look, go on once a person has approved, or give it up. */
 export async function continueRun(
   scope: CodeScope,
+  drives: OpenDrives,
   runId: string,
   action: WorkflowAction,
   caller: Caller,
@@ -19,6 +23,7 @@ export async function continueRun(
   const { store } = scope.ports;
   const run = await store.runs.get(runId);
   if (!run) throw new PmlError('not_found', `There is no run ${runId}`, { hint: 'See "pml runs ls".' });
+  if (run.kind === 'workflow') return await continueWorkflow(scope, drives, run, action, caller);
   const approvals = await store.approvals.list({ runId });
   if (action === 'abort') return await abort(scope, run, approvals);
   if (action === 'replan') {
@@ -74,7 +79,7 @@ async function abort(
 ): Promise<WorkflowResult> {
   for (const approval of approvals) {
     if (approval.state === 'pending')
-      await scope.desk.settle(approval, 'rejected', 'the agent gave the run up');
+      await scope.desk.settle(approval, 'rejected', 'the agent gave the run up', 'agent');
   }
   if (run.status === 'paused') await endRun(scope.ports, run, 'aborted');
   return report({ ...run, status: 'aborted' }, await scope.ports.store.approvals.list({ runId: run.id }));

@@ -11,6 +11,7 @@ import type { CodeScope } from './code/code-scope.ts';
 import type { Program, Standing } from './code/program.ts';
 import { createProgramCache } from './code/program-cache.ts';
 import { continueRun } from './continue-run.ts';
+import { editCall } from './edit-call.ts';
 import { executeCapability } from './execute-capability.ts';
 import { executeCode } from './execute-code.ts';
 import { executeTool } from './execute-tool.ts';
@@ -33,6 +34,8 @@ import { search } from './search.ts';
 import { searchCapabilities } from './search-capabilities.ts';
 import { suggestFromSearch } from './suggest.ts';
 import { createTraceQueue } from './trace-queue.ts';
+import { createOpenDrives } from './workflow/open-drives.ts';
+import { takeUpAbandoned, watchAbandoned } from './workflow/resume-run.ts';
 
 const DEFAULTS = {
   /** Tools looked at when a plan is suggested. */
@@ -44,6 +47,8 @@ export interface GatewayOptions {
   readonly fillIn?: boolean;
   /** What usually comes before what, until runs show it. */
   readonly templates?: readonly TemplateEdge[];
+  /** How long a run stays with a gateway that gives no sign of life. */
+  readonly leaseMs?: number;
 }
 
 /** Who runs code once more to see whether it works again: a session of its own, told apart from people's. */
@@ -60,6 +65,8 @@ export async function createGateway(
   const background = createBackground(logger);
   const desk = createApprovalDesk(ports);
   const programs = createProgramCache();
+  const watching = new AbortController();
+  const drives = createOpenDrives(ports.crypto.randomUuid, options.leaseMs);
   const remembering = rememberingEmbedder(embedder);
   const outputs = await openObservedOutputs(store);
   const graph = await openLiveGraph({ ports, programs, templates: options.templates ?? [] });
@@ -133,6 +140,9 @@ export async function createGateway(
     await catalogue.fillIn();
     background.run('Relating capabilities', relateCapabilities);
     if (settings.learning.enabled) background.run('Learning from traces stored meanwhile', graph.catchUp);
+    background.run('Taking up runs that were left', () => takeUpAbandoned(scope(), drives));
+    // On a store of many, others may leave runs while this one lives.
+    if (settings.store.url !== null) void watchAbandoned(scope, drives, watching.signal);
   }
 
   return {
@@ -180,8 +190,9 @@ export async function createGateway(
       capabilities,
       relate: relateCapabilities,
     }),
-    executeWorkflow: (plan, intent, caller) => executeWorkflow(scope(), plan, intent, caller),
-    continueRun: (runId, action, caller) => continueRun(scope(), runId, action, caller),
+    executeWorkflow: (plan, intent, caller, runId) =>
+      executeWorkflow(scope(), drives, { plan, intent, runId }, caller),
+    continueRun: (runId, action, caller) => continueRun(scope(), drives, runId, action, caller),
 
     async runs(limit) {
       const runs = await store.runs.list(limit);
@@ -191,6 +202,8 @@ export async function createGateway(
     },
     settleApproval: (runId, decision, by, approvalIds) =>
       settleRun(ports, desk, { runId, decision, by, ...(approvalIds && { approvalIds }) }),
+
+    editCall: (runId, edit) => editCall(scope(), runId, edit),
 
     request: (server, method, params, caller, meta, passInputRequired) =>
       upstream.request(server, method, params, {
@@ -234,6 +247,9 @@ export async function createGateway(
       unsubscribe();
       // Told first, so that nothing new begins on what is about to close; waited for last.
       const stopped = background.stop();
+      // Before their servers go: a run that is let go is taken up again later.
+      watching.abort();
+      await drives.stopAll();
       await upstream.close();
       await sandbox.close();
       await stopped;

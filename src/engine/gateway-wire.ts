@@ -4,10 +4,10 @@ import { observedValueFlow } from '../core/tracing/value-flow.ts';
 import { type ExecutionTrace, traceToWire } from '../core/vocabulary/execution-trace.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { CodeRun, GatewayStats, SearchHit, ServerReport, ToolRun, WorkflowResult } from './gateway.ts';
-import { shownTasks } from './paused-runs.ts';
 import type { Approval, Capability, ConsoleLine } from './ports.ts';
 import type { RunInQuestion } from './runs-in-question.ts';
 import { toolText, toolValue } from './tool-value.ts';
+import { shownTasks } from './workflow/task-state.ts';
 
 /** What the gateway answers as programs see it: snake_case, dates as text. */
 
@@ -92,7 +92,8 @@ export function codeRunToWire(run: CodeRun) {
   };
 }
 
-export function workflowToWire({ status, runId, results, layers, approvals, error }: WorkflowResult) {
+export function workflowToWire(result: WorkflowResult) {
+  const { status, runId, results, layers, approvals, error, next, executed } = result;
   return {
     status,
     run_id: runId,
@@ -100,6 +101,8 @@ export function workflowToWire({ status, runId, results, layers, approvals, erro
     layers,
     approvals: approvals.map(approvalToWire),
     ...(error && { error }),
+    ...(next && { next }),
+    ...(executed && { executed }),
   };
 }
 

@@ -159,15 +159,28 @@ export interface CodeRun {
 }
 
 export interface WorkflowResult {
-  readonly status: 'success' | 'error' | 'approval_required' | 'running' | 'aborted';
+  /** `decision_required`: a layer is done, and the agent says whether the run goes on. */
+  readonly status: 'success' | 'error' | 'approval_required' | 'decision_required' | 'running' | 'aborted';
   readonly runId: string;
+  /** By task: what became of it and what it gave, or why not. */
   readonly results: Readonly<Record<string, unknown>>;
   readonly layers: readonly (readonly string[])[];
   readonly approvals: readonly Approval[];
   readonly error?: ErrorShape;
+  /** With `decision_required`: the tasks that would run next. */
+  readonly next?: readonly string[];
+  /** After `replan`: what is done, as tools and other nodes in the order they ended. */
+  readonly executed?: readonly string[];
 }
 
 export type WorkflowAction = 'status' | 'continue' | 'replan' | 'resume' | 'abort';
+
+export interface CallEdit {
+  /** Absent: the only one that waits. */
+  readonly task?: string;
+  readonly arguments: JsonObject;
+  readonly by: string;
+}
 
 export interface ServerReport extends UpstreamServer {
   /** Tools in the catalogue, also of servers that do not run now. */
@@ -227,7 +240,8 @@ export interface Gateway {
   executeCapability(call: CapabilityCall, caller: Caller): Promise<CodeRun>;
   readonly capabilities: CapabilityShelf;
   readonly graph: GraphShelf;
-  executeWorkflow(plan: Plan, intent: string | null, caller: Caller): Promise<WorkflowResult>;
+  /** With a run id that is there already, that run is gone on with instead. */
+  executeWorkflow(plan: Plan, intent: string | null, caller: Caller, runId?: string): Promise<WorkflowResult>;
   continueRun(runId: string, action: WorkflowAction, caller: Caller): Promise<WorkflowResult>;
 
   /** Runs that wait for a person, with their approvals. */
@@ -240,6 +254,9 @@ export interface Gateway {
     /** Those the person was shown; absent: all that wait. */
     approvalIds?: readonly string[],
   ): Promise<boolean>;
+
+  /** By a person: other arguments for a call that waits. It is asked about anew, since it is another call. */
+  editCall(runId: string, edit: CallEdit): Promise<Approval>;
 
   /** Pass-through of everything that is not a tool call. */
   request(

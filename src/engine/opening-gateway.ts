@@ -87,6 +87,7 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
     continueRun: later('continueRun'),
     runs: later('runs'),
     settleApproval: later('settleApproval'),
+    editCall: later('editCall'),
     request: later('request'),
     notify: later('notify'),
     identity: later('identity'),

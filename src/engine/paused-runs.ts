@@ -48,16 +48,6 @@ export async function pauseRun(
   else await store.runs.create(run);
 }
 
-/** The tasks of a run for whoever looks at it: without what only going on needs. */
-export function shownTasks({ tasks }: WorkflowRun): WorkflowRun['tasks'] {
-  const shown = Object.entries(tasks).map(([id, state]) => {
-    if (typeof state !== 'object' || state === null) return [id, state];
-    const { standing: _, work_hash: __, ...rest } = state as JsonObject;
-    return [id, rest];
-  });
-  return Object.fromEntries(shown);
-}
-
 /** Paused code and where it stood; what redaction took away cannot be run. */
 export function pausedCode(
   { crypto }: FlowPorts,
@@ -89,7 +79,7 @@ export interface Settlement {
   readonly approvalIds?: readonly string[];
 }
 
-/** By a person. A rejection ends the run; an approval lets it be resumed. */
+/** By a person. A rejection ends a single call, and a workflow's branch; an approval lets the run be resumed. */
 export async function settleRun(
   ports: FlowPorts,
   desk: ApprovalDesk,
@@ -100,7 +90,8 @@ export async function settleRun(
   let decided = false;
   for (const approval of open) decided = (await desk.settle(approval, decision, by)) || decided;
   const run = await ports.store.runs.get(runId);
-  if (run?.status === 'paused' && decided && decision === 'rejected') await endRun(ports, run, 'aborted');
+  const isOver = run?.kind === 'call' && run.status === 'paused' && decided && decision === 'rejected';
+  if (run && isOver) await endRun(ports, run, 'aborted');
   return decided;
 }
 

@@ -356,11 +356,17 @@ describe('search and workflows', () => {
     const { gateway, store } = await memoryGateway([files]);
     const tasks = [
       { id: 'a', tool: 'files:read_file', arguments: { x: '${nobody.x}' }, dependsOn: ['gone'] },
-      { id: 'b', code: 'return 1', arguments: {}, dependsOn: [] },
+      { id: 'b', tool: 'files:read_fil', arguments: {}, dependsOn: [] },
+      { id: 'c', code: 'return 1 +', arguments: {}, dependsOn: [] },
+      { id: 'd', code: 'return await mcp.files.reed_file({})', arguments: {}, dependsOn: [] },
+      { id: 'e', capability: 'nothing', arguments: {}, dependsOn: [] },
     ];
     const running = gateway.executeWorkflow({ tasks, inputs: [] }, null, nobody);
-    await expect(running).rejects.toThrow(/"gone".*"nobody".*b is no tool/);
+    await expect(running).rejects.toThrow(
+      /"gone".*"nobody".*b cannot run:.*files:read_file\?.*c cannot run:.*line 1.*d cannot run:.*files:read_file\?.*e cannot run: There is no capability nothing/,
+    );
     expect(await store.traces.count()).toBe(0);
+    expect(await store.runs.list(9)).toEqual([]);
   });
 
   test('[FLOW-3] a suggestion names tools that fit, and asks for what they need', async () => {

@@ -20,7 +20,12 @@ export interface TraceFacts {
   /** Values met again in this run. */
   readonly valueFlow?: readonly ValueFlow[];
   /** Of the executed plan, one pair per task and dependency. Those whose nodes did not both run do not count. */
-  readonly dependencies?: readonly NodePair[];
+  readonly dependencies?: readonly PlanDependency[];
+}
+
+export interface PlanDependency extends NodePair {
+  /** `from` ran before the calls of this trace, in the same run. */
+  readonly ranEarlier?: boolean;
 }
 
 interface Tally extends NodePair {
@@ -92,8 +97,8 @@ function readRun(facts: TraceFacts): { nodes: Iterable<NodeSighting>; tallies: I
   for (const { from, to, toTraceId, fromPath, toPath } of facts.valueFlow ?? []) {
     see('provides', from, to, toTraceId, { fromPath, toPath });
   }
-  for (const [task, { from, to }] of (facts.dependencies ?? []).entries()) {
-    if (callsOf.has(from) && callsOf.has(to)) see('dependency', from, to, task);
+  for (const [task, { from, to, ranEarlier }] of (facts.dependencies ?? []).entries()) {
+    if ((ranEarlier || callsOf.has(from)) && callsOf.has(to)) see('dependency', from, to, task);
   }
   for (const { from, to } of facts.conditionals ?? []) {
     const decidedAt = callsOf.get(from)?.[0]?.endTs ?? Number.POSITIVE_INFINITY;

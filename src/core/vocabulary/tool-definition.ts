@@ -20,3 +20,8 @@ export interface ToolDefinition {
   /** Hash of name, description, schemas and annotations: what is pinned, and what embeddings hang on. */
   readonly definitionHash: string;
 }
+
+/** By its own word: it only reads, or calling it again changes nothing more. */
+export function mayBeCalledTwice({ annotations }: Pick<ToolDefinition, 'annotations'>): boolean {
+  return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
+}

@@ -22,7 +22,7 @@ export async function runGuest(
   scope: CodeScope,
   prepared: PreparedProgram,
   program: Program,
-  { run, root, grants, log }: OpenCodeRun,
+  { run, root, grants, log }: Pick<OpenCodeRun, 'run' | 'root' | 'grants' | 'log'>,
   { seed, startedAt }: Standing,
   caller: Caller,
 ): Promise<GuestRun> {

@@ -1,4 +1,4 @@
-import type { TraceFacts } from '../../core/graph/apply-trace.ts';
+import type { PlanDependency, TraceFacts } from '../../core/graph/apply-trace.ts';
 import type { NodePair } from '../../core/graph/graph-edge.ts';
 import type { StaticStructure, StructureEdge, StructureNode } from '../../core/structure/static-structure.ts';
 import { observedValueFlow } from '../../core/tracing/value-flow.ts';
@@ -57,18 +57,28 @@ function graphNode(node: StructureNode): NodeId | undefined {
 
 interface TaskResult {
   readonly id?: string;
+  readonly node?: string;
+  /** In traces of before. */
   readonly tool?: string;
   readonly depends_on?: readonly string[];
+  readonly status?: string;
+  /** Over before the calls of this trace: the run was paused between. */
+  readonly earlier?: boolean;
 }
 
-/** Of an executed plan: which task's tool waited for which. */
-function planDependencies(taskResults: readonly unknown[]): NodePair[] {
+/** Of an executed plan: which task's node waited for which, as far as it ran in this trace. */
+function planDependencies(taskResults: readonly unknown[]): PlanDependency[] {
   const tasks = taskResults as readonly TaskResult[];
-  const toolOf = new Map(tasks.map(({ id, tool }) => [id, tool]));
-  return tasks.flatMap(({ tool, depends_on = [] }) =>
-    depends_on.flatMap((id) => {
-      const from = toolOf.get(id);
-      return from && tool ? [{ from: from as NodeId, to: tool as NodeId }] : [];
-    }),
-  );
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  return tasks.flatMap((task) => {
+    const to = task.node ?? task.tool;
+    if (to === undefined || task.earlier) return [];
+    return (task.depends_on ?? []).flatMap((id) => {
+      const before = byId.get(id);
+      const from = before?.node ?? before?.tool;
+      if (from === undefined) return [];
+      const ranEarlier = before?.earlier === true && before.status === 'success';
+      return [{ from: from as NodeId, to: to as NodeId, ...(ranEarlier && { ranEarlier }) }];
+    });
+  });
 }

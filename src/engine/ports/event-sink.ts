@@ -32,6 +32,13 @@ export type GatewayEvent =
       readonly status: string;
       readonly duration_ms: number;
     }
+  /** A task of a workflow, or an item of its list (`task[0]`), came into another state. */
+  | {
+      readonly type: 'task_changed';
+      readonly run_id: string;
+      readonly task_id: string;
+      readonly status: string;
+    }
   | {
       readonly type: 'approval_requested';
       readonly approval_id: string;

@@ -1,0 +1,72 @@
+import { classifyError } from '../../core/tracing/classify-error.ts';
+import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
+import { callTool } from '../call-tool.ts';
+import { createGrantBook } from '../code/grant-book.ts';
+import type { Approval, JsonObject } from '../ports.ts';
+import { toolText, toolValue } from '../tool-value.ts';
+import type { Drive, Step } from './drive.ts';
+import { runProgram } from './run-program.ts';
+import type { CodeStanding } from './task-state.ts';
+
+/** How one attempt at a step ended. */
+export type Attempt =
+  | { readonly kind: 'done'; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly error: ErrorShape; readonly errorType: ErrorType | null }
+  | { readonly kind: 'waiting'; readonly approval: Approval; readonly standing?: CodeStanding };
+
+export interface AttemptOptions {
+  readonly arguments: JsonObject;
+  /** Hashes of calls a person has allowed. */
+  readonly grants: readonly string[];
+  readonly standing?: CodeStanding | undefined;
+  /** Writes down that it begins; nothing has an effect before. */
+  readonly begin: () => Promise<void>;
+}
+
+export async function attemptStep(drive: Drive, step: Step, options: AttemptOptions): Promise<Attempt> {
+  const { task } = step;
+  return task.tool === undefined
+    ? await runProgram(drive, step, options)
+    : await attemptTool(drive, step, task.tool, options);
+}
+
+async function attemptTool(
+  { scope, run, caller }: Drive,
+  { task }: Step,
+  tool: string,
+  { arguments: args, grants, begin }: AttemptOptions,
+): Promise<Attempt> {
+  const call = {
+    tool,
+    arguments: args,
+    ...(task.timeoutMs !== undefined && { timeoutMs: task.timeoutMs }),
+  };
+  const entry = await scope.findTool(call).catch((error: unknown) => PmlError.from(error));
+  if (entry instanceof PmlError) return { kind: 'failed', error: entry.toShape(), errorType: 'NOT_FOUND' };
+  const callScope = {
+    ...scope,
+    runId: run.runId,
+    recorder: run.recorder,
+    parent: null,
+    caller,
+    grants: createGrantBook(grants),
+    beforeCall: begin,
+  };
+  const outcome = await callTool(callScope, entry, call);
+  switch (outcome.kind) {
+    case 'ran': {
+      if (outcome.result.isError !== true) return { kind: 'done', value: toolValue(outcome.result) };
+      const message = toolText(outcome.result) || 'The tool failed';
+      return { kind: 'failed', error: { code: 'tool_failed', message }, errorType: classifyError(message) };
+    }
+    case 'failed': {
+      const { code, message, hint, errorType } = outcome.error;
+      return { kind: 'failed', error: { code, message, ...(hint !== undefined && { hint }) }, errorType };
+    }
+    case 'refused':
+      return { kind: 'failed', error: outcome.error, errorType: 'PERMISSION' };
+    case 'waiting':
+      return outcome;
+  }
+}

@@ -1,0 +1,97 @@
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { CodeScope } from '../code/code-scope.ts';
+import type { Caller, WorkflowAction, WorkflowResult } from '../gateway.ts';
+import type { WorkflowRun } from '../ports.ts';
+import { recordDecision } from '../record-decision.ts';
+import type { OpenDrives } from './open-drives.ts';
+import { resumeRun } from './resume-run.ts';
+import { targetOf } from './targets.ts';
+import { storedStates } from './task-state.ts';
+import { tellStored } from './tell-workflow.ts';
+
+const DEFAULTS = {
+  /** How often an end is written anew because somebody else wrote meanwhile. */
+  endings: 5,
+};
+
+/** What may be done with a workflow that is there: look, go on, plan anew from what is done, give it up. */
+export async function continueWorkflow(
+  scope: CodeScope,
+  drives: OpenDrives,
+  run: WorkflowRun,
+  action: WorkflowAction,
+  caller: Caller,
+): Promise<WorkflowResult> {
+  const { ports } = scope;
+  const decided = (chosen: WorkflowAction) =>
+    recordDecision(ports, {
+      runId: run.id,
+      // Whoever has a session is an agent; people come by terminal and API.
+      eventType: caller.sessionId === null ? 'hil_decision' : 'ail_decision',
+      data: { action: chosen },
+    });
+  switch (action) {
+    case 'status':
+      return tellStored(run, await ports.store.approvals.list({ runId: run.id }));
+    case 'abort':
+      await decided(action);
+      return await end(scope, drives, run);
+    case 'replan':
+      return await replan(scope, drives, run, () => decided(action));
+    case 'continue':
+      await decided(action);
+      return await resumeRun(scope, drives, run.id, caller, true);
+    case 'resume':
+      return await resumeRun(scope, drives, run.id, caller);
+  }
+}
+
+/** Ends the run and says what is done, for whoever plans the rest. */
+async function replan(
+  scope: CodeScope,
+  drives: OpenDrives,
+  run: WorkflowRun,
+  decided: () => Promise<void>,
+): Promise<WorkflowResult> {
+  if (run.status === 'running') {
+    throw new PmlError('store_conflict', `Run ${run.id} is under way`, {
+      hint: 'Plan anew when it waits or is over, or abort it.',
+    });
+  }
+  await decided();
+  const told = await end(scope, drives, run);
+  return { ...told, executed: await executedNodes(scope, run) };
+}
+
+async function executedNodes(scope: CodeScope, { plan, tasks }: WorkflowRun): Promise<string[]> {
+  const states = storedStates(tasks);
+  const done = (plan?.tasks ?? []).flatMap((task) => {
+    const state = states.get(task.id);
+    return state?.status === 'success' ? [{ task, at: state.at }] : [];
+  });
+  done.sort((a, b) => a.at - b.at);
+  return await Promise.all(done.map(async ({ task }) => (await targetOf(scope, task)).node));
+}
+
+/** Gives a run up that is not over; whoever drives it stops. */
+async function end(
+  { ports, desk }: CodeScope,
+  drives: OpenDrives,
+  run: WorkflowRun,
+): Promise<WorkflowResult> {
+  const { store, clock } = ports;
+  let current = run;
+  for (let tries = 1; current.status === 'running' || current.status === 'paused'; tries++) {
+    try {
+      const version = current.version + 1;
+      await store.runs.update({ ...current, tasks: {}, status: 'aborted', version, updatedAt: clock.now() });
+    } catch (error) {
+      if (PmlError.from(error).code !== 'store_conflict' || tries >= DEFAULTS.endings) throw error;
+    }
+    current = (await store.runs.get(run.id)) ?? { ...current, status: 'aborted' };
+  }
+  drives.stop(run.id);
+  const pending = await store.approvals.list({ runId: run.id, state: 'pending' });
+  for (const approval of pending) await desk.settle(approval, 'rejected', 'the run was given up', 'agent');
+  return tellStored(current, await store.approvals.list({ runId: run.id }));
+}

@@ -1,0 +1,121 @@
+import { layersOf } from '../../core/planning/layers.ts';
+import type { Plan, Task } from '../../core/vocabulary/plan.ts';
+import type { CodeScope } from '../code/code-scope.ts';
+import type { Caller, WorkflowResult } from '../gateway.ts';
+import type { RunLease, WorkflowRun } from '../ports.ts';
+import { startRun } from '../run.ts';
+import type { Drive } from './drive.ts';
+import { finishDrive } from './finish-drive.ts';
+import { holdLease } from './hold-lease.ts';
+import { createJournal } from './journal.ts';
+import { keptValues } from './kept-values.ts';
+import type { OpenDrives } from './open-drives.ts';
+import { openLayers } from './open-layers.ts';
+import { runTask } from './run-task.ts';
+import { createSlots } from './slots.ts';
+import type { Target } from './targets.ts';
+import { isOpen, PENDING, storedStates, type TaskState } from './task-state.ts';
+
+const DEFAULTS = {
+  /** Tasks under way at once. */
+  concurrency: 32,
+};
+
+export interface DriveRequest {
+  /** Ours, by this lease. */
+  readonly run: WorkflowRun;
+  readonly lease: RunLease;
+  /** As it was given, for who begins the run; else what was kept of it. */
+  readonly plan: Plan;
+  /** Of its tasks, in order. */
+  readonly targets: readonly Target[];
+  readonly isFresh: boolean;
+  /** The agent said to go on to the next layer. */
+  readonly goesOn: boolean;
+}
+
+/** Runs what can run of a plan: each task as soon as all it depends on is done. */
+export async function driveRun(
+  scope: CodeScope,
+  drives: OpenDrives,
+  request: DriveRequest,
+  caller: Caller,
+): Promise<WorkflowResult> {
+  const { ports } = scope;
+  const { run, plan, targets, lease } = request;
+  const layers = layersOf(plan.tasks);
+  const opened = drives.open(run.id);
+  const held = holdLease(ports, run.id, lease, () => opened.stop('lost'));
+  const kept = keptValues(plan, targets, storedStates(run.tasks));
+  const states = new Map(kept.states);
+  const journal = createJournal(
+    (tasks) => ports.store.runs.saveTasks(run.id, lease.owner, tasks),
+    () => opened.stop('lost'),
+  );
+  // Progress of several calls at once would not be one progress: the tasks' own is told instead.
+  const { onProgress, ...unheard } = caller;
+  const tell = () => {
+    const over = plan.tasks.filter(({ id }) => !isOpen(states.get(id) ?? PENDING)).length;
+    onProgress?.({ progress: over, total: plan.tasks.length });
+  };
+  const drive: Drive = {
+    scope,
+    run: startRun(ports, scope.traces, {
+      runId: run.id,
+      sessionId: run.sessionId,
+      intent: run.intentText,
+    }),
+    caller: { ...unheard, signal: anyOf(caller.signal, opened.stopped) },
+    stopped: opened.stopped,
+    journal,
+    slots: createSlots(plan.concurrency ?? DEFAULTS.concurrency),
+    states,
+    earlier: new Set(states.keys().filter((key) => !isOpen(states.get(key)!))),
+    values: kept.values,
+    isFresh: request.isFresh,
+    keep(key, state) {
+      states.set(key, state);
+      ports.events.emit({ type: 'task_changed', run_id: run.id, task_id: key, status: state.status });
+      tell();
+      return journal.write(key, state);
+    },
+  };
+  try {
+    const reachable = openLayers(plan, layers, states, request.goesOn);
+    await runTasks(drive, plan, targets, reachable);
+    await journal.flush().catch(() => {});
+    return await finishDrive(drive, { ...request, layers, why: opened.why() }, caller);
+  } finally {
+    held.stop();
+    opened.close();
+  }
+}
+
+/** A promise per task: it waits for those of the tasks before it. */
+async function runTasks(
+  drive: Drive,
+  plan: Plan,
+  targets: readonly Target[],
+  reachable: ReadonlySet<string>,
+): Promise<void> {
+  const placeOf = new Map(plan.tasks.map(({ id }, i) => [id, i]));
+  const resting = new Map<string, Promise<TaskState>>();
+  const rest = (id: string): Promise<TaskState> => {
+    const known = resting.get(id);
+    if (known) return known;
+    const task = plan.tasks[placeOf.get(id)!]!;
+    const made = reachable.has(id) ? run(task) : Promise.resolve(drive.states.get(id) ?? PENDING);
+    resting.set(id, made);
+    return made;
+  };
+  const run = async (task: Task): Promise<TaskState> => {
+    const ends = await Promise.all(task.dependsOn.map(rest));
+    const before = new Map(task.dependsOn.map((id, i) => [id, ends[i]!]));
+    return await runTask(drive, plan, task, targets[placeOf.get(task.id)!]!, before);
+  };
+  await Promise.all(plan.tasks.map(({ id }) => rest(id)));
+}
+
+function anyOf(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
+  return AbortSignal.any(signals.filter((signal) => signal !== undefined));
+}

@@ -1,0 +1,53 @@
+import type { NodeId } from '../../core/vocabulary/ids.ts';
+import type { Task } from '../../core/vocabulary/plan.ts';
+import type { CodeScope } from '../code/code-scope.ts';
+import type { Caller } from '../gateway.ts';
+import type { JsonObject } from '../ports.ts';
+import type { Run } from '../run.ts';
+import type { Journal } from './journal.ts';
+import type { Slots } from './slots.ts';
+import type { Target } from './targets.ts';
+import type { TaskState } from './task-state.ts';
+
+/** One process at work on one run, from taking it up until it is over, waits or is let go. */
+export interface Drive {
+  readonly scope: CodeScope;
+  readonly run: Run;
+  /** Its signal ends the calls under way: the caller has gone, or the drive is to stop. */
+  readonly caller: Caller;
+  /** The run is no longer ours: nothing may begin, and what fails now says nothing. */
+  readonly stopped: AbortSignal;
+  readonly journal: Journal;
+  readonly slots: Slots;
+  /** By task, and by item of a `for_each`: as they are now. */
+  readonly states: ReadonlyMap<string, TaskState>;
+  /** What was over before this drive began. */
+  readonly earlier: ReadonlySet<string>;
+  /** What tasks and items gave, whole. */
+  readonly values: Map<string, unknown>;
+  /** True for who began the run: what is not kept is known here. */
+  readonly isFresh: boolean;
+  /** Takes note of a state; resolves when it is committed. */
+  keep(key: string, state: TaskState): Promise<void>;
+}
+
+/** One call, piece of code or capability of a plan: a task, or one item of its list. */
+export interface Step {
+  readonly key: string;
+  readonly task: Task;
+  readonly target: Target;
+  /** What references may name. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** What code sees of the tasks before it. */
+  readonly deps: JsonObject;
+}
+
+/** A task that ended, as the trace and the graph want to know it. */
+export interface TaskResult {
+  readonly id: string;
+  readonly node: NodeId;
+  readonly depends_on: readonly string[];
+  readonly status: TaskState['status'];
+  /** It was over before the calls of this trace. */
+  readonly earlier?: true;
+}

@@ -1,0 +1,107 @@
+import { canonicalJson } from '../../core/policy/call-hash.ts';
+import type { ToolId } from '../../core/vocabulary/ids.ts';
+import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
+import { askPerson } from '../ask-person.ts';
+import type { Approval, JsonObject } from '../ports.ts';
+import type { Drive, Step } from './drive.ts';
+import { carriedBy, type OpenState } from './task-state.ts';
+
+const DEFAULTS = {
+  /** What may be called twice is begun anew after a crash, but not for ever: it may be what crashes. */
+  maxCrashes: 3,
+};
+
+/** Whether a step may begin, by what was left of it and what a person said. */
+export type Leave =
+  | { readonly kind: 'go'; readonly grants: readonly string[]; readonly crashes: number }
+  | { readonly kind: 'refused'; readonly error: ErrorShape }
+  /** A person has not decided yet. */
+  | { readonly kind: 'open'; readonly state: OpenState };
+
+const UNDER_WAY = 'It was under way when the gateway stopped, and may have run: shall it run again?';
+
+export async function leaveToRun(
+  drive: Drive,
+  step: Step,
+  args: JsonObject,
+  before: OpenState,
+): Promise<Leave> {
+  if (before.status === 'pending') return { kind: 'go', grants: [], crashes: 0 };
+  if (before.status === 'running') return await afterCrash(drive, step, args, before);
+  const { store } = drive.scope.ports;
+  const approval = await store.approvals.get(before.approval_id);
+  if (approval?.state === 'pending') await decided(drive, approval);
+  const state = approval && (await store.approvals.get(approval.id))?.state;
+  if (state === 'pending') return { kind: 'open', state: before };
+  if (approval && state === 'rejected') return { kind: 'refused', error: rejection(approval, before) };
+  // Within code the call itself looks for its approval, once it comes to be made.
+  if (state === 'approved' && before.status === 'waiting' && before.standing) return go();
+  if (approval && state === 'approved' && (await store.approvals.use(approval.id)))
+    return go([approval.argumentsHash]);
+  // Used already, by somebody who did not get to write down that it began.
+  if (before.status === 'unknown') return await ask(drive, step, args, before);
+  return go();
+}
+
+function go(grants: readonly string[] = []): Leave {
+  return { kind: 'go', grants, crashes: 0 };
+}
+
+async function afterCrash(
+  drive: Drive,
+  step: Step,
+  args: JsonObject,
+  before: Extract<OpenState, { status: 'running' }>,
+): Promise<Leave> {
+  const crashes = before.crashes + 1;
+  const isHarmless = step.task.idempotent ?? step.target.isRepeatable;
+  if (isHarmless && crashes < DEFAULTS.maxCrashes) return { kind: 'go', grants: [], crashes };
+  return await ask(drive, step, args, before);
+}
+
+/** Asks about a step of which nobody knows whether it ran. */
+async function ask(drive: Drive, step: Step, args: JsonObject, before: OpenState): Promise<Leave> {
+  const { scope, run, caller } = drive;
+  const question = {
+    runId: run.runId,
+    tool: await subjectOf(drive, step),
+    arguments: args,
+    reason: UNDER_WAY,
+    waitMs: scope.settings.permissions.approvalWaitMs,
+    isAnew: true,
+  };
+  const answer = await askPerson(scope.ports, scope.desk, question, caller);
+  if (answer.kind === 'approved') return go([answer.approval.argumentsHash]);
+  const state = {
+    ...carriedBy(before),
+    status: 'unknown',
+    approval_id: answer.approval.id,
+  } as const;
+  if (answer.kind === 'open') return { kind: 'open', state };
+  return { kind: 'refused', error: rejection(answer.approval, state) };
+}
+
+/** What an approval binds to: the tool as it is defined, or the program as it is written. */
+async function subjectOf({ scope }: Drive, { task, target }: Step) {
+  if (task.tool !== undefined) {
+    const entry = await scope.findTool({ tool: task.tool, arguments: {} });
+    return entry.proposed ?? entry.tool;
+  }
+  const { crypto } = scope.ports;
+  const body = canonicalJson([task.code ?? null, task.capability ?? null]);
+  return { id: target.node as ToolId, definitionHash: crypto.sha256(body) };
+}
+
+/** Waits a while for a person, where one can answer meanwhile. */
+async function decided({ scope, caller }: Drive, approval: Approval): Promise<void> {
+  const waitMs = caller.isAtTerminal ? 0 : scope.settings.permissions.approvalWaitMs;
+  await scope.desk.decision(approval.id, waitMs, caller.signal);
+}
+
+function rejection({ node }: Approval, { status }: OpenState): ErrorShape {
+  const message =
+    status === 'unknown'
+      ? `${node} may have run before the gateway stopped; a person decided not to run it again`
+      : `A person rejected ${node} with these arguments`;
+  return { code: 'forbidden', message };
+}

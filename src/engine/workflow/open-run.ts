@@ -1,0 +1,62 @@
+import { referencedTasks } from '../../core/planning/references.ts';
+import { canonicalJson } from '../../core/policy/call-hash.ts';
+import type { Plan, Task } from '../../core/vocabulary/plan.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { Caller } from '../gateway.ts';
+import type { RunLease, WorkflowRun } from '../ports.ts';
+import type { TaskState } from './task-state.ts';
+
+export interface WorkflowRequest {
+  readonly plan: Plan;
+  readonly intent: string | null;
+  /** Given by who may ask twice: a run of this id that is there already is gone on with. */
+  readonly runId?: string | undefined;
+}
+
+/** Writes the run down, redacted, before anything of it begins. Null when it is there already. */
+export async function openRun(
+  { store, clock, crypto, redact }: FlowPorts,
+  { plan, intent, runId }: WorkflowRequest,
+  lease: RunLease,
+  { sessionId }: Caller,
+): Promise<WorkflowRun | null> {
+  const now = clock.now();
+  const kept = redact(plan) as Plan;
+  const run: WorkflowRun = {
+    id: runId ?? crypto.randomUuid(),
+    kind: 'workflow',
+    sessionId,
+    intentText: intent === null ? null : String(redact(intent)),
+    plan: kept,
+    status: 'running',
+    tasks: tasksNotKept(plan, kept),
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+  try {
+    await store.runs.create(run, lease);
+    return run;
+  } catch (error) {
+    const there = runId === undefined ? null : await store.runs.get(runId);
+    if (!there || PmlError.from(error).code !== 'store_conflict') throw error;
+    if (canonicalJson(there.plan) === canonicalJson(kept)) return null;
+    throw new PmlError('store_conflict', `Run ${there.id} is of another workflow`, {
+      hint: 'Give it another run_id, or none.',
+    });
+  }
+}
+
+/** Tasks that cannot be taken up by another, since what they are to do held secrets. */
+function tasksNotKept(plan: Plan, kept: Plan): Record<string, TaskState> {
+  const { arguments: given = {} } = plan;
+  const lostInputs = Object.keys(given).filter(
+    (name) => canonicalJson(given[name]) !== canonicalJson(kept.arguments?.[name]),
+  );
+  const isKept = (task: Task, i: number) =>
+    canonicalJson(task) === canonicalJson(kept.tasks[i]) &&
+    !referencedTasks([task.arguments, task.when, task.forEach]).some((name) => lostInputs.includes(name));
+  const lost = plan.tasks.filter((task, i) => !isKept(task, i));
+  return Object.fromEntries(lost.map(({ id }) => [id, { status: 'pending', is_kept: false }]));
+}

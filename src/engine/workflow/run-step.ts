@@ -1,0 +1,104 @@
+import { resolveReferences } from '../../core/planning/references.ts';
+import { canonicalJson } from '../../core/policy/call-hash.ts';
+import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
+import type { JsonObject } from '../ports.ts';
+import { type Attempt, attemptStep } from './attempt-step.ts';
+import type { Drive, Step } from './drive.ts';
+import { leaveToRun } from './leave-to-run.ts';
+import { carriedBy, isOpen, type OpenState, PENDING, type TaskState } from './task-state.ts';
+
+/** Worth another attempt: the others fail the same way again. */
+const PASSING: readonly (ErrorType | null)[] = ['TIMEOUT', 'NETWORK', 'UNKNOWN', null];
+
+/** One step to its end, or to where a person has to decide; answers the state it is in then. */
+export async function runStep(drive: Drive, step: Step): Promise<TaskState> {
+  const before = drive.states.get(step.key) ?? PENDING;
+  if (!isOpen(before) || drive.caller.signal?.aborted) return before;
+  try {
+    const args = argumentsOf(drive, step, before);
+    const leave = await leaveToRun(drive, step, args, before);
+    if (leave.kind === 'open') return noted(drive, step, leave.state);
+    if (leave.kind === 'refused') return noted(drive, step, failure(drive, leave.error));
+    const begun: TaskState = { ...carriedBy(before), status: 'running', crashes: leave.crashes };
+    return await runAttempts(drive, step, args, leave.grants, begun);
+  } catch (error) {
+    if (drive.stopped.aborted) return drive.states.get(step.key) ?? PENDING;
+    return noted(drive, step, failure(drive, PmlError.from(error).toShape()));
+  }
+}
+
+function argumentsOf({ isFresh }: Drive, { key, task, values }: Step, before: OpenState): JsonObject {
+  if (before.edited_arguments) return before.edited_arguments;
+  if (before.status === 'pending' && before.is_kept === false && !isFresh) {
+    throw new PmlError('not_available', `What ${key} is to do held secrets that were not kept`, {
+      hint: 'Run the workflow anew.',
+    });
+  }
+  return resolveReferences(task.arguments, values) as JsonObject;
+}
+
+async function runAttempts(
+  drive: Drive,
+  step: Step,
+  args: JsonObject,
+  grants: readonly string[],
+  begun: TaskState,
+): Promise<TaskState> {
+  const { scope, slots, stopped } = drive;
+  const { attempts, delayMs } = step.task.retry ?? { attempts: 1, delayMs: 0 };
+  const { standing } = carriedBy(begun);
+  for (let attempt = 1; ; attempt++) {
+    const startedAt = scope.ports.clock.monotonic();
+    let giveBack = () => {};
+    const begin = async () => {
+      giveBack = await slots.take();
+      if (drive.caller.signal?.aborted) throw new PmlError('cancelled', 'The run was cancelled');
+      await drive.keep(step.key, begun);
+    };
+    const options = { arguments: args, grants, standing, begin };
+    const made = await attemptStep(drive, step, options).finally(() => giveBack());
+    // Of what was cut off nobody knows how it ended.
+    if (stopped.aborted && made.kind !== 'done') return drive.states.get(step.key) ?? PENDING;
+    const isLast = attempt >= attempts || drive.caller.signal?.aborted;
+    if (made.kind !== 'failed' || isLast || !PASSING.includes(made.errorType)) {
+      const took = scope.ports.clock.monotonic() - startedAt;
+      return noted(drive, step, ended(drive, step, made, begun, took));
+    }
+    await scope.ports.sleep(delayMs * 2 ** (attempt - 1), drive.caller.signal);
+  }
+}
+
+function ended(drive: Drive, step: Step, made: Attempt, begun: TaskState, tookMs: number): TaskState {
+  const { clock, redact } = drive.scope.ports;
+  if (made.kind === 'failed') return failure(drive, made.error);
+  if (made.kind === 'waiting') {
+    const standing = made.standing ? { standing: made.standing } : {};
+    return { ...carriedBy(begun), ...standing, status: 'waiting', approval_id: made.approval.id };
+  }
+  const value = made.value ?? null;
+  const result = redact(value);
+  const isWhole = canonicalJson(result) === canonicalJson(value);
+  drive.values.set(step.key, value);
+  return {
+    status: 'success',
+    result,
+    is_whole: isWhole,
+    duration_ms: tookMs,
+    at: clock.now().getTime(),
+  };
+}
+
+/**
+ * The state is on its way into the store; nothing that needs it begins before it is there, since all is
+ * written in order.
+ */
+function noted(drive: Drive, step: Step, state: TaskState): TaskState {
+  if (drive.states.get(step.key) !== state) drive.keep(step.key, state).catch(() => {});
+  return state;
+}
+
+function failure({ scope }: Drive, error: ErrorShape): TaskState {
+  const told = { ...error, message: String(scope.ports.redact(error.message)) };
+  return { status: 'error', error: told, at: scope.ports.clock.now().getTime() };
+}

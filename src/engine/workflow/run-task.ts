@@ -1,0 +1,132 @@
+import { holds } from '../../core/planning/conditions.ts';
+import { resolveReferences } from '../../core/planning/references.ts';
+import { usedTasks } from '../../core/planning/validate-plan.ts';
+import type { Plan, Task } from '../../core/vocabulary/plan.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { JsonObject } from '../ports.ts';
+import type { Drive } from './drive.ts';
+import { runStep } from './run-step.ts';
+import type { Target } from './targets.ts';
+import { hasFailed, isOpen, PENDING, type TaskState } from './task-state.ts';
+
+const DEFAULTS = {
+  /** Items of one `for_each`. */
+  maxItems: 1_000,
+};
+
+/** What a task is made of once it can begin. */
+interface ReadyTask {
+  readonly task: Task;
+  readonly target: Target;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly deps: JsonObject;
+}
+
+/** One task, once all it depends on has come to rest; answers where it came to rest itself. */
+export async function runTask(
+  drive: Drive,
+  plan: Plan,
+  task: Task,
+  target: Target,
+  before: ReadonlyMap<string, TaskState>,
+): Promise<TaskState> {
+  const known = drive.states.get(task.id) ?? PENDING;
+  if (!isOpen(known)) return known;
+  if ([...before.values()].some(isOpen)) return known;
+  try {
+    const skip = reasonToSkip(plan, task, before);
+    if (skip) return settle(drive, task, skip);
+    const ready = { task, target, ...valuesFor(drive, plan, task) };
+    if (task.when !== undefined && !holds(task.when, ready.values)) {
+      return settle(drive, task, skipped('its condition does not hold', 'condition'));
+    }
+    if (task.forEach !== undefined) return await runEach(drive, ready);
+    return await runStep(drive, { key: task.id, ...ready });
+  } catch (error) {
+    if (drive.stopped.aborted) return known;
+    const { message, ...rest } = PmlError.from(error).toShape();
+    const told = { ...rest, message: String(drive.scope.ports.redact(message)) };
+    return settle(drive, task, { status: 'error', error: told, at: drive.scope.ports.clock.now().getTime() });
+  }
+}
+
+/** A failure blocks all that comes after it; a task that was skipped by its condition only those that use it. */
+function reasonToSkip({ tasks }: Plan, task: Task, before: ReadonlyMap<string, TaskState>): TaskState | null {
+  const failed = task.dependsOn.find((id) => hasFailed(before.get(id)!));
+  if (failed !== undefined) return skipped(`${failed} gave no result`, 'failure');
+  const used = usedTasks(task, new Set(tasks.map(({ id }) => id)));
+  const missing = used.find((id) => before.get(id)?.status === 'skipped');
+  return missing === undefined ? null : skipped(`${missing} was skipped`, 'condition');
+}
+
+function valuesFor(drive: Drive, plan: Plan, task: Task): Pick<ReadyTask, 'values' | 'deps'> {
+  const used = usedTasks(task, new Set(plan.tasks.map(({ id }) => id)));
+  const lost = used.find((id) => !drive.values.has(id));
+  if (lost !== undefined) {
+    throw new PmlError('not_available', `What ${lost} gave was too large or too secret to keep`, {
+      hint: 'The run was taken up by another process. Run the workflow anew.',
+    });
+  }
+  const valuesOf = (ids: readonly string[]) => ids.map((id) => [id, drive.values.get(id)]);
+  const given = task.dependsOn.filter((id) => drive.values.has(id));
+  return {
+    values: { ...plan.arguments, ...Object.fromEntries(valuesOf(used)) },
+    deps: Object.fromEntries(valuesOf(given)),
+  };
+}
+
+/** Once for each item; what they give stands in their order. */
+async function runEach(drive: Drive, { task, target, values, deps }: ReadyTask): Promise<TaskState> {
+  const { clock } = drive.scope.ports;
+  const items = resolveReferences(task.forEach, values);
+  if (!Array.isArray(items)) throw new PmlError('invalid_argument', `for_each of ${task.id} gave no list`);
+  if (items.length > DEFAULTS.maxItems) {
+    throw new PmlError(
+      'too_large',
+      `${task.id} has ${items.length} items; ${DEFAULTS.maxItems} are the most`,
+    );
+  }
+  const startedAt = clock.monotonic();
+  const keys = items.map((_, index) => itemKey(task.id, index));
+  const states = await Promise.all(
+    items.map((item: unknown, index) =>
+      runStep(drive, { key: keys[index]!, task, target, values: { ...values, item, index }, deps }),
+    ),
+  );
+  if (states.some(isOpen)) return PENDING;
+  const at = clock.now().getTime();
+  const failed = states.flatMap((state, index) =>
+    state.status === 'error' ? [`${keys[index]}: ${state.error.message}`] : [],
+  );
+  if (failed.length > 0) {
+    const message = `${failed.length} of ${items.length} items failed; ${failed[0]}`;
+    return settle(drive, task, { status: 'error', error: { code: 'tool_failed', message }, at });
+  }
+  if (keys.every((key) => drive.values.has(key)))
+    drive.values.set(
+      task.id,
+      keys.map((key) => drive.values.get(key)),
+    );
+  const took = clock.monotonic() - startedAt;
+  return settle(drive, task, {
+    status: 'success',
+    is_whole: true,
+    items: items.length,
+    duration_ms: took,
+    at,
+  });
+}
+
+export function itemKey(taskId: string, index: number): string {
+  return `${taskId}[${index}]`;
+}
+
+function skipped(because: string, by: 'condition' | 'failure'): TaskState {
+  return { status: 'skipped', because, by };
+}
+
+/** On its way into the store; what comes after it is written after it. */
+function settle(drive: Drive, task: Task, state: TaskState): TaskState {
+  drive.keep(task.id, state).catch(() => {});
+  return state;
+}

@@ -1,0 +1,81 @@
+import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
+import type { Standing } from '../code/program.ts';
+import type { JsonObject, WorkflowRun } from '../ports.ts';
+
+/** Where code stood that waits for a person. */
+export type CodeStanding = Omit<Standing, 'runId'>;
+
+/** What a task carries along until it is over. */
+interface Carried {
+  /** Put in place of the plan's by a person. */
+  readonly edited_arguments?: JsonObject;
+  readonly standing?: CodeStanding;
+}
+
+/** As it is stored and shown, by task id; an item of a `for_each` has a state of its own, `task[0]`. */
+export type TaskState =
+  /** Nothing of it has begun. `is_kept: false`: what it is to do held secrets and is known only to who began the run. */
+  | (Carried & { readonly status: 'pending'; readonly is_kept?: false })
+  /** Its effect may have happened, whatever happens now. */
+  | (Carried & {
+      readonly status: 'running';
+      /** How often it was found like this by somebody who took the run up. */
+      readonly crashes: number;
+    })
+  /** `waiting`: for leave to run. `unknown`: whether it ran; a person says if it runs again. */
+  | (Carried & { readonly status: 'waiting' | 'unknown'; readonly approval_id: string })
+  | {
+      readonly status: 'success';
+      /** Redacted; absent when the items have it. */
+      readonly result?: unknown;
+      /** Redaction took nothing away. */
+      readonly is_whole: boolean;
+      /** Of a `for_each`. */
+      readonly items?: number;
+      readonly duration_ms: number;
+      /** In milliseconds since 1970. */
+      readonly at: number;
+    }
+  | { readonly status: 'error'; readonly error: ErrorShape; readonly at: number }
+  | {
+      readonly status: 'skipped';
+      readonly because: string;
+      /** A task that is skipped by its condition has not failed. */
+      readonly by: 'condition' | 'failure';
+    };
+
+export const PENDING: TaskState = { status: 'pending' };
+
+export type OpenState = Extract<TaskState, { status: 'pending' | 'running' | 'waiting' | 'unknown' }>;
+
+export function isOpen(state: TaskState): state is OpenState {
+  return ['pending', 'running', 'waiting', 'unknown'].includes(state.status);
+}
+
+/** Whether those who need it can do without: it failed, or was skipped because another did. */
+export function hasFailed(state: TaskState): boolean {
+  return state.status === 'error' || (state.status === 'skipped' && state.by === 'failure');
+}
+
+export function carriedBy(state: TaskState | undefined): Carried {
+  if (!state || !isOpen(state)) return {};
+  const { edited_arguments, standing } = state;
+  return { ...(edited_arguments && { edited_arguments }), ...(standing && { standing }) };
+}
+
+/** A state without what only going on needs. */
+export function shownState(state: unknown): unknown {
+  if (typeof state !== 'object' || state === null) return state;
+  const { standing: _, work_hash: __, crashes: ___, is_whole, is_kept: ____, ...rest } = state as JsonObject;
+  return { ...rest, ...(is_whole === false && { is_whole }) };
+}
+
+/** The tasks of a run for whoever looks at it. */
+export function shownTasks({ tasks }: Pick<WorkflowRun, 'tasks'>): WorkflowRun['tasks'] {
+  return Object.fromEntries(Object.entries(tasks).map(([id, state]) => [id, shownState(state)]));
+}
+
+/** The states of a run that is kept. */
+export function storedStates(tasks: Readonly<Record<string, unknown>>): Map<string, TaskState> {
+  return new Map(Object.entries(tasks)) as Map<string, TaskState>;
+}

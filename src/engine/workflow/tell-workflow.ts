@@ -1,0 +1,63 @@
+import { layersOf } from '../../core/planning/layers.ts';
+import type { WorkflowResult } from '../gateway.ts';
+import type { Approval, WorkflowRun } from '../ports.ts';
+import { nextLayer } from './open-layers.ts';
+import { hasFailed, PENDING, shownState, storedStates, type TaskState } from './task-state.ts';
+
+/** A stored run for whoever asks about it. */
+export function tellStored(run: WorkflowRun, approvals: readonly Approval[]): WorkflowResult {
+  const states = storedStates(run.tasks);
+  const layers = run.plan ? layersOf(run.plan.tasks) : [];
+  const status = run.status === 'paused' ? pausedStatus(states) : run.status;
+  const results = tellStates(layers, states, () => undefined);
+  return {
+    status,
+    runId: run.id,
+    results,
+    layers,
+    approvals,
+    ...(status === 'decision_required' && { next: nextLayer(layers, states) }),
+  };
+}
+
+/** What a paused run waits for. */
+export function pausedStatus(states: ReadonlyMap<string, TaskState>) {
+  const waits = states.values().some(({ status }) => status === 'waiting' || status === 'unknown');
+  return waits ? 'approval_required' : 'decision_required';
+}
+
+/** Every task in the order of the layers; items of a list where the list has no result. */
+export function tellStates(
+  layers: readonly (readonly string[])[],
+  states: ReadonlyMap<string, TaskState>,
+  /** What it gave, whole, where that is known. */
+  wholeOf: (key: string) => { readonly value: unknown } | undefined,
+): Record<string, unknown> {
+  const told = (key: string, state: TaskState) => {
+    const whole = state.status === 'success' ? wholeOf(key) : undefined;
+    return [key, { ...(shownState(state) as object), ...(whole && { result: whole.value }) }];
+  };
+  const entries = layers.flat().flatMap((id) => {
+    const state = states.get(id) ?? PENDING;
+    const items = [...states].filter(([key]) => key.startsWith(`${id}[`));
+    if (state.status === 'success' && state.items !== undefined && !wholeOf(id)) {
+      const result = items.map(([, item]) => (item.status === 'success' ? item.result : null));
+      return [[id, { ...(shownState(state) as object), result }]];
+    }
+    const isTold = state.status !== 'success' ? items.map(([key, item]) => told(key, item)) : [];
+    return [told(id, state), ...isTold];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** How a run stands when nothing of it can go on. */
+export function overallStatus(
+  states: ReadonlyMap<string, TaskState>,
+  tasks: readonly string[],
+): 'success' | 'error' | 'approval_required' | 'decision_required' {
+  const all = tasks.map((id) => states.get(id) ?? PENDING);
+  const isWaiting = states.values().some(({ status }) => status === 'waiting' || status === 'unknown');
+  if (isWaiting) return 'approval_required';
+  if (all.some(({ status }) => status === 'pending' || status === 'running')) return 'decision_required';
+  return all.some(hasFailed) ? 'error' : 'success';
+}
