@@ -1,3 +1,4 @@
+import { nextFigures, rankingFigures, ranksOf } from '../core/learning/metrics.ts';
 import { createRandom } from '../core/numeric/random.ts';
 import type {
   EvaluationReport,
@@ -9,7 +10,6 @@ import { scoreTools } from '../engine/search.ts';
 import type { DataSet, Task } from './data-set.ts';
 import { type Fold, foldsOf } from './folds.ts';
 import { weightsFor } from './held-out-weights.ts';
-import { nextFigures, rankingFigures, ranksOf } from './metrics.ts';
 import { rankNext } from './next-by-logistic.ts';
 import { nextCases } from './next-steps.ts';
 import { rankByLogistic } from './rank-by-logistic.ts';

@@ -1,3 +1,4 @@
+import type { Gold } from '../core/learning/metrics.ts';
 import { type Matrix, type Multiplier, matrixOf } from '../core/numeric/matrices.ts';
 import { WasmMultiplier } from '../core/numeric/wasm-multiplier.ts';
 import { clauses } from '../core/retrieval/clauses.ts';
@@ -5,7 +6,6 @@ import { toolText } from '../core/retrieval/tool-text.ts';
 import type { Embedder, VectorIndex } from '../engine/ports.ts';
 import { createSearchIndex, type SearchIndex } from '../engine/search-index.ts';
 import type { DataSet, Task } from './data-set.ts';
-import type { Gold } from './metrics.ts';
 import { type Progress, VectorBook } from './vector-book.ts';
 
 export interface EvaluationPorts {

@@ -30,6 +30,7 @@ export class BilinearTerm implements RankTerm {
   #left: Matrix<Floats> | undefined;
   #right: Matrix<Floats> | undefined;
   #products: Matrix<Floats> | undefined;
+  #prepared: { candidates: RankBatch['candidates']; right: Matrix<Floats> } | undefined;
 
   constructor(
     multiplier: Multiplier<Floats>,
@@ -49,12 +50,17 @@ export class BilinearTerm implements RankTerm {
     this.parameters = [this.#intents, this.#candidates, this.#gain];
   }
 
-  forward({ examples, candidates }: RankBatch, logits: readonly Floats[]): void {
+  prepare(candidates: RankBatch['candidates']): void {
+    this.#prepared = { candidates, right: this.#projected(candidates) };
+  }
+
+  forward({ examples, candidates, random }: RankBatch, logits: readonly Floats[]): void {
     const values = this.#multiplier.floats(examples.length * this.#dimension);
     for (const [i, { intent }] of examples.entries()) values.set(intent, i * this.#dimension);
     this.#queries = { rows: examples.length, columns: this.#dimension, values };
     this.#left = this.#multiplier.times(this.#queries, this.#weights(this.#intents));
-    this.#right = this.#multiplier.times(candidates.vectors, this.#weights(this.#candidates));
+    const isPrepared = !random && this.#prepared?.candidates === candidates;
+    this.#right = isPrepared ? this.#prepared!.right : this.#projected(candidates);
     this.#products = this.#multiplier.timesTransposed(this.#left, this.#right);
     const factor = DEFAULTS.scale * this.#gain.values[0]!;
     for (const [i, row] of logits.entries()) {
@@ -81,6 +87,11 @@ export class BilinearTerm implements RankTerm {
     const right = this.#multiplier.transposedTimes(matrix, this.#left!);
     addTo(this.#intents.slopes, this.#multiplier.transposedTimes(this.#queries!, left).values);
     addTo(this.#candidates.slopes, this.#multiplier.transposedTimes(candidates.vectors, right).values);
+  }
+
+  /** [candidates x rank] */
+  #projected({ vectors }: RankBatch['candidates']): Matrix<Floats> {
+    return this.#multiplier.times(vectors, this.#weights(this.#candidates));
   }
 
   #weights({ values }: Parameter): Matrix<Floats> {

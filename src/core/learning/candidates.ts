@@ -81,6 +81,17 @@ export class Candidates {
     return [...new Set(ids.flatMap((id) => this.#places.get(id) ?? []))];
   }
 
+  /** Cosine of an intent and each; 0 where there is no vector yet. */
+  cosines(intent: Float32Array): Float32Array {
+    const cosines = new Float32Array(this.size);
+    let first = 0;
+    for (const { vectors, size } of this.#shelves) {
+      cosines.set(vectors.dots(intent), first);
+      first += size;
+    }
+    return cosines;
+  }
+
   /** What search says of each. */
   textScores(query: IntentForms, weights?: SearchWeights): TextScores {
     const parts = this.#shelves.map((shelf) => scoresOn(shelf, query, weights));

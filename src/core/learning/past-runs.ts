@@ -5,11 +5,9 @@ import { type Bm25Index, createBm25 } from '../retrieval/bm25.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 
 /** A run as the ranker remembers it. */
-export interface PastRun extends Omit<IntentForms, 'text'> {
+export interface PastRun extends IntentForms {
   /** Places of the candidates it used, without repeats. */
   readonly uses: readonly number[];
-  /** How far it is to be believed, in [0, 1]. */
-  readonly weight: number;
   /** Runs of one key are the same work: none speaks for another while learning. */
   readonly key: string;
 }
@@ -24,6 +22,7 @@ interface Prototype {
 export class PastRuns {
   readonly runs: readonly PastRun[];
   readonly uses: readonly (readonly number[])[];
+  /** How far each is believed, in [0, 1]: all alike until somebody weighs them. */
   readonly weights: Float64Array;
   readonly prototypes: readonly Prototype[];
   readonly #lexical: Bm25Index;
@@ -33,7 +32,7 @@ export class PastRuns {
   constructor(runs: readonly PastRun[], candidates: Candidates) {
     this.runs = runs;
     this.uses = runs.map(({ uses }) => uses);
-    this.weights = Float64Array.from(runs, ({ weight }) => weight);
+    this.weights = new Float64Array(runs.length).fill(1);
     this.#lexical = createBm25(runs.map(({ words }) => words));
     this.#intents = new RowMatrix(candidates.vectors.columns);
     this.#clauses = new RowMatrix(candidates.vectors.columns);

@@ -49,6 +49,8 @@ export interface RankBatch {
  */
 export interface RankTerm {
   readonly parameters: readonly Parameter[];
+  /** Does beforehand what is the same for every query over these candidates, until the next training step. */
+  prepare?(candidates: RankBatch['candidates']): void;
   /** Adds its part to the logits of each example, [candidates] each. */
   forward(batch: RankBatch, logits: readonly Floats[]): void;
   /** After `forward` on the same batch: from dLoss/dLogits to the slopes of its parameters. */

@@ -1,4 +1,4 @@
-import type { NextFigures, RankingFigures } from '../core/vocabulary/evaluation-report.ts';
+import type { NextFigures, RankingFigures } from '../vocabulary/evaluation-report.ts';
 
 /** For each tool that is right, the places of all tools that count as it. */
 export type Gold = readonly (readonly number[])[];
@@ -42,7 +42,7 @@ export function nextFigures(ranks: readonly number[]): NextFigures {
 }
 
 /** Järvelin & Kekäläinen, 2002, with gain 1 for each right tool. */
-function ndcg10(ranks: readonly number[]): number {
+export function ndcg10(ranks: readonly number[]): number {
   const gains = (places: readonly number[]) =>
     places.reduce((sum, rank) => sum + (rank <= 10 ? 1 / Math.log2(rank + 1) : 0), 0);
   return gains(ranks) / gains(ranks.map((_, i) => i + 1));

@@ -1,0 +1,152 @@
+import type { Floats, Multiplier } from '../numeric/matrices.ts';
+import type { Random } from '../numeric/random.ts';
+import type { SearchWeights } from '../retrieval/search-weights.ts';
+import type { Candidates, IntentForms } from './candidates.ts';
+import { createRankModel, type RankModelOptions } from './create-rank-model.ts';
+import type { FusionWeights } from './fusion-term.ts';
+import type { GateEvidence } from './gate.ts';
+import { ndcg10, ranksOf } from './metrics.ts';
+import { PastRuns } from './past-runs.ts';
+import { rankFeatures } from './rank-features.ts';
+import { Ranker } from './ranker.ts';
+import { type TrainingExample, type TrainingOptions, trainRanker } from './train-ranker.ts';
+import { weighRuns } from './weigh-runs.ts';
+
+const DEFAULTS = {
+  /** Rows of features held while training, over all examples: about 80 MB. */
+  rows: 800_000,
+  /** Runs that features look back on at the most, the newest. */
+  past: 5_000,
+  /** Share of the newest runs held back to judge by, and how many at the most. */
+  heldBack: 0.2,
+  mostHeldBack: 100,
+  /** Runs below which nothing is trained: search serves, unchanged. */
+  leastRuns: 10,
+};
+
+/** A run to learn from. */
+export interface LearnableRun extends IntentForms {
+  /** Ids of what it used, in order. */
+  readonly uses: readonly string[];
+  readonly succeeded: boolean;
+  /** Runs of one key are the same work. */
+  readonly key: string;
+}
+
+export interface Lesson {
+  readonly candidates: Candidates;
+  /** Oldest first. */
+  readonly runs: readonly LearnableRun[];
+  readonly multiplier: Multiplier<Floats>;
+  readonly random: Random;
+  /** Where the fusion starts. */
+  readonly prior: FusionWeights;
+  readonly model?: RankModelOptions;
+  readonly training?: Partial<TrainingOptions>;
+  readonly weights?: SearchWeights;
+}
+
+export type LearningStage = 'judging' | 'features' | 'training';
+
+export interface LearningProgress {
+  readonly stage: LearningStage;
+  readonly done: number;
+  readonly total: number;
+  /** Of the step just taken, while training. */
+  readonly loss?: number;
+}
+
+export interface Learned {
+  readonly ranker: Ranker;
+  /** Runs it learned from. */
+  readonly runs: number;
+  /** One per step. */
+  readonly losses: readonly number[];
+}
+
+/**
+ * Trains on all runs. A generator, so that whoever drives it can tell of progress, let others run in
+ * between, or stop: nothing has changed then.
+ */
+export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learned> {
+  const { candidates, multiplier, random, weights } = lesson;
+  const past = rememberRuns(candidates, lesson.runs);
+  const examples = yield* examplesFrom(lesson, past);
+  const isTaught = examples.length >= DEFAULTS.leastRuns;
+  const model = createRankModel(multiplier, candidates.vectors.columns, random, {
+    ...lesson.model,
+    ...(isTaught && { fusion: lesson.prior }),
+  });
+  const losses: number[] = [];
+  if (isTaught) {
+    for (const { step, steps, loss } of trainRanker(model, candidates, examples, {
+      random,
+      ...lesson.training,
+    })) {
+      losses.push(loss);
+      yield { stage: 'training', done: step + 1, total: steps, loss };
+    }
+  }
+  return { ranker: new Ranker(candidates, past, model, weights), runs: examples.length, losses };
+}
+
+/**
+ * What a ranker that learned from the older runs is worth on the newest, beside search: nDCG@10 of each.
+ * Empty where there are too few runs to learn from.
+ */
+export function* judgeLearning(lesson: Lesson): Generator<LearningProgress, GateEvidence> {
+  const { runs, candidates } = lesson;
+  const count = Math.min(DEFAULTS.mostHeldBack, Math.floor(runs.length * DEFAULTS.heldBack));
+  const older = runs.slice(0, runs.length - count);
+  const { ranker } = yield* learnRanker({ ...lesson, runs: older });
+  const learned: number[] = [];
+  const hybrid: number[] = [];
+  for (const [i, run] of runs.slice(runs.length - count).entries()) {
+    const right = candidates.placesOf(run.uses);
+    if (right.length === 0 || !run.succeeded) continue;
+    const gold = right.map((place) => [place]);
+    const { logits, text } = ranker.rank(run);
+    learned.push(ndcg10(ranksOf(logits, gold)));
+    hybrid.push(ndcg10(ranksOf(text.fused, gold)));
+    yield { stage: 'judging', done: i + 1, total: count };
+  }
+  return { learned, hybrid };
+}
+
+/** The newest runs, as features look back on them, each weighed by the others. */
+export function rememberRuns(candidates: Candidates, runs: readonly LearnableRun[]): PastRuns {
+  const placed = runs
+    .slice(-DEFAULTS.past)
+    .map((run) => ({ ...run, uses: candidates.placesOf(run.uses) }))
+    .filter(({ uses }) => uses.length > 0);
+  const past = new PastRuns(placed, candidates);
+  const weights = weighRuns({
+    uses: past.uses,
+    succeeded: placed.map(({ succeeded }) => succeeded),
+    similarities: (run) => past.cosines(placed[run]!.intent),
+    cosines: (run) => candidates.cosines(placed[run]!.intent),
+    isHidden: (run, other) => placed[run]!.key === placed[other]!.key,
+  });
+  past.weights.set(weights);
+  return past;
+}
+
+/** Features of each run as if it and its like had not been seen. */
+function* examplesFrom(
+  { candidates, random, weights }: Lesson,
+  past: PastRuns,
+): Generator<LearningProgress, TrainingExample[]> {
+  const most = Math.max(1, Math.floor(DEFAULTS.rows / Math.max(1, candidates.size)));
+  const sample = random.shuffle([...past.runs.keys()]).slice(0, most);
+  const byKey = Map.groupBy(past.runs.keys(), (i) => past.runs[i]!.key);
+  const examples: TrainingExample[] = [];
+  for (const i of sample) {
+    const run = past.runs[i]!;
+    const hidden = new Set(byKey.get(run.key));
+    const text = candidates.textScores(run, weights);
+    const features = rankFeatures(run, text, candidates, past, (other) => hidden.has(other));
+    examples.push({ features, intent: run.intent, right: run.uses, weight: past.weights[i]! });
+    yield { stage: 'features', done: examples.length, total: sample.length };
+  }
+  return examples;
+}

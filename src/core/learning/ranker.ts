@@ -1,0 +1,39 @@
+import type { Floats } from '../numeric/matrices.ts';
+import type { SearchWeights } from '../retrieval/search-weights.ts';
+import type { TextScores } from '../retrieval/text-scores.ts';
+import type { Candidates, IntentForms } from './candidates.ts';
+import type { PastRuns } from './past-runs.ts';
+import { rankFeatures } from './rank-features.ts';
+import type { RankModel } from './rank-model.ts';
+
+/** All candidates for one intent; one value or row per candidate. */
+export interface Ranking {
+  readonly text: TextScores;
+  /** [candidates x WIDTH] */
+  readonly features: Float32Array;
+  readonly logits: Floats;
+}
+
+/** Ranks candidates for an intent by its text, by what past runs used, and by what was learned from them. */
+export class Ranker {
+  readonly candidates: Candidates;
+  readonly past: PastRuns;
+  readonly model: RankModel;
+  readonly #weights: SearchWeights | undefined;
+
+  constructor(candidates: Candidates, past: PastRuns, model: RankModel, weights?: SearchWeights) {
+    this.candidates = candidates;
+    this.past = past;
+    this.model = model;
+    this.#weights = weights;
+    for (const term of model.terms) term.prepare?.(candidates);
+  }
+
+  rank(query: IntentForms, context: readonly number[] = []): Ranking {
+    const { candidates, past, model } = this;
+    const text = candidates.textScores(query, this.#weights);
+    const features = rankFeatures(query, text, candidates, past);
+    const [logits] = model.forward({ candidates, examples: [{ features, intent: query.intent, context }] });
+    return { text, features, logits: logits! };
+  }
+}
