@@ -81,6 +81,7 @@ export async function memoryGateway(
     embedder?: Embedder;
     sandbox?: Sandbox;
     templates?: readonly TemplateEdge[];
+    leaseMs?: number;
     /** False: do not wait until everything in the background is done. */
     settle?: boolean;
   } = {},
@@ -106,7 +107,10 @@ export async function memoryGateway(
     redact: createRedactor(settings.secrets),
     sleep: async (ms, signal) => void (await setTimeout(ms, undefined, signal && { signal })),
   };
-  const gateway = await createGateway(ports, settings, { templates: over.templates ?? [] });
+  const gateway = await createGateway(ports, settings, {
+    templates: over.templates ?? [],
+    ...(over.leaseMs !== undefined && { leaseMs: over.leaseMs }),
+  });
   if (over.settle !== false) await gateway.settled();
   return { gateway, store, upstream };
 }
