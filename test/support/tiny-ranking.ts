@@ -28,13 +28,35 @@ export function createTinyRanking({
     }));
   const candidates = new Candidates(entries(tools, 'tool'), entries(capabilities, ''), dimension);
   const size = tools + capabilities;
+  const within = (places: readonly number[]) => places.filter((place) => place < size);
+  const past = Array.from({ length: 5 }, () => unitVector(random, dimension));
+  const edges = [[0, 1], [1, 2, 8], [3], [4, 5, 6], [7, 8, 9], []].map(within);
   const example = (right: readonly number[], weight: number): TrainingExample => ({
     features: Float32Array.from({ length: size * WIDTH }, () => random.normal()),
     intent: unitVector(random, dimension),
-    right: right.filter((place) => place < size),
+    right: within(right),
     weight,
   });
-  return { candidates, examples: [example([0, 8], 1), example([2], 0.5), example([5, 6, 9], 0.8)] };
+  const statistics = () => Float32Array.from({ length: size * 17 }, () => random.next());
+  return {
+    candidates,
+    examples: [
+      {
+        ...example([0, 8], 1),
+        context: within([3, 8, 1]),
+        pastIntents: new Map([
+          [0, past.slice(0, 3)],
+          [4, past.slice(1, 3)],
+          [8, past.slice(2, 5)],
+        ]),
+        edges,
+        hiddenEdges: [0, 4],
+        statistics: statistics(),
+      },
+      { ...example([2], 0.5), pastIntents: new Map([[2, past.slice(3)]]), edges, statistics: statistics() },
+      { ...example([5, 6, 9], 0.8), context: within([2]) },
+    ],
+  };
 }
 
 export function unitVector(random: Random, dimension: number): Float32Array {

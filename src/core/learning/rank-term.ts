@@ -36,8 +36,11 @@ export interface RankExample {
   readonly statistics?: Float32Array;
 }
 
+/** What terms know of the candidates; where it is not said how many are tools, all are. */
+export type RankedCandidates = Pick<Candidates, 'size' | 'vectors'> & Partial<Pick<Candidates, 'tools'>>;
+
 export interface RankBatch {
-  readonly candidates: Pick<Candidates, 'size' | 'vectors'>;
+  readonly candidates: RankedCandidates;
   readonly examples: readonly RankExample[];
   /** Given while training: decides what is dropped out. */
   readonly random?: Random;
