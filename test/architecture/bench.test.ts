@@ -30,7 +30,8 @@ test('[HOUSE-10] a goal is judged in the table, and a bench that fails leaves th
     'works.ts': `export const bench = async () => ({ name: 'works', rows: [
       { label: 'fast', value: 0.5, unit: 'ms', goal: '< 1 ms' },
       { label: 'slow', value: 2, unit: 'ms', ratio: 0.4, goal: '>= 0.5x' },
-    ] });`,
+      { label: 'unsure', value: 0.1, unit: 'MRR', ci95: [-0.1, 0.3] },
+    ], below: 'a plot\\nof two lines' });`,
   });
   const { status, stdout, stderr } = runBench('--dir', dir);
   expect(status).toBe(1);
@@ -38,6 +39,7 @@ test('[HOUSE-10] a goal is judged in the table, and a bench that fails leaves th
   expect(stderr).toMatch('fails: fails.ts ended with 1 and no report');
   expect(stdout).toMatch(/fast +0\.5 +ms +goal < 1 ms: met/);
   expect(stdout).toMatch(/slow +2 +ms +0\.4x +goal >= 0\.5x: MISSED/);
+  expect(stdout).toMatch(/unsure +0\.1 +MRR +\[-0\.1, 0\.3\]\n\n {2}a plot\n {2}of two lines\n/);
 });
 
 test('[HOUSE-10] one bench can be run by name, and an unknown name is answered with the known ones', async () => {
