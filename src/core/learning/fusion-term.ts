@@ -10,11 +10,11 @@ const DEFAULTS = {
   hybridWeight: 1.5,
 };
 
-/** Start values of the fusion. */
+/** Start values of the fusion; they say how wide it is. */
 export interface FusionWeights {
-  /** [FEATURES] */
+  /** [features], the first columns of a row */
   readonly linear: ArrayLike<number>;
-  /** [WIDTH x hidden] */
+  /** [width x hidden] */
   readonly inward: ArrayLike<number>;
   /** [hidden] */
   readonly bias: ArrayLike<number>;
@@ -40,9 +40,10 @@ export class FusionTerm implements RankTerm {
   readonly #inward: Parameter;
   readonly #bias: Parameter;
   readonly #outward: Parameter;
+  readonly #width: number;
   readonly #hidden: number;
   readonly #dropout: number;
-  /** Of the last forward pass. [rows x WIDTH], [rows x hidden] */
+  /** Of the last forward pass. [rows x width], [rows x hidden] */
   #inputs: Matrix<Floats> | undefined;
   #activations: Matrix<Floats> | undefined;
   /** [hidden] for each example: 0 for a unit that is dropped, else its scale. */
@@ -56,6 +57,7 @@ export class FusionTerm implements RankTerm {
     this.#outward = createParameter(multiplier, 'fusion.outward', start.outward, { isHeld: true });
     this.parameters = [this.#linear, this.#inward, this.#bias, this.#outward];
     this.#hidden = start.bias.length;
+    this.#width = start.inward.length / start.bias.length;
     this.#dropout = dropout;
   }
 
@@ -70,9 +72,10 @@ export class FusionTerm implements RankTerm {
 
   forward({ examples, random }: RankBatch, logits: readonly Floats[]): void {
     const hidden = this.#hidden;
+    const width = this.#width;
     const inputs = this.#stack(examples.map(({ features }) => features));
     const activations = this.#multiplier.times(inputs, {
-      rows: WIDTH,
+      rows: width,
       columns: hidden,
       values: this.#inward.values,
     });
@@ -89,7 +92,7 @@ export class FusionTerm implements RankTerm {
       const kept = this.#kept[i]!;
       for (let candidate = 0; candidate < own.length; candidate++, row++) {
         let logit = 0;
-        for (let k = 0, at = row * WIDTH; k < linear.length; k++, at++) logit += linear[k]! * x[at]!;
+        for (let k = 0, at = row * width; k < linear.length; k++, at++) logit += linear[k]! * x[at]!;
         for (let k = 0, at = row * hidden; k < hidden; k++, at++) {
           const value = h[at]! + bias[k]!;
           h[at] = value > 0 ? value * kept[k]! : 0;
@@ -102,6 +105,7 @@ export class FusionTerm implements RankTerm {
 
   backward(_: RankBatch, slopes: readonly Floats[]): void {
     const hidden = this.#hidden;
+    const width = this.#width;
     const inputs = this.#inputs!;
     const activations = this.#activations!;
     const x = inputs.values;
@@ -115,7 +119,7 @@ export class FusionTerm implements RankTerm {
       const kept = this.#kept[i]!;
       for (let candidate = 0; candidate < own.length; candidate++, row++) {
         const slope = own[candidate]!;
-        for (let k = 0, at = row * WIDTH; k < linearSlopes.length; k++, at++)
+        for (let k = 0, at = row * width; k < linearSlopes.length; k++, at++)
           linearSlopes[k]! += slope * x[at]!;
         // An activation that has been read makes room for its own slope.
         for (let k = 0, at = row * hidden; k < hidden; k++, at++) {
@@ -148,6 +152,6 @@ export class FusionTerm implements RankTerm {
       values.set(row, at);
       at += row.length;
     }
-    return { rows: length / WIDTH, columns: WIDTH, values };
+    return { rows: length / this.#width, columns: this.#width, values };
   }
 }
