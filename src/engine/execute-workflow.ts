@@ -19,5 +19,5 @@ export async function executeWorkflow(
   const lease = drives.newLease();
   const run = await openRun(scope.ports, { ...request, plan }, lease, caller);
   if (!run) return await resumeRun(scope, drives, request.runId ?? '', caller);
-  return await driveRun(scope, drives, { run, lease, plan, targets, isFresh: true, goesOn: false }, caller);
+  return await driveRun(scope, drives, { run, lease, plan, targets, goesOn: false }, caller);
 }

@@ -1,18 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { capabilityNode, toolId } from '../../src/core/vocabulary/ids.ts';
-import type { Plan, Task } from '../../src/core/vocabulary/plan.ts';
+import type { Plan } from '../../src/core/vocabulary/plan.ts';
 import { isEnd } from '../../src/core/vocabulary/trace-event.ts';
 import type { Caller, Gateway } from '../../src/engine/gateway.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
-
-type LooseTask = Partial<Task> & { id: string };
-
-function planOf(tasks: readonly LooseTask[], over: Partial<Plan> = {}): Plan {
-  const whole = tasks.map((task) => ({ arguments: {}, dependsOn: [], ...task })) as Task[];
-  return { tasks: whole, inputs: [], ...over };
-}
+import { type LooseTask, planOf } from '../support/workflow-plan.ts';
 
 const run = (gateway: Gateway, tasks: readonly LooseTask[], over?: Partial<Plan>, caller: Caller = NOBODY) =>
   gateway.executeWorkflow(planOf(tasks, over), 'try it', caller);

@@ -75,4 +75,6 @@ export interface Plan {
   readonly concurrency?: number;
   /** After each layer the run stops, and the agent says whether it goes on. */
   readonly decide?: 'layers';
+  /** Of a stored plan: ids of the tasks that held secrets, which were not kept. */
+  readonly notKept?: readonly string[];
 }

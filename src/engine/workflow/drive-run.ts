@@ -29,7 +29,6 @@ export interface DriveRequest {
   readonly plan: Plan;
   /** Of its tasks, in order. */
   readonly targets: readonly Target[];
-  readonly isFresh: boolean;
   /** The agent said to go on to the next layer. */
   readonly goesOn: boolean;
 }
@@ -72,7 +71,6 @@ export async function driveRun(
     states,
     earlier: new Set(states.keys().filter((key) => !isOpen(states.get(key)!))),
     values: kept.values,
-    isFresh: request.isFresh,
     keep(key, state) {
       states.set(key, state);
       ports.events.emit({ type: 'task_changed', run_id: run.id, task_id: key, status: state.status });

@@ -25,8 +25,6 @@ export interface Drive {
   readonly earlier: ReadonlySet<string>;
   /** What tasks and items gave, whole. */
   readonly values: Map<string, unknown>;
-  /** True for who began the run: what is not kept is known here. */
-  readonly isFresh: boolean;
   /** Takes note of a state; resolves when it is committed. */
   keep(key: string, state: TaskState): Promise<void>;
 }

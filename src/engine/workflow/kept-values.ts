@@ -1,4 +1,4 @@
-import type { Plan } from '../../core/vocabulary/plan.ts';
+import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { itemKey } from './run-task.ts';
 import type { Target } from './targets.ts';
 import { isOpen, PENDING, type TaskState } from './task-state.ts';
@@ -33,9 +33,13 @@ export function keptValues(
           task.id,
           keys.map((key) => values.get(key)),
         );
-    } else if (needed.has(task.id) && (task.idempotent ?? targets[i]!.isRepeatable)) {
+    } else if (needed.has(task.id) && isRepeatable(plan, task, targets[i]!)) {
       for (const key of [task.id, ...lost]) states.delete(key);
     }
   }
   return { states, values };
+}
+
+function isRepeatable({ notKept }: Plan, { id, idempotent }: Task, target: Target): boolean {
+  return !notKept?.includes(id) && (idempotent ?? target.isRepeatable);
 }

@@ -5,7 +5,6 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Caller } from '../gateway.ts';
 import type { RunLease, WorkflowRun } from '../ports.ts';
-import type { TaskState } from './task-state.ts';
 
 export interface WorkflowRequest {
   readonly plan: Plan;
@@ -22,7 +21,7 @@ export async function openRun(
   { sessionId }: Caller,
 ): Promise<WorkflowRun | null> {
   const now = clock.now();
-  const kept = redact(plan) as Plan;
+  const kept = keptPlan(plan, redact(plan) as Plan);
   const run: WorkflowRun = {
     id: runId ?? crypto.randomUuid(),
     kind: 'workflow',
@@ -30,7 +29,7 @@ export async function openRun(
     intentText: intent === null ? null : String(redact(intent)),
     plan: kept,
     status: 'running',
-    tasks: tasksNotKept(plan, kept),
+    tasks: {},
     version: 1,
     createdAt: now,
     updatedAt: now,
@@ -48,15 +47,15 @@ export async function openRun(
   }
 }
 
-/** Tasks that cannot be taken up by another, since what they are to do held secrets. */
-function tasksNotKept(plan: Plan, kept: Plan): Record<string, TaskState> {
+/** The redacted plan, with the tasks that cannot be taken up by another since redaction changed them. */
+function keptPlan(plan: Plan, redacted: Plan): Plan {
   const { arguments: given = {} } = plan;
   const lostInputs = Object.keys(given).filter(
-    (name) => canonicalJson(given[name]) !== canonicalJson(kept.arguments?.[name]),
+    (name) => canonicalJson(given[name]) !== canonicalJson(redacted.arguments?.[name]),
   );
   const isKept = (task: Task, i: number) =>
-    canonicalJson(task) === canonicalJson(kept.tasks[i]) &&
+    canonicalJson(task) === canonicalJson(redacted.tasks[i]) &&
     !referencedTasks([task.arguments, task.when, task.forEach]).some((name) => lostInputs.includes(name));
-  const lost = plan.tasks.filter((task, i) => !isKept(task, i));
-  return Object.fromEntries(lost.map(({ id }) => [id, { status: 'pending', is_kept: false }]));
+  const notKept = plan.tasks.filter((task, i) => !isKept(task, i)).map(({ id }) => id);
+  return notKept.length === 0 ? redacted : { ...redacted, notKept };
 }

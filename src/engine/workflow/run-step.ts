@@ -6,7 +6,7 @@ import type { JsonObject } from '../ports.ts';
 import { type Attempt, attemptStep } from './attempt-step.ts';
 import type { Drive, Step } from './drive.ts';
 import { leaveToRun } from './leave-to-run.ts';
-import { carriedBy, isOpen, type OpenState, PENDING, type TaskState } from './task-state.ts';
+import { carriedBy, isOpen, PENDING, type TaskState } from './task-state.ts';
 
 /** Worth another attempt: the others fail the same way again. */
 const PASSING: readonly (ErrorType | null)[] = ['TIMEOUT', 'NETWORK', 'UNKNOWN', null];
@@ -16,7 +16,8 @@ export async function runStep(drive: Drive, step: Step): Promise<TaskState> {
   const before = drive.states.get(step.key) ?? PENDING;
   if (!isOpen(before) || drive.caller.signal?.aborted) return before;
   try {
-    const args = argumentsOf(drive, step, before);
+    const args =
+      before.edited_arguments ?? (resolveReferences(step.task.arguments, step.values) as JsonObject);
     const leave = await leaveToRun(drive, step, args, before);
     if (leave.kind === 'open') return noted(drive, step, leave.state);
     if (leave.kind === 'refused') return noted(drive, step, failure(drive, leave.error));
@@ -26,16 +27,6 @@ export async function runStep(drive: Drive, step: Step): Promise<TaskState> {
     if (drive.stopped.aborted) return drive.states.get(step.key) ?? PENDING;
     return noted(drive, step, failure(drive, PmlError.from(error).toShape()));
   }
-}
-
-function argumentsOf({ isFresh }: Drive, { key, task, values }: Step, before: OpenState): JsonObject {
-  if (before.edited_arguments) return before.edited_arguments;
-  if (before.status === 'pending' && before.is_kept === false && !isFresh) {
-    throw new PmlError('not_available', `What ${key} is to do held secrets that were not kept`, {
-      hint: 'Run the workflow anew.',
-    });
-  }
-  return resolveReferences(task.arguments, values) as JsonObject;
 }
 
 async function runAttempts(

@@ -36,6 +36,7 @@ export async function runTask(
   try {
     const skip = reasonToSkip(plan, task, before);
     if (skip) return settle(drive, task, skip);
+    if (plan.notKept?.includes(task.id)) throw notKept(task);
     const ready = { task, target, ...valuesFor(drive, plan, task) };
     if (task.when !== undefined && !holds(task.when, ready.values)) {
       return settle(drive, task, skipped('its condition does not hold', 'condition'));
@@ -119,6 +120,12 @@ async function runEach(drive: Drive, { task, target, values, deps }: ReadyTask):
 
 export function itemKey(taskId: string, index: number): string {
   return `${taskId}[${index}]`;
+}
+
+function notKept({ id }: Task): PmlError {
+  return new PmlError('not_available', `What ${id} is to do held secrets that were not kept`, {
+    hint: 'Run the workflow anew: approvals that were given are waiting for it.',
+  });
 }
 
 function skipped(because: string, by: 'condition' | 'failure'): TaskState {

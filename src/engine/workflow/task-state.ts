@@ -14,8 +14,8 @@ interface Carried {
 
 /** As it is stored and shown, by task id; an item of a `for_each` has a state of its own, `task[0]`. */
 export type TaskState =
-  /** Nothing of it has begun. `is_kept: false`: what it is to do held secrets and is known only to who began the run. */
-  | (Carried & { readonly status: 'pending'; readonly is_kept?: false })
+  /** Nothing of it has begun. */
+  | (Carried & { readonly status: 'pending' })
   /** Its effect may have happened, whatever happens now. */
   | (Carried & {
       readonly status: 'running';
@@ -66,7 +66,7 @@ export function carriedBy(state: TaskState | undefined): Carried {
 /** A state without what only going on needs. */
 export function shownState(state: unknown): unknown {
   if (typeof state !== 'object' || state === null) return state;
-  const { standing: _, work_hash: __, crashes: ___, is_whole, is_kept: ____, ...rest } = state as JsonObject;
+  const { standing: _, work_hash: __, crashes: ___, is_whole, ...rest } = state as JsonObject;
   return { ...rest, ...(is_whole === false && { is_whole }) };
 }
 

@@ -1,0 +1,391 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Plan } from '../../src/core/vocabulary/plan.ts';
+import type { Gateway } from '../../src/engine/gateway.ts';
+import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import type { Approval, JsonObject, Settings, Store } from '../../src/engine/ports.ts';
+import { codeGateway, tool } from '../support/code-gateway.ts';
+import { settingsFor } from '../support/memory-gateway.ts';
+import { type LooseTask, planOf } from '../support/workflow-plan.ts';
+
+const AGENT = { sessionId: 'agent-1' };
+const { permissions } = settingsFor([]);
+/** Writing asks; nobody is waited for. */
+const ASKING: Partial<Settings> = { permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 1 } };
+
+async function office(store: Store = createMemoryStore(), settings: Partial<Settings> = ASKING) {
+  const done: JsonObject[] = [];
+  const write = tool('write', (args) => {
+    done.push(args);
+    return { written: args.path };
+  });
+  const read = tool('read', ({ path, ms = 0 }) => setTimeout(Number(ms), { text: `of ${path}` }), {
+    annotations: { readOnlyHint: true },
+  });
+  const { gateway } = await codeGateway({
+    servers: [{ name: 'disk', tools: [write, read] }],
+    settings,
+    store,
+  });
+  const run = (tasks: readonly LooseTask[], over: Partial<Plan> = {}) =>
+    gateway.executeWorkflow(planOf(tasks, over), 'tidy up', AGENT);
+  return { gateway, store, done, run };
+}
+
+const write = (id: string, path: string, more: Partial<LooseTask> = {}): LooseTask => ({
+  id,
+  tool: 'disk:write',
+  arguments: { path },
+  ...more,
+});
+const read = (id: string, path: string, more: Partial<LooseTask> = {}): LooseTask => ({
+  ...write(id, path, more),
+  tool: 'disk:read',
+});
+
+const pending = (approvals: readonly Approval[]) => approvals.filter(({ state }) => state === 'pending');
+const approve = (gateway: Gateway, runId: string, ids?: readonly string[]) =>
+  gateway.settleApproval(runId, 'approved', 'ana', ids);
+
+test('[FLOW-15] all that a layer asks is asked at once, with the exact arguments, and the rest goes on meanwhile', async () => {
+  const { gateway, done, run } = await office();
+  const paused = await run([
+    read('look', 'a'),
+    write('one', '${look.text}'),
+    write('two', 'b', { dependsOn: ['look'] }),
+    read('other', 'c', { dependsOn: ['look'] }),
+    write('last', '${one.written}'),
+  ]);
+  expect(paused).toMatchObject({
+    status: 'approval_required',
+    results: {
+      look: { status: 'success' },
+      one: { status: 'waiting' },
+      two: { status: 'waiting' },
+      other: { status: 'success' },
+      last: { status: 'pending' },
+    },
+  });
+  expect(paused.approvals.map(({ node, arguments: args }) => [node, args])).toEqual([
+    ['disk:write', { path: 'of a' }],
+    ['disk:write', { path: 'b' }],
+  ]);
+  expect(done).toEqual([]);
+  await approve(gateway, paused.runId);
+  const next = await gateway.continueRun(paused.runId, 'resume', AGENT);
+  expect(next).toMatchObject({ status: 'approval_required', results: { last: { status: 'waiting' } } });
+  await approve(gateway, paused.runId);
+  const over = await gateway.continueRun(paused.runId, 'resume', AGENT);
+  expect(over).toMatchObject({ status: 'success', results: { last: { result: { written: 'of a' } } } });
+  expect(done).toEqual([{ path: 'of a' }, { path: 'b' }, { path: 'of a' }]);
+});
+
+test('[FLOW-15] what was approved runs and what was not goes on waiting, without being asked about again', async () => {
+  const { gateway, store, done, run } = await office();
+  const { runId, approvals } = await run([write('one', 'a'), write('two', 'b')]);
+  await approve(gateway, runId, [approvals[1]!.id]);
+  const resumed = await gateway.continueRun(runId, 'resume', AGENT);
+  expect(resumed).toMatchObject({
+    status: 'approval_required',
+    results: { one: { status: 'waiting' }, two: { status: 'success' } },
+  });
+  expect(done).toEqual([{ path: 'b' }]);
+  expect(await store.approvals.list({ runId })).toHaveLength(2);
+});
+
+test('[FLOW-15] an approval for other arguments does not apply', async () => {
+  const { gateway, store, done, run } = await office();
+  const first = await run([write('one', 'a')]);
+  await approve(gateway, first.runId);
+  const other = await run([write('one', 'b')]);
+  expect(other.status).toBe('approval_required');
+  expect(done).toEqual([]);
+  // Nor when a run is made to point at an approval that was given for something else.
+  const stored = (await store.runs.get(other.runId))!;
+  const [given] = await store.approvals.list({ runId: first.runId });
+  const tasks = { one: { status: 'waiting', approval_id: given!.id } };
+  await store.runs.update({ ...stored, tasks, version: stored.version + 1 });
+  expect((await gateway.continueRun(other.runId, 'resume', AGENT)).status).toBe('approval_required');
+  expect(done).toEqual([]);
+});
+
+test('[FLOW-16] whatever an agent asks for, it cannot approve its own call', async () => {
+  const { gateway, store, done, run } = await office();
+  const { runId, approvals } = await run([write('one', 'a')]);
+  for (const action of ['status', 'continue', 'resume'] as const) {
+    const told = await gateway.continueRun(runId, action, AGENT);
+    expect(told.status).toBe('approval_required');
+  }
+  const id = approvals[0]!.id;
+  const attempts = [
+    { tool: 'pml:approve', arguments: { run_id: runId } },
+    { tool: 'pml:settle_approval', arguments: { runId, decision: 'approved', by: 'ana' } },
+    { tool: 'gateway:settleApproval', arguments: { runId, approvalIds: [id] } },
+  ];
+  for (const call of attempts) expect((await gateway.executeTool(call, AGENT)).status).toBe('error');
+  const code = `return await mcp.pml.approve({ run_id: ${JSON.stringify(runId)} })`;
+  expect((await gateway.executeCode({ code }, AGENT)).status).toBe('error');
+  // The same call once more is asked about once more.
+  expect((await run([write('one', 'a')])).status).toBe('approval_required');
+  expect(done).toEqual([]);
+  expect((await store.approvals.get(id))?.state).toBe('pending');
+});
+
+test('[FLOW-17] what a person rejects fails with what depends on it, and the rest goes on', async () => {
+  const { gateway, done, run } = await office();
+  const { runId, approvals } = await run([
+    write('one', 'a'),
+    write('two', 'b'),
+    read('after', 'c', { dependsOn: ['one'] }),
+  ]);
+  await gateway.settleApproval(runId, 'rejected', 'ana', [approvals[0]!.id]);
+  await approve(gateway, runId);
+  const over = await gateway.continueRun(runId, 'resume', AGENT);
+  expect(over).toMatchObject({
+    status: 'error',
+    results: {
+      one: {
+        status: 'error',
+        error: { code: 'forbidden', message: expect.stringMatching(/A person rejected/) },
+      },
+      two: { status: 'success' },
+      after: { status: 'skipped' },
+    },
+  });
+  expect(done).toEqual([{ path: 'b' }]);
+});
+
+test('[FLOW-18] a person may put other arguments in place: another hash, another approval, another call', async () => {
+  const { gateway, store, done, run } = await office();
+  const { runId, approvals } = await run([write('one', 'a'), read('after', '${one.written}')]);
+  const edit = { arguments: { path: 'b' }, by: 'ana' };
+  const edited = await gateway.editCall(runId, edit);
+  expect(edited).toMatchObject({ state: 'pending', arguments: { path: 'b' }, node: 'disk:write' });
+  expect(edited.argumentsHash).not.toBe(approvals[0]!.argumentsHash);
+  expect((await store.approvals.get(approvals[0]!.id))?.state).toBe('rejected');
+  expect((await gateway.continueRun(runId, 'resume', AGENT)).status).toBe('approval_required');
+  expect(done).toEqual([]);
+  await approve(gateway, runId);
+  expect(await gateway.continueRun(runId, 'resume', AGENT)).toMatchObject({
+    status: 'success',
+    results: { after: { result: { text: 'of b' } } },
+  });
+  expect(done).toEqual([{ path: 'b' }]);
+  await expect(gateway.editCall(runId, edit)).rejects.toThrow(/waits for a decision/);
+});
+
+test('[FLOW-18] a single call that waits can be edited as well; code and several at once are told apart', async () => {
+  const { gateway, done, run } = await office();
+  const call = await gateway.executeTool({ tool: 'disk:write', arguments: { path: 'a' } }, AGENT);
+  await gateway.editCall(call.runId, { arguments: { path: 'b' }, by: 'ana' });
+  await approve(gateway, call.runId);
+  expect((await gateway.continueRun(call.runId, 'resume', AGENT)).status).toBe('success');
+  expect(done).toEqual([{ path: 'b' }]);
+  const { runId } = await run([write('one', 'a'), write('two', 'b')]);
+  const edit = { arguments: { path: 'c' }, by: 'ana' };
+  await expect(gateway.editCall(runId, edit)).rejects.toThrow(/Several tasks.*one, two/);
+  await gateway.editCall(runId, { ...edit, task: 'two' });
+  const code = await run([{ id: 'it', code: 'return await mcp.disk.write({ path: "x" })' }]);
+  await expect(gateway.editCall(code.runId, edit)).rejects.toThrow(/is no tool call/);
+});
+
+test('[FLOW-15] code of a plan that waits goes on where it stood once it is approved', async () => {
+  const { gateway, done, run } = await office();
+  const code = `
+    const { text } = await mcp.disk.read({ path: String(args.n) });
+    const { written } = await mcp.disk.write({ path: text });
+    return { written, again: Math.random() };`;
+  const paused = await run([
+    { id: 'it', code, arguments: { n: 7 } },
+    { id: 'after', code: 'return deps.it.written', dependsOn: ['it'] },
+  ]);
+  expect(paused).toMatchObject({ status: 'approval_required', results: { it: { status: 'waiting' } } });
+  expect(paused.approvals.map(({ arguments: args }) => args)).toEqual([{ path: 'of 7' }]);
+  await approve(gateway, paused.runId);
+  const over = await gateway.continueRun(paused.runId, 'resume', AGENT);
+  expect(over).toMatchObject({ status: 'success', results: { after: { result: 'of 7' } } });
+  expect(done).toEqual([{ path: 'of 7' }]);
+});
+
+test('[FLOW-19] a run is given up while it waits and while it runs: nothing more begins', async () => {
+  const { gateway, store, done, run } = await office();
+  const { runId } = await run([write('one', 'a')]);
+  expect((await gateway.continueRun(runId, 'abort', AGENT)).status).toBe('aborted');
+  expect(pending(await store.approvals.list({ runId }))).toEqual([]);
+  expect((await gateway.continueRun(runId, 'resume', AGENT)).status).toBe('aborted');
+  const slow = planOf([
+    read('slow', 'a', { arguments: { path: 'a', ms: 5_000 } }),
+    read('b', '${slow.text}'),
+  ]);
+  const running = gateway.executeWorkflow(slow, null, AGENT, 'run-2');
+  await expect
+    .poll(async () => (await store.runs.get('run-2'))?.tasks.slow)
+    .toMatchObject({ status: 'running' });
+  expect((await gateway.continueRun('run-2', 'abort', AGENT)).status).toBe('aborted');
+  expect(await running).toMatchObject({ status: 'aborted', results: { b: { status: 'pending' } } });
+  expect(done).toEqual([]);
+});
+
+test('[FLOW-20] where the plan says so the agent decides after each layer: go on, or plan anew from what is done', async () => {
+  const { gateway, store, run } = await office();
+  const tasks = [read('a', 'a'), read('b', '${a.text}'), read('c', '${b.text}')];
+  const first = await run(tasks, { decide: 'layers' });
+  expect(first).toMatchObject({
+    status: 'decision_required',
+    next: ['b'],
+    results: { a: { status: 'success' }, b: { status: 'pending' } },
+  });
+  const { runId } = first;
+  // Going on without deciding changes nothing.
+  expect(await gateway.continueRun(runId, 'resume', AGENT)).toMatchObject({ next: ['b'] });
+  const second = await gateway.continueRun(runId, 'continue', AGENT);
+  expect(second).toMatchObject({ status: 'decision_required', next: ['c'] });
+  const replanned = await gateway.continueRun(runId, 'replan', AGENT);
+  expect(replanned).toMatchObject({ status: 'aborted', executed: ['disk:read', 'disk:read'] });
+  expect(replanned.results).toMatchObject({ b: { result: { text: 'of of a' } }, c: { status: 'pending' } });
+  const decisions = (await store.episodes.list(runId)).filter(
+    ({ eventType }) => eventType === 'ail_decision',
+  );
+  expect(decisions.map(({ data }) => data.action)).toEqual(['continue', 'replan']);
+  expect((await run([read('a', 'a')], { decide: 'layers' })).status).toBe('success');
+});
+
+test('[FLOW-21] what tasks did, what people decided and what the agent decided is kept with the run', async () => {
+  const { gateway, store, run } = await office();
+  const { runId } = await run([read('a', 'a'), write('b', 'b'), write('c', 'c')]);
+  await gateway.editCall(runId, { task: 'b', arguments: { path: 'x' }, by: 'ana' });
+  await approve(gateway, runId);
+  await gateway.continueRun(runId, 'continue', AGENT);
+  const kept = await store.episodes.list(runId);
+  expect(
+    kept.map(({ eventType, taskId, data }) => [
+      eventType,
+      taskId,
+      data.decision ?? data.action ?? data.success,
+    ]),
+  ).toEqual([
+    ['task_complete', 'a', true],
+    ['hil_decision', null, 'rejected'],
+    ['hil_decision', 'b', 'edited'],
+    ['hil_decision', null, 'approved'],
+    ['hil_decision', null, 'approved'],
+    ['ail_decision', null, 'continue'],
+    ['task_complete', 'b', true],
+    ['task_complete', 'c', true],
+  ]);
+  expect(kept.find(({ data }) => data.decision === 'approved')?.data).toMatchObject({
+    by: 'ana',
+    node: 'disk:write',
+    arguments_hash: expect.any(String),
+  });
+});
+
+test('[FLOW-24] reading and code that calls nothing never ask, not even of the careful', async () => {
+  const careful = { permissions: { ...permissions, profile: 'careful' as const, approvalWaitMs: 1 } };
+  const { store, run } = await office(createMemoryStore(), careful);
+  const over = await run([read('a', 'a'), { id: 'b', code: 'return deps.a.text.length', dependsOn: ['a'] }]);
+  expect(over).toMatchObject({ status: 'success', results: { b: { result: 4 } } });
+  expect((await run([write('a', 'a')])).status).toBe('approval_required');
+  expect(await store.approvals.list({})).toHaveLength(1);
+});
+
+test('[FLOW-25] a run that waits outlives its gateway and goes on at the next one', async () => {
+  const first = await office();
+  const { runId } = await first.run([read('a', 'a'), write('b', '${a.text}')]);
+  await first.gateway.close();
+  const second = await office(first.store);
+  expect(await second.gateway.continueRun(runId, 'status', AGENT)).toMatchObject({
+    status: 'approval_required',
+  });
+  await approve(second.gateway, runId);
+  const over = await second.gateway.continueRun(runId, 'resume', AGENT);
+  expect(over).toMatchObject({ status: 'success', results: { a: { result: { text: 'of a' } } } });
+  expect([first.done, second.done]).toEqual([[], [{ path: 'of a' }]]);
+});
+
+test('[FLOW-25] a gateway that ends lets its runs go, and the next one takes them up by itself', async () => {
+  const store = createMemoryStore();
+  const settings = { permissions: { ...permissions, approvalWaitMs: 1 } };
+  const first = await office(store, settings);
+  const tasks = [
+    read('quick', 'q'),
+    read('slow', 's', { arguments: { path: 's', ms: 700 } }),
+    write('after', '${slow.text}'),
+  ];
+  const running = first.gateway.executeWorkflow(planOf(tasks), null, AGENT, 'run-1');
+  const states = async () => (await store.runs.get('run-1'))?.tasks as Record<string, { status: string }>;
+  await expect.poll(async () => (await states())?.quick?.status).toBe('success');
+  await first.gateway.close();
+  expect(await running).toMatchObject({ status: 'running', results: { after: { status: 'pending' } } });
+  expect((await store.runs.get('run-1'))?.status).toBe('running');
+  const second = await office(store, settings);
+  await second.gateway.settled();
+  expect(await second.gateway.continueRun('run-1', 'status', AGENT)).toMatchObject({
+    status: 'success',
+    results: { quick: { status: 'success' }, after: { status: 'success' } },
+  });
+  expect(second.done).toEqual([{ path: 'of s' }]);
+});
+
+test('[FLOW-26] secrets of a plan and of results are not kept; a run that needs them again says so', async () => {
+  const store = createMemoryStore();
+  const secret = 'hunter2-hunter2';
+  const { gateway, done, run } = await office(store, { ...ASKING, secrets: [secret] });
+  const { runId } = await run([
+    read('lost', secret),
+    write('b', 'b'),
+    write('c', 'c', { arguments: { path: 'x', password: secret }, dependsOn: ['b'] }),
+    write('d', '${lost.text}', { dependsOn: ['b'] }),
+  ]);
+  const kept = JSON.stringify([await store.runs.get(runId), await store.approvals.list({})]);
+  expect(kept).not.toContain('hunter2');
+  await approve(gateway, runId);
+  const over = await gateway.continueRun(runId, 'resume', AGENT);
+  const unavailable = (message: RegExp) => ({
+    status: 'error',
+    error: { code: 'not_available', message: expect.stringMatching(message) },
+  });
+  expect(over).toMatchObject({
+    status: 'error',
+    results: {
+      b: { status: 'success' },
+      c: unavailable(/^What c is to do held secrets/),
+      d: unavailable(/^What lost gave/),
+    },
+  });
+  expect(done).toEqual([{ path: 'b' }]);
+});
+
+test('[FLOW-26] what was too large to keep is read once more where that does no harm', async () => {
+  const store = createMemoryStore();
+  const asked: string[] = [];
+  const large = (name: string, annotations: object) =>
+    tool(
+      name,
+      () => {
+        asked.push(name);
+        return { text: 'x'.repeat(200_000) };
+      },
+      { annotations },
+    );
+  const servers = [
+    { name: 'big', tools: [large('read', { readOnlyHint: true }), large('make', {})] },
+    { name: 'disk', tools: [tool('write', ({ text }) => String(text).length)] },
+  ];
+  const { gateway } = await codeGateway({ servers, settings: ASKING, store });
+  const plan = planOf([
+    { id: 'read', tool: 'big:read' },
+    { id: 'make', tool: 'big:make' },
+    { id: 'gate', tool: 'disk:write', arguments: { text: 'now' } },
+    { id: 'one', code: 'return args.text.length', arguments: { text: '${read.text}' }, dependsOn: ['gate'] },
+    { id: 'two', code: 'return args.text.length', arguments: { text: '${make.text}' }, dependsOn: ['gate'] },
+  ]);
+  const { runId } = await gateway.executeWorkflow(plan, null, AGENT);
+  await approve(gateway, runId);
+  const over = await gateway.continueRun(runId, 'resume', AGENT);
+  expect(over.results).toMatchObject({
+    one: { status: 'success', result: 200_000 },
+    two: { status: 'error', error: { code: 'not_available' } },
+  });
+  expect(asked).toEqual(['read', 'make', 'read']);
+});
