@@ -1,5 +1,5 @@
 import type { Floats, Multiplier } from '../numeric/matrices.ts';
-import type { Random } from '../numeric/random.ts';
+import { createRandom, type Random } from '../numeric/random.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import { createRankModel, type RankModelOptions } from './create-rank-model.ts';
@@ -7,9 +7,8 @@ import type { FusionWeights } from './fusion-term.ts';
 import type { GateEvidence } from './gate.ts';
 import { ndcg10, ranksOf } from './metrics.ts';
 import { PastRuns } from './past-runs.ts';
-import { rankFeatures } from './rank-features.ts';
 import { Ranker } from './ranker.ts';
-import { type TrainingExample, type TrainingOptions, trainRanker } from './train-ranker.ts';
+import { exampleOf, type TrainingExample, type TrainingOptions, trainRanker } from './train-ranker.ts';
 import { weighRuns } from './weigh-runs.ts';
 
 const DEFAULTS = {
@@ -38,7 +37,7 @@ export interface Lesson {
   /** Oldest first. */
   readonly runs: readonly LearnableRun[];
   readonly multiplier: Multiplier<Floats>;
-  readonly random: Random;
+  readonly seed: number;
   /** Where the fusion starts. */
   readonly prior: FusionWeights;
   readonly model?: RankModelOptions;
@@ -69,9 +68,10 @@ export interface Learned {
  * between, or stop: nothing has changed then.
  */
 export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learned> {
-  const { candidates, multiplier, random, weights } = lesson;
+  const { candidates, multiplier, seed, weights } = lesson;
+  const random = createRandom(seed);
   const past = rememberRuns(candidates, lesson.runs);
-  const examples = yield* examplesFrom(lesson, past);
+  const examples = yield* examplesFrom(lesson, past, random);
   const isTaught = examples.length >= DEFAULTS.leastRuns;
   const model = createRankModel(multiplier, candidates.vectors.columns, random, {
     ...lesson.model,
@@ -80,11 +80,11 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
   const losses: number[] = [];
   if (isTaught) {
     for (const { step, steps, loss } of trainRanker(model, candidates, examples, {
-      random,
+      seed,
       ...lesson.training,
     })) {
       losses.push(loss);
-      yield { stage: 'training', done: step + 1, total: steps, loss };
+      yield { stage: 'training', done: step, total: steps, loss };
     }
   }
   return { ranker: new Ranker(candidates, past, model, weights), runs: examples.length, losses };
@@ -127,25 +127,21 @@ export function rememberRuns(candidates: Candidates, runs: readonly LearnableRun
     cosines: (run) => candidates.cosines(placed[run]!.intent),
     isHidden: (run, other) => placed[run]!.key === placed[other]!.key,
   });
-  past.weights.set(weights);
+  past.weigh(weights);
   return past;
 }
 
 /** Features of each run as if it and its like had not been seen. */
 function* examplesFrom(
-  { candidates, random, weights }: Lesson,
+  { candidates, weights }: Lesson,
   past: PastRuns,
+  random: Random,
 ): Generator<LearningProgress, TrainingExample[]> {
   const most = Math.max(1, Math.floor(DEFAULTS.rows / Math.max(1, candidates.size)));
   const sample = random.shuffle([...past.runs.keys()]).slice(0, most);
-  const byKey = Map.groupBy(past.runs.keys(), (i) => past.runs[i]!.key);
   const examples: TrainingExample[] = [];
   for (const i of sample) {
-    const run = past.runs[i]!;
-    const hidden = new Set(byKey.get(run.key));
-    const text = candidates.textScores(run, weights);
-    const features = rankFeatures(run, text, candidates, past, (other) => hidden.has(other));
-    examples.push({ features, intent: run.intent, right: run.uses, weight: past.weights[i]! });
+    examples.push(exampleOf(past.runs[i]!, past.weights[i]!, candidates, past, weights));
     yield { stage: 'features', done: examples.length, total: sample.length };
   }
   return examples;

@@ -18,33 +18,64 @@ interface Prototype {
   readonly uses: readonly number[];
 }
 
+const DEFAULTS = {
+  /** Growth after which the words of the intents are counted anew; until then the newest share none. */
+  growth: 1.1,
+};
+
 /** Past runs, laid out for the questions that features ask of them. */
 export class PastRuns {
-  readonly runs: readonly PastRun[];
-  readonly uses: readonly (readonly number[])[];
-  /** How far each is believed, in [0, 1]: all alike until somebody weighs them. */
-  readonly weights: Float64Array;
-  readonly prototypes: readonly Prototype[];
-  readonly #lexical: Bm25Index;
+  readonly #candidates: Candidates;
+  readonly #runs: PastRun[] = [];
+  readonly #uses: (readonly number[])[] = [];
+  readonly #weights: number[] = [];
+  readonly #prototypes: Prototype[] = [];
   readonly #intents: RowMatrix;
   readonly #clauses: RowMatrix;
+  #lexical: Bm25Index = createBm25([]);
 
   constructor(runs: readonly PastRun[], candidates: Candidates) {
-    this.runs = runs;
-    this.uses = runs.map(({ uses }) => uses);
-    this.weights = new Float64Array(runs.length).fill(1);
-    this.#lexical = createBm25(runs.map(({ words }) => words));
+    this.#candidates = candidates;
     this.#intents = new RowMatrix(candidates.vectors.columns);
     this.#clauses = new RowMatrix(candidates.vectors.columns);
-    const prototypes: Prototype[] = [];
-    for (const [i, run] of runs.entries()) {
-      this.#intents.push(run.intent);
-      for (const [clause, uses] of usesByClause(run, candidates)) {
-        this.#clauses.push(run.clauses[clause]!);
-        prototypes.push({ run: i, uses });
-      }
+    for (const run of runs) this.add(run);
+  }
+
+  add(run: PastRun, weight = 1): void {
+    for (const [clause, uses] of usesByClause(run, this.#candidates)) {
+      this.#clauses.push(run.clauses[clause]!);
+      this.#prototypes.push({ run: this.#runs.length, uses });
     }
-    this.prototypes = prototypes;
+    this.#intents.push(run.intent);
+    this.#runs.push(run);
+    this.#uses.push(run.uses);
+    this.#weights.push(weight);
+  }
+
+  get runs(): readonly PastRun[] {
+    return this.#runs;
+  }
+
+  get uses(): readonly (readonly number[])[] {
+    return this.#uses;
+  }
+
+  get prototypes(): readonly Prototype[] {
+    return this.#prototypes;
+  }
+
+  /** How far each is believed, in [0, 1]: all alike until somebody weighs them. */
+  get weights(): readonly number[] {
+    return this.#weights;
+  }
+
+  weigh(weights: ArrayLike<number>): void {
+    for (let i = 0; i < weights.length; i++) this.#weights[i] = weights[i]!;
+  }
+
+  /** Tells the runs of a key, so that none of them speaks for another. */
+  alike(key: string): (run: number) => boolean {
+    return (run) => this.#runs[run]!.key === key;
   }
 
   /** Cosine of an intent and each run's. */
@@ -54,7 +85,11 @@ export class PastRuns {
 
   /** BM25 of some words against each run's intent, on a scale where the best has 1. */
   lexicalLikeness(words: readonly string[]): Float64Array {
-    const scores = this.#lexical.scores(words);
+    if (this.#runs.length > DEFAULTS.growth * this.#lexical.size) {
+      this.#lexical = createBm25(this.#runs.map(({ words: said }) => said));
+    }
+    const scores = new Float64Array(this.#runs.length);
+    scores.set(this.#lexical.scores(words));
     const most = scores.reduce((best, score) => Math.max(best, score), 0) || 1;
     return scores.map((score) => score / most);
   }

@@ -1,8 +1,12 @@
-import type { Random } from '../numeric/random.ts';
+import { createRandom, type Random } from '../numeric/random.ts';
+import type { SearchWeights } from '../retrieval/search-weights.ts';
 import { Adam } from './adam.ts';
+import type { Candidates } from './candidates.ts';
 import { listwiseLoss } from './listwise-loss.ts';
+import type { PastRun, PastRuns } from './past-runs.ts';
+import { rankFeatures } from './rank-features.ts';
 import type { RankModel } from './rank-model.ts';
-import type { RankBatch, RankExample } from './rank-term.ts';
+import type { Parameter, RankBatch, RankExample } from './rank-term.ts';
 
 const DEFAULTS = {
   rate: 3e-3,
@@ -23,17 +27,40 @@ export interface TrainingExample extends RankExample {
   readonly weight: number;
 }
 
+/** A run as an example: what search and other work in the past say of it, its like left out. */
+export function exampleOf(
+  run: PastRun,
+  weight: number,
+  candidates: Candidates,
+  past: PastRuns,
+  weights?: SearchWeights,
+): TrainingExample {
+  const text = candidates.textScores(run, weights);
+  const features = rankFeatures(run, text, candidates, past, past.alike(run.key));
+  return { features, intent: run.intent, right: run.uses, weight };
+}
+
 export interface TrainingOptions {
-  readonly random: Random;
+  /** The same seed gives the same parameters. */
+  readonly seed: number;
   readonly steps?: number;
   readonly rate?: number;
   readonly batch?: number;
   readonly decay?: number;
+  /** Where an earlier training was interrupted. */
+  readonly from?: TrainingPoint;
+}
+
+/** A training under way: with the model's parameters, all that is needed to go on exactly. */
+export interface TrainingPoint {
+  /** Steps taken. */
+  readonly step: number;
+  /** Of the optimiser. */
+  readonly moments: readonly Pick<Parameter, 'name' | 'values'>[];
 }
 
 /** What one step did. */
-export interface TrainingStep {
-  readonly step: number;
+export interface TrainingStep extends TrainingPoint {
   readonly steps: number;
   readonly loss: number;
 }
@@ -43,19 +70,35 @@ export function* trainRanker(
   model: RankModel,
   candidates: RankBatch['candidates'],
   examples: readonly TrainingExample[],
-  options: TrainingOptions,
+  { seed, from, rate = DEFAULTS.rate, decay = DEFAULTS.decay, ...options }: TrainingOptions,
 ): Generator<TrainingStep, void> {
-  const { random, rate = DEFAULTS.rate, decay = DEFAULTS.decay } = options;
   const steps = options.steps ?? stepsFor(examples.length);
-  const size = Math.min(options.batch ?? DEFAULTS.batch, examples.length);
+  const batches = batchesOf(examples, options.batch ?? DEFAULTS.batch, createRandom(seed));
   const adam = new Adam(model.parameters, decay);
-  let left: TrainingExample[] = [];
+  if (from) goOn(adam, from);
   for (let step = 0; step < steps; step++) {
-    if (left.length < size) left = [...random.shuffle([...examples]), ...left];
-    const batch = left.splice(-size);
-    const loss = learnFrom(model, candidates, batch, random);
+    const batch = batches.next().value;
+    // What was learned before is passed over, so that what follows is drawn as it would have been.
+    if (step < (from?.step ?? 0)) continue;
+    const loss = learnFrom(model, candidates, batch, createRandom(seed + step + 1));
     adam.step(rate * paceAt(step, steps));
-    yield { step, steps, loss };
+    yield { step: step + 1, steps, loss, moments: adam.moments };
+  }
+}
+
+function goOn(adam: Adam, { step, moments }: TrainingPoint): void {
+  const stored = new Map(moments.map(({ name, values }) => [name, values]));
+  for (const { name, values } of adam.moments) values.set(stored.get(name)!);
+  adam.resume(step);
+}
+
+/** Each example once before any comes again. */
+function* batchesOf<T>(examples: readonly T[], most: number, random: Random): Generator<T[], never> {
+  const size = Math.min(most, examples.length);
+  let left: T[] = [];
+  for (;;) {
+    if (left.length < size) left = [...random.shuffle([...examples]), ...left];
+    yield left.splice(-size);
   }
 }
 

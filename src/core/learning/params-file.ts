@@ -1,0 +1,95 @@
+import { PmlError } from '../vocabulary/pml-error.ts';
+import type { Parameter } from './rank-term.ts';
+
+type Block = Pick<Parameter, 'name' | 'values'>;
+
+/** "PMLR" in ASCII, read as a little-endian word. */
+const MAGIC = 0x524c4d50;
+const VERSION = 1;
+/** Magic, version and length of the head, four bytes each. */
+const PREFIX = 12;
+
+/** What a file of parameters says of itself. */
+export interface ParamsHead {
+  /** The embedding model whose vectors the parameters were trained on. */
+  readonly embedding: string;
+  readonly dimension: number;
+  /** Runs they learned from. */
+  readonly runs: number;
+}
+
+interface Layout extends ParamsHead {
+  readonly blocks: readonly { readonly name: string; readonly length: number }[];
+}
+
+/** Magic, version, head as JSON, then every parameter as little-endian float32 in the head's order. */
+export function encodeParams(head: ParamsHead, parameters: readonly Block[]): Uint8Array {
+  const blocks = parameters.map(({ name, values }) => ({ name, length: values.length }));
+  const json = new TextEncoder().encode(JSON.stringify({ ...head, blocks } satisfies Layout));
+  // The numbers begin on a word's boundary.
+  const start = Math.ceil((PREFIX + json.length) / 4) * 4;
+  const floats = blocks.reduce((sum, { length }) => sum + length, 0);
+  const bytes = new Uint8Array(start + floats * 4);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, MAGIC, true);
+  view.setUint32(4, VERSION, true);
+  view.setUint32(8, json.length, true);
+  bytes.set(json, PREFIX);
+  let at = start;
+  for (const { values } of parameters) {
+    for (const value of values) {
+      view.setFloat32(at, value, true);
+      at += 4;
+    }
+  }
+  return bytes;
+}
+
+/** What is in a file, by parameter. */
+export function decodeParams(bytes: Uint8Array): {
+  readonly head: ParamsHead;
+  readonly values: ReadonlyMap<string, Float32Array>;
+} {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < PREFIX || view.getUint32(0, true) !== MAGIC) throw unreadable('it is no such file');
+  if (view.getUint32(4, true) !== VERSION) {
+    throw unreadable(`it has version ${view.getUint32(4, true)}, this is version ${VERSION}`);
+  }
+  const length = view.getUint32(8, true);
+  const { blocks, ...head } = readLayout(bytes.subarray(PREFIX, PREFIX + length));
+  let at = Math.ceil((PREFIX + length) / 4) * 4;
+  const end = at + 4 * blocks.reduce((sum, block) => sum + block.length, 0);
+  if (end !== bytes.length) throw unreadable(`it has ${bytes.length} bytes instead of ${end}`);
+  const values = new Map<string, Float32Array>();
+  for (const block of blocks) {
+    const block32 = new Float32Array(block.length);
+    for (let i = 0; i < block.length; i++, at += 4) block32[i] = view.getFloat32(at, true);
+    values.set(block.name, block32);
+  }
+  return { head, values };
+}
+
+/** Puts what a file holds into a model of the same form. */
+export function loadParams(values: ReadonlyMap<string, Float32Array>, parameters: readonly Block[]): void {
+  for (const parameter of parameters) {
+    const stored = values.get(parameter.name);
+    if (stored?.length !== parameter.values.length) {
+      throw unreadable(`it has no ${parameter.name} of ${parameter.values.length} numbers`);
+    }
+  }
+  for (const { name, values: own } of parameters) own.set(values.get(name)!);
+}
+
+function readLayout(json: Uint8Array): Layout {
+  try {
+    return JSON.parse(new TextDecoder().decode(json)) as Layout;
+  } catch {
+    throw unreadable('its head is damaged');
+  }
+}
+
+function unreadable(why: string): PmlError {
+  return new PmlError('invalid_argument', `The ranker's parameters cannot be read: ${why}`, {
+    hint: 'Run "pml train" to learn them anew from the stored traces.',
+  });
+}
