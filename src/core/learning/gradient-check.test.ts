@@ -87,7 +87,7 @@ test.each(SETS)(
     const { candidates, examples } = createTinyRanking({ dimension: DIMENSION });
     const model = modelOf(new WasmMultiplier(), names, options);
     const starts = model.parameters.map(({ values }) => values.slice());
-    const training = { random: createRandom(7), steps: 20, rate: 0.01 };
+    const training = { seed: 7, steps: 20, rate: 0.01 };
     const losses = [...trainRanker(model, candidates, examples, training)].map(({ loss }) => loss);
     for (const [k, { name, values }] of model.parameters.entries()) {
       const unmoved = [...values.keys()].filter((i) => values[i] === starts[k]![i]);

@@ -7,6 +7,8 @@ import { createParameter, type Parameter } from './rank-term.ts';
 
 const DEFAULTS = {
   heads: 4,
+  /** Slower than gates: few edges are soon learned by heart. */
+  pace: 1 / 30,
   /** Of attention, per cosine. */
   sharpness: 4,
 };
@@ -49,11 +51,10 @@ export class HyperedgeRound {
     random: Random,
     { aggregation = 'mean', heads = DEFAULTS.heads }: HyperedgeOptions = {},
   ) {
+    const square = { pace: DEFAULTS.pace, isHeld: true };
     this.#multiplier = multiplier;
-    this.#toEdges = new Projection(multiplier, `${name}.to_edges`, identity(columns), { isHeld: true });
-    this.#toListeners = new Projection(multiplier, `${name}.to_listeners`, identity(columns), {
-      isHeld: true,
-    });
+    this.#toEdges = new Projection(multiplier, `${name}.to_edges`, identity(columns), square);
+    this.#toListeners = new Projection(multiplier, `${name}.to_listeners`, identity(columns), square);
     if (aggregation === 'attention') {
       // A head sees a share of the columns, and so of the cosine.
       const sharpness = DEFAULTS.sharpness * heads;

@@ -25,7 +25,7 @@ export interface MessagePassingOptions extends HyperedgeOptions {
 /**
  * Candidates hear from what they belong together with: V -> E -> V over the hypergraph (Feng et al., "Hypergraph
  * Neural Networks", 2019), with a gated residual. With own states X = E W and heard messages M,
- * logit = scale sum_c (q U)_c (a_c X_c + b_c M_c). The gates a and b start at 0; U and W start equal, so that
+ * logit = scale sum_h (q U)_h . (a_h X_h + b_h M_h) over heads. The gates a and b start at 0; U and W start equal, so that
  * products of projections start near the cosine.
  */
 export class MessagePassingTerm implements RankTerm {
@@ -58,8 +58,8 @@ export class MessagePassingTerm implements RankTerm {
     this.#intents = new Projection(multiplier, `${name}.intents`, start, { pace });
     this.#candidates = new CandidateProjection(multiplier, `${name}.candidates`, start, { isSeparate, pace });
     this.#round = new HyperedgeRound(multiplier, name, columns, random, { aggregation, heads });
-    this.#own = new Gate(multiplier, `${name}.own_gate`, columns);
-    this.#heard = new Gate(multiplier, `${name}.heard_gate`, columns);
+    this.#own = new Gate(multiplier, `${name}.own_gate`, heads);
+    this.#heard = new Gate(multiplier, `${name}.heard_gate`, heads);
     this.parameters = [
       this.#intents.parameter,
       ...this.#candidates.parameters,
@@ -113,7 +113,10 @@ export class MessagePassingTerm implements RankTerm {
   }
 }
 
-/** Weighted dot products of all rows: sum_c gate_c Q_c S_c, Q [batch x columns], S [rows x columns]. */
+/**
+ * Weighted dot products of all rows: sum_h gate_h Q_h . S_h, Q [batch x columns], S [rows x columns]. A gate for
+ * each head and not for each column: with few runs more would be learned by heart.
+ */
 class Gate {
   readonly parameter: Parameter;
   readonly #multiplier: Multiplier<Floats>;
@@ -122,16 +125,19 @@ class Gate {
   #gated: Matrix<Floats> | undefined;
   #states: Matrix<Floats> | undefined;
 
-  constructor(multiplier: Multiplier<Floats>, name: string, columns: number) {
+  constructor(multiplier: Multiplier<Floats>, name: string, heads: number) {
     this.#multiplier = multiplier;
-    this.parameter = createParameter(multiplier, name, new Float32Array(columns), { isHeld: true });
+    this.parameter = createParameter(multiplier, name, new Float32Array(heads), { isHeld: true });
   }
 
   /** [batch x rows] */
   forward(queries: Matrix<Floats>, states: Matrix<Floats>): Matrix<Floats> {
     const gate = this.parameter.values;
+    const width = queries.columns / gate.length;
     const gated = { ...queries, values: queries.values.slice() };
-    for (let i = 0; i < gated.values.length; i++) gated.values[i]! *= gate[i % gate.length]!;
+    for (let i = 0; i < gated.values.length; i++) {
+      gated.values[i]! *= gate[Math.floor((i % queries.columns) / width)]!;
+    }
     [this.#queries, this.#gated, this.#states] = [queries, gated, states];
     return this.#multiplier.timesTransposed(gated, states);
   }
@@ -145,10 +151,11 @@ class Gate {
   backward(slopes: Matrix<Floats>): { queries: Matrix<Floats>; states: Matrix<Floats> } {
     const gate = this.parameter;
     const queries = this.#multiplier.times(slopes, this.#states!);
+    const width = queries.columns / gate.values.length;
     for (let i = 0; i < queries.values.length; i++) {
-      const column = i % gate.values.length;
-      gate.slopes[column]! += queries.values[i]! * this.#queries!.values[i]!;
-      queries.values[i]! *= gate.values[column]!;
+      const head = Math.floor((i % queries.columns) / width);
+      gate.slopes[head]! += queries.values[i]! * this.#queries!.values[i]!;
+      queries.values[i]! *= gate.values[head]!;
     }
     return { queries, states: this.#multiplier.transposedTimes(slopes, this.#gated!) };
   }

@@ -35,7 +35,7 @@ export interface SetAttentionOptions extends Partial<SetLimits> {
 /**
  * Each candidate looks at a set (the intent, what was used before, the past intents it succeeded for), and
  * K heads choose what to listen to. The query is a projection of [intent; candidate], and so is what the
- * outcome O is then met with: logit = scale u . (O * (q Wm + e Wn)) + v . O, where u and v start at 0. All
+ * outcome O is then met with: logit = scale sum_h u_h O_h . (q Wm + e Wn)_h + v . O, where u and v start at 0. All
  * projections start equal up to scale, so that products start near the cosine.
  */
 export class SetAttentionTerm implements RankTerm {
@@ -52,7 +52,8 @@ export class SetAttentionTerm implements RankTerm {
   readonly #keyKinds: Parameter;
   readonly #valueKinds: Parameter;
   readonly #attention: RaggedAttention;
-  /** u and v: [2 x columns] */
+  /** u: [heads], v: [columns] */
+  readonly #headGates: Parameter;
   readonly #outward: Parameter;
   /** Of the last forward pass: places of each example's best, the example of each, and what they looked at. */
   #best: readonly (readonly number[])[] = [];
@@ -103,7 +104,10 @@ export class SetAttentionTerm implements RankTerm {
       { isHeld: true },
     );
     this.#attention = new RaggedAttention(multiplier, 'set_attention.sharpness', heads, sharpness);
-    this.#outward = createParameter(multiplier, 'set_attention.outward', new Float32Array(2 * columns), {
+    this.#headGates = createParameter(multiplier, 'set_attention.head_gates', new Float32Array(heads), {
+      isHeld: true,
+    });
+    this.#outward = createParameter(multiplier, 'set_attention.outward', new Float32Array(columns), {
       isHeld: true,
     });
     this.parameters = [
@@ -114,6 +118,7 @@ export class SetAttentionTerm implements RankTerm {
       this.#keyKinds,
       this.#valueKinds,
       this.#attention.sharpness,
+      this.#headGates,
       this.#outward,
     ];
   }
@@ -133,16 +138,14 @@ export class SetAttentionTerm implements RankTerm {
     const queries = this.#queries.forwardSummed(own, candidates, places, this.#owners);
     this.#met = this.#matches.forwardSummed(own, candidates, places, this.#owners);
     this.#heard = this.#attention.forward(queries, keys, values, raggedLists(this.#set.lists));
-    const [heard, met, outward, columns] = [
-      this.#heard.values,
-      this.#met.values,
-      this.#outward.values,
-      this.#columns,
-    ];
+    const [heard, met, columns] = [this.#heard.values, this.#met.values, this.#columns];
+    const [gates, outward] = [this.#headGates.values, this.#outward.values];
+    const width = columns / gates.length;
     for (const [row, place] of places.entries()) {
       let logit = 0;
       for (let c = 0, at = row * columns; c < columns; c++, at++) {
-        logit += heard[at]! * (DEFAULTS.scale * outward[c]! * met[at]! + outward[columns + c]!);
+        const gate = DEFAULTS.scale * gates[Math.floor(c / width)]!;
+        logit += heard[at]! * (gate * met[at]! + outward[c]!);
       }
       logits[this.#owners[row]!]![place]! += logit;
     }
@@ -150,22 +153,20 @@ export class SetAttentionTerm implements RankTerm {
 
   backward({ examples }: RankBatch, slopes: readonly Floats[]): void {
     const { scale } = DEFAULTS;
-    const [heard, met, outward, columns] = [
-      this.#heard!.values,
-      this.#met!.values,
-      this.#outward.values,
-      this.#columns,
-    ];
-    const ofOutward = this.#outward.slopes;
+    const [heard, met, columns] = [this.#heard!.values, this.#met!.values, this.#columns];
+    const [gates, outward] = [this.#headGates, this.#outward];
+    const width = columns / gates.values.length;
     const ofHeard = this.#multiplier.floats(heard.length);
     const ofMet = this.#multiplier.floats(met.length);
     for (const [row, place] of this.#best.flat().entries()) {
       const slope = slopes[this.#owners[row]!]![place]!;
       for (let c = 0, at = row * columns; c < columns; c++, at++) {
-        ofOutward[c]! += slope * scale * heard[at]! * met[at]!;
-        ofOutward[columns + c]! += slope * heard[at]!;
-        ofHeard[at] = slope * (scale * outward[c]! * met[at]! + outward[columns + c]!);
-        ofMet[at] = slope * scale * outward[c]! * heard[at]!;
+        const head = Math.floor(c / width);
+        const gate = scale * gates.values[head]!;
+        gates.slopes[head]! += slope * scale * heard[at]! * met[at]!;
+        outward.slopes[c]! += slope * heard[at]!;
+        ofHeard[at] = slope * (gate * met[at]! + outward.values[c]!);
+        ofMet[at] = slope * gate * heard[at]!;
       }
     }
     const rows = this.#owners.length;
