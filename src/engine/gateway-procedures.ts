@@ -1,3 +1,4 @@
+import type { Plan } from '../core/vocabulary/plan.ts';
 import type { Caller, CapabilityCall, CodeCall, CodeRun, Gateway, WorkflowResult } from './gateway.ts';
 import type { GraphReport } from './graph/graph-report.ts';
 import type { RebuildProgress, RebuiltGraph } from './graph/graph-shelf.ts';
@@ -15,12 +16,20 @@ import { findRun, type RunInQuestion, recentRuns, waitingRuns } from './runs-in-
 /** Where to send the browser; `done` when nobody has to be sent. */
 export type LoginStep = { readonly done: true } | { readonly done: false; readonly authorizationUrl: string };
 
+export interface WorkflowCall {
+  readonly plan: Plan;
+  readonly intent: string | null;
+  readonly runId: string;
+}
+
 /** What a command asks of the gateway, which may run in another process: data in, data out. */
 export interface GatewayClient
-  extends Pick<Gateway, 'servers' | 'stats' | 'searchTools' | 'settleApproval' | 'restart'> {
+  extends Pick<Gateway, 'servers' | 'stats' | 'searchTools' | 'settleApproval' | 'editCall' | 'restart'> {
   /** For a person in a terminal: no client to ask, no session. */
   runCode(call: CodeCall, signal?: AbortSignal): Promise<CodeRun>;
   runCapability(call: CapabilityCall, signal?: AbortSignal): Promise<CodeRun>;
+  /** Under a run id of the caller's choice, so that it can be looked at meanwhile. */
+  runWorkflow(call: WorkflowCall, signal?: AbortSignal): Promise<WorkflowResult>;
   /** What a person decided about may go on. */
   resumeRun(runId: string, signal?: AbortSignal): Promise<WorkflowResult>;
   abortRun(runId: string): Promise<WorkflowResult>;
@@ -51,6 +60,7 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   searchTools: true,
   runCode: true,
   runCapability: true,
+  runWorkflow: true,
   resumeRun: true,
   abortRun: true,
   capabilities: true,
@@ -68,6 +78,7 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   recentRuns: true,
   findRun: true,
   settleApproval: true,
+  editCall: true,
   restart: true,
   logs: true,
   loginStart: true,
@@ -78,6 +89,7 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
 const terminal = (signal?: AbortSignal): Caller => ({
   sessionId: null,
   isAtTerminal: true,
+  isPerson: true,
   ...(signal && { signal }),
 });
 
@@ -111,6 +123,9 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     searchTools: (query) => gateway.searchTools(query),
     runCode: cancellable((call, signal) => gateway.executeCode(call, terminal(signal))),
     runCapability: cancellable((call, signal) => gateway.executeCapability(call, terminal(signal))),
+    runWorkflow: cancellable(({ plan, intent, runId }, signal) =>
+      gateway.executeWorkflow(plan, intent, terminal(signal), runId),
+    ),
     resumeRun: cancellable((runId, signal) => gateway.continueRun(runId, 'resume', terminal(signal))),
     abortRun: (runId) => gateway.continueRun(runId, 'abort', terminal()),
     capabilities: () => gateway.capabilities.list(),
@@ -128,6 +143,7 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     recentRuns: (limit) => recentRuns(gateway.store, limit),
     findRun: (runId) => findRun(gateway.store, runId),
     settleApproval: (...decision) => gateway.settleApproval(...decision),
+    editCall: (runId, edit) => gateway.editCall(runId, edit),
     restart: (server) => gateway.restart(server),
     logs: async (server) => gateway.logs(server),
 

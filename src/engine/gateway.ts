@@ -35,6 +35,8 @@ export interface Caller {
   readonly onProgress?: (progress: UpstreamProgress) => void;
   /** Tells a person at once what is asked: nobody can answer while the call waits. */
   readonly isAtTerminal?: boolean;
+  /** A person's doing, by terminal or API: decides where an agent may only ask. */
+  readonly isPerson?: boolean;
 }
 
 export interface SearchQuery {

@@ -131,7 +131,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(await message('pml_execute', { tool: 'bench:ecco', arguments: {} })).toMatch(/bench:ecco/);
     expect(await message('pml_execute_workflow', {})).toMatch(/either workflow, or run_id/);
     expect(await message('pml_execute_workflow', { workflow: { tasks: [{}] } })).toMatch(
-      /workflow\.tasks\.0\.id: /,
+      /workflow\.tasks\[0\]\.id is missing/,
     );
     expect(await message('pml_execute_workflow', { run_id: 'x', action: 'stop' })).toMatch(/action: .*abort/);
   });
@@ -264,6 +264,44 @@ describe.each(ERAS)('the five tools, %s', (era) => {
       isError: true,
       structuredContent: { error: { code: 'invalid_argument' } },
     });
+  });
+
+  test('[FLOW-28] an agent goes on or plans anew after a layer, and cannot settle what it asks for', async () => {
+    const { client, gateway } = await open({ era });
+    const call = (args: JsonObject) => callTool(client, 'pml_execute_workflow', args);
+    const workflow = {
+      decide: 'layers',
+      tasks: [
+        { id: 'a', tool: 'bench:count' },
+        { id: 'b', tool: 'bench:echo', arguments: { n: '${a.count}' } },
+        { id: 'c', tool: 'bench:delete_all', arguments: { path: '${b.echoed.n}' } },
+      ],
+    };
+    const first = (await call({ workflow })).structuredContent;
+    expect(first).toMatchObject({
+      status: 'decision_required',
+      next: ['b'],
+      how_to_go_on: { replan: expect.any(String) },
+    });
+    const run = { run_id: first.run_id };
+    expect((await call({ ...run, action: 'continue' })).structuredContent).toMatchObject({ next: ['c'] });
+    const asked = (await call({ ...run, action: 'continue' })).structuredContent;
+    expect(asked).toMatchObject({
+      status: 'approval_required',
+      approvals: [{ tool: 'bench:delete_all', arguments: { path: 3 }, state: 'pending' }],
+    });
+    for (const action of ['approve', 'edit', 'settle']) {
+      expect(await call({ ...run, action })).toMatchObject({ isError: true });
+    }
+    for (const tool of ['pml:approve', 'pml_approve', 'pml:edit']) {
+      expect(await callTool(client, 'pml_execute', { tool, arguments: run })).toMatchObject({
+        isError: true,
+      });
+    }
+    const pending = await gateway.store.approvals.list({ runId: String(run.run_id), state: 'pending' });
+    expect(pending).toHaveLength(1);
+    const replanned = (await call({ ...run, action: 'replan' })).structuredContent;
+    expect(replanned).toMatchObject({ status: 'aborted', executed: ['bench:count', 'bench:echo'] });
   });
 
   test('[MCP-11] a result that is too large is a preview, and can be read whole', async () => {

@@ -23,11 +23,11 @@ export async function continueWorkflow(
   caller: Caller,
 ): Promise<WorkflowResult> {
   const { ports } = scope;
+  const { isPerson = false } = caller;
   const decided = (chosen: WorkflowAction) =>
     recordDecision(ports, {
       runId: run.id,
-      // Whoever has a session is an agent; people come by terminal and API.
-      eventType: caller.sessionId === null ? 'hil_decision' : 'ail_decision',
+      eventType: isPerson ? 'hil_decision' : 'ail_decision',
       data: { action: chosen },
     });
   switch (action) {
@@ -42,7 +42,8 @@ export async function continueWorkflow(
       await decided(action);
       return await resumeRun(scope, drives, run.id, caller, true);
     case 'resume':
-      return await resumeRun(scope, drives, run.id, caller);
+      // A person who takes the run up has seen where it stands.
+      return await resumeRun(scope, drives, run.id, caller, isPerson);
   }
 }
 

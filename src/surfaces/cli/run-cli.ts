@@ -15,6 +15,7 @@ import { serveCommand } from './commands/serve.ts';
 import { serversCommand } from './commands/servers.ts';
 import { stdioCommand } from './commands/stdio.ts';
 import { traceCommand } from './commands/trace.ts';
+import { workflowCommand } from './commands/workflow.ts';
 import type { System } from './system.ts';
 
 const COMMANDS: readonly CommandModule[] = [
@@ -24,6 +25,7 @@ const COMMANDS: readonly CommandModule[] = [
   serversCommand,
   searchCommand,
   runCommand,
+  workflowCommand,
   runsCommand,
   traceCommand,
   capabilityCommand,

@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
-import type { CommandModule, Terminal } from '../command.ts';
+import type { CommandModule } from '../command.ts';
 import { parseCount, parseObject } from '../parse-option.ts';
+import { readInput } from '../read-input.ts';
 import type { GlobalOptions } from '../system.ts';
-import { type Source, tellRun } from '../tell-run.ts';
+import { tellRun } from '../tell-run.ts';
 import { withGateway } from '../with-gateway.ts';
 
 interface RunOptions extends GlobalOptions {
@@ -31,27 +30,15 @@ export const runCommand: CommandModule = (program, context) => {
     .option('--timeout <ms>', 'how long it may take', parseCount)
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, { intent, args, timeout, ...options }: RunOptions) => {
-      const source = await readSource(file, context.terminal);
+      const { text: code, ...named } = await readInput(file, context.terminal, 'TypeScript');
       const call = {
-        code: source.code,
+        code,
         ...(args && { arguments: args }),
         ...(intent !== undefined && { intent }),
         ...(timeout !== undefined && { timeoutMs: timeout }),
       };
       await withGateway(context, options, 'run', async (gateway) =>
-        tellRun(context, await gateway.runCode(call), options, source),
+        tellRun(context, await gateway.runCode(call), options, { ...named, code }),
       );
     });
 };
-
-async function readSource(file: string, terminal: Terminal): Promise<Source> {
-  if (file === '-') return { file: 'stdin', code: (await Array.fromAsync(terminal.input())).join('') };
-  try {
-    return { file, code: await readFile(file, 'utf8') };
-  } catch (cause) {
-    throw new PmlError('not_found', `Cannot read ${file}: ${(cause as Error).message}`, {
-      hint: 'Name a file with TypeScript, or - to read it from stdin.',
-      cause,
-    });
-  }
-}

@@ -1,17 +1,16 @@
 import { userInfo } from 'node:os';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { WorkflowResult } from '../../../engine/gateway.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
-import type { Approval } from '../../../engine/ports.ts';
+import type { Approval, JsonObject } from '../../../engine/ports.ts';
 import type { RunInQuestion } from '../../../engine/runs-in-question.ts';
 import { askedFor } from '../asked-for.ts';
-import type { CommandContext, CommandModule } from '../command.ts';
+import type { CommandModule } from '../command.ts';
 import { confirmed } from '../confirmed.ts';
-import { parseCount } from '../parse-option.ts';
+import { parseCount, parseObject } from '../parse-option.ts';
 import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
-import { tellApproval, tellError, tellValue } from '../tell-run.ts';
+import { tellWorkflow } from '../tell-workflow.ts';
 import { withGateway } from '../with-gateway.ts';
 
 interface ListOptions extends GlobalOptions {
@@ -21,6 +20,12 @@ interface ListOptions extends GlobalOptions {
 
 interface DecideOptions extends GlobalOptions {
   readonly yes?: boolean;
+  readonly task?: string;
+}
+
+interface EditOptions extends GlobalOptions {
+  readonly task?: string;
+  readonly args: JsonObject;
 }
 
 const DECISIONS = {
@@ -65,12 +70,13 @@ export const runsCommand: CommandModule = (program, context) => {
       .command(name)
       .argument('<id>', 'id of the run')
       .description(does)
+      .option('--task <id>', 'only what this task of the run asks for')
       .option('--yes', 'decide without asking again')
       .addHelpText('after', `\nExample:\n  $ pml runs ${name} 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11`)
       .action((id: string, options: DecideOptions) =>
         withGateway(context, options, 'runs', async (gateway) => {
           const run = await known(gateway, id);
-          const asked = run.approvals.filter(isPending);
+          const asked = askedBy(run, options.task);
           if (asked.length === 0) throw nothingToDecide(id);
           // On stderr, so that a pipe still gets nothing but the result.
           terminal.err(`${asked.map(askedFor).join('\n')}\n`);
@@ -91,6 +97,31 @@ export const runsCommand: CommandModule = (program, context) => {
   }
 
   runs
+    .command('edit')
+    .argument('<id>', 'id of the run')
+    .description('put other arguments in place of those of a call that waits; it is asked about anew')
+    .requiredOption('--args <json>', 'the arguments it shall have', parseObject)
+    .option('--task <id>', 'which task, when several wait')
+    .addHelpText(
+      'after',
+      `\nExample:\n  $ pml runs edit 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11 --args '{"path": "b.txt"}'`,
+    )
+    .action((id: string, { task, args, ...options }: EditOptions) =>
+      withGateway(context, options, 'runs', async (gateway) => {
+        await known(gateway, id);
+        const by = userInfo().username;
+        const approval = await gateway.editCall(id, {
+          arguments: args,
+          by,
+          ...(task !== undefined && { task }),
+        });
+        const run = await known(gateway, id);
+        if (options.json) terminal.out(`${JSON.stringify(runToWire(run))}\n`);
+        else terminal.out(`${askedFor(approval)}\nApprove it with "pml runs approve ${id}".\n`);
+      }),
+    );
+
+  runs
     .command('resume')
     .argument('<id>', 'id of the run')
     .description('go on with a run that was approved')
@@ -106,12 +137,13 @@ export const runsCommand: CommandModule = (program, context) => {
   runs
     .command('abort')
     .argument('<id>', 'id of the run')
-    .description('give a run up that waits; what it did so far stays done')
+    .description('give a run up that is not over; what it did so far stays done')
     .addHelpText('after', '\nExample:\n  $ pml runs abort 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11')
     .action((id: string, options: GlobalOptions) =>
       withGateway(context, options, 'runs', async (gateway) => {
         const { run } = await known(gateway, id);
-        if (run && run.status !== 'paused') throw ended(id, run.status);
+        const isOver = run && run.status !== 'paused' && run.status !== 'running';
+        if (isOver) throw ended(id, run.status);
         // What is still asked is refused by this person; giving up alone would be told as the agent's doing.
         await gateway.settleApproval(id, 'rejected', userInfo().username);
         const aborted = await gateway.abortRun(id);
@@ -121,25 +153,6 @@ export const runsCommand: CommandModule = (program, context) => {
       }),
     );
 };
-
-/** What a run gave that went on; one task alone is told by its value. */
-function tellWorkflow(
-  { terminal, fail }: CommandContext,
-  result: WorkflowResult,
-  options: GlobalOptions,
-): void {
-  const { status, runId, results, approvals, error } = result;
-  if (status !== 'success') fail();
-  if (options.json) {
-    terminal.out(`${JSON.stringify(workflowToWire(result))}\n`);
-    return;
-  }
-  if (error) tellError(terminal, error, null);
-  if (status === 'approval_required') tellApproval(terminal, runId, approvals.filter(isPending));
-  if (status !== 'success') return;
-  const states = Object.values(results) as { readonly result?: unknown }[];
-  tellValue(terminal, states.length === 1 ? states[0]?.result : results);
-}
 
 function ended(id: string, status: string): PmlError {
   return new PmlError('store_conflict', `Run ${id} does not wait any more: it is ${status}`, {
@@ -157,6 +170,14 @@ function nothingToDecide(id: string): PmlError {
   return new PmlError('store_conflict', `Nothing of run ${id} waits for a decision`, {
     hint: `See who decided with "pml runs show ${id}".`,
   });
+}
+
+/** What waits for a decision: of the whole run, or of one task or item of it. */
+function askedBy({ run, approvals }: RunInQuestion, task: string | undefined): Approval[] {
+  const pending = approvals.filter(isPending);
+  if (task === undefined) return pending;
+  const state = run?.tasks[task] as { readonly approval_id?: string } | undefined;
+  return pending.filter(({ id }) => id === state?.approval_id);
 }
 
 function isPending({ state }: Approval): boolean {

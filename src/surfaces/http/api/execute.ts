@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { Caller, CodeRun, Gateway, ToolRun } from '../../../engine/gateway.ts';
+import type { Caller, Gateway } from '../../../engine/gateway.ts';
 import { codeRunToWire, toolRunToWire } from '../../../engine/gateway-wire.ts';
 import { readBody } from './read-body.ts';
 
@@ -43,7 +43,7 @@ export function executeRoutes(api: Hono, gateway: Gateway): void {
 
 /** A program with the token: it has no session, and what it no longer waits for is cancelled. */
 export function callerOf(context: Context): Caller {
-  return { sessionId: null, signal: context.req.raw.signal };
+  return { sessionId: null, signal: context.req.raw.signal, isPerson: true };
 }
 
 export function callOf({ timeout_ms: timeoutMs, intent, arguments: args }: z.infer<typeof CALL>) {
@@ -55,7 +55,7 @@ export function callOf({ timeout_ms: timeoutMs, intent, arguments: args }: z.inf
 }
 
 /** A run as it is told, with the way on where it waits for a person. */
-export function told<T extends { status: (ToolRun | CodeRun)['status']; run_id: string }>(run: T) {
+export function told<T extends { status: string; run_id: string }>(run: T) {
   if (run.status !== 'approval_required') return run;
   const at = `POST /api/runs/${run.run_id}`;
   return {

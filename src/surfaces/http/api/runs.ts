@@ -1,12 +1,29 @@
 import type { Context, Hono } from 'hono';
+import { z } from 'zod';
+import { planFromWire } from '../../../core/vocabulary/plan-from-wire.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
 import { findRun, type RunInQuestion, recentRuns } from '../../../engine/runs-in-question.ts';
-import { callerOf } from './execute.ts';
+import { callerOf, told } from './execute.ts';
 import { countParameter } from './parameters.ts';
+import { readBody } from './read-body.ts';
 
 const DEFAULTS = { limit: 50, maxLimit: 500 };
+
+/** Absent: all that wait. */
+const SETTLE = z.strictObject({ approval_ids: z.array(z.string()).optional() });
+const EDIT = z.strictObject({
+  /** Absent: the only one that waits. */
+  task: z.string().optional(),
+  arguments: z.record(z.string(), z.unknown()),
+});
+const WORKFLOW = z.strictObject({
+  workflow: z.looseObject({}),
+  intent: z.string().min(1).optional(),
+  /** Whoever asks again with it gets the same run. */
+  run_id: z.string().min(1).max(200).optional(),
+});
 
 export function runRoutes(api: Hono, gateway: Gateway): void {
   const known = async (runId: string): Promise<RunInQuestion> => {
@@ -17,7 +34,8 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
   const settle = (decision: 'approved' | 'rejected') => async (context: Context) => {
     const runId = context.req.param('id') ?? '';
     await known(runId);
-    if (!(await gateway.settleApproval(runId, decision, deciderOf(context)))) {
+    const { approval_ids: ids } = await readBody(context, SETTLE);
+    if (!(await gateway.settleApproval(runId, decision, deciderOf(context), ids))) {
       throw new PmlError('store_conflict', `Nothing of run ${runId} waits for a decision any more`, {
         hint: 'See who decided with GET /api/runs/:id.',
       });
@@ -29,6 +47,21 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
     return context.json(workflowToWire(await gateway.continueRun(runId, action, callerOf(context))));
   };
 
+  const edit = async (context: Context) => {
+    const runId = context.req.param('id') ?? '';
+    await known(runId);
+    const { task, arguments: args } = await readBody(context, EDIT);
+    const by = deciderOf(context);
+    await gateway.editCall(runId, { arguments: args, by, ...(task !== undefined && { task }) });
+    return context.json(runToWire(await known(runId)));
+  };
+
+  api.post('/workflows', async (context) => {
+    const { workflow, intent, run_id: runId } = await readBody(context, WORKFLOW);
+    const plan = planFromWire(workflow);
+    const made = await gateway.executeWorkflow(plan, intent ?? null, callerOf(context), runId);
+    return context.json(told(workflowToWire(made)));
+  });
   api.get('/runs', async (context) => {
     const limit = countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit);
     return context.json({ runs: (await recentRuns(gateway.store, limit)).map(runToWire) });
@@ -36,6 +69,7 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
   api.get('/runs/:id', async (context) => context.json(runToWire(await known(context.req.param('id')))));
   api.post('/runs/:id/approve', settle('approved'));
   api.post('/runs/:id/reject', settle('rejected'));
+  api.post('/runs/:id/edit', edit);
   api.post('/runs/:id/resume', goOn('resume'));
   api.post('/runs/:id/abort', goOn('abort'));
 }

@@ -1,33 +1,34 @@
 import { z } from 'zod';
-import type { Plan, Task } from '../../../core/vocabulary/plan.ts';
+import { planFromWire } from '../../../core/vocabulary/plan-from-wire.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { WorkflowResult } from '../../../engine/gateway.ts';
-import type { Approval, JsonObject } from '../../../engine/ports.ts';
+import type { JsonObject } from '../../../engine/ports.ts';
 import type { Shrink } from '../results/shrink.ts';
 import { answer, errorToWire, failure } from './answer.ts';
 import { metaTool } from './meta-tool.ts';
 import { approvalToWire, howToSettle } from './wire.ts';
 
-const TASK = z.looseObject({
-  id: z.string().min(1),
-  tool: z.string().optional(),
-  capability: z.string().optional(),
-  code: z.string().optional(),
-  arguments: z.preprocess(fromJson, z.looseObject({}).default({})),
-  depends_on: z.array(z.string()).default([]),
-});
-const WORKFLOW = z.object({ tasks: z.array(TASK).min(1) });
+/** After a layer of a workflow whose agent decides. */
+const HOW_TO_GO_ON = {
+  continue: 'action "continue" runs the next layer',
+  replan: 'action "replan" ends the run; give what it says is executed to pml_suggest',
+};
 
 export const executeWorkflow = metaTool(
   {
     name: 'pml_execute_workflow',
     title: 'Execute a workflow',
     description:
-      'Run several tools in one go: independent tasks in parallel, results handed on with "${id.path}". `workflow`: {tasks: [{id, tool, arguments, depends_on}]}. Or carry on a run: `run_id` and `action`.',
+      'Run several tools in one go: independent tasks in parallel, results handed on with "${id.path}". A task may have when, for_each (a list; "${item}"), retry, timeout_ms. Or carry on a run: `run_id` and `action`.',
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   },
   z.object({
-    workflow: z.looseObject({}).optional().describe('{tasks: [{id, tool, arguments, depends_on}]}'),
+    workflow: z
+      .looseObject({})
+      .optional()
+      .describe(
+        '{tasks: [{id, tool | capability | code, arguments, depends_on}], decide: "layers" to stop after each}',
+      ),
     run_id: z.string().min(1).optional(),
     action: z.enum(['status', 'continue', 'replan', 'resume', 'abort']).optional(),
     intent: z.string().min(1).optional().describe('Why, in plain words'),
@@ -41,49 +42,11 @@ export const executeWorkflow = metaTool(
     }
     const result =
       run_id === undefined
-        ? await gateway.executeWorkflow(readPlan(workflow), intent ?? null, caller)
+        ? await gateway.executeWorkflow(planFromWire(workflow), intent ?? null, caller)
         : await gateway.continueRun(run_id, action ?? 'status', caller);
     return toAnswer(result, shrink);
   },
 );
-
-function readPlan(workflow: unknown): Plan {
-  const checked = WORKFLOW.safeParse(workflow);
-  if (!checked.success) {
-    const problems = checked.error.issues.map(
-      ({ path, message }) => `workflow.${path.join('.')}: ${message}`,
-    );
-    throw new PmlError('invalid_argument', problems.join('; '), {
-      hint: 'For example {"tasks": [{"id": "a", "tool": "filesystem:read_file", "arguments": {"path": "/tmp/a.txt"}}]}.',
-    });
-  }
-  return { tasks: checked.data.tasks.map(toTask), inputs: [] };
-}
-
-function fromJson(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
-}
-
-function toTask({
-  depends_on: dependsOn,
-  arguments: args,
-  id,
-  tool,
-  capability,
-  code,
-}: z.infer<typeof TASK>): Task {
-  const bodies = Object.entries({ tool, capability, code }).filter(([, body]) => body !== undefined);
-  if (bodies.length !== 1) {
-    throw new PmlError('invalid_argument', `Task "${id}" must have exactly one of tool, capability and code`);
-  }
-  const body = Object.fromEntries(bodies) as { tool: string } | { capability: string } | { code: string };
-  return { id, arguments: args, dependsOn, ...body };
-}
 
 function toAnswer(result: WorkflowResult, shrink: Shrink): JsonObject {
   const links: JsonObject[] = [];
@@ -103,6 +66,8 @@ function toAnswer(result: WorkflowResult, shrink: Shrink): JsonObject {
     layers: result.layers,
     approvals: result.approvals.map(approvalToWire),
     ...(result.error && { error: errorToWire(result.error) }),
+    ...(result.next && { next: result.next, how_to_go_on: HOW_TO_GO_ON }),
+    ...(result.executed && { executed: result.executed }),
   };
   if (result.status === 'error') return failure(facts, links);
   const waits = result.status === 'approval_required' ? { how_to_settle: howToSettle(result.runId) } : {};
@@ -111,10 +76,6 @@ function toAnswer(result: WorkflowResult, shrink: Shrink): JsonObject {
 
 function stateToWire(state: unknown, show: (value: unknown) => unknown): unknown {
   if (typeof state !== 'object' || state === null) return show(state);
-  const { result, approval, ...rest } = state as { result?: unknown; approval?: Approval };
-  return {
-    ...rest,
-    ...(result !== undefined && { result: show(result) }),
-    ...(approval && { approval: approvalToWire(approval) }),
-  };
+  const { result, ...rest } = state as { result?: unknown };
+  return { ...rest, ...(result !== undefined && { result: show(result) }) };
 }

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import type { Plan } from '../../../core/vocabulary/plan.ts';
+import { planFromWire } from '../../../core/vocabulary/plan-from-wire.ts';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import type { JsonObject } from '../../../engine/ports.ts';
+import type { CommandModule } from '../command.ts';
+import { parseObject } from '../parse-option.ts';
+import { readInput } from '../read-input.ts';
+import type { GlobalOptions } from '../system.ts';
+import { tellWorkflow } from '../tell-workflow.ts';
+import { watchWorkflow } from '../watch-workflow.ts';
+import { withGateway } from '../with-gateway.ts';
+
+interface RunOptions extends GlobalOptions {
+  readonly intent?: string;
+  readonly args?: JsonObject;
+}
+
+const EXAMPLES = `
+Example:
+  $ pml workflow run tidy.json --intent "tidy the notes"
+  $ pml suggest "read the notes" --json | jq .plan | pml workflow run - --args '{"path": "notes"}'
+
+A workflow is {"tasks": [{"id": "a", "tool": "filesystem:read_file", "arguments": {"path": "notes.txt"}},
+{"id": "b", "code": "return deps.a.length", "depends_on": ["a"]}]}. See docs/workflows.md.`;
+
+export const workflowCommand: CommandModule = (program, context) => {
+  const workflow = program.command('workflow').description('run plans of several tasks');
+  workflow
+    .command('run')
+    .argument('<file>', 'JSON; - for stdin')
+    .description('run a plan: independent tasks in parallel, safe to interrupt')
+    .option('--intent <text>', 'what it is for: runs are found and learned from by it')
+    .option('--args <json>', 'values of its inputs', parseObject)
+    .addHelpText('after', EXAMPLES)
+    .action(async (file: string, { intent, args, ...options }: RunOptions) => {
+      const plan = await readPlan(file, args, context.terminal);
+      const call = { plan, intent: intent ?? null, runId: randomUUID() };
+      await withGateway(context, options, 'workflow', async (gateway) => {
+        const running = gateway.runWorkflow(call);
+        const made = options.json
+          ? await running
+          : await watchWorkflow(context.terminal, gateway, call.runId, running);
+        const stored = await gateway.findRun(call.runId);
+        tellWorkflow(context, made, options, stored?.run?.plan);
+      });
+    });
+};
+
+async function readPlan(
+  file: string,
+  args: JsonObject | undefined,
+  terminal: Parameters<typeof readInput>[1],
+): Promise<Plan> {
+  const { file: name, text } = await readInput(file, terminal, 'a workflow as JSON');
+  let wire: unknown;
+  try {
+    wire = JSON.parse(text);
+  } catch (cause) {
+    throw new PmlError('invalid_argument', `${name} is no JSON: ${(cause as Error).message}`, { cause });
+  }
+  const plan = planFromWire(wire);
+  return args ? { ...plan, arguments: { ...plan.arguments, ...args } } : plan;
+}
