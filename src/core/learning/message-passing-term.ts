@@ -4,7 +4,13 @@ import { CandidateProjection } from './candidate-projection.ts';
 import { type HyperedgeOptions, HyperedgeRound, type Listener } from './hyperedge-round.ts';
 import { addTo, Projection, randomStart, stackRows } from './projection.ts';
 import { columnsFor } from './ragged-attention.ts';
-import { createParameter, type Parameter, type RankBatch, type RankTerm } from './rank-term.ts';
+import {
+  createParameter,
+  type Parameter,
+  type RankBatch,
+  type RankedCandidates,
+  type RankTerm,
+} from './rank-term.ts';
 
 const DEFAULTS = {
   hidden: 64,
@@ -38,6 +44,7 @@ export class MessagePassingTerm implements RankTerm {
   readonly #heard: Gate;
   /** Of the last forward pass: for each example the row of messages that each candidate hears, [candidates]. */
   #hears: readonly Int32Array[] = [];
+  #prepared: { candidates: RankedCandidates; states: Matrix<Floats> } | undefined;
 
   constructor(
     multiplier: Multiplier<Floats>,
@@ -69,7 +76,11 @@ export class MessagePassingTerm implements RankTerm {
     ];
   }
 
-  forward({ examples, candidates }: RankBatch, logits: readonly Floats[]): void {
+  prepare(candidates: RankedCandidates): void {
+    this.#prepared = { candidates, states: this.#project(candidates) };
+  }
+
+  forward({ examples, candidates, random }: RankBatch, logits: readonly Floats[]): void {
     const edges = examples.find((example) => example.edges)?.edges ?? [];
     const { listeners, hears } = listenersOf(
       edges,
@@ -83,7 +94,8 @@ export class MessagePassingTerm implements RankTerm {
       candidates.vectors.columns,
     );
     const queries = this.#intents.forward(intents);
-    const states = this.#candidates.forward(candidates, [...Array(candidates.size).keys()]);
+    const isPrepared = !random && this.#prepared?.candidates === candidates;
+    const states = isPrepared ? this.#prepared!.states : this.#project(candidates);
     const messages = this.#round.forward(states, edges, listeners);
     const own = this.#own.forward(queries, states);
     const heard = this.#heard.forward(queries, messages);
@@ -110,6 +122,11 @@ export class MessagePassingTerm implements RankTerm {
     addTo(ofOwn.states.values, this.#round.backward(ofHeard.states, candidates.size).values);
     this.#intents.backward(ofOwn.queries);
     this.#candidates.backward(ofOwn.states);
+  }
+
+  /** [candidates x columns] */
+  #project(candidates: RankedCandidates): Matrix<Floats> {
+    return this.#candidates.forward(candidates, [...Array(candidates.size).keys()]);
   }
 }
 

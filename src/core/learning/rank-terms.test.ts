@@ -147,6 +147,15 @@ test('[RANK-7] an edge that is hidden from a query says nothing to it, and goes 
   }
 });
 
+test('[RANK-10] a model that is prepared gives the same logits', () => {
+  const { candidates, examples } = createTinyRanking({ dimension: DIMENSION });
+  const model = modelOf(TERM_NAMES);
+  for (const { values } of model.parameters) for (let i = 0; i < values.length; i++) values[i]! += 0.05;
+  const before = model.forward({ candidates, examples });
+  for (const term of model.terms) term.prepare?.(candidates);
+  expect(model.forward({ candidates, examples })).toEqual(before);
+});
+
 function expectLearned(
   name: TermName,
   candidates: Candidates,
