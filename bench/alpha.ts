@@ -13,6 +13,7 @@ import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts'
 import { applyTraces } from '../src/core/graph/apply-trace.ts';
 import { localAlpha } from '../src/core/graph/local-alpha.ts';
 import { TypedGraph } from '../src/core/graph/typed-graph.ts';
+import { mean } from '../src/core/learning/metrics.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import type { ToolId } from '../src/core/vocabulary/ids.ts';
 import type { TraceEvent } from '../src/core/vocabulary/trace-event.ts';
@@ -20,7 +21,6 @@ import { graphForSearch } from '../src/engine/graph/graph-for-search.ts';
 import { type SearchGraph, search } from '../src/engine/search.ts';
 import { type DataSet, findDataSets, readDataSet, type Task } from '../src/evaluation/data-set.ts';
 import { type Fold, foldsOf } from '../src/evaluation/folds.ts';
-import { mean } from '../src/evaluation/metrics.ts';
 import { type NextCase, nextCases } from '../src/evaluation/next-steps.ts';
 import { type EvaluationPorts, openWorkbench, type Workbench } from '../src/evaluation/workbench.ts';
 import type { BenchReport, BenchRow } from './run.ts';
