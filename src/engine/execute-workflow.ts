@@ -7,7 +7,7 @@ import type { OpenDrives } from './workflow/open-drives.ts';
 import { openRun, type WorkflowRequest } from './workflow/open-run.ts';
 import { resumeRun } from './workflow/resume-run.ts';
 
-/** Checks the whole plan, writes the run down, and runs it until it is over or waits. */
+/** Checks the whole plan, then runs it until it is over or waits. */
 export async function executeWorkflow(
   scope: CodeScope,
   drives: OpenDrives,
@@ -16,8 +16,8 @@ export async function executeWorkflow(
 ): Promise<WorkflowResult> {
   const plan = withUsedTasks(request.plan);
   const targets = await checkPlan(scope, plan);
-  const lease = drives.newLease();
-  const run = await openRun(scope.ports, { ...request, plan }, lease, caller);
+  const run = await openRun(scope.ports, { ...request, plan }, caller);
   if (!run) return await resumeRun(scope, drives, request.runId ?? '', caller);
-  return await driveRun(scope, drives, { run, lease, plan, targets, goesOn: false }, caller);
+  const begin = { run, lease: drives.newLease(), plan, targets, isStored: false, goesOn: false };
+  return await driveRun(scope, drives, begin, caller);
 }

@@ -253,9 +253,11 @@ test('[FLOW-20] where the plan says so the agent decides after each layer: go on
 test('[FLOW-21] what tasks did, what people decided and what the agent decided is kept with the run', async () => {
   const { gateway, store, run } = await office();
   const { runId } = await run([read('a', 'a'), write('b', 'b'), write('c', 'c')]);
+  await gateway.settled();
   await gateway.editCall(runId, { task: 'b', arguments: { path: 'x' }, by: 'ana' });
   await approve(gateway, runId);
   await gateway.continueRun(runId, 'continue', AGENT);
+  await gateway.settled();
   const kept = await store.episodes.list(runId);
   expect(
     kept.map(({ eventType, taskId, data }) => [

@@ -57,10 +57,12 @@ export function createMemoryRunStore(runs: Map<string, LeasedRun>): WorkflowRunS
       const kept = structuredClone(tasks);
       runs.set(id, { ...held, run: { ...held.run, tasks: { ...held.run.tasks, ...kept } } });
     },
-    async release(id, owner, status) {
+    async release(id, owner, status, tasks = {}) {
       const held = heldRun(id, owner);
       if (!held) return false;
-      const run = { ...held.run, status, version: held.run.version + 1, updatedAt: new Date() };
+      const kept = { ...held.run.tasks, ...structuredClone(tasks) };
+      const version = held.run.version + 1;
+      const run = { ...held.run, status, tasks: kept, version, updatedAt: new Date() };
       runs.set(id, { run, ...heldBy(undefined) });
       return true;
     },

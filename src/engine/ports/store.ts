@@ -235,8 +235,13 @@ export interface WorkflowRunStore {
   renew(id: string, lease: RunLease): Promise<boolean>;
   /** Adds or replaces tasks, all or none; a `store_conflict` when the run is not (any more) driven by `owner`. */
   saveTasks(id: string, owner: string, tasks: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Lets it go with this status; false when the lease was lost. */
-  release(id: string, owner: string, status: WorkflowRun['status']): Promise<boolean>;
+  /** Lets it go with this status and these tasks, all or none; false when the lease was lost. */
+  release(
+    id: string,
+    owner: string,
+    status: WorkflowRun['status'],
+    tasks?: Readonly<Record<string, unknown>>,
+  ): Promise<boolean>;
   /** Ids of running workflows that nobody drives, oldest first. */
   abandoned(): Promise<string[]>;
 }

@@ -32,7 +32,7 @@ export async function attemptStep(drive: Drive, step: Step, options: AttemptOpti
 }
 
 async function attemptTool(
-  { scope, run, caller }: Drive,
+  { scope, run, caller, onAsk }: Drive,
   { task }: Step,
   tool: string,
   { arguments: args, grants, begin }: AttemptOptions,
@@ -52,6 +52,10 @@ async function attemptTool(
     caller,
     grants: createGrantBook(grants),
     beforeCall: begin,
+    whileAsking() {
+      onAsk();
+      return () => {};
+    },
   };
   const outcome = await callTool(callScope, entry, call);
   switch (outcome.kind) {

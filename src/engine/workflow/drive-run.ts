@@ -25,6 +25,8 @@ export interface DriveRequest {
   /** Ours, by this lease. */
   readonly run: WorkflowRun;
   readonly lease: RunLease;
+  /** False for a run that begins: it is written down with its first task. */
+  readonly isStored: boolean;
   /** As it was given, for who begins the run; else what was kept of it. */
   readonly plan: Plan;
   /** Of its tasks, in order. */
@@ -47,13 +49,24 @@ export async function driveRun(
   const held = holdLease(ports, run.id, lease, () => opened.stop('lost'));
   const kept = keptValues(plan, targets, storedStates(run.tasks));
   const states = new Map(kept.states);
+  // A run that is not there yet is written down together with what begins first.
+  let isStored = request.isStored;
+  const save = async (tasks: WorkflowRun['tasks']) => {
+    if (isStored) return await ports.store.runs.saveTasks(run.id, lease.owner, tasks);
+    await ports.store.runs.create({ ...run, tasks }, lease);
+    isStored = true;
+  };
   const journal = createJournal(
-    (tasks) => ports.store.runs.saveTasks(run.id, lease.owner, tasks),
+    save,
+    () => ports.sleep(0),
     () => opened.stop('lost'),
   );
+  let mayHaveAsked = request.isStored;
   // Progress of several calls at once would not be one progress: the tasks' own is told instead.
   const { onProgress, ...unheard } = caller;
-  const tell = () => {
+  const tell = (key: string, state: TaskState) => {
+    states.set(key, state);
+    ports.events.emit({ type: 'task_changed', run_id: run.id, task_id: key, status: state.status });
     const over = plan.tasks.filter(({ id }) => !isOpen(states.get(id) ?? PENDING)).length;
     onProgress?.({ progress: over, total: plan.tasks.length });
   };
@@ -66,23 +79,29 @@ export async function driveRun(
     }),
     caller: { ...unheard, signal: anyOf(caller.signal, opened.stopped) },
     stopped: opened.stopped,
-    journal,
     slots: createSlots(plan.concurrency ?? DEFAULTS.concurrency),
     states,
     earlier: new Set(states.keys().filter((key) => !isOpen(states.get(key)!))),
     values: kept.values,
-    keep(key, state) {
-      states.set(key, state);
-      ports.events.emit({ type: 'task_changed', run_id: run.id, task_id: key, status: state.status });
-      tell();
+    begin(key, state) {
+      tell(key, state);
       return journal.write(key, state);
+    },
+    note(key, state) {
+      tell(key, state);
+      journal.note(key, state);
+    },
+    onAsk() {
+      mayHaveAsked = true;
     },
   };
   try {
     const reachable = openLayers(plan, layers, states, request.goesOn);
     await runTasks(drive, plan, targets, reachable);
-    await journal.flush().catch(() => {});
-    return await finishDrive(drive, { ...request, layers, why: opened.why() }, caller);
+    const rest = await journal.rest().catch(() => ({}));
+    if (!isStored) await save(rest).catch(() => opened.stop('lost'));
+    const why = opened.why();
+    return await finishDrive(drive, { ...request, layers, why, rest, mayHaveAsked }, caller);
   } finally {
     held.stop();
     opened.close();

@@ -4,7 +4,6 @@ import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller } from '../gateway.ts';
 import type { JsonObject } from '../ports.ts';
 import type { Run } from '../run.ts';
-import type { Journal } from './journal.ts';
 import type { Slots } from './slots.ts';
 import type { Target } from './targets.ts';
 import type { TaskState } from './task-state.ts';
@@ -17,7 +16,6 @@ export interface Drive {
   readonly caller: Caller;
   /** The run is no longer ours: nothing may begin, and what fails now says nothing. */
   readonly stopped: AbortSignal;
-  readonly journal: Journal;
   readonly slots: Slots;
   /** By task, and by item of a `for_each`: as they are now. */
   readonly states: ReadonlyMap<string, TaskState>;
@@ -25,8 +23,12 @@ export interface Drive {
   readonly earlier: ReadonlySet<string>;
   /** What tasks and items gave, whole. */
   readonly values: Map<string, unknown>;
-  /** Takes note of a state; resolves when it is committed. */
-  keep(key: string, state: TaskState): Promise<void>;
+  /** Writes down that something begins; resolves when that is committed, with all that was noted before. */
+  begin(key: string, state: TaskState): Promise<void>;
+  /** Takes note of how something ended; it is committed before anything that comes after it. */
+  note(key: string, state: TaskState): void;
+  /** A person is or may have been asked. */
+  onAsk(): void;
 }
 
 /** One call, piece of code or capability of a plan: a task, or one item of its list. */
@@ -46,6 +48,9 @@ export interface TaskResult {
   readonly node: NodeId;
   readonly depends_on: readonly string[];
   readonly status: TaskState['status'];
+  /** When it was over, in milliseconds since 1970. */
+  readonly at?: number;
+  readonly duration_ms?: number;
   /** It was over before the calls of this trace. */
   readonly earlier?: true;
 }

@@ -1,22 +1,24 @@
 import type { Caller, WorkflowResult } from '../gateway.ts';
-import type { EpisodicEvent, WorkflowRun } from '../ports.ts';
+import type { WorkflowRun } from '../ports.ts';
 import type { Drive, TaskResult } from './drive.ts';
 import type { DriveRequest } from './drive-run.ts';
 import type { StopReason } from './open-drives.ts';
 import { nextLayer } from './open-layers.ts';
-import { isOpen, PENDING, shownState, type TaskState } from './task-state.ts';
+import { PENDING, shownState, type TaskState } from './task-state.ts';
 import { overallStatus, tellStates, tellStored } from './tell-workflow.ts';
 
 interface Ended extends DriveRequest {
   readonly layers: readonly (readonly string[])[];
   readonly why: StopReason | null;
+  /** Noted and not in the store yet. */
+  readonly rest: WorkflowRun['tasks'];
+  readonly mayHaveAsked: boolean;
 }
 
 /** Writes down where the run came to rest, and answers it. */
 export async function finishDrive(drive: Drive, ended: Ended, caller: Caller): Promise<WorkflowResult> {
   const { ports } = drive.scope;
-  const { run, plan, layers, lease, why } = ended;
-  await ports.store.episodes.append(completions(drive));
+  const { run, plan, layers, lease, why, rest } = ended;
   const ids = plan.tasks.map(({ id }) => id);
   const isCancelled = caller.signal?.aborted === true && why === null;
   const status = isCancelled ? 'aborted' : why === null ? overallStatus(drive.states, ids) : 'running';
@@ -28,8 +30,8 @@ export async function finishDrive(drive: Drive, ended: Ended, caller: Caller): P
     // Kept from its end by a person who has to decide: it has not failed.
     ...(status === 'approval_required' && { errorType: 'PERMISSION' as const }),
   });
-  const isHeld = await ports.store.runs.release(run.id, lease.owner, storedStatus(status));
-  const approvals = await ports.store.approvals.list({ runId: run.id });
+  const isHeld = await ports.store.runs.release(run.id, lease.owner, storedStatus(status), rest);
+  const approvals = isHeld && !ended.mayHaveAsked ? [] : await ports.store.approvals.list({ runId: run.id });
   if (!isHeld) return tellStored((await ports.store.runs.get(run.id)) ?? run, approvals);
   const wholeOf = (key: string) => (drive.values.has(key) ? { value: drive.values.get(key) } : undefined);
   return {
@@ -45,29 +47,6 @@ export async function finishDrive(drive: Drive, ended: Ended, caller: Caller): P
 
 function storedStatus(status: WorkflowResult['status']): WorkflowRun['status'] {
   return status === 'approval_required' || status === 'decision_required' ? 'paused' : status;
-}
-
-function ranHere({ states, earlier }: Drive): [string, TaskState][] {
-  return [...states].filter(([key, state]) => !earlier.has(key) && !isOpen(state));
-}
-
-/** Each task that came to its end as a `task_complete`. */
-function completions(drive: Drive): EpisodicEvent[] {
-  const { crypto, clock } = drive.scope.ports;
-  return ranHere(drive)
-    .filter(([, { status }]) => status !== 'skipped')
-    .map(([key, state]) => ({
-      id: crypto.randomUuid(),
-      workflowId: drive.run.runId,
-      eventType: 'task_complete',
-      taskId: key,
-      timestamp: clock.now(),
-      data: {
-        success: state.status === 'success',
-        ...(state.status === 'success' && { duration_ms: state.duration_ms }),
-        ...(state.status === 'error' && { error: state.error.code }),
-      },
-    }));
 }
 
 function taskResults(drive: Drive, { plan, targets }: Ended): TaskResult[] {

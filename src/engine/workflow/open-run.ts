@@ -4,7 +4,7 @@ import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Caller } from '../gateway.ts';
-import type { RunLease, WorkflowRun } from '../ports.ts';
+import type { WorkflowRun } from '../ports.ts';
 
 export interface WorkflowRequest {
   readonly plan: Plan;
@@ -13,16 +13,22 @@ export interface WorkflowRequest {
   readonly runId?: string | undefined;
 }
 
-/** Writes the run down, redacted, before anything of it begins. Null when it is there already. */
+/** The run as it will be kept, redacted. Null when a run of this id and plan is there already. */
 export async function openRun(
   { store, clock, crypto, redact }: FlowPorts,
   { plan, intent, runId }: WorkflowRequest,
-  lease: RunLease,
   { sessionId }: Caller,
 ): Promise<WorkflowRun | null> {
-  const now = clock.now();
   const kept = keptPlan(plan, redact(plan) as Plan);
-  const run: WorkflowRun = {
+  const there = runId === undefined ? null : await store.runs.get(runId);
+  if (there && canonicalJson(there.plan) !== canonicalJson(kept)) {
+    throw new PmlError('store_conflict', `Run ${there.id} is of another workflow`, {
+      hint: 'Give it another run_id, or none.',
+    });
+  }
+  if (there) return null;
+  const now = clock.now();
+  return {
     id: runId ?? crypto.randomUuid(),
     kind: 'workflow',
     sessionId,
@@ -34,17 +40,6 @@ export async function openRun(
     createdAt: now,
     updatedAt: now,
   };
-  try {
-    await store.runs.create(run, lease);
-    return run;
-  } catch (error) {
-    const there = runId === undefined ? null : await store.runs.get(runId);
-    if (!there || PmlError.from(error).code !== 'store_conflict') throw error;
-    if (canonicalJson(there.plan) === canonicalJson(kept)) return null;
-    throw new PmlError('store_conflict', `Run ${there.id} is of another workflow`, {
-      hint: 'Give it another run_id, or none.',
-    });
-  }
 }
 
 /** The redacted plan, with the tasks that cannot be taken up by another since redaction changed them. */

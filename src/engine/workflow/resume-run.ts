@@ -30,7 +30,7 @@ export async function resumeRun(
   }
   const plan = run.plan ?? { tasks: [], inputs: [] };
   const targets = await Promise.all(plan.tasks.map((task) => targetOf(scope, task)));
-  return await driveRun(scope, drives, { run, lease, plan, targets, goesOn }, caller);
+  return await driveRun(scope, drives, { run, lease, plan, targets, isStored: true, goesOn }, caller);
 }
 
 /** Takes up what a gateway that has gone left running. Who asked for it is not waiting any more. */

@@ -37,6 +37,8 @@ export async function runProgram(drive: Drive, step: Step, options: AttemptOptio
     standing: { ...standing, grants: grants.left(), calls: log.finished() },
   });
 
+  // Any call of a program may be one that asks.
+  drive.onAsk();
   const { structure } = prepared.value;
   const preview = await previewPolicy(scope, structure, { runId: run.runId, grants }, caller);
   if (preview.kind === 'refused') return failed(preview.error, 'PERMISSION');

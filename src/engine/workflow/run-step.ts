@@ -45,7 +45,7 @@ async function runAttempts(
     const begin = async () => {
       giveBack = await slots.take();
       if (drive.caller.signal?.aborted) throw new PmlError('cancelled', 'The run was cancelled');
-      await drive.keep(step.key, begun);
+      await drive.begin(step.key, begun);
     };
     const options = { arguments: args, grants, standing, begin };
     const made = await attemptStep(drive, step, options).finally(() => giveBack());
@@ -80,12 +80,8 @@ function ended(drive: Drive, step: Step, made: Attempt, begun: TaskState, tookMs
   };
 }
 
-/**
- * The state is on its way into the store; nothing that needs it begins before it is there, since all is
- * written in order.
- */
 function noted(drive: Drive, step: Step, state: TaskState): TaskState {
-  if (drive.states.get(step.key) !== state) drive.keep(step.key, state).catch(() => {});
+  if (drive.states.get(step.key) !== state) drive.note(step.key, state);
   return state;
 }
 

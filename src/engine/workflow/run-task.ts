@@ -132,8 +132,7 @@ function skipped(because: string, by: 'condition' | 'failure'): TaskState {
   return { status: 'skipped', because, by };
 }
 
-/** On its way into the store; what comes after it is written after it. */
 function settle(drive: Drive, task: Task, state: TaskState): TaskState {
-  drive.keep(task.id, state).catch(() => {});
+  drive.note(task.id, state);
   return state;
 }

@@ -1,4 +1,11 @@
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import {
+  type Compilable,
+  type Kysely,
+  type OperationNodeSource,
+  type Selectable,
+  sql,
+  type Transaction,
+} from 'kysely';
 import type { Plan } from '../../../core/vocabulary/plan.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { RunLease, WorkflowRun, WorkflowRunStore } from '../../../engine/ports.ts';
@@ -16,15 +23,10 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
 
   return {
     create: (run, lease) =>
-      guarded(`Storing run ${run.id}`, () =>
-        together(db, run.tasks, async (tx) => {
-          await tx
-            .insertInto('workflow_run')
-            .values({ ...toRow(run), ...leaseColumns(lease) })
-            .execute();
-          await putTasks(tx, run.id, run.tasks);
-        }),
-      ),
+      guarded(`Storing run ${run.id}`, async () => {
+        const made = db.insertInto('workflow_run').values({ ...toRow(run), ...leaseColumns(lease) });
+        await withPutTasks(db, made.returning('id'), run.tasks);
+      }),
 
     update: (run) =>
       guarded(`Storing run ${run.id}`, () =>
@@ -83,26 +85,21 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
 
     saveTasks: (id, owner, tasks) =>
       guarded(`Storing tasks of run ${id}`, async () => {
-        const rows = Object.entries(tasks).map(
-          ([task, state]) => sql`(${text(task)}::text, ${JSON.stringify(state)}::json)`,
-        );
-        if (rows.length === 0) return;
-        // One statement. The lock makes whoever takes the lease wait until this is committed, or the other way round.
-        const { numAffectedRows } = await sql`
-          with held as (
-            select id from workflow_run
-            where id = ${id} and lease_owner = ${owner} and status = 'running' for share
-          )
-          insert into workflow_task (run_id, task_id, state)
-          select held.id, given.task_id, given.state
-          from held, (values ${sql.join(rows)}) as given (task_id, state)
-          on conflict (run_id, task_id) do update set state = excluded.state`.execute(db);
-        if (!numAffectedRows) throw conflict(id);
+        if (Object.keys(tasks).length === 0) return;
+        // The lock makes whoever takes the lease wait until this is committed, or the other way round.
+        const held = db
+          .selectFrom('workflow_run')
+          .select('id')
+          .where('id', '=', id)
+          .where('lease_owner', '=', owner)
+          .where('status', '=', 'running')
+          .forShare();
+        if (!(await withPutTasks(db, held, tasks))) throw conflict(id);
       }),
 
-    release: (id, owner, status) =>
+    release: (id, owner, status, tasks = {}) =>
       guarded(`Letting run ${id} go`, async () => {
-        const { numUpdatedRows } = await db
+        const released = db
           .updateTable('workflow_run')
           .set((eb) => ({
             status,
@@ -113,8 +110,8 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
           }))
           .where('id', '=', id)
           .where('lease_owner', '=', owner)
-          .executeTakeFirst();
-        return numUpdatedRows > 0n;
+          .returning('id');
+        return await withPutTasks(db, released, tasks);
       }),
 
     abandoned: () =>
@@ -173,6 +170,28 @@ async function putTasks(db: Kysely<Database>, runId: string, tasks: WorkflowRun[
       oc.columns(['run_id', 'task_id']).doUpdateSet((eb) => ({ state: eb.ref('excluded.state') })),
     )
     .execute();
+}
+
+/**
+ * Adds or replaces tasks of the run that `run` gives, in one statement with it: all or none, and one journey to
+ * the database. False when it gave none.
+ */
+async function withPutTasks(
+  db: Kysely<Database>,
+  run: Compilable<{ id: string }> & OperationNodeSource,
+  tasks: WorkflowRun['tasks'],
+): Promise<boolean> {
+  const rows = Object.entries(tasks).map(
+    ([task, state]) => sql`(${text(task)}::text, ${JSON.stringify(state)}::json)`,
+  );
+  if (rows.length === 0) return (await db.executeQuery(run.compile())).rows.length > 0;
+  const { numAffectedRows } = await sql`
+    with held as (${run})
+    insert into workflow_task (run_id, task_id, state)
+    select held.id, given.task_id, given.state
+    from held, (values ${sql.join(rows)}) as given (task_id, state)
+    on conflict (run_id, task_id) do update set state = excluded.state`.execute(db);
+  return numAffectedRows !== undefined && numAffectedRows > 0n;
 }
 
 async function withTasks(

@@ -1,0 +1,122 @@
+/** What running tasks as a workflow costs, with every start and end committed to the embedded store. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPgliteStore } from '../src/adapters/store/open-pglite-store.ts';
+import type { Plan } from '../src/core/vocabulary/plan.ts';
+import type { Gateway } from '../src/engine/gateway.ts';
+import { createMemoryStore } from '../src/engine/memory/store.ts';
+import type { Store } from '../src/engine/ports.ts';
+import { memoryGateway, stdioServer } from '../test/support/memory-gateway.ts';
+
+const ROUNDS = 7;
+const WAITS = 20;
+const WAIT_MS = 50;
+const NO_OPS = 100;
+
+const NOBODY = { sessionId: null };
+
+export async function bench() {
+  const dir = await mkdtemp(join(tmpdir(), 'pml-bench-'));
+  const store = await openPgliteStore(join(dir, 'data'));
+  const durable = await gatewayOn(store);
+  const forgetful = await gatewayOn(createMemoryStore());
+  const waits = planOf(WAITS, 'work:wait', false);
+  const wide = planOf(NO_OPS, 'work:nothing', false);
+  const chain = planOf(NO_OPS, 'work:nothing', true);
+
+  const times = { ideal: [] as number[], waits: [] as number[], wide: [] as number[], chain: [] as number[] };
+  const inMemory = { wide: [] as number[], chain: [] as number[] };
+  // Interleaved, so that a noisy moment of the machine hits all; the first round warms up.
+  for (let round = -1; round < ROUNDS; round++) {
+    const ideal = await time(() => Promise.all(Array.from({ length: WAITS }, () => sleep(WAIT_MS))));
+    const rows = [
+      [times.ideal, ideal],
+      [times.waits, await time(() => run(durable, waits))],
+      [times.wide, await time(() => run(durable, wide))],
+      [times.chain, await time(() => run(durable, chain))],
+      [inMemory.wide, await time(() => run(forgetful, wide))],
+      [inMemory.chain, await time(() => run(forgetful, chain))],
+    ] as const;
+    if (round >= 0) for (const [list, took] of rows) list.push(took);
+  }
+  await durable.close();
+  await forgetful.close();
+  await store.close();
+  await rm(dir, { recursive: true, force: true });
+
+  const perTask = (list: number[]) => median(list) / NO_OPS;
+  return {
+    name: 'workflow',
+    rows: [
+      { label: `${WAITS} timers of ${WAIT_MS} ms at once`, value: median(times.ideal), unit: 'ms' },
+      {
+        label: `${WAITS} independent tasks of ${WAIT_MS} ms, as a workflow`,
+        value: median(times.waits),
+        unit: 'ms',
+        ratio: median(times.waits) / WAIT_MS,
+        goal: '<= 1.15x',
+      },
+      {
+        label: `a task that does nothing, one of ${NO_OPS} side by side`,
+        value: perTask(times.wide),
+        unit: 'ms',
+        goal: '<= 2 ms',
+      },
+      {
+        label: `a task that does nothing, one of ${NO_OPS} in a chain`,
+        value: perTask(times.chain),
+        unit: 'ms',
+        goal: '<= 2 ms',
+      },
+      { label: '  the same side by side, nothing kept', value: perTask(inMemory.wide), unit: 'ms' },
+      { label: '  the same in a chain, nothing kept', value: perTask(inMemory.chain), unit: 'ms' },
+    ],
+  };
+}
+
+async function gatewayOn(store: Store): Promise<Gateway> {
+  const definition = { description: 'works', inputSchema: { type: 'object' } };
+  const nothing = { content: [{ type: 'text' as const, text: 'ok' }] };
+  const tools = [
+    { definition: { ...definition, name: 'nothing' }, call: async () => nothing },
+    {
+      definition: { ...definition, name: 'wait' },
+      async call() {
+        await sleep(WAIT_MS);
+        return nothing;
+      },
+    },
+  ];
+  const settings = {
+    learning: { enabled: false },
+    servers: [stdioServer('work', { concurrency: WAITS })],
+  };
+  return (await memoryGateway([{ name: 'work', tools }], { store, settings })).gateway;
+}
+
+function planOf(count: number, tool: string, isChain: boolean): Plan {
+  const tasks = Array.from({ length: count }, (_, i) => ({
+    id: `t${i}`,
+    tool,
+    arguments: {},
+    dependsOn: isChain && i > 0 ? [`t${i - 1}`] : [],
+  }));
+  return { tasks, inputs: [] };
+}
+
+async function run(gateway: Gateway, plan: Plan): Promise<void> {
+  const { status } = await gateway.executeWorkflow(plan, null, NOBODY);
+  if (status !== 'success') throw new Error(`The workflow ended as ${status}`);
+}
+
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function median(values: number[]): number {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
