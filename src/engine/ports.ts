@@ -47,6 +47,7 @@ export type {
   EpisodicStore,
   RankerParams,
   RankerParamsStore,
+  RecalledRun,
   RemovedTraces,
   RunLease,
   ServerRecord,
@@ -61,6 +62,7 @@ export type {
 } from './ports/store.ts';
 export { STORE_METHODS, type StoreRooms } from './ports/store-methods.ts';
 export type { TraceExporter } from './ports/trace-exporter.ts';
+export type { Trainer, TrainerOptions } from './ports/trainer.ts';
 export type {
   JsonObject,
   TokenStore,

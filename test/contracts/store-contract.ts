@@ -28,6 +28,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
 
     toolRules(() => store);
     observationRules(() => store);
+    recallRules(() => store);
     graphRules(() => store);
     capabilityRules(() => store);
     traceRules(() => store);
@@ -138,6 +139,27 @@ function observationRules(store: () => Store): void {
     await store().traces.setIntentEmbedding('gone', 'later-model', vector);
     const stored = await store().traces.get(trace.id);
     expect(stored).toEqual({ ...trace, intentEmbedding: vector, embeddingModel: 'later-model' });
+  });
+}
+
+function recallRules(store: () => Store): void {
+  test('[STORE-44] the newest runs with an intent are recalled, oldest first, with the vectors of one model', async () => {
+    const made = [0, 1, 2].map((i) =>
+      sampleTrace({ intentText: `recalled ${i}`, intentEmbedding: null, embeddingModel: null }),
+    );
+    const silent = sampleTrace({ intentText: null, intentEmbedding: null, embeddingModel: null });
+    for (const trace of [...made, silent]) await store().traces.append(trace);
+    const vector = Float32Array.from([0.6, -0.8]);
+    const clauses = [Float32Array.from([1, 0]), Float32Array.from([0.5, -0.25])];
+    await store().traces.setIntentEmbedding(made[1]!.id, 'm', vector, clauses);
+    await store().traces.setIntentEmbedding(made[2]!.id, 'other', vector, clauses);
+    const recalled = await store().traces.recall('m', 3);
+    expect(recalled.map(({ id }) => id)).toEqual(made.map(({ id }) => id));
+    expect(recalled.map(({ intent }) => intent)).toEqual([null, vector, null]);
+    expect(recalled.map((run) => run.clauses)).toEqual([null, clauses, null]);
+    const { executedPath, toolInvocations, success, sessionId } = made[1]!;
+    expect(recalled[1]).toMatchObject({ executedPath, toolInvocations, success, sessionId });
+    expect(await store().traces.recall('m', 1)).toHaveLength(1);
   });
 }
 

@@ -59,6 +59,7 @@ export interface Database {
     capability_id: string | null;
     intent_text: string | null;
     intent_embedding: Uint8Array | null;
+    clause_embeddings: Uint8Array | null;
     embedding_model: string | null;
     executed_at: Date;
     success: boolean;

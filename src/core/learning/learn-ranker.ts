@@ -6,7 +6,7 @@ import { createRankModel, type RankModelOptions } from './create-rank-model.ts';
 import type { FusionWeights } from './fusion-term.ts';
 import type { GateEvidence } from './gate.ts';
 import { ndcg10, ranksOf } from './metrics.ts';
-import { PastRuns } from './past-runs.ts';
+import { type PastRun, PastRuns } from './past-runs.ts';
 import { Ranker } from './ranker.ts';
 import { exampleOf, type TrainingExample, type TrainingOptions, trainRanker } from './train-ranker.ts';
 import { weighRuns } from './weigh-runs.ts';
@@ -115,10 +115,7 @@ export function* judgeLearning(lesson: Lesson): Generator<LearningProgress, Gate
 
 /** The newest runs, as features look back on them, each weighed by the others. */
 export function rememberRuns(candidates: Candidates, runs: readonly LearnableRun[]): PastRuns {
-  const placed = runs
-    .slice(-DEFAULTS.past)
-    .map((run) => ({ ...run, uses: candidates.placesOf(run.uses) }))
-    .filter(({ uses }) => uses.length > 0);
+  const placed = runs.slice(-DEFAULTS.past).flatMap((run) => placeRun(candidates, run) ?? []);
   const past = new PastRuns(placed, candidates);
   const weights = weighRuns({
     uses: past.uses,
@@ -129,6 +126,15 @@ export function rememberRuns(candidates: Candidates, runs: readonly LearnableRun
   });
   past.weigh(weights);
   return past;
+}
+
+/** With what it used as places; null where none of it is known. */
+export function placeRun(
+  candidates: Candidates,
+  run: LearnableRun,
+): (PastRun & { readonly succeeded: boolean }) | null {
+  const uses = candidates.placesOf(run.uses);
+  return uses.length === 0 ? null : { ...run, uses };
 }
 
 /** Features of each run as if it and its like had not been seen. */

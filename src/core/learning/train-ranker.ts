@@ -80,7 +80,7 @@ export function* trainRanker(
     const batch = batches.next().value;
     // What was learned before is passed over, so that what follows is drawn as it would have been.
     if (step < (from?.step ?? 0)) continue;
-    const loss = learnFrom(model, candidates, batch, createRandom(seed + step + 1));
+    const { loss } = learnFrom(model, candidates, batch, createRandom(seed + step + 1));
     adam.step(rate * paceAt(step, steps));
     yield { step: step + 1, steps, loss, moments: adam.moments };
   }
@@ -106,25 +106,27 @@ export function stepsFor(examples: number): number {
   return Math.min(DEFAULTS.mostSteps, Math.max(DEFAULTS.leastSteps, 2 * examples));
 }
 
-/** One forward and one backward pass: leaves the slopes of the batch's mean loss in the parameters. */
+/**
+ * One forward and one backward pass: leaves the slopes of the batch's mean loss in the parameters, and
+ * gives that loss and each example's own.
+ */
 export function learnFrom(
   model: RankModel,
   candidates: RankBatch['candidates'],
   examples: readonly TrainingExample[],
   random?: Random,
-): number {
+): { readonly loss: number; readonly losses: readonly number[] } {
   const batch = { candidates, examples, ...(random && { random }) };
   const logits = model.forward(batch);
   const total = examples.reduce((sum, { weight }) => sum + weight, 0) || 1;
-  let loss = 0;
-  const slopes = logits.map((row, i) => {
+  const slopes = logits.map((row) => row.slice());
+  const losses = logits.map((row, i) => {
     const { right, weight } = examples[i]!;
-    const slope = row.slice();
-    loss += (listwiseLoss(row, right, weight / total, slope) * weight) / total;
-    return slope;
+    return listwiseLoss(row, right, weight / total, slopes[i]!);
   });
   model.backward(batch, slopes);
-  return loss;
+  const loss = losses.reduce((sum, each, i) => sum + (each * examples[i]!.weight) / total, 0);
+  return { loss, losses };
 }
 
 /** Linear warm-up, then half a cosine down to 0 (Loshchilov & Hutter, 2017). */

@@ -6,6 +6,7 @@ import type {
   Capability,
   EpisodicEvent,
   RankerParams,
+  RecalledRun,
   ServerRecord,
   Store,
   ToolEmbedding,
@@ -26,7 +27,7 @@ export function createMemoryStore(): Store {
   const tools = new Map<string, StoredTool>();
   const embeddings = new Map<string, ToolEmbedding>();
   const capabilities = new Map<string, Capability>();
-  const traces = new Map<string, { seq: number; trace: ExecutionTrace }>();
+  const traces = new Map<string, { seq: number; trace: ExecutionTrace; clauses?: Float32Array[] }>();
   const episodes = new Map<string, EpisodicEvent>();
   const runs = new Map<string, LeasedRun>();
   const approvals = new Map<string, Approval>();
@@ -175,10 +176,29 @@ export function createMemoryStore(): Store {
           if (stored) stored.trace = { ...stored.trace, priority };
         }
       },
-      async setIntentEmbedding(id, model, vector) {
+      async setIntentEmbedding(id, model, vector, clauses = []) {
         const stored = traces.get(id);
         if (!stored) return;
         stored.trace = { ...stored.trace, embeddingModel: model, intentEmbedding: copy(vector) };
+        stored.clauses = clauses.map((clause) => Float32Array.from(Float16Array.from(clause)));
+      },
+      async recall(model, limit) {
+        return inOrder()
+          .filter(({ trace }) => trace.intentText !== null)
+          .slice(-limit)
+          .map(({ trace, clauses }): RecalledRun => {
+            const isKnown = trace.embeddingModel === model && trace.intentEmbedding !== null;
+            return copy({
+              id: trace.id,
+              sessionId: trace.sessionId,
+              intentText: trace.intentText!,
+              intent: isKnown ? trace.intentEmbedding : null,
+              clauses: isKnown ? (clauses ?? null) : null,
+              executedPath: trace.executedPath,
+              toolInvocations: trace.toolInvocations,
+              success: trace.success,
+            });
+          });
       },
       async remove(ids, also) {
         const chosen = [...new Set(ids)].flatMap((id) => traces.get(id)?.trace ?? []);

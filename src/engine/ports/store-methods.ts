@@ -30,6 +30,7 @@ export const STORE_METHODS: {
     count: true,
     setPriorities: true,
     setIntentEmbedding: true,
+    recall: true,
     remove: true,
   },
   episodes: { append: true, list: true },

@@ -152,6 +152,18 @@ export interface RemovedTraces {
   readonly unfinishedRuns: readonly string[];
 }
 
+/** What the ranker looks back on of a run. */
+export interface RecalledRun {
+  readonly id: string;
+  readonly sessionId: string | null;
+  readonly intentText: string;
+  readonly intent: Float32Array | null;
+  readonly clauses: readonly Float32Array[] | null;
+  readonly executedPath: readonly NodeId[];
+  readonly toolInvocations: ExecutionTrace['toolInvocations'];
+  readonly success: boolean;
+}
+
 export interface TraceStore {
   /** A trace with this id already stored is a `store_conflict`. */
   append(trace: ExecutionTrace): Promise<void>;
@@ -168,8 +180,15 @@ export interface TraceStore {
   scan(cursor: number, limit: number): Promise<{ traces: ExecutionTrace[]; cursor: number }>;
   count(): Promise<number>;
   setPriorities(priorities: ReadonlyMap<string, number>): Promise<void>;
-  /** The intent's vector, made after the trace was stored. */
-  setIntentEmbedding(id: string, model: string, vector: Float32Array): Promise<void>;
+  /** The vectors of the intent and of its clauses, made after the trace was stored; clauses to three digits. */
+  setIntentEmbedding(
+    id: string,
+    model: string,
+    vector: Float32Array,
+    clauses?: readonly Float32Array[],
+  ): Promise<void>;
+  /** The newest traces with an intent, oldest first; vectors where this model made them. */
+  recall(model: string, limit: number): Promise<RecalledRun[]>;
   /**
    * Forgets them with all else that is kept of their runs: the runs themselves, episodes, approvals.
    * A run that is not over, or waits for a person, keeps all of it unless `unfinishedRuns` go as well.

@@ -3,6 +3,7 @@ import * as initial from './0001-initial.ts';
 import * as codeMode from './0002-code-mode.ts';
 import * as graph from './0003-graph.ts';
 import * as workflows from './0004-workflows.ts';
+import * as learning from './0005-learning.ts';
 
 /** Numbered, in order, never edited once released: a change of the schema is a new entry. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -10,4 +11,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002-code-mode': codeMode,
   '0003-graph': graph,
   '0004-workflows': workflows,
+  '0005-learning': learning,
 };

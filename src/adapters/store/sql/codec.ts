@@ -25,6 +25,20 @@ export function bytesToVector(bytes: Uint8Array): Float32Array {
   return new Float32Array(copy.buffer);
 }
 
+/** Vectors end to end, as float16: there are many, and the third digit of a cosine is enough. */
+export function vectorsToBytes(vectors: readonly Float32Array[]): Uint8Array {
+  const halves = Float16Array.from(vectors.flatMap((vector) => [...vector]));
+  return new Uint8Array(halves.buffer);
+}
+
+export function bytesToVectors(bytes: Uint8Array, dimension: number): Float32Array[] {
+  const halves = new Float16Array(new Uint8Array(bytes).buffer);
+  const count = Math.floor(halves.length / dimension);
+  return Array.from({ length: count }, (_, i) =>
+    Float32Array.from(halves.subarray(i * dimension, (i + 1) * dimension)),
+  );
+}
+
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 

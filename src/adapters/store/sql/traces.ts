@@ -15,9 +15,18 @@ import {
   toWire,
   type WireTraceEvent,
 } from '../../../core/vocabulary/trace-event.ts';
-import type { TraceStore } from '../../../engine/ports.ts';
+import type { RecalledRun, TraceStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
-import { bytesToVector, guarded, json, text, textOrNull, vectorToBytes } from './codec.ts';
+import {
+  bytesToVector,
+  bytesToVectors,
+  guarded,
+  json,
+  text,
+  textOrNull,
+  vectorsToBytes,
+  vectorToBytes,
+} from './codec.ts';
 import { forgetRuns, unfinishedRuns } from './forget-runs.ts';
 
 export function sqlTraces(db: Kysely<Database>): TraceStore {
@@ -85,13 +94,53 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
         }),
       ),
 
-    setIntentEmbedding: (id, model, vector) =>
+    setIntentEmbedding: (id, model, vector, clauses = []) =>
       guarded(`Storing the intent's embedding of trace ${id}`, async () => {
         await db
           .updateTable('execution_trace')
-          .set({ intent_embedding: vectorToBytes(vector), embedding_model: model })
+          .set({
+            intent_embedding: vectorToBytes(vector),
+            clause_embeddings: vectorsToBytes(clauses),
+            embedding_model: model,
+          })
           .where('id', '=', id)
           .execute();
+      }),
+
+    recall: (model, limit) =>
+      guarded('Recalling past runs', async () => {
+        const rows = await db
+          .selectFrom('execution_trace')
+          .select([
+            'id',
+            'session_id',
+            'intent_text',
+            'intent_embedding',
+            'clause_embeddings',
+            'embedding_model',
+            'executed_path',
+            'tool_invocations',
+            'success',
+          ])
+          .where('intent_text', 'is not', null)
+          .orderBy('seq', 'desc')
+          .limit(limit)
+          .execute();
+        return rows.reverse().map((row): RecalledRun => {
+          const isKnown = row.embedding_model === model && row.intent_embedding !== null;
+          const intent = isKnown ? bytesToVector(row.intent_embedding!) : null;
+          return {
+            id: row.id,
+            sessionId: row.session_id,
+            intentText: row.intent_text!,
+            intent,
+            clauses:
+              intent && row.clause_embeddings ? bytesToVectors(row.clause_embeddings, intent.length) : null,
+            executedPath: row.executed_path as NodeId[],
+            toolInvocations: (row.tool_invocations as WireInvocation[]).map(invocationFromWire),
+            success: row.success,
+          };
+        });
       }),
 
     remove: (ids, also) =>

@@ -1,0 +1,24 @@
+import type { CandidateEntry } from '../../core/learning/candidates.ts';
+import type { LearnableRun, LearningProgress } from '../../core/learning/learn-ranker.ts';
+import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
+
+/** What the worker is asked to do. */
+export type TrainerTask =
+  | {
+      readonly do: 'offer';
+      readonly tools: readonly CandidateEntry[];
+      readonly capabilities: readonly CandidateEntry[];
+    }
+  | { readonly do: 'recall'; readonly runs: readonly LearnableRun[] }
+  | { readonly do: 'load'; readonly params: Uint8Array }
+  | { readonly do: 'take'; readonly run: LearnableRun }
+  | { readonly do: 'train' };
+
+/** To the worker; `stop` ends the training that was asked for with this id. */
+export type TrainerRequest = { readonly id: number; readonly task: TrainerTask } | { readonly stop: number };
+
+/** From the worker. */
+export type TrainerReply =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly error: ErrorShape }
+  | { readonly id: number; readonly progress: LearningProgress };

@@ -1,0 +1,57 @@
+/** The thread that learns, so that a training never stalls the gateway: one task after the other. */
+import { setImmediate } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { RankLearner } from '../../core/learning/rank-learner.ts';
+import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { TrainerOptions } from '../../engine/ports.ts';
+import type { TrainerReply, TrainerRequest, TrainerTask } from './training-messages.ts';
+
+const port = parentPort!;
+const learner = new RankLearner({ ...(workerData as TrainerOptions), multiplier: new WasmMultiplier() });
+const stopped = new Set<number>();
+let last: Promise<void> = Promise.resolve();
+
+port.on('message', (request: TrainerRequest) => {
+  if ('stop' in request) stopped.add(request.stop);
+  else last = last.then(() => answer(request.id, request.task));
+});
+
+async function answer(id: number, task: TrainerTask): Promise<void> {
+  try {
+    tell({ id, result: await perform(id, task) });
+  } catch (error) {
+    tell({ id, error: PmlError.from(error).toShape() });
+  }
+}
+
+async function perform(id: number, task: TrainerTask): Promise<unknown> {
+  switch (task.do) {
+    case 'offer':
+      return learner.offer(task.tools, task.capabilities);
+    case 'recall':
+      return learner.recall(task.runs);
+    case 'load':
+      return learner.load(task.params);
+    case 'take':
+      return learner.take(task.run);
+    case 'train':
+      return await train(id);
+  }
+}
+
+async function train(id: number): Promise<unknown> {
+  const training = learner.train();
+  for (;;) {
+    // Lets a request to stop come in between two steps.
+    await setImmediate();
+    if (stopped.delete(id)) throw new PmlError('cancelled', 'The training was stopped');
+    const { done, value } = training.next();
+    if (done) return value;
+    tell({ id, progress: value });
+  }
+}
+
+function tell(reply: TrainerReply): void {
+  port.postMessage(reply);
+}

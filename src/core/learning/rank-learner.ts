@@ -1,0 +1,170 @@
+import type { Floats, Multiplier } from '../numeric/matrices.ts';
+import { createRandom, type Random } from '../numeric/random.ts';
+import { Adam } from './adam.ts';
+import { type CandidateEntry, Candidates } from './candidates.ts';
+import { createRankModel } from './create-rank-model.ts';
+import type { GateEvidence } from './gate.ts';
+import {
+  judgeLearning,
+  type LearnableRun,
+  type LearningProgress,
+  learnRanker,
+  placeRun,
+  rememberRuns,
+} from './learn-ranker.ts';
+import { ndcg10, ranksOf } from './metrics.ts';
+import { decodeParams, encodeParams, loadParams } from './params-file.ts';
+import { PastRuns } from './past-runs.ts';
+import { SHIPPED_PRIOR } from './prior.ts';
+import type { RankModel } from './rank-model.ts';
+import { Ranker } from './ranker.ts';
+import { annealedBeta, ReplayBuffer } from './replay-buffer.ts';
+import { exampleOf, learnFrom } from './train-ranker.ts';
+
+const DEFAULTS = {
+  /** Runs that are kept, the newest. */
+  runs: 5_000,
+  /** Of the step after a single run: so many runs are replayed, gently. */
+  batch: 32,
+  rate: 1e-3,
+  decay: 0.01,
+  /** How far losses decide what is replayed; not at all, since it was measured to do harm with few runs. */
+  alpha: 0,
+};
+
+export interface RankLearnerOptions {
+  readonly embedding: string;
+  readonly dimension: number;
+  readonly seed: number;
+  readonly multiplier: Multiplier<Floats>;
+  readonly alpha?: number;
+}
+
+/** What a training gave. */
+export interface Trained {
+  readonly params: Uint8Array;
+  readonly runs: number;
+  readonly losses: readonly number[];
+  readonly evidence: GateEvidence;
+  /** How far each run is believed, in the order they are kept. */
+  readonly weights: readonly number[];
+}
+
+/** What a single run taught. */
+export interface Taken {
+  /** nDCG@10 before it was learned from; null where its tools are not known. */
+  readonly judged: { readonly learned: number; readonly hybrid: number } | null;
+  readonly loss: number;
+  readonly params: Uint8Array;
+}
+
+/** Everything that learns the ranker, apart from whoever serves with it: it may live in a thread of its own. */
+export class RankLearner {
+  readonly #options: RankLearnerOptions;
+  readonly #random: Random;
+  #runs: LearnableRun[] = [];
+  #candidates: Candidates;
+  #past: PastRuns;
+  /** None until enough was learned, or parameters were taken up. */
+  #model: RankModel | null = null;
+  #adam: Adam | null = null;
+  #learned = 0;
+  #replay: ReplayBuffer<number>;
+
+  constructor(options: RankLearnerOptions) {
+    this.#options = options;
+    this.#random = createRandom(options.seed);
+    this.#candidates = new Candidates([], [], options.dimension);
+    this.#past = new PastRuns([], this.#candidates);
+    this.#replay = this.#emptyReplay();
+  }
+
+  /** What can be ranked from now on. */
+  offer(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[]): void {
+    this.#candidates = new Candidates(tools, capabilities, this.#options.dimension);
+    this.#lookBack();
+  }
+
+  /** Runs of earlier, oldest first. */
+  recall(runs: readonly LearnableRun[]): void {
+    this.#runs = [...this.#runs, ...runs].slice(-DEFAULTS.runs);
+    this.#lookBack();
+  }
+
+  /** Takes up parameters that were learned earlier. */
+  load(params: Uint8Array): void {
+    const { head, values } = decodeParams(params);
+    const { multiplier, dimension } = this.#options;
+    const model = createRankModel(multiplier, dimension, this.#random);
+    loadParams(values, model.parameters);
+    this.#use(model, head.runs);
+  }
+
+  /** Trains anew on all runs; stopped half-way, nothing has changed. */
+  *train(): Generator<LearningProgress, Trained> {
+    const { multiplier, seed } = this.#options;
+    const lesson = { candidates: this.#candidates, runs: this.#runs, multiplier, seed, prior: SHIPPED_PRIOR };
+    const evidence = yield* judgeLearning(lesson);
+    const { ranker, runs, losses } = yield* learnRanker(lesson);
+    this.#past = ranker.past;
+    this.#use(ranker.model, runs);
+    return { params: this.#encoded(ranker.model), runs, losses, evidence, weights: ranker.past.weights };
+  }
+
+  /** A run that just ended: judged by what was learned before it, then learned from. */
+  take(run: LearnableRun): Taken | null {
+    this.#runs.push(run);
+    const placed = placeRun(this.#candidates, run);
+    if (!placed) return null;
+    const judged = run.succeeded && this.#model ? this.#judge(run, placed.uses) : null;
+    this.#past.add(placed, run.succeeded ? 1 : 0);
+    this.#replay.add(this.#past.runs.length - 1);
+    if (!this.#model) return null;
+    const loss = this.#step(this.#model);
+    this.#learned++;
+    return { judged, loss, params: this.#encoded(this.#model) };
+  }
+
+  #judge(run: LearnableRun, right: readonly number[]): NonNullable<Taken['judged']> {
+    const gold = right.map((place) => [place]);
+    const { logits, text } = new Ranker(this.#candidates, this.#past, this.#model!).rank(run);
+    return { learned: ndcg10(ranksOf(logits, gold)), hybrid: ndcg10(ranksOf(text.fused, gold)) };
+  }
+
+  /** One step on past runs drawn from the replay buffer, their features as of now. */
+  #step(model: RankModel): number {
+    const { runs, weights } = this.#past;
+    const batch = this.#replay.sample(
+      Math.min(DEFAULTS.batch, this.#replay.size),
+      annealedBeta(this.#learned, DEFAULTS.runs),
+    );
+    const examples = batch.items.map((run, i) =>
+      exampleOf(runs[run]!, weights[run]! * batch.weights[i]!, this.#candidates, this.#past),
+    );
+    const { loss, losses } = learnFrom(model, this.#candidates, examples, this.#random);
+    this.#replay.updatePriorities(batch, losses);
+    this.#adam!.step(DEFAULTS.rate);
+    return loss;
+  }
+
+  #use(model: RankModel, learned: number): void {
+    this.#model = learned > 0 ? model : null;
+    this.#adam = new Adam(model.parameters, DEFAULTS.decay);
+    this.#learned = learned;
+  }
+
+  #lookBack(): void {
+    this.#past = rememberRuns(this.#candidates, this.#runs);
+    this.#replay = this.#emptyReplay();
+    for (const run of this.#past.runs.keys()) this.#replay.add(run);
+  }
+
+  #emptyReplay(): ReplayBuffer<number> {
+    return new ReplayBuffer({ random: this.#random, alpha: this.#options.alpha ?? DEFAULTS.alpha });
+  }
+
+  #encoded({ parameters }: RankModel): Uint8Array {
+    const { embedding, dimension } = this.#options;
+    return encodeParams({ embedding, dimension, runs: this.#learned }, parameters);
+  }
+}

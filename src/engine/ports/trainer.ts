@@ -1,0 +1,31 @@
+import type { CandidateEntry } from '../../core/learning/candidates.ts';
+import type { LearnableRun, LearningProgress } from '../../core/learning/learn-ranker.ts';
+import type { Taken, Trained } from '../../core/learning/rank-learner.ts';
+
+/**
+ * Learns the ranker, off the path of every answer: what is asked is done in order, and nobody who serves
+ * waits for it. Its memory is its own; it is told of runs and candidates as they come.
+ */
+export interface Trainer {
+  /** What can be ranked from now on. */
+  offer(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[]): Promise<void>;
+  /** Runs of earlier, oldest first. */
+  recall(runs: readonly LearnableRun[]): Promise<void>;
+  /** Takes up parameters that were learned earlier. */
+  load(params: Uint8Array): Promise<void>;
+  /** A run that just ended; null where it teaches nothing (yet). */
+  take(run: LearnableRun): Promise<Taken | null>;
+  /** Trains anew on all runs. Rejects with `aborted` when stopped; nothing has changed then. */
+  train(options?: {
+    readonly onProgress?: (progress: LearningProgress) => void;
+    readonly signal?: AbortSignal;
+  }): Promise<Trained>;
+  close(): Promise<void>;
+}
+
+/** What a trainer must know from the start. */
+export interface TrainerOptions {
+  readonly embedding: string;
+  readonly dimension: number;
+  readonly seed: number;
+}
