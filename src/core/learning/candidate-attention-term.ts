@@ -1,10 +1,10 @@
 import type { Floats, Matrix, Multiplier } from '../numeric/matrices.ts';
 import type { Random } from '../numeric/random.ts';
+import { BlockAttention } from './block-attention.ts';
 import { CandidateProjection } from './candidate-projection.ts';
 import { HiddenReadout } from './hidden-readout.ts';
 import { addTo, Projection, randomStart, stackRows } from './projection.ts';
-import { columnsFor, RaggedAttention } from './ragged-attention.ts';
-import { raggedLists } from './ragged-lists.ts';
+import { columnsFor } from './ragged-attention.ts';
 import { WIDTH } from './rank-features.ts';
 import type { Parameter, RankBatch, RankTerm } from './rank-term.ts';
 import { shortlist } from './shortlist.ts';
@@ -41,7 +41,7 @@ export class CandidateAttentionTerm implements RankTerm {
   readonly #vectors: CandidateProjection | undefined;
   /** To queries, keys and values. */
   readonly #projections: readonly [Projection, Projection, Projection];
-  readonly #attention: RaggedAttention;
+  readonly #attention: BlockAttention;
   readonly #readout: HiddenReadout;
   /** Of the last forward pass: places of each example's best. */
   #best: readonly (readonly number[])[] = [];
@@ -83,7 +83,7 @@ export class CandidateAttentionTerm implements RankTerm {
         )
       : undefined;
     this.#projections = [square('queries'), square('keys'), square('values')];
-    this.#attention = new RaggedAttention(
+    this.#attention = new BlockAttention(
       multiplier,
       'candidate_attention.sharpness',
       heads,
@@ -112,7 +112,7 @@ export class CandidateAttentionTerm implements RankTerm {
       queries.forward(states),
       keys.forward(states),
       values.forward(states),
-      raggedLists(everyoneOf(this.#best)),
+      this.#best.map(({ length }) => length),
     );
     addTo(heard.values, states.values);
     const scores = this.#readout.forward(heard);
@@ -141,14 +141,4 @@ export class CandidateAttentionTerm implements RankTerm {
 function passBack(projection: Projection, slopes: Matrix<Floats>, states: Matrix<Floats>): void {
   projection.backward(slopes);
   addTo(states.values, projection.slopesOfInputs(slopes).values);
-}
-
-/** For each row all rows of its own example. */
-function everyoneOf(best: readonly (readonly number[])[]): number[][] {
-  let first = 0;
-  return best.flatMap(({ length }) => {
-    const rows = Array.from({ length }, (_, i) => first + i);
-    first += length;
-    return rows.map(() => rows);
-  });
 }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { PlainMultiplier } from '../numeric/plain-multiplier.ts';
+import { createRandom } from '../numeric/random.ts';
+import { BlockAttention } from './block-attention.ts';
 import { columnsFor, RaggedAttention } from './ragged-attention.ts';
 import { raggedLists } from './ragged-lists.ts';
 
@@ -18,7 +20,31 @@ test('[RANK-8] attention is a softmax over the rows of its list, for each head b
   const out = attention.forward(queries, keys, values, raggedLists([[0, 1], [1], []]));
   // First head: weights 3/4 and 1/4; second: a query of 0 gives 1/2 and 1/2. A list of one is that one.
   const expected = [7, 60, 4, 40, 0, 0];
-  for (const [i, value] of out.values.entries()) expect(value).toBeCloseTo(expected[i]!, 12);
+  expectEqual(out.values, expected);
+});
+
+test('[RANK-8] blocks of rows that see each other are the same as lists of all rows of a block', () => {
+  const random = createRandom(1);
+  const rows = () => matrix(...Array.from({ length: 5 }, () => [0, 1, 2, 3].map(() => random.normal())));
+  const [queries, keys, values, slopes] = [rows(), rows(), rows(), rows()];
+  const ragged = new RaggedAttention(new PlainMultiplier(), 'sharpness', 2, 0.7);
+  const block = new BlockAttention(new PlainMultiplier(), 'sharpness', 2, 0.7);
+  const lists = raggedLists([
+    [0, 1, 2],
+    [0, 1, 2],
+    [0, 1, 2],
+    [3, 4],
+    [3, 4],
+  ]);
+  const outs = [
+    ragged.forward(queries, keys, values, lists),
+    block.forward(queries, keys, values, [3, 0, 2]),
+  ];
+  expectEqual(outs[0]!.values, outs[1]!.values);
+  const [one, other] = [ragged.backward(slopes), block.backward(slopes)];
+  for (const part of ['queries', 'keys', 'values'] as const)
+    expectEqual(one[part].values, other[part].values);
+  expectEqual(ragged.sharpness.slopes, block.sharpness.slopes);
 });
 
 test('[RANK-8] products beyond all measure give weights that are right or at least finite', () => {
@@ -36,3 +62,8 @@ test('[RANK-8] heads share the columns evenly, whatever their number', () => {
   expect([4, 8, 12, 16].map((heads) => columnsFor(64, heads))).toEqual([64, 64, 60, 64]);
   expect(columnsFor(2, 16)).toBe(16);
 });
+
+function expectEqual(values: ArrayLike<number>, expected: ArrayLike<number>): void {
+  expect(values.length).toBe(expected.length);
+  for (let i = 0; i < values.length; i++) expect(values[i]).toBeCloseTo(expected[i]!, 12);
+}
