@@ -1,0 +1,219 @@
+import type { Ranker } from '../learning/ranker.ts';
+import { exampleOf } from '../learning/train-ranker.ts';
+import type { Floats } from '../numeric/matrices.ts';
+import { createRandom, type Random } from '../numeric/random.ts';
+import type { SearchWeights } from '../retrieval/search-weights.ts';
+import { createEdgeTexts, EDGE_WIDTH, edgeFeatures } from './edge-features.ts';
+import {
+  GUESS_WIDTH,
+  guessFeatures,
+  MEMBERSHIP_WIDTH,
+  membershipFeatures,
+  type Shortlist,
+  shortlistOf,
+} from './membership-features.ts';
+import type { OrderForm } from './order-set.ts';
+import { type HistoryView, PlanHistory, type PlannedRun } from './plan-history.ts';
+import { type Choice, CONFIDENCE_WIDTH, chancesOf, chooseSet, nearestOf, PlanModel } from './plan-model.ts';
+import { type LabelledRows, SmallNet } from './small-net.ts';
+
+const DEFAULTS = {
+  /** Runs below which nothing is learned: past runs are copied instead. */
+  leastRuns: 30,
+  /** Runs below which no hidden layer is trained. */
+  manyRuns: 100,
+  /** Runs that are learned from at the most, by lot. */
+  mostRuns: 3_000,
+  hidden: 24,
+  /** Share of the runs with an order that must be chains for plans to be made as chains. */
+  chains: 0.9,
+};
+
+export interface PlanLesson {
+  /** That learned from these runs, and whose candidates their places are. */
+  readonly ranker: Ranker;
+  readonly runs: readonly PlannedRun[];
+  /** Words of each candidate's parameters, by place. */
+  readonly inputs: readonly (readonly string[])[];
+  readonly seed: number;
+  readonly weights?: SearchWeights;
+  /** Stands in for the ranker's logits of a run whose like is hidden, where these are known already. */
+  readonly logitsOf?: (run: number) => Floats;
+}
+
+export interface PlanProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
+/** A run as if it and its like had not been seen, ready to be learned from. */
+interface Case {
+  readonly run: PlannedRun;
+  readonly view: HistoryView;
+  readonly cosines: Float32Array;
+  readonly shortlist: Shortlist;
+  readonly labels: Float32Array;
+}
+
+/**
+ * Learns which candidates belong together and what waits for what. A generator, so that whoever drives it
+ * can let others run in between, or stop. Null where there are too few runs.
+ *
+ * The ranker has seen these runs (their features hide them, its weights do not), which was measured to do
+ * plans no harm; sets that edges and confidence are learned from come from nets that have not seen them.
+ */
+export function* learnPlans(lesson: PlanLesson): Generator<PlanProgress, PlanModel | null> {
+  const { ranker, runs, seed } = lesson;
+  if (runs.length < DEFAULTS.leastRuns) return null;
+  const random = createRandom(seed);
+  const { candidates } = ranker;
+  const history = new PlanHistory(runs, candidates.size, candidates.vectors.columns);
+  const texts = createEdgeTexts(candidates, lesson.inputs);
+  const hidden = runs.length < DEFAULTS.manyRuns ? 0 : DEFAULTS.hidden;
+  const cases = yield* casesOf(lesson, history, random);
+
+  const guess = SmallNet.train(
+    labelled(
+      GUESS_WIDTH,
+      cases.map(({ shortlist }) => guessFeatures(shortlist)),
+      cases.map(({ labels }) => labels),
+    ),
+    { random, hidden: 0 },
+  );
+  yield { done: cases.length, total: cases.length };
+  const rows = cases.map(({ shortlist, cosines, view }) =>
+    membershipFeatures(shortlist, chancesOf(guess, guessFeatures(shortlist), GUESS_WIDTH), cosines, view),
+  );
+  const learnMembership = (from: readonly number[]) =>
+    SmallNet.train(
+      labelled(
+        MEMBERSHIP_WIDTH,
+        from.map((i) => rows[i]!),
+        from.map((i) => cases[i]!.labels),
+      ),
+      { random, hidden },
+    );
+  const halves = halvesOf(cases, random);
+  const choices = new Map<number, Choice>();
+  for (const [k, half] of halves.entries()) {
+    const net = learnMembership(halves[1 - k]!);
+    for (const i of half) {
+      const { shortlist, cosines, view } = cases[i]!;
+      const chances = chancesOf(net, rows[i]!, MEMBERSHIP_WIDTH);
+      choices.set(i, chooseSet(shortlist, chances, nearestOf(cosines, view)));
+    }
+    yield { done: cases.length, total: cases.length };
+  }
+  const membership = learnMembership([...cases.keys()]);
+  yield { done: cases.length, total: cases.length };
+
+  const edgeRows: Float32Array[] = [];
+  const edgeLabels: Float32Array[] = [];
+  for (const [i, { run, shortlist, cosines, view }] of cases.entries()) {
+    const tools = choices.get(i)!.chosen;
+    const features = edgeFeatures(run, { tools, logits: shortlist.logits }, texts, cosines, view);
+    const [pairs, labels] = pairsOf(run, tools, features);
+    edgeRows.push(pairs);
+    edgeLabels.push(labels);
+  }
+  const edges = SmallNet.train(labelled(EDGE_WIDTH, edgeRows, edgeLabels), { random, hidden });
+  yield { done: cases.length, total: cases.length };
+  const confidence = SmallNet.train(
+    labelled(
+      CONFIDENCE_WIDTH,
+      cases.map((_, i) => choices.get(i)!.signs),
+      cases.map(({ run }, i) => Float32Array.of(isRight(run, choices.get(i)!) ? 1 : 0)),
+    ),
+    { random, hidden: 0 },
+  );
+  return new PlanModel(history, texts, { guess, membership, edges, confidence, form: formOf(runs) });
+}
+
+function* casesOf(
+  { ranker, runs, weights, logitsOf }: PlanLesson,
+  history: PlanHistory,
+  random: Random,
+): Generator<PlanProgress, Case[]> {
+  const { candidates, past, model } = ranker;
+  const learned = random.shuffle([...runs.keys()]).slice(0, DEFAULTS.mostRuns);
+  const cases: Case[] = [];
+  for (const i of learned) {
+    const run = runs[i]!;
+    const logits =
+      logitsOf?.(i) ??
+      model.forward({ candidates, examples: [exampleOf(run, 1, candidates, past, weights)] })[0]!;
+    const shortlist = shortlistOf(logits);
+    const uses = new Set(run.uses);
+    cases.push({
+      run,
+      view: history.without(run.key),
+      cosines: history.cosines(run.intent),
+      shortlist,
+      labels: Float32Array.from(shortlist.places, (place) => (uses.has(place) ? 1 : 0)),
+    });
+    yield { done: cases.length, total: learned.length };
+  }
+  return cases;
+}
+
+/** Runs of one key fall into one half. */
+function halvesOf(cases: readonly Case[], random: Random): [number[], number[]] {
+  const keys = random.shuffle([...new Set(cases.map(({ run }) => run.key))]);
+  const first = new Set(keys.slice(0, keys.length / 2));
+  const places = [...cases.keys()];
+  const isFirst = (i: number) => first.has(cases[i]!.run.key);
+  return [places.filter(isFirst), places.filter((i) => !isFirst(i))];
+}
+
+/** All pairs of two different tools, and whether the run had them as an edge. */
+function pairsOf(
+  { edges }: PlannedRun,
+  tools: Choice['chosen'],
+  features: Float32Array,
+): [rows: Float32Array, labels: Float32Array] {
+  const n = tools.length;
+  const rows = new Float32Array(n * (n - 1) * EDGE_WIDTH);
+  const labels = new Float32Array(n * (n - 1));
+  let at = 0;
+  for (const [i, from] of tools.entries()) {
+    for (const [j, to] of tools.entries()) {
+      if (i === j) continue;
+      const start = (i * n + j) * EDGE_WIDTH;
+      rows.set(features.subarray(start, start + EDGE_WIDTH), at * EDGE_WIDTH);
+      labels[at++] = edges.some(([a, b]) => a === from.place && b === to.place) ? 1 : 0;
+    }
+  }
+  return [rows, labels];
+}
+
+function isRight({ uses }: PlannedRun, { chosen }: Choice): boolean {
+  return uses.length === chosen.length && chosen.every(({ place }) => uses.includes(place));
+}
+
+function labelled(
+  width: number,
+  rows: readonly Float32Array[],
+  labels: readonly Float32Array[],
+): LabelledRows {
+  return { width, values: joined(rows), labels: joined(labels) };
+}
+
+function joined(parts: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+function formOf(runs: readonly PlannedRun[]): OrderForm {
+  const ordered = runs.filter(({ edges }) => edges.length > 0);
+  return ordered.filter(isChain).length >= DEFAULTS.chains * ordered.length ? 'chain' : 'graph';
+}
+
+function isChain({ uses, edges }: PlannedRun): boolean {
+  const next = new Map(uses.map((place, i) => [place, uses[i + 1]]));
+  return edges.length === uses.length - 1 && edges.every(([from, to]) => next.get(from) === to);
+}

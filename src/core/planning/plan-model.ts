@@ -1,0 +1,118 @@
+import type { IntentForms } from '../learning/candidates.ts';
+import { bestSize } from './choose-set.ts';
+import { EDGE_WIDTH, type EdgeTexts, edgeFeatures } from './edge-features.ts';
+import {
+  GUESS_WIDTH,
+  guessFeatures,
+  MEMBERSHIP_WIDTH,
+  membershipFeatures,
+  type Shortlist,
+  shortlistOf,
+} from './membership-features.ts';
+import { type OrderForm, orderSet } from './order-set.ts';
+import type { HistoryView, PlanHistory } from './plan-history.ts';
+import type { SmallNet } from './small-net.ts';
+
+/** What was learned from past runs, beside the runs themselves. */
+export interface PlanNets {
+  /** Chance to belong, by the ranker's word alone. */
+  readonly guess: SmallNet;
+  /** The same, by what past runs say besides. */
+  readonly membership: SmallNet;
+  /** Chance that one waits for the other. */
+  readonly edges: SmallNet;
+  /** Chance that the chosen set is exactly right. */
+  readonly confidence: SmallNet;
+  readonly form: OrderForm;
+}
+
+/** A candidate and its chance to belong to the set. */
+export interface ChosenTool {
+  readonly place: number;
+  readonly chance: number;
+}
+
+export interface DraftedPlan {
+  /** Likeliest first. */
+  readonly tools: readonly ChosenTool[];
+  /** By place in `tools`; acyclic. */
+  readonly edges: readonly { readonly from: number; readonly to: number; readonly weight: number }[];
+  /** The next likely ones that were left out. */
+  readonly rest: readonly ChosenTool[];
+  /** Chance that exactly these tools are right. */
+  readonly confidence: number;
+}
+
+/** A set chosen by expected F1, with what tells how sure that is. */
+export interface Choice {
+  readonly chosen: readonly ChosenTool[];
+  readonly rest: readonly ChosenTool[];
+  /** [CONFIDENCE_WIDTH] */
+  readonly signs: Float32Array;
+}
+
+export const CONFIDENCE_WIDTH = 7;
+
+/** From a ranking of all candidates to a set of them, and an order in it. */
+export class PlanModel {
+  readonly history: PlanHistory;
+  readonly texts: EdgeTexts;
+  readonly nets: PlanNets;
+
+  constructor(history: PlanHistory, texts: EdgeTexts, nets: PlanNets) {
+    this.history = history;
+    this.texts = texts;
+    this.nets = nets;
+  }
+
+  /** `logits` are the ranker's, one per candidate. */
+  draft(query: IntentForms, logits: ArrayLike<number>): DraftedPlan {
+    const view = this.history.without(null);
+    const cosines = this.history.cosines(query.intent);
+    const shortlist = shortlistOf(logits);
+    const guesses = chancesOf(this.nets.guess, guessFeatures(shortlist), GUESS_WIDTH);
+    const rows = membershipFeatures(shortlist, guesses, cosines, view);
+    const { chosen, rest, signs } = chooseSet(
+      shortlist,
+      chancesOf(this.nets.membership, rows, MEMBERSHIP_WIDTH),
+      nearestOf(cosines, view),
+    );
+    const features = edgeFeatures(query, { tools: chosen, logits }, this.texts, cosines, view);
+    const edges = orderSet(chancesOf(this.nets.edges, features, EDGE_WIDTH), chosen.length, this.nets.form);
+    return { tools: chosen, edges, rest, confidence: this.nets.confidence.chance(signs) };
+  }
+}
+
+/** The set of greatest expected F1. */
+export function chooseSet({ places }: Shortlist, chances: readonly number[], nearest: number): Choice {
+  const sorted = places
+    .map((place, i) => ({ place, chance: chances[i]! }))
+    .sort((a, b) => b.chance - a.chance || a.place - b.place);
+  const { size, expectedF1 } = bestSize(sorted.map(({ chance }) => chance));
+  const chosen = sorted.slice(0, size);
+  const rest = sorted.slice(size);
+  const allRight = chosen.reduce((sum, { chance }) => sum + Math.log(Math.max(1e-6, chance)), 0);
+  const noneElse = rest.reduce((sum, { chance }) => sum + Math.log(Math.max(1e-6, 1 - chance)), 0);
+  const signs = Float32Array.of(
+    allRight,
+    noneElse,
+    expectedF1,
+    chosen.at(-1)?.chance ?? 0,
+    rest[0]?.chance ?? 0,
+    Math.log(size),
+    nearest,
+  );
+  return { chosen, rest, signs };
+}
+
+/** One chance per row. */
+export function chancesOf(net: SmallNet, rows: Float32Array, width: number): number[] {
+  return Array.from({ length: rows.length / width }, (_, i) => net.chance(rows, i * width));
+}
+
+/** The cosine of the nearest run. */
+export function nearestOf(cosines: ArrayLike<number>, view: HistoryView): number {
+  let most = 0;
+  for (let i = 0; i < cosines.length; i++) if (!view.isHidden(i)) most = Math.max(most, cosines[i]!);
+  return most;
+}
