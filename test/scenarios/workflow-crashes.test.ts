@@ -106,8 +106,15 @@ async function gatewayOn(args: readonly string[]) {
   gateway.stdout.on('data', (chunk) => {
     out += chunk;
   });
-  await expect.poll(() => out + complaints(), { timeout: 60_000 }).toContain('ready');
-  return { gateway, out: () => out, complaints };
+  gateway.on('exit', (code, signal) => {
+    out += `ended with ${code ?? signal}\n`;
+  });
+  const said = async (word: string) => {
+    await expect.poll(() => out, { timeout: 600_000 }).toMatch(new RegExp(`${word}|ended`));
+    if (!out.includes(word)) throw new Error(`A gateway did not say "${word}": ${out}${complaints()}`);
+  };
+  await said('ready');
+  return { gateway, out: () => out, said, complaints };
 }
 
 test(`[FLOW-14] ${SHARED} runs started by two gateways on one PostgreSQL: no task twice, none lost`, async () => {
@@ -116,7 +123,7 @@ test(`[FLOW-14] ${SHARED} runs started by two gateways on one PostgreSQL: no tas
   const args = (nth: number) => [url, file, String(seed + nth), String(SHARED)];
   const both = await Promise.all([gatewayOn(args(0)), gatewayOn(args(1))]);
   for (const { gateway } of both) gateway.stdin.write('go\n');
-  for (const { out } of both) await expect.poll(out, { timeout: 600_000 }).toContain('done');
+  for (const { said } of both) await said('done');
   for (const { gateway, complaints } of both) {
     gateway.stdin.end();
     const [code] = await once(gateway, 'exit');

@@ -226,6 +226,28 @@ test('[FLOW-19] a run is given up while it waits and while it runs: nothing more
   expect(done).toEqual([]);
 });
 
+test('[FLOW-14] a gateway that has lost a run begins nothing more of it', async () => {
+  const { gateway, store, done } = await office(createMemoryStore(), {});
+  const slow = { arguments: { path: 's', ms: 300 } };
+  const running = gateway.executeWorkflow(
+    planOf([read('slow', 's', slow), write('after', '${slow.text}')]),
+    null,
+    AGENT,
+    'run-1',
+  );
+  await expect
+    .poll(async () => (await store.runs.get('run-1'))?.tasks.slow)
+    .toMatchObject({ status: 'running' });
+  const run = (await store.runs.get('run-1'))!;
+  await store.runs.update({ ...run, tasks: {}, version: run.version + 1 });
+  const another = { owner: 'another', ttlMs: 60_000 };
+  expect(await store.runs.claim('run-1', another)).not.toBeNull();
+  expect(await running).toMatchObject({ status: 'running', results: { after: { status: 'pending' } } });
+  expect(done).toEqual([]);
+  expect((await store.runs.get('run-1'))?.tasks.slow).toMatchObject({ status: 'running' });
+  expect(await gateway.continueRun('run-1', 'resume', AGENT)).toMatchObject({ status: 'running' });
+});
+
 test('[FLOW-20] where the plan says so the agent decides after each layer: go on, or plan anew from what is done', async () => {
   const { gateway, store, run } = await office();
   const tasks = [read('a', 'a'), read('b', '${a.text}'), read('c', '${b.text}')];

@@ -12,6 +12,7 @@ import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { tellWorkflow } from '../tell-workflow.ts';
 import { withGateway } from '../with-gateway.ts';
+import { type ShownStates, workflowTree } from '../workflow-tree.ts';
 
 interface ListOptions extends GlobalOptions {
   readonly all?: boolean;
@@ -61,7 +62,9 @@ export const runsCommand: CommandModule = (program, context) => {
     .action((id: string, options: GlobalOptions) =>
       withGateway(context, options, 'runs', async (gateway) => {
         const run = await known(gateway, id);
-        terminal.out(options.json ? `${JSON.stringify(runToWire(run))}\n` : describe(run));
+        terminal.out(
+          options.json ? `${JSON.stringify(runToWire(run))}\n` : `${describe(run)}${tasksOf(run)}`,
+        );
       }),
     );
 
@@ -182,6 +185,12 @@ function askedBy({ run, approvals }: RunInQuestion, task: string | undefined): A
 
 function isPending({ state }: Approval): boolean {
   return state === 'pending';
+}
+
+/** A workflow as the tree of its tasks; a single call is told by what it asks for. */
+function tasksOf({ run }: RunInQuestion): string {
+  if (run?.kind !== 'workflow' || !run.plan) return '';
+  return `${workflowTree(run.plan, run.tasks as ShownStates).join('\n')}\n`;
 }
 
 function describe({ runId, run, approvals }: RunInQuestion): string {

@@ -85,6 +85,9 @@ test('[RUNS-7] what waits is approved task by task, or edited and then approved'
   const paused = await run({ tasks: [asks('one'), asks('two'), { ...LIST, depends_on: ['one'] }] });
   expect(paused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/waits for your approval/) });
   const id = (await store.runs.list(1))[0]!.id;
+  expect((await command('runs', 'show', id)).out).toMatch(
+    /\? one disk:read waiting\n.*· list disk:list\n.*\? two disk:read/,
+  );
   expect((await command('runs', 'approve', id, '--task', 'nothing', '--yes')).code).toBe(1);
   expect((await command('runs', 'approve', id, '--task', 'one', '--yes')).code).toBe(0);
   const edited = await command('runs', 'edit', id, '--args', '{"name": "three"}', '--task', 'two');
