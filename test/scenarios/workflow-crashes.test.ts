@@ -12,7 +12,8 @@ import { countedPlan, countLines, expectedValues, TASKS } from '../support/count
 import { startPostgres } from '../support/postgres-server.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-const child = (name: string) => fileURLToPath(new URL(`../support/children/${name}.ts`, import.meta.url));
+const KILLED = fileURLToPath(new URL('../support/children/killed-workflow.ts', import.meta.url));
+const SHARING = fileURLToPath(new URL('../support/children/shared-workflows.ts', import.meta.url));
 const KILLS = proofRuns(100);
 const SHARED = proofRuns(200);
 
@@ -24,14 +25,14 @@ interface Told {
   readonly ran?: number;
 }
 
-function start(name: string, args: readonly string[]) {
-  const process_ = spawn(process.execPath, [child(name), ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+function start(script: string, args: readonly string[]) {
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
   let complaints = '';
-  process_.stderr.on('data', (chunk) => {
+  child.stderr.on('data', (chunk) => {
     complaints += chunk;
   });
-  onTestFinished(() => void process_.kill('SIGKILL'));
-  return { process: process_, complaints: () => complaints };
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return { process: child, complaints: () => complaints };
 }
 
 /** Every task of the run succeeded and gave what it had to. */
@@ -53,7 +54,7 @@ test(`[FLOW-12] [FLOW-13] after ${KILLS} kills -9 no finished task ran again, wh
   for (let nth = 0; nth <= KILLS; nth++) {
     const isLast = nth === KILLS;
     const args = isLast ? [dir, String(nth)] : [dir, String(nth), String(seed + nth)];
-    const { process: killed, complaints } = start('killed-workflow', args);
+    const { process: killed, complaints } = start(KILLED, args);
     const [code, signal] = await once(killed, 'exit');
     expect([code, signal, complaints()]).toEqual(isLast ? [0, null, ''] : [null, 'SIGKILL', '']);
   }
@@ -101,7 +102,7 @@ async function sharedStore(): Promise<{ url: string; store: Store; file: string 
 
 /** Starts a gateway and waits until it is ready to begin. */
 async function gatewayOn(args: readonly string[]) {
-  const { process: gateway, complaints } = start('shared-workflows', args);
+  const { process: gateway, complaints } = start(SHARING, args);
   let out = '';
   gateway.stdout.on('data', (chunk) => {
     out += chunk;

@@ -1,28 +1,11 @@
 import { classifyError } from '../../core/tracing/classify-error.ts';
-import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { callTool } from '../call-tool.ts';
 import { createGrantBook } from '../code/grant-book.ts';
-import type { Approval, JsonObject } from '../ports.ts';
 import { toolText, toolValue } from '../tool-value.ts';
+import type { Attempt, AttemptOptions } from './attempt.ts';
 import type { Drive, Step } from './drive.ts';
 import { runProgram } from './run-program.ts';
-import type { CodeStanding } from './task-state.ts';
-
-/** How one attempt at a step ended. */
-export type Attempt =
-  | { readonly kind: 'done'; readonly value: unknown }
-  | { readonly kind: 'failed'; readonly error: ErrorShape; readonly errorType: ErrorType | null }
-  | { readonly kind: 'waiting'; readonly approval: Approval; readonly standing?: CodeStanding };
-
-export interface AttemptOptions {
-  readonly arguments: JsonObject;
-  /** Hashes of calls a person has allowed. */
-  readonly grants: readonly string[];
-  readonly standing?: CodeStanding | undefined;
-  /** Writes down that it begins; nothing has an effect before. */
-  readonly begin: () => Promise<void>;
-}
 
 export async function attemptStep(drive: Drive, step: Step, options: AttemptOptions): Promise<Attempt> {
   const { task } = step;

@@ -2,9 +2,9 @@ import { layersOf } from '../../core/planning/layers.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller, WorkflowResult } from '../gateway.ts';
-import type { RunLease, WorkflowRun } from '../ports.ts';
+import type { WorkflowRun } from '../ports.ts';
 import { startRun } from '../run.ts';
-import type { Drive } from './drive.ts';
+import type { Drive, DriveRequest } from './drive.ts';
 import { finishDrive } from './finish-drive.ts';
 import { holdLease } from './hold-lease.ts';
 import { createJournal } from './journal.ts';
@@ -20,20 +20,6 @@ const DEFAULTS = {
   /** Tasks under way at once. */
   concurrency: 32,
 };
-
-export interface DriveRequest {
-  /** Ours, by this lease. */
-  readonly run: WorkflowRun;
-  readonly lease: RunLease;
-  /** False for a run that begins: it is written down with its first task. */
-  readonly isStored: boolean;
-  /** As it was given, for who begins the run; else what was kept of it. */
-  readonly plan: Plan;
-  /** Of its tasks, in order. */
-  readonly targets: readonly Target[];
-  /** The agent said to go on to the next layer. */
-  readonly goesOn: boolean;
-}
 
 /** Runs what can run of a plan: each task as soon as all it depends on is done. */
 export async function driveRun(

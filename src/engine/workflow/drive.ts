@@ -1,12 +1,27 @@
 import type { NodeId } from '../../core/vocabulary/ids.ts';
-import type { Task } from '../../core/vocabulary/plan.ts';
+import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller } from '../gateway.ts';
-import type { JsonObject } from '../ports.ts';
+import type { JsonObject, RunLease, WorkflowRun } from '../ports.ts';
 import type { Run } from '../run.ts';
 import type { Slots } from './slots.ts';
 import type { Target } from './targets.ts';
 import type { TaskState } from './task-state.ts';
+
+/** What is driven, and from where. */
+export interface DriveRequest {
+  /** Ours, by this lease. */
+  readonly run: WorkflowRun;
+  readonly lease: RunLease;
+  /** False for a run that begins: it is written down with its first task. */
+  readonly isStored: boolean;
+  /** As it was given, for who begins the run; else what was kept of it. */
+  readonly plan: Plan;
+  /** Of its tasks, in order. */
+  readonly targets: readonly Target[];
+  /** The agent said to go on to the next layer. */
+  readonly goesOn: boolean;
+}
 
 /** One process at work on one run, from taking it up until it is over, waits or is let go. */
 export interface Drive {

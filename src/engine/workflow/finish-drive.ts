@@ -1,7 +1,6 @@
 import type { Caller, WorkflowResult } from '../gateway.ts';
 import type { WorkflowRun } from '../ports.ts';
-import type { Drive, TaskResult } from './drive.ts';
-import type { DriveRequest } from './drive-run.ts';
+import type { Drive, DriveRequest, TaskResult } from './drive.ts';
 import type { StopReason } from './open-drives.ts';
 import { nextLayer } from './open-layers.ts';
 import { PENDING, shownState, type TaskState } from './task-state.ts';

@@ -9,7 +9,7 @@ import { previewPolicy } from '../code/preview-policy.ts';
 import type { Program } from '../code/program.ts';
 import { runGuest } from '../code/run-guest.ts';
 import type { Approval } from '../ports.ts';
-import type { Attempt, AttemptOptions } from './attempt-step.ts';
+import type { Attempt, AttemptOptions } from './attempt.ts';
 import type { Drive, Step } from './drive.ts';
 
 /** A plan's code or capability in the sandbox, as one node of the run's trace with its calls below it. */

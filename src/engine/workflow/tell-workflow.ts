@@ -21,7 +21,7 @@ export function tellStored(run: WorkflowRun, approvals: readonly Approval[]): Wo
 }
 
 /** What a paused run waits for. */
-export function pausedStatus(states: ReadonlyMap<string, TaskState>) {
+function pausedStatus(states: ReadonlyMap<string, TaskState>) {
   const waits = states.values().some(({ status }) => status === 'waiting' || status === 'unknown');
   return waits ? 'approval_required' : 'decision_required';
 }
