@@ -26,11 +26,11 @@ export class BlockAttention {
   #cells: readonly Cell[] = [];
 
   /** `sharpness` is where it starts; it moves in proportion. */
-  constructor(multiplier: Multiplier<Floats>, name: string, heads: number, sharpness: number) {
+  constructor(multiplier: Multiplier<Floats>, name: string, heads: number, sharpness: number, pace = 1) {
     this.#multiplier = multiplier;
     this.#heads = heads;
     this.sharpness = createParameter(multiplier, name, new Array<number>(heads).fill(sharpness), {
-      pace: sharpness,
+      pace: pace * sharpness,
       isHeld: true,
     });
   }

@@ -13,13 +13,20 @@ export class HiddenReadout {
   /** Of the last forward pass. [rows x hidden] */
   #activations: Matrix<Floats> | undefined;
 
-  constructor(multiplier: Multiplier<Floats>, name: string, inputs: number, hidden: number, random: Random) {
+  constructor(
+    multiplier: Multiplier<Floats>,
+    name: string,
+    inputs: number,
+    hidden: number,
+    random: Random,
+    pace = 1,
+  ) {
     const start = randomStart(inputs, hidden, 1 / inputs, random);
     const none = new Float32Array(hidden);
     this.#multiplier = multiplier;
-    this.#inward = new Projection(multiplier, `${name}.inward`, start, { isHeld: true });
-    this.#bias = createParameter(multiplier, `${name}.bias`, none, { isHeld: true });
-    this.#outward = createParameter(multiplier, `${name}.outward`, none, { isHeld: true });
+    this.#inward = new Projection(multiplier, `${name}.inward`, start, { pace, isHeld: true });
+    this.#bias = createParameter(multiplier, `${name}.bias`, none, { pace, isHeld: true });
+    this.#outward = createParameter(multiplier, `${name}.outward`, none, { pace, isHeld: true });
     this.parameters = [this.#inward.parameter, this.#bias, this.#outward];
   }
 

@@ -1,14 +1,12 @@
 import { type Floats, type Matrix, type Multiplier, rowOf } from '../numeric/matrices.ts';
 import type { Random } from '../numeric/random.ts';
-import { addTo, Projection, randomStart, stackRows } from './projection.ts';
+import { addTo, EMBEDDING_PACE, Projection, randomStart, stackRows } from './projection.ts';
 import { RaggedAttention } from './ragged-attention.ts';
 import { meanOfLists, type RaggedLists, raggedLists, slopesOfLists } from './ragged-lists.ts';
 import { createParameter, type Parameter } from './rank-term.ts';
 
 const DEFAULTS = {
   heads: 4,
-  /** Slower than gates: few edges are soon learned by heart. */
-  pace: 1 / 30,
   /** Of attention, per cosine. */
   sharpness: 4,
 };
@@ -17,6 +15,8 @@ export interface HyperedgeOptions {
   /** How members make up an edge, and edges a message. */
   readonly aggregation?: 'mean' | 'attention';
   readonly heads?: number;
+  /** Of the learning rate. */
+  readonly pace?: number;
 }
 
 /** Someone who hears from some edges. */
@@ -49,9 +49,10 @@ export class HyperedgeRound {
     name: string,
     columns: number,
     random: Random,
-    { aggregation = 'mean', heads = DEFAULTS.heads }: HyperedgeOptions = {},
+    { aggregation = 'mean', heads = DEFAULTS.heads, pace = 1 }: HyperedgeOptions = {},
   ) {
-    const square = { pace: DEFAULTS.pace, isHeld: true };
+    // Few edges are soon learned by heart.
+    const square = { pace: EMBEDDING_PACE * pace, isHeld: true };
     this.#multiplier = multiplier;
     this.#toEdges = new Projection(multiplier, `${name}.to_edges`, identity(columns), square);
     this.#toListeners = new Projection(multiplier, `${name}.to_listeners`, identity(columns), square);
@@ -60,9 +61,9 @@ export class HyperedgeRound {
       const sharpness = DEFAULTS.sharpness * heads;
       const start = randomStart(1, columns, 1 / columns, random).values;
       this.#attention = {
-        query: createParameter(multiplier, `${name}.edge_query`, start),
-        ofEdges: new RaggedAttention(multiplier, `${name}.edge_sharpness`, heads, sharpness),
-        ofListeners: new RaggedAttention(multiplier, `${name}.listener_sharpness`, heads, sharpness),
+        query: createParameter(multiplier, `${name}.edge_query`, start, { pace }),
+        ofEdges: new RaggedAttention(multiplier, `${name}.edge_sharpness`, heads, sharpness, pace),
+        ofListeners: new RaggedAttention(multiplier, `${name}.listener_sharpness`, heads, sharpness, pace),
       };
     }
     this.parameters = [

@@ -2,6 +2,9 @@ import type { Floats, Matrix, Multiplier } from '../numeric/matrices.ts';
 import type { Random } from '../numeric/random.ts';
 import { createParameter, type Parameter } from './rank-term.ts';
 
+/** Share of a term's pace for matrices with a row for each dimension of the embedding: most numbers are there. */
+export const EMBEDDING_PACE = 1 / 3;
+
 /** y = x W: x [rows x inputs], W [inputs x outputs], y [rows x outputs]. */
 export class Projection {
   readonly parameter: Parameter;

@@ -28,11 +28,11 @@ export class RaggedAttention {
   #weights: Floats;
 
   /** `sharpness` is where it starts; it moves in proportion. */
-  constructor(multiplier: Multiplier<Floats>, name: string, heads: number, sharpness: number) {
+  constructor(multiplier: Multiplier<Floats>, name: string, heads: number, sharpness: number, pace = 1) {
     this.#multiplier = multiplier;
     this.#heads = heads;
     this.sharpness = createParameter(multiplier, name, new Array<number>(heads).fill(sharpness), {
-      pace: sharpness,
+      pace: pace * sharpness,
       isHeld: true,
     });
     this.#products = multiplier.floats(0);

@@ -118,7 +118,9 @@ describe('[RANK-6] each term learns what the features do not tell, for queries i
       );
       return { ...example, right: [values.indexOf(Math.max(...values))] };
     };
-    expectLearned('candidate_attention', candidates, decide, { candidate_attention: { hidden: 16 } });
+    expectLearned('candidate_attention', candidates, decide, {
+      candidate_attention: { hidden: 16, pace: 1 },
+    });
   });
 
   test('statistics: whose history is best', () => {

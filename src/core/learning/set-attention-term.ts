@@ -2,7 +2,7 @@ import { type Floats, type Matrix, type Multiplier, rowOf } from '../numeric/mat
 import type { Random } from '../numeric/random.ts';
 import { type AttentionSet, attentionSet, type SetLimits, TOKEN_KINDS } from './attention-set.ts';
 import { PairedProjection } from './paired-projection.ts';
-import { addTo, randomStart, stackRows } from './projection.ts';
+import { addTo, EMBEDDING_PACE, randomStart, stackRows } from './projection.ts';
 import { columnsFor, RaggedAttention } from './ragged-attention.ts';
 import { raggedLists } from './ragged-lists.ts';
 import { createParameter, type Parameter, type RankBatch, type RankTerm } from './rank-term.ts';
@@ -19,8 +19,8 @@ const DEFAULTS = {
   sharpness: 8,
   /** Unit vectors have small products: without it the way out would have far to go. */
   scale: 20,
-  /** Of matrices that have a row for each dimension of the embedding. */
-  pace: 1 / 30,
+  /** Of the learning rate: at full rate it learns few runs by heart, and ranks worse than without it. */
+  pace: 0.1,
 };
 
 export interface SetAttentionOptions extends Partial<SetLimits> {
@@ -29,6 +29,7 @@ export interface SetAttentionOptions extends Partial<SetLimits> {
   readonly most?: number;
   /** Whether capabilities have projections of their own. */
   readonly isSeparate?: boolean;
+  /** Of the learning rate. */
   readonly pace?: number;
 }
 
@@ -82,7 +83,10 @@ export class SetAttentionTerm implements RankTerm {
     // A head sees a share of the columns, and so of the cosine.
     const sharpness = DEFAULTS.sharpness * heads;
     const paired = (name: string) =>
-      new PairedProjection(multiplier, `set_attention.${name}`, start, { isSeparate, pace });
+      new PairedProjection(multiplier, `set_attention.${name}`, start, {
+        isSeparate,
+        pace: EMBEDDING_PACE * pace,
+      });
     this.#multiplier = multiplier;
     this.#limits = { nearest, context };
     this.#most = most;
@@ -95,19 +99,21 @@ export class SetAttentionTerm implements RankTerm {
       multiplier,
       'set_attention.key_kinds',
       new Float32Array(TOKEN_KINDS * columns),
-      { isHeld: true },
+      { pace, isHeld: true },
     );
     this.#valueKinds = createParameter(
       multiplier,
       'set_attention.value_kinds',
       randomStart(TOKEN_KINDS, columns, 1 / columns, random).values,
-      { isHeld: true },
+      { pace, isHeld: true },
     );
-    this.#attention = new RaggedAttention(multiplier, 'set_attention.sharpness', heads, sharpness);
+    this.#attention = new RaggedAttention(multiplier, 'set_attention.sharpness', heads, sharpness, pace);
     this.#headGates = createParameter(multiplier, 'set_attention.head_gates', new Float32Array(heads), {
+      pace,
       isHeld: true,
     });
     this.#outward = createParameter(multiplier, 'set_attention.outward', new Float32Array(columns), {
+      pace,
       isHeld: true,
     });
     this.parameters = [

@@ -6,6 +6,7 @@ import type { Parameter, RankBatch, RankTerm } from './rank-term.ts';
 
 const DEFAULTS = {
   hidden: 16,
+  pace: 1,
 };
 
 /** Statistics of traces for each candidate. */
@@ -13,6 +14,8 @@ const STATISTICS = 17;
 
 export interface StatisticsOptions {
   readonly hidden?: number;
+  /** Of the learning rate. */
+  readonly pace?: number;
 }
 
 /** logit = v . relu(W^T s + b): what traces tell of a candidate, s [17]. Without statistics it says nothing. */
@@ -24,10 +27,10 @@ export class StatisticsTerm implements RankTerm {
   constructor(
     multiplier: Multiplier<Floats>,
     random: Random,
-    { hidden = DEFAULTS.hidden }: StatisticsOptions = {},
+    { hidden = DEFAULTS.hidden, pace = DEFAULTS.pace }: StatisticsOptions = {},
   ) {
     this.#multiplier = multiplier;
-    this.#readout = new HiddenReadout(multiplier, 'statistics', STATISTICS, hidden, random);
+    this.#readout = new HiddenReadout(multiplier, 'statistics', STATISTICS, hidden, random, pace);
     this.parameters = this.#readout.parameters;
   }
 
