@@ -53,6 +53,8 @@ test('[EVAL-2] a data set is read from its folder, ids verbatim', async () => {
     alternatives: { 's:b': ['x:b'] },
     group: 'g',
     isOrdered: true,
+    edges: [['no_colon', 's:b']],
+    isParallel: false,
   });
   expect(measured.map(({ id, isOrdered }) => [id, isOrdered])).toEqual([['2', false]]);
 });

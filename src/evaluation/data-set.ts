@@ -40,6 +40,10 @@ export interface Task {
   readonly group: string;
   /** Whether the order of the tools means anything. */
   readonly isOrdered: boolean;
+  /** What has to come before what: as given, else each tool before the next. */
+  readonly edges: readonly (readonly [from: string, to: string])[];
+  /** By its kind: calls that have nothing to do with each other, in a set that has chains besides. */
+  readonly isParallel: boolean;
 }
 
 export interface DataSet {
@@ -108,7 +112,7 @@ async function readTools(file: string): Promise<ToolDefinition[]> {
 async function readTasks(file: string): Promise<Task[]> {
   const rows = await readRows(file, taskRow);
   if (rows.length === 0) throw new PmlError('invalid_argument', `${file} holds no task`);
-  return rows.map(({ id, intent, tools, edges, group, task, alts }) => ({
+  return rows.map(({ id, intent, tools, edges, group, task, kind, alts }) => ({
     id,
     intent,
     tools,
@@ -116,6 +120,8 @@ async function readTasks(file: string): Promise<Task[]> {
     group: group ?? task ?? id,
     // A list of edges that is there and empty says that the tools form a set.
     isOrdered: edges === undefined || edges.length > 0,
+    edges: edges ?? tools.slice(1).map((to, i): [string, string] => [tools[i]!, to]),
+    isParallel: kind?.startsWith('parallel') ?? false,
   }));
 }
 

@@ -38,7 +38,7 @@ describe('on a small data set', () => {
       n: 9,
       tools: 28,
       embedding: 'words/256',
-      plan: null,
+      plan: { node_f1: expect.any(Number), edge_f1: expect.any(Number), exact: expect.any(Number) },
       gate: null,
       curve: null,
     });
@@ -52,7 +52,8 @@ describe('on a small data set', () => {
     ]);
     expect(Object.keys(report.next!)).toEqual(['popularity', 'markov', 'logistic', 'learned']);
     expect([report.ranking.learned, report.next!.learned]).toEqual([null, null]);
-    for (const figures of [...Object.values(report.ranking), ...Object.values(report.next!)]) {
+    const parts = [...Object.values(report.ranking), ...Object.values(report.next!), report.plan];
+    for (const figures of parts) {
       for (const value of Object.values(figures ?? {})) {
         expect(value).toBeGreaterThanOrEqual(0);
         expect(value).toBeLessThanOrEqual(1);
@@ -87,6 +88,17 @@ describe('on a small data set', () => {
     const { ranking, next } = await evaluate(household, { ...OPTIONS, protocol: 'cv5' }, PORTS);
     expect(ranking.logistic!.ndcg10).toBeGreaterThan(ranking.semantic!.ndcg10);
     expect(next!.logistic!.mrr).toBeGreaterThan(next!.popularity!.mrr);
+  });
+
+  test('[PLAN-11] plans come nearer to what is right than the likeliest tool alone', async () => {
+    const { plan } = await evaluate(household, { ...OPTIONS, protocol: 'cv5' }, PORTS);
+    expect(plan!.node_f1).toBeGreaterThan(0.5);
+    expect(plan!.exact).toBeLessThanOrEqual(Math.min(plan!.node_f1, plan!.edge_f1));
+  });
+
+  test('[PLAN-11] where there are too few runs to learn from, no plan is told', async () => {
+    const few = { ...household, train: household.train.slice(0, 5) };
+    expect((await evaluate(few, OPTIONS, PORTS)).plan).toBeNull();
   });
 
   test('[EVAL-1] the curve has a point for each number of past runs; search that does not learn is level', async () => {

@@ -11,7 +11,9 @@ import type { DataSet, Task } from './data-set.ts';
 import { type Fold, foldsOf } from './folds.ts';
 import { weightsFor } from './held-out-weights.ts';
 import { rankNext } from './next-by-logistic.ts';
+import { rankNextByModel } from './next-by-model.ts';
 import { nextCases } from './next-steps.ts';
+import { foldRankers, planFigures } from './plan-quality.ts';
 import { rankByLogistic } from './rank-by-logistic.ts';
 import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';
 
@@ -29,7 +31,7 @@ export interface EvaluationOptions {
 }
 
 const RANKERS = ['lexical', 'semantic', 'hybrid', 'knn', 'logistic'] as const;
-const PREDICTORS = ['popularity', 'markov', 'logistic'] as const;
+const PREDICTORS = ['popularity', 'markov', 'logistic', 'learned'] as const;
 
 /** Measures search and what can be learned from past runs on one data set; the same for the same seed. */
 export async function evaluate(
@@ -41,7 +43,8 @@ export async function evaluate(
   const startedAt = performance.now();
   const folds = foldsOf(data, protocol, seed);
   const measured = folds.flatMap(({ test }) => test);
-  const bench = await openWorkbench(data, measured, ports, (done, total) =>
+  // Clauses of all of them: what is measured is compared with past intents, clause by clause.
+  const bench = await openWorkbench(data, [...data.train, ...data.test], ports, (done, total) =>
     onProgress?.(`${data.name}: embedding`, done, total),
   );
   // In `id` the same work may have been seen before, so only the run itself is hidden from itself.
@@ -49,7 +52,10 @@ export async function evaluate(
   onProgress?.(`${data.name}: ranking`);
   const ranking = await measureRanking(bench, data.name, folds, alike, seed);
   onProgress?.(`${data.name}: next steps`);
-  const next = measureNext(bench, folds, alike, seed);
+  const next = measureNext(bench, data.name, folds, alike, seed);
+  onProgress?.(`${data.name}: plans`);
+  const plans = { bench, alike, weights: weightsFor(data.name), seed };
+  const plan = planFigures(plans, folds, foldRankers(plans));
   return {
     dataset: data.name,
     split: data.split,
@@ -59,7 +65,7 @@ export async function evaluate(
     embedding: bench.book.model,
     ranking: { ...ranking, learned: null },
     next,
-    plan: null,
+    plan,
     gate: null,
     curve: curve ? curveOf(folds[0]?.train.length ?? 0, ranking) : null,
     seconds: (performance.now() - startedAt) / 1000,
@@ -98,6 +104,7 @@ async function measureRanking(
 /** Null where no task has an order. */
 function measureNext(
   bench: Workbench,
+  name: string,
   folds: readonly Fold[],
   alike: Alike,
   seed: number,
@@ -106,7 +113,10 @@ function measureNext(
   for (const { train, test } of folds) {
     const cases = nextCases(bench, test);
     if (cases.length === 0) continue;
-    const scores = rankNext(bench, train, cases, alike, createRandom(seed));
+    const scores = {
+      ...rankNext(bench, train, cases, alike, createRandom(seed)),
+      learned: rankNextByModel(bench, train, cases, alike, { weights: weightsFor(name), seed }),
+    };
     for (const predictor of PREDICTORS) {
       for (const [i, { accepted }] of cases.entries()) {
         ranks.get(predictor)!.push(...ranksOf(scores[predictor][i]!, [accepted]));
@@ -114,8 +124,7 @@ function measureNext(
     }
   }
   if (ranks.get('markov')!.length === 0) return null;
-  const figures = record(PREDICTORS, (predictor): NextFigures => nextFigures(ranks.get(predictor)!));
-  return { ...figures, learned: null };
+  return record(PREDICTORS, (predictor): NextFigures => nextFigures(ranks.get(predictor)!));
 }
 
 /** Search that has not learned is the same at every point. */

@@ -9,6 +9,8 @@ const task = (id: string, group: string): Task => ({
   tools: ['t'],
   alternatives: {},
   isOrdered: true,
+  edges: [],
+  isParallel: false,
 });
 const data: DataSet = {
   name: 'x',

@@ -1,6 +1,7 @@
 import type { Candidates, IntentForms } from '../learning/candidates.ts';
 import { dot } from '../numeric/dot.ts';
 import { rowOf } from '../numeric/matrices.ts';
+import { words } from '../retrieval/words.ts';
 import type { HistoryView } from './plan-history.ts';
 
 const DEFAULTS = {
@@ -60,6 +61,7 @@ export const EDGE_FEATURES = [
   'used_to',
   'size',
   'order_of_near',
+  'ordered',
 ] as const;
 
 export const EDGE_WIDTH = EDGE_FEATURES.length;
@@ -80,6 +82,8 @@ export interface ChosenSet {
   readonly tools: readonly { readonly place: number; readonly chance: number }[];
   /** The ranker's, of all candidates. */
   readonly logits: ArrayLike<number>;
+  /** Chance that anything waits for anything. */
+  readonly ordered: number;
 }
 
 export function createEdgeTexts(candidates: Candidates, inputs: readonly (readonly string[])[]): EdgeTexts {
@@ -108,7 +112,7 @@ export function createEdgeTexts(candidates: Candidates, inputs: readonly (readon
 /** [n x n x EDGE_WIDTH]: what speaks for an edge from the first to the second, given the whole set. */
 export function edgeFeatures(
   query: IntentForms,
-  { tools, logits }: ChosenSet,
+  { tools, logits, ordered }: ChosenSet,
   texts: EdgeTexts,
   cosines: ArrayLike<number>,
   view: HistoryView,
@@ -220,6 +224,7 @@ export function edgeFeatures(
         used_to: sums[j]!.used,
         size: n,
         order_of_near: near.ordered,
+        ordered,
       };
       const start = at * EDGE_WIDTH;
       for (const [k, name] of EDGE_FEATURES.entries()) rows[start + k] = row[name];
@@ -317,6 +322,16 @@ function mentions(query: IntentForms, places: readonly number[], candidates: Can
     }
     return sum / total;
   });
+}
+
+/** The words of a schema's property names. */
+export function parameterWords(schema: unknown): string[] {
+  const { properties } = (schema ?? {}) as { properties?: unknown };
+  return words(
+    Object.keys(properties ?? {})
+      .join(' ')
+      .replaceAll('_', ' '),
+  );
 }
 
 function overlap(words: ReadonlySet<string>, others: readonly string[]): number {

@@ -12,9 +12,17 @@ import {
   type Shortlist,
   shortlistOf,
 } from './membership-features.ts';
-import type { OrderForm } from './order-set.ts';
+import { type OrderForm, orderSet } from './order-set.ts';
 import { type HistoryView, PlanHistory, type PlannedRun } from './plan-history.ts';
-import { type Choice, CONFIDENCE_WIDTH, chancesOf, chooseSet, nearestOf, PlanModel } from './plan-model.ts';
+import {
+  type Choice,
+  CONFIDENCE_WIDTH,
+  chancesOf,
+  chooseSet,
+  nearestOf,
+  orderChance,
+  PlanModel,
+} from './plan-model.ts';
 import { type LabelledRows, SmallNet } from './small-net.ts';
 
 const DEFAULTS = {
@@ -25,8 +33,10 @@ const DEFAULTS = {
   /** Runs that are learned from at the most, by lot. */
   mostRuns: 3_000,
   hidden: 24,
-  /** Share of the runs with an order that must be chains for plans to be made as chains. */
-  chains: 0.9,
+  /** Share of runs with, or without, an order below which all are taken to be alike in that. */
+  leastUnordered: 0.02,
+  /** Runs by which it is decided whether plans are made as chains. */
+  orderCases: 500,
 };
 
 export interface PlanLesson {
@@ -81,8 +91,17 @@ export function* learnPlans(lesson: PlanLesson): Generator<PlanProgress, PlanMod
     { random, hidden: 0 },
   );
   yield { done: cases.length, total: cases.length };
-  const rows = cases.map(({ shortlist, cosines, view }) =>
-    membershipFeatures(shortlist, chancesOf(guess, guessFeatures(shortlist), GUESS_WIDTH), cosines, view),
+  const halves = halvesOf(cases, random);
+  const ordered = learnOrdered(cases, random);
+  const orderedOf = unseenOrdered(cases, halves, random);
+  const rows = cases.map(({ shortlist, cosines, view }, i) =>
+    membershipFeatures(
+      shortlist,
+      chancesOf(guess, guessFeatures(shortlist), GUESS_WIDTH),
+      orderedOf[i]!,
+      cosines,
+      view,
+    ),
   );
   const learnMembership = (from: readonly number[]) =>
     SmallNet.train(
@@ -93,7 +112,6 @@ export function* learnPlans(lesson: PlanLesson): Generator<PlanProgress, PlanMod
       ),
       { random, hidden },
     );
-  const halves = halvesOf(cases, random);
   const choices = new Map<number, Choice>();
   for (const [k, half] of halves.entries()) {
     const net = learnMembership(halves[1 - k]!);
@@ -107,16 +125,26 @@ export function* learnPlans(lesson: PlanLesson): Generator<PlanProgress, PlanMod
   const membership = learnMembership([...cases.keys()]);
   yield { done: cases.length, total: cases.length };
 
-  const edgeRows: Float32Array[] = [];
-  const edgeLabels: Float32Array[] = [];
-  for (const [i, { run, shortlist, cosines, view }] of cases.entries()) {
-    const tools = choices.get(i)!.chosen;
-    const features = edgeFeatures(run, { tools, logits: shortlist.logits }, texts, cosines, view);
-    const [pairs, labels] = pairsOf(run, tools, features);
-    edgeRows.push(pairs);
-    edgeLabels.push(labels);
-  }
-  const edges = SmallNet.train(labelled(EDGE_WIDTH, edgeRows, edgeLabels), { random, hidden });
+  const features = cases.map(({ run, shortlist: { logits }, cosines, view }, i) => {
+    const set = { tools: choices.get(i)!.chosen, logits, ordered: orderedOf[i]! };
+    return edgeFeatures(run, set, texts, cosines, view);
+  });
+  const pairs = cases.map(({ run }, i) => pairsOf(run, choices.get(i)!.chosen, features[i]!));
+  const edges = SmallNet.train(
+    labelled(
+      EDGE_WIDTH,
+      pairs.map(([values]) => values),
+      pairs.map(([, labels]) => labels),
+    ),
+    { random, hidden },
+  );
+  const form = betterForm(
+    cases.map(({ run }, i) => ({
+      run,
+      tools: choices.get(i)!.chosen,
+      chances: chancesOf(edges, features[i]!, EDGE_WIDTH),
+    })),
+  );
   yield { done: cases.length, total: cases.length };
   const confidence = SmallNet.train(
     labelled(
@@ -126,7 +154,7 @@ export function* learnPlans(lesson: PlanLesson): Generator<PlanProgress, PlanMod
     ),
     { random, hidden: 0 },
   );
-  return new PlanModel(history, texts, { guess, membership, edges, confidence, form: formOf(runs) });
+  return new PlanModel(history, texts, { ordered, guess, membership, edges, confidence, form });
 }
 
 function* casesOf(
@@ -208,12 +236,45 @@ function joined(parts: readonly Float32Array[]): Float32Array {
   return all;
 }
 
-function formOf(runs: readonly PlannedRun[]): OrderForm {
-  const ordered = runs.filter(({ edges }) => edges.length > 0);
-  return ordered.filter(isChain).length >= DEFAULTS.chains * ordered.length ? 'chain' : 'graph';
+/** Whether the tools of a run have an order, from its intent; the share of such runs where that never varies. */
+function learnOrdered(cases: readonly Case[], random: Random): SmallNet | number {
+  const labels = Float32Array.from(cases, ({ run }) => (run.edges.length > 0 ? 1 : 0));
+  const share = labels.reduce((sum, label) => sum + label, 0) / (labels.length || 1);
+  if (Math.min(share, 1 - share) < DEFAULTS.leastUnordered) return share;
+  const values = joined(cases.map(({ run }) => run.intent));
+  return SmallNet.train({ width: cases[0]!.run.intent.length, values, labels }, { random, hidden: 0 });
 }
 
-function isChain({ uses, edges }: PlannedRun): boolean {
-  const next = new Map(uses.map((place, i) => [place, uses[i + 1]]));
-  return edges.length === uses.length - 1 && edges.every(([from, to]) => next.get(from) === to);
+/** The same for each case by what those of the other half say. */
+function unseenOrdered(cases: readonly Case[], halves: readonly number[][], random: Random): number[] {
+  const chances = new Array<number>(cases.length);
+  for (const [k, half] of halves.entries()) {
+    const ordered = learnOrdered(
+      halves[1 - k]!.map((i) => cases[i]!),
+      random,
+    );
+    for (const i of half) chances[i] = orderChance(ordered, cases[i]!.run.intent);
+  }
+  return chances;
+}
+
+/** An ordered run, the tools chosen for it, and the chance of an edge between each two. */
+interface OrderCase {
+  readonly run: PlannedRun;
+  readonly tools: Choice['chosen'];
+  readonly chances: readonly number[];
+}
+
+/** The way of ordering that comes nearer to what the runs did. */
+function betterForm(cases: readonly OrderCase[]): OrderForm {
+  const sample = cases.filter(({ run }) => run.edges.length > 0).slice(0, DEFAULTS.orderCases);
+  const right = (form: OrderForm) =>
+    sample.reduce((sum, { run, tools, chances }) => {
+      const made = orderSet(chances, tools.length, form);
+      const hits = made.filter(({ from, to }) =>
+        run.edges.some(([a, b]) => a === tools[from]!.place && b === tools[to]!.place),
+      );
+      return sum + (2 * hits.length) / (made.length + run.edges.length);
+    }, 0);
+  return right('chain') >= right('graph') ? 'chain' : 'graph';
 }

@@ -43,6 +43,7 @@ export const MEMBERSHIP_FEATURES = [
   'size_of_near',
   'size_guessed',
   'runs',
+  'ordered',
 ] as const;
 
 export const MEMBERSHIP_WIDTH = MEMBERSHIP_FEATURES.length;
@@ -84,11 +85,12 @@ export function guessFeatures({ logits, places, normaliser }: Shortlist): Float3
 /**
  * [places x MEMBERSHIP_WIDTH], row-major. `guesses` gives each place a chance from the ranker alone; what
  * past runs say is weighed by it: which of them fit as a whole, and what comes along with what is likely.
- * `cosines` are those of the intent and each past run's.
+ * `ordered` is the chance that anything waits for anything, `cosines` are those of the intent and each run's.
  */
 export function membershipFeatures(
   { logits, places, normaliser }: Shortlist,
   guesses: readonly number[],
+  ordered: number,
   cosines: ArrayLike<number>,
   view: HistoryView,
 ): Float32Array {
@@ -128,6 +130,7 @@ export function membershipFeatures(
       size_of_near: said.size,
       size_guessed: said.guessedSize,
       runs: Math.log1p(view.runs),
+      ordered,
     };
     for (const [k, name] of MEMBERSHIP_FEATURES.entries()) rows[i * MEMBERSHIP_WIDTH + k] = row[name];
   }

@@ -15,6 +15,8 @@ import type { SmallNet } from './small-net.ts';
 
 /** What was learned from past runs, beside the runs themselves. */
 export interface PlanNets {
+  /** Chance that the tools have an order at all, by the intent's vector; a number where it is always the same. */
+  readonly ordered: SmallNet | number;
   /** Chance to belong, by the ranker's word alone. */
   readonly guess: SmallNet;
   /** The same, by what past runs say besides. */
@@ -71,13 +73,14 @@ export class PlanModel {
     const cosines = this.history.cosines(query.intent);
     const shortlist = shortlistOf(logits);
     const guesses = chancesOf(this.nets.guess, guessFeatures(shortlist), GUESS_WIDTH);
-    const rows = membershipFeatures(shortlist, guesses, cosines, view);
+    const ordered = orderChance(this.nets.ordered, query.intent);
+    const rows = membershipFeatures(shortlist, guesses, ordered, cosines, view);
     const { chosen, rest, signs } = chooseSet(
       shortlist,
       chancesOf(this.nets.membership, rows, MEMBERSHIP_WIDTH),
       nearestOf(cosines, view),
     );
-    const features = edgeFeatures(query, { tools: chosen, logits }, this.texts, cosines, view);
+    const features = edgeFeatures(query, { tools: chosen, logits, ordered }, this.texts, cosines, view);
     const edges = orderSet(chancesOf(this.nets.edges, features, EDGE_WIDTH), chosen.length, this.nets.form);
     return { tools: chosen, edges, rest, confidence: this.nets.confidence.chance(signs) };
   }
@@ -103,6 +106,10 @@ export function chooseSet({ places }: Shortlist, chances: readonly number[], nea
     nearest,
   );
   return { chosen, rest, signs };
+}
+
+export function orderChance(ordered: PlanNets['ordered'], intent: Float32Array): number {
+  return typeof ordered === 'number' ? ordered : ordered.chance(intent);
 }
 
 /** One chance per row. */

@@ -4,9 +4,10 @@ const DEFAULTS = {
   hidden: 24,
   rate: 0.01,
   batch: 256,
-  epochs: 10,
-  /** Of few rows there are more rounds. */
-  leastSteps: 400,
+  /** Rounds over all rows: so many that this number of rows is seen, within these. */
+  seen: 500_000,
+  leastEpochs: 3,
+  mostEpochs: 60,
   /** Pull of all weights toward 0. */
   decay: 1e-4,
   beta1: 0.9,
@@ -60,8 +61,7 @@ export class SmallNet {
   static train(rows: LabelledRows, { random, hidden = DEFAULTS.hidden, epochs }: NetOptions): SmallNet {
     const weights = startOf(rows, hidden, random);
     const net = new SmallNet({ hidden, ...momentsOf(rows), weights });
-    const rounds = Math.ceil((DEFAULTS.leastSteps * DEFAULTS.batch) / Math.max(1, rows.labels.length));
-    net.#fit(rows, random, epochs ?? Math.max(DEFAULTS.epochs, rounds));
+    net.#fit(rows, random, epochs ?? epochsFor(rows.labels.length));
     return net;
   }
 
@@ -108,7 +108,7 @@ export class SmallNet {
       const at = width + 1 + h * (width + 2);
       let sum = weights[at + width]!;
       for (let k = 0; k < width; k++) sum += weights[at + k]! * x[k]!;
-      units[h] = sum > 0 ? sum : 0;
+      units[h] = Math.max(0, sum);
       logit += units[h]! * weights[at + width + 1]!;
     }
     return logit;
@@ -128,6 +128,11 @@ export class SmallNet {
       slopes[at + width]! += inner;
     }
   }
+}
+
+function epochsFor(rows: number): number {
+  const { seen, leastEpochs, mostEpochs } = DEFAULTS;
+  return Math.min(mostEpochs, Math.max(leastEpochs, Math.round(seen / Math.max(1, rows))));
 }
 
 /** Starts as what is true of all rows alike. */

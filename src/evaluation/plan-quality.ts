@@ -1,0 +1,115 @@
+import { type Learned, learnRanker } from '../core/learning/learn-ranker.ts';
+import { mean } from '../core/learning/metrics.ts';
+import type { Ranker } from '../core/learning/ranker.ts';
+import { parameterWords } from '../core/planning/edge-features.ts';
+import { learnPlans } from '../core/planning/learn-plans.ts';
+import type { PlannedRun } from '../core/planning/plan-history.ts';
+import type { DraftedPlan } from '../core/planning/plan-model.ts';
+import type { SearchWeights } from '../core/retrieval/search-weights.ts';
+import type { EvaluationReport } from '../core/vocabulary/evaluation-report.ts';
+import type { Task } from './data-set.ts';
+import type { Fold } from './folds.ts';
+import { candidatesOf, driven, formsOf, lessonOf } from './rank-by-model.ts';
+import type { Workbench } from './workbench.ts';
+
+export interface PlanBench {
+  readonly bench: Workbench;
+  readonly alike: (task: Task) => string;
+  readonly weights: SearchWeights;
+  readonly seed: number;
+}
+
+/** How near one plan came to what is right. */
+export interface PlanScore {
+  readonly nodeF1: number;
+  readonly edgeF1: number;
+  /** The same tools and the same edges. */
+  readonly isExact: boolean;
+  /** The chance that the tools are exactly right, as the plan says, and whether they are. */
+  readonly confidence: number;
+  readonly hasRightTools: boolean;
+}
+
+/** The ranker that each fold's training runs teach; once per fold. */
+export function foldRankers({ bench, alike, weights, seed }: PlanBench): (fold: Fold) => Ranker {
+  const candidates = candidatesOf(bench);
+  const known = new Map<Fold, Ranker>();
+  return (fold) => {
+    const found = known.get(fold);
+    if (found) return found;
+    const learned: Learned = driven(
+      learnRanker(lessonOf(bench, candidates, fold.train, alike, weights, seed)),
+    );
+    known.set(fold, learned.ranker);
+    return learned.ranker;
+  };
+}
+
+/** Plans of every measured task, but for parallel calls in a set of chains; null where no plan was learned. */
+export function planFigures(
+  plan: PlanBench,
+  folds: readonly Fold[],
+  rankerOf: (fold: Fold) => Ranker,
+): EvaluationReport['plan'] {
+  const scores = folds.flatMap((fold) => planScores(plan, fold, rankerOf(fold)) ?? []);
+  if (scores.length === 0) return null;
+  return {
+    node_f1: mean(scores.map(({ nodeF1 }) => nodeF1)),
+    edge_f1: mean(scores.map(({ edgeF1 }) => edgeF1)),
+    exact: mean(scores.map(({ isExact }) => Number(isExact))),
+  };
+}
+
+export function planScores(plan: PlanBench, { train, test }: Fold, ranker: Ranker): PlanScore[] | null {
+  const { bench, alike, weights, seed } = plan;
+  const inputs = bench.index.tools.map(({ inputSchema }) => parameterWords(inputSchema));
+  const runs = train
+    .map((task) => plannedRun(bench, task, alike(task)))
+    .filter(({ uses }) => uses.length > 0);
+  const model = driven(learnPlans({ ranker, runs, inputs, seed, weights }));
+  if (!model) return null;
+  return test
+    .filter(({ isParallel }) => !isParallel)
+    .map((task) => {
+      const forms = formsOf(bench, task);
+      return scoreOf(bench, task, model.draft(forms, ranker.rank(forms).logits));
+    });
+}
+
+function plannedRun(bench: Workbench, task: Task, key: string): PlannedRun {
+  const placeOf = (tool: string) => bench.placesOf({ ...task, tools: [tool] })[0];
+  const edges = task.edges.flatMap(([from, to]): [number, number][] => {
+    const [a, b] = [placeOf(from), placeOf(to)];
+    return a === undefined || b === undefined || a === b ? [] : [[a, b]];
+  });
+  return { ...formsOf(bench, task), uses: bench.placesOf(task), edges, key };
+}
+
+/** A tool that counts as a right one is taken for it. */
+function scoreOf(bench: Workbench, task: Task, { tools, edges, confidence }: DraftedPlan): PlanScore {
+  const right = [...new Set(task.tools)];
+  const left = new Map(right.map((tool) => [tool, new Set(bench.acceptedFor(task, tool))]));
+  const names = tools.map(({ place }) => {
+    const meant = right.find((tool) => left.get(tool)?.has(place));
+    if (meant !== undefined) left.delete(meant);
+    return meant ?? bench.index.ids[place]!;
+  });
+  const nameOf = (pair: readonly string[]) => JSON.stringify(pair);
+  const made = edges.map(({ from, to }) => nameOf([names[from]!, names[to]!]));
+  const given = new Set(task.edges.filter(([from, to]) => from !== to).map(nameOf));
+  const nodeF1 = f1(new Set(names), new Set(right));
+  const edgeF1 = f1(new Set(made), given);
+  return {
+    nodeF1,
+    edgeF1,
+    isExact: nodeF1 === 1 && edgeF1 === 1,
+    confidence,
+    hasRightTools: nodeF1 === 1,
+  };
+}
+
+/** Two empty sets are the same. */
+function f1(made: ReadonlySet<string>, right: ReadonlySet<string>): number {
+  const all = made.size + right.size;
+  return all === 0 ? 1 : (2 * made.intersection(right).size) / all;
+}
