@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRandom } from '../core/numeric/random.ts';
-import { fitListwise, type ListwiseExample, linearScores, standardised } from './listwise-logistic.ts';
+import { standardised } from '../core/numeric/standardise.ts';
+import { fitListwise, type ListwiseExample, linearScores } from './listwise-logistic.ts';
 
 const CANDIDATES = 12;
 const TRUTH = [2, -1, 0.5];

@@ -1,10 +1,11 @@
 import { type Matrix, rowOf } from '../core/numeric/matrices.ts';
 import type { Random } from '../core/numeric/random.ts';
+import { standardised } from '../core/numeric/standardise.ts';
 import { lexicalScores } from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';
 import { bilinearScores, trainBilinear } from './bilinear.ts';
 import type { Task } from './data-set.ts';
-import { fitListwise, linearScores, standardised } from './listwise-logistic.ts';
+import { fitListwise, linearScores } from './listwise-logistic.ts';
 import { intentVectors, type PastEvidence, type PastRuns, pastEvidence, pastRuns } from './past-runs.ts';
 import type { Workbench } from './workbench.ts';
 

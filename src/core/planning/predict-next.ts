@@ -1,0 +1,102 @@
+import type { IntentForms } from '../learning/candidates.ts';
+import { ANSWERS, DONE, doneFeatures, GOING_ON } from '../learning/done-features.ts';
+import type { FollowStatistics } from '../learning/follow-statistics.ts';
+import type { LearnedNext } from '../learning/learn-next.ts';
+import { nextFeatures, nextQuery } from '../learning/next-features.ts';
+import { sequenceOf } from '../learning/past-sequences.ts';
+import type { Floats } from '../numeric/matrices.ts';
+import { TopK } from '../numeric/top-k.ts';
+
+const DEFAULTS = {
+  limit: 5,
+};
+
+/** The answer that nothing is left to do, beside the ids of candidates. */
+export const DONE_NODE = 'done';
+
+/** One answer to "what comes next?" */
+export interface NextAnswer {
+  /** Tool id, node id of a capability, or `done`. */
+  readonly node: string;
+  /** Its probability: those of all candidates and of being done add up to 1. */
+  readonly score: number;
+  /** In plain words, for people. */
+  readonly reason: string;
+}
+
+/** Logits of all candidates, the chance that the run is over, and what both rest on. */
+export interface NextScores {
+  /** [candidates] */
+  readonly logits: Floats;
+  readonly done: number;
+  readonly statistics: FollowStatistics;
+}
+
+/** `before` holds the places of what has been called, in order, repeats kept. */
+export function scoreNext(learned: LearnedNext, intent: IntentForms, before: readonly number[]): NextScores {
+  const [scores] = scoreSteps(learned, intent, [before]);
+  return scores!;
+}
+
+/** The same for several moments of one run: what is the same for all of them is worked out once. */
+export function scoreSteps(
+  { candidates, history, model, weights }: LearnedNext,
+  intent: IntentForms,
+  moments: readonly (readonly number[])[],
+): NextScores[] {
+  const query = nextQuery(intent, candidates, history, weights && { weights });
+  return moments.map((before) => {
+    const { features, statistics } = nextFeatures(query, before, candidates, history);
+    const [logits] = model.tools.forward({ candidates, examples: [{ features, intent: query.intent }] });
+    const ending = { features: doneFeatures(statistics, before, query.chances), intent: query.intent };
+    const [answers] = model.done.forward({ candidates: ANSWERS, examples: [ending] });
+    // Nothing is over before it has begun.
+    const done = before.length === 0 ? 0 : 1 / (1 + Math.exp(answers![GOING_ON]! - answers![DONE]!));
+    return { logits: logits!, done, statistics };
+  });
+}
+
+/** The likeliest answers, best first. What was executed and is not known here is passed over. */
+export function predictNext(
+  learned: LearnedNext,
+  intent: IntentForms,
+  executed: readonly string[],
+  limit = DEFAULTS.limit,
+): NextAnswer[] {
+  const { candidates } = learned;
+  const before = sequenceOf(candidates, executed);
+  const { logits, done, statistics } = scoreNext(learned, intent, before);
+  const chances = softmax(logits);
+  const best = new TopK(limit);
+  for (const [place, chance] of chances.entries()) best.offer(place, (1 - done) * chance);
+  const last = before.at(-1);
+  const lastId = last === undefined ? undefined : candidates.ids[last];
+  const answers: NextAnswer[] = best.sorted().map(({ row, score }) => ({
+    node: candidates.ids[row]!,
+    score,
+    reason: reasonFor(candidates.ids[row]!, lastId, statistics.after[row]!, statistics.seen),
+  }));
+  if (before.length > 0)
+    answers.push({ node: DONE_NODE, score: done, reason: endReason(lastId!, statistics) });
+  return answers.sort((a, b) => b.score - a.score).slice(0, limit);
+}
+
+function reasonFor(id: string, last: string | undefined, times: number, runs: number): string {
+  if (last === undefined || times === 0) return 'fits the intent';
+  if (id === last) return `was called again right away in ${times} of ${runs} runs`;
+  return `followed ${last} in ${times} of ${runs} runs`;
+}
+
+function endReason(last: string, { ended, seen, ends }: FollowStatistics): string {
+  if (ended > 0) return `${ended} of ${seen} runs with ${last} ended after it`;
+  if (ends.usualSteps > 0) return `runs of similar intents take about ${Math.round(ends.usualSteps)} steps`;
+  return 'no past run tells';
+}
+
+function softmax(logits: Floats): Float64Array {
+  let highest = Number.NEGATIVE_INFINITY;
+  for (const logit of logits) if (logit > highest) highest = logit;
+  const powers = Float64Array.from(logits, (logit) => Math.exp(logit - highest));
+  const sum = powers.reduce((total, power) => total + power, 0);
+  return powers.map((power) => power / sum);
+}
