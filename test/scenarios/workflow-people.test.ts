@@ -93,6 +93,30 @@ test('[FLOW-15] what was approved runs and what was not goes on waiting, without
   expect(await store.approvals.list({ runId })).toHaveLength(2);
 });
 
+test('[FLOW-15] a decision made while the run waits lets it go on', async () => {
+  const patient = { permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 60_000 } };
+  const { gateway, store, done, run } = await office(createMemoryStore(), patient);
+  const running = run([write('one', 'a'), write('two', 'b')]);
+  await expect.poll(() => store.approvals.list({ state: 'pending' })).toHaveLength(2);
+  const [one, two] = await store.approvals.list({});
+  await approve(gateway, one!.runId, [one!.id]);
+  await gateway.settleApproval(two!.runId, 'rejected', 'ana', [two!.id]);
+  expect(await running).toMatchObject({
+    status: 'error',
+    results: { one: { status: 'success' }, two: { status: 'error', error: { code: 'forbidden' } } },
+  });
+  expect(done).toEqual([{ path: 'a' }]);
+});
+
+test('[FLOW-2] a plan with a tool that is denied is refused before anything runs', async () => {
+  const denying = { permissions: { ...permissions, deny: ['disk:write'] } };
+  const { store, run } = await office(createMemoryStore(), denying);
+  await expect(run([read('a', 'a'), write('b', 'b')])).rejects.toThrow(
+    /b cannot run: disk:write is not allowed/,
+  );
+  expect(await store.runs.list(1)).toEqual([]);
+});
+
 test('[FLOW-15] an approval for other arguments does not apply', async () => {
   const { gateway, store, done, run } = await office();
   const first = await run([write('one', 'a')]);

@@ -47,7 +47,7 @@ test('[FLOW-2] all that is wrong with a plan is told at once, each with its task
     'read (files:read) takes another "limit": must be a whole number, not a string',
     'read (files:read) misses the argument "path"; "pat" is none of its arguments',
     'read (files:read) has no argument "pat", only "path"',
-    'item refers to "index", which only a task with "for_each" has',
+    'item refers to "index", which only the arguments of a "for_each" have',
   ]);
   expect(problemsOf([{}, { arguments: { path: '${t0.text}' } }])).toEqual([]);
   expect(problemsOf([])).toEqual(['there are no tasks']);
@@ -72,6 +72,9 @@ test('[FLOW-2] inputs need values, lists need to be lists, and only what is harm
   expect(problemsOf([{ retry, idempotent: true }], {}, { isRepeatable: false })).toEqual([]);
   expect(problemsOf([{ forEach: 'all' }])).toEqual([expect.stringMatching(/neither a list nor/)]);
   expect(problemsOf([{}, { forEach: '${t0.files}', arguments: { path: '${item}' } }])).toEqual([]);
+  expect(problemsOf([{ forEach: [1], when: '${item}' }])).toEqual([
+    expect.stringMatching(/refers to "item"/),
+  ]);
 });
 
 test('[FLOW-10] a condition compares values with their types, and a reference that leads nowhere gives nothing', () => {

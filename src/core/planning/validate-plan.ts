@@ -80,17 +80,17 @@ function taskProblems(plan: Plan, task: Task, target: TaskTarget): string[] {
 }
 
 function referenceProblems(plan: Plan, task: Task, others: readonly string[]): string[] {
-  const items = task.forEach === undefined ? [] : ITEM_NAMES;
-  const known = [...others, ...items, ...Object.keys(plan.arguments ?? {})];
-  const outside = [...others, ...Object.keys(plan.arguments ?? {})];
-  const declared = plan.inputs.map(({ name }) => name);
+  const outside = [...others, ...plan.inputs.map(({ name }) => name), ...Object.keys(plan.arguments ?? {})];
+  // What decides about the whole task comes before its items.
+  const inside = task.forEach === undefined ? outside : [...outside, ...ITEM_NAMES];
   const unknown = (value: unknown, names: readonly string[]) =>
-    referencedTasks(value).filter((name) => !names.includes(name) && !declared.includes(name));
-  const wrong = [...unknown([task.arguments, task.when], known), ...unknown(task.forEach, outside)];
+    referencedTasks(value).filter((name) => !names.includes(name));
+  const wrong = [...unknown(task.arguments, inside), ...unknown([task.when, task.forEach], outside)];
   return [...new Set(wrong)].map((name) => {
     if (name === task.id) return 'refers to its own result';
-    if (ITEM_NAMES.includes(name)) return `refers to "${name}", which only a task with "for_each" has`;
-    return `refers to "${name}", which is no task${meant(name, known)}`;
+    if (ITEM_NAMES.includes(name))
+      return `refers to "${name}", which only the arguments of a "for_each" have`;
+    return `refers to "${name}", which is no task${meant(name, inside)}`;
   });
 }
 

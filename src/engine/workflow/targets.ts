@@ -4,6 +4,7 @@ import { CODE_TASK, capabilityNode, type NodeId, operationId, toolId } from '../
 import type { Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { mayBeCalledTwice } from '../../core/vocabulary/tool-definition.ts';
+import { judge, notAllowed } from '../call-tool.ts';
 import { checkProgram } from '../code/check-program.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 
@@ -34,9 +35,16 @@ export async function targetOf(scope: CodeScope, task: Task): Promise<Target> {
 }
 
 async function toolTarget(scope: CodeScope, name: string): Promise<Target> {
-  const { tool } = await scope.findTool({ tool: name, arguments: {} });
-  const isRepeatable = mayBeCalledTwice(tool);
-  return { node: tool.id, name: tool.id, schema: tool.inputSchema, isRepeatable, problems: [] };
+  const entry = await scope.findTool({ tool: name, arguments: {} });
+  const { tool } = entry;
+  const verdict = judge(scope.settings, entry);
+  return {
+    node: tool.id,
+    name: tool.id,
+    schema: tool.inputSchema,
+    isRepeatable: mayBeCalledTwice(tool),
+    problems: verdict.action === 'deny' ? [`cannot run: ${notAllowed(tool, verdict).message}`] : [],
+  };
 }
 
 async function capabilityTarget(scope: CodeScope, slug: string): Promise<Target> {
