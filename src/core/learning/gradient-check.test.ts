@@ -31,10 +31,13 @@ const VARIANTS: Readonly<Record<string, readonly [readonly TermName[], TermOptio
     ['fusion', 'set_attention'],
     { fusion: { hidden: 3 }, set_attention: { heads: 4, hidden: 8, most: 6, isSeparate: true } },
   ],
-  'attention among candidates': [['candidate_attention'], { candidate_attention: { heads: 2, hidden: 8 } }],
+  'attention among candidates, vectors among what they show': [
+    ['candidate_attention'],
+    { candidate_attention: { heads: 2, hidden: 8, hasVectors: true } },
+  ],
   'attention among the best 4, by features alone': [
     ['fusion', 'candidate_attention'],
-    { fusion: { hidden: 3 }, candidate_attention: { heads: 2, hidden: 6, most: 4, hasVectors: false } },
+    { fusion: { hidden: 3 }, candidate_attention: { heads: 2, hidden: 6, most: 4 } },
   ],
 };
 
