@@ -108,6 +108,37 @@ test('[FLOW-15] a decision made while the run waits lets it go on', async () => 
   expect(done).toEqual([{ path: 'a' }]);
 });
 
+test('[FLOW-23] a client that gives up waiting for a person leaves the run to be taken up', async () => {
+  const patient = { permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 60_000 } };
+  const { gateway, store, done } = await office(createMemoryStore(), patient);
+  const leaving = new AbortController();
+  const plan = planOf([read('a', 'a'), write('b', '${a.text}')]);
+  const running = gateway.executeWorkflow(plan, null, { ...AGENT, signal: leaving.signal });
+  await expect.poll(() => store.approvals.list({ state: 'pending' })).toHaveLength(1);
+  leaving.abort();
+  const paused = await running;
+  expect(paused).toMatchObject({ status: 'approval_required', results: { b: { status: 'waiting' } } });
+  await approve(gateway, paused.runId);
+  expect((await gateway.continueRun(paused.runId, 'resume', AGENT)).status).toBe('success');
+  expect(done).toEqual([{ path: 'of a' }]);
+  expect(await store.approvals.list({})).toHaveLength(1);
+});
+
+test('[FLOW-25] a gateway that ends while a person is asked asks no second time', async () => {
+  const patient = { permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 60_000 } };
+  const first = await office(createMemoryStore(), patient);
+  const running = first.run([write('a', 'a')]);
+  await expect.poll(() => first.store.approvals.list({ state: 'pending' })).toHaveLength(1);
+  await first.gateway.close();
+  const { runId } = await running;
+  const second = await office(first.store);
+  await second.gateway.settled();
+  expect(await first.store.approvals.list({})).toHaveLength(1);
+  await approve(second.gateway, runId);
+  expect((await second.gateway.continueRun(runId, 'resume', AGENT)).status).toBe('success');
+  expect([first.done, second.done]).toEqual([[], [{ path: 'a' }]]);
+});
+
 test('[FLOW-2] a plan with a tool that is denied is refused before anything runs', async () => {
   const denying = { permissions: { ...permissions, deny: ['disk:write'] } };
   const { store, run } = await office(createMemoryStore(), denying);

@@ -66,19 +66,27 @@ interface TaskResult {
   readonly earlier?: boolean;
 }
 
-/** Of an executed plan: which task's node waited for which, as far as it ran in this trace. */
+/**
+ * Of an executed plan: which task's node waited for which, as far as it ran in this trace. A trace that was imported
+ * may hold anything here.
+ */
 function planDependencies(taskResults: readonly unknown[]): PlanDependency[] {
-  const tasks = taskResults as readonly TaskResult[];
+  const tasks = taskResults.filter((task): task is TaskResult => typeof task === 'object' && task !== null);
   const byId = new Map(tasks.map((task) => [task.id, task]));
   return tasks.flatMap((task) => {
-    const to = task.node ?? task.tool;
-    if (to === undefined || task.earlier) return [];
-    return (task.depends_on ?? []).flatMap((id) => {
+    const to = nodeOf(task);
+    if (!to || task.earlier || !Array.isArray(task.depends_on)) return [];
+    return task.depends_on.flatMap((id) => {
       const before = byId.get(id);
-      const from = before?.node ?? before?.tool;
-      if (from === undefined) return [];
-      const ranEarlier = before?.earlier === true && before.status === 'success';
-      return [{ from: from as NodeId, to: to as NodeId, ...(ranEarlier && { ranEarlier }) }];
+      const from = before && nodeOf(before);
+      if (!from) return [];
+      const ranEarlier = before.earlier === true && before.status === 'success';
+      return [{ from, to, ...(ranEarlier && { ranEarlier }) }];
     });
   });
+}
+
+function nodeOf({ node, tool }: TaskResult): NodeId | null {
+  const named: unknown = node ?? tool;
+  return typeof named === 'string' ? (named as NodeId) : null;
 }

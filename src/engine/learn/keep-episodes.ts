@@ -38,7 +38,7 @@ function completedCalls({ executedAt, toolInvocations }: ExecutionTrace): Comple
 /** Those that came to their end in this trace. */
 function completedTasks({ executedAt, taskResults }: ExecutionTrace): Completion[] {
   return (taskResults as readonly Partial<TaskResult>[]).flatMap((task) => {
-    const { id, node, status, earlier, at, duration_ms } = task;
+    const { id, node, status, earlier, at, duration_ms } = task ?? {};
     const isOver = (status === 'success' || status === 'error') && !earlier;
     if (id === undefined || node === undefined || !isOver) return [];
     const timestamp = at === undefined ? executedAt : new Date(at);

@@ -19,8 +19,10 @@ export async function finishDrive(drive: Drive, ended: Ended, caller: Caller): P
   const { ports } = drive.scope;
   const { run, plan, layers, lease, why, rest } = ended;
   const ids = plan.tasks.map(({ id }) => id);
-  const isCancelled = caller.signal?.aborted === true && why === null;
-  const status = isCancelled ? 'aborted' : why === null ? overallStatus(drive.states, ids) : 'running';
+  const rested = overallStatus(drive.states, ids);
+  // Clients give up waiting before people answer: what only waits for them can still be taken up.
+  const isCancelled = caller.signal?.aborted === true && why === null && rested !== 'approval_required';
+  const status = isCancelled ? 'aborted' : why === null ? rested : 'running';
   drive.run.finish({
     status,
     success: status === 'success',

@@ -51,7 +51,7 @@ async function runAttempts(
     const options = { arguments: args, grants, standing, begin };
     const made = await attemptStep(drive, step, options).finally(() => giveBack());
     // Of what was cut off nobody knows how it ended.
-    if (stopped.aborted && made.kind !== 'done') return drive.states.get(step.key) ?? PENDING;
+    if (stopped.aborted && made.kind === 'failed') return drive.states.get(step.key) ?? PENDING;
     const isLast = attempt >= attempts || drive.caller.signal?.aborted;
     if (made.kind !== 'failed' || isLast || !PASSING.includes(made.errorType)) {
       const took = scope.ports.clock.monotonic() - startedAt;
