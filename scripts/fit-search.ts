@@ -17,12 +17,12 @@ import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
 import { ParallelEmbedder } from '../src/adapters/embedding/parallel-embedder.ts';
 import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
+import { linearScores } from '../src/core/learning/listwise-logistic.ts';
 import { type Gold, mean, rankingFigures, ranksOf } from '../src/core/learning/metrics.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import type { SearchWeights } from '../src/core/retrieval/search-weights.ts';
 import { scoreTools } from '../src/engine/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
-import { linearScores } from '../src/evaluation/listwise-logistic.ts';
 import { openWorkbench } from '../src/evaluation/workbench.ts';
 
 const SEED = 1;

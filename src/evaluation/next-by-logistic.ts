@@ -1,3 +1,4 @@
+import { fitListwise, linearScores } from '../core/learning/listwise-logistic.ts';
 import { rowOf } from '../core/numeric/matrices.ts';
 import type { Random } from '../core/numeric/random.ts';
 import { standardised } from '../core/numeric/standardise.ts';
@@ -5,7 +6,6 @@ import { nearestVotes } from '../core/retrieval/past-intents.ts';
 import { lexicalScores } from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
-import { fitListwise, linearScores } from './listwise-logistic.ts';
 import { markovChances, type NextCase, nextCases, sequenceOf, Transitions } from './next-steps.ts';
 import { intentVectors, type PastEvidence, pastEvidence, pastRuns } from './past-runs.ts';
 import type { Workbench } from './workbench.ts';

@@ -1,3 +1,4 @@
+import { fitListwise, linearScores } from '../core/learning/listwise-logistic.ts';
 import { type Matrix, rowOf } from '../core/numeric/matrices.ts';
 import type { Random } from '../core/numeric/random.ts';
 import { standardised } from '../core/numeric/standardise.ts';
@@ -5,7 +6,6 @@ import { lexicalScores } from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';
 import { bilinearScores, trainBilinear } from './bilinear.ts';
 import type { Task } from './data-set.ts';
-import { fitListwise, linearScores } from './listwise-logistic.ts';
 import { intentVectors, type PastEvidence, type PastRuns, pastEvidence, pastRuns } from './past-runs.ts';
 import type { Workbench } from './workbench.ts';
 

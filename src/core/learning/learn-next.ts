@@ -4,8 +4,9 @@ import type { SearchWeights } from '../retrieval/search-weights.ts';
 import type { Candidates } from './candidates.ts';
 import { ANSWERS, DONE, doneFeatures, GOING_ON } from './done-features.ts';
 import type { LearnableRun, LearningProgress } from './learn-ranker.ts';
-import { nextFeatures, nextQuery } from './next-features.ts';
-import { createNextModel, type NextModel } from './next-model.ts';
+import { fitListwise } from './listwise-logistic.ts';
+import { NEXT_FEATURES, NEXT_WIDTH, type NextFeature, nextFeatures, nextQuery } from './next-features.ts';
+import { createNextModel, NEXT_START, type NextModel, type NextStart } from './next-model.ts';
 import { type PastSequences, rememberSequences } from './past-sequences.ts';
 import { type TrainingExample, type TrainingStep, trainRanker } from './train-ranker.ts';
 
@@ -14,13 +15,29 @@ const DEFAULTS = {
   rows: 500_000,
   /** Runs below which nothing is trained. */
   leastRuns: 10,
-  tools: { batch: 16, rate: 6e-3 },
-  /** Steps: one for every two moments, within these. */
+  /** Moments that the first weights are fitted on. */
+  fittedOn: 400,
+  batch: 16,
+  /** Steps: one for every three moments, within these. */
   leastSteps: 60,
   mostSteps: 300,
   /** A handful of numbers, far from where they may have to go. */
   done: { batch: 64, steps: 200, rate: 0.02, decay: 1e-3 },
 };
+
+/** What few runs can tell the weights of. */
+const FITTED = [
+  'hybrid',
+  'hot_votes',
+  'follows',
+  'follows_warm',
+  'follows_earlier',
+  'company',
+  'like_last',
+  'server_any',
+  'is_last',
+  'is_used',
+] as const satisfies readonly NextFeature[];
 
 export interface NextLesson {
   readonly candidates: Candidates;
@@ -40,6 +57,13 @@ export interface LearnedNext {
   readonly weights?: SearchWeights;
 }
 
+interface NextExamples {
+  readonly tools: TrainingExample[];
+  readonly done: TrainingExample[];
+}
+
+const NOTHING: NextExamples = { tools: [], done: [] };
+
 /** A moment in a run. */
 interface Moment {
   readonly run: number;
@@ -52,18 +76,42 @@ export function* learnNext(lesson: NextLesson): Generator<LearningProgress, Lear
   const { candidates, multiplier, seed, weights } = lesson;
   const random = createRandom(seed);
   const history = rememberSequences(candidates, lesson.runs);
-  const model = createNextModel(multiplier, candidates.vectors.columns, random);
-  if (history.sequences.length >= DEFAULTS.leastRuns) {
-    const { tools, done } = yield* examplesFrom(lesson, history, random);
-    const { leastSteps, mostSteps } = DEFAULTS;
-    const steps = Math.min(mostSteps, Math.max(leastSteps, tools.length >> 1));
-    if (tools.length > 0) {
-      yield* training(trainRanker(model.tools, candidates, tools, { seed, steps, ...DEFAULTS.tools }));
-    }
-    yield* training(trainRanker(model.done, ANSWERS, done, { seed, ...DEFAULTS.done }));
+  const isTaught = history.sequences.length >= DEFAULTS.leastRuns;
+  const { tools, done } = isTaught ? yield* examplesFrom(lesson, history, random) : NOTHING;
+  const start = tools.length > 0 ? fittedStart(tools) : NEXT_START;
+  const model = createNextModel(multiplier, candidates.vectors.columns, random, start);
+  if (tools.length > 0) {
+    const { batch, leastSteps, mostSteps } = DEFAULTS;
+    const steps = Math.min(mostSteps, Math.max(leastSteps, Math.floor(tools.length / 3)));
+    yield* training(trainRanker(model.tools, candidates, tools, { seed, steps, batch }));
   }
+  if (done.length > 0) yield* training(trainRanker(model.done, ANSWERS, done, { seed, ...DEFAULTS.done }));
   for (const term of model.tools.terms) term.prepare?.(candidates);
   return { candidates, history, model, ...(weights && { weights }) };
+}
+
+/**
+ * The best weights of a few features by themselves: that problem is convex and quickly solved, and where runs
+ * are few, little can be learned beyond it.
+ */
+function fittedStart(examples: readonly TrainingExample[]): NextStart {
+  const columns = FITTED.map((name) => NEXT_FEATURES.indexOf(name));
+  const weights = fitListwise(
+    examples.slice(0, DEFAULTS.fittedOn).map(({ features, right }) => ({
+      features: columns.map((column) => columnOf(features, column)),
+      positives: right,
+    })),
+    FITTED.map((name) => NEXT_START[name] ?? 0),
+  );
+  return Object.fromEntries(FITTED.map((name, i) => [name, weights[i]!]));
+}
+
+/** [candidates] */
+function columnOf(rows: Float32Array, column: number): Float64Array {
+  return Float64Array.from(
+    { length: rows.length / NEXT_WIDTH },
+    (_, candidate) => rows[candidate * NEXT_WIDTH + column]!,
+  );
 }
 
 function* training(steps: Generator<TrainingStep, void>): Generator<LearningProgress, void> {
@@ -74,7 +122,7 @@ function* examplesFrom(
   { candidates, weights }: NextLesson,
   history: PastSequences,
   random: Random,
-): Generator<LearningProgress, { tools: TrainingExample[]; done: TrainingExample[] }> {
+): Generator<LearningProgress, NextExamples> {
   const { past, sequences } = history;
   const moments = sequences.flatMap((sequence, run) =>
     sequence.map((_, i): Moment => ({ run, steps: i + 1 })),

@@ -143,7 +143,8 @@ function stepColumns(
     company: logarithms(statistics.company),
     place: logarithms(statistics.place),
     waiting: logarithms(statistics.waiting, DEFAULTS.leastSum),
-    like_last: standardised(each((i) => likeness.get(last)?.[i] ?? 0)),
+    // Everything is most like itself: whether it is called again is told by others.
+    like_last: standardised(each((i) => (i === last ? 0 : (likeness.get(last)?.[i] ?? 0)))),
     like_any: standardised(each((i) => likenessToOthers(likeness, i))),
     server_last: each((i) => Number(servers[i] === servers[last])),
     server_any: each((i) => Number(calledServers.has(servers[i]!))),

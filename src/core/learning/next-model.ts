@@ -11,11 +11,14 @@ const DEFAULTS = {
   doneHidden: 8,
 };
 
+/** Weights of features; the rest are 0. */
+export type NextStart = Readonly<Partial<Record<NextFeature, number>>>;
+
 /**
  * Where learning starts: what search says and what follows the last call, as two experts whose chances are
  * multiplied (Hinton, 2002). Without past runs every chance is 0, and search alone decides.
  */
-const START: Partial<Record<NextFeature, number>> = { hybrid: 0.4, follows: 2 };
+export const NEXT_START: NextStart = { hybrid: 0.4, follows: 2 };
 
 /** Runs end where most of their like ended; without any, hardly ever. */
 const DONE_START: Partial<Record<DoneFeature, number>> = { constant: -2, after_last: 0.5, of_set: 0.5 };
@@ -27,14 +30,14 @@ export interface NextModel {
   readonly done: RankModel;
 }
 
-/** Not trained yet. */
+/** Predicts by the weights it starts with: the hidden layers say nothing yet. */
 export function createNextModel(
   multiplier: Multiplier<Floats>,
   dimension: number,
   random: Random,
-  { hidden = DEFAULTS.hidden } = {},
+  start: NextStart = NEXT_START,
 ): NextModel {
-  const tools = startAt(NEXT_FEATURES, START, NEXT_WIDTH, hidden, random);
+  const tools = startAt(NEXT_FEATURES, start, NEXT_WIDTH, DEFAULTS.hidden, random);
   const done = startAt(DONE_FEATURES, DONE_START, DONE_WIDTH, DEFAULTS.doneHidden, random);
   return {
     tools: new RankModel(multiplier, [

@@ -1,4 +1,4 @@
-import { PmlError } from '../core/vocabulary/pml-error.ts';
+import { PmlError } from '../vocabulary/pml-error.ts';
 
 const DEFAULTS = {
   /** Weight of the squared length of the weights: keeps a feature that is always 0 from wandering. */
