@@ -5,7 +5,7 @@ import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { Approval, JsonObject, Settings, Store } from '../../src/engine/ports.ts';
 import { codeGateway, tool } from '../support/code-gateway.ts';
-import { settingsFor } from '../support/memory-gateway.ts';
+import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 import { type LooseTask, planOf } from '../support/workflow-plan.ts';
 
 const AGENT = { sessionId: 'agent-1' };
@@ -137,6 +137,25 @@ test('[FLOW-25] a gateway that ends while a person is asked asks no second time'
   await approve(second.gateway, runId);
   expect((await second.gateway.continueRun(runId, 'resume', AGENT)).status).toBe('success');
   expect([first.done, second.done]).toEqual([[], [{ path: 'a' }]]);
+});
+
+test('[FLOW-15] a run that waits for a person from the start is there to be seen, and is held as long as it waits', async () => {
+  const done: unknown[] = [];
+  const write = tool('write', (args) => void done.push(args));
+  const patient = { permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 60_000 } };
+  const { gateway, store } = await memoryGateway([{ name: 'disk', tools: [write] }], {
+    settings: patient,
+    leaseMs: 60,
+  });
+  const running = gateway.executeWorkflow(planOf([{ id: 'a', tool: 'disk:write' }]), 'tidy up', AGENT);
+  await expect.poll(() => store.runs.list(1)).toMatchObject([{ status: 'running', intentText: 'tidy up' }]);
+  await setTimeout(300);
+  expect(await store.runs.abandoned()).toEqual([]);
+  const [run] = await store.runs.list(1);
+  await approve(gateway, run!.id);
+  expect(await running).toMatchObject({ status: 'success' });
+  expect(done).toEqual([{}]);
+  await gateway.close();
 });
 
 test('[FLOW-2] a plan with a tool that is denied is refused before anything runs', async () => {

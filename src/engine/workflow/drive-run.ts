@@ -32,15 +32,15 @@ export async function driveRun(
   const { run, plan, targets, lease } = request;
   const layers = layersOf(plan.tasks);
   const opened = drives.open(run.id);
-  const held = holdLease(ports, run.id, lease, () => opened.stop('lost'));
+  const hold = () => holdLease(ports, run.id, lease, () => opened.stop('lost'));
+  let held = request.isStored ? hold() : null;
   const kept = keptValues(plan, targets, storedStates(run.tasks));
   const states = new Map(kept.states);
-  // A run that is not there yet is written down together with what begins first.
-  let isStored = request.isStored;
+  // A run that is not there yet is written down together with what begins or asks first.
   const save = async (tasks: WorkflowRun['tasks']) => {
-    if (isStored) return await ports.store.runs.saveTasks(run.id, lease.owner, tasks);
+    if (held) return await ports.store.runs.saveTasks(run.id, lease.owner, tasks);
     await ports.store.runs.create({ ...run, tasks }, lease);
-    isStored = true;
+    held = hold();
   };
   const journal = createJournal(
     save,
@@ -79,17 +79,19 @@ export async function driveRun(
     },
     onAsk() {
       mayHaveAsked = true;
+      // A person sees what the question is about, and it outlives this process.
+      if (!held) journal.flush().catch(() => {});
     },
   };
   try {
     const reachable = openLayers(plan, layers, states, request.goesOn);
     await runTasks(drive, plan, targets, reachable);
     const rest = await journal.rest().catch(() => ({}));
-    if (!isStored) await save(rest).catch(() => opened.stop('lost'));
+    if (!held) await save(rest).catch(() => opened.stop('lost'));
     const why = opened.why();
     return await finishDrive(drive, { ...request, layers, why, rest, mayHaveAsked }, caller);
   } finally {
-    held.stop();
+    held?.stop();
     opened.close();
   }
 }

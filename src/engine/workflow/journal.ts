@@ -6,6 +6,8 @@ export interface Journal {
   write(key: string, state: unknown): Promise<void>;
   /** Goes with what is written next, or soon by itself: never later than what comes after it. */
   note(key: string, state: unknown): void;
+  /** The same for what was noted so far, also when that is nothing. */
+  flush(): Promise<void>;
   /** What was noted and is not on its way yet, once all else is committed; whoever asks sees to it. */
   rest(): Promise<States>;
 }
@@ -51,6 +53,7 @@ export function createJournal(
       waiting[key] = state;
       if (!isComing && !next) void flushSoon();
     },
+    flush,
     async rest() {
       while (next) await next;
       await last;
