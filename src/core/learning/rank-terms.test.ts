@@ -101,7 +101,7 @@ describe('[RANK-6] each term learns what the features do not tell, for queries i
         const vector = rowOf(many.vectors, fits).map((value) => value + 0.1 * random.normal());
         return { ...noise(random, many.size), intent: normalise(vector), edges, right: [fits ^ 1] };
       };
-    const options = { message_passing: { hidden: 32 } };
+    const options = { message_passing: { hidden: 32, pace: 0.1 } };
     expectLearned('message_passing', many, partner(0, 40), options, partner(40, 20));
   });
 
