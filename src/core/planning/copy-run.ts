@@ -1,0 +1,33 @@
+import type { IntentForms } from '../learning/candidates.ts';
+import type { PlanHistory } from './plan-history.ts';
+import type { DraftedPlan } from './plan-model.ts';
+import { nearestRuns } from './run-votes.ts';
+
+const DEFAULTS = {
+  /** Cosine from which a past run is taken for the same work. */
+  alike: 0.7,
+  /** A copy's confidence is this, times this power of the cosine: what copying was worth on past runs. */
+  mostConfident: 0.9,
+  power: 4,
+};
+
+/**
+ * The plan of the run whose intent is nearest, as it was: what serves while there are too few runs to
+ * learn from. Null where no run is near.
+ */
+export function copyNearestRun(history: PlanHistory, query: IntentForms): DraftedPlan | null {
+  const [nearest] = nearestRuns(history.cosines(query.intent), history.without(null));
+  if (!nearest || nearest.score < DEFAULTS.alike) return null;
+  const { uses, edges } = history.runs[nearest.row]!;
+  const confidence = DEFAULTS.mostConfident * Math.min(1, nearest.score) ** DEFAULTS.power;
+  const at = new Map(uses.map((place, i) => [place, i]));
+  return {
+    tools: uses.map((place) => ({ place, chance: confidence })),
+    edges: edges.flatMap(([a, b]) => {
+      const [from, to] = [at.get(a), at.get(b)];
+      return from === undefined || to === undefined ? [] : [{ from, to, weight: confidence }];
+    }),
+    rest: [],
+    confidence,
+  };
+}
