@@ -39,11 +39,6 @@ export class RaggedAttention {
     this.#weights = this.#products;
   }
 
-  /** [items x heads] of the last forward pass: how much each item of a list was listened to. */
-  get weights(): Floats {
-    return this.#weights;
-  }
-
   /** [lists x columns]; zeros for a list of nothing. Columns are a multiple of heads. */
   forward(
     queries: Matrix<Floats>,
