@@ -158,6 +158,39 @@ test('[FLOW-15] a run that waits for a person from the start is there to be seen
   await gateway.close();
 });
 
+test('[FLOW-13] whether what may have run runs again is decided for exactly that call, once', async () => {
+  const { gateway, store, done, run } = await office(createMemoryStore(), {
+    permissions: { ...permissions, approvalWaitMs: 1 },
+  });
+  const { runId } = await run([read('a', 'a')]);
+  const over = (await store.runs.get(runId))!;
+  const plan = planOf([write('a', 'b')]);
+  const again = async (tasks: Record<string, unknown>) => {
+    const { version } = (await store.runs.get(runId))!;
+    await store.runs.update({ ...over, plan, status: 'paused', tasks, version: version + 1 });
+    return await gateway.continueRun(runId, 'resume', AGENT);
+  };
+  const asked = await again({ a: { status: 'running', crashes: 0 } });
+  expect(asked).toMatchObject({ status: 'approval_required', results: { a: { status: 'unknown' } } });
+  expect(asked.approvals).toMatchObject([
+    { node: 'disk:write', arguments: { path: 'b' }, reason: expect.stringMatching(/may have run/) },
+  ]);
+  await approve(gateway, runId);
+  const other = {
+    ...asked.approvals[0]!,
+    id: 'for-another',
+    argumentsHash: 'another',
+    state: 'approved' as const,
+  };
+  await store.approvals.request(other);
+  expect((await again({ a: { status: 'unknown', approval_id: other.id } })).status).toBe('approval_required');
+  expect(done).toEqual([]);
+  const id = asked.approvals[0]!.id;
+  expect((await again({ a: { status: 'unknown', approval_id: id } })).status).toBe('success');
+  expect((await again({ a: { status: 'unknown', approval_id: id } })).status).toBe('approval_required');
+  expect(done).toEqual([{ path: 'b' }]);
+});
+
 test('[FLOW-2] a plan with a tool that is denied is refused before anything runs', async () => {
   const denying = { permissions: { ...permissions, deny: ['disk:write'] } };
   const { store, run } = await office(createMemoryStore(), denying);

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import { askPerson } from '../ask-person.ts';
+import { askPerson, exactCall } from '../ask-person.ts';
 import type { Approval, JsonObject } from '../ports.ts';
 import type { Drive, Step } from './drive.ts';
 import { carriedBy, type OpenState } from './task-state.ts';
@@ -36,6 +36,11 @@ export async function leaveToRun(
   if (approval && state === 'rejected') return { kind: 'refused', error: rejection(approval, before) };
   // Within code the call itself looks for its approval, once it comes to be made.
   if (state === 'approved' && before.status === 'waiting' && before.standing) return go();
+  if (before.status === 'unknown') {
+    const isForThis =
+      approval?.argumentsHash === exactCall(drive.scope.ports, await subjectOf(drive, step), args);
+    if (!isForThis) return await ask(drive, step, args, before);
+  }
   if (approval && state === 'approved' && (await store.approvals.use(approval.id)))
     return go([approval.argumentsHash]);
   // Used already, by somebody who did not get to write down that it began.
