@@ -14,9 +14,9 @@ const DEFAULTS = {
   hidden: 32,
   /** Candidates of a query that look at each other. */
   most: 50,
-  /** With them it ranks a hundred runs worse. */
+  /** Hundreds of inputs more for each candidate; features alone are the smaller model. */
   hasVectors: false,
-  /** Of the learning rate: at full rate it learns few runs by heart, and ranks worse than without it. */
+  /** Of the learning rate: many numbers for few runs. */
   pace: 0.1,
 };
 

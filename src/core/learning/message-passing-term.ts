@@ -17,7 +17,7 @@ const DEFAULTS = {
   heads: 4,
   /** Unit vectors have small products: without it the gates would have far to go. */
   scale: 20,
-  /** Of the learning rate: at full rate it learns few runs by heart, and ranks worse than without it. */
+  /** Of the learning rate: many numbers for few runs. */
   pace: 0.03,
   /** Of that pace: gates are few, and are to run ahead of matrices that could learn edges by heart. */
   gatePace: 10,

@@ -19,7 +19,7 @@ const DEFAULTS = {
   sharpness: 8,
   /** Unit vectors have small products: without it the way out would have far to go. */
   scale: 20,
-  /** Of the learning rate: at full rate it learns few runs by heart, and ranks worse than without it. */
+  /** Of the learning rate: many numbers for few runs. */
   pace: 0.1,
 };
 
