@@ -1,0 +1,45 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Plan } from '../../src/core/vocabulary/plan.ts';
+import type { Gateway } from '../../src/engine/gateway.ts';
+import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import type { JsonObject, Settings, Store } from '../../src/engine/ports.ts';
+import { codeGateway, tool } from './code-gateway.ts';
+import { settingsFor } from './memory-gateway.ts';
+import { type LooseTask, planOf } from './workflow-plan.ts';
+
+export const AGENT = { sessionId: 'agent-1' };
+
+const { permissions } = settingsFor([]);
+/** Writing asks; nobody is waited for. */
+export const ASKING: Partial<Settings> = {
+  permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 1 },
+};
+
+/** A gateway with a disk that is read and written, and what was written. */
+export async function office(store: Store = createMemoryStore(), settings: Partial<Settings> = ASKING) {
+  const done: JsonObject[] = [];
+  const writes = tool('write', (args) => {
+    done.push(args);
+    return { written: args.path };
+  });
+  const reads = tool('read', ({ path, ms = 0 }) => setTimeout(Number(ms), { text: `of ${path}` }), {
+    annotations: { readOnlyHint: true },
+  });
+  const servers = [{ name: 'disk', tools: [writes, reads] }];
+  const { gateway } = await codeGateway({ servers, settings, store });
+  const run = (tasks: readonly LooseTask[], over: Partial<Plan> = {}) =>
+    gateway.executeWorkflow(planOf(tasks, over), 'tidy up', AGENT);
+  return { gateway, store, done, run };
+}
+
+export function write(id: string, path: string, more: Partial<LooseTask> = {}): LooseTask {
+  return { id, tool: 'disk:write', arguments: { path }, ...more };
+}
+
+export function read(id: string, path: string, more: Partial<LooseTask> = {}): LooseTask {
+  return { ...write(id, path, more), tool: 'disk:read' };
+}
+
+export function approve(gateway: Gateway, runId: string, ids?: readonly string[]): Promise<boolean> {
+  return gateway.settleApproval(runId, 'approved', 'ana', ids);
+}
