@@ -7,6 +7,7 @@ import { createSandbox } from '../adapters/sandbox/create-sandbox.ts';
 import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
 import { createOtelExporter } from '../adapters/telemetry/otel-exporter.ts';
+import { WorkerTrainer } from '../adapters/training/worker-trainer.ts';
 import { reapOrphans } from '../adapters/upstream/child-registry.ts';
 import { fileTokenStore } from '../adapters/upstream/file-token-store.ts';
 import { McpUpstream } from '../adapters/upstream/mcp-upstream.ts';
@@ -53,6 +54,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     upstream,
     embedder,
     sandbox: createSandbox({ logger }),
+    trainer: new WorkerTrainer({ embedding: embedder.model, dimension: embedder.dimension, seed: 1 }),
     exporter: await createOtelExporter({ env, version, logger }),
     emptyIndex: () => new WasmVectorIndex(embedder.dimension),
     clock,

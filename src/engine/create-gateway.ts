@@ -26,6 +26,7 @@ import { inventoryLine, serverReports, statsOf } from './inventory.ts';
 import { openObservedOutputs } from './learn/observed-outputs.ts';
 import { quarantineChanged } from './learn/quarantine-changed.ts';
 import { createLearner } from './learn-from-trace.ts';
+import { type Learning, openLearning } from './learning/open-learning.ts';
 import { openLiveCatalogue } from './live-catalogue.ts';
 import { settleRun } from './paused-runs.ts';
 import type { Settings } from './ports.ts';
@@ -70,6 +71,7 @@ export async function createGateway(
   const remembering = rememberingEmbedder(embedder);
   const outputs = await openObservedOutputs(store);
   const graph = await openLiveGraph({ ports, programs, templates: options.templates ?? [] });
+  let learning: Learning | null = null;
   let inventory = '';
   const tellInventory = (current: Catalogue) => {
     const line = inventoryLine(settings, current, capabilities.all());
@@ -85,6 +87,7 @@ export async function createGateway(
     (current) => {
       tellInventory(current);
       graph.offer((tool) => current.get(tool) !== undefined);
+      learning?.offer();
       background.run('Comparing definitions', () => quarantineChanged(capabilities, current));
     },
   );
@@ -100,6 +103,14 @@ export async function createGateway(
   const relateCapabilities = async () => {
     graph.relate(await capabilityAlternatives(remembering, capabilities.all()));
   };
+  learning = openLearning({
+    ports,
+    background,
+    catalogue: catalogue.current,
+    capabilities: capabilities.all,
+    remembering,
+    isEnabled: () => settings.learning.enabled,
+  });
   const learner = createLearner({
     ports,
     background,
@@ -107,8 +118,10 @@ export async function createGateway(
     graph,
     outputs,
     lessons,
+    learning,
     relateCapabilities,
   });
+  const learned = learning;
   const traces = createTraceQueue(ports, background, learner.take);
   const scope = (): CodeScope => ({
     ports,
@@ -139,6 +152,10 @@ export async function createGateway(
   if (options.fillIn !== false) {
     await catalogue.fillIn();
     background.run('Relating capabilities', relateCapabilities);
+    background.run('Recalling past runs', async (signal) => {
+      learned.offer();
+      await learned.recall(signal);
+    });
     if (settings.learning.enabled) background.run('Learning from traces stored meanwhile', graph.catchUp);
     background.run('Taking up runs that were left', () => takeUpAbandoned(scope(), drives));
     // On a store of many, others may leave runs while this one lives.
@@ -154,7 +171,7 @@ export async function createGateway(
     inventory: () => inventory,
 
     async searchTools(query) {
-      const hits = await search(catalogue.current(), embedder, query, searchGraph);
+      const hits = await search(catalogue.current(), embedder, query, searchGraph, learned.search);
       if (!query.signatures) return hits;
       return hits.map((hit) => ({ ...hit, signature: toolSignature(hit.tool, outputs.of(hit.tool.id)) }));
     },
@@ -182,6 +199,7 @@ export async function createGateway(
       executeCode(scope(), { source: code, args, ...rest }, caller),
     executeCapability: (call, caller) => executeCapability(scope(), call, caller),
     capabilities: createCapabilityShelf(lessons),
+    learning: learned.shelf,
     graph: createGraphShelf({
       live: graph,
       store,
@@ -253,6 +271,7 @@ export async function createGateway(
       await upstream.close();
       await sandbox.close();
       await stopped;
+      await ports.trainer.close();
       await exporter?.close();
       await embedder.close();
     },

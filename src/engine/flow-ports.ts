@@ -7,6 +7,7 @@ import type {
   Sandbox,
   Store,
   TraceExporter,
+  Trainer,
   Upstream,
   VectorIndex,
 } from './ports.ts';
@@ -17,6 +18,8 @@ export interface FlowPorts {
   readonly upstream: Upstream;
   readonly embedder: Embedder;
   readonly sandbox: Sandbox;
+  /** Learns the ranker off the path of every answer. */
+  readonly trainer: Trainer;
   /** Null when nobody wants the runs. */
   readonly exporter: TraceExporter | null;
   readonly emptyIndex: () => VectorIndex;

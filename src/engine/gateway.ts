@@ -1,9 +1,11 @@
+import type { RankingReasons } from '../core/learning/ranker.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { RunStatus } from '../core/vocabulary/result.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { EventLog } from './event-log.ts';
 import type { GraphShelf } from './graph/graph-shelf.ts';
+import type { LearningShelf } from './learning/learning-shelf.ts';
 import type {
   Approval,
   Capability,
@@ -48,6 +50,8 @@ export interface SearchQuery {
   readonly contextTools?: readonly string[];
   /** Also TypeScript signatures, for code. */
   readonly signatures?: boolean;
+  /** Also why each stands where it does, where the learned ranker decides. */
+  readonly explain?: boolean;
 }
 
 export interface SearchHit {
@@ -61,6 +65,8 @@ export interface SearchHit {
   /** alpha x semantic + (1 - alpha) x graph */
   readonly finalScore: number;
   readonly parts: SearchParts;
+  /** When asked for. */
+  readonly reasons?: RankingReasons;
   readonly related: readonly {
     readonly toolId: string;
     readonly relation: 'often_before' | 'often_after' | 'used_together';
@@ -80,6 +86,8 @@ export interface SearchParts {
   readonly name: number;
   /** The share of the text in the final score; 1 without context. */
   readonly alpha: number;
+  /** What was learned says, on the scale of the text's score, in whose place it stands; absent while it does not serve. */
+  readonly learned?: number;
 }
 
 export interface CapabilityHit {
@@ -242,6 +250,7 @@ export interface Gateway {
   executeCapability(call: CapabilityCall, caller: Caller): Promise<CodeRun>;
   readonly capabilities: CapabilityShelf;
   readonly graph: GraphShelf;
+  readonly learning: LearningShelf;
   /** With a run id that is there already, that run is gone on with instead. */
   executeWorkflow(plan: Plan, intent: string | null, caller: Caller, runId?: string): Promise<WorkflowResult>;
   continueRun(runId: string, action: WorkflowAction, caller: Caller): Promise<WorkflowResult>;

@@ -5,6 +5,7 @@ import type { LiveGraph } from './graph/live-graph.ts';
 import { keepEpisodes } from './learn/keep-episodes.ts';
 import { type CapabilityLessons, learnCapability } from './learn/learn-capability.ts';
 import type { ObservedOutputs } from './learn/observed-outputs.ts';
+import type { Learning } from './learning/open-learning.ts';
 import type { Settings } from './ports.ts';
 
 export interface Learner {
@@ -19,6 +20,7 @@ export interface LearnerParts {
   readonly graph: LiveGraph;
   readonly outputs: ObservedOutputs;
   readonly lessons: CapabilityLessons;
+  readonly learning: Pick<Learning, 'learn'>;
   /** Called when capabilities may have learned of another intent. */
   readonly relateCapabilities: () => Promise<void>;
 }
@@ -31,6 +33,7 @@ export function createLearner({
   graph,
   outputs,
   lessons,
+  learning,
   relateCapabilities,
 }: LearnerParts): Learner {
   const waiting: ExecutionTrace[] = [];
@@ -42,9 +45,9 @@ export function createLearner({
     if (!settings().learning.enabled) return;
     await graph.catchUp(signal);
     await outputs.learn(trace);
-    await embedIntent(ports, trace);
     await learnCapability(lessons, trace);
     if (trace.code !== null) await relateCapabilities();
+    await learning.learn(trace, signal);
   };
   const learnAll = async (signal: AbortSignal) => {
     try {
@@ -72,14 +75,4 @@ export function createLearner({
       background.run('Learning from traces', learnAll);
     },
   };
-}
-
-/** For finding past runs with a like intent. */
-async function embedIntent(
-  { store, embedder }: FlowPorts,
-  { id, intentText }: ExecutionTrace,
-): Promise<void> {
-  if (intentText === null || intentText.trim() === '') return;
-  const [vector] = await embedder.embed([intentText]);
-  if (vector) await store.traces.setIntentEmbedding(id, embedder.model, vector);
 }

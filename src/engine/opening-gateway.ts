@@ -83,6 +83,12 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
       rebuild: async () => (await opening).graph.rebuild(),
       rebuilding: async () => (await opening).graph.rebuilding(),
     },
+    learning: {
+      report: async () => (await opening).learning.report(),
+      train: async (signal) => (await opening).learning.train(signal),
+      stop: async () => (await opening).learning.stop(),
+      rollBack: async () => (await opening).learning.rollBack(),
+    },
     executeWorkflow: later('executeWorkflow'),
     continueRun: later('continueRun'),
     runs: later('runs'),

@@ -1,3 +1,4 @@
+import type { RankingReasons } from '../core/learning/ranker.ts';
 import { TopK } from '../core/numeric/top-k.ts';
 import { clauses } from '../core/retrieval/clauses.ts';
 import type { SearchWeights } from '../core/retrieval/search-weights.ts';
@@ -20,6 +21,18 @@ const DEFAULTS = {
   characters: 16_384,
 };
 
+/** What was learned from past runs, while it serves. */
+export interface LearnedSearch {
+  /** Null: search ranks by text alone. */
+  rank(query: string): Promise<LearnedRanking | null>;
+}
+
+export interface LearnedRanking {
+  /** On a scale of its own: only the order and the distances mean something. */
+  scoreOf(tool: ToolId): number;
+  reasonsFor(tool: ToolId): RankingReasons | null;
+}
+
 /** What past runs say, where there is a graph to ask. */
 export interface SearchGraph {
   /** The share of the text in a score, and what each tool has to do with those used lately. */
@@ -41,33 +54,53 @@ export async function search(
   embedder: Embedder,
   query: SearchQuery,
   graph?: SearchGraph,
+  ranker?: LearnedSearch,
 ): Promise<SearchHit[]> {
   const limit = Math.min(DEFAULTS.maxLimit, Math.max(1, query.limit ?? DEFAULTS.limit));
   const scores = await scoreTools(index, embedder, query.query);
   if (!scores) return [];
   const { alpha, scores: inGraph } = graph?.context(query.contextTools ?? []) ?? NO_CONTEXT;
+  const learned = (await ranker?.rank(query.query)) ?? null;
   const candidates = new TopK(DEFAULTS.maxLimit);
   for (let i = 0; i < index.tools.length; i++) {
-    const isAskedFor = query.server === undefined || index.tools[i]!.server === query.server;
-    if (isAskedFor) candidates.offer(i, scores.fused[i]!);
+    const { id, server } = index.tools[i]!;
+    const isAskedFor = query.server === undefined || server === query.server;
+    if (isAskedFor) candidates.offer(i, learned ? learned.scoreOf(id) : scores.fused[i]!);
   }
-  return candidates
-    .sorted()
-    .map(({ row, score }): SearchHit => {
+  const rows = candidates.sorted();
+  const scaled = learned ? onScaleOf(scores.fused, rows) : rows.map(({ score }) => score);
+  return rows
+    .map(({ row }, i): SearchHit => {
       const tool = index.tools[row]!;
       const graphScore = inGraph.get(tool.id) ?? 0;
+      const reasons = query.explain && learned ? learned.reasonsFor(tool.id) : null;
       return {
         tool,
-        semanticScore: score,
+        semanticScore: scores.fused[row]!,
         graphScore,
-        finalScore: alpha * score + (1 - alpha) * graphScore,
-        parts: partsOf(scores, row, alpha),
+        finalScore: alpha * scaled[i]! + (1 - alpha) * graphScore,
+        parts: { ...partsOf(scores, row, alpha), ...(learned && { learned: scaled[i]! }) },
+        ...(reasons && { reasons }),
         related: [],
       };
     })
     .sort((a, b) => b.finalScore - a.finalScore)
     .slice(0, limit)
     .map((hit) => (query.includeRelated && graph ? { ...hit, related: graph.related(hit.tool.id) } : hit));
+}
+
+/**
+ * Learned scores stretched between the least and the greatest text score of the same tools: their order and
+ * distances stay, and the graph weighs as much beside them as beside text. A tool that the ranker does not
+ * know yet stands last.
+ */
+function onScaleOf(text: Float64Array, rows: readonly { row: number; score: number }[]): number[] {
+  const known = rows.map(({ score }) => score).filter(Number.isFinite);
+  const texts = rows.map(({ row }) => text[row]!);
+  const [least, most] = [Math.min(...texts), Math.max(...texts)];
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const factor = high > low ? (most - least) / (high - low) : 1;
+  return rows.map(({ score }) => least + (Number.isFinite(score) ? (score - low) * factor : 0));
 }
 
 /** The text scores of every tool of the index, in its order; null when there is nothing to compare. */

@@ -7,6 +7,7 @@ import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
 import { createMemorySandbox } from '../../src/engine/memory/sandbox.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import { createMemoryTrainer } from '../../src/engine/memory/trainer.ts';
 import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
 import type { Sandbox, ServerSettings } from '../../src/engine/ports.ts';
 import { openUpstream } from '../contracts/upstream-support.ts';
@@ -32,6 +33,7 @@ export async function gatewayOver(
       upstream,
       embedder,
       sandbox,
+      trainer: createMemoryTrainer({ embedding: embedder.model, dimension: embedder.dimension, seed: 1 }),
       exporter: null,
       emptyIndex: () => createMemoryVectorIndex(embedder.dimension),
       clock: CLOCK,

@@ -9,6 +9,7 @@ import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
 import { createMemorySandbox } from '../../src/engine/memory/sandbox.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import { createMemoryTrainer } from '../../src/engine/memory/trainer.ts';
 import { MemoryUpstream } from '../../src/engine/memory/upstream.ts';
 import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
 import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
@@ -98,6 +99,7 @@ export async function memoryGateway(
     upstream,
     embedder,
     sandbox: over.sandbox ?? createMemorySandbox(),
+    trainer: createMemoryTrainer({ embedding: embedder.model, dimension: embedder.dimension, seed: 1 }),
     exporter: null,
     emptyIndex: () => createMemoryVectorIndex(embedder.dimension),
     clock: SYSTEM_CLOCK,

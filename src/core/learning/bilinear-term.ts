@@ -1,6 +1,12 @@
-import type { Floats, Matrix, Multiplier } from '../numeric/matrices.ts';
+import { type Floats, type Matrix, type Multiplier, rowOf } from '../numeric/matrices.ts';
 import type { Random } from '../numeric/random.ts';
-import { createParameter, type Parameter, type RankBatch, type RankTerm } from './rank-term.ts';
+import {
+  createParameter,
+  type Parameter,
+  type RankBatch,
+  type RankReason,
+  type RankTerm,
+} from './rank-term.ts';
 
 const DEFAULTS = {
   heads: 8,
@@ -52,6 +58,21 @@ export class BilinearTerm implements RankTerm {
 
   prepare(candidates: RankBatch['candidates']): void {
     this.#prepared = { candidates, right: this.#projected(candidates) };
+  }
+
+  explain({ examples, candidates }: RankBatch, place: number): readonly RankReason[] {
+    const { intent } = examples[0]!;
+    const query = { rows: 1, columns: this.#dimension, values: intent };
+    const left = this.#multiplier.times(query, this.#weights(this.#intents)).values;
+    const vector = { rows: 1, columns: this.#dimension, values: rowOf(candidates.vectors, place) };
+    const right = this.#multiplier.times(vector, this.#weights(this.#candidates)).values;
+    const factor = DEFAULTS.scale * this.#gain.values[0]!;
+    const columns = this.#rank / this.heads;
+    return Array.from({ length: this.heads }, (_, head) => {
+      let moved = 0;
+      for (let k = head * columns; k < (head + 1) * columns; k++) moved += factor * left[k]! * right[k]!;
+      return { name: `head_${head + 1}`, moved };
+    });
   }
 
   forward({ examples, candidates, random }: RankBatch, logits: readonly Floats[]): void {

@@ -1,7 +1,13 @@
 import type { Floats, Matrix, Multiplier } from '../numeric/matrices.ts';
 import type { Random } from '../numeric/random.ts';
 import { FEATURES, WIDTH } from './rank-features.ts';
-import { createParameter, type Parameter, type RankBatch, type RankTerm } from './rank-term.ts';
+import {
+  createParameter,
+  type Parameter,
+  type RankBatch,
+  type RankReason,
+  type RankTerm,
+} from './rank-term.ts';
 
 const DEFAULTS = {
   hidden: 32,
@@ -9,6 +15,9 @@ const DEFAULTS = {
   /** Of a standardised hybrid score: where a softmax over hundreds of candidates is neither flat nor certain. */
   hybridWeight: 1.5,
 };
+
+/** Candidates of a batch that is a single row. */
+const ONE = { size: 1, vectors: { rows: 1, columns: 0, values: new Float32Array() } };
 
 /** Start values of the fusion; they say how wide it is. */
 export interface FusionWeights {
@@ -68,6 +77,23 @@ export class FusionTerm implements RankTerm {
       bias: this.#bias.values,
       outward: this.#outward.values,
     };
+  }
+
+  /** By occlusion: what the logit loses when a feature is put at the mean of all candidates. */
+  explain({ examples }: RankBatch, place: number): readonly RankReason[] {
+    const row = examples[0]!.features.slice(place * this.#width, (place + 1) * this.#width);
+    const whole = this.#logitOf(row);
+    return FEATURES.map((name, k) => {
+      const without = row.slice();
+      without[k] = 0;
+      return { name, moved: whole - this.#logitOf(without) };
+    });
+  }
+
+  #logitOf(row: Float32Array): number {
+    const logits = [this.#multiplier.floats(1)];
+    this.forward({ candidates: ONE, examples: [{ features: row, intent: row }] }, logits);
+    return logits[0]![0]!;
   }
 
   forward({ examples, random }: RankBatch, logits: readonly Floats[]): void {

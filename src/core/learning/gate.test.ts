@@ -117,7 +117,7 @@ function watchNoise(from: number): { decisions: number; flips: number; signChang
     for (let i = 1; i <= 1000; i++) {
       learned.push(0.3 * random.normal());
       if (i % 10 > 0) continue;
-      const next = decideGate(state, { learned, hybrid: new Float64Array(i) }, { random, now: i });
+      const next = decideGate(state, { learned, hybrid: new Array<number>(i).fill(0) }, { random, now: i });
       decisions++;
       if (next.open !== state.open) flips++;
       if (Math.sign(next.gain) !== Math.sign(state.gain)) signChanges++;

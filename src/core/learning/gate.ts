@@ -24,8 +24,8 @@ export const CLOSED_GATE: GateState = { open: false, gain: 0, ci95: [0, 0], n: 0
 
 /** One number per held-back query, such as reciprocal rank or nDCG, oldest first, both in the same order. */
 export interface GateEvidence {
-  readonly learned: ArrayLike<number>;
-  readonly hybrid: ArrayLike<number>;
+  readonly learned: readonly number[];
+  readonly hybrid: readonly number[];
 }
 
 export interface GateOptions {
@@ -45,8 +45,8 @@ export interface GateOptions {
  */
 export function decideGate(before: GateState, evidence: GateEvidence, options: GateOptions): GateState {
   const { random, now, minimum = DEFAULTS.minimum, window = DEFAULTS.window } = options;
-  const learned = Array.from(evidence.learned).slice(-window);
-  const hybrid = Array.from(evidence.hybrid).slice(-window);
+  const learned = evidence.learned.slice(-window);
+  const hybrid = evidence.hybrid.slice(-window);
   const n = learned.length;
   const { gain, ci95 } = pairedBootstrap(learned, hybrid, random);
 

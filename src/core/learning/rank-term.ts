@@ -46,6 +46,11 @@ export interface RankBatch {
   readonly random?: Random;
 }
 
+export interface RankReason {
+  readonly name: string;
+  readonly moved: number;
+}
+
 /**
  * One summand of the logits. Every term but the first starts at zero, so a model of any terms starts as
  * search ranks (residual learning, He et al., 2016).
@@ -54,6 +59,8 @@ export interface RankTerm {
   readonly parameters: readonly Parameter[];
   /** Does beforehand what is the same for every query over these candidates, until the next training step. */
   prepare?(candidates: RankBatch['candidates']): void;
+  /** What moved one candidate, and by how much of its logit. */
+  explain?(batch: RankBatch, place: number): readonly RankReason[];
   /** Adds its part to the logits of each example, [candidates] each. */
   forward(batch: RankBatch, logits: readonly Floats[]): void;
   /** After `forward` on the same batch: from dLoss/dLogits to the slopes of its parameters. */

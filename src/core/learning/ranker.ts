@@ -5,6 +5,18 @@ import type { Candidates, IntentForms } from './candidates.ts';
 import type { PastRuns } from './past-runs.ts';
 import { rankFeatures } from './rank-features.ts';
 import type { RankModel } from './rank-model.ts';
+import type { RankReason } from './rank-term.ts';
+
+const DEFAULTS = {
+  /** Past runs that are named as reasons. */
+  runs: 3,
+};
+
+/** What moved a candidate up or down, the strongest first, and the past runs most like this that used it. */
+export interface RankingReasons {
+  readonly parts: readonly RankReason[];
+  readonly runs: readonly { readonly intent: string; readonly similarity: number }[];
+}
 
 /** All candidates for one intent; one value or row per candidate. */
 export interface Ranking {
@@ -27,6 +39,22 @@ export class Ranker {
     this.model = model;
     this.#weights = weights;
     for (const term of model.terms) term.prepare?.(candidates);
+  }
+
+  /** Why a candidate stands where it does in a ranking of this query. */
+  explain(query: IntentForms, { features }: Ranking, place: number): RankingReasons {
+    const batch = { candidates: this.candidates, examples: [{ features, intent: query.intent }] };
+    const cosines = this.past.cosines(query.intent);
+    const users = this.past.uses.flatMap((uses, run) => (uses.includes(place) ? [run] : []));
+    return {
+      parts: this.model.terms
+        .flatMap((term) => term.explain?.(batch, place) ?? [])
+        .sort((a, b) => Math.abs(b.moved) - Math.abs(a.moved)),
+      runs: users
+        .sort((a, b) => cosines[b]! - cosines[a]!)
+        .slice(0, DEFAULTS.runs)
+        .map((run) => ({ intent: this.past.runs[run]!.text, similarity: cosines[run]! })),
+    };
   }
 
   rank(query: IntentForms, context: readonly number[] = []): Ranking {

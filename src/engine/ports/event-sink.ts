@@ -61,6 +61,20 @@ export type GatewayEvent =
     }
   /** So many edges were seen for the first time or again. */
   | { readonly type: 'graph_changed'; readonly edges: number; readonly traces: number }
+  /** The learned ranker serves from now on, or does not any more. */
+  | {
+      readonly type: 'gate_changed';
+      readonly open: boolean;
+      readonly gain: number;
+      readonly ci95: readonly number[];
+      readonly n: number;
+    }
+  | {
+      readonly type: 'ranker_trained';
+      readonly runs: number;
+      readonly loss: number;
+      readonly seconds: number;
+    }
   /** What the tool descriptions say of servers and tools; told once at the start, too. */
   | { readonly type: 'inventory_changed'; readonly inventory: string }
   | { readonly type: 'config_reloaded'; readonly file: string; readonly servers: readonly string[] }

@@ -1,0 +1,59 @@
+import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
+import { clauses } from '../../core/retrieval/clauses.ts';
+import { words } from '../../core/retrieval/words.ts';
+import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import { kindOf } from '../../core/vocabulary/ids.ts';
+import type { Embedder, RecalledRun } from '../ports.ts';
+
+/** Who tries code again to see whether it works: its runs say nothing of what people want. */
+const REPLAY_SESSION = 'replay';
+
+type Past = Pick<ExecutionTrace, 'sessionId' | 'executedPath' | 'toolInvocations' | 'success'>;
+
+/** An intent in all the forms that are compared. */
+export async function intentForms(embedder: Embedder, intent: string) {
+  const text = intent.trim();
+  const parts = clauses(text);
+  const [whole, ...rest] = await embedder.embed(parts.length > 1 ? [text, ...parts] : [text]);
+  return { text, intent: whole!, clauses: rest.length > 0 ? rest : [whole!], words: words(text) };
+}
+
+/** What a stored run teaches; null where there is nothing to learn, or its vectors are not made yet. */
+export function learnableRun(run: RecalledRun): LearnableRun | null {
+  const uses = usesOf(run);
+  if (!run.intent || !run.clauses || uses.length === 0 || run.sessionId === REPLAY_SESSION) return null;
+  const text = run.intentText.trim();
+  return {
+    text,
+    intent: run.intent,
+    clauses: run.clauses.length > 0 ? run.clauses : [run.intent],
+    words: words(text),
+    uses,
+    succeeded: run.success,
+    key: keyOf(text),
+  };
+}
+
+/** The same of a run that just ended. */
+export function learnableTrace(
+  forms: Awaited<ReturnType<typeof intentForms>>,
+  trace: Past,
+): LearnableRun | null {
+  const uses = usesOf(trace);
+  if (uses.length === 0 || trace.sessionId === REPLAY_SESSION) return null;
+  return { ...forms, uses, succeeded: trace.success, key: keyOf(forms.text) };
+}
+
+/** In other spacing or case it is the same work. */
+function keyOf(text: string): string {
+  return text.toLowerCase().replace(/\s+/g, ' ');
+}
+
+/** Tools and capabilities in order of use, without those that never worked; all where none did. */
+function usesOf({ executedPath, toolInvocations }: Past): string[] {
+  const worked = new Set(toolInvocations.filter(({ success }) => success).map(({ tool }) => tool));
+  const called = new Set(toolInvocations.map(({ tool }) => tool));
+  const nodes = executedPath.filter((node) => kindOf(node) !== 'operation');
+  const good = nodes.filter((node) => !called.has(node) || worked.has(node));
+  return good.length > 0 ? good : nodes;
+}

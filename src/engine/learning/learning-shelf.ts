@@ -1,0 +1,105 @@
+import type { GateState } from '../../core/learning/gate.ts';
+import type { LearningProgress } from '../../core/learning/learn-ranker.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { LiveRanker } from './live-ranker.ts';
+import type { SuccessFigures, SuccessWatch } from './success-watch.ts';
+import type { TrainingMetrics } from './training-metrics.ts';
+
+/** What was learned so far, and what it is worth. */
+export interface LearningReport {
+  readonly embedding: string;
+  /** Runs that are looked back on. */
+  readonly runs: number;
+  readonly gate: GateState;
+  /** Null before anything was learned. */
+  readonly model: { readonly parameters: number; readonly trainedAt: Date; readonly runs: number } | null;
+  /** The training under way. */
+  readonly training: LearningProgress | null;
+  /** Earlier trainings, newest first; the first one is in use. */
+  readonly history: readonly {
+    readonly trainedAt: Date;
+    readonly runs: number;
+    readonly gate: GateState;
+    readonly loss: number | null;
+    readonly seconds: number;
+  }[];
+  /** Of the training in use, one per step. */
+  readonly losses: readonly number[];
+  /** nDCG@10 on the newest runs, before they were learned from; oldest first. */
+  readonly evidence: TrainingMetrics['evidence'];
+  /** Runs after which the ranker was 10 % better than search; null while it is not. */
+  readonly runsToTenPercent: number | null;
+  readonly success: SuccessFigures;
+}
+
+export interface LearningShelf {
+  report(): Promise<LearningReport>;
+  /** Trains on all runs now, unless a training is under way. */
+  train(signal?: AbortSignal): Promise<LearningReport>;
+  /** Ends the training under way; nothing has changed then. */
+  stop(): Promise<void>;
+  /** Back to what was learned before; to plain search where there is nothing before. */
+  rollBack(): Promise<LearningReport>;
+}
+
+export function createLearningShelf(
+  { embedder }: Pick<FlowPorts, 'embedder'>,
+  ranker: LiveRanker,
+  watch: SuccessWatch,
+): LearningShelf {
+  const report = async (): Promise<LearningReport> => {
+    const history = await ranker.history();
+    const current = ranker.current();
+    const [newest] = history;
+    return {
+      embedding: embedder.model,
+      runs: ranker.runs().length,
+      gate: ranker.gate(),
+      model:
+        current && newest
+          ? {
+              parameters: current.model.parameters.reduce((sum, { values }) => sum + values.length, 0),
+              trainedAt: newest.createdAt,
+              runs: newest.metrics.runs,
+            }
+          : null,
+      training: ranker.training(),
+      history: history.map(({ createdAt, metrics }) => ({
+        trainedAt: createdAt,
+        runs: metrics.runs,
+        gate: metrics.gate,
+        loss: metrics.losses.at(-1) ?? null,
+        seconds: metrics.seconds,
+      })),
+      losses: newest?.metrics.losses ?? [],
+      evidence: newest?.metrics.evidence ?? { learned: [], hybrid: [] },
+      runsToTenPercent: runsToTenPercent(history.map(({ metrics }) => metrics)),
+      success: watch.figures(),
+    };
+  };
+  return {
+    report,
+    async train(signal) {
+      await ranker.train(signal);
+      return await report();
+    },
+    async stop() {
+      ranker.stop();
+    },
+    async rollBack() {
+      await ranker.rollBack();
+      return await report();
+    },
+  };
+}
+
+/** Of the trainings that are kept, the earliest after which none fell below. */
+function runsToTenPercent(newestFirst: readonly TrainingMetrics[]): number | null {
+  let runs: number | null = null;
+  for (const { evidence, gate, runs: trained } of newestFirst) {
+    const hybrid = evidence.hybrid.reduce((sum, value) => sum + value, 0) / (evidence.hybrid.length || 1);
+    if (evidence.hybrid.length === 0 || gate.gain < 0.1 * hybrid) break;
+    runs = trained;
+  }
+  return runs;
+}

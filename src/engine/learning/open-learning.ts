@@ -1,0 +1,122 @@
+import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import type { Background } from '../background.ts';
+import type { Catalogue } from '../catalogue.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { Capability, Embedder, RecalledRun } from '../ports.ts';
+import type { LearnedSearch } from '../search.ts';
+import { intentForms, learnableRun, learnableTrace } from './learnable-run.ts';
+import { createLearningShelf, type LearningShelf } from './learning-shelf.ts';
+import { createLiveRanker, type LiveRanker } from './live-ranker.ts';
+import { capabilityEntries, toolEntries } from './ranked-candidates.ts';
+import { createSuccessWatch } from './success-watch.ts';
+
+const DEFAULTS = {
+  /** Runs recalled at the start, the newest. */
+  recalled: 5_000,
+  /** Of these, how many have their success looked into. */
+  watched: 500,
+};
+
+export interface LearningParts {
+  readonly ports: FlowPorts;
+  readonly background: Background;
+  readonly catalogue: () => Catalogue;
+  readonly capabilities: () => readonly Capability[];
+  /** For texts that come again. */
+  readonly remembering: Pick<Embedder, 'embed'>;
+  readonly isEnabled: () => boolean;
+}
+
+/** What runs teach the ranker, and what it tells search in turn. */
+export interface Learning {
+  readonly ranker: LiveRanker;
+  readonly search: LearnedSearch;
+  readonly shelf: LearningShelf;
+  /** Tools or capabilities have come, changed or gone. */
+  offer(): void;
+  /** At the start. */
+  recall(signal: AbortSignal): Promise<void>;
+  /** Of a trace that is stored. */
+  learn(trace: ExecutionTrace, signal: AbortSignal): Promise<void>;
+}
+
+export function openLearning(parts: LearningParts): Learning {
+  const { ports, background, catalogue, capabilities, remembering, isEnabled } = parts;
+  const { store, embedder } = ports;
+  const ranker = createLiveRanker(ports);
+  const watch = createSuccessWatch();
+  let isOffering = false;
+  let isStale = false;
+
+  async function offerNow(): Promise<void> {
+    await ranker.offer(toolEntries(catalogue()), await capabilityEntries(capabilities(), remembering));
+  }
+
+  /** Vectors of runs that were imported, or embedded by another model. */
+  async function embedded(run: RecalledRun): Promise<RecalledRun> {
+    if (run.intent && run.clauses) return run;
+    const { intent, clauses } = await intentForms(embedder, run.intentText);
+    await store.traces.setIntentEmbedding(run.id, embedder.model, intent, clauses);
+    return { ...run, intent, clauses };
+  }
+
+  return {
+    ranker,
+    shelf: createLearningShelf(ports, ranker, watch),
+
+    search: {
+      async rank(query) {
+        const current = ranker.gate().open && isEnabled() ? ranker.current() : null;
+        if (!current) return null;
+        const forms = await intentForms(embedder, query);
+        const ranking = current.rank(forms);
+        return {
+          scoreOf: (tool) => {
+            const place = current.candidates.placeOf(tool);
+            return place === undefined ? Number.NEGATIVE_INFINITY : ranking.logits[place]!;
+          },
+          reasonsFor: (tool) => {
+            const place = current.candidates.placeOf(tool);
+            return place === undefined ? null : current.explain(forms, ranking, place);
+          },
+        };
+      },
+    },
+
+    offer() {
+      isStale = true;
+      if (isOffering) return;
+      isOffering = true;
+      background.run('Telling the ranker what there is', async () => {
+        try {
+          while (isStale) {
+            isStale = false;
+            await offerNow();
+          }
+        } finally {
+          isOffering = false;
+        }
+      });
+    },
+
+    async recall(signal) {
+      const recalled: RecalledRun[] = [];
+      for (const run of await store.traces.recall(embedder.model, DEFAULTS.recalled)) {
+        signal.throwIfAborted();
+        recalled.push(await embedded(run));
+      }
+      await ranker.recall(recalled.flatMap((run) => learnableRun(run) ?? []));
+      const newest = await store.traces.list({ limit: DEFAULTS.watched });
+      for (const trace of newest.reverse()) watch.add(trace);
+    },
+
+    async learn(trace, signal) {
+      watch.add(trace);
+      if (trace.intentText === null || trace.intentText.trim() === '') return;
+      const forms = await intentForms(embedder, trace.intentText);
+      await store.traces.setIntentEmbedding(trace.id, embedder.model, forms.intent, forms.clauses);
+      const run = learnableTrace(forms, trace);
+      if (run) await ranker.take(run, signal);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { CachedStatistics, type CacheFigures } from '../../core/learning/cached-statistics.ts';
+import { ReplayBuffer } from '../../core/learning/replay-buffer.ts';
+import { type SuccessExample, SuccessHead } from '../../core/learning/success-head.ts';
+import { TdErrorWindow } from '../../core/learning/td-error-window.ts';
+import { TRACE_STATISTICS, TraceStatistics } from '../../core/learning/trace-statistics.ts';
+import { trainSuccessHead } from '../../core/learning/train-success-head.ts';
+import { createRandom } from '../../core/numeric/random.ts';
+import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+
+const DEFAULTS = {
+  seed: 1,
+  /** Steps of runs that are replayed. */
+  replay: 5_000,
+  /** Nodes used just before that count as context. */
+  context: 5,
+  /** Runs that the figures speak of, the newest. */
+  window: 100,
+};
+
+export interface SuccessFigures {
+  /** Of the newest runs; null before there is any. */
+  readonly successRate: number | null;
+  readonly meanPathLength: number | null;
+  readonly meanAbsoluteTdError: number | null;
+  readonly statisticsCache: CacheFigures;
+}
+
+/** How runs end, and how well that could be foretold from what was known before them. */
+export interface SuccessWatch {
+  add(trace: ExecutionTrace): void;
+  figures(): SuccessFigures;
+}
+
+export function createSuccessWatch(): SuccessWatch {
+  const random = createRandom(DEFAULTS.seed);
+  const statistics = new CachedStatistics(new TraceStatistics());
+  const head = new SuccessHead(TRACE_STATISTICS.length, random);
+  const buffer = new ReplayBuffer<SuccessExample>({ random, capacity: DEFAULTS.replay });
+  const window = new TdErrorWindow();
+  const recent: { readonly success: boolean; readonly length: number }[] = [];
+
+  return {
+    add(trace) {
+      const path = trace.executedPath;
+      // Before the trace is counted: a run must not foretell itself.
+      for (const [i, node] of path.entries()) {
+        const context = path.slice(Math.max(0, i - DEFAULTS.context), i);
+        const features = statistics.vector(node, { now: trace.executedAt.getTime(), context });
+        buffer.add({ features, success: trace.success, stepsLeft: path.length - 1 - i });
+      }
+      statistics.add(trace);
+      for (const _ of trainSuccessHead(head, buffer, { steps: 1, window }));
+      recent.push({ success: trace.success, length: path.length });
+      if (recent.length > DEFAULTS.window) recent.shift();
+    },
+
+    figures: () => ({
+      successRate: meanOf(recent.map(({ success }) => Number(success))),
+      meanPathLength: meanOf(recent.map(({ length }) => length)),
+      meanAbsoluteTdError: window.meanAbsoluteTdError,
+      statisticsCache: statistics.figures,
+    }),
+  };
+}
+
+function meanOf(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}

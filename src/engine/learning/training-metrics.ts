@@ -1,0 +1,25 @@
+import { CLOSED_GATE, type GateState } from '../../core/learning/gate.ts';
+
+/** What is kept beside learned parameters. */
+export interface TrainingMetrics {
+  readonly runs: number;
+  readonly gate: GateState;
+  /** nDCG@10 on runs that had not been learned from, oldest first. */
+  readonly evidence: { readonly learned: readonly number[]; readonly hybrid: readonly number[] };
+  /** One per step. */
+  readonly losses: readonly number[];
+  readonly seconds: number;
+}
+
+const NOTHING: TrainingMetrics = {
+  runs: 0,
+  gate: CLOSED_GATE,
+  evidence: { learned: [], hybrid: [] },
+  losses: [],
+  seconds: 0,
+};
+
+/** As the store gave it back; what an older version did not keep is as if nothing had been measured. */
+export function readMetrics(stored: Readonly<Record<string, unknown>>): TrainingMetrics {
+  return { ...NOTHING, ...stored };
+}
