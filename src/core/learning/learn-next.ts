@@ -28,15 +28,14 @@ const DEFAULTS = {
 /** What few runs can tell the weights of. */
 const FITTED = [
   'hybrid',
-  'hot_votes',
   'follows',
-  'follows_warm',
+  'follows_akin',
   'follows_earlier',
-  'company',
   'like_last',
   'server_any',
   'is_last',
   'is_used',
+  'streak',
 ] as const satisfies readonly NextFeature[];
 
 export interface NextLesson {
@@ -133,7 +132,8 @@ function* examplesFrom(
   let finished = 0;
   for (const [run, own] of sample) {
     const { key, intent } = past.runs[run]!;
-    const weight = past.weights[run]!;
+    // The moments of one run are much alike: a long one does not count for as many as it has.
+    const weight = past.weights[run]! / Math.sqrt(sequences[run]!.length);
     const isHidden = (other: number) => past.runs[other]!.key === key;
     const query = nextQuery(past.runs[run]!, candidates, history, { isHidden, ...(weights && { weights }) });
     for (const { steps } of own) {
