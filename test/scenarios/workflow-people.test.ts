@@ -1,7 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import type { Approval } from '../../src/engine/ports.ts';
+import type { Approval, Store } from '../../src/engine/ports.ts';
 import { tool } from '../support/code-gateway.ts';
 import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 import { AGENT, approve, office, read, write } from '../support/workflow-office.ts';
@@ -88,17 +87,22 @@ test('[FLOW-23] a client that gives up waiting for a person leaves the run to be
 });
 
 test('[FLOW-15] a run that waits for a person from the start is there to be seen, and is held as long as it waits', async () => {
+  const memory = createMemoryStore();
+  const renewals: boolean[] = [];
+  const renew: Store['runs']['renew'] = async (...lease) => {
+    const isHeld = await memory.runs.renew(...lease);
+    renewals.push(isHeld);
+    return isHeld;
+  };
+  const store = { ...memory, runs: { ...memory.runs, renew } };
   const done: unknown[] = [];
-  const write = tool('write', (args) => void done.push(args));
+  const servers = [{ name: 'disk', tools: [tool('write', (args) => void done.push(args))] }];
   const patient = { permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 60_000 } };
-  const { gateway, store } = await memoryGateway([{ name: 'disk', tools: [write] }], {
-    settings: patient,
-    leaseMs: 60,
-  });
+  const { gateway } = await memoryGateway(servers, { settings: patient, store, leaseMs: 60 });
   const running = gateway.executeWorkflow(planOf([{ id: 'a', tool: 'disk:write' }]), 'tidy up', AGENT);
   await expect.poll(() => store.runs.list(1)).toMatchObject([{ status: 'running', intentText: 'tidy up' }]);
-  await setTimeout(300);
-  expect(await store.runs.abandoned()).toEqual([]);
+  await expect.poll(() => renewals.length, { timeout: 30_000 }).toBeGreaterThan(3);
+  expect(renewals).not.toContain(false);
   const [run] = await store.runs.list(1);
   await approve(gateway, run!.id);
   expect(await running).toMatchObject({ status: 'success' });
@@ -129,6 +133,34 @@ test('[FLOW-15] an approval for other arguments does not apply', async () => {
   await store.runs.update({ ...stored, tasks, version: stored.version + 1 });
   expect((await gateway.continueRun(other.runId, 'resume', AGENT)).status).toBe('approval_required');
   expect(done).toEqual([]);
+});
+
+test('[FLOW-15] [FLOW-18] the items of a list are asked about, rejected and edited one by one', async () => {
+  const { gateway, done, run } = await office();
+  const each = { forEach: ['a', 'b', 'c'], arguments: { path: '${item}' } };
+  const after = { id: 'after', code: 'return args.all.length', arguments: { all: '${each}' } };
+  const paused = await run([write('each', '', each), after]);
+  expect(paused).toMatchObject({
+    status: 'approval_required',
+    results: { each: { status: 'pending' }, 'each[0]': { status: 'waiting' }, after: { status: 'pending' } },
+  });
+  expect(paused.approvals.map(({ arguments: args }) => args)).toEqual([
+    { path: 'a' },
+    { path: 'b' },
+    { path: 'c' },
+  ]);
+  const { runId } = paused;
+  await gateway.editCall(runId, { task: 'each[1]', arguments: { path: 'x' }, by: 'ana' });
+  await approve(gateway, runId);
+  const over = await gateway.continueRun(runId, 'resume', AGENT);
+  expect(over).toMatchObject({
+    status: 'success',
+    results: {
+      each: { result: [{ written: 'a' }, { written: 'x' }, { written: 'c' }] },
+      after: { result: 3 },
+    },
+  });
+  expect(done.map(({ path }) => path).sort()).toEqual(['a', 'c', 'x']);
 });
 
 test('[FLOW-16] whatever an agent asks for, it cannot approve its own call', async () => {
