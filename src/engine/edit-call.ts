@@ -66,7 +66,10 @@ function waitingTask(run: WorkflowRun, task: string | undefined): [string, Waiti
   const found = run.status === 'paused' ? all.filter(([key]) => task === undefined || key === task) : [];
   const [only] = found;
   if (only && found.length === 1) return only;
-  const names = all.map(([key]) => key).join(', ');
+  const names = all
+    .map(([key]) => key)
+    .sort()
+    .join(', ');
   throw new PmlError(
     found.length > 1 ? 'invalid_argument' : 'not_found',
     found.length > 1
