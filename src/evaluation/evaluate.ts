@@ -1,3 +1,5 @@
+import { CLOSED_GATE, decideGate } from '../core/learning/gate.ts';
+import { judgeLearning } from '../core/learning/learn-ranker.ts';
 import { nextFigures, rankingFigures, ranksOf } from '../core/learning/metrics.ts';
 import { createRandom } from '../core/numeric/random.ts';
 import type {
@@ -9,12 +11,14 @@ import type {
 import { scoreTools } from '../engine/search.ts';
 import type { DataSet, Task } from './data-set.ts';
 import { type Fold, foldsOf } from './folds.ts';
+import { priorFor } from './held-out-priors.ts';
 import { weightsFor } from './held-out-weights.ts';
 import { rankNext } from './next-by-logistic.ts';
 import { rankNextByModel } from './next-by-model.ts';
 import { nextCases } from './next-steps.ts';
-import { foldRankers, planFigures } from './plan-quality.ts';
+import { planFigures } from './plan-quality.ts';
 import { rankByLogistic } from './rank-by-logistic.ts';
+import { driven, formsOf, openSchool, type School } from './rank-by-model.ts';
 import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';
 
 const DEFAULTS = {
@@ -30,7 +34,7 @@ export interface EvaluationOptions {
   readonly onProgress?: (what: string, done?: number, total?: number) => void;
 }
 
-const RANKERS = ['lexical', 'semantic', 'hybrid', 'knn', 'logistic'] as const;
+const RANKERS = ['lexical', 'semantic', 'hybrid', 'knn', 'logistic', 'learned'] as const;
 const PREDICTORS = ['popularity', 'markov', 'logistic', 'learned'] as const;
 
 /** Measures search and what can be learned from past runs on one data set; the same for the same seed. */
@@ -49,13 +53,14 @@ export async function evaluate(
   );
   // In `id` the same work may have been seen before, so only the run itself is hidden from itself.
   const alike = protocol === 'id' ? ({ id }: Task) => id : ({ group }: Task) => group;
+  const weights = weightsFor(data.name);
+  const school = openSchool(bench, { weights, prior: priorFor(data.name), alike, seed });
   onProgress?.(`${data.name}: ranking`);
-  const ranking = await measureRanking(bench, data.name, folds, alike, seed);
+  const ranking = await measureRanking(school, folds);
   onProgress?.(`${data.name}: next steps`);
   const next = measureNext(bench, data.name, folds, alike, seed);
   onProgress?.(`${data.name}: plans`);
-  const plans = { bench, alike, weights: weightsFor(data.name), seed };
-  const plan = planFigures(plans, folds, foldRankers(plans));
+  const plan = planFigures(school, folds);
   return {
     dataset: data.name,
     split: data.split,
@@ -63,11 +68,11 @@ export async function evaluate(
     n: measured.length,
     tools: data.tools.length,
     embedding: bench.book.model,
-    ranking: { ...ranking, learned: null },
+    ranking,
     next,
     plan,
-    gate: null,
-    curve: curve ? curveOf(folds[0]?.train.length ?? 0, ranking) : null,
+    gate: measureGate(school, folds[0]!),
+    curve: curve ? measureCurve(school, folds, ranking, onProgress) : null,
     seconds: (performance.now() - startedAt) / 1000,
   };
 }
@@ -75,24 +80,22 @@ export async function evaluate(
 type Alike = (task: Task) => string;
 
 async function measureRanking(
-  bench: Workbench,
-  name: string,
+  { bench, rankerOf, options: { alike, weights, seed } }: School,
   folds: readonly Fold[],
-  alike: Alike,
-  seed: number,
 ): Promise<Record<(typeof RANKERS)[number], RankingFigures>> {
   const ranks = new Map<string, number[][]>(RANKERS.map((ranker) => [ranker, []]));
-  const weights = weightsFor(name);
   for (const { train, test } of folds) {
-    const learned = rankByLogistic(bench, train, test, alike, createRandom(seed));
+    const byLogistic = rankByLogistic(bench, train, test, alike, createRandom(seed));
+    const ranker = rankerOf(train);
     for (const [i, task] of test.entries()) {
       const served = await scoreTools(bench.index, bench.book, task.intent, weights);
       const scores = {
         lexical: served?.lexical,
         semantic: served?.whole,
         hybrid: served?.fused,
-        knn: learned.votes[i],
-        logistic: learned.scores[i],
+        knn: byLogistic.votes[i],
+        logistic: byLogistic.scores[i],
+        learned: ranker.rank(formsOf(bench, task)).logits,
       };
       for (const ranker of RANKERS)
         ranks.get(ranker)!.push(ranksOf(scores[ranker] ?? [], bench.goldOf(task)));
@@ -127,18 +130,44 @@ function measureNext(
   return record(PREDICTORS, (predictor): NextFigures => nextFigures(ranks.get(predictor)!));
 }
 
-/** Search that has not learned is the same at every point. */
-function curveOf(
-  traces: number,
+/** What the gate of a gateway with these runs would have decided. */
+function measureGate({ lesson, options }: School, { train }: Fold): EvaluationReport['gate'] {
+  const evidence = driven(judgeLearning(lesson(train)));
+  const { open, gain, ci95 } = decideGate(CLOSED_GATE, evidence, {
+    random: createRandom(options.seed),
+    now: 0,
+  });
+  return { open, gain, ci95 };
+}
+
+/** Search that has not learned is the same at every point; the ranker is taught by ever more runs. */
+function measureCurve(
+  { bench, rankerOf, options: { seed } }: School,
+  folds: readonly Fold[],
   { semantic, hybrid }: { readonly semantic: RankingFigures; readonly hybrid: RankingFigures },
+  onProgress: EvaluationOptions['onProgress'],
 ): EvaluationReport['curve'] {
-  const sizes = [...DEFAULTS.curve.filter((size) => size < traces), traces];
-  return sizes.map((size) => ({
-    traces: size,
-    semantic_mrr: semantic.mrr,
-    hybrid_mrr: hybrid.mrr,
-    learned_mrr: null,
-  }));
+  const most = Math.max(...folds.map(({ train }) => train.length));
+  const sizes = [...DEFAULTS.curve.filter((size) => size < most), most];
+  return sizes.map((size, i) => {
+    onProgress?.('learning curve', i, sizes.length);
+    const ranks = folds.flatMap(({ train, test }) => {
+      const seen =
+        size >= train.length
+          ? train
+          : createRandom(seed)
+              .shuffle([...train])
+              .slice(0, size);
+      const ranker = rankerOf(seen);
+      return test.map((task) => ranksOf(ranker.rank(formsOf(bench, task)).logits, bench.goldOf(task)));
+    });
+    return {
+      traces: size,
+      semantic_mrr: semantic.mrr,
+      hybrid_mrr: hybrid.mrr,
+      learned_mrr: rankingFigures(ranks).mrr,
+    };
+  });
 }
 
 function record<K extends string, V>(keys: readonly K[], of: (key: K) => V): Record<K, V> {

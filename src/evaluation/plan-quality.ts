@@ -1,23 +1,13 @@
-import { type Learned, learnRanker } from '../core/learning/learn-ranker.ts';
 import { mean } from '../core/learning/metrics.ts';
-import type { Ranker } from '../core/learning/ranker.ts';
 import { parameterWords } from '../core/planning/edge-features.ts';
 import { learnPlans } from '../core/planning/learn-plans.ts';
 import type { PlannedRun } from '../core/planning/plan-history.ts';
 import type { DraftedPlan } from '../core/planning/plan-model.ts';
-import type { SearchWeights } from '../core/retrieval/search-weights.ts';
 import type { EvaluationReport } from '../core/vocabulary/evaluation-report.ts';
 import type { Task } from './data-set.ts';
 import type { Fold } from './folds.ts';
-import { candidatesOf, driven, formsOf, lessonOf } from './rank-by-model.ts';
+import { driven, formsOf, type School } from './rank-by-model.ts';
 import type { Workbench } from './workbench.ts';
-
-export interface PlanBench {
-  readonly bench: Workbench;
-  readonly alike: (task: Task) => string;
-  readonly weights: SearchWeights;
-  readonly seed: number;
-}
 
 /** How near one plan came to what is right. */
 export interface PlanScore {
@@ -30,28 +20,9 @@ export interface PlanScore {
   readonly hasRightTools: boolean;
 }
 
-/** The ranker that each fold's training runs teach; once per fold. */
-export function foldRankers({ bench, alike, weights, seed }: PlanBench): (fold: Fold) => Ranker {
-  const candidates = candidatesOf(bench);
-  const known = new Map<Fold, Ranker>();
-  return (fold) => {
-    const found = known.get(fold);
-    if (found) return found;
-    const learned: Learned = driven(
-      learnRanker(lessonOf(bench, candidates, fold.train, alike, weights, seed)),
-    );
-    known.set(fold, learned.ranker);
-    return learned.ranker;
-  };
-}
-
 /** Plans of every measured task, but for parallel calls in a set of chains; null where no plan was learned. */
-export function planFigures(
-  plan: PlanBench,
-  folds: readonly Fold[],
-  rankerOf: (fold: Fold) => Ranker,
-): EvaluationReport['plan'] {
-  const scores = folds.flatMap((fold) => planScores(plan, fold, rankerOf(fold)) ?? []);
+export function planFigures(school: School, folds: readonly Fold[]): EvaluationReport['plan'] {
+  const scores = folds.flatMap((fold) => planScores(school, fold) ?? []);
   if (scores.length === 0) return null;
   return {
     node_f1: mean(scores.map(({ nodeF1 }) => nodeF1)),
@@ -60,8 +31,10 @@ export function planFigures(
   };
 }
 
-export function planScores(plan: PlanBench, { train, test }: Fold, ranker: Ranker): PlanScore[] | null {
-  const { bench, alike, weights, seed } = plan;
+export function planScores(school: School, { train, test }: Fold): PlanScore[] | null {
+  const { bench, options } = school;
+  const { alike, weights, seed } = options;
+  const ranker = school.rankerOf(train);
   const inputs = bench.index.tools.map(({ inputSchema }) => parameterWords(inputSchema));
   const runs = train
     .map((task) => plannedRun(bench, task, alike(task)))

@@ -1,17 +1,16 @@
 import { Candidates, type IntentForms } from '../core/learning/candidates.ts';
-import { type FusionWeights, searchFusion } from '../core/learning/fusion-term.ts';
-import { type LearnableRun, type Learned, type Lesson, learnRanker } from '../core/learning/learn-ranker.ts';
+import type { RankModelOptions } from '../core/learning/create-rank-model.ts';
+import type { FusionWeights } from '../core/learning/fusion-term.ts';
+import { type LearnableRun, type Lesson, learnRanker } from '../core/learning/learn-ranker.ts';
+import type { Ranker } from '../core/learning/ranker.ts';
+import type { TrainingOptions } from '../core/learning/train-ranker.ts';
 import { rowOf } from '../core/numeric/matrices.ts';
-import { createRandom } from '../core/numeric/random.ts';
 import { clauses } from '../core/retrieval/clauses.ts';
 import type { SearchWeights } from '../core/retrieval/search-weights.ts';
 import { toolWords } from '../core/retrieval/tool-words.ts';
 import { words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
 import type { Workbench } from './workbench.ts';
-
-/** Replaced by measured figures before it serves. */
-export const OPTIONS: any = { prior: null };
 
 export function candidatesOf({ index, book, toolVectors }: Workbench): Candidates {
   const entries = index.tools.map((tool, i) => ({
@@ -39,23 +38,52 @@ export function runOf(bench: Workbench, task: Task, key: string): LearnableRun {
   return { ...formsOf(bench, task), uses: task.tools, succeeded: true, key };
 }
 
-export function lessonOf(
-  bench: Workbench,
-  candidates: Candidates,
-  train: readonly Task[],
-  alike: (task: Task) => string,
-  weights: SearchWeights,
-  seed: number,
-): Lesson {
-  const random = createRandom(seed);
-  return {
+/** What all that learns from a data set's runs is told. */
+export interface TeachingOptions {
+  /** Of search, fitted on other sets. */
+  readonly weights: SearchWeights;
+  /** Where the ranker starts, trained on other sets. */
+  readonly prior: FusionWeights;
+  readonly alike: (task: Task) => string;
+  readonly seed: number;
+  /** Of an ablation. */
+  readonly model?: RankModelOptions;
+  readonly training?: Partial<TrainingOptions>;
+}
+
+/** A bench whose rankers are taught once for the same runs. */
+export interface School {
+  readonly bench: Workbench;
+  readonly candidates: Candidates;
+  readonly options: TeachingOptions;
+  /** What learned from these runs. */
+  rankerOf(train: readonly Task[]): Ranker;
+  lesson(train: readonly Task[]): Lesson;
+}
+
+export function openSchool(bench: Workbench, options: TeachingOptions): School {
+  const candidates = candidatesOf(bench);
+  const taught = new Map<readonly Task[], Ranker>();
+  const lesson = (train: readonly Task[]): Lesson => ({
     candidates,
-    runs: train.map((task) => runOf(bench, task, alike(task))),
+    runs: train.map((task) => runOf(bench, task, options.alike(task))),
     multiplier: bench.multiplier,
-    random,
-    prior: (OPTIONS.prior as FusionWeights) ?? searchFusion(random),
-    weights,
-    ...OPTIONS.lesson,
+    seed: options.seed,
+    prior: options.prior,
+    weights: options.weights,
+    ...(options.model && { model: options.model }),
+    ...(options.training && { training: options.training }),
+  });
+  return {
+    bench,
+    candidates,
+    options,
+    lesson,
+    rankerOf(train) {
+      const known = taught.get(train) ?? driven(learnRanker(lesson(train))).ranker;
+      taught.set(train, known);
+      return known;
+    },
   };
 }
 
@@ -64,17 +92,4 @@ export function driven<T>(steps: Generator<unknown, T>): T {
     const { done, value } = steps.next();
     if (done) return value as T;
   }
-}
-
-export function rankByModel(
-  bench: Workbench,
-  train: readonly Task[],
-  test: readonly Task[],
-  alike: (task: Task) => string,
-  weights: SearchWeights,
-  seed: number,
-) {
-  const candidates = candidatesOf(bench);
-  const { ranker }: Learned = driven(learnRanker(lessonOf(bench, candidates, train, alike, weights, seed)));
-  return test.map((task) => ranker.rank(formsOf(bench, task)).logits);
 }
