@@ -25,20 +25,17 @@ export interface NextAnswer {
 }
 
 /** Logits of all candidates, the chance that the run is over, and what both rest on. */
-export interface NextScores {
+interface NextScores {
   /** [candidates] */
   readonly logits: Floats;
   readonly done: number;
   readonly statistics: FollowStatistics;
 }
 
-/** `before` holds the places of what has been called, in order, repeats kept. */
-export function scoreNext(learned: LearnedNext, intent: IntentForms, before: readonly number[]): NextScores {
-  const [scores] = scoreSteps(learned, intent, [before]);
-  return scores!;
-}
-
-/** The same for several moments of one run: what is the same for all of them is worked out once. */
+/**
+ * Several moments of one run: what is the same for all of them is worked out once. Each is the places of what
+ * has been called so far, in order, repeats kept.
+ */
 export function scoreSteps(
   { candidates, history, model, weights }: LearnedNext,
   intent: IntentForms,
@@ -65,7 +62,7 @@ export function predictNext(
 ): NextAnswer[] {
   const { candidates } = learned;
   const before = sequenceOf(candidates, executed);
-  const { logits, done, statistics } = scoreNext(learned, intent, before);
+  const { logits, done, statistics } = scoreSteps(learned, intent, [before])[0]!;
   const chances = softmax(logits);
   const best = new TopK(limit);
   for (const [place, chance] of chances.entries()) best.offer(place, (1 - done) * chance);
