@@ -23,6 +23,8 @@ export async function finishDrive(drive: Drive, ended: Ended, caller: Caller): P
   // Clients give up waiting before people answer: what only waits for them can still be taken up.
   const isCancelled = caller.signal?.aborted === true && why === null && rested !== 'approval_required';
   const status = isCancelled ? 'aborted' : why === null ? rested : 'running';
+  // The trace is made while the store writes.
+  const released = ports.store.runs.release(run.id, lease.owner, storedStatus(status), rest);
   drive.run.finish({
     status,
     success: status === 'success',
@@ -31,7 +33,7 @@ export async function finishDrive(drive: Drive, ended: Ended, caller: Caller): P
     // Kept from its end by a person who has to decide: it has not failed.
     ...(status === 'approval_required' && { errorType: 'PERMISSION' as const }),
   });
-  const isHeld = await ports.store.runs.release(run.id, lease.owner, storedStatus(status), rest);
+  const isHeld = await released;
   const approvals = isHeld && !ended.mayHaveAsked ? [] : await ports.store.approvals.list({ runId: run.id });
   if (!isHeld) return tellStored((await ports.store.runs.get(run.id)) ?? run, approvals);
   const wholeOf = (key: string) => (drive.values.has(key) ? { value: drive.values.get(key) } : undefined);
