@@ -28,7 +28,6 @@ const DEFAULTS = {
 /** What few runs can tell the weights of. */
 const FITTED = [
   'hybrid',
-  'follows',
   'follows_akin',
   'follows_earlier',
   'like_last',
