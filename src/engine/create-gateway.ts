@@ -27,13 +27,14 @@ import { openObservedOutputs } from './learn/observed-outputs.ts';
 import { quarantineChanged } from './learn/quarantine-changed.ts';
 import { createLearner } from './learn-from-trace.ts';
 import { type Learning, openLearning } from './learning/open-learning.ts';
+import { createPlanMemory } from './learning/plan-memory.ts';
 import { openLiveCatalogue } from './live-catalogue.ts';
 import { settleRun } from './paused-runs.ts';
 import type { Settings } from './ports.ts';
 import { rememberingEmbedder } from './remembering-embedder.ts';
 import { search } from './search.ts';
 import { searchCapabilities } from './search-capabilities.ts';
-import { suggestFromSearch } from './suggest.ts';
+import { suggest } from './suggest.ts';
 import { createTraceQueue } from './trace-queue.ts';
 import { createOpenDrives } from './workflow/open-drives.ts';
 import { takeUpAbandoned, watchAbandoned } from './workflow/resume-run.ts';
@@ -122,6 +123,13 @@ export async function createGateway(
     relateCapabilities,
   });
   const learned = learning;
+  const plans = createPlanMemory({
+    ports,
+    runs: learned.ranker.runs,
+    ranker: learned.ranker.current,
+    graph: graph.current,
+    catalogue: catalogue.current,
+  });
   const traces = createTraceQueue(ports, background, learner.take);
   const scope = (): CodeScope => ({
     ports,
@@ -155,6 +163,7 @@ export async function createGateway(
     background.run('Recalling past runs', async (signal) => {
       learned.offer();
       await learned.recall(signal);
+      await plans.refresh(signal);
     });
     if (settings.learning.enabled) background.run('Learning from traces stored meanwhile', graph.catchUp);
     background.run('Taking up runs that were left', () => takeUpAbandoned(scope(), drives));
@@ -177,12 +186,18 @@ export async function createGateway(
     },
     searchCapabilities: (query, limit) => findCapabilities(query, limit),
     async suggest(intent) {
-      const hits = await search(catalogue.current(), embedder, {
-        query: intent,
-        limit: DEFAULTS.suggestFrom,
-      });
-      const suggestedCapabilities = await findCapabilities(intent, 3);
-      return { ...suggestFromSearch(intent, hits), suggestedCapabilities };
+      const parts = {
+        embedder,
+        catalogue: catalogue.current(),
+        graph: graph.current(),
+        capabilities: capabilities.all(),
+        plans,
+        search: (query: string) =>
+          search(catalogue.current(), embedder, { query, limit: DEFAULTS.suggestFrom }),
+      };
+      const suggested = await suggest(parts, intent);
+      background.run('Learning plans', plans.refresh);
+      return { ...suggested, suggestedCapabilities: await findCapabilities(intent, 3) };
     },
     async predictNext(intent, executed) {
       const hits = await search(catalogue.current(), embedder, {

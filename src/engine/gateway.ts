@@ -103,7 +103,12 @@ export interface CapabilityHit {
 
 export interface Suggestion {
   readonly plan: Plan;
+  /** Chance that the plan has exactly the tools that are needed. */
   readonly confidence: number;
+  /** Why tasks wait for others, by their ids. */
+  readonly edges: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
+  /** By task: other tools that would do. */
+  readonly alternatives: Readonly<Record<string, readonly string[]>>;
   readonly suggestedCapabilities: readonly CapabilityHit[];
 }
 

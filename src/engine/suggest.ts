@@ -1,49 +1,141 @@
-import type { Plan } from '../core/vocabulary/plan.ts';
-import type { SearchHit } from './gateway.ts';
+import { wilsonLowerBound } from '../core/capabilities/reliability.ts';
+import { capabilityHyperedges, containedUses } from '../core/graph/capability-hyperedges.ts';
+import type { Hyperedge } from '../core/graph/hyperpaths.ts';
+import type { GraphSnapshot } from '../core/graph/snapshot.ts';
+import type { TypedGraph } from '../core/graph/typed-graph.ts';
+import type { CoveringCapability } from '../core/planning/cover-with-capabilities.ts';
+import type { PlanSketch, SketchedTask } from '../core/planning/plan-sketch.ts';
+import { suggestPlan } from '../core/planning/suggest-plan.ts';
+import { capabilityNode, kindOf, type NodeId, type ToolId } from '../core/vocabulary/ids.ts';
+import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { SearchHit, Suggestion } from './gateway.ts';
+import { intentForms } from './learning/learnable-run.ts';
+import type { PlanMemory, RecalledPlan } from './learning/plan-memory.ts';
+import type { Capability, Embedder } from './ports.ts';
 
 const DEFAULTS = {
-  /** A tool stands in the plan while its score is at least this share of the best one's. */
+  /** From search alone a tool stands in the plan while its score is at least this share of the best one's. */
   closeToBest: 0.85,
   maxTasks: 3,
+  /** Other tools told for a task, and the cosine from which they would do as well. */
+  alternatives: 3,
+  alike: 0.6,
 };
 
-/**
- * A plan from search alone: the tools that fit the intent about as well as the best one does, one
- * task each, with the arguments they need listed as inputs. It knows no order and says so by its
- * confidence, which is the best tool's score.
- */
-export function suggestFromSearch(
+export interface SuggestParts {
+  readonly embedder: Embedder;
+  readonly catalogue: Catalogue;
+  readonly graph: TypedGraph;
+  readonly capabilities: readonly Capability[];
+  readonly plans: Pick<PlanMemory, 'draft'>;
+  /** What serves where past runs have nothing to say. */
+  readonly search: (intent: string) => Promise<readonly SearchHit[]>;
+}
+
+/** What past runs say of the intent, or else search, made into a plan that can run. */
+export async function suggest(
+  parts: SuggestParts,
   intent: string,
-  hits: readonly SearchHit[],
-): { plan: Plan; confidence: number } {
-  const best = hits[0]?.finalScore ?? 0;
-  const chosen = hits
-    .filter((hit) => hit.finalScore >= best * DEFAULTS.closeToBest)
-    .slice(0, DEFAULTS.maxTasks);
-  const tasks = chosen.map(({ tool, finalScore }, i) => ({
-    id: `t${i + 1}`,
-    tool: tool.id,
-    arguments: Object.fromEntries(
-      requiredOf(tool.inputSchema).map((name) => [name, `\${t${i + 1}_${name}}`]),
-    ),
-    dependsOn: [],
-    reason: `fits "${intent}" best by name and description`,
-    confidence: finalScore,
-  }));
-  const inputs = chosen.flatMap(({ tool }, i) =>
-    requiredOf(tool.inputSchema).map((name) => ({
-      name: `t${i + 1}_${name}`,
-      schema: propertyOf(tool.inputSchema, name),
-    })),
+): Promise<Omit<Suggestion, 'suggestedCapabilities'>> {
+  const { catalogue, graph, capabilities } = parts;
+  const recalled = intent.trim() === '' ? null : parts.plans.draft(await intentForms(parts.embedder, intent));
+  const sketched = recalled && sketchOf(recalled, catalogue);
+  const { sketch, confidence } =
+    sketched && sketched.sketch.tasks.length > 0 ? sketched : fromSearch(intent, await parts.search(intent));
+  const { plan, edges } = suggestPlan(sketch, {
+    graph,
+    arcs: arcsOf(graph.snapshot()),
+    capabilities: capabilities.filter(({ state }) => state === 'active').map(covering),
+    reliabilityOf: (node) => {
+      const { calls, failures } = graph.statisticsOf(node);
+      return wilsonLowerBound(calls - failures, calls);
+    },
+  });
+  const alternatives = Object.fromEntries(
+    plan.tasks.map(({ id, tool }) => [
+      id,
+      tool === undefined ? [] : alternativesTo(tool, recalled, graph, catalogue),
+    ]),
   );
-  return { plan: { tasks, inputs }, confidence: Math.max(0, Math.min(1, best)) };
+  return { plan, confidence, edges, alternatives };
 }
 
-function requiredOf(schema: unknown): string[] {
-  const required = (schema as { required?: unknown } | null)?.required;
-  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+/** Tools that are gone meanwhile are left out. */
+function sketchOf(recalled: RecalledPlan, catalogue: Catalogue): { sketch: PlanSketch; confidence: number } {
+  const { tools, edges, candidates, reasons, confidence } = recalled;
+  const found = tools.map(({ place }) => catalogue.get(candidates.ids[place] as ToolId)?.tool);
+  const kept = [...tools.keys()].filter((i) => found[i] !== undefined);
+  const at = new Map(kept.map((i, place) => [i, place]));
+  const tasks = kept.map((i) => taskOf(found[i]!, tools[i]!.chance, reasons.ofTool(tools[i]!.place)));
+  const between = edges.flatMap(({ from, to, weight }) => {
+    const [a, b] = [at.get(from), at.get(to)];
+    if (a === undefined || b === undefined) return [];
+    return [{ from: a, to: b, weight, reason: reasons.ofEdge(tools[from]!.place, tools[to]!.place) }];
+  });
+  return { sketch: { tasks, edges: between }, confidence };
 }
 
-function propertyOf(schema: unknown, name: string): unknown {
-  return (schema as { properties?: Record<string, unknown> } | null)?.properties?.[name] ?? {};
+/** The tools that fit the intent about as well as the best one does. Search knows no order. */
+function fromSearch(intent: string, hits: readonly SearchHit[]): { sketch: PlanSketch; confidence: number } {
+  const best = hits[0]?.finalScore ?? 0;
+  const tasks = hits
+    .filter((hit) => hit.finalScore >= best * DEFAULTS.closeToBest)
+    .slice(0, DEFAULTS.maxTasks)
+    .map(({ tool, finalScore }) =>
+      taskOf(tool, clamped(finalScore), `fits "${intent}" best by name and description`),
+    );
+  // Chance that one tool is right, at best: a plan of several is less likely by far.
+  return { sketch: { tasks, edges: [] }, confidence: clamped(best) / Math.max(1, tasks.length) };
+}
+
+function taskOf(tool: ToolDefinition, chance: number, reason: string): SketchedTask {
+  return { node: tool.id, body: { tool: tool.id }, schema: tool.inputSchema, chance, reason };
+}
+
+function clamped(score: number): number {
+  return Math.max(0, Math.min(1, score));
+}
+
+function covering(capability: Capability): CoveringCapability {
+  const { id, slug, parametersSchema, toolsUsed, successes, uses } = capability;
+  return {
+    node: capabilityNode(id),
+    slug,
+    schema: parametersSchema,
+    tools: toolsUsed.filter((node) => kindOf(node) === 'tool'),
+    reliability: wilsonLowerBound(successes, uses),
+  };
+}
+
+/** Made once per state of the graph. */
+const knownArcs = new WeakMap<GraphSnapshot, readonly Hyperedge[]>();
+
+function arcsOf(snapshot: GraphSnapshot): readonly Hyperedge[] {
+  const known = knownArcs.get(snapshot);
+  if (known) return known;
+  const uses = containedUses(snapshot);
+  // Without capabilities nothing waits for one.
+  const arcs = uses.length === 0 ? [] : capabilityHyperedges(snapshot, uses);
+  knownArcs.set(snapshot, arcs);
+  return arcs;
+}
+
+/** Those the graph knows to stand in for it, then those that were likely too and read alike. */
+function alternativesTo(
+  tool: string,
+  recalled: RecalledPlan | null,
+  graph: TypedGraph,
+  catalogue: Catalogue,
+): string[] {
+  const inGraph = [...graph.edgesFrom(tool as NodeId)]
+    .filter(({ type, to }) => type === 'alternative' && catalogue.get(to as ToolId))
+    .map(({ to }): string => to);
+  const vector = catalogue.vectors.get(tool);
+  const near = vector ? catalogue.vectors.nearest(vector, 2 * DEFAULTS.alternatives + 1) : [];
+  const likely = new Set(recalled?.rest.map(({ place }) => recalled.candidates.ids[place]));
+  const alike = near
+    .filter(({ id, score }) => id !== tool && score >= DEFAULTS.alike && (!recalled || likely.has(id)))
+    .map(({ id }) => id);
+  return [...new Set([...inGraph, ...alike])].slice(0, DEFAULTS.alternatives);
 }

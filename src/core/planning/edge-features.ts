@@ -2,7 +2,7 @@ import type { Candidates, IntentForms } from '../learning/candidates.ts';
 import { dot } from '../numeric/dot.ts';
 import { rowOf } from '../numeric/matrices.ts';
 import { words } from '../retrieval/words.ts';
-import type { HistoryView } from './plan-history.ts';
+import type { HistoryView, PlacePair } from './plan-history.ts';
 
 const DEFAULTS = {
   /** Runs a share is smoothed with. */
@@ -10,6 +10,8 @@ const DEFAULTS = {
   /** How sharply runs are told apart by how much of the set they share, and by intent. */
   sharpSet: 6,
   sharpIntent: 12,
+  /** The same once more, by so much. */
+  sharper: 4,
   /** Candidates that may speak for one like them, and how alike they must be. */
   like: 6,
   leastLike: 0.4,
@@ -30,6 +32,11 @@ export const EDGE_FEATURES = [
   'near_edge_back',
   'near_before',
   'near_weight',
+  'nearest_edge',
+  'nearest_edge_back',
+  'nearest_alike',
+  'sharp_edge',
+  'sharp_edge_back',
   'between',
   'by_way_of',
   'best_from',
@@ -61,7 +68,6 @@ export const EDGE_FEATURES = [
   'used_to',
   'size',
   'order_of_near',
-  'ordered',
 ] as const;
 
 export const EDGE_WIDTH = EDGE_FEATURES.length;
@@ -82,8 +88,6 @@ export interface ChosenSet {
   readonly tools: readonly { readonly place: number; readonly chance: number }[];
   /** The ranker's, of all candidates. */
   readonly logits: ArrayLike<number>;
-  /** Chance that anything waits for anything. */
-  readonly ordered: number;
 }
 
 export function createEdgeTexts(candidates: Candidates, inputs: readonly (readonly string[])[]): EdgeTexts {
@@ -112,7 +116,7 @@ export function createEdgeTexts(candidates: Candidates, inputs: readonly (readon
 /** [n x n x EDGE_WIDTH]: what speaks for an edge from the first to the second, given the whole set. */
 export function edgeFeatures(
   query: IntentForms,
-  { tools, logits, ordered }: ChosenSet,
+  { tools, logits }: ChosenSet,
   texts: EdgeTexts,
   cosines: ArrayLike<number>,
   view: HistoryView,
@@ -193,6 +197,11 @@ export function edgeFeatures(
         near_edge_back: near.edges[back]!,
         near_before: near.before[at]! - near.before[back]!,
         near_weight: Math.log(1e-3 + near.weights[at]!),
+        nearest_edge: near.nearest[at]!,
+        nearest_edge_back: near.nearest[back]!,
+        nearest_alike: near.alike,
+        sharp_edge: near.sharp[at]!,
+        sharp_edge_back: near.sharp[back]!,
         between,
         by_way_of: byWay,
         best_from: share[at]! - bestOther(share, (k) => i * n + k, j),
@@ -224,7 +233,6 @@ export function edgeFeatures(
         used_to: sums[j]!.used,
         size: n,
         order_of_near: near.ordered,
-        ordered,
       };
       const start = at * EDGE_WIDTH;
       for (const [k, name] of EDGE_FEATURES.entries()) rows[start + k] = row[name];
@@ -233,47 +241,86 @@ export function edgeFeatures(
   return rows;
 }
 
-/** Shares of edges and orders among past runs, each weighted by the set it shares and by its intent. */
+/**
+ * Shares of edges and orders among past runs, each weighted by the set it shares and by its intent, more
+ * and less sharply; and the edges of the one run that is most alike in both.
+ */
 function nearRuns(places: readonly number[], cosines: ArrayLike<number>, view: HistoryView) {
-  const { sharpSet, sharpIntent, smoothing } = DEFAULTS;
-  const { runs, runsOf } = view.history;
+  const { sharpSet, sharpIntent, sharper } = DEFAULTS;
+  const { runs } = view.history;
   const n = places.length;
   const at = new Map(places.map((place, i) => [place, i]));
-  const shared = new Map<number, number>();
-  for (const place of places) {
-    for (const run of runsOf[place]!) if (!view.isHidden(run)) shared.set(run, (shared.get(run) ?? 0) + 1);
-  }
-  const edges = new Float64Array(n * n);
-  const before = new Float64Array(n * n);
-  const weights = new Float64Array(n * n);
+  const square = () => new Float64Array(n * n);
+  const [edges, before, weights, sharp, sharpWeights, nearest] = [
+    square(),
+    square(),
+    square(),
+    square(),
+    square(),
+    square(),
+  ];
   let [orderedWeight, allWeight] = [0, 0];
-  for (const [run, common] of shared) {
+  let best = { run: -1, merit: Number.NEGATIVE_INFINITY };
+  for (const [run, common] of sharingRuns(places, view)) {
     const { uses, edges: own } = runs[run]!;
-    const alike = common / (n + uses.length - common);
-    const weight = Math.exp(sharpSet * (alike - 1) + sharpIntent * (cosines[run]! - 1));
+    const likeness = sharpSet * (common / (n + uses.length - common) - 1) + sharpIntent * (cosines[run]! - 1);
+    const weight = Math.exp(likeness);
     allWeight += weight;
     if (own.length === 0) continue;
     orderedWeight += weight;
     if (common < 2) continue;
+    if (likeness > best.merit) best = { run, merit: likeness };
+    const sharpWeight = Math.exp(sharper * likeness);
     const inside = uses.flatMap((place) => at.get(place) ?? []);
     for (const [k, i] of inside.entries()) {
       for (const j of inside.slice(k + 1)) {
-        weights[i * n + j]! += weight;
-        weights[j * n + i]! += weight;
+        for (const pair of [i * n + j, j * n + i]) {
+          weights[pair]! += weight;
+          sharpWeights[pair]! += sharpWeight;
+        }
         before[i * n + j]! += weight;
       }
     }
-    for (const [from, to] of own) {
-      const [i, j] = [at.get(from), at.get(to)];
-      if (i !== undefined && j !== undefined) edges[i * n + j]! += weight;
+    for (const pair of pairsWithin(own, at, n)) {
+      edges[pair]! += weight;
+      sharp[pair]! += sharpWeight;
     }
   }
   for (let k = 0; k < n * n; k++) {
-    const total = weights[k]! + 1e-4 * smoothing;
-    edges[k]! /= total;
-    before[k]! /= total;
+    edges[k]! /= weights[k]! + 1e-4;
+    before[k]! /= weights[k]! + 1e-4;
+    sharp[k]! /= sharpWeights[k]! + 1e-12;
   }
-  return { edges, before, weights, ordered: allWeight > 0 ? orderedWeight / allWeight : 0.5 };
+  for (const pair of pairsWithin(runs[best.run]?.edges ?? [], at, n)) nearest[pair] = 1;
+  const alike = best.run < 0 ? sharpSet + sharpIntent : -best.merit;
+  return {
+    edges,
+    before,
+    weights,
+    sharp,
+    nearest,
+    alike: -alike,
+    ordered: allWeight > 0 ? orderedWeight / allWeight : 0.5,
+  };
+}
+
+/** How many of the places each run used that may be seen. */
+function sharingRuns(places: readonly number[], view: HistoryView): ReadonlyMap<number, number> {
+  const shared = new Map<number, number>();
+  for (const place of places) {
+    for (const run of view.history.runsOf[place]!) {
+      if (!view.isHidden(run)) shared.set(run, (shared.get(run) ?? 0) + 1);
+    }
+  }
+  return shared;
+}
+
+/** Those of some edges whose ends are both in the set, by place in the square. */
+function pairsWithin(edges: readonly PlacePair[], at: ReadonlyMap<number, number>, n: number): number[] {
+  return edges.flatMap(([from, to]) => {
+    const [i, j] = [at.get(from), at.get(to)];
+    return i === undefined || j === undefined ? [] : [i * n + j];
+  });
 }
 
 /** The same of pairs of candidates that are like these two, for those never seen together. */

@@ -31,12 +31,12 @@ const DEFAULTS = {
   /** Runs below which no hidden layer is trained. */
   manyRuns: 100,
   /** Runs that are learned from at the most, by lot. */
-  mostRuns: 3_000,
+  mostRuns: 2_500,
   hidden: 24,
   /** Share of runs with, or without, an order below which all are taken to be alike in that. */
   leastUnordered: 0.02,
   /** Runs by which it is decided whether plans are made as chains. */
-  orderCases: 500,
+  orderCases: 1_000,
 };
 
 export interface PlanLesson {
@@ -51,17 +51,11 @@ export interface PlanLesson {
   readonly logitsOf?: (run: number) => Floats;
 }
 
-export interface PlanProgress {
-  readonly done: number;
-  readonly total: number;
-}
-
 /** A run as if it and its like had not been seen, ready to be learned from. */
 interface Case {
   readonly run: PlannedRun;
-  readonly view: HistoryView;
-  readonly cosines: Float32Array;
   readonly shortlist: Shortlist;
+  /** Whether each of the shortlist was used. */
   readonly labels: Float32Array;
 }
 
@@ -72,7 +66,7 @@ interface Case {
  * The ranker has seen these runs (their features hide them, its weights do not), which was measured to do
  * plans no harm; sets that edges and confidence are learned from come from nets that have not seen them.
  */
-export function* learnPlans(lesson: PlanLesson): Generator<PlanProgress, PlanModel | null> {
+export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | null> {
   const { ranker, runs, seed } = lesson;
   if (runs.length < DEFAULTS.leastRuns) return null;
   const random = createRandom(seed);
@@ -80,9 +74,14 @@ export function* learnPlans(lesson: PlanLesson): Generator<PlanProgress, PlanMod
   const history = new PlanHistory(runs, candidates.size, candidates.vectors.columns);
   const texts = createEdgeTexts(candidates, lesson.inputs);
   const hidden = runs.length < DEFAULTS.manyRuns ? 0 : DEFAULTS.hidden;
-  const cases = yield* casesOf(lesson, history, random);
+  const cases = yield* casesOf(lesson, random);
+  // Made anew whenever asked for: kept for all cases they would fill the memory.
+  const past = ({ run }: Case): [cosines: Float32Array, view: HistoryView] => [
+    history.cosines(run.intent),
+    history.without(run.key),
+  ];
 
-  const guess = SmallNet.train(
+  const guess = yield* SmallNet.learn(
     labelled(
       GUESS_WIDTH,
       cases.map(({ shortlist }) => guessFeatures(shortlist)),
@@ -90,21 +89,15 @@ export function* learnPlans(lesson: PlanLesson): Generator<PlanProgress, PlanMod
     ),
     { random, hidden: 0 },
   );
-  yield { done: cases.length, total: cases.length };
   const halves = halvesOf(cases, random);
-  const ordered = learnOrdered(cases, random);
-  const orderedOf = unseenOrdered(cases, halves, random);
-  const rows = cases.map(({ shortlist, cosines, view }, i) =>
-    membershipFeatures(
-      shortlist,
-      chancesOf(guess, guessFeatures(shortlist), GUESS_WIDTH),
-      orderedOf[i]!,
-      cosines,
-      view,
-    ),
-  );
+  const ordered = yield* learnOrdered(cases, random);
+  const orderedOf = yield* unseenOrdered(cases, halves, random);
+  const rows = yield* forEach(cases, (one, i) => {
+    const guesses = chancesOf(guess, guessFeatures(one.shortlist), GUESS_WIDTH);
+    return membershipFeatures(one.shortlist, guesses, orderedOf[i]!, ...past(one));
+  });
   const learnMembership = (from: readonly number[]) =>
-    SmallNet.train(
+    SmallNet.learn(
       labelled(
         MEMBERSHIP_WIDTH,
         from.map((i) => rows[i]!),
@@ -114,23 +107,25 @@ export function* learnPlans(lesson: PlanLesson): Generator<PlanProgress, PlanMod
     );
   const choices = new Map<number, Choice>();
   for (const [k, half] of halves.entries()) {
-    const net = learnMembership(halves[1 - k]!);
+    const net = yield* learnMembership(halves[1 - k]!);
     for (const i of half) {
-      const { shortlist, cosines, view } = cases[i]!;
       const chances = chancesOf(net, rows[i]!, MEMBERSHIP_WIDTH);
-      choices.set(i, chooseSet(shortlist, chances, nearestOf(cosines, view)));
+      choices.set(i, chooseSet(cases[i]!.shortlist, chances, nearestOf(...past(cases[i]!))));
+      yield;
     }
-    yield { done: cases.length, total: cases.length };
   }
-  const membership = learnMembership([...cases.keys()]);
-  yield { done: cases.length, total: cases.length };
+  const membership = yield* learnMembership([...cases.keys()]);
 
-  const features = cases.map(({ run, shortlist: { logits }, cosines, view }, i) => {
-    const set = { tools: choices.get(i)!.chosen, logits, ordered: orderedOf[i]! };
-    return edgeFeatures(run, set, texts, cosines, view);
+  // Where nothing waits for anything there is no order to learn: the intent tells that.
+  const inOrder = [...cases.keys()].filter((i) => cases[i]!.run.edges.length > 0);
+  const features = yield* forEach(inOrder, (i) => {
+    const one = cases[i]!;
+    const { run, shortlist } = one;
+    const set = { tools: choices.get(i)!.chosen, logits: shortlist.logits };
+    return edgeFeatures(run, set, texts, ...past(one));
   });
-  const pairs = cases.map(({ run }, i) => pairsOf(run, choices.get(i)!.chosen, features[i]!));
-  const edges = SmallNet.train(
+  const pairs = inOrder.map((i, k) => pairsOf(cases[i]!.run, choices.get(i)!.chosen, features[k]!));
+  const edges = yield* SmallNet.learn(
     labelled(
       EDGE_WIDTH,
       pairs.map(([values]) => values),
@@ -139,14 +134,13 @@ export function* learnPlans(lesson: PlanLesson): Generator<PlanProgress, PlanMod
     { random, hidden },
   );
   const form = betterForm(
-    cases.map(({ run }, i) => ({
-      run,
+    yield* forEach(inOrder.slice(0, DEFAULTS.orderCases), (i, k) => ({
+      run: cases[i]!.run,
       tools: choices.get(i)!.chosen,
-      chances: chancesOf(edges, features[i]!, EDGE_WIDTH),
+      chances: chancesOf(edges, features[k]!, EDGE_WIDTH),
     })),
   );
-  yield { done: cases.length, total: cases.length };
-  const confidence = SmallNet.train(
+  const confidence = yield* SmallNet.learn(
     labelled(
       CONFIDENCE_WIDTH,
       cases.map((_, i) => choices.get(i)!.signs),
@@ -157,11 +151,7 @@ export function* learnPlans(lesson: PlanLesson): Generator<PlanProgress, PlanMod
   return new PlanModel(history, texts, { ordered, guess, membership, edges, confidence, form });
 }
 
-function* casesOf(
-  { ranker, runs, weights, logitsOf }: PlanLesson,
-  history: PlanHistory,
-  random: Random,
-): Generator<PlanProgress, Case[]> {
+function* casesOf({ ranker, runs, weights, logitsOf }: PlanLesson, random: Random): Generator<void, Case[]> {
   const { candidates, past, model } = ranker;
   const learned = random.shuffle([...runs.keys()]).slice(0, DEFAULTS.mostRuns);
   const cases: Case[] = [];
@@ -170,18 +160,27 @@ function* casesOf(
     const logits =
       logitsOf?.(i) ??
       model.forward({ candidates, examples: [exampleOf(run, 1, candidates, past, weights)] })[0]!;
-    const shortlist = shortlistOf(logits);
+    // Plans are made of tools; capabilities come in where they cover some of them.
+    const shortlist = shortlistOf(logits.subarray(0, candidates.tools));
     const uses = new Set(run.uses);
     cases.push({
       run,
-      view: history.without(run.key),
-      cosines: history.cosines(run.intent),
       shortlist,
       labels: Float32Array.from(shortlist.places, (place) => (uses.has(place) ? 1 : 0)),
     });
-    yield { done: cases.length, total: learned.length };
+    yield;
   }
   return cases;
+}
+
+/** Pauses after each. */
+function* forEach<T, R>(items: readonly T[], work: (item: T, i: number) => R): Generator<void, R[]> {
+  const results: R[] = [];
+  for (const [i, item] of items.entries()) {
+    results.push(work(item, i));
+    yield;
+  }
+  return results;
 }
 
 /** Runs of one key fall into one half. */
@@ -237,19 +236,23 @@ function joined(parts: readonly Float32Array[]): Float32Array {
 }
 
 /** Whether the tools of a run have an order, from its intent; the share of such runs where that never varies. */
-function learnOrdered(cases: readonly Case[], random: Random): SmallNet | number {
+function* learnOrdered(cases: readonly Case[], random: Random): Generator<void, SmallNet | number> {
   const labels = Float32Array.from(cases, ({ run }) => (run.edges.length > 0 ? 1 : 0));
   const share = labels.reduce((sum, label) => sum + label, 0) / (labels.length || 1);
   if (Math.min(share, 1 - share) < DEFAULTS.leastUnordered) return share;
   const values = joined(cases.map(({ run }) => run.intent));
-  return SmallNet.train({ width: cases[0]!.run.intent.length, values, labels }, { random, hidden: 0 });
+  return yield* SmallNet.learn({ width: cases[0]!.run.intent.length, values, labels }, { random, hidden: 0 });
 }
 
 /** The same for each case by what those of the other half say. */
-function unseenOrdered(cases: readonly Case[], halves: readonly number[][], random: Random): number[] {
+function* unseenOrdered(
+  cases: readonly Case[],
+  halves: readonly number[][],
+  random: Random,
+): Generator<void, number[]> {
   const chances = new Array<number>(cases.length);
   for (const [k, half] of halves.entries()) {
-    const ordered = learnOrdered(
+    const ordered = yield* learnOrdered(
       halves[1 - k]!.map((i) => cases[i]!),
       random,
     );
@@ -267,10 +270,10 @@ interface OrderCase {
 
 /** The way of ordering that comes nearer to what the runs did. */
 function betterForm(cases: readonly OrderCase[]): OrderForm {
-  const sample = cases.filter(({ run }) => run.edges.length > 0).slice(0, DEFAULTS.orderCases);
   const right = (form: OrderForm) =>
-    sample.reduce((sum, { run, tools, chances }) => {
-      const made = orderSet(chances, tools.length, form);
+    cases.reduce((sum, { run, tools, chances }) => {
+      const { edges, again } = orderSet(chances, tools.length, form);
+      const made = [...edges, ...again];
       const hits = made.filter(({ from, to }) =>
         run.edges.some(([a, b]) => a === tools[from]!.place && b === tools[to]!.place),
       );

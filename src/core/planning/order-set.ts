@@ -1,6 +1,8 @@
 import { breakCycles, type WeightedEdge } from './break-cycles.ts';
 
 const DEFAULTS = {
+  /** Chance from which an edge that would close a cycle means that its tool is used again. */
+  again: 0.5,
   /** Up to so many tools the best path is found exactly, by dynamic programming over subsets. */
   exact: 12,
 };
@@ -8,12 +10,19 @@ const DEFAULTS = {
 /** How runs are ordered: one after another, or as their needs say. */
 export type OrderForm = 'chain' | 'graph';
 
+export interface SetOrder {
+  /** Acyclic. */
+  readonly edges: readonly WeightedEdge[];
+  /** Edges that would have closed a cycle, though they are likely: `to` runs once more after `from`. */
+  readonly again: readonly WeightedEdge[];
+}
+
 /**
  * Edges among n chosen tools, from the chance of each [n x n]: those with the greatest expected F1 together,
  * of the best path through all of them (`chain`) or of any that leave no cycle (`graph`).
  */
-export function orderSet(chances: ArrayLike<number>, n: number, form: OrderForm): WeightedEdge[] {
-  if (n < 2) return [];
+export function orderSet(chances: ArrayLike<number>, n: number, form: OrderForm): SetOrder {
+  if (n < 2) return { edges: [], again: [] };
   let total = 0;
   for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) if (i !== j) total += chances[i * n + j]!;
   const offered = form === 'chain' ? pathEdges(bestPath(chances, n), chances, n) : allEdges(chances, n);
@@ -25,7 +34,10 @@ export function orderSet(chances: ArrayLike<number>, n: number, form: OrderForm)
     const value = (2 * sum) / (i + 1 + total);
     if (value > best.value) best = { size: i + 1, value };
   }
-  return breakCycles(n, offered.slice(0, best.size));
+  const chosen = offered.slice(0, best.size);
+  const edges = breakCycles(n, chosen);
+  const again = chosen.filter((edge) => edge.weight >= DEFAULTS.again && !edges.includes(edge));
+  return { edges, again };
 }
 
 function allEdges(chances: ArrayLike<number>, n: number): WeightedEdge[] {

@@ -9,7 +9,7 @@ import {
   type Shortlist,
   shortlistOf,
 } from './membership-features.ts';
-import { type OrderForm, orderSet } from './order-set.ts';
+import { type OrderForm, orderSet, type SetOrder } from './order-set.ts';
 import type { HistoryView, PlanHistory } from './plan-history.ts';
 import type { SmallNet } from './small-net.ts';
 
@@ -21,7 +21,7 @@ export interface PlanNets {
   readonly guess: SmallNet;
   /** The same, by what past runs say besides. */
   readonly membership: SmallNet;
-  /** Chance that one waits for the other. */
+  /** Chance that one waits for the other, if anything does. */
   readonly edges: SmallNet;
   /** Chance that the chosen set is exactly right. */
   readonly confidence: SmallNet;
@@ -35,7 +35,7 @@ export interface ChosenTool {
 }
 
 export interface DraftedPlan {
-  /** Likeliest first. */
+  /** Likeliest first; after them those that are used once more. */
   readonly tools: readonly ChosenTool[];
   /** By place in `tools`; acyclic. */
   readonly edges: readonly { readonly from: number; readonly to: number; readonly weight: number }[];
@@ -67,7 +67,7 @@ export class PlanModel {
     this.nets = nets;
   }
 
-  /** `logits` are the ranker's, one per candidate. */
+  /** `logits` are the ranker's, one per tool. */
   draft(query: IntentForms, logits: ArrayLike<number>): DraftedPlan {
     const view = this.history.without(null);
     const cosines = this.history.cosines(query.intent);
@@ -80,9 +80,11 @@ export class PlanModel {
       chancesOf(this.nets.membership, rows, MEMBERSHIP_WIDTH),
       nearestOf(cosines, view),
     );
-    const features = edgeFeatures(query, { tools: chosen, logits, ordered }, this.texts, cosines, view);
-    const edges = orderSet(chancesOf(this.nets.edges, features, EDGE_WIDTH), chosen.length, this.nets.form);
-    return { tools: chosen, edges, rest, confidence: this.nets.confidence.chance(signs) };
+    const features = edgeFeatures(query, { tools: chosen, logits }, this.texts, cosines, view);
+    // Chances of edges are learned from runs that have an order.
+    const chances = chancesOf(this.nets.edges, features, EDGE_WIDTH).map((chance) => chance * ordered);
+    const order = orderSet(chances, chosen.length, this.nets.form);
+    return { ...withRepeats(chosen, order), rest, confidence: this.nets.confidence.chance(signs) };
   }
 }
 
@@ -106,6 +108,20 @@ export function chooseSet({ places }: Shortlist, chances: readonly number[], nea
     nearest,
   );
   return { chosen, rest, signs };
+}
+
+/** What is used again stands among the tools once more, behind all of those it comes after. */
+function withRepeats(
+  tools: readonly ChosenTool[],
+  { edges, again }: SetOrder,
+): Pick<DraftedPlan, 'tools' | 'edges'> {
+  const repeated = [...new Set(again.map(({ to }) => to))];
+  const more = again.map(({ from, to, weight }) => ({
+    from,
+    to: tools.length + repeated.indexOf(to),
+    weight,
+  }));
+  return { tools: [...tools, ...repeated.map((place) => tools[place]!)], edges: [...edges, ...more] };
 }
 
 export function orderChance(ordered: PlanNets['ordered'], intent: Float32Array): number {

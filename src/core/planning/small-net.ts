@@ -7,7 +7,9 @@ const DEFAULTS = {
   /** Rounds over all rows: so many that this number of rows is seen, within these. */
   seen: 500_000,
   leastEpochs: 3,
-  mostEpochs: 60,
+  mostEpochs: 10,
+  /** Few rows are seen more often. */
+  leastSteps: 400,
   /** Pull of all weights toward 0. */
   decay: 1e-4,
   beta1: 0.9,
@@ -58,10 +60,11 @@ export class SmallNet {
     this.#units = new Float64Array(state.hidden);
   }
 
-  static train(rows: LabelledRows, { random, hidden = DEFAULTS.hidden, epochs }: NetOptions): SmallNet {
-    const weights = startOf(rows, hidden, random);
-    const net = new SmallNet({ hidden, ...momentsOf(rows), weights });
-    net.#fit(rows, random, epochs ?? epochsFor(rows.labels.length));
+  /** Pauses after every batch, so that others can run in between. */
+  static *learn(rows: LabelledRows, options: NetOptions): Generator<void, SmallNet> {
+    const { random, hidden = DEFAULTS.hidden, epochs = epochsFor(rows.labels.length) } = options;
+    const net = new SmallNet({ hidden, ...momentsOf(rows), weights: startOf(rows, hidden, random) });
+    yield* net.#fit(rows, random, epochs);
     return net;
   }
 
@@ -71,7 +74,7 @@ export class SmallNet {
     return logistic(this.#forward());
   }
 
-  #fit({ values, labels, width }: LabelledRows, random: Random, epochs: number): void {
+  *#fit({ values, labels, width }: LabelledRows, random: Random, epochs: number): Generator<void, void> {
     const { rate, batch } = DEFAULTS;
     const slopes = new Float64Array(this.state.weights.length);
     const step = adamOn(this.state.weights, slopes);
@@ -88,6 +91,7 @@ export class SmallNet {
           this.#backward(error / rows.length, slopes);
         }
         step(rate * 0.5 * (1 + Math.cos((Math.PI * done++) / steps)));
+        yield;
       }
     }
   }
@@ -131,8 +135,9 @@ export class SmallNet {
 }
 
 function epochsFor(rows: number): number {
-  const { seen, leastEpochs, mostEpochs } = DEFAULTS;
-  return Math.min(mostEpochs, Math.max(leastEpochs, Math.round(seen / Math.max(1, rows))));
+  const { seen, leastEpochs, mostEpochs, leastSteps, batch } = DEFAULTS;
+  const epochs = Math.min(mostEpochs, Math.max(leastEpochs, Math.round(seen / Math.max(1, rows))));
+  return Math.max(epochs, Math.ceil(leastSteps / Math.ceil(Math.max(1, rows) / batch)));
 }
 
 /** Starts as what is true of all rows alike. */

@@ -9,7 +9,8 @@ import { nameOf, type PlanSketch, type SketchedEdge } from './plan-sketch.ts';
  */
 export function waitForAll(sketch: PlanSketch, arcs: readonly Hyperedge[]): PlanSketch {
   const { tasks } = sketch;
-  const places = new Map(tasks.map(({ node }, i) => [node, i]));
+  // Of a tool that is used twice the first.
+  const places = new Map(tasks.map(({ node }, i) => [node, i] as const).reverse());
   const completions = new Map(
     arcs.filter(({ id, head }) => id === head && kindOf(head) === 'capability').map((arc) => [arc.head, arc]),
   );

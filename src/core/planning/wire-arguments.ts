@@ -2,7 +2,7 @@ import type { ValuePath } from '../graph/graph-edge.ts';
 import type { TypedGraph } from '../graph/typed-graph.ts';
 import type { Plan, PlanInput, Task } from '../vocabulary/plan.ts';
 import { layersOf } from './layers.ts';
-import { ancestorsOf, nameOf, type PlanSketch, type SketchedTask } from './plan-sketch.ts';
+import { ancestorsOf, type PlanSketch, type SketchedEdge, type SketchedTask } from './plan-sketch.ts';
 
 /** `items[3].id` as list, place in it, and rest. */
 const ITEM = /^(.*?)\[(\d+)\](.*)$/;
@@ -47,6 +47,8 @@ export function wireArguments(sketch: PlanSketch, graph: TypedGraph): SuggestedP
   const idOf = new Map(order.map((place, i) => [place, `t${i + 1}`]));
   const ancestors = ancestorsOf(sketch);
   const inputs: PlanInput[] = [];
+  /** Tasks that give a list, one result for each item. */
+  const lists = new Set<number>();
   const wired = order.map((place): Task => {
     const task = tasks[place]!;
     const id = idOf.get(place)!;
@@ -56,7 +58,8 @@ export function wireArguments(sketch: PlanSketch, graph: TypedGraph): SuggestedP
     let list: string | undefined;
     for (const name of requiredOf(task.schema)) {
       const source = sources.get(name);
-      const from = source && idOf.get(source.task)!;
+      // Of what ran for each item the first result: which of them was meant is not known.
+      const from = source && `${idOf.get(source.task)!}${lists.has(source.task) ? '[0]' : ''}`;
       const wholeList = source?.each && `\${${pathFrom(from!, source.each.list)}}`;
       if (source && (!wholeList || list === undefined || list === wholeList)) {
         list ??= wholeList;
@@ -67,20 +70,29 @@ export function wireArguments(sketch: PlanSketch, graph: TypedGraph): SuggestedP
       const input = `${id}_${name.replaceAll(/[^\p{L}\p{N}_-]/gu, '_')}`;
       args.set(name, `\${${input}}`);
       if (inputs.some((known) => known.name === input)) continue;
-      inputs.push({ name: input, schema: propertyOf(task.schema, name), description: `for ${nameOf(task)}` });
+      inputs.push({ name: input, schema: propertyOf(task.schema, name) });
     }
+    if (list !== undefined) lists.add(place);
     return {
       id,
       ...task.body,
       arguments: Object.fromEntries(args),
       dependsOn: dependsOn[place]!.map((before) => idOf.get(Number(before))!),
-      reason: task.reason,
+      reason: reasonOf(
+        task,
+        edges.filter(({ to }) => to === place),
+      ),
       confidence: task.chance,
       ...(list !== undefined && { forEach: list }),
     };
   });
   const reasons = edges.map(({ from, to, reason }) => ({ from: idOf.get(from)!, to: idOf.get(to)!, reason }));
   return { plan: { tasks: wired, inputs }, edges: reasons };
+}
+
+/** Also why it waits for what it waits for. */
+function reasonOf({ reason }: SketchedTask, before: readonly SketchedEdge[]): string {
+  return [reason, ...before.map((edge) => edge.reason)].join('; ');
 }
 
 /** For each argument the place it was seen to come from most often. */

@@ -1,0 +1,141 @@
+import type { TypedGraph } from '../../core/graph/typed-graph.ts';
+import { Candidates, type IntentForms } from '../../core/learning/candidates.ts';
+import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
+import type { Ranker } from '../../core/learning/ranker.ts';
+import { copyNearestRun } from '../../core/planning/copy-run.ts';
+import { createEdgeTexts, type EdgeTexts, parameterWords } from '../../core/planning/edge-features.ts';
+import { learnPlans } from '../../core/planning/learn-plans.ts';
+import { PlanHistory } from '../../core/planning/plan-history.ts';
+import { type DraftedPlan, PlanModel, type PlanNets } from '../../core/planning/plan-model.ts';
+import { type PlanReasons, planReasons } from '../../core/planning/plan-reasons.ts';
+import type { ToolId } from '../../core/vocabulary/ids.ts';
+import type { Catalogue } from '../catalogue.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import { plannedRun } from './planned-run.ts';
+import { toolEntries } from './ranked-candidates.ts';
+
+const DEFAULTS = {
+  /** Learned anew when there are so many runs more, and this share more. */
+  growth: 20,
+  share: 0.1,
+  /** How long it learns before it lets others run, in milliseconds. */
+  slice: 8,
+  seed: 1,
+};
+
+/** A plan by place among candidates, with what they are and why they are in it. */
+export interface RecalledPlan extends DraftedPlan {
+  readonly candidates: Candidates;
+  readonly reasons: PlanReasons;
+}
+
+/** What past runs say of whole plans. */
+export interface PlanMemory {
+  /** Null where no past run has anything to say. */
+  draft(query: IntentForms): RecalledPlan | null;
+  /** Learns from the runs there are by now, if they are many more than before; off the path of every answer. */
+  refresh(signal?: AbortSignal): Promise<void>;
+}
+
+export interface PlanMemoryParts {
+  readonly ports: Pick<FlowPorts, 'clock' | 'sleep' | 'embedder'>;
+  /** The newest runs, oldest first; another list whenever there is another run. */
+  readonly runs: () => readonly LearnableRun[];
+  /** Null while nothing was learned. */
+  readonly ranker: () => Ranker | null;
+  readonly graph: () => TypedGraph;
+  readonly catalogue: () => Catalogue;
+}
+
+interface Recalled {
+  readonly candidates: Candidates;
+  readonly texts: EdgeTexts;
+  readonly history: PlanHistory;
+}
+
+export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: PlanMemoryParts): PlanMemory {
+  const { clock, sleep, embedder } = ports;
+  let nets: PlanNets | null = null;
+  let learnedFrom = 0;
+  let isLearning = false;
+  let own: { of: Catalogue; candidates: Candidates } | undefined;
+  let last: { of: readonly unknown[]; recalled: Recalled } | undefined;
+
+  /** The ranker's, so that places mean the same; of the catalogue until there is one. */
+  function candidates(): Candidates {
+    const ranked = ranker()?.candidates;
+    if (ranked) return ranked;
+    const of = catalogue();
+    if (own?.of !== of) own = { of, candidates: new Candidates(toolEntries(of), [], embedder.dimension) };
+    return own.candidates;
+  }
+
+  /** Made once per state of what it is made of. */
+  function recalled(): Recalled {
+    const known = candidates();
+    const past = runs();
+    if (last?.of[0] === known && last.of[1] === past) return last.recalled;
+    const planned = past.flatMap((run) => plannedRun(run, known, graph()) ?? []);
+    const history = new PlanHistory(planned, known.size, known.vectors.columns);
+    const texts = last?.of[0] === known ? last.recalled.texts : createEdgeTexts(known, inputsOf(known));
+    last = { of: [known, past], recalled: { candidates: known, texts, history } };
+    return last.recalled;
+  }
+
+  function inputsOf({ ids }: Candidates): string[][] {
+    return ids.map((id) => parameterWords(catalogue().get(id as ToolId)?.tool.inputSchema));
+  }
+
+  async function learn(model: Ranker, signal?: AbortSignal): Promise<void> {
+    const { history, texts } = recalled();
+    const steps = learnPlans({
+      ranker: model,
+      runs: history.runs,
+      inputs: texts.inputs,
+      seed: DEFAULTS.seed,
+    });
+    let until = clock.monotonic() + DEFAULTS.slice;
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) {
+        nets = step.value?.nets ?? null;
+        return;
+      }
+      if (clock.monotonic() < until) continue;
+      await sleep(0);
+      signal?.throwIfAborted();
+      until = clock.monotonic() + DEFAULTS.slice;
+    }
+  }
+
+  return {
+    draft(query) {
+      const { candidates: known, texts, history } = recalled();
+      const current = ranker();
+      const drafted =
+        nets && current
+          ? new PlanModel(history, texts, nets).draft(
+              query,
+              current.rank(query).logits.subarray(0, known.tools),
+            )
+          : copyNearestRun(history, query);
+      if (!drafted) return null;
+      const view = history.without(null);
+      const reasons = planReasons(known, drafted.tools, history.cosines(query.intent), view);
+      return { ...drafted, candidates: known, reasons };
+    },
+
+    async refresh(signal) {
+      const current = ranker();
+      const count = runs().length;
+      const isDue = count - learnedFrom >= Math.max(DEFAULTS.growth, DEFAULTS.share * learnedFrom);
+      if (!current || !isDue || isLearning) return;
+      isLearning = true;
+      try {
+        await learn(current, signal);
+        learnedFrom = count;
+      } finally {
+        isLearning = false;
+      }
+    },
+  };
+}

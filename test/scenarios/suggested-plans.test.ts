@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import { codeGateway, NOBODY, readyCapability, tool } from '../support/code-gateway.ts';
+import { planOf } from '../support/workflow-plan.ts';
+
+const INTENT = 'list the folder of the quarterly reports, read each of them and write a summary';
+const needs = (...names: string[]) => ({
+  inputSchema: {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+    required: names,
+  },
+});
+const REPORTS = ['northern-harvest-2026.md', 'southern-harvest-2026.md', 'eastern-harvest-2026.md'];
+
+/** A disk whose tools give values that can be told apart, and tools that have nothing to do with it. */
+function disk() {
+  const written: unknown[] = [];
+  const tools = [
+    tool('list', () => ({ entries: REPORTS.map((name) => ({ name, kind: 'report' })) }), {
+      description: 'Lists what a folder holds',
+      ...needs('folder'),
+    }),
+    tool('read', ({ path }) => ({ text: `What is said in ${path} and nowhere else` }), {
+      description: 'Reads a text file',
+      ...needs('path'),
+    }),
+    tool('write', (args) => written.push(args), {
+      description: 'Writes a text file',
+      ...needs('target', 'content'),
+    }),
+  ];
+  const others = ['paint', 'sing', 'cook', 'dance'].map((name) =>
+    tool(name, () => name, { description: `Can ${name}`, ...needs('how') }),
+  );
+  return {
+    written,
+    servers: [
+      { name: 'disk', tools },
+      { name: 'fun', tools: others },
+    ],
+  };
+}
+
+const WORK = planOf([
+  { id: 'a', tool: 'disk:list', arguments: { folder: 'reports' } },
+  {
+    id: 'b',
+    tool: 'disk:read',
+    arguments: { path: '${item.name}' },
+    forEach: '${a.entries}',
+    dependsOn: ['a'],
+  },
+  {
+    id: 'c',
+    tool: 'disk:write',
+    arguments: { target: 'summary.md', content: '${b[0].text}' },
+    dependsOn: ['b'],
+  },
+]);
+
+test('[PLAN-13] what was run once for an intent is suggested again: its tools, its order, its values', async () => {
+  const { servers, written } = disk();
+  const { gateway } = await codeGateway({ servers });
+  const before = await gateway.suggest(INTENT);
+  expect(before.plan.tasks.every(({ dependsOn }) => dependsOn.length === 0)).toBe(true);
+
+  expect(await gateway.executeWorkflow(WORK, INTENT, NOBODY)).toMatchObject({ status: 'success' });
+  await gateway.settled();
+  const { plan, confidence, edges } = await gateway.suggest(INTENT);
+  expect(plan.tasks.map((task) => [task.id, task.tool, task.dependsOn])).toEqual([
+    ['t1', 'disk:list', []],
+    ['t2', 'disk:read', ['t1']],
+    ['t3', 'disk:write', expect.arrayContaining(['t2'])],
+  ]);
+  expect(plan.tasks[1]).toMatchObject({ forEach: '${t1.entries}', arguments: { path: '${item.name}' } });
+  expect(plan.inputs.map(({ name }) => name)).toContain('t1_folder');
+  expect(plan.tasks[0]!.reason).toContain('past run');
+  expect(edges.every(({ reason }) => reason.length > 0)).toBe(true);
+  expect(confidence).toBeGreaterThan(before.confidence);
+
+  const values = Object.fromEntries(plan.inputs.map(({ name }) => [name, 'anything']));
+  const again = await gateway.executeWorkflow({ ...plan, arguments: values }, INTENT, NOBODY);
+  expect(again.status).toBe('success');
+  expect(written.length).toBeGreaterThan(1);
+});
+
+test('[PLAN-13] where no past run is near, search suggests', async () => {
+  const { servers } = disk();
+  const { gateway } = await codeGateway({ servers });
+  await gateway.executeWorkflow(WORK, INTENT, NOBODY);
+  await gateway.settled();
+  const { plan } = await gateway.suggest('paint a picture');
+  expect(plan.tasks[0]).toMatchObject({ tool: 'fun:paint', arguments: { how: '${t1_how}' } });
+  expect(await gateway.suggest('   ')).toMatchObject({ plan: { tasks: [], inputs: [] }, confidence: 0 });
+});
+
+test('[PLAN-13] runs that failed are not suggested again', async () => {
+  const { servers } = disk();
+  const broken = tool('list', () => ({}), { description: 'Lists what a folder holds', ...needs('folder') });
+  const failing = { ...broken, call: async () => ({ content: [], isError: true }) };
+  const { gateway } = await codeGateway({ servers: [{ name: 'disk', tools: [failing] }, servers[1]!] });
+  const plan = planOf([{ id: 'a', tool: 'disk:list', arguments: { folder: 'x' } }]);
+  await gateway.executeWorkflow(plan, 'dance', NOBODY);
+  await gateway.settled();
+  expect((await gateway.suggest('dance')).plan.tasks[0]).toMatchObject({ tool: 'fun:dance' });
+});
+
+test('[PLAN-9] a capability that did it more reliably is suggested in place of its tools', async () => {
+  const { servers } = disk();
+  const capability = readyCapability({
+    slug: 'summarise_reports',
+    toolsUsed: ['disk:list', 'disk:read', 'disk:write'] as never,
+    uses: 40,
+    successes: 40,
+  });
+  const { gateway } = await codeGateway({ servers, capabilities: [capability] });
+  await gateway.executeWorkflow(WORK, INTENT, NOBODY);
+  await gateway.settled();
+  const { plan } = await gateway.suggest(INTENT);
+  expect(plan.tasks).toMatchObject([{ id: 't1', capability: 'summarise_reports', dependsOn: [] }]);
+});
