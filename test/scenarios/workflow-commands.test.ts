@@ -66,4 +66,4 @@ test('[FLOW-25] [FLOW-27] with a real server: run, killed while it waits, approv
   expect(await readFile(to, 'utf8')).toBe('apples and bees');
   const { traces } = JSON.parse((await pml('trace', 'ls', '--json')).stdout);
   expect(traces.map((trace: { run_id: string }) => trace.run_id)).toContain(runId);
-});
+}, 180_000);
