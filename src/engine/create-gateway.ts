@@ -186,6 +186,7 @@ export async function createGateway(
     },
     searchCapabilities: (query, limit) => findCapabilities(query, limit),
     async suggest(intent) {
+      await learned.prepare();
       const parts = {
         embedder,
         catalogue: catalogue.current(),

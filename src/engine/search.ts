@@ -60,7 +60,7 @@ export async function search(
   const scores = await scoreTools(index, embedder, query.query);
   if (!scores) return [];
   const { alpha, scores: inGraph } = graph?.context(query.contextTools ?? []) ?? NO_CONTEXT;
-  const learned = (await ranker?.rank(query.query)) ?? null;
+  const learned = (await ranker?.rank(readOf(query.query))) ?? null;
   const candidates = new TopK(DEFAULTS.maxLimit);
   for (let i = 0; i < index.tools.length; i++) {
     const { id, server } = index.tools[i]!;
@@ -110,10 +110,15 @@ export async function scoreTools(
   query: string,
   weights?: SearchWeights,
 ): Promise<TextScores | null> {
-  const text = query.trim().slice(0, DEFAULTS.characters);
+  const text = readOf(query);
   if (text === '' || index.tools.length === 0) return null;
   const cosines = await cosinesOf(index, embedder, text);
   return textScores(lexicalScores(index.lexical, words(text)), cosines, index.names.named(text), weights);
+}
+
+/** As much of a query as is read. */
+function readOf(query: string): string {
+  return query.trim().slice(0, DEFAULTS.characters);
 }
 
 /** Null where nothing was embedded yet: words alone decide then. */

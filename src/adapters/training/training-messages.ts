@@ -10,7 +10,8 @@ export type TrainerTask =
       readonly capabilities: readonly CandidateEntry[];
     }
   | { readonly do: 'recall'; readonly runs: readonly LearnableRun[] }
-  | { readonly do: 'load'; readonly params: Uint8Array }
+  | { readonly do: 'weights' }
+  | { readonly do: 'load'; readonly params: Uint8Array | null }
   | { readonly do: 'take'; readonly run: LearnableRun }
   | { readonly do: 'train' };
 

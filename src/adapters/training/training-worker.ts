@@ -31,6 +31,8 @@ async function perform(id: number, task: TrainerTask): Promise<unknown> {
       return learner.offer(task.tools, task.capabilities);
     case 'recall':
       return learner.recall(task.runs);
+    case 'weights':
+      return learner.weights();
     case 'load':
       return learner.load(task.params);
     case 'take':

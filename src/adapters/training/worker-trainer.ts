@@ -38,7 +38,11 @@ export class WorkerTrainer implements Trainer {
     }
   }
 
-  async load(params: Uint8Array): Promise<void> {
+  async weights(): Promise<readonly number[]> {
+    return (await this.#ask({ do: 'weights' })) as readonly number[];
+  }
+
+  async load(params: Uint8Array | null): Promise<void> {
     await this.#ask({ do: 'load', params });
   }
 
@@ -47,7 +51,7 @@ export class WorkerTrainer implements Trainer {
   }
 
   async train({ onProgress, signal }: Parameters<Trainer['train']>[0] = {}): Promise<Trained> {
-    signal?.throwIfAborted();
+    if (signal?.aborted) throw new PmlError('cancelled', 'The training was stopped');
     const id = this.#lastId + 1;
     const stop = () => this.#send({ stop: id });
     signal?.addEventListener('abort', stop, { once: true });

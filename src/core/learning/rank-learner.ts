@@ -14,7 +14,7 @@ import {
 } from './learn-ranker.ts';
 import { ndcg10, ranksOf } from './metrics.ts';
 import { decodeParams, encodeParams, loadParams } from './params-file.ts';
-import { PastRuns } from './past-runs.ts';
+import type { PastRuns } from './past-runs.ts';
 import { SHIPPED_PRIOR } from './prior.ts';
 import type { RankModel } from './rank-model.ts';
 import { Ranker } from './ranker.ts';
@@ -46,7 +46,7 @@ export interface Trained {
   readonly runs: number;
   readonly losses: readonly number[];
   readonly evidence: GateEvidence;
-  /** How far each run is believed, in the order they are kept. */
+  /** How far each run is believed, in the order they are kept; 1 where nothing it used is known. */
   readonly weights: readonly number[];
 }
 
@@ -64,7 +64,8 @@ export class RankLearner {
   readonly #random: Random;
   #runs: LearnableRun[] = [];
   #candidates: Candidates;
-  #past: PastRuns;
+  /** Made when it is needed: what is told in many pieces is looked back on once. */
+  #past: PastRuns | null = null;
   /** None until enough was learned, or parameters were taken up. */
   #model: RankModel | null = null;
   #adam: Adam | null = null;
@@ -75,24 +76,34 @@ export class RankLearner {
     this.#options = options;
     this.#random = createRandom(options.seed);
     this.#candidates = new Candidates([], [], options.dimension);
-    this.#past = new PastRuns([], this.#candidates);
     this.#replay = this.#emptyReplay();
   }
 
   /** What can be ranked from now on. */
   offer(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[]): void {
     this.#candidates = new Candidates(tools, capabilities, this.#options.dimension);
-    this.#lookBack();
+    this.#past = null;
   }
 
   /** Runs of earlier, oldest first. */
   recall(runs: readonly LearnableRun[]): void {
     this.#runs = [...this.#runs, ...runs].slice(-DEFAULTS.runs);
-    this.#lookBack();
+    this.#past = null;
   }
 
-  /** Takes up parameters that were learned earlier. */
-  load(params: Uint8Array): void {
+  /** How far each run is believed, in the order they are kept; 1 where nothing it used is known. */
+  weights(): number[] {
+    const isKnown = this.#runs.map(({ uses }) => this.#candidates.placesOf(uses).length > 0);
+    const weights = this.#lookBack().weights.slice(-isKnown.filter(Boolean).length).values();
+    return isKnown.map((known) => (known ? weights.next().value! : 1));
+  }
+
+  /** Takes up parameters that were learned earlier; null: as before anything was learned. */
+  load(params: Uint8Array | null): void {
+    if (!params) {
+      this.#model = null;
+      return;
+    }
     const { head, values } = decodeParams(params);
     const { multiplier, dimension } = this.#options;
     const model = createRankModel(multiplier, dimension, this.#random);
@@ -106,40 +117,43 @@ export class RankLearner {
     const lesson = { candidates: this.#candidates, runs: this.#runs, multiplier, seed, prior: SHIPPED_PRIOR };
     const evidence = yield* judgeLearning(lesson);
     const { ranker, runs, losses } = yield* learnRanker(lesson);
-    this.#past = ranker.past;
-    this.#use(ranker.model, runs);
-    return { params: this.#encoded(ranker.model), runs, losses, evidence, weights: ranker.past.weights };
+    const taught = losses.length > 0 ? runs : 0;
+    this.#remember(ranker.past);
+    this.#use(ranker.model, taught);
+    const params = this.#encoded(ranker.model);
+    return { params, runs: taught, losses, evidence, weights: this.weights() };
   }
 
   /** A run that just ended: judged by what was learned before it, then learned from. */
   take(run: LearnableRun): Taken | null {
-    this.#runs.push(run);
+    const past = this.#lookBack();
+    this.#runs = [...this.#runs, run].slice(-DEFAULTS.runs);
     const placed = placeRun(this.#candidates, run);
     if (!placed) return null;
-    const judged = run.succeeded && this.#model ? this.#judge(run, placed.uses) : null;
-    this.#past.add(placed, run.succeeded ? 1 : 0);
-    this.#replay.add(this.#past.runs.length - 1);
+    const judged = run.succeeded && this.#model ? this.#judge(run, placed.uses, past) : null;
+    past.add(placed, run.succeeded ? 1 : 0);
+    this.#replay.add(past.runs.length - 1);
     if (!this.#model) return null;
-    const loss = this.#step(this.#model);
+    const loss = this.#step(this.#model, past);
     this.#learned++;
     return { judged, loss, params: this.#encoded(this.#model) };
   }
 
-  #judge(run: LearnableRun, right: readonly number[]): NonNullable<Taken['judged']> {
+  #judge(run: LearnableRun, right: readonly number[], past: PastRuns): NonNullable<Taken['judged']> {
     const gold = right.map((place) => [place]);
-    const { logits, text } = new Ranker(this.#candidates, this.#past, this.#model!).rank(run);
+    const { logits, text } = new Ranker(this.#candidates, past, this.#model!).rank(run);
     return { learned: ndcg10(ranksOf(logits, gold)), hybrid: ndcg10(ranksOf(text.fused, gold)) };
   }
 
   /** One step on past runs drawn from the replay buffer, their features as of now. */
-  #step(model: RankModel): number {
-    const { runs, weights } = this.#past;
+  #step(model: RankModel, past: PastRuns): number {
+    const { runs, weights } = past;
     const batch = this.#replay.sample(
       Math.min(DEFAULTS.batch, this.#replay.size),
       annealedBeta(this.#learned, DEFAULTS.runs),
     );
     const examples = batch.items.map((run, i) =>
-      exampleOf(runs[run]!, weights[run]! * batch.weights[i]!, this.#candidates, this.#past),
+      exampleOf(runs[run]!, weights[run]! * batch.weights[i]!, this.#candidates, past),
     );
     const { loss, losses } = learnFrom(model, this.#candidates, examples, this.#random);
     this.#replay.updatePriorities(batch, losses);
@@ -153,10 +167,15 @@ export class RankLearner {
     this.#learned = learned;
   }
 
-  #lookBack(): void {
-    this.#past = rememberRuns(this.#candidates, this.#runs);
+  #lookBack(): PastRuns {
+    return this.#past ?? this.#remember(rememberRuns(this.#candidates, this.#runs));
+  }
+
+  #remember(past: PastRuns): PastRuns {
+    this.#past = past;
     this.#replay = this.#emptyReplay();
-    for (const run of this.#past.runs.keys()) this.#replay.add(run);
+    for (const run of past.runs.keys()) this.#replay.add(run);
+    return past;
   }
 
   #emptyReplay(): ReplayBuffer<number> {

@@ -1,7 +1,7 @@
 import type { GateState } from '../../core/learning/gate.ts';
 import type { LearningProgress } from '../../core/learning/learn-ranker.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { LiveRanker } from './live-ranker.ts';
+import { LEAST_RUNS, type LiveRanker } from './live-ranker.ts';
 import type { SuccessFigures, SuccessWatch } from './success-watch.ts';
 import type { TrainingMetrics } from './training-metrics.ts';
 
@@ -10,6 +10,8 @@ export interface LearningReport {
   readonly embedding: string;
   /** Runs that are looked back on. */
   readonly runs: number;
+  /** Below so many, nothing is learned. */
+  readonly leastRuns: number;
   readonly gate: GateState;
   /** Null before anything was learned. */
   readonly model: { readonly parameters: number; readonly trainedAt: Date; readonly runs: number } | null;
@@ -34,7 +36,7 @@ export interface LearningReport {
 
 export interface LearningShelf {
   report(): Promise<LearningReport>;
-  /** Trains on all runs now, unless a training is under way. */
+  /** Trains on all runs now; where a training is under way, this is the one. Too few runs change nothing. */
   train(signal?: AbortSignal): Promise<LearningReport>;
   /** Ends the training under way; nothing has changed then. */
   stop(): Promise<void>;
@@ -42,10 +44,12 @@ export interface LearningShelf {
   rollBack(): Promise<LearningReport>;
 }
 
+/** `recalled` resolves when what was learned in earlier lives is known. */
 export function createLearningShelf(
   { embedder }: Pick<FlowPorts, 'embedder'>,
   ranker: LiveRanker,
   watch: SuccessWatch,
+  recalled: () => Promise<void>,
 ): LearningShelf {
   const report = async (): Promise<LearningReport> => {
     const history = await ranker.history();
@@ -54,6 +58,7 @@ export function createLearningShelf(
     return {
       embedding: embedder.model,
       runs: ranker.runs().length,
+      leastRuns: LEAST_RUNS,
       gate: ranker.gate(),
       model:
         current && newest
@@ -78,8 +83,12 @@ export function createLearningShelf(
     };
   };
   return {
-    report,
+    async report() {
+      await recalled();
+      return await report();
+    },
     async train(signal) {
+      await recalled();
       await ranker.train(signal);
       return await report();
     },
@@ -87,6 +96,7 @@ export function createLearningShelf(
       ranker.stop();
     },
     async rollBack() {
+      await recalled();
       await ranker.rollBack();
       return await report();
     },

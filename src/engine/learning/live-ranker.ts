@@ -1,13 +1,9 @@
 import { type CandidateEntry, Candidates } from '../../core/learning/candidates.ts';
 import { createRankModel } from '../../core/learning/create-rank-model.ts';
 import { CLOSED_GATE, decideGate, type GateState } from '../../core/learning/gate.ts';
-import {
-  type LearnableRun,
-  type LearningProgress,
-  placeRun,
-  rememberRuns,
-} from '../../core/learning/learn-ranker.ts';
+import { type LearnableRun, type LearningProgress, placeRun } from '../../core/learning/learn-ranker.ts';
 import { decodeParams, loadParams } from '../../core/learning/params-file.ts';
+import { PastRuns } from '../../core/learning/past-runs.ts';
 import type { RankModel } from '../../core/learning/rank-model.ts';
 import { Ranker } from '../../core/learning/ranker.ts';
 import { createRandom } from '../../core/numeric/random.ts';
@@ -17,16 +13,19 @@ import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
 import { readMetrics, type TrainingMetrics } from './training-metrics.ts';
 
+/** Runs below which search serves alone and nothing is trained. */
+export const LEAST_RUNS = 10;
+
 const DEFAULTS = {
   /** Runs that are looked back on, the newest. */
   runs: 5_000,
-  /** Runs below which search serves alone and nothing is trained. */
-  least: 10,
-  /** Trained anew when there are so many runs more, and this share more. */
+  /** Trained anew after so many more runs, and this share more than last time. */
   growth: 20,
   share: 0.1,
-  /** Earlier parameters that can be gone back to. */
+  /** Trainings that are kept, the newest among them: all but the oldest can be gone back on. */
   kept: 20,
+  /** Newest runs that the gate judges by. */
+  judged: 100,
   seed: 1,
 };
 
@@ -45,62 +44,89 @@ export interface LiveRanker {
   recall(runs: readonly LearnableRun[]): Promise<void>;
   /** A run that just ended. */
   take(run: LearnableRun, signal?: AbortSignal): Promise<void>;
-  /** Trains on all runs now. */
+  /** Trains on all runs now; where a training is under way, this is the one. */
   train(signal?: AbortSignal): Promise<void>;
   /** Ends the training under way; nothing has changed then. */
   stop(): void;
-  /** Back to the parameters before these. */
+  /** Back to the parameters before these; to plain search where there are none. */
   rollBack(): Promise<void>;
 }
 
 export function createLiveRanker(
-  ports: Pick<FlowPorts, 'store' | 'embedder' | 'trainer' | 'clock' | 'crypto' | 'events'>,
+  ports: Pick<FlowPorts, 'store' | 'embedder' | 'trainer' | 'clock' | 'crypto' | 'events' | 'logger'>,
 ): LiveRanker {
-  const { store, embedder, trainer, clock, crypto, events } = ports;
+  const { store, embedder, trainer, clock, crypto, events, logger } = ports;
   const multiplier = new WasmMultiplier();
   const random = createRandom(DEFAULTS.seed);
   let entries: readonly [readonly CandidateEntry[], readonly CandidateEntry[]] = [[], []];
   let candidates = new Candidates([], [], embedder.dimension);
-  let runs: LearnableRun[] = [];
-  let past = rememberRuns(candidates, runs);
+  let runs: readonly LearnableRun[] = [];
+  /** How far runs are believed, as the trainer told: weighing each by all others takes too long here. */
+  const believed = new WeakMap<LearnableRun, number>();
+  let past = new PastRuns([], candidates);
+  let bytes: Uint8Array | null = null;
   let model: RankModel | null = null;
   let ranker: Ranker | null = null;
   let gate: GateState = CLOSED_GATE;
   let evidence: TrainingMetrics['evidence'] = { learned: [], hybrid: [] };
-  /** Runs there were when all of them were last trained on. */
+  /** Runs there were when all of them were last trained on, and those that came since. */
   let trainedOn = 0;
-  let isBriefed = false;
+  let fresh = 0;
+  let briefing: Promise<void> | null = null;
+  let underWay: Promise<void> | null = null;
   let progress: LearningProgress | null = null;
   let stopping = new AbortController();
 
   /** The trainer is told of nothing until there is something to learn: it costs a thread. */
-  async function brief(): Promise<void> {
-    if (isBriefed) return;
-    isBriefed = true;
-    await trainer.offer(...entries);
-    await trainer.recall(runs);
-    const [newest] = await store.rankerParams.list(embedder.model, 1);
-    if (newest) await trainer.load(newest.bytes);
+  function brief(): Promise<void> {
+    briefing ??= tell(entries, runs, bytes);
+    return briefing;
   }
 
-  function use(bytes: Uint8Array): void {
-    const { values } = decodeParams(bytes);
-    const fresh = createRankModel(multiplier, embedder.dimension, random);
-    loadParams(values, fresh.parameters);
-    model = fresh;
-    ranker = new Ranker(candidates, past, fresh);
+  async function tell(offered: typeof entries, earlier: typeof runs, params: typeof bytes): Promise<void> {
+    await trainer.offer(...offered);
+    await trainer.recall(earlier);
+    if (params) await trainer.load(params);
+  }
+
+  function believe(told: typeof runs, weights: readonly number[]): void {
+    if (told.length !== weights.length) return;
+    for (const [i, run] of told.entries()) believed.set(run, weights[i]!);
+    lookBack();
+  }
+
+  function lookBack(): void {
+    const known = runs.flatMap((run) => {
+      const placed = placeRun(candidates, run);
+      return placed ? [{ placed, weight: weightOf(run) }] : [];
+    });
+    past = new PastRuns(
+      known.map(({ placed }) => placed),
+      candidates,
+    );
+    past.weigh(known.map(({ weight }) => weight));
+    ranker = model && new Ranker(candidates, past, model);
+  }
+
+  function weightOf(run: LearnableRun): number {
+    return believed.get(run) ?? (run.succeeded ? 1 : 0);
+  }
+
+  function use(params: Uint8Array): void {
+    const { values } = decodeParams(params);
+    const read = createRankModel(multiplier, embedder.dimension, random);
+    loadParams(values, read.parameters);
+    bytes = params;
+    model = read;
+    ranker = new Ranker(candidates, past, read);
   }
 
   function forget(): void {
+    bytes = null;
     model = null;
     ranker = null;
     gate = CLOSED_GATE;
     evidence = { learned: [], hybrid: [] };
-  }
-
-  function lookBack(): void {
-    past = rememberRuns(candidates, runs);
-    ranker = model && new Ranker(candidates, past, model);
   }
 
   function judge(): void {
@@ -111,57 +137,89 @@ export function createLiveRanker(
     events.emit({ type: 'gate_changed', open, gain, ci95: [...ci95], n });
   }
 
-  async function save(bytes: Uint8Array, metrics: TrainingMetrics): Promise<void> {
-    const params: RankerParams = {
+  async function save(params: Uint8Array, metrics: TrainingMetrics): Promise<void> {
+    await store.rankerParams.save({
       id: crypto.randomUuid(),
       model: embedder.model,
-      bytes,
+      bytes: params,
       metrics: { ...metrics },
       createdAt: clock.now(),
-    };
-    await store.rankerParams.save(params);
+    });
     const all = await store.rankerParams.list(embedder.model, DEFAULTS.kept * 2);
     for (const old of all.slice(DEFAULTS.kept)) await store.rankerParams.remove(old.id);
   }
 
-  async function takeUp(params: RankerParams | undefined): Promise<void> {
+  /** What cannot be read is as if it had not been learned: search serves until the next training. */
+  function takeUp(params: RankerParams | undefined): TrainingMetrics | null {
     forget();
-    if (!params) return;
+    if (!params) return null;
+    try {
+      use(params.bytes);
+    } catch (error) {
+      logger.log('warn', 'What was learned cannot be used', { error: PmlError.from(error).message });
+      return null;
+    }
     const metrics = readMetrics(params.metrics);
-    use(params.bytes);
     ({ gate, evidence } = metrics);
-    trainedOn = metrics.runs;
+    return metrics;
+  }
+
+  async function learn(run: LearnableRun): Promise<void> {
+    await brief();
+    const line = bytes;
+    const taken = await trainer.take(run);
+    // Meanwhile others may have been taken up: a step beyond these would bring them back.
+    if (!taken || bytes !== line) return;
+    use(taken.params);
+    if (!taken.judged) return;
+    evidence = {
+      learned: [...evidence.learned, taken.judged.learned].slice(-DEFAULTS.judged),
+      hybrid: [...evidence.hybrid, taken.judged.hybrid].slice(-DEFAULTS.judged),
+    };
+    judge();
+  }
+
+  async function trainNow(signal: AbortSignal): Promise<void> {
+    const startedAt = clock.monotonic();
+    await brief();
+    const told = runs;
+    const taught = fresh;
+    const trained = await trainer.train({
+      signal,
+      onProgress: (now) => {
+        progress = now;
+      },
+    });
+    trainedOn = told.length;
+    fresh -= taught;
+    if (trained.runs === 0) return;
+    believe(told, trained.weights);
+    use(trained.params);
+    evidence = { learned: [...trained.evidence.learned], hybrid: [...trained.evidence.hybrid] };
+    judge();
+    const { losses } = trained;
+    const seconds = (clock.monotonic() - startedAt) / 1000;
+    await save(trained.params, {
+      runs: trained.runs,
+      seen: told.length,
+      gate,
+      evidence,
+      losses,
+      seconds,
+    });
+    events.emit({ type: 'ranker_trained', runs: trained.runs, loss: losses.at(-1) ?? 0, seconds });
   }
 
   async function train(signal?: AbortSignal): Promise<void> {
-    if (progress) {
-      throw new PmlError('invalid_argument', 'A training is under way', {
-        hint: 'Wait for it, or stop it first.',
-      });
-    }
-    const startedAt = clock.monotonic();
+    if (underWay) return await underWay;
+    if (runs.length < LEAST_RUNS) return;
     progress = { stage: 'features', done: 0, total: runs.length };
     stopping = new AbortController();
-    try {
-      await brief();
-      const trained = await trainer.train({
-        signal: signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal,
-        onProgress: (now) => {
-          progress = now;
-        },
-      });
-      trainedOn = runs.length;
-      if (trained.runs === 0) return;
-      use(trained.params);
-      evidence = { learned: [...trained.evidence.learned], hybrid: [...trained.evidence.hybrid] };
-      judge();
-      const { losses } = trained;
-      const seconds = (clock.monotonic() - startedAt) / 1000;
-      await save(trained.params, { runs: trained.runs, gate, evidence, losses, seconds });
-      events.emit({ type: 'ranker_trained', runs: trained.runs, loss: losses.at(-1) ?? 0, seconds });
-    } finally {
+    underWay = trainNow(signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal).finally(() => {
       progress = null;
-    }
+      underWay = null;
+    });
+    await underWay;
   }
 
   return {
@@ -178,43 +236,50 @@ export function createLiveRanker(
       entries = [tools, capabilities];
       candidates = new Candidates(tools, capabilities, embedder.dimension);
       lookBack();
-      if (isBriefed) await trainer.offer(tools, capabilities);
+      if (briefing) await trainer.offer(tools, capabilities);
     },
 
     async recall(earlier) {
       runs = [...earlier, ...runs].slice(-DEFAULTS.runs);
       lookBack();
       const [newest] = await store.rankerParams.list(embedder.model, 1);
-      await takeUp(newest);
+      const metrics = takeUp(newest);
+      if (!metrics) return;
+      trainedOn = metrics.seen;
+      fresh = Math.max(0, runs.length - trainedOn);
+      const told = runs;
+      try {
+        await brief();
+        believe(told, await trainer.weights());
+      } catch (error) {
+        logger.log('warn', 'Past runs could not be weighed', { error: PmlError.from(error).message });
+      }
     },
 
     async take(run, signal) {
       runs = [...runs, run].slice(-DEFAULTS.runs);
+      fresh++;
       const placed = placeRun(candidates, run);
-      if (placed) past.add(placed, run.succeeded ? 1 : 0);
-      if (runs.length < DEFAULTS.least) return;
-      if (!isBriefed) await brief();
-      else {
-        const taken = await trainer.take(run);
-        if (taken) {
-          use(taken.params);
-          if (taken.judged) {
-            evidence = {
-              learned: [...evidence.learned, taken.judged.learned].slice(-DEFAULTS.kept * 5),
-              hybrid: [...evidence.hybrid, taken.judged.hybrid].slice(-DEFAULTS.kept * 5),
-            };
-            judge();
-          }
-        }
+      if (placed) past.add(placed, weightOf(run));
+      if (briefing) await learn(run);
+      else if (runs.length >= LEAST_RUNS) await brief();
+      const isDue = fresh >= Math.max(DEFAULTS.growth, DEFAULTS.share * trainedOn);
+      if (!isDue || underWay) return;
+      try {
+        await train(signal);
+      } catch (error) {
+        if (PmlError.from(error).code !== 'cancelled') throw error;
+        // Whoever stopped it does not want it again with the next run.
+        fresh = 0;
       }
-      const due = runs.length - trainedOn >= Math.max(DEFAULTS.growth, DEFAULTS.share * trainedOn);
-      if (due && !progress) await train(signal);
     },
 
     train,
     stop: () => stopping.abort(),
 
     async rollBack() {
+      stopping.abort();
+      await underWay?.catch(() => {});
       const [newest, before] = await store.rankerParams.list(embedder.model, 2);
       if (!newest) {
         throw new PmlError('not_found', 'Nothing has been learned yet that could be gone back on', {
@@ -222,8 +287,10 @@ export function createLiveRanker(
         });
       }
       await store.rankerParams.remove(newest.id);
-      await takeUp(before);
-      if (isBriefed && before) await trainer.load(before.bytes);
+      takeUp(before);
+      // What was just gone back on would be learned again at once.
+      fresh = 0;
+      if (briefing) await trainer.load(bytes);
     },
   };
 }

@@ -34,8 +34,10 @@ export interface Learning {
   readonly shelf: LearningShelf;
   /** Tools or capabilities have come, changed or gone. */
   offer(): void;
-  /** At the start. */
-  recall(signal: AbortSignal): Promise<void>;
+  /** What earlier lives of the gateway learned: at the start, or when it is first asked for. */
+  recall(signal?: AbortSignal): Promise<void>;
+  /** Before an answer: a gateway that serves recalls by itself, and nobody waits; that of a command does so now. */
+  prepare(): Promise<void>;
   /** Of a trace that is stored. */
   learn(trace: ExecutionTrace, signal: AbortSignal): Promise<void>;
 }
@@ -47,6 +49,9 @@ export function openLearning(parts: LearningParts): Learning {
   const watch = createSuccessWatch();
   let isOffering = false;
   let isStale = false;
+  let recalling: Promise<void> | null = null;
+  /** Traces that were recalled: stored meanwhile, they come by a second time. */
+  const recalledIds = new Set<string>();
 
   async function offerNow(): Promise<void> {
     await ranker.offer(toolEntries(catalogue()), await capabilityEntries(capabilities(), remembering));
@@ -60,12 +65,40 @@ export function openLearning(parts: LearningParts): Learning {
     return { ...run, intent, clauses };
   }
 
+  async function recallAll(signal?: AbortSignal): Promise<void> {
+    await offerNow();
+    const recalled: RecalledRun[] = [];
+    for (const run of await store.traces.recall(embedder.model, DEFAULTS.recalled)) {
+      signal?.throwIfAborted();
+      recalledIds.add(run.id);
+      recalled.push(await embedded(run));
+    }
+    const newest = await store.traces.list({ limit: DEFAULTS.watched });
+    for (const trace of newest.reverse()) watch.add(trace);
+    await ranker.recall(recalled.flatMap((run) => learnableRun(run) ?? []));
+  }
+
+  function recall(signal?: AbortSignal): Promise<void> {
+    recalling ??= recallAll(signal).catch((error: unknown) => {
+      recalling = null;
+      throw error;
+    });
+    return recalling;
+  }
+
+  async function prepare(): Promise<void> {
+    if (!recalling && isEnabled()) await recall();
+  }
+
   return {
     ranker,
-    shelf: createLearningShelf(ports, ranker, watch),
+    shelf: createLearningShelf(ports, ranker, watch, () => recall()),
+    recall,
+    prepare,
 
     search: {
       async rank(query) {
+        await prepare();
         const current = ranker.gate().open && isEnabled() ? ranker.current() : null;
         if (!current) return null;
         const forms = await intentForms(embedder, query);
@@ -99,18 +132,9 @@ export function openLearning(parts: LearningParts): Learning {
       });
     },
 
-    async recall(signal) {
-      const recalled: RecalledRun[] = [];
-      for (const run of await store.traces.recall(embedder.model, DEFAULTS.recalled)) {
-        signal.throwIfAborted();
-        recalled.push(await embedded(run));
-      }
-      await ranker.recall(recalled.flatMap((run) => learnableRun(run) ?? []));
-      const newest = await store.traces.list({ limit: DEFAULTS.watched });
-      for (const trace of newest.reverse()) watch.add(trace);
-    },
-
     async learn(trace, signal) {
+      await recall();
+      if (recalledIds.delete(trace.id)) return;
       watch.add(trace);
       if (trace.intentText === null || trace.intentText.trim() === '') return;
       const forms = await intentForms(embedder, trace.intentText);

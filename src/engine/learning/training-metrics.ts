@@ -2,7 +2,10 @@ import { CLOSED_GATE, type GateState } from '../../core/learning/gate.ts';
 
 /** What is kept beside learned parameters. */
 export interface TrainingMetrics {
+  /** Runs that were learned from. */
   readonly runs: number;
+  /** Runs that were looked back on, those of unknown tools among them. */
+  readonly seen: number;
   readonly gate: GateState;
   /** nDCG@10 on runs that had not been learned from, oldest first. */
   readonly evidence: { readonly learned: readonly number[]; readonly hybrid: readonly number[] };
@@ -13,6 +16,7 @@ export interface TrainingMetrics {
 
 const NOTHING: TrainingMetrics = {
   runs: 0,
+  seen: 0,
   gate: CLOSED_GATE,
   evidence: { learned: [], hybrid: [] },
   losses: [],

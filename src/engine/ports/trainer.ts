@@ -11,11 +11,13 @@ export interface Trainer {
   offer(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[]): Promise<void>;
   /** Runs of earlier, oldest first. */
   recall(runs: readonly LearnableRun[]): Promise<void>;
-  /** Takes up parameters that were learned earlier. */
-  load(params: Uint8Array): Promise<void>;
+  /** How far each run is believed, in the order they are kept; 1 where nothing it used is known. */
+  weights(): Promise<readonly number[]>;
+  /** Takes up parameters that were learned earlier; null: as before anything was learned. */
+  load(params: Uint8Array | null): Promise<void>;
   /** A run that just ended; null where it teaches nothing (yet). */
   take(run: LearnableRun): Promise<Taken | null>;
-  /** Trains anew on all runs. Rejects with `aborted` when stopped; nothing has changed then. */
+  /** Trains anew on all runs. Rejects with `cancelled` when stopped; nothing has changed then. */
   train(options?: {
     readonly onProgress?: (progress: LearningProgress) => void;
     readonly signal?: AbortSignal;
