@@ -3,6 +3,7 @@ import type { Caller, CapabilityCall, CodeCall, CodeRun, Gateway, WorkflowResult
 import type { GraphReport } from './graph/graph-report.ts';
 import type { RebuildProgress, RebuiltGraph } from './graph/graph-shelf.ts';
 import type { GraphView } from './graph/graph-view.ts';
+import type { LearningReport } from './learning/learning-shelf.ts';
 import type {
   Bridge,
   Capability,
@@ -24,7 +25,17 @@ export interface WorkflowCall {
 
 /** What a command asks of the gateway, which may run in another process: data in, data out. */
 export interface GatewayClient
-  extends Pick<Gateway, 'servers' | 'stats' | 'searchTools' | 'settleApproval' | 'editCall' | 'restart'> {
+  extends Pick<
+    Gateway,
+    | 'servers'
+    | 'stats'
+    | 'searchTools'
+    | 'suggest'
+    | 'predictNext'
+    | 'settleApproval'
+    | 'editCall'
+    | 'restart'
+  > {
   /** For a person in a terminal: no client to ask, no session. */
   runCode(call: CodeCall, signal?: AbortSignal): Promise<CodeRun>;
   runCapability(call: CapabilityCall, signal?: AbortSignal): Promise<CodeRun>;
@@ -44,6 +55,11 @@ export interface GatewayClient
   graphStats(): Promise<GraphReport>;
   rebuildGraph(): Promise<RebuiltGraph>;
   rebuildingGraph(): Promise<RebuildProgress | null>;
+  learningReport(): Promise<LearningReport>;
+  trainRanker(signal?: AbortSignal): Promise<LearningReport>;
+  /** Ends the training under way, whoever asked for it; it changes nothing then. */
+  stopTraining(): Promise<void>;
+  rollBackRanker(): Promise<LearningReport>;
   waitingRuns(): Promise<RunInQuestion[]>;
   recentRuns(limit: number): Promise<RunInQuestion[]>;
   findRun(runId: string): Promise<RunInQuestion | null>;
@@ -58,6 +74,8 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   servers: true,
   stats: true,
   searchTools: true,
+  suggest: true,
+  predictNext: true,
   runCode: true,
   runCapability: true,
   runWorkflow: true,
@@ -74,6 +92,10 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   graphStats: true,
   rebuildGraph: true,
   rebuildingGraph: true,
+  learningReport: true,
+  trainRanker: true,
+  stopTraining: true,
+  rollBackRanker: true,
   waitingRuns: true,
   recentRuns: true,
   findRun: true,
@@ -121,6 +143,8 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     servers: () => gateway.servers(),
     stats: () => gateway.stats(),
     searchTools: (query) => gateway.searchTools(query),
+    suggest: (intent) => gateway.suggest(intent),
+    predictNext: (intent, executed) => gateway.predictNext(intent, executed),
     runCode: cancellable((call, signal) => gateway.executeCode(call, terminal(signal))),
     runCapability: cancellable((call, signal) => gateway.executeCapability(call, terminal(signal))),
     runWorkflow: cancellable(({ plan, intent, runId }, signal) =>
@@ -139,6 +163,12 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     graphStats: () => gateway.graph.stats(),
     rebuildGraph: () => gateway.graph.rebuild(),
     rebuildingGraph: () => gateway.graph.rebuilding(),
+    learningReport: () => gateway.learning.report(),
+    trainRanker: Object.assign((signal?: AbortSignal) => gateway.learning.train(signal), {
+      isCancellable: true as const,
+    }),
+    stopTraining: () => gateway.learning.stop(),
+    rollBackRanker: () => gateway.learning.rollBack(),
     waitingRuns: () => waitingRuns(gateway.store),
     recentRuns: (limit) => recentRuns(gateway.store, limit),
     findRun: (runId) => findRun(gateway.store, runId),

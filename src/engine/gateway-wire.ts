@@ -2,8 +2,19 @@ import { wilsonLowerBound } from '../core/capabilities/reliability.ts';
 import { capabilitySignature } from '../core/capabilities/tool-signature.ts';
 import { observedValueFlow } from '../core/tracing/value-flow.ts';
 import { type ExecutionTrace, traceToWire } from '../core/vocabulary/execution-trace.ts';
+import type { Plan } from '../core/vocabulary/plan.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
-import type { CodeRun, GatewayStats, SearchHit, ServerReport, ToolRun, WorkflowResult } from './gateway.ts';
+import type {
+  CapabilityHit,
+  CodeRun,
+  GatewayStats,
+  SearchHit,
+  ServerReport,
+  Suggestion,
+  ToolRun,
+  WorkflowResult,
+} from './gateway.ts';
+import type { LearningReport } from './learning/learning-shelf.ts';
 import type { Approval, Capability, ConsoleLine } from './ports.ts';
 import type { RunInQuestion } from './runs-in-question.ts';
 import { toolText, toolValue } from './tool-value.ts';
@@ -53,8 +64,74 @@ export function hitToWire({ tool, signature, related, ...scores }: SearchHit) {
     graph_score: scores.graphScore,
     final_score: scores.finalScore,
     parts: scores.parts,
+    ...(scores.reasons && { reasons: scores.reasons }),
     related_tools: related.map(({ toolId, relation, score }) => ({ tool_id: toolId, relation, score })),
   };
+}
+
+export function capabilityHitToWire(hit: CapabilityHit) {
+  return {
+    slug: hit.slug,
+    description: hit.description,
+    parameters: hit.parameters,
+    score: hit.score,
+    success_rate: hit.successRate,
+    uses: hit.uses,
+    tools_used: hit.toolsUsed,
+    tools_sequence: hit.toolsSequence,
+  };
+}
+
+export function suggestionToWire({ plan, confidence, suggestedCapabilities }: Suggestion) {
+  return {
+    plan: planToWire(plan),
+    confidence,
+    suggested_capabilities: suggestedCapabilities.map(capabilityHitToWire),
+  };
+}
+
+function planToWire({ tasks, inputs }: Plan) {
+  return { tasks: tasks.map(({ dependsOn, ...task }) => ({ ...task, depends_on: dependsOn })), inputs };
+}
+
+export function learningToWire(report: LearningReport) {
+  const { model, success } = report;
+  return {
+    embedding: report.embedding,
+    runs: report.runs,
+    least_runs: report.leastRuns,
+    gate: gateToWire(report.gate),
+    model: model && {
+      parameters: model.parameters,
+      trained_at: model.trainedAt.toISOString(),
+      runs: model.runs,
+    },
+    training: report.training,
+    history: report.history.map(({ trainedAt, runs, gate, loss, seconds }) => ({
+      trained_at: trainedAt.toISOString(),
+      runs,
+      gate: gateToWire(gate),
+      loss,
+      seconds,
+    })),
+    losses: report.losses,
+    evidence: report.evidence,
+    runs_to_ten_percent: report.runsToTenPercent,
+    success: {
+      success_rate: success.successRate,
+      mean_path_length: success.meanPathLength,
+      mean_absolute_td_error: success.meanAbsoluteTdError,
+      statistics_cache: {
+        hits: success.statisticsCache.hits,
+        misses: success.statisticsCache.misses,
+        hit_rate: success.statisticsCache.hitRate,
+      },
+    },
+  };
+}
+
+function gateToWire({ since, ...gate }: LearningReport['gate']) {
+  return { ...gate, since: since === null ? null : new Date(since).toISOString() };
 }
 
 /** What a tool gave, as data; blocks that are no text stand in `content`. */

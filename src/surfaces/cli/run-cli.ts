@@ -8,13 +8,16 @@ import { evalCommand } from './commands/eval.ts';
 import { graphCommand } from './commands/graph.ts';
 import { initCommand } from './commands/init.ts';
 import { loginCommand } from './commands/login.ts';
+import { nextCommand } from './commands/next.ts';
 import { runCommand } from './commands/run.ts';
 import { runsCommand } from './commands/runs.ts';
 import { searchCommand } from './commands/search.ts';
 import { serveCommand } from './commands/serve.ts';
 import { serversCommand } from './commands/servers.ts';
 import { stdioCommand } from './commands/stdio.ts';
+import { suggestCommand } from './commands/suggest.ts';
 import { traceCommand } from './commands/trace.ts';
+import { trainCommand } from './commands/train.ts';
 import { workflowCommand } from './commands/workflow.ts';
 import type { System } from './system.ts';
 
@@ -24,12 +27,15 @@ const COMMANDS: readonly CommandModule[] = [
   initCommand,
   serversCommand,
   searchCommand,
+  suggestCommand,
+  nextCommand,
   runCommand,
   workflowCommand,
   runsCommand,
   traceCommand,
   capabilityCommand,
   graphCommand,
+  trainCommand,
   evalCommand,
   loginCommand,
   doctorCommand,

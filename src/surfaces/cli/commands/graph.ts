@@ -1,20 +1,13 @@
-import { setTimeout } from 'node:timers/promises';
 import { EDGE_SOURCES, EDGE_TYPES } from '../../../core/vocabulary/edge.ts';
-import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import type { GraphReport } from '../../../engine/graph/graph-report.ts';
 import type { GraphSize } from '../../../engine/graph/graph-shelf.ts';
 import { columns } from '../columns.ts';
-import type { CommandModule, Terminal } from '../command.ts';
+import type { CommandModule } from '../command.ts';
 import { countOf } from '../count-of.ts';
-import { createProgress } from '../progress.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
+import { withProgress } from '../with-progress.ts';
 import { addGraphExportCommand } from './graph-export.ts';
-
-const DEFAULTS = {
-  /** Milliseconds between two questions how far a rebuild is. */
-  askEveryMs: 100,
-};
 
 export const graphCommand: CommandModule = (program, context) => {
   const { terminal } = context;
@@ -41,7 +34,10 @@ export const graphCommand: CommandModule = (program, context) => {
     .addHelpText('after', '\nExample:\n  $ pml trace forget --tool "mail:*"\n  $ pml graph rebuild')
     .action((options: GlobalOptions) =>
       withGateway(context, options, 'graph', async (gateway) => {
-        const rebuilt = await withProgress(gateway, terminal, gateway.rebuildGraph());
+        const rebuilt = await withProgress(terminal, gateway.rebuildGraph(), async () => {
+          const done = await gateway.rebuildingGraph();
+          return done && `${done.traces.toLocaleString('en-US')} of ${countOf(done.of, 'trace')}`;
+        });
         if (options.json) terminal.out(`${JSON.stringify(rebuilt)}\n`);
         else
           terminal.out(
@@ -50,27 +46,6 @@ export const graphCommand: CommandModule = (program, context) => {
       }),
     );
 };
-
-/** The work may be another process's, so it is asked how far it is. */
-async function withProgress<T>(gateway: GatewayClient, terminal: Terminal, work: Promise<T>): Promise<T> {
-  if (!terminal.isTty) return await work;
-  const progress = createProgress(terminal);
-  const over = new AbortController();
-  const ended = work.finally(() => over.abort());
-  const show = async () => {
-    while (!over.signal.aborted) {
-      const done = await gateway.rebuildingGraph();
-      if (done) progress.show(`${done.traces.toLocaleString('en-US')} of ${countOf(done.of, 'trace')}`);
-      await setTimeout(DEFAULTS.askEveryMs, undefined, { signal: over.signal }).catch(() => {});
-    }
-  };
-  try {
-    const [result] = await Promise.all([ended, show()]);
-    return result;
-  } finally {
-    progress.done();
-  }
-}
 
 const NOTHING = 'Nothing is known yet: attach a server with "pml init" or "pml servers add".\n';
 

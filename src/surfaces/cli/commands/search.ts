@@ -2,6 +2,7 @@ import type { SearchHit } from '../../../engine/gateway.ts';
 import { hitToWire } from '../../../engine/gateway-wire.ts';
 import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
+import { describeReasons } from '../describe-reasons.ts';
 import { parseCount, parseList } from '../parse-option.ts';
 import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
@@ -40,6 +41,7 @@ export const searchCommand: CommandModule = (program, context) => {
           ...(server !== undefined && { server }),
           ...(contextTools && { contextTools }),
           ...(signatures && { signatures }),
+          ...(explain && { explain }),
         });
         if (options.json) terminal.out(`${JSON.stringify({ tools: hits.map(hitToWire) })}\n`);
         else if (hits.length === 0)
@@ -54,7 +56,7 @@ function row({ tool, finalScore }: SearchHit): string[] {
   return [score(finalScore), tool.id, summaryOf(tool.description)];
 }
 
-function explained({ tool, related, parts, ...scores }: SearchHit): string {
+function explained({ tool, related, parts, reasons, ...scores }: SearchHit): string {
   const text = [
     `whole query ${score(parts.whole)}`,
     `best clause ${score(parts.clause)}`,
@@ -64,7 +66,11 @@ function explained({ tool, related, parts, ...scores }: SearchHit): string {
   const lines = [
     `${score(scores.finalScore)}  ${tool.id}`,
     `    semantic ${score(scores.semanticScore)} (${text.join(', ')})`,
-    `    graph ${score(scores.graphScore)}, semantic counts ${score(parts.alpha)} of 1`,
+    ...(parts.learned === undefined
+      ? []
+      : [`    learned ${score(parts.learned)}, in the place of semantic, from past runs:`]),
+    ...(reasons ? describeReasons(reasons).map((line) => `      ${line}`) : []),
+    `    graph ${score(scores.graphScore)}, ${parts.learned === undefined ? 'semantic' : 'learned'} counts ${score(parts.alpha)} of 1`,
     `    ${summaryOf(tool.description)}`,
     ...related.map(
       (other) => `    ${other.relation.replaceAll('_', ' ')} ${other.toolId} (${score(other.score)})`,

@@ -7,6 +7,7 @@ import { capabilityRoutes } from './capabilities.ts';
 import { type EventOptions, eventRoutes } from './events.ts';
 import { executeRoutes } from './execute.ts';
 import { graphRoutes } from './graph.ts';
+import { learningRoutes } from './learning.ts';
 import { overviewRoutes } from './overview.ts';
 import { runRoutes } from './runs.ts';
 import { searchRoutes } from './search.ts';
@@ -44,6 +45,7 @@ export function createApi(gateway: Gateway, logger: Logger, events: EventOptions
   executeRoutes(api, gateway);
   capabilityRoutes(api, gateway);
   graphRoutes(api, gateway);
+  learningRoutes(api, gateway);
   runRoutes(api, gateway);
   traceRoutes(api, gateway);
   return api;

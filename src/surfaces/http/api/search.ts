@@ -21,6 +21,7 @@ export function searchRoutes(api: Hono, gateway: Gateway): void {
       limit: countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit),
       includeRelated: true,
       ...(context.req.query('signatures') === 'true' && { signatures: true }),
+      ...(context.req.query('explain') === '1' && { explain: true }),
       ...(server !== undefined && { server }),
       ...(contextTools && { contextTools }),
     });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { suggestionToWire } from '../../../engine/gateway-wire.ts';
 import { answer } from './answer.ts';
 import { executeCapability, executeCode } from './execute-code.ts';
 import { executeOneTool } from './execute-one-tool.ts';
 import { metaTool } from './meta-tool.ts';
 import { isReadResult, readResult } from './read-result.ts';
-import { capabilityToWire, planToWire } from './wire.ts';
 
 const DEFAULTS = { maxTimeoutMs: 24 * 60 * 60_000 };
 
@@ -45,10 +45,9 @@ export const execute = metaTool(
       return await executeCapability({ capability, ...rest }, shop, request.caller);
     if (tool === undefined) {
       if (intent === undefined) throw choice('none is there');
-      const { plan, confidence, suggestedCapabilities } = await shop.gateway.suggest(intent);
-      const suggested_capabilities = suggestedCapabilities.map(capabilityToWire);
+      const suggestion = suggestionToWire(await shop.gateway.suggest(intent));
       const facts = { status: 'suggestion', run_id: null, trace_id: null };
-      return answer({ ...facts, plan: planToWire(plan), confidence, suggested_capabilities });
+      return answer({ ...facts, ...suggestion });
     }
     if (isReadResult(tool)) return readResult(args.arguments, shop);
     return await executeOneTool({ tool, ...rest }, shop, request);

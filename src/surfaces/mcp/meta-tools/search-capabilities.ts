@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { capabilityHitToWire } from '../../../engine/gateway-wire.ts';
 import { answer } from './answer.ts';
 import { metaTool } from './meta-tool.ts';
-import { capabilityToWire } from './wire.ts';
 
 const DEFAULTS = { limit: 5, maxLimit: 50 };
 
@@ -19,6 +19,6 @@ export const searchCapabilities = metaTool(
   }),
   async ({ query, limit }, { gateway }) => {
     const hits = await gateway.searchCapabilities(query, limit);
-    return answer({ capabilities: hits.map(capabilityToWire) });
+    return answer({ capabilities: hits.map(capabilityHitToWire) });
   },
 );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { suggestionToWire } from '../../../engine/gateway-wire.ts';
 import { answer } from './answer.ts';
 import { metaTool } from './meta-tool.ts';
-import { capabilityToWire, planToWire } from './wire.ts';
 
 export const suggest = metaTool(
   {
@@ -17,8 +17,6 @@ export const suggest = metaTool(
   }),
   async ({ intent, executed }, { gateway }) => {
     if (executed.length > 0) return answer({ next: await gateway.predictNext(intent, executed) });
-    const { plan, confidence, suggestedCapabilities } = await gateway.suggest(intent);
-    const suggested_capabilities = suggestedCapabilities.map(capabilityToWire);
-    return answer({ plan: planToWire(plan), confidence, suggested_capabilities });
+    return answer(suggestionToWire(await gateway.suggest(intent)));
   },
 );

@@ -1,5 +1,4 @@
-import type { Plan } from '../../../core/vocabulary/plan.ts';
-import type { CapabilityHit, SearchHit } from '../../../engine/gateway.ts';
+import type { SearchHit } from '../../../engine/gateway.ts';
 import { hitToWire } from '../../../engine/gateway-wire.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
 
@@ -9,23 +8,6 @@ import type { Approval, JsonObject } from '../../../engine/ports.ts';
 export function toolHitToWire(hit: SearchHit): JsonObject {
   const { parts: _, ...promised } = hitToWire(hit);
   return promised;
-}
-
-export function capabilityToWire(hit: CapabilityHit): JsonObject {
-  return {
-    slug: hit.slug,
-    description: hit.description,
-    parameters: hit.parameters,
-    score: hit.score,
-    success_rate: hit.successRate,
-    uses: hit.uses,
-    tools_used: hit.toolsUsed,
-    tools_sequence: hit.toolsSequence,
-  };
-}
-
-export function planToWire({ tasks, inputs }: Plan): JsonObject {
-  return { tasks: tasks.map(({ dependsOn, ...task }) => ({ ...task, depends_on: dependsOn })), inputs };
 }
 
 export function approvalToWire(approval: Approval): JsonObject {

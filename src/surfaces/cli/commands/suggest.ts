@@ -1,0 +1,77 @@
+import type { Plan, Task } from '../../../core/vocabulary/plan.ts';
+import type { Suggestion } from '../../../engine/gateway.ts';
+import { suggestionToWire } from '../../../engine/gateway-wire.ts';
+import type { CommandModule } from '../command.ts';
+import { printable } from '../printable.ts';
+import type { GlobalOptions } from '../system.ts';
+import { withGateway } from '../with-gateway.ts';
+
+const EXAMPLES = `
+Example:
+  $ pml suggest "read the notes and mail a summary"
+  $ pml suggest "read the notes" --json | jq .plan | pml workflow run - --args '{"path": "notes.txt"}'`;
+
+export const suggestCommand: CommandModule = (program, context) => {
+  const { terminal } = context;
+  program
+    .command('suggest')
+    .argument('<intent>', 'what you want to get done')
+    .description('propose a plan of tools for a job')
+    .addHelpText('after', EXAMPLES)
+    .action((intent: string, options: GlobalOptions) =>
+      withGateway(context, options, 'suggest', async (gateway) => {
+        const suggestion = await gateway.suggest(intent);
+        if (options.json) terminal.out(`${JSON.stringify(suggestionToWire(suggestion))}\n`);
+        else
+          terminal.out(
+            described(suggestion)
+              .map((line) => `${printable(line)}\n`)
+              .join(''),
+          );
+      }),
+    );
+};
+
+const NOTHING = 'Nothing known fits. "pml servers" shows whose tools are known.';
+
+function described({ plan, confidence, suggestedCapabilities }: Suggestion): string[] {
+  const lines = plan.tasks.length === 0 ? [NOTHING] : [...plan.tasks.flatMap(step), ...inputs(plan)];
+  return [
+    ...lines,
+    ...(plan.tasks.length === 0 ? [] : [`Confidence ${percent(confidence)}`]),
+    ...(suggestedCapabilities.length === 0 ? [] : ['', 'Routines that may do it:']),
+    ...suggestedCapabilities.map(
+      ({ slug, description, score }) => `  ${slug}  ${description} (${score.toFixed(3)})`,
+    ),
+  ];
+}
+
+function step(task: Task): string[] {
+  const { id, dependsOn, arguments: args, reason, confidence } = task;
+  const what = task.tool ?? task.capability ?? `code: ${task.code}`;
+  const after = dependsOn.length === 0 ? '' : `  after ${dependsOn.join(', ')}`;
+  return [
+    `${id}  ${what}${after}`,
+    ...Object.entries(args).map(([name, value]) => `      ${name}: ${JSON.stringify(value)}`),
+    ...(reason === undefined
+      ? []
+      : [`      ${reason}${confidence === undefined ? '' : ` (${percent(confidence)})`}`]),
+  ];
+}
+
+function inputs(plan: Plan): string[] {
+  if (plan.inputs.length === 0) return [];
+  const lines = plan.inputs.map(({ name, schema, description }) => {
+    const { type, description: meant = description } = (schema ?? {}) as {
+      type?: unknown;
+      description?: unknown;
+    };
+    const kind = typeof type === 'string' ? ` (${type})` : '';
+    return `  ${name}${kind}${typeof meant === 'string' ? `: ${meant}` : ''}`;
+  });
+  return ['', 'It needs:', ...lines, ''];
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
+}

@@ -1,0 +1,134 @@
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
+import { learningToWire } from '../../../engine/gateway-wire.ts';
+import type { LearningReport } from '../../../engine/learning/learning-shelf.ts';
+import type { CommandModule, Terminal } from '../command.ts';
+import { countOf } from '../count-of.ts';
+import type { GlobalOptions } from '../system.ts';
+import { withGateway } from '../with-gateway.ts';
+import { withProgress } from '../with-progress.ts';
+
+interface Options extends GlobalOptions {
+  readonly rollback?: boolean;
+}
+
+const DEFAULTS = {
+  /** Characters of the progress bar. */
+  barWidth: 24,
+};
+
+const STAGES = { judging: 'Judging', features: 'Looking back', training: 'Training' } as const;
+
+const EXAMPLES = `
+Example:
+  $ pml train
+  $ pml train --rollback
+
+PML trains by itself as runs come in; this does it now. Ctrl-C stops it, and nothing has changed then.
+See docs/learning.md.`;
+
+export const trainCommand: CommandModule = (program, context) => {
+  const { terminal, fail } = context;
+  program
+    .command('train')
+    .description('learn from past runs which tools are right for what')
+    .option('--rollback', 'go back to what was learned before; to plain search where there is nothing before')
+    .addHelpText('after', EXAMPLES)
+    .action((options: Options) =>
+      withGateway(context, options, 'train', async (gateway) => {
+        const told = options.rollback ? await rollBack(gateway) : await train(gateway, terminal);
+        if (!told) {
+          fail();
+          terminal.err('Stopped. Nothing has changed.\n');
+          return;
+        }
+        const { report, sentences } = told;
+        if (options.json) terminal.out(`${JSON.stringify(learningToWire(report))}\n`);
+        else terminal.out(sentences.map((sentence) => `${sentence}\n`).join(''));
+      }),
+    );
+};
+
+interface Told {
+  readonly report: LearningReport;
+  readonly sentences: readonly string[];
+}
+
+/** Null where it was stopped. */
+async function train(gateway: GatewayClient, terminal: Terminal): Promise<Told | null> {
+  const before = await gateway.learningReport();
+  if (before.runs < before.leastRuns) return { report: before, sentences: tooFew(before) };
+  let isStopped = false;
+  void terminal.untilStopped().then(() => {
+    isStopped = true;
+    return gateway.stopTraining();
+  });
+  try {
+    const report = await withProgress(terminal, gateway.trainRanker(), async () =>
+      barOf((await gateway.learningReport()).training),
+    );
+    const isNew = report.history[0]?.trainedAt.getTime() !== before.history[0]?.trainedAt.getTime();
+    return { report, sentences: isNew ? trained(report) : nothingKnown(report) };
+  } catch (error) {
+    if (isStopped || PmlError.from(error).code === 'cancelled') return null;
+    throw error;
+  }
+}
+
+async function rollBack(gateway: GatewayClient): Promise<Told> {
+  const report = await gateway.rollBackRanker();
+  const [now] = report.history;
+  if (!now) return { report, sentences: ['Nothing learned is left: search ranks alone.'] };
+  const when = now.trainedAt.toISOString().slice(0, 16).replace('T', ' ');
+  return {
+    report,
+    sentences: [`Back to what was learned from ${countOf(now.runs, 'run')} at ${when} UTC.`, gateOf(report)],
+  };
+}
+
+function trained(report: LearningReport): string[] {
+  const [now] = report.history;
+  const [first, last] = [report.losses[0], report.losses.at(-1)];
+  return [
+    `Learned from ${countOf(now?.runs ?? 0, 'run')} in ${(now?.seconds ?? 0).toFixed(1)} s.`,
+    ...(first === undefined || last === undefined
+      ? []
+      : [`Loss ${first.toFixed(3)} -> ${last.toFixed(3)} in ${countOf(report.losses.length, 'step')}.`]),
+    gateOf(report),
+  ];
+}
+
+function gateOf({ gate }: LearningReport): string {
+  const { open, gain, ci95, n } = gate;
+  const figures = `nDCG@10 ${signed(gain)} (95 % interval ${signed(ci95[0])} to ${signed(ci95[1])}) on the ${countOf(n, 'newest run', 'newest runs')}`;
+  if (n === 0) return 'The gate is closed: there are too few runs to judge by. Search ranks alone.';
+  if (open) return `The gate is open: what was learned ranks, ${figures}.`;
+  return `The gate is closed: it is not proven that this is better than search, ${figures}. Search ranks alone.`;
+}
+
+function tooFew({ runs, leastRuns }: LearningReport): string[] {
+  const there =
+    runs === 0 ? 'There are no runs' : `There ${runs === 1 ? 'is' : 'are'} ${countOf(runs, 'run')}`;
+  return [
+    `${there} with an intent to learn from yet. From ${leastRuns} on there is something to learn; until then, search ranks alone.`,
+    'Runs are remembered as they are made: say what each is for with "intent".',
+  ];
+}
+
+function nothingKnown({ runs, leastRuns }: LearningReport): string[] {
+  return [
+    `Fewer than ${leastRuns} of the ${countOf(runs, 'run')} used tools that are still there: nothing was learned, and nothing has changed.`,
+  ];
+}
+
+function barOf(training: LearningReport['training']): string | null {
+  if (!training) return null;
+  const { stage, done, total, loss } = training;
+  const full = Math.round((DEFAULTS.barWidth * done) / Math.max(1, total));
+  const bar = '#'.repeat(full).padEnd(DEFAULTS.barWidth, '.');
+  return `${STAGES[stage].padEnd(12)} [${bar}] ${done}/${total}${loss === undefined ? '' : `  loss ${loss.toFixed(3)}`}`;
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(3)}`;
+}
