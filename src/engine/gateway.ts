@@ -103,7 +103,7 @@ export interface CapabilityHit {
 
 export interface Suggestion {
   readonly plan: Plan;
-  /** Chance that the plan has exactly the tools that are needed. */
+  /** How far its tools agree with those that are needed, as is to be expected: their F1. */
   readonly confidence: number;
   /** Why tasks wait for others, by their ids. */
   readonly edges: readonly { readonly from: string; readonly to: string; readonly reason: string }[];

@@ -85,7 +85,7 @@ function fromSearch(intent: string, hits: readonly SearchHit[]): { sketch: PlanS
     .map(({ tool, finalScore }) =>
       taskOf(tool, clamped(finalScore), `fits "${intent}" best by name and description`),
     );
-  // Chance that one tool is right, at best: a plan of several is less likely by far.
+  // Where several fit alike, one of them may be all that is needed.
   return { sketch: { tasks, edges: [] }, confidence: clamped(best) / Math.max(1, tasks.length) };
 }
 

@@ -15,9 +15,8 @@ export interface PlanScore {
   readonly edgeF1: number;
   /** The same tools and the same edges. */
   readonly isExact: boolean;
-  /** The chance that the tools are exactly right, as the plan says, and whether they are. */
+  /** The node F1 that the plan itself expects. */
   readonly confidence: number;
-  readonly hasRightTools: boolean;
 }
 
 /** Plans of every measured task, but for parallel calls in a set of chains; null where no plan was learned. */
@@ -77,7 +76,6 @@ function scoreOf(bench: Workbench, task: Task, { tools, edges, confidence }: Dra
     edgeF1,
     isExact: nodeF1 === 1 && edgeF1 === 1,
     confidence,
-    hasRightTools: nodeF1 === 1,
   };
 }
 

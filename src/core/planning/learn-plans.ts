@@ -14,15 +14,7 @@ import {
 } from './membership-features.ts';
 import { type OrderForm, orderSet } from './order-set.ts';
 import { type HistoryView, PlanHistory, type PlannedRun } from './plan-history.ts';
-import {
-  type Choice,
-  CONFIDENCE_WIDTH,
-  chancesOf,
-  chooseSet,
-  nearestOf,
-  orderChance,
-  PlanModel,
-} from './plan-model.ts';
+import { type Choice, chancesOf, chooseSet, orderChance, PlanModel } from './plan-model.ts';
 import { type LabelledRows, SmallNet } from './small-net.ts';
 
 const DEFAULTS = {
@@ -64,7 +56,7 @@ interface Case {
  * can let others run in between, or stop. Null where there are too few runs.
  *
  * The ranker has seen these runs (their features hide them, its weights do not), which was measured to do
- * plans no harm; sets that edges and confidence are learned from come from nets that have not seen them.
+ * plans no harm; the sets that edges are learned from come from nets that have not seen them.
  */
 export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | null> {
   const { ranker, runs, seed } = lesson;
@@ -110,7 +102,7 @@ export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | nul
     const net = yield* learnMembership(halves[1 - k]!);
     for (const i of half) {
       const chances = chancesOf(net, rows[i]!, MEMBERSHIP_WIDTH);
-      choices.set(i, chooseSet(cases[i]!.shortlist, chances, nearestOf(...past(cases[i]!))));
+      choices.set(i, chooseSet(cases[i]!.shortlist, chances));
       yield;
     }
   }
@@ -140,15 +132,7 @@ export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | nul
       chances: chancesOf(edges, features[k]!, EDGE_WIDTH),
     })),
   );
-  const confidence = yield* SmallNet.learn(
-    labelled(
-      CONFIDENCE_WIDTH,
-      cases.map((_, i) => choices.get(i)!.signs),
-      cases.map(({ run }, i) => Float32Array.of(isRight(run, choices.get(i)!) ? 1 : 0)),
-    ),
-    { random, hidden: 0 },
-  );
-  return new PlanModel(history, texts, { ordered, guess, membership, edges, confidence, form });
+  return new PlanModel(history, texts, { ordered, guess, membership, edges, form });
 }
 
 function* casesOf({ ranker, runs, weights, logitsOf }: PlanLesson, random: Random): Generator<void, Case[]> {
@@ -211,10 +195,6 @@ function pairsOf(
     }
   }
   return [rows, labels];
-}
-
-function isRight({ uses }: PlannedRun, { chosen }: Choice): boolean {
-  return uses.length === chosen.length && chosen.every(({ place }) => uses.includes(place));
 }
 
 function labelled(

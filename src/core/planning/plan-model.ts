@@ -10,7 +10,7 @@ import {
   shortlistOf,
 } from './membership-features.ts';
 import { type OrderForm, orderSet, type SetOrder } from './order-set.ts';
-import type { HistoryView, PlanHistory } from './plan-history.ts';
+import type { PlanHistory } from './plan-history.ts';
 import type { SmallNet } from './small-net.ts';
 
 /** What was learned from past runs, beside the runs themselves. */
@@ -23,8 +23,6 @@ export interface PlanNets {
   readonly membership: SmallNet;
   /** Chance that one waits for the other, if anything does. */
   readonly edges: SmallNet;
-  /** Chance that the chosen set is exactly right. */
-  readonly confidence: SmallNet;
   readonly form: OrderForm;
 }
 
@@ -41,19 +39,16 @@ export interface DraftedPlan {
   readonly edges: readonly { readonly from: number; readonly to: number; readonly weight: number }[];
   /** The next likely ones that were left out. */
   readonly rest: readonly ChosenTool[];
-  /** Chance that exactly these tools are right. */
+  /** How far the tools agree with what is right, as is to be expected: their F1. */
   readonly confidence: number;
 }
 
-/** A set chosen by expected F1, with what tells how sure that is. */
+/** A set chosen by expected F1. */
 export interface Choice {
   readonly chosen: readonly ChosenTool[];
   readonly rest: readonly ChosenTool[];
-  /** [CONFIDENCE_WIDTH] */
-  readonly signs: Float32Array;
+  readonly expectedF1: number;
 }
-
-export const CONFIDENCE_WIDTH = 7;
 
 /** From a ranking of all candidates to a set of them, and an order in it. */
 export class PlanModel {
@@ -75,39 +70,25 @@ export class PlanModel {
     const guesses = chancesOf(this.nets.guess, guessFeatures(shortlist), GUESS_WIDTH);
     const ordered = orderChance(this.nets.ordered, query.intent);
     const rows = membershipFeatures(shortlist, guesses, ordered, cosines, view);
-    const { chosen, rest, signs } = chooseSet(
+    const { chosen, rest, expectedF1 } = chooseSet(
       shortlist,
       chancesOf(this.nets.membership, rows, MEMBERSHIP_WIDTH),
-      nearestOf(cosines, view),
     );
     const features = edgeFeatures(query, { tools: chosen, logits }, this.texts, cosines, view);
     // Chances of edges are learned from runs that have an order.
     const chances = chancesOf(this.nets.edges, features, EDGE_WIDTH).map((chance) => chance * ordered);
     const order = orderSet(chances, chosen.length, this.nets.form);
-    return { ...withRepeats(chosen, order), rest, confidence: this.nets.confidence.chance(signs) };
+    return { ...withRepeats(chosen, order), rest, confidence: expectedF1 };
   }
 }
 
 /** The set of greatest expected F1. */
-export function chooseSet({ places }: Shortlist, chances: readonly number[], nearest: number): Choice {
+export function chooseSet({ places }: Shortlist, chances: readonly number[]): Choice {
   const sorted = places
     .map((place, i) => ({ place, chance: chances[i]! }))
     .sort((a, b) => b.chance - a.chance || a.place - b.place);
   const { size, expectedF1 } = bestSize(sorted.map(({ chance }) => chance));
-  const chosen = sorted.slice(0, size);
-  const rest = sorted.slice(size);
-  const allRight = chosen.reduce((sum, { chance }) => sum + Math.log(Math.max(1e-6, chance)), 0);
-  const noneElse = rest.reduce((sum, { chance }) => sum + Math.log(Math.max(1e-6, 1 - chance)), 0);
-  const signs = Float32Array.of(
-    allRight,
-    noneElse,
-    expectedF1,
-    chosen.at(-1)?.chance ?? 0,
-    rest[0]?.chance ?? 0,
-    Math.log(size),
-    nearest,
-  );
-  return { chosen, rest, signs };
+  return { chosen: sorted.slice(0, size), rest: sorted.slice(size), expectedF1 };
 }
 
 /** What is used again stands among the tools once more, behind all of those it comes after. */
@@ -131,11 +112,4 @@ export function orderChance(ordered: PlanNets['ordered'], intent: Float32Array):
 /** One chance per row. */
 export function chancesOf(net: SmallNet, rows: Float32Array, width: number): number[] {
   return Array.from({ length: rows.length / width }, (_, i) => net.chance(rows, i * width));
-}
-
-/** The cosine of the nearest run. */
-export function nearestOf(cosines: ArrayLike<number>, view: HistoryView): number {
-  let most = 0;
-  for (let i = 0; i < cosines.length; i++) if (!view.isHidden(i)) most = Math.max(most, cosines[i]!);
-  return most;
 }
