@@ -11,7 +11,6 @@ import type {
 import { scoreTools } from '../engine/search.ts';
 import type { DataSet, Task } from './data-set.ts';
 import { type Fold, foldsOf } from './folds.ts';
-import { priorFor } from './held-out-priors.ts';
 import { weightsFor } from './held-out-weights.ts';
 import { rankNext } from './next-by-logistic.ts';
 import { rankNextByModel } from './next-by-model.ts';
@@ -54,7 +53,7 @@ export async function evaluate(
   // In `id` the same work may have been seen before, so only the run itself is hidden from itself.
   const alike = protocol === 'id' ? ({ id }: Task) => id : ({ group }: Task) => group;
   const weights = weightsFor(data.name);
-  const school = openSchool(bench, { weights, prior: priorFor(data.name), alike, seed });
+  const school = openSchool(bench, { weights, alike, seed });
   onProgress?.(`${data.name}: ranking`);
   const ranking = await measureRanking(school, folds);
   onProgress?.(`${data.name}: next steps`);

@@ -42,8 +42,8 @@ export function runOf(bench: Workbench, task: Task, key: string): LearnableRun {
 export interface TeachingOptions {
   /** Of search, fitted on other sets. */
   readonly weights: SearchWeights;
-  /** Where the ranker starts, trained on other sets. */
-  readonly prior: FusionWeights;
+  /** Of an ablation: where the ranker starts, trained on other sets. */
+  readonly prior?: FusionWeights;
   readonly alike: (task: Task) => string;
   readonly seed: number;
   /** Of an ablation. */
@@ -69,7 +69,7 @@ export function openSchool(bench: Workbench, options: TeachingOptions): School {
     runs: train.map((task) => runOf(bench, task, options.alike(task))),
     multiplier: bench.multiplier,
     seed: options.seed,
-    prior: options.prior,
+    ...(options.prior && { prior: options.prior }),
     weights: options.weights,
     ...(options.model && { model: options.model }),
     ...(options.training && { training: options.training }),

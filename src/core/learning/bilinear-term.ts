@@ -60,6 +60,10 @@ export class BilinearTerm implements RankTerm {
     this.#prepared = { candidates, right: this.#projected(candidates) };
   }
 
+  temper(trust: number): void {
+    this.#gain.values[0]! *= trust;
+  }
+
   explain({ examples, candidates }: RankBatch, place: number): readonly RankReason[] {
     const { intent } = examples[0]!;
     const query = { rows: 1, columns: this.#dimension, values: intent };

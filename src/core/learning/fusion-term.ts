@@ -79,6 +79,12 @@ export class FusionTerm implements RankTerm {
     };
   }
 
+  temper(trust: number): void {
+    for (const { values, anchor } of [this.#linear, this.#outward]) {
+      for (let i = 0; i < values.length; i++) values[i] = anchor![i]! + trust * (values[i]! - anchor![i]!);
+    }
+  }
+
   /** By occlusion: what the logit loses when a feature is put at the mean of all candidates. */
   explain({ examples }: RankBatch, place: number): readonly RankReason[] {
     const row = examples[0]!.features.slice(place * this.#width, (place + 1) * this.#width);

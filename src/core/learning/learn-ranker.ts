@@ -21,6 +21,8 @@ const DEFAULTS = {
   mostHeldBack: 100,
   /** Runs below which nothing is trained: search serves, unchanged. */
   leastRuns: 10,
+  /** Runs that speak for search: with n runs, n / (n + doubt) of what was learned counts. */
+  doubt: 10,
 };
 
 /** A run to learn from. */
@@ -38,8 +40,8 @@ export interface Lesson {
   readonly runs: readonly LearnableRun[];
   readonly multiplier: Multiplier<Floats>;
   readonly seed: number;
-  /** Where the fusion starts. */
-  readonly prior: FusionWeights;
+  /** Where the fusion starts, if not as search ranks. */
+  readonly prior?: FusionWeights;
   readonly model?: RankModelOptions;
   readonly training?: Partial<TrainingOptions>;
   readonly weights?: SearchWeights;
@@ -75,7 +77,7 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
   const isTaught = examples.length >= DEFAULTS.leastRuns;
   const model = createRankModel(multiplier, candidates.vectors.columns, random, {
     ...lesson.model,
-    ...(isTaught && { fusion: lesson.prior }),
+    ...(isTaught && lesson.prior && { fusion: lesson.prior }),
   });
   const losses: number[] = [];
   if (isTaught) {
@@ -86,6 +88,7 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
       losses.push(loss);
       yield { stage: 'training', done: step, total: steps, loss };
     }
+    model.temper(examples.length / (examples.length + DEFAULTS.doubt));
   }
   return { ranker: new Ranker(candidates, past, model, weights), runs: examples.length, losses };
 }

@@ -15,7 +15,6 @@ import {
 import { ndcg10, ranksOf } from './metrics.ts';
 import { decodeParams, encodeParams, loadParams } from './params-file.ts';
 import type { PastRuns } from './past-runs.ts';
-import { SHIPPED_PRIOR } from './prior.ts';
 import type { RankModel } from './rank-model.ts';
 import { Ranker } from './ranker.ts';
 import { annealedBeta, ReplayBuffer } from './replay-buffer.ts';
@@ -114,7 +113,7 @@ export class RankLearner {
   /** Trains anew on all runs; stopped half-way, nothing has changed. */
   *train(): Generator<LearningProgress, Trained> {
     const { multiplier, seed } = this.#options;
-    const lesson = { candidates: this.#candidates, runs: this.#runs, multiplier, seed, prior: SHIPPED_PRIOR };
+    const lesson = { candidates: this.#candidates, runs: this.#runs, multiplier, seed };
     const evidence = yield* judgeLearning(lesson);
     const { ranker, runs, losses } = yield* learnRanker(lesson);
     const taught = losses.length > 0 ? runs : 0;

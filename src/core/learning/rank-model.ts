@@ -13,6 +13,11 @@ export class RankModel {
     this.parameters = terms.flatMap(({ parameters }) => parameters);
   }
 
+  /** Takes back part of what was learned: 1 leaves all of it, 0 ranks as search does. */
+  temper(trust: number): void {
+    for (const term of this.terms) term.temper?.(trust);
+  }
+
   /** [candidates] for each example. */
   forward(batch: RankBatch): Floats[] {
     const logits = batch.examples.map(() => this.#multiplier.floats(batch.candidates.size));

@@ -59,6 +59,8 @@ export interface RankTerm {
   readonly parameters: readonly Parameter[];
   /** Does beforehand what is the same for every query over these candidates, until the next training step. */
   prepare?(candidates: RankBatch['candidates']): void;
+  /** Takes back part of what was learned: 1 leaves all of it, 0 nothing. */
+  temper?(trust: number): void;
   /** What moved one candidate, and by how much of its logit. */
   explain?(batch: RankBatch, place: number): readonly RankReason[];
   /** Adds its part to the logits of each example, [candidates] each. */
