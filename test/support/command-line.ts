@@ -10,13 +10,15 @@ interface Person {
   /** What they type or pipe in. */
   readonly input?: string;
   readonly isTty?: boolean;
+  /** When they stop the command; absent: never. */
+  readonly untilStopped?: () => Promise<void>;
 }
 
 /** Runs a command on a system of which only the given parts are there. */
 export async function runCommand(
   argv: readonly string[],
   system: Partial<System>,
-  { answer = null, input = '', isTty = false }: Person = {},
+  { answer = null, input = '', isTty = false, untilStopped = () => new Promise(() => {}) }: Person = {},
 ): Promise<{ code: number; out: string; err: string; asked: readonly string[] }> {
   let out = '';
   let err = '';
@@ -37,7 +39,7 @@ export async function runCommand(
       asked.push(question);
       return answer;
     },
-    untilStopped: () => new Promise(() => {}),
+    untilStopped,
   });
   return { code, out, err, asked };
 }

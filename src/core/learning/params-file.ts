@@ -6,8 +6,9 @@ type Block = Pick<Parameter, 'name' | 'values'>;
 /** "PMLR" in ASCII, read as a little-endian word. */
 const MAGIC = 0x524c4d50;
 const VERSION = 1;
-/** Magic, version and length of the head, four bytes each. */
-const PREFIX = 12;
+/** Magic, version, checksum of all that follows and length of the head, four bytes each. */
+const PREFIX = 16;
+const CHECKED_FROM = 12;
 
 /** What a file of parameters says of itself. */
 export interface ParamsHead {
@@ -22,7 +23,7 @@ interface Layout extends ParamsHead {
   readonly blocks: readonly { readonly name: string; readonly length: number }[];
 }
 
-/** Magic, version, head as JSON, then every parameter as little-endian float32 in the head's order. */
+/** Magic, version, checksum, head as JSON, then every parameter as little-endian float32 in the head's order. */
 export function encodeParams(head: ParamsHead, parameters: readonly Block[]): Uint8Array {
   const blocks = parameters.map(({ name, values }) => ({ name, length: values.length }));
   const json = new TextEncoder().encode(JSON.stringify({ ...head, blocks } satisfies Layout));
@@ -33,7 +34,7 @@ export function encodeParams(head: ParamsHead, parameters: readonly Block[]): Ui
   const view = new DataView(bytes.buffer);
   view.setUint32(0, MAGIC, true);
   view.setUint32(4, VERSION, true);
-  view.setUint32(8, json.length, true);
+  view.setUint32(12, json.length, true);
   bytes.set(json, PREFIX);
   let at = start;
   for (const { values } of parameters) {
@@ -42,6 +43,7 @@ export function encodeParams(head: ParamsHead, parameters: readonly Block[]): Ui
       at += 4;
     }
   }
+  view.setUint32(8, checksum(bytes), true);
   return bytes;
 }
 
@@ -55,7 +57,8 @@ export function decodeParams(bytes: Uint8Array): {
   if (view.getUint32(4, true) !== VERSION) {
     throw unreadable(`it has version ${view.getUint32(4, true)}, this is version ${VERSION}`);
   }
-  const length = view.getUint32(8, true);
+  if (view.getUint32(8, true) !== checksum(bytes)) throw unreadable('it is damaged');
+  const length = view.getUint32(12, true);
   const { blocks, ...head } = readLayout(bytes.subarray(PREFIX, PREFIX + length));
   let at = Math.ceil((PREFIX + length) / 4) * 4;
   const end = at + 4 * blocks.reduce((sum, block) => sum + block.length, 0);
@@ -86,6 +89,13 @@ function readLayout(json: Uint8Array): Layout {
   } catch {
     throw unreadable('its head is damaged');
   }
+}
+
+/** FNV-1a, 32 bits: each step is one-to-one, so no change of a single byte goes unseen. */
+function checksum(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (let i = CHECKED_FROM; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+  return hash >>> 0;
 }
 
 function unreadable(why: string): PmlError {

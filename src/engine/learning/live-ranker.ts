@@ -11,6 +11,7 @@ import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
+import { type KeptTraining, keptTrainings } from './kept-trainings.ts';
 import { readMetrics, type TrainingMetrics } from './training-metrics.ts';
 
 /** Runs below which search serves alone and nothing is trained. */
@@ -22,8 +23,6 @@ const DEFAULTS = {
   /** Trained anew after so many more runs, and this share more than last time. */
   growth: 20,
   share: 0.1,
-  /** Trainings that are kept, the newest among them: all but the oldest can be gone back on. */
-  kept: 20,
   /** Newest runs that the gate judges by. */
   judged: 100,
   seed: 1,
@@ -37,7 +36,7 @@ export interface LiveRanker {
   runs(): readonly LearnableRun[];
   training(): LearningProgress | null;
   /** Newest first. */
-  history(): Promise<readonly { readonly createdAt: Date; readonly metrics: TrainingMetrics }[]>;
+  history(): Promise<readonly KeptTraining[]>;
   /** What can be ranked from now on. */
   offer(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[]): Promise<void>;
   /** At the start: runs of earlier, oldest first, and the parameters learned from them. */
@@ -55,7 +54,8 @@ export interface LiveRanker {
 export function createLiveRanker(
   ports: Pick<FlowPorts, 'store' | 'embedder' | 'trainer' | 'clock' | 'crypto' | 'events' | 'logger'>,
 ): LiveRanker {
-  const { store, embedder, trainer, clock, crypto, events, logger } = ports;
+  const { embedder, trainer, clock, events, logger } = ports;
+  const kept = keptTrainings(ports);
   const multiplier = new WasmMultiplier();
   const random = createRandom(DEFAULTS.seed);
   let entries: readonly [readonly CandidateEntry[], readonly CandidateEntry[]] = [[], []];
@@ -137,18 +137,6 @@ export function createLiveRanker(
     events.emit({ type: 'gate_changed', open, gain, ci95: [...ci95], n });
   }
 
-  async function save(params: Uint8Array, metrics: TrainingMetrics): Promise<void> {
-    await store.rankerParams.save({
-      id: crypto.randomUuid(),
-      model: embedder.model,
-      bytes: params,
-      metrics: { ...metrics },
-      createdAt: clock.now(),
-    });
-    const all = await store.rankerParams.list(embedder.model, DEFAULTS.kept * 2);
-    for (const old of all.slice(DEFAULTS.kept)) await store.rankerParams.remove(old.id);
-  }
-
   /** What cannot be read is as if it had not been learned: search serves until the next training. */
   function takeUp(params: RankerParams | undefined): TrainingMetrics | null {
     forget();
@@ -173,8 +161,8 @@ export function createLiveRanker(
     use(taken.params);
     if (!taken.judged) return;
     evidence = {
-      learned: [...evidence.learned, taken.judged.learned].slice(-DEFAULTS.judged),
-      hybrid: [...evidence.hybrid, taken.judged.hybrid].slice(-DEFAULTS.judged),
+      learned: newest([...evidence.learned, taken.judged.learned]),
+      hybrid: newest([...evidence.hybrid, taken.judged.hybrid]),
     };
     judge();
   }
@@ -195,11 +183,14 @@ export function createLiveRanker(
     if (trained.runs === 0) return;
     believe(told, trained.weights);
     use(trained.params);
-    evidence = { learned: [...trained.evidence.learned], hybrid: [...trained.evidence.hybrid] };
+    evidence = {
+      learned: judgedAnew(evidence.learned, trained.evidence.learned),
+      hybrid: judgedAnew(evidence.hybrid, trained.evidence.hybrid),
+    };
     judge();
     const { losses } = trained;
     const seconds = (clock.monotonic() - startedAt) / 1000;
-    await save(trained.params, {
+    await kept.keep(trained.params, {
       runs: trained.runs,
       seen: told.length,
       gate,
@@ -227,10 +218,7 @@ export function createLiveRanker(
     gate: () => gate,
     runs: () => runs,
     training: () => progress,
-    async history() {
-      const all = await store.rankerParams.list(embedder.model, DEFAULTS.kept);
-      return all.map(({ createdAt, metrics }) => ({ createdAt, metrics: readMetrics(metrics) }));
-    },
+    history: () => kept.history(),
 
     async offer(tools, capabilities) {
       entries = [tools, capabilities];
@@ -242,8 +230,8 @@ export function createLiveRanker(
     async recall(earlier) {
       runs = [...earlier, ...runs].slice(-DEFAULTS.runs);
       lookBack();
-      const [newest] = await store.rankerParams.list(embedder.model, 1);
-      const metrics = takeUp(newest);
+      const [latest] = await kept.newest(1);
+      const metrics = takeUp(latest);
       if (!metrics) return;
       trainedOn = metrics.seen;
       fresh = Math.max(0, runs.length - trainedOn);
@@ -280,17 +268,29 @@ export function createLiveRanker(
     async rollBack() {
       stopping.abort();
       await underWay?.catch(() => {});
-      const [newest, before] = await store.rankerParams.list(embedder.model, 2);
-      if (!newest) {
+      const [latest, before] = await kept.newest(2);
+      if (!latest) {
         throw new PmlError('not_found', 'Nothing has been learned yet that could be gone back on', {
           hint: 'Run "pml train" first.',
         });
       }
-      await store.rankerParams.remove(newest.id);
+      await kept.drop(latest);
       takeUp(before);
       // What was just gone back on would be learned again at once.
       fresh = 0;
       if (briefing) await trainer.load(bytes);
     },
   };
+}
+
+/**
+ * Held back from a training are the newest runs, which were judged before, too: the new verdicts take the place of
+ * those. What was judged earlier stays, or a gate that a few dozen runs opened would close with each training.
+ */
+function judgedAnew(before: readonly number[], heldBack: readonly number[]): number[] {
+  return newest([...before.slice(0, Math.max(0, before.length - heldBack.length)), ...heldBack]);
+}
+
+function newest(judged: readonly number[]): number[] {
+  return judged.slice(-DEFAULTS.judged);
 }

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { sampleTool } from '../../../../test/support/samples.ts';
+import { FEATURES } from '../../../core/learning/rank-features.ts';
 import type { SearchQuery } from '../../../engine/gateway.ts';
+import { inWords } from '../describe-reasons.ts';
 
 function searching(found = true) {
   const asked: SearchQuery[] = [];
@@ -35,8 +37,46 @@ test('[FIND-1] tools come ranked with their scores; --explain takes the scores a
   expect(out).toContain('often after files:write (0.500)');
   expect(asked).toEqual([
     { query: 'read a file', limit: 5, includeRelated: false },
-    { query: 'read', limit: 3, server: 'files', contextTools: ['a:b', 'c:d'], includeRelated: true },
+    {
+      query: 'read',
+      limit: 3,
+      server: 'files',
+      contextTools: ['a:b', 'c:d'],
+      includeRelated: true,
+      explain: true,
+    },
   ]);
+});
+
+test('[LEARN-9] --explain tells what past runs taught, in plain words, and which runs those were', async () => {
+  const parts = { whole: 0.5, clause: 0.25, lexical: 0.9, name: 0, alpha: 1, learned: 0.625 };
+  const reasons = {
+    parts: [
+      { name: 'votes', moved: 1.5 },
+      { name: 'head_3', moved: -0.25 },
+      { name: 'popularity', moved: 0.0001 },
+    ],
+    runs: [{ intent: 'read\u001b[2J the notes', similarity: 0.875 }],
+  };
+  const hit = { tool: sampleTool('files', 'read'), semanticScore: 0.75, graphScore: 0, finalScore: 0.625 };
+  const gateway = handMadeGateway({ searchTools: async () => [{ ...hit, parts, reasons, related: [] }] });
+  const system = { openGateway: async () => openedGateway(gateway) };
+  const { out } = await runCommand(['search', 'x', '--explain'], system);
+  expect(out).toContain(
+    [
+      '    learned 0.625, in the place of semantic, from past runs:',
+      '      +1.50 the runs with the most similar intents used it',
+      '      -0.25 what was learned of such intents and such tools, part 3',
+      '      used for "read',
+    ].join('\n'),
+  );
+  expect(out).toContain('(0.875 alike)');
+  expect(out).not.toContain('popular');
+  expect(out).not.toContain('\u001b');
+  expect(out).toContain('learned counts 1.000 of 1');
+  for (const feature of FEATURES) expect(inWords(feature), feature).not.toBe(feature);
+  const json = JSON.parse((await runCommand(['search', 'x', '--explain', '--json'], system)).out);
+  expect(json.tools[0]).toMatchObject({ parts: { learned: 0.625 }, reasons });
 });
 
 test('[FIND-1] --json gives what the API gives, and nothing found is said', async () => {

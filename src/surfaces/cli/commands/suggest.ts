@@ -34,8 +34,11 @@ export const suggestCommand: CommandModule = (program, context) => {
 
 const NOTHING = 'Nothing known fits. "pml servers" shows whose tools are known.';
 
-function described({ plan, confidence, suggestedCapabilities }: Suggestion): string[] {
-  const lines = plan.tasks.length === 0 ? [NOTHING] : [...plan.tasks.flatMap(step), ...inputs(plan)];
+function described({ plan, confidence, edges, suggestedCapabilities }: Suggestion): string[] {
+  const lines =
+    plan.tasks.length === 0
+      ? [NOTHING]
+      : [...plan.tasks.flatMap((task) => step(task, edges)), ...inputs(plan)];
   return [
     ...lines,
     ...(plan.tasks.length === 0 ? [] : [`Confidence ${percent(confidence)}`]),
@@ -46,7 +49,7 @@ function described({ plan, confidence, suggestedCapabilities }: Suggestion): str
   ];
 }
 
-function step(task: Task): string[] {
+function step(task: Task, edges: Suggestion['edges']): string[] {
   const { id, dependsOn, arguments: args, reason, confidence } = task;
   const what = task.tool ?? task.capability ?? `code: ${task.code}`;
   const after = dependsOn.length === 0 ? '' : `  after ${dependsOn.join(', ')}`;
@@ -56,6 +59,7 @@ function step(task: Task): string[] {
     ...(reason === undefined
       ? []
       : [`      ${reason}${confidence === undefined ? '' : ` (${percent(confidence)})`}`]),
+    ...edges.filter(({ to }) => to === id).map((edge) => `      ${edge.reason}`),
   ];
 }
 

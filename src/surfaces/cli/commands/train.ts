@@ -61,7 +61,8 @@ async function train(gateway: GatewayClient, terminal: Terminal): Promise<Told |
   let isStopped = false;
   void terminal.untilStopped().then(() => {
     isStopped = true;
-    return gateway.stopTraining();
+    // Where it cannot be asked to stop, the training itself tells.
+    return gateway.stopTraining().catch(() => {});
   });
   try {
     const report = await withProgress(terminal, gateway.trainRanker(), async () =>

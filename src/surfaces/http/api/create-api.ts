@@ -21,6 +21,7 @@ const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   forbidden: 403,
   not_found: 404,
   store_conflict: 409,
+  cancelled: 409,
   too_large: 413,
   upstream_error: 502,
   upstream_unavailable: 502,

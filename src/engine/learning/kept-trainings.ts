@@ -1,0 +1,51 @@
+import type { FlowPorts } from '../flow-ports.ts';
+import type { RankerParams } from '../ports.ts';
+import { readMetrics, type TrainingMetrics } from './training-metrics.ts';
+
+const DEFAULTS = {
+  /** Trainings that are kept, the one in use among them. */
+  kept: 20,
+};
+
+export interface KeptTraining {
+  readonly createdAt: Date;
+  readonly metrics: TrainingMetrics;
+}
+
+/** What trainings gave, newest first, for the embedding model in use. */
+export interface KeptTrainings {
+  newest(count: number): Promise<readonly RankerParams[]>;
+  history(): Promise<readonly KeptTraining[]>;
+  keep(bytes: Uint8Array, metrics: TrainingMetrics): Promise<void>;
+  drop(training: RankerParams): Promise<void>;
+}
+
+export function keptTrainings({
+  store,
+  embedder,
+  crypto,
+  clock,
+}: Pick<FlowPorts, 'store' | 'embedder' | 'crypto' | 'clock'>): KeptTrainings {
+  const newest = (count: number) => store.rankerParams.list(embedder.model, count);
+  return {
+    newest,
+    async history() {
+      const all = await newest(DEFAULTS.kept);
+      return all.map(({ createdAt, metrics }) => ({ createdAt, metrics: readMetrics(metrics) }));
+    },
+    async keep(bytes, metrics) {
+      await store.rankerParams.save({
+        id: crypto.randomUuid(),
+        model: embedder.model,
+        bytes,
+        metrics: { ...metrics },
+        createdAt: clock.now(),
+      });
+      const all = await newest(DEFAULTS.kept * 2);
+      for (const old of all.slice(DEFAULTS.kept)) await store.rankerParams.remove(old.id);
+    },
+    async drop({ id }) {
+      await store.rankerParams.remove(id);
+    },
+  };
+}

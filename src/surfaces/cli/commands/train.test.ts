@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
+import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
+import { sampleLearningReport } from '../../../../test/support/learning-report.ts';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import type { LearningReport, LearningShelf } from '../../../engine/learning/learning-shelf.ts';
+
+const UNTRAINED = sampleLearningReport({ model: null, history: [], losses: [] });
+
+/** One whose training gives this report. */
+function shelved(after: LearningReport, over: Partial<LearningShelf> = {}) {
+  const learning: LearningShelf = {
+    report: async () => UNTRAINED,
+    train: async () => after,
+    stop: async () => {},
+    rollBack: async () => after,
+    ...over,
+  };
+  return { openGateway: async () => openedGateway(handMadeGateway({ learning })) };
+}
+
+test('[LEARN-12] training tells runs, time, loss and what the gate says', async () => {
+  const { code, out, err } = await runCommand(['train'], shelved(sampleLearningReport()));
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out).toBe(
+    [
+      'Learned from 1,200 runs in 3.5 s.\n',
+      'Loss 2.500 -> 0.250 in 3 steps.\n',
+      'The gate is open: what was learned ranks, nDCG@10 +0.125 (95 % interval +0.050 to +0.200) on the 40 newest runs.\n',
+    ].join(''),
+  );
+  const gate = { open: false, gain: -0.01, ci95: [-0.03, 0.01], n: 12, since: null } as const;
+  const closed = await runCommand(['train'], shelved(sampleLearningReport({ gate })));
+  expect(closed.out).toContain('The gate is closed: it is not proven');
+  expect(closed.out).toContain(
+    '-0.010 (95 % interval -0.030 to +0.010) on the 12 newest runs. Search ranks alone.',
+  );
+  const json = JSON.parse((await runCommand(['train', '--json'], shelved(sampleLearningReport()))).out);
+  expect(json).toMatchObject({ runs: 1_250, gate: { open: true }, history: [{ runs: 1_200 }] });
+});
+
+test('[LEARN-12] where there is too little to learn from, that is said, and nothing is trained', async () => {
+  const few = sampleLearningReport({ runs: 1, model: null, history: [] });
+  const system = shelved(few, {
+    report: async () => few,
+    train: () => Promise.reject(new Error('not asked for')),
+  });
+  const { code, out } = await runCommand(['train'], system);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^There is 1 run with an intent to learn from yet\. From 10 on /);
+  const unknown = await runCommand(['train'], shelved({ ...UNTRAINED, runs: 12 }));
+  expect(unknown.out).toMatch(/^Fewer than 10 of the 12 runs used tools that are still there/);
+});
+
+test('[LEARN-12] a person who waits sees a bar, and stopping changes nothing', async () => {
+  const training = { stage: 'training', done: 30, total: 60, loss: 1.5 } as const;
+  let fail: (error: Error) => void = () => {};
+  const ended = new Promise<LearningReport>((_, reject) => {
+    fail = reject;
+  });
+  let asked = 0;
+  const system = shelved(UNTRAINED, {
+    train: () => ended,
+    report: async () => (asked++ === 0 ? UNTRAINED : { ...UNTRAINED, training }),
+    stop: async () => fail(new PmlError('cancelled', 'The training was stopped')),
+  });
+  const untilStopped = () => new Promise<void>((stopped) => setTimeout(stopped, 50));
+  const { code, out, err } = await runCommand(['train'], system, { isTty: true, untilStopped });
+  expect(err).toContain('Training     [############............] 30/60  loss 1.500');
+  expect(err).toMatch(/Stopped\. Nothing has changed\.\n$/);
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+});
+
+test('[LEARN-12] a training that fails says why', async () => {
+  const dead = { train: () => Promise.reject(new PmlError('internal', 'The training thread failed')) };
+  expect(await runCommand(['train'], shelved(UNTRAINED, dead))).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('The training thread failed'),
+  });
+});
+
+test('[LEARN-12] --rollback says what ranks now', async () => {
+  const back = await runCommand(['train', '--rollback'], shelved(sampleLearningReport()));
+  expect(back.out).toMatch(
+    /^Back to what was learned from 1,200 runs at 2026-11-15 09:00 UTC\.\nThe gate is open/,
+  );
+  const none = await runCommand(['train', '--rollback'], shelved(UNTRAINED));
+  expect(none.out).toBe('Nothing learned is left: search ranks alone.\n');
+});

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { WorkerTrainer } from '../../src/adapters/training/worker-trainer.ts';
+import { createMemoryTrainer } from '../../src/engine/memory/trainer.ts';
+import type { TrainerOptions } from '../../src/engine/ports.ts';
+import { kindsOfWork } from '../support/kinds-of-work.ts';
+import { briefedTrainer, trainerContract } from './trainer-contract.ts';
+
+const createWorkerTrainer = (options: TrainerOptions) => new WorkerTrainer(options);
+
+trainerContract('in memory', createMemoryTrainer);
+trainerContract('worker thread', createWorkerTrainer);
+
+test('[LEARN-2] the same seed and runs give the same parameters, in this thread and in another', async () => {
+  const twin = await briefedTrainer(createMemoryTrainer, 70);
+  const thread = await briefedTrainer(createWorkerTrainer, 70);
+  expect(await thread.trainer.weights()).toEqual(await twin.trainer.weights());
+  expect(await thread.trainer.train()).toEqual(await twin.trainer.train());
+  const run = twin.work.run(2);
+  expect(await thread.trainer.take(run)).toEqual(await twin.trainer.take(run));
+});
+
+test('[LEARN-4] a thread that cannot start, or ends at its work, is told to whoever waits', async () => {
+  const { tools } = kindsOfWork();
+  const stillborn = new WorkerTrainer({ embedding: 'tiny', dimension: -1, seed: 1 });
+  await expect(stillborn.offer(tools, [])).rejects.toMatchObject({ message: 'The training thread failed' });
+  await expect(stillborn.train()).rejects.toMatchObject({ code: 'cancelled' });
+
+  const { trainer } = await briefedTrainer(createWorkerTrainer);
+  const begun = Promise.withResolvers<void>();
+  const training = trainer.train({ onProgress: () => begun.resolve() });
+  const told = expect(training).rejects.toMatchObject({
+    message: 'The training thread ended before it was done',
+  });
+  await begun.promise;
+  await trainer.close();
+  await told;
+  await expect(trainer.weights()).rejects.toMatchObject({ code: 'cancelled' });
+});

@@ -1,0 +1,27 @@
+import type { LearningReport } from '../../src/engine/learning/learning-shelf.ts';
+
+/** Of a gateway that has been trained once and whose gate is open. */
+export function sampleLearningReport(over: Partial<LearningReport> = {}): LearningReport {
+  const since = Date.parse('2026-11-15T09:30:00Z');
+  const gate = { open: true, gain: 0.125, ci95: [0.05, 0.2], n: 40, since } as const;
+  const trainedAt = new Date('2026-11-15T09:00:00Z');
+  return {
+    embedding: 'tiny/8',
+    runs: 1_250,
+    leastRuns: 10,
+    gate,
+    model: { parameters: 50_000, trainedAt, runs: 1_200 },
+    training: null,
+    history: [{ trainedAt, runs: 1_200, gate, loss: 0.25, seconds: 3.5 }],
+    losses: [2.5, 1, 0.25],
+    evidence: { learned: [1, 0.5], hybrid: [0.5, 0.5] },
+    runsToTenPercent: 300,
+    success: {
+      successRate: 0.9,
+      meanPathLength: 2.5,
+      meanAbsoluteTdError: 0.1,
+      statisticsCache: { hits: 3, misses: 1, hitRate: 0.75 },
+    },
+    ...over,
+  };
+}
