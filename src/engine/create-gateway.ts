@@ -26,11 +26,13 @@ import { inventoryLine, serverReports, statsOf } from './inventory.ts';
 import { openObservedOutputs } from './learn/observed-outputs.ts';
 import { quarantineChanged } from './learn/quarantine-changed.ts';
 import { createLearner } from './learn-from-trace.ts';
+import { createNextMemory } from './learning/next-memory.ts';
 import { type Learning, openLearning } from './learning/open-learning.ts';
 import { createPlanMemory } from './learning/plan-memory.ts';
 import { openLiveCatalogue } from './live-catalogue.ts';
 import { settleRun } from './paused-runs.ts';
 import type { Settings } from './ports.ts';
+import { predictNext } from './predict-next.ts';
 import { rememberingEmbedder } from './remembering-embedder.ts';
 import { search } from './search.ts';
 import { searchCapabilities } from './search-capabilities.ts';
@@ -130,6 +132,13 @@ export async function createGateway(
     graph: graph.current,
     catalogue: catalogue.current,
   });
+  const next = createNextMemory({
+    ports,
+    runs: learned.ranker.runs,
+    candidates: () => learned.ranker.current()?.candidates ?? null,
+  });
+  const searchByText = (query: string) =>
+    search(catalogue.current(), embedder, { query, limit: DEFAULTS.suggestFrom });
   const traces = createTraceQueue(ports, background, learner.take);
   const scope = (): CodeScope => ({
     ports,
@@ -164,6 +173,7 @@ export async function createGateway(
       learned.offer();
       await learned.recall(signal);
       await plans.refresh(signal);
+      await next.refresh(signal);
     });
     if (settings.learning.enabled) background.run('Learning from traces stored meanwhile', graph.catchUp);
     background.run('Taking up runs that were left', () => takeUpAbandoned(scope(), drives));
@@ -193,21 +203,17 @@ export async function createGateway(
         graph: graph.current(),
         capabilities: capabilities.all(),
         plans,
-        search: (query: string) =>
-          search(catalogue.current(), embedder, { query, limit: DEFAULTS.suggestFrom }),
+        search: searchByText,
       };
       const suggested = await suggest(parts, intent);
       background.run('Learning plans', plans.refresh);
       return { ...suggested, suggestedCapabilities: await findCapabilities(intent, 3) };
     },
     async predictNext(intent, executed) {
-      const hits = await search(catalogue.current(), embedder, {
-        query: intent,
-        limit: DEFAULTS.suggestFrom,
-      });
-      return hits
-        .filter(({ tool }) => !executed.includes(tool.id))
-        .map(({ tool, finalScore }) => ({ node: tool.id, score: finalScore, reason: 'fits the intent' }));
+      await learned.prepare();
+      const steps = await predictNext({ embedder, next, search: searchByText }, intent, executed);
+      background.run('Learning what comes next', next.refresh);
+      return steps;
     },
 
     executeTool: (call, caller) => executeTool(scope(), call, caller),
