@@ -98,15 +98,16 @@ export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | nul
       { random, hidden },
     );
   const choices = new Map<number, Choice>();
+  const membership = [yield* learnMembership([...cases.keys()])];
   for (const [k, half] of halves.entries()) {
     const net = yield* learnMembership(halves[1 - k]!);
+    membership.push(net);
     for (const i of half) {
       const chances = chancesOf(net, rows[i]!, MEMBERSHIP_WIDTH);
       choices.set(i, chooseSet(cases[i]!.shortlist, chances));
       yield;
     }
   }
-  const membership = yield* learnMembership([...cases.keys()]);
 
   // Where nothing waits for anything there is no order to learn: the intent tells that.
   const inOrder = [...cases.keys()].filter((i) => cases[i]!.run.edges.length > 0);

@@ -1,4 +1,5 @@
 import type { IntentForms } from '../learning/candidates.ts';
+import { mean } from '../learning/metrics.ts';
 import { bestSize } from './choose-set.ts';
 import { EDGE_WIDTH, type EdgeTexts, edgeFeatures } from './edge-features.ts';
 import {
@@ -19,8 +20,8 @@ export interface PlanNets {
   readonly ordered: SmallNet | number;
   /** Chance to belong, by the ranker's word alone. */
   readonly guess: SmallNet;
-  /** The same, by what past runs say besides. */
-  readonly membership: SmallNet;
+  /** The same, by what past runs say besides: several that learned from different runs, of equal weight. */
+  readonly membership: readonly SmallNet[];
   /** Chance that one waits for the other, if anything does. */
   readonly edges: SmallNet;
   readonly form: OrderForm;
@@ -70,9 +71,10 @@ export class PlanModel {
     const guesses = chancesOf(this.nets.guess, guessFeatures(shortlist), GUESS_WIDTH);
     const ordered = orderChance(this.nets.ordered, query.intent);
     const rows = membershipFeatures(shortlist, guesses, ordered, cosines, view);
+    const opinions = this.nets.membership.map((net) => chancesOf(net, rows, MEMBERSHIP_WIDTH));
     const { chosen, rest, expectedF1 } = chooseSet(
       shortlist,
-      chancesOf(this.nets.membership, rows, MEMBERSHIP_WIDTH),
+      shortlist.places.map((_, i) => mean(opinions.map((chances) => chances[i]!))),
     );
     const features = edgeFeatures(query, { tools: chosen, logits }, this.texts, cosines, view);
     // Chances of edges are learned from runs that have an order.
