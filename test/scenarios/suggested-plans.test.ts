@@ -94,6 +94,35 @@ test('[PLAN-13] where no past run is near, search suggests', async () => {
   expect(await gateway.suggest('   ')).toMatchObject({ plan: { tasks: [], inputs: [] }, confidence: 0 });
 });
 
+test('[PLAN-14] a plan that was changed before it ran is suggested as it ran; failures lower its confidence', async () => {
+  const { servers } = disk();
+  const { gateway } = await codeGateway({ servers });
+  await gateway.executeWorkflow(WORK, INTENT, NOBODY);
+  const edited = planOf([
+    { id: 'a', tool: 'disk:list', arguments: { folder: 'reports' } },
+    {
+      id: 'c',
+      tool: 'disk:write',
+      arguments: { target: 'x.md', content: '${a.entries[1].name}' },
+      dependsOn: ['a'],
+    },
+  ]);
+  await gateway.executeWorkflow(edited, INTENT, NOBODY);
+  await gateway.settled();
+  const suggested = await gateway.suggest(INTENT);
+  expect(suggested.plan.tasks.map(({ tool }) => tool)).toEqual(['disk:list', 'disk:write']);
+
+  const missing = planOf([
+    { id: 'a', tool: 'disk:list', arguments: { folder: 'reports' } },
+    { id: 'b', tool: 'disk:read', arguments: { path: '${a.nothing.there}' }, dependsOn: ['a'] },
+  ]);
+  expect(await gateway.executeWorkflow(missing, INTENT, NOBODY)).toMatchObject({ status: 'error' });
+  await gateway.settled();
+  const after = await gateway.suggest(INTENT);
+  expect(after.plan.tasks.map(({ tool }) => tool)).toEqual(['disk:list', 'disk:write']);
+  expect(after.confidence).toBeLessThan(suggested.confidence);
+});
+
 test('[PLAN-13] runs that failed are not suggested again', async () => {
   const { servers } = disk();
   const broken = tool('list', () => ({}), { description: 'Lists what a folder holds', ...needs('folder') });

@@ -15,13 +15,17 @@ const DEFAULTS = {
 
 /**
  * The plan of the run whose intent is nearest, as it was: what serves while there are too few runs to
- * learn from. Null where no run is near.
+ * learn from. Null where no run is near. `trustIn` tells how far work of a key is trusted to succeed.
  */
-export function copyNearestRun(history: PlanHistory, query: IntentForms): DraftedPlan | null {
+export function copyNearestRun(
+  history: PlanHistory,
+  query: IntentForms,
+  trustIn: (key: string) => number = () => 1,
+): DraftedPlan | null {
   const [nearest] = nearestRuns(history.cosines(query.intent), history.without(null));
   if (!nearest || nearest.score < DEFAULTS.alike) return null;
-  const { uses, edges } = history.runs[nearest.row]!;
-  const confidence = confidenceAt(nearest.score);
+  const { uses, edges, key } = history.runs[nearest.row]!;
+  const confidence = confidenceAt(nearest.score) * trustIn(key);
   const at = new Map(uses.map((place, i) => [place, i]));
   return {
     tools: uses.map((place) => ({ place, chance: confidence })),

@@ -101,9 +101,11 @@ export function runVotes(
   };
 }
 
-/** Places of runs that may be seen, nearest first. */
+/** Places of runs that may be seen, nearest first; of equals the newest, which may have mended an earlier one. */
 export function nearestRuns(cosines: ArrayLike<number>, view: HistoryView) {
   const nearest = new TopK(DEFAULTS.nearest);
-  for (let i = 0; i < view.history.runs.length; i++) if (!view.isHidden(i)) nearest.offer(i, cosines[i]!);
+  for (let i = 0; i < view.history.runs.length; i++) {
+    if (!view.isHidden(i)) nearest.offer(i, cosines[i]!, -i);
+  }
   return nearest.sorted();
 }

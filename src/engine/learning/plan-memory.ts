@@ -51,6 +51,8 @@ interface Recalled {
   readonly candidates: Candidates;
   readonly texts: EdgeTexts;
   readonly history: PlanHistory;
+  /** By key: the share of its runs that succeeded, one more taken for granted. */
+  readonly trustIn: (key: string) => number;
 }
 
 export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: PlanMemoryParts): PlanMemory {
@@ -78,7 +80,7 @@ export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: Plan
     const planned = past.flatMap((run) => plannedRun(run, known, graph()) ?? []);
     const history = new PlanHistory(planned, known.size, known.vectors.columns);
     const texts = last?.of[0] === known ? last.recalled.texts : createEdgeTexts(known, inputsOf(known));
-    last = { of: [known, past], recalled: { candidates: known, texts, history } };
+    last = { of: [known, past], recalled: { candidates: known, texts, history, trustIn: trustOf(past) } };
     return last.recalled;
   }
 
@@ -109,7 +111,7 @@ export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: Plan
 
   return {
     draft(query) {
-      const { candidates: known, texts, history } = recalled();
+      const { candidates: known, texts, history, trustIn } = recalled();
       const current = ranker();
       const drafted =
         nets && current
@@ -117,7 +119,7 @@ export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: Plan
               query,
               current.rank(query).logits.subarray(0, known.tools),
             )
-          : copyNearestRun(history, query);
+          : copyNearestRun(history, query, trustIn);
       if (!drafted) return null;
       const view = history.without(null);
       const reasons = planReasons(known, drafted.tools, history.cosines(query.intent), view);
@@ -137,5 +139,18 @@ export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: Plan
         isLearning = false;
       }
     },
+  };
+}
+
+/** What was rejected or failed since it succeeded is suggested with less confidence. */
+function trustOf(runs: readonly LearnableRun[]): (key: string) => number {
+  const counts = new Map<string, { good: number; all: number }>();
+  for (const { key, succeeded } of runs) {
+    const { good, all } = counts.get(key) ?? { good: 0, all: 0 };
+    counts.set(key, { good: good + Number(succeeded), all: all + 1 });
+  }
+  return (key) => {
+    const { good, all } = counts.get(key) ?? { good: 0, all: 0 };
+    return (good + 1) / (all + 1);
   };
 }
