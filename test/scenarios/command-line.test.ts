@@ -42,7 +42,7 @@ test('[CLI-4] completion scripts know commands and options, and are valid shell'
     'bash',
     `${stdout}\nCOMP_WORDS=(pml tr); COMP_CWORD=1; _pml; echo "\${COMPREPLY[@]}"`,
   );
-  expect(checked.trim()).toBe('trace');
+  expect(checked.trim()).toBe('trace train');
   expect((await runPml(['completion', 'fish'])).stdout).toMatch(/complete -c pml/);
   expect((await runPml(['completion', 'tcsh'])).code).toBe(2);
 });

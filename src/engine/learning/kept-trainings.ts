@@ -26,12 +26,17 @@ export function keptTrainings({
   crypto,
   clock,
 }: Pick<FlowPorts, 'store' | 'embedder' | 'crypto' | 'clock'>): KeptTrainings {
+  /** Asked for many times a second by whoever watches a training, and each has its parameters with it. */
+  let known: readonly KeptTraining[] | null = null;
   const newest = (count: number) => store.rankerParams.list(embedder.model, count);
   return {
     newest,
     async history() {
-      const all = await newest(DEFAULTS.kept);
-      return all.map(({ createdAt, metrics }) => ({ createdAt, metrics: readMetrics(metrics) }));
+      known ??= (await newest(DEFAULTS.kept)).map(({ createdAt, metrics }) => ({
+        createdAt,
+        metrics: readMetrics(metrics),
+      }));
+      return known;
     },
     async keep(bytes, metrics) {
       await store.rankerParams.save({
@@ -43,9 +48,11 @@ export function keptTrainings({
       });
       const all = await newest(DEFAULTS.kept * 2);
       for (const old of all.slice(DEFAULTS.kept)) await store.rankerParams.remove(old.id);
+      known = null;
     },
     async drop({ id }) {
       await store.rankerParams.remove(id);
+      known = null;
     },
   };
 }

@@ -56,7 +56,8 @@ interface Told {
 
 /** Null where it was stopped. */
 async function train(gateway: GatewayClient, terminal: Terminal): Promise<Told | null> {
-  const before = await gateway.learningReport();
+  // The first question may take a while: runs that were imported have no vectors yet.
+  const before = await withProgress(terminal, gateway.learningReport(), async () => 'Recalling past runs');
   if (before.runs < before.leastRuns) return { report: before, sentences: tooFew(before) };
   let isStopped = false;
   void terminal.untilStopped().then(() => {
