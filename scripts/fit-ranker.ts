@@ -91,7 +91,7 @@ async function drawsOf(folder: string): Promise<{ name: string; draws: Draw[] }>
       const examples = asked
         .map((task) => ({ ...formsOf(bench, task), uses: bench.placesOf(task), key: alike(task) }))
         .filter(({ uses }) => uses.length > 0)
-        .map((run) => exampleOf(run, 1, candidates, past, weightsFor(data.name)));
+        .map((run) => exampleOf(run, 1, candidates, past, { weights: weightsFor(data.name) }));
       draws.push({ candidates, examples });
     }
   }

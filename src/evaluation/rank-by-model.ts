@@ -1,6 +1,5 @@
 import { Candidates, type IntentForms } from '../core/learning/candidates.ts';
 import type { RankModelOptions } from '../core/learning/create-rank-model.ts';
-import type { FusionWeights } from '../core/learning/fusion-term.ts';
 import { type LearnableRun, type Lesson, learnRanker } from '../core/learning/learn-ranker.ts';
 import type { Ranker } from '../core/learning/ranker.ts';
 import type { TrainingOptions } from '../core/learning/train-ranker.ts';
@@ -42,8 +41,6 @@ export function runOf(bench: Workbench, task: Task, key: string): LearnableRun {
 export interface TeachingOptions {
   /** Of search, fitted on other sets. */
   readonly weights: SearchWeights;
-  /** Of an ablation: where the ranker starts, trained on other sets. */
-  readonly prior?: FusionWeights;
   readonly alike: (task: Task) => string;
   readonly seed: number;
   /** Of an ablation. */
@@ -69,7 +66,6 @@ export function openSchool(bench: Workbench, options: TeachingOptions): School {
     runs: train.map((task) => runOf(bench, task, options.alike(task))),
     multiplier: bench.multiplier,
     seed: options.seed,
-    ...(options.prior && { prior: options.prior }),
     weights: options.weights,
     ...(options.model && { model: options.model }),
     ...(options.training && { training: options.training }),

@@ -25,19 +25,6 @@ export class Adam {
     this.#second = parameters.map(({ values }) => values.slice().fill(0));
   }
 
-  /** What it remembers of past slopes, by the parameter's name: with these a training goes on exactly. */
-  get moments(): readonly Pick<Parameter, 'name' | 'values'>[] {
-    return this.#parameters.flatMap(({ name }, k) => [
-      { name: `${name}.first`, values: this.#first[k]! },
-      { name: `${name}.second`, values: this.#second[k]! },
-    ]);
-  }
-
-  /** Goes on after so many steps; the moments are to be filled in besides. */
-  resume(steps: number): void {
-    this.#steps = steps;
-  }
-
   /** Takes one step against the slopes, and clears them. */
   step(rate: number): void {
     const { beta1, beta2, epsilon, clip } = DEFAULTS;

@@ -1,34 +1,22 @@
 import type { Floats, Multiplier } from '../numeric/matrices.ts';
 import type { Random } from '../numeric/random.ts';
-import { BilinearTerm } from './bilinear-term.ts';
-import { FusionTerm, type FusionWeights, searchFusion } from './fusion-term.ts';
 import { RankModel } from './rank-model.ts';
+import { createTerms, type TermName, type TermOptions } from './rank-terms.ts';
 
-export interface RankModelOptions {
-  /** Where the fusion starts; absent: as search ranks. */
-  readonly fusion?: FusionWeights;
-  /** Attention heads of the bilinear term; 0: without it. */
-  readonly heads?: number;
-  readonly headColumns?: number;
+const DEFAULTS = {
+  /** What serves. The other terms were measured to add nothing, or to do harm: `npm run ablate`. */
+  terms: ['fusion', 'bilinear'] as readonly TermName[],
+};
+
+export interface RankModelOptions extends TermOptions {
+  readonly terms?: readonly TermName[];
 }
 
-/** The model that serves. */
 export function createRankModel(
   multiplier: Multiplier<Floats>,
   dimension: number,
   random: Random,
-  { fusion, heads, headColumns }: RankModelOptions = {},
+  { terms = DEFAULTS.terms, ...options }: RankModelOptions = {},
 ): RankModel {
-  const terms = [
-    new FusionTerm(multiplier, fusion ?? searchFusion(random)),
-    ...(heads === 0
-      ? []
-      : [
-          new BilinearTerm(multiplier, dimension, random, {
-            ...(heads !== undefined && { heads }),
-            ...(headColumns !== undefined && { headColumns }),
-          }),
-        ]),
-  ];
-  return new RankModel(multiplier, terms);
+  return new RankModel(multiplier, createTerms(terms, { multiplier, dimension, random, options }));
 }

@@ -3,7 +3,6 @@ import { createRandom, type Random } from '../numeric/random.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import { createRankModel, type RankModelOptions } from './create-rank-model.ts';
-import type { FusionWeights } from './fusion-term.ts';
 import type { GateEvidence } from './gate.ts';
 import { ndcg10, ranksOf } from './metrics.ts';
 import { type PastRun, PastRuns } from './past-runs.ts';
@@ -40,8 +39,6 @@ export interface Lesson {
   readonly runs: readonly LearnableRun[];
   readonly multiplier: Multiplier<Floats>;
   readonly seed: number;
-  /** Where the fusion starts, if not as search ranks. */
-  readonly prior?: FusionWeights;
   readonly model?: RankModelOptions;
   readonly training?: Partial<TrainingOptions>;
   readonly weights?: SearchWeights;
@@ -73,12 +70,9 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
   const { candidates, multiplier, seed, weights } = lesson;
   const random = createRandom(seed);
   const past = rememberRuns(candidates, lesson.runs);
-  const examples = yield* examplesFrom(lesson, past, random);
+  const model = createRankModel(multiplier, candidates.vectors.columns, random, lesson.model);
+  const examples = yield* examplesFrom(lesson, past, model.wantsPast, random);
   const isTaught = examples.length >= DEFAULTS.leastRuns;
-  const model = createRankModel(multiplier, candidates.vectors.columns, random, {
-    ...lesson.model,
-    ...(isTaught && lesson.prior && { fusion: lesson.prior }),
-  });
   const losses: number[] = [];
   if (isTaught) {
     for (const { step, steps, loss } of trainRanker(model, candidates, examples, {
@@ -144,13 +138,14 @@ export function placeRun(
 function* examplesFrom(
   { candidates, weights }: Lesson,
   past: PastRuns,
+  wantsPast: boolean,
   random: Random,
 ): Generator<LearningProgress, TrainingExample[]> {
   const most = Math.max(1, Math.floor(DEFAULTS.rows / Math.max(1, candidates.size)));
   const sample = random.shuffle([...past.runs.keys()]).slice(0, most);
   const examples: TrainingExample[] = [];
   for (const i of sample) {
-    examples.push(exampleOf(past.runs[i]!, past.weights[i]!, candidates, past, weights));
+    examples.push(exampleOf(past.runs[i]!, past.weights[i]!, candidates, past, { weights, wantsPast }));
     yield { stage: 'features', done: examples.length, total: sample.length };
   }
   return examples;

@@ -36,6 +36,7 @@ export interface MessagePassingOptions extends HyperedgeOptions {
  * products of projections start near the cosine.
  */
 export class MessagePassingTerm implements RankTerm {
+  readonly wantsPast = true;
   readonly parameters: readonly Parameter[];
   readonly #multiplier: Multiplier<Floats>;
   readonly #intents: Projection;

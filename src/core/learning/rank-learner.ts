@@ -69,6 +69,8 @@ export class RankLearner {
   #model: RankModel | null = null;
   #adam: Adam | null = null;
   #learned = 0;
+  /** A training that was begun and not ended. */
+  #underWay: Generator<LearningProgress, Trained> | null = null;
   #replay: ReplayBuffer<number>;
 
   constructor(options: RankLearnerOptions) {
@@ -82,12 +84,14 @@ export class RankLearner {
   offer(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[]): void {
     this.#candidates = new Candidates(tools, capabilities, this.#options.dimension);
     this.#past = null;
+    this.#underWay = null;
   }
 
   /** Runs of earlier, oldest first. */
   recall(runs: readonly LearnableRun[]): void {
     this.#runs = [...this.#runs, ...runs].slice(-DEFAULTS.runs);
     this.#past = null;
+    this.#underWay = null;
   }
 
   /** How far each run is believed, in the order they are kept; 1 where nothing it used is known. */
@@ -110,8 +114,23 @@ export class RankLearner {
     this.#use(model, head.runs);
   }
 
-  /** Trains anew on all runs; stopped half-way, nothing has changed. */
+  /**
+   * Trains anew on all runs. Stopped half-way, nothing has changed; asked again before anything else was told,
+   * it goes on where it was.
+   */
   *train(): Generator<LearningProgress, Trained> {
+    this.#underWay ??= this.#trainAll();
+    for (;;) {
+      const { done, value } = this.#underWay.next();
+      if (done) {
+        this.#underWay = null;
+        return value;
+      }
+      yield value;
+    }
+  }
+
+  *#trainAll(): Generator<LearningProgress, Trained> {
     const { multiplier, seed } = this.#options;
     const lesson = { candidates: this.#candidates, runs: this.#runs, multiplier, seed };
     const evidence = yield* judgeLearning(lesson);
@@ -125,6 +144,7 @@ export class RankLearner {
 
   /** A run that just ended: judged by what was learned before it, then learned from. */
   take(run: LearnableRun): Taken | null {
+    this.#underWay = null;
     const past = this.#lookBack();
     this.#runs = [...this.#runs, run].slice(-DEFAULTS.runs);
     const placed = placeRun(this.#candidates, run);

@@ -13,6 +13,11 @@ export class RankModel {
     this.parameters = terms.flatMap(({ parameters }) => parameters);
   }
 
+  /** Whether examples need more of the past than features. */
+  get wantsPast(): boolean {
+    return this.terms.some(({ wantsPast }) => wantsPast === true);
+  }
+
   /** Takes back part of what was learned: 1 leaves all of it, 0 ranks as search does. */
   temper(trust: number): void {
     for (const term of this.terms) term.temper?.(trust);

@@ -57,6 +57,8 @@ export interface RankReason {
  */
 export interface RankTerm {
   readonly parameters: readonly Parameter[];
+  /** Looks at past intents and at what runs used, not only at features of them. */
+  readonly wantsPast?: boolean;
   /** Does beforehand what is the same for every query over these candidates, until the next training step. */
   prepare?(candidates: RankBatch['candidates']): void;
   /** Takes back part of what was learned: 1 leaves all of it, 0 nothing. */

@@ -2,6 +2,7 @@ import type { Floats } from '../numeric/matrices.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
 import type { TextScores } from '../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
+import { pastForTerms } from './past-for-terms.ts';
 import type { PastRuns } from './past-runs.ts';
 import { rankFeatures } from './rank-features.ts';
 import type { RankModel } from './rank-model.ts';
@@ -61,7 +62,9 @@ export class Ranker {
     const { candidates, past, model } = this;
     const text = candidates.textScores(query, this.#weights);
     const features = rankFeatures(query, text, candidates, past);
-    const [logits] = model.forward({ candidates, examples: [{ features, intent: query.intent, context }] });
+    const example = { features, intent: query.intent, context };
+    const more = model.wantsPast ? pastForTerms(query.intent, past) : {};
+    const [logits] = model.forward({ candidates, examples: [{ ...example, ...more }] });
     return { text, features, logits: logits! };
   }
 }

@@ -40,6 +40,7 @@ export interface SetAttentionOptions extends Partial<SetLimits> {
  * projections start equal up to scale, so that products start near the cosine.
  */
 export class SetAttentionTerm implements RankTerm {
+  readonly wantsPast = true;
   readonly parameters: readonly Parameter[];
   readonly #multiplier: Multiplier<Floats>;
   readonly #limits: SetLimits;

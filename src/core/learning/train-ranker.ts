@@ -3,10 +3,12 @@ import type { SearchWeights } from '../retrieval/search-weights.ts';
 import { Adam } from './adam.ts';
 import type { Candidates } from './candidates.ts';
 import { listwiseLoss } from './listwise-loss.ts';
+import { pastForTerms } from './past-for-terms.ts';
 import type { PastRun, PastRuns } from './past-runs.ts';
 import { rankFeatures } from './rank-features.ts';
 import type { RankModel } from './rank-model.ts';
-import type { Parameter, RankBatch, RankExample } from './rank-term.ts';
+import type { RankBatch, RankExample } from './rank-term.ts';
+import { annealedBeta, ReplayBuffer } from './replay-buffer.ts';
 
 const DEFAULTS = {
   rate: 3e-3,
@@ -33,11 +35,17 @@ export function exampleOf(
   weight: number,
   candidates: Candidates,
   past: PastRuns,
-  weights?: SearchWeights,
+  { weights, wantsPast = false }: { weights?: SearchWeights | undefined; wantsPast?: boolean } = {},
 ): TrainingExample {
+  const isHidden = past.alike(run.key);
   const text = candidates.textScores(run, weights);
-  const features = rankFeatures(run, text, candidates, past, past.alike(run.key));
-  return { features, intent: run.intent, right: run.uses, weight };
+  return {
+    features: rankFeatures(run, text, candidates, past, isHidden),
+    intent: run.intent,
+    right: run.uses,
+    weight,
+    ...(wantsPast && pastForTerms(run.intent, past, isHidden)),
+  };
 }
 
 export interface TrainingOptions {
@@ -47,20 +55,14 @@ export interface TrainingOptions {
   readonly rate?: number;
   readonly batch?: number;
   readonly decay?: number;
-  /** Where an earlier training was interrupted. */
-  readonly from?: TrainingPoint;
-}
-
-/** A training under way: with the model's parameters, all that is needed to go on exactly. */
-export interface TrainingPoint {
-  /** Steps taken. */
-  readonly step: number;
-  /** Of the optimiser. */
-  readonly moments: readonly Pick<Parameter, 'name' | 'values'>[];
+  /** How far an example's loss decides how often it is seen (prioritized replay); 0: not at all. */
+  readonly alpha?: number;
 }
 
 /** What one step did. */
-export interface TrainingStep extends TrainingPoint {
+export interface TrainingStep {
+  /** Steps taken. */
+  readonly step: number;
   readonly steps: number;
   readonly loss: number;
 }
@@ -70,36 +72,54 @@ export function* trainRanker(
   model: RankModel,
   candidates: RankBatch['candidates'],
   examples: readonly TrainingExample[],
-  { seed, from, rate = DEFAULTS.rate, decay = DEFAULTS.decay, ...options }: TrainingOptions,
+  { seed, rate = DEFAULTS.rate, decay = DEFAULTS.decay, alpha = 0, ...options }: TrainingOptions,
 ): Generator<TrainingStep, void> {
   const steps = options.steps ?? stepsFor(examples.length);
-  const batches = batchesOf(examples, options.batch ?? DEFAULTS.batch, createRandom(seed));
+  const size = Math.min(options.batch ?? DEFAULTS.batch, examples.length);
+  const random = createRandom(seed);
+  const draw =
+    alpha > 0 ? drawByLoss(examples, size, steps, alpha, random) : drawInTurn(examples, size, random);
   const adam = new Adam(model.parameters, decay);
-  if (from) goOn(adam, from);
-  for (let step = 0; step < steps; step++) {
-    const batch = batches.next().value;
-    // What was learned before is passed over, so that what follows is drawn as it would have been.
-    if (step < (from?.step ?? 0)) continue;
-    const { loss } = learnFrom(model, candidates, batch, createRandom(seed + step + 1));
-    adam.step(rate * paceAt(step, steps));
-    yield { step: step + 1, steps, loss, moments: adam.moments };
+  for (let step = 1; step <= steps; step++) {
+    const { batch, learned } = draw();
+    const { loss, losses } = learnFrom(model, candidates, batch, createRandom(seed + step));
+    learned?.(losses);
+    adam.step(rate * paceAt(step - 1, steps));
+    yield { step, steps, loss };
   }
 }
 
-function goOn(adam: Adam, { step, moments }: TrainingPoint): void {
-  const stored = new Map(moments.map(({ name, values }) => [name, values]));
-  for (const { name, values } of adam.moments) values.set(stored.get(name)!);
-  adam.resume(step);
+interface Draw {
+  readonly batch: readonly TrainingExample[];
+  /** Told the loss of each. */
+  readonly learned?: (losses: readonly number[]) => void;
 }
 
 /** Each example once before any comes again. */
-function* batchesOf<T>(examples: readonly T[], most: number, random: Random): Generator<T[], never> {
-  const size = Math.min(most, examples.length);
-  let left: T[] = [];
-  for (;;) {
+function drawInTurn(examples: readonly TrainingExample[], size: number, random: Random): () => Draw {
+  let left: TrainingExample[] = [];
+  return () => {
     if (left.length < size) left = [...random.shuffle([...examples]), ...left];
-    yield left.splice(-size);
-  }
+    return { batch: left.splice(-size) };
+  };
+}
+
+/** What is not learned yet comes more often, and counts less each time. */
+function drawByLoss(
+  examples: readonly TrainingExample[],
+  size: number,
+  steps: number,
+  alpha: number,
+  random: Random,
+): () => Draw {
+  const buffer = new ReplayBuffer<TrainingExample>({ random, alpha, capacity: examples.length });
+  for (const example of examples) buffer.add(example);
+  let step = 0;
+  return () => {
+    const drawn = buffer.sample(size, annealedBeta(step++, steps));
+    const batch = drawn.items.map((item, i) => ({ ...item, weight: item.weight * drawn.weights[i]! }));
+    return { batch, learned: (losses) => buffer.updatePriorities(drawn, losses) };
+  };
 }
 
 export function stepsFor(examples: number): number {

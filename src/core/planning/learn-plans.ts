@@ -144,7 +144,7 @@ function* casesOf({ ranker, runs, weights, logitsOf }: PlanLesson, random: Rando
     const run = runs[i]!;
     const logits =
       logitsOf?.(i) ??
-      model.forward({ candidates, examples: [exampleOf(run, 1, candidates, past, weights)] })[0]!;
+      model.forward({ candidates, examples: [exampleOf(run, 1, candidates, past, { weights })] })[0]!;
     // Plans are made of tools; capabilities come in where they cover some of them.
     const shortlist = shortlistOf(logits.subarray(0, candidates.tools));
     const uses = new Set(run.uses);
