@@ -9,8 +9,13 @@ import type { Fold } from './folds.ts';
 import { driven, formsOf, type School } from './rank-by-model.ts';
 import type { Workbench } from './workbench.ts';
 
+const DEFAULTS = {
+  /** Of confidence, for the calibration error. */
+  bins: 10,
+};
+
 /** How near one plan came to what is right. */
-export interface PlanScore {
+interface PlanScore {
   readonly nodeF1: number;
   readonly edgeF1: number;
   /** The same tools and the same edges. */
@@ -27,10 +32,11 @@ export function planFigures(school: School, folds: readonly Fold[]): EvaluationR
     node_f1: mean(scores.map(({ nodeF1 }) => nodeF1)),
     edge_f1: mean(scores.map(({ edgeF1 }) => edgeF1)),
     exact: mean(scores.map(({ isExact }) => Number(isExact))),
+    ece: calibrationError(scores),
   };
 }
 
-export function planScores(school: School, { train, test }: Fold): PlanScore[] | null {
+function planScores(school: School, { train, test }: Fold): PlanScore[] | null {
   const { bench, options } = school;
   const { alike, weights, seed } = options;
   const ranker = school.rankerOf(train);
@@ -55,6 +61,15 @@ function plannedRun(bench: Workbench, task: Task, key: string): PlannedRun {
     return a === undefined || b === undefined || a === b ? [] : [[a, b]];
   });
   return { ...formsOf(bench, task), uses: bench.placesOf(task), edges, key };
+}
+
+/** Expected calibration error: what plans expect of themselves and what they are, bin by bin of confidence. */
+function calibrationError(scores: readonly PlanScore[]): number {
+  const binOf = ({ confidence }: PlanScore) =>
+    Math.min(DEFAULTS.bins - 1, Math.floor(confidence * DEFAULTS.bins));
+  const bins = Map.groupBy(scores, binOf).values();
+  const gaps = bins.map((bin) => Math.abs(bin.reduce((sum, each) => sum + each.confidence - each.nodeF1, 0)));
+  return gaps.reduce((sum, gap) => sum + gap, 0) / scores.length;
 }
 
 /** A tool that counts as a right one is taken for it. */

@@ -20,7 +20,7 @@ const DEFAULTS = {
   sharpClause: 15,
 };
 
-export const EDGE_FEATURES = [
+const EDGE_FEATURES = [
   'edge_share',
   'edge_back_share',
   'edge_lead',

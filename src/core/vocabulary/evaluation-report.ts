@@ -37,7 +37,13 @@ export interface EvaluationReport {
   readonly next: Readonly<
     Record<'popularity' | 'markov' | 'logistic' | 'learned', NextFigures | null>
   > | null;
-  readonly plan: { readonly node_f1: number; readonly edge_f1: number; readonly exact: number } | null;
+  readonly plan: {
+    readonly node_f1: number;
+    readonly edge_f1: number;
+    readonly exact: number;
+    /** Expected calibration error of the confidence, which foretells node F1. */
+    readonly ece: number;
+  } | null;
   readonly gate: {
     readonly open: boolean;
     readonly gain: number;

@@ -15,6 +15,7 @@ interface Options extends EvaluateOptions {
 
 const RANKING = ['mrr', 'hit1', 'hit3', 'recall5', 'ndcg10'] as const satisfies (keyof RankingFigures)[];
 const NEXT = ['hit1', 'hit3', 'mrr'] as const satisfies (keyof NextFigures)[];
+const PLAN = ['node_f1', 'edge_f1', 'exact', 'ece'] as const;
 const ERASE_LINE = '\r\u001b[K';
 
 export const evalCommand: CommandModule = (program, { system, terminal }) => {
@@ -63,11 +64,12 @@ function progressOn(terminal: Terminal) {
 }
 
 function readable(report: EvaluationReport): string {
-  const { dataset, split, protocol, n, tools, embedding, seconds, next } = report;
+  const { dataset, split, protocol, n, tools, embedding, seconds, next, plan } = report;
   const lines = [
     `${dataset} (${split}, ${protocol}): ${n} tasks, ${tools} tools, ${embedding}, ${seconds.toFixed(1)} s\n`,
     tableOf('ranking', RANKING, report.ranking),
     ...(next ? ['\n', tableOf('next tool', NEXT, next)] : []),
+    ...(plan ? ['\n', tableOf('plan', PLAN, { learned: plan })] : []),
     ...(report.curve ? ['\n', curveTable(report.curve)] : []),
   ];
   return lines.join('');
