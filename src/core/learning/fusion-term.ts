@@ -52,13 +52,19 @@ export class FusionTerm implements RankTerm {
   readonly #width: number;
   readonly #hidden: number;
   readonly #dropout: number;
+  readonly #unseen: readonly number[];
   /** Of the last forward pass. [rows x width], [rows x hidden] */
   #inputs: Matrix<Floats> | undefined;
   #activations: Matrix<Floats> | undefined;
   /** [hidden] for each example: 0 for a unit that is dropped, else its scale. */
   #kept: readonly Float32Array[] = [];
 
-  constructor(multiplier: Multiplier<Floats>, start: FusionWeights, dropout = DEFAULTS.dropout) {
+  /** `unseen` are columns that it does as without. */
+  constructor(
+    multiplier: Multiplier<Floats>,
+    start: FusionWeights,
+    { dropout = DEFAULTS.dropout, unseen = [] }: { dropout?: number; unseen?: readonly number[] } = {},
+  ) {
     this.#multiplier = multiplier;
     this.#linear = createParameter(multiplier, 'fusion.linear', start.linear, { isHeld: true });
     this.#inward = createParameter(multiplier, 'fusion.inward', start.inward, { isHeld: true });
@@ -68,6 +74,7 @@ export class FusionTerm implements RankTerm {
     this.#hidden = start.bias.length;
     this.#width = start.inward.length / start.bias.length;
     this.#dropout = dropout;
+    this.#unseen = unseen;
   }
 
   get weights(): FusionWeights {
@@ -183,6 +190,9 @@ export class FusionTerm implements RankTerm {
     for (const row of rows) {
       values.set(row, at);
       at += row.length;
+    }
+    for (const column of this.#unseen) {
+      for (let i = column; i < length; i += this.#width) values[i] = 0;
     }
     return { rows: length / this.#width, columns: this.#width, values };
   }

@@ -27,6 +27,8 @@ export interface TermOptions {
     readonly start?: FusionWeights;
     readonly hidden?: number;
     readonly dropout?: number;
+    /** Columns of the features that are left out. */
+    readonly unseen?: readonly number[];
   };
   readonly bilinear?: { readonly heads?: number; readonly headColumns?: number; readonly pace?: number };
   readonly statistics?: StatisticsOptions;
@@ -48,9 +50,9 @@ export function createTerms(
   names: Iterable<TermName>,
   { multiplier, dimension, random, options = {} }: TermSettings,
 ): RankTerm[] {
-  const { fusion: { start, hidden, dropout } = {} } = options;
+  const { fusion: { start, hidden, ...fusion } = {} } = options;
   const create: Readonly<Record<TermName, () => RankTerm>> = {
-    fusion: () => new FusionTerm(multiplier, start ?? searchFusion(random, hidden), dropout),
+    fusion: () => new FusionTerm(multiplier, start ?? searchFusion(random, hidden), fusion),
     bilinear: () => new BilinearTerm(multiplier, dimension, random, options.bilinear),
     statistics: () => new StatisticsTerm(multiplier, random, options.statistics),
     message_passing: () => new MessagePassingTerm(multiplier, dimension, random, options.message_passing),
