@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { proofCount } from '../../../test/proof-count.ts';
+import { proofRuns } from '../../../test/proof-count.ts';
 import { createTinyRanking } from '../../../test/support/tiny-ranking.ts';
 import type { Floats, Multiplier } from '../numeric/matrices.ts';
 import { PlainMultiplier } from '../numeric/plain-multiplier.ts';
@@ -13,7 +13,7 @@ import { learnFrom, trainRanker } from './train-ranker.ts';
 
 const DIMENSION = 12;
 /** Entries of a block that are checked; all where it has no more. */
-const SAMPLE = proofCount(60);
+const SAMPLE = proofRuns(60);
 /** Of central differences: their error grows with its square, that of rounding as it shrinks. */
 const STEP = 1e-5;
 
