@@ -70,14 +70,16 @@ function randomCase(random: Random): { sketch: PlanSketch; knowledge: ReturnType
     }
   }
   const places = random.shuffle(Array.from({ length: size }, (_, i) => i));
-  const tasks = places.map((i) =>
+  // Some tools are used twice.
+  const twice = places.filter(() => random.next() < 0.2);
+  const tasks = [...places, ...twice].map((i) =>
     taskOf(
       node(i),
       PARAMETERS.filter(() => random.next() < 0.4),
     ),
   );
   const edges = Array.from({ length: random.int(3 * size) }, () =>
-    edge(random.int(size), random.int(size), random.next()),
+    edge(random.int(tasks.length), random.int(tasks.length), random.next()),
   );
   const capabilities = [1, 2].map((i) => ({
     node: capabilityAt(i),
