@@ -1,5 +1,5 @@
 import { mean } from '../core/learning/metrics.ts';
-import { parameterWords } from '../core/planning/edge-features.ts';
+import { toolWordsOf } from '../core/planning/edge-features.ts';
 import { learnPlans } from '../core/planning/learn-plans.ts';
 import type { PlannedRun } from '../core/planning/plan-history.ts';
 import type { DraftedPlan } from '../core/planning/plan-model.ts';
@@ -40,11 +40,11 @@ function planScores(school: School, { train, test }: Fold): PlanScore[] | null {
   const { bench, options } = school;
   const { alike, weights, seed } = options;
   const ranker = school.rankerOf(train);
-  const inputs = bench.index.tools.map(({ inputSchema }) => parameterWords(inputSchema));
+  const words = bench.index.tools.map(toolWordsOf);
   const runs = train
     .map((task) => plannedRun(bench, task, alike(task)))
     .filter(({ uses }) => uses.length > 0);
-  const model = driven(learnPlans({ ranker, runs, inputs, seed, weights }));
+  const model = driven(learnPlans({ ranker, runs, words, seed, weights }));
   if (!model) return null;
   return test
     .filter(({ isParallel }) => !isParallel)

@@ -74,11 +74,17 @@ export const EDGE_WIDTH = EDGE_FEATURES.length;
 
 type Row = Record<(typeof EDGE_FEATURES)[number], number>;
 
+/** What a tool is called, and what it takes. */
+export interface ToolWords {
+  readonly name: readonly string[];
+  readonly parameters: readonly string[];
+}
+
 /** What edges are told by, besides past runs. */
 export interface EdgeTexts {
   readonly candidates: Candidates;
-  /** Words of each one's parameters, by place. */
-  readonly inputs: readonly (readonly string[])[];
+  /** By place. */
+  readonly words: readonly ToolWords[];
   /** Those most like each, itself included, with how alike they are. */
   like(place: number): readonly { readonly place: number; readonly weight: number }[];
 }
@@ -90,11 +96,11 @@ export interface ChosenSet {
   readonly logits: ArrayLike<number>;
 }
 
-export function createEdgeTexts(candidates: Candidates, inputs: readonly (readonly string[])[]): EdgeTexts {
+export function createEdgeTexts(candidates: Candidates, words: readonly ToolWords[]): EdgeTexts {
   const known = new Map<number, { place: number; weight: number }[]>();
   return {
     candidates,
-    inputs,
+    words,
     like(place) {
       const cached = known.get(place);
       if (cached) return cached;
@@ -124,7 +130,7 @@ export function edgeFeatures(
   const places = tools.map(({ place }) => place);
   const n = places.length;
   const { smoothing } = DEFAULTS;
-  const { candidates, inputs } = texts;
+  const { candidates } = texts;
   const square = () => new Float64Array(n * n);
   const share = square();
   const follows = square();
@@ -153,7 +159,8 @@ export function edgeFeatures(
   const mention = mentions(query, places, candidates);
   const vectors = places.map((place) => rowOf(candidates.vectors, place));
   const fits = vectors.map((vector) => dot(vector, query.intent));
-  const names = places.map((place) => new Set(candidates.names[place]!));
+  const own = places.map((place) => texts.words[place]!);
+  const names = own.map(({ name }) => new Set(name));
   const sums = places.map((place) => {
     const ordered = view.sum('ordered', place);
     const rate = (of: Parameters<HistoryView['sum']>[0]) =>
@@ -214,9 +221,9 @@ export function edgeFeatures(
         like_weight: Math.log(1e-3 + like.weights[at]!),
         mentioned_before: mention[j]! - mention[i]!,
         likeness: dot(vectors[i]!, vectors[j]!),
-        words_shared: overlap(names[i]!, candidates.names[b]!),
-        inputs_met: overlap(names[i]!, inputs[b] ?? []),
-        inputs_met_back: overlap(names[j]!, inputs[a] ?? []),
+        words_shared: overlap(names[i]!, own[j]!.name),
+        inputs_met: overlap(names[i]!, own[j]!.parameters),
+        inputs_met_back: overlap(names[j]!, own[i]!.parameters),
         fit_from: fits[i]!,
         fit_to: fits[j]!,
         logit_lead: logits[b]! - logits[a]!,
@@ -371,14 +378,10 @@ function mentions(query: IntentForms, places: readonly number[], candidates: Can
   });
 }
 
-/** The words of a schema's property names. */
-export function parameterWords(schema: unknown): string[] {
-  const { properties } = (schema ?? {}) as { properties?: unknown };
-  return words(
-    Object.keys(properties ?? {})
-      .join(' ')
-      .replaceAll('_', ' '),
-  );
+export function toolWordsOf(tool: { readonly name: string; readonly inputSchema: unknown }): ToolWords {
+  const { properties } = (tool.inputSchema ?? {}) as { properties?: unknown };
+  const parameters = Object.keys(properties ?? {}).join(' ');
+  return { name: words(tool.name), parameters: words(parameters.replaceAll('_', ' ')) };
 }
 
 function overlap(words: ReadonlySet<string>, others: readonly string[]): number {

@@ -60,7 +60,7 @@ function learned(runs: readonly PlannedRun[]): PlanModel | null {
   const lesson: PlanLesson = {
     ranker,
     runs,
-    inputs: tools.map(() => []),
+    words: tools.map(({ words }) => ({ name: words, parameters: [] })),
     seed: 1,
     logitsOf: (i) => logitsOf(runs[i]!),
   };

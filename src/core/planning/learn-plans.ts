@@ -3,7 +3,7 @@ import { exampleOf } from '../learning/train-ranker.ts';
 import type { Floats } from '../numeric/matrices.ts';
 import { createRandom, type Random } from '../numeric/random.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
-import { createEdgeTexts, EDGE_WIDTH, edgeFeatures } from './edge-features.ts';
+import { createEdgeTexts, EDGE_WIDTH, edgeFeatures, type ToolWords } from './edge-features.ts';
 import {
   GUESS_WIDTH,
   guessFeatures,
@@ -35,8 +35,8 @@ export interface PlanLesson {
   /** That learned from these runs, and whose candidates their places are. */
   readonly ranker: Ranker;
   readonly runs: readonly PlannedRun[];
-  /** Words of each candidate's parameters, by place. */
-  readonly inputs: readonly (readonly string[])[];
+  /** Of each candidate, by place. */
+  readonly words: readonly ToolWords[];
   readonly seed: number;
   readonly weights?: SearchWeights;
   /** Stands in for the ranker's logits of a run whose like is hidden, where these are known already. */
@@ -64,7 +64,7 @@ export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | nul
   const random = createRandom(seed);
   const { candidates } = ranker;
   const history = new PlanHistory(runs, candidates.size, candidates.vectors.columns);
-  const texts = createEdgeTexts(candidates, lesson.inputs);
+  const texts = createEdgeTexts(candidates, lesson.words);
   const hidden = runs.length < DEFAULTS.manyRuns ? 0 : DEFAULTS.hidden;
   const cases = yield* casesOf(lesson, random);
   // Made anew whenever asked for: kept for all cases they would fill the memory.

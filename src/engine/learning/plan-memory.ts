@@ -3,7 +3,12 @@ import { Candidates, type IntentForms } from '../../core/learning/candidates.ts'
 import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
 import type { Ranker } from '../../core/learning/ranker.ts';
 import { copyNearestRun } from '../../core/planning/copy-run.ts';
-import { createEdgeTexts, type EdgeTexts, parameterWords } from '../../core/planning/edge-features.ts';
+import {
+  createEdgeTexts,
+  type EdgeTexts,
+  type ToolWords,
+  toolWordsOf,
+} from '../../core/planning/edge-features.ts';
 import { learnPlans } from '../../core/planning/learn-plans.ts';
 import { PlanHistory } from '../../core/planning/plan-history.ts';
 import { type DraftedPlan, PlanModel, type PlanNets } from '../../core/planning/plan-model.ts';
@@ -79,13 +84,14 @@ export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: Plan
     if (last?.of[0] === known && last.of[1] === past) return last.recalled;
     const planned = past.flatMap((run) => plannedRun(run, known, graph()) ?? []);
     const history = new PlanHistory(planned, known.size, known.vectors.columns);
-    const texts = last?.of[0] === known ? last.recalled.texts : createEdgeTexts(known, inputsOf(known));
+    const texts = last?.of[0] === known ? last.recalled.texts : createEdgeTexts(known, wordsOf(known));
     last = { of: [known, past], recalled: { candidates: known, texts, history, trustIn: trustOf(past) } };
     return last.recalled;
   }
 
-  function inputsOf({ ids }: Candidates): string[][] {
-    return ids.map((id) => parameterWords(catalogue().get(id as ToolId)?.tool.inputSchema));
+  function wordsOf({ ids }: Candidates): ToolWords[] {
+    const nothing = { name: '', inputSchema: {} };
+    return ids.map((id) => toolWordsOf(catalogue().get(id as ToolId)?.tool ?? nothing));
   }
 
   async function learn(model: Ranker, signal?: AbortSignal): Promise<void> {
@@ -93,7 +99,7 @@ export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: Plan
     const steps = learnPlans({
       ranker: model,
       runs: history.runs,
-      inputs: texts.inputs,
+      words: texts.words,
       seed: DEFAULTS.seed,
     });
     let until = clock.monotonic() + DEFAULTS.slice;
