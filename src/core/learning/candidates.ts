@@ -49,8 +49,11 @@ export class Candidates {
   readonly vectors: Matrix;
   /** The words of each one's name. */
   readonly names: readonly (readonly string[])[];
+  /** By word of a name: whose it is, as often as it comes in there. */
+  readonly placesByWord: ReadonlyMap<string, readonly number[]>;
   /** The number of each one's server, from 0. */
   readonly servers: Int32Array;
+  readonly serverCount: number;
   readonly #shelves: readonly Shelf[];
   readonly #places: ReadonlyMap<string, number>;
 
@@ -65,7 +68,9 @@ export class Candidates {
       dimension,
     );
     this.names = entries.map(({ name }) => words(name));
+    this.placesByWord = placesByWord(this.names);
     this.servers = numbered(entries.map(({ server }) => server));
+    this.serverCount = new Set(this.servers).size;
     this.#shelves = [tools, capabilities]
       .filter(({ length }) => length > 0)
       .map((list) => shelfOf(list, dimension));
@@ -127,8 +132,16 @@ function scoresOn(shelf: Shelf, query: IntentForms, weights?: SearchWeights): Te
 }
 
 function joined(parts: readonly TextScores[]): TextScores {
-  const concatenated = (of: (scores: TextScores) => Float64Array) =>
-    Float64Array.from(parts.flatMap((scores) => [...of(scores)]));
+  const size = parts.reduce((sum, { fused }) => sum + fused.length, 0);
+  const concatenated = (of: (scores: TextScores) => Float64Array) => {
+    const all = new Float64Array(size);
+    let first = 0;
+    for (const scores of parts) {
+      all.set(of(scores), first);
+      first += of(scores).length;
+    }
+    return all;
+  };
   const named = new Map<number, number>();
   let first = 0;
   for (const scores of parts) {
@@ -142,6 +155,18 @@ function joined(parts: readonly TextScores[]): TextScores {
     fused: concatenated(({ fused }) => fused),
     named,
   };
+}
+
+function placesByWord(names: readonly (readonly string[])[]): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  for (const [place, name] of names.entries()) {
+    for (const word of name) {
+      const known = places.get(word);
+      if (known) known.push(place);
+      else places.set(word, [place]);
+    }
+  }
+  return places;
 }
 
 /** Equal names get equal numbers. */

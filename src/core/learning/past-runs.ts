@@ -1,6 +1,7 @@
 import { dot } from '../numeric/dot.ts';
 import { rowOf } from '../numeric/matrices.ts';
 import { RowMatrix } from '../numeric/row-matrix.ts';
+import { StripMatrix } from '../numeric/strip-matrix.ts';
 import { type Bm25Index, createBm25 } from '../retrieval/bm25.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 
@@ -31,13 +32,13 @@ export class PastRuns {
   readonly #weights: number[] = [];
   readonly #prototypes: Prototype[] = [];
   readonly #intents: RowMatrix;
-  readonly #clauses: RowMatrix;
+  readonly #clauses: StripMatrix;
   #lexical: Bm25Index = createBm25([]);
 
   constructor(runs: readonly PastRun[], candidates: Candidates) {
     this.#candidates = candidates;
     this.#intents = new RowMatrix(candidates.vectors.columns);
-    this.#clauses = new RowMatrix(candidates.vectors.columns);
+    this.#clauses = new StripMatrix(candidates.vectors.columns);
     for (const run of runs) this.add(run);
   }
 
@@ -96,12 +97,7 @@ export class PastRuns {
 
   /** For each prototype the cosine of the clause that is nearest to it. */
   nearestClause(clauses: readonly Float32Array[]): Float32Array {
-    const best = this.#clauses.dots(clauses[0]!);
-    for (const clause of clauses.slice(1)) {
-      const cosines = this.#clauses.dots(clause);
-      for (let i = 0; i < best.length; i++) if (cosines[i]! > best[i]!) best[i] = cosines[i]!;
-    }
-    return best;
+    return this.#clauses.greatestDots(clauses);
   }
 }
 

@@ -1,3 +1,4 @@
+import { TopK } from '../numeric/top-k.ts';
 import { nearestVotes, type PastUses, similarityToUsers } from '../retrieval/past-intents.ts';
 import type { TextScores } from '../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
@@ -12,6 +13,8 @@ const DEFAULTS = {
   leastServer: 0.02,
   /** How sharply co-use trusts what the text says. */
   coUse: 2.5,
+  /** Past intents whose mean similarity tells how well the query's kind is known. */
+  nearIntents: 5,
 };
 
 /**
@@ -54,6 +57,7 @@ export const SITUATION = [
 export const WIDTH = FEATURES.length + SITUATION.length;
 
 export type Feature = (typeof FEATURES)[number];
+type Situation = (typeof SITUATION)[number];
 
 /** [candidates x WIDTH], row-major. Runs that are hidden say nothing. */
 export function rankFeatures(
@@ -109,34 +113,42 @@ function clauseUsers(
 ): Float64Array {
   const best = new Float64Array(size);
   const cosines = past.nearestClause(clauses);
-  for (const [i, { run, uses }] of past.prototypes.entries()) {
+  const { prototypes } = past;
+  for (let i = 0; i < prototypes.length; i++) {
+    const { run, uses } = prototypes[i]!;
     if (isHidden?.(run)) continue;
-    for (const place of uses) best[place] = Math.max(best[place]!, cosines[i]!);
+    for (const place of uses) if (cosines[i]! > best[place]!) best[place] = cosines[i]!;
   }
   return best;
 }
 
 /** The share of a name's words that the query holds. */
-function namesIn(words: readonly string[], { names }: Candidates): Float64Array {
-  const said = new Set(words);
-  return Float64Array.from(names, (name) =>
-    name.length === 0 ? 0 : name.filter((word) => said.has(word)).length / name.length,
-  );
-}
-
-function bestOfServer({ servers }: Candidates, values: Float64Array): Float64Array {
-  const best = new Map<number, number>();
-  for (const [i, server] of servers.entries()) {
-    best.set(server, Math.max(best.get(server) ?? Number.NEGATIVE_INFINITY, values[i]!));
+function namesIn(words: readonly string[], { size, names, placesByWord }: Candidates): Float64Array {
+  const said = new Float64Array(size);
+  for (const word of new Set(words)) {
+    for (const place of placesByWord.get(word) ?? []) said[place]!++;
   }
-  return Float64Array.from(servers, (server) => best.get(server)!);
+  return said.map((count, i) => (count === 0 ? 0 : count / names[i]!.length));
 }
 
-function shareOfServer({ servers }: Candidates, votes: Float64Array): Float64Array {
-  const sums = new Map<number, number>();
-  for (const [i, server] of servers.entries()) sums.set(server, (sums.get(server) ?? 0) + votes[i]!);
-  const total = votes.reduce((sum, vote) => sum + vote, 0) || 1;
-  return Float64Array.from(servers, (server) => Math.log(DEFAULTS.leastServer + sums.get(server)! / total));
+function bestOfServer({ servers, serverCount }: Candidates, values: Float64Array): Float64Array {
+  const best = new Float64Array(serverCount).fill(Number.NEGATIVE_INFINITY);
+  for (let i = 0; i < values.length; i++) {
+    const server = servers[i]!;
+    if (values[i]! > best[server]!) best[server] = values[i]!;
+  }
+  return values.map((_, i) => best[servers[i]!]!);
+}
+
+function shareOfServer({ servers, serverCount }: Candidates, votes: Float64Array): Float64Array {
+  const sums = new Float64Array(serverCount);
+  let total = 0;
+  for (let i = 0; i < votes.length; i++) {
+    sums[servers[i]!]! += votes[i]!;
+    total += votes[i]!;
+  }
+  const shares = sums.map((sum) => Math.log(DEFAULTS.leastServer + sum / (total || 1)));
+  return votes.map((_, i) => shares[servers[i]!]!);
 }
 
 /** log of the share of past runs that used a candidate, each weighted by softmax(temperature x cosine). */
@@ -194,10 +206,10 @@ function writeStandardised(values: Float64Array, rows: Float32Array, column: num
 
 function momentsOf(values: Float64Array): { mean: number; deviation: number } {
   let sum = 0;
-  for (const value of values) sum += value;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
   const mean = sum / values.length;
   let squares = 0;
-  for (const value of values) squares += (value - mean) ** 2;
+  for (let i = 0; i < values.length; i++) squares += (values[i]! - mean) ** 2;
   const deviation = Math.sqrt(squares / values.length);
   // Rounding alone makes no difference between candidates.
   return { mean, deviation: deviation > 1e-12 * Math.max(1, Math.abs(mean)) ? deviation : 0 };
@@ -211,28 +223,31 @@ function writeSituation(
   { uses, isHidden }: PastUses,
   rows: Float32Array,
 ): void {
-  const near = cosines.filter((_, i) => !isHidden?.(i)).sort((a, b) => b - a);
-  const nearest = near.subarray(0, 5);
-  const top = (values: Float64Array) => {
-    const { mean, deviation } = momentsOf(values);
-    return deviation === 0
-      ? 0
-      : (values.reduce((best, v) => Math.max(best, v), -Infinity) - mean) / deviation;
-  };
-  const common = {
-    nearest_intent: 2 * (near[0] ?? 0) - 1,
-    near_intents: 2 * (nearest.reduce((sum, cosine) => sum + cosine, 0) / (nearest.length || 1)) - 1,
-    runs: Math.log1p(uses.length === 0 ? 0 : near.length) / 7,
-    best_whole: (top(columns.whole) - 3) / 2,
-    best_lexical: (top(columns.lexical) - 5) / 4,
-  };
-  for (let i = 0; i < counts.length; i++) {
-    const row = {
-      ...common,
-      nearest_user: 2 * columns.nearest_user[i]! - 1,
-      is_used: counts[i]! > 0 ? 1 : 0,
-      clause: 2 * columns.clause[i]! - 1,
-    };
-    for (const [k, name] of SITUATION.entries()) rows[i * WIDTH + FEATURES.length + k] = row[name];
+  const nearest = new TopK(DEFAULTS.nearIntents);
+  let runs = 0;
+  for (let i = 0; i < uses.length; i++) {
+    if (isHidden?.(i)) continue;
+    nearest.offer(i, cosines[i]!);
+    runs++;
   }
+  const near = nearest.sorted().map(({ score }) => score);
+  const meanNear = near.reduce((sum, cosine) => sum + cosine, 0) / (near.length || 1);
+  const [bestWhole, bestLexical] = [standardScoreOfBest(columns.whole), standardScoreOfBest(columns.lexical)];
+  const write = (name: Situation, value: (place: number) => number) => {
+    const column = FEATURES.length + SITUATION.indexOf(name);
+    for (let i = 0; i < counts.length; i++) rows[i * WIDTH + column] = value(i);
+  };
+  write('nearest_user', (i) => 2 * columns.nearest_user[i]! - 1);
+  write('is_used', (i) => (counts[i]! > 0 ? 1 : 0));
+  write('nearest_intent', () => 2 * (near[0] ?? 0) - 1);
+  write('near_intents', () => 2 * meanNear - 1);
+  write('runs', () => Math.log1p(runs) / 7);
+  write('best_whole', () => (bestWhole - 3) / 2);
+  write('best_lexical', () => (bestLexical - 5) / 4);
+  write('clause', (i) => 2 * columns.clause[i]! - 1);
+}
+
+function standardScoreOfBest(values: Float64Array): number {
+  const { mean, deviation } = momentsOf(values);
+  return deviation === 0 ? 0 : (values.reduce((best, value) => Math.max(best, value)) - mean) / deviation;
 }

@@ -65,7 +65,7 @@ export interface KernelExports {
 }
 
 /** Columns per strip of a packed matrix. */
-const STRIP = 8;
+export const STRIP = 8;
 
 /** One instance of the module: its kernels, and an arena over all memory behind its own buffers. */
 export class Kernels {

@@ -25,11 +25,14 @@ export interface Bm25Index {
 
 export function createBm25(documents: readonly (readonly string[])[], options = DEFAULTS): Bm25Index {
   const postings = postingsOf(documents, options);
-  const known = (query: readonly string[]) =>
-    [...new Set(query)].flatMap((word) => {
+  const known = (query: readonly string[]) => {
+    const found: Posting[] = [];
+    for (const word of new Set(query)) {
       const posting = postings.get(word);
-      return posting ? [posting] : [];
-    });
+      if (posting) found.push(posting);
+    }
+    return found;
+  };
   return {
     size: documents.length,
     scores(query) {

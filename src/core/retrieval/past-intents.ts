@@ -48,12 +48,12 @@ export function similarityToUsers(similarities: ArrayLike<number>, past: PastUse
   const greatest = new Float64Array(size);
   const mean = new Float64Array(size);
   const count = new Float64Array(size);
-  for (const [i, candidates] of uses.entries()) {
+  for (let i = 0; i < uses.length; i++) {
     if (isHidden?.(i)) continue;
-    for (const candidate of candidates) {
-      greatest[candidate] =
-        count[candidate] === 0 ? similarities[i]! : Math.max(greatest[candidate]!, similarities[i]!);
-      mean[candidate]! += similarities[i]!;
+    const similarity = similarities[i]!;
+    for (const candidate of uses[i]!) {
+      if (count[candidate] === 0 || similarity > greatest[candidate]!) greatest[candidate] = similarity;
+      mean[candidate]! += similarity;
       count[candidate]!++;
     }
   }
