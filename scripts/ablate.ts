@@ -32,7 +32,6 @@ const SEED = 1;
 
 /** Which runs teach, and how many tasks are ranked: as many as take minutes, not hours. */
 const SETS: readonly { name: string; protocol: Protocol; runs: number; tasks: number }[] = [
-  { name: 'livemcp', protocol: 'cv5', runs: 100, tasks: 100 },
   { name: 'mcpbench', protocol: 'cv5', runs: 100, tasks: 100 },
   { name: 'ultratool', protocol: 'disjoint', runs: 150, tasks: 250 },
   { name: 'toollink', protocol: 'disjoint', runs: 150, tasks: 150 },

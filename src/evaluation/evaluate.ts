@@ -17,7 +17,7 @@ import { rankNextByModel } from './next-by-model.ts';
 import { nextCases } from './next-steps.ts';
 import { planFigures } from './plan-quality.ts';
 import { rankByLogistic } from './rank-by-logistic.ts';
-import { driven, formsOf, openSchool, type School } from './rank-by-model.ts';
+import { driven, openSchool, type School } from './rank-by-model.ts';
 import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';
 
 const DEFAULTS = {
@@ -79,13 +79,12 @@ export async function evaluate(
 type Alike = (task: Task) => string;
 
 async function measureRanking(
-  { bench, rankerOf, options: { alike, weights, seed } }: School,
+  { bench, logitsFor, options: { alike, weights, seed } }: School,
   folds: readonly Fold[],
 ): Promise<Record<(typeof RANKERS)[number], RankingFigures>> {
   const ranks = new Map<string, number[][]>(RANKERS.map((ranker) => [ranker, []]));
   for (const { train, test } of folds) {
     const byLogistic = rankByLogistic(bench, train, test, alike, createRandom(seed));
-    const ranker = rankerOf(train);
     for (const [i, task] of test.entries()) {
       const served = await scoreTools(bench.index, bench.book, task.intent, weights);
       const scores = {
@@ -94,7 +93,7 @@ async function measureRanking(
         hybrid: served?.fused,
         knn: byLogistic.votes[i],
         logistic: byLogistic.scores[i],
-        learned: ranker.rank(formsOf(bench, task)).logits,
+        learned: logitsFor(train, task),
       };
       for (const ranker of RANKERS)
         ranks.get(ranker)!.push(ranksOf(scores[ranker] ?? [], bench.goldOf(task)));
@@ -141,7 +140,7 @@ function measureGate({ lesson, options }: School, { train }: Fold): EvaluationRe
 
 /** Search that has not learned is the same at every point; the ranker is taught by ever more runs. */
 function measureCurve(
-  { bench, rankerOf, options: { seed } }: School,
+  { bench, logitsFor, options: { seed } }: School,
   folds: readonly Fold[],
   { semantic, hybrid }: { readonly semantic: RankingFigures; readonly hybrid: RankingFigures },
   onProgress: EvaluationOptions['onProgress'],
@@ -157,8 +156,7 @@ function measureCurve(
           : createRandom(seed)
               .shuffle([...train])
               .slice(0, size);
-      const ranker = rankerOf(seen);
-      return test.map((task) => ranksOf(ranker.rank(formsOf(bench, task)).logits, bench.goldOf(task)));
+      return test.map((task) => ranksOf(logitsFor(seen, task), bench.goldOf(task)));
     });
     return {
       traces: size,

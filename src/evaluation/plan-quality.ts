@@ -50,7 +50,7 @@ function planScores(school: School, { train, test }: Fold): PlanScore[] | null {
     .filter(({ isParallel }) => !isParallel)
     .map((task) => {
       const forms = formsOf(bench, task);
-      return scoreOf(bench, task, model.draft(forms, ranker.rank(forms).logits));
+      return scoreOf(bench, task, model.draft(forms, school.logitsFor(train, task)));
     });
 }
 

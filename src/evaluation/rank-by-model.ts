@@ -3,7 +3,7 @@ import type { RankModelOptions } from '../core/learning/create-rank-model.ts';
 import { type LearnableRun, type Lesson, learnRanker } from '../core/learning/learn-ranker.ts';
 import type { Ranker } from '../core/learning/ranker.ts';
 import type { TrainingOptions } from '../core/learning/train-ranker.ts';
-import { rowOf } from '../core/numeric/matrices.ts';
+import { type Floats, rowOf } from '../core/numeric/matrices.ts';
 import { clauses } from '../core/retrieval/clauses.ts';
 import type { SearchWeights } from '../core/retrieval/search-weights.ts';
 import { toolWords } from '../core/retrieval/tool-words.ts';
@@ -56,6 +56,8 @@ export interface School {
   /** What learned from these runs. */
   rankerOf(train: readonly Task[]): Ranker;
   lesson(train: readonly Task[]): Lesson;
+  /** Of every tool for a task, by what learned from these runs. */
+  logitsFor(train: readonly Task[], task: Task): Floats;
 }
 
 export function openSchool(bench: Workbench, options: TeachingOptions): School {
@@ -70,15 +72,25 @@ export function openSchool(bench: Workbench, options: TeachingOptions): School {
     ...(options.model && { model: options.model }),
     ...(options.training && { training: options.training }),
   });
+  const rankerOf = (train: readonly Task[]): Ranker => {
+    const known = taught.get(train) ?? driven(learnRanker(lesson(train))).ranker;
+    taught.set(train, known);
+    return known;
+  };
+  const ranked = new WeakMap<Ranker, Map<Task, Floats>>();
   return {
     bench,
     candidates,
     options,
     lesson,
-    rankerOf(train) {
-      const known = taught.get(train) ?? driven(learnRanker(lesson(train))).ranker;
-      taught.set(train, known);
-      return known;
+    rankerOf,
+    logitsFor(train, task) {
+      const ranker = rankerOf(train);
+      const known = ranked.get(ranker) ?? new Map<Task, Floats>();
+      ranked.set(ranker, known);
+      const logits = known.get(task) ?? ranker.rank(formsOf(bench, task)).logits;
+      known.set(task, logits);
+      return logits;
     },
   };
 }

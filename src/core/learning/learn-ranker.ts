@@ -22,6 +22,10 @@ const DEFAULTS = {
   leastRuns: 10,
   /** Runs that speak for search: with n runs, n / (n + doubt) of what was learned counts. */
   doubt: 10,
+  /** Steps at the most of the training that is only judged. */
+  judgingSteps: 400,
+  /** Share of the learning rate that the heads have. */
+  pace: { slowest: 1 / 30, fastest: 0.1, runsToFastest: 500 },
 };
 
 /** A run to learn from. */
@@ -70,7 +74,10 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
   const { candidates, multiplier, seed, weights } = lesson;
   const random = createRandom(seed);
   const past = rememberRuns(candidates, lesson.runs);
-  const model = createRankModel(multiplier, candidates.vectors.columns, random, lesson.model);
+  const model = createRankModel(multiplier, candidates.vectors.columns, random, {
+    ...lesson.model,
+    bilinear: { pace: headsPace(past.runs.length), ...lesson.model?.bilinear },
+  });
   const examples = yield* examplesFrom(lesson, past, model.wantsPast, random);
   const isTaught = examples.length >= DEFAULTS.leastRuns;
   const losses: number[] = [];
@@ -95,7 +102,8 @@ export function* judgeLearning(lesson: Lesson): Generator<LearningProgress, Gate
   const { runs, candidates } = lesson;
   const count = Math.min(DEFAULTS.mostHeldBack, Math.floor(runs.length * DEFAULTS.heldBack));
   const older = runs.slice(0, runs.length - count);
-  const { ranker } = yield* learnRanker({ ...lesson, runs: older });
+  const training = { ...lesson.training, mostSteps: DEFAULTS.judgingSteps };
+  const { ranker } = yield* learnRanker({ ...lesson, runs: older, training });
   const learned: number[] = [];
   const hybrid: number[] = [];
   for (const [i, run] of runs.slice(runs.length - count).entries()) {
@@ -123,6 +131,12 @@ export function rememberRuns(candidates: Candidates, runs: readonly LearnableRun
   });
   past.weigh(weights);
   return past;
+}
+
+/** Few runs teach the heads by heart what should be understood; with many they may go faster. */
+function headsPace(runs: number): number {
+  const { slowest, fastest, runsToFastest } = DEFAULTS.pace;
+  return Math.min(fastest, Math.max(slowest, (fastest * runs) / runsToFastest));
 }
 
 /** With what it used as places; null where none of it is known. */

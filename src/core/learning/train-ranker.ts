@@ -16,9 +16,11 @@ const DEFAULTS = {
   batch: 64,
   /** Pull toward where the dense part started. */
   decay: 0.01,
-  /** Steps: two for each example, within these. */
+  /** Steps: two for each example, within these; with thousands of examples, so many for each. */
   leastSteps: 60,
-  mostSteps: 400,
+  usualSteps: 400,
+  perExample: 0.4,
+  mostSteps: 1500,
 };
 
 /** A query whose right answers are known. */
@@ -52,6 +54,7 @@ export interface TrainingOptions {
   /** The same seed gives the same parameters. */
   readonly seed: number;
   readonly steps?: number;
+  readonly mostSteps?: number;
   readonly rate?: number;
   readonly batch?: number;
   readonly decay?: number;
@@ -74,7 +77,7 @@ export function* trainRanker(
   examples: readonly TrainingExample[],
   { seed, rate = DEFAULTS.rate, decay = DEFAULTS.decay, alpha = 0, ...options }: TrainingOptions,
 ): Generator<TrainingStep, void> {
-  const steps = options.steps ?? stepsFor(examples.length);
+  const steps = options.steps ?? Math.min(options.mostSteps ?? DEFAULTS.mostSteps, stepsFor(examples.length));
   const size = Math.min(options.batch ?? DEFAULTS.batch, examples.length);
   const random = createRandom(seed);
   const draw =
@@ -122,8 +125,10 @@ function drawByLoss(
   };
 }
 
-export function stepsFor(examples: number): number {
-  return Math.min(DEFAULTS.mostSteps, Math.max(DEFAULTS.leastSteps, 2 * examples));
+function stepsFor(examples: number): number {
+  const { leastSteps, usualSteps, perExample } = DEFAULTS;
+  const few = Math.min(usualSteps, Math.max(leastSteps, 2 * examples));
+  return Math.max(few, Math.round(perExample * examples));
 }
 
 /**
