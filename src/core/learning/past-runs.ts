@@ -13,12 +13,6 @@ export interface PastRun extends IntentForms {
   readonly key: string;
 }
 
-/** The clause of a past intent that was nearest to the tools it was used for. */
-interface Prototype {
-  readonly run: number;
-  readonly uses: readonly number[];
-}
-
 const DEFAULTS = {
   /** Growth after which the words of the intents are counted anew; until then the newest share none. */
   growth: 1.1,
@@ -30,9 +24,13 @@ export class PastRuns {
   readonly #runs: PastRun[] = [];
   readonly #uses: (readonly number[])[] = [];
   readonly #weights: number[] = [];
-  readonly #prototypes: Prototype[] = [];
+  /** Of each run the clauses that were nearest to something it used. */
   readonly #intents: RowMatrix;
   readonly #clauses: StripMatrix;
+  /** One entry for each use, lists apart: they are read from end to end for every query, after much else. */
+  readonly #usedPlaces: number[] = [];
+  readonly #usedByRuns: number[] = [];
+  readonly #usedForClauses: number[] = [];
   #lexical: Bm25Index = createBm25([]);
 
   constructor(runs: readonly PastRun[], candidates: Candidates) {
@@ -44,8 +42,12 @@ export class PastRuns {
 
   add(run: PastRun, weight = 1): void {
     for (const [clause, uses] of usesByClause(run, this.#candidates)) {
+      for (const place of uses) {
+        this.#usedPlaces.push(place);
+        this.#usedByRuns.push(this.#runs.length);
+        this.#usedForClauses.push(this.#clauses.rows);
+      }
       this.#clauses.push(run.clauses[clause]!);
-      this.#prototypes.push({ run: this.#runs.length, uses });
     }
     this.#intents.push(run.intent);
     this.#runs.push(run);
@@ -59,10 +61,6 @@ export class PastRuns {
 
   get uses(): readonly (readonly number[])[] {
     return this.#uses;
-  }
-
-  get prototypes(): readonly Prototype[] {
-    return this.#prototypes;
   }
 
   /** How far each is believed, in [0, 1]: all alike until somebody weighs them. */
@@ -95,9 +93,20 @@ export class PastRuns {
     return scores.map((score) => score / most);
   }
 
-  /** For each prototype the cosine of the clause that is nearest to it. */
-  nearestClause(clauses: readonly Float32Array[]): Float32Array {
-    return this.#clauses.greatestDots(clauses);
+  /**
+   * Per (run, candidate) the run's clause nearest to the candidate; for each candidate the greatest cosine of
+   * such a clause and one of these, 0 where there is none above.
+   */
+  clauseUsers(clauses: readonly Float32Array[], isHidden?: (run: number) => boolean): Float64Array {
+    const greatest = new Float64Array(this.#candidates.size);
+    const cosines = this.#clauses.greatestDots(clauses);
+    for (let i = 0; i < this.#usedPlaces.length; i++) {
+      if (isHidden?.(this.#usedByRuns[i]!)) continue;
+      const cosine = cosines[this.#usedForClauses[i]!]!;
+      const place = this.#usedPlaces[i]!;
+      if (cosine > greatest[place]!) greatest[place] = cosine;
+    }
+    return greatest;
   }
 }
 

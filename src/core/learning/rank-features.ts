@@ -85,7 +85,7 @@ export function rankFeatures(
     popularity: byMeaning.count.map(Math.log1p),
     clause,
     lexical_user: byWords.greatest,
-    clause_user: clauseUsers(query.clauses, past, seen),
+    clause_user: past.clauseUsers(query.clauses, isHidden),
     name: namesIn(query.words, candidates),
     server_text: bestOfServer(
       candidates,
@@ -103,23 +103,6 @@ export function rankFeatures(
   for (const [k, name] of FEATURES.entries()) writeStandardised(columns[name], rows, k);
   writeSituation(columns, byMeaning.count, cosines, seen, rows);
   return rows;
-}
-
-/** Per (run, tool) the run's clause nearest to the tool; the greatest cosine of it and a clause of the query. */
-function clauseUsers(
-  clauses: readonly Float32Array[],
-  past: PastRuns,
-  { size, isHidden }: PastUses,
-): Float64Array {
-  const best = new Float64Array(size);
-  const cosines = past.nearestClause(clauses);
-  const { prototypes } = past;
-  for (let i = 0; i < prototypes.length; i++) {
-    const { run, uses } = prototypes[i]!;
-    if (isHidden?.(run)) continue;
-    for (const place of uses) if (cosines[i]! > best[place]!) best[place] = cosines[i]!;
-  }
-  return best;
 }
 
 /** The share of a name's words that the query holds. */
