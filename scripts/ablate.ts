@@ -50,6 +50,7 @@ const VARIANTS: Readonly<Record<string, Variant | ((set: string) => Variant)>> =
   'hidden 64': { model: { fusion: { hidden: 64 } } },
   'hidden 128': { model: { fusion: { hidden: 128 } } },
   'hidden 256': { model: { fusion: { hidden: 256 } } },
+  'early stopping': { training: { patience: 3 } },
   'no dropout': { model: { fusion: { dropout: 0 } } },
   'replay alpha .3': { training: { alpha: 0.3 } },
   'replay alpha .6': { training: { alpha: 0.6 } },

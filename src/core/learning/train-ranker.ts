@@ -2,6 +2,7 @@ import { createRandom, type Random } from '../numeric/random.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
 import { Adam } from './adam.ts';
 import type { Candidates } from './candidates.ts';
+import { EarlyStopping } from './early-stopping.ts';
 import { listwiseLoss } from './listwise-loss.ts';
 import { pastForTerms } from './past-for-terms.ts';
 import type { PastRun, PastRuns } from './past-runs.ts';
@@ -21,6 +22,8 @@ const DEFAULTS = {
   usualSteps: 400,
   perExample: 0.4,
   mostSteps: 1500,
+  /** Share of the examples that early stopping looks at. */
+  aside: 0.1,
 };
 
 /** A query whose right answers are known. */
@@ -60,6 +63,8 @@ export interface TrainingOptions {
   readonly decay?: number;
   /** How far an example's loss decides how often it is seen (prioritized replay); 0: not at all. */
   readonly alpha?: number;
+  /** Looks without a better loss on a tenth of the examples, which is then kept from learning; absent: no looks. */
+  readonly patience?: number;
 }
 
 /** What one step did. */
@@ -74,9 +79,15 @@ export interface TrainingStep {
 export function* trainRanker(
   model: RankModel,
   candidates: RankBatch['candidates'],
-  examples: readonly TrainingExample[],
-  { seed, rate = DEFAULTS.rate, decay = DEFAULTS.decay, alpha = 0, ...options }: TrainingOptions,
+  all: readonly TrainingExample[],
+  options: TrainingOptions,
 ): Generator<TrainingStep, void> {
+  const { seed, rate = DEFAULTS.rate, decay = DEFAULTS.decay, alpha = 0, patience } = options;
+  const aside = patience === undefined ? 0 : Math.floor(all.length * DEFAULTS.aside);
+  const examples = all.slice(aside);
+  const stopping = new EarlyStopping(model.parameters, patience ?? 0, () =>
+    lossOf(model, candidates, all.slice(0, aside)),
+  );
   const steps = options.steps ?? Math.min(options.mostSteps ?? DEFAULTS.mostSteps, stepsFor(examples.length));
   const size = Math.min(options.batch ?? DEFAULTS.batch, examples.length);
   const random = createRandom(seed);
@@ -89,7 +100,20 @@ export function* trainRanker(
     learned?.(losses);
     adam.step(rate * paceAt(step - 1, steps));
     yield { step, steps, loss };
+    if (aside > 0 && stopping.isOver(step)) break;
   }
+  stopping.restore();
+}
+
+function lossOf(
+  model: RankModel,
+  candidates: RankBatch['candidates'],
+  examples: readonly TrainingExample[],
+): number {
+  const losses = model
+    .forward({ candidates, examples })
+    .map((logits, i) => listwiseLoss(logits, examples[i]!.right, 1, logits.slice()));
+  return losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
 }
 
 interface Draw {
