@@ -63,7 +63,9 @@ function bestClause(clauses: readonly ArrayLike<number>[], size: number): Float6
   const best = new Float64Array(size).fill(clauses.length === 0 ? 0 : Number.NEGATIVE_INFINITY);
   for (const cosines of clauses) {
     const full = withoutGaps(cosines);
-    const mean = full.reduce((sum, cosine) => sum + cosine, 0) / size;
+    let sum = 0;
+    for (let i = 0; i < size; i++) sum += full[i]!;
+    const mean = sum / size;
     for (let i = 0; i < size; i++) best[i] = Math.max(best[i]!, full[i]! - mean);
   }
   return best;
@@ -71,7 +73,7 @@ function bestClause(clauses: readonly ArrayLike<number>[], size: number): Float6
 
 /** A tool without a vector is taken to be as like the query as tools are on average. */
 function withoutGaps(cosines: ArrayLike<number>): Float64Array {
-  const full = Float64Array.from(cosines);
+  const full = new Float64Array(cosines);
   let sum = 0;
   let gaps = 0;
   for (const cosine of full) {
