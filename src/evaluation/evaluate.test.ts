@@ -29,7 +29,7 @@ describe('on a small data set', () => {
     household = await read();
   });
 
-  test('[EVAL-1] the report has every part; what is not built is null', async () => {
+  test('[EVAL-1] the report has every part; what was not asked for is null', async () => {
     const report = await evaluate(household, OPTIONS, PORTS);
     expect(report).toMatchObject({
       dataset: 'household',
@@ -39,7 +39,11 @@ describe('on a small data set', () => {
       tools: 28,
       embedding: 'words/256',
       plan: { node_f1: expect.any(Number), edge_f1: expect.any(Number), exact: expect.any(Number) },
-      gate: null,
+      gate: {
+        open: expect.any(Boolean),
+        gain: expect.any(Number),
+        ci95: [expect.any(Number), expect.any(Number)],
+      },
       curve: null,
     });
     expect(Object.keys(report.ranking)).toEqual([
@@ -109,9 +113,12 @@ describe('on a small data set', () => {
       expect(point).toMatchObject({
         semantic_mrr: ranking.semantic!.mrr,
         hybrid_mrr: ranking.hybrid!.mrr,
-        learned_mrr: null,
       });
     }
+    const [first, ...later] = curve!.map(({ learned_mrr }) => learned_mrr!);
+    expect(first).toBe(ranking.hybrid!.mrr);
+    expect(Math.min(...later)).toBeGreaterThan(first!);
+    expect(later.at(-1)).toBe(ranking.learned!.mrr);
   });
 
   test('[EVAL-10] distractors are ranked with the rest and never right', async () => {
