@@ -21,7 +21,7 @@ const DEFAULTS = {
   /** Runs below which nothing is trained: search serves, unchanged. */
   leastRuns: 10,
   /** Runs that speak for search: with n runs, n / (n + doubt) of what was learned counts. */
-  doubt: 10,
+  doubt: 5,
   /** Steps at the most of the training that is only judged. */
   judgingSteps: 400,
   /** Share of the learning rate that the heads have. */
