@@ -1,7 +1,7 @@
 /**
  * What each part of the ranker is worth, beside the one that serves:
  *
- *   npm run ablate -- --data DIR [--cache DIR] [--only NAME,...] [--write]
+ *   npm run ablate -- --data DIR [--cache DIR] [--sets NAME,...] [--only VARIANT,...] [--write]
  *
  * DIR holds one folder per data set. Every variant is trained on the same runs as the ranker that serves and
  * ranks the same tasks; printed is the mean difference of nDCG@10 with its 95 % interval (paired bootstrap).
@@ -83,6 +83,7 @@ const { values } = parseArgs({
   options: {
     data: { type: 'string' },
     cache: { type: 'string' },
+    sets: { type: 'string' },
     only: { type: 'string' },
     write: { type: 'boolean' },
   },
@@ -99,7 +100,8 @@ const embedder = new StoredEmbedder(
 );
 
 const columns: { title: string; cells: ReadonlyMap<string, string>; served: number }[] = [];
-for (const set of SETS) columns.push(await measure(set));
+const asked = values.sets?.split(',');
+for (const set of SETS) if (!asked || asked.includes(set.name)) columns.push(await measure(set));
 await embedder.close();
 const table = tableOf(columns);
 console.log(table);
@@ -118,8 +120,8 @@ async function measure({ name, protocol, runs, tasks }: (typeof SETS)[number]) {
       .shuffle([...test])
       .slice(0, tasks),
   }));
-  const asked = folds.flatMap(({ train, test }) => [...train, ...test]);
-  const bench = await openWorkbench({ ...data, train: asked, test: [] }, asked, {
+  const known = folds.flatMap(({ train, test }) => [...train, ...test]);
+  const bench = await openWorkbench({ ...data, train: known, test: [] }, known, {
     embedder,
     emptyIndex: () => new WasmVectorIndex(embedder.dimension),
   });
