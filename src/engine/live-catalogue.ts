@@ -57,6 +57,7 @@ export async function openLiveCatalogue(
       }
     });
   };
+  const isRead = (server: string) => catalogue.entries.some(({ tool }) => tool.server === server);
   const serverOf = (name: string): ServerSettings | undefined =>
     settings().servers.find((server) => server.name === name && !server.disabled);
 
@@ -68,7 +69,8 @@ export async function openLiveCatalogue(
       if (!server) return;
       const changed = await refreshCatalogue(ports, server);
       refreshed.add(name);
-      if (!changed) return;
+      // On a store of many, another gateway may have listed the same tools meanwhile.
+      if (!changed && isRead(name)) return;
       await reread();
       embedNew();
     })().finally(() => refreshing.delete(name));
@@ -83,6 +85,9 @@ export async function openLiveCatalogue(
 
     async fillIn() {
       const known = new Map((await store.servers.list()).map((record) => [record.name, record]));
+      if (settings().servers.some(({ name, disabled }) => !disabled && known.has(name) && !isRead(name))) {
+        await reread();
+      }
       for (const server of settings().servers) {
         if (server.disabled || known.get(server.name)?.settingsHash === settingsHash(server, crypto))
           continue;

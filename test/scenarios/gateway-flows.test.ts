@@ -125,6 +125,16 @@ describe('catalogue', () => {
     expect((await store.embeddings.list(words.model)).length).toBe(200);
   });
 
+  test('[CAT-8] gateways that start together on one store all know the tools that one of them listed', async () => {
+    const store = createMemoryStore();
+    const opening = [1, 2, 3].map(() => memoryGateway([files], { store, settle: false }));
+    for (const { gateway } of await Promise.all(opening)) {
+      await gateway.settled();
+      expect(gateway.inventory()).toBe('1 server, 3 tools: files (3)');
+      await gateway.close();
+    }
+  });
+
   test('[CAT-6] new settings take effect: servers come and go with their tools', async () => {
     const { gateway } = await memoryGateway([files, mail], { settings: settingsFor(['files']) });
     expect(gateway.inventory()).toBe('1 server, 3 tools: files (3)');
