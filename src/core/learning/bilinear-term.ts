@@ -1,5 +1,6 @@
 import { type Floats, type Matrix, type Multiplier, rowOf } from '../numeric/matrices.ts';
 import type { Random } from '../numeric/random.ts';
+import { addTo } from './projection.ts';
 import {
   createParameter,
   type Parameter,
@@ -122,8 +123,4 @@ export class BilinearTerm implements RankTerm {
   #weights({ values }: Parameter): Matrix<Floats> {
     return { rows: this.#dimension, columns: this.#rank, values };
   }
-}
-
-function addTo(sums: Floats, values: Floats): void {
-  for (let i = 0; i < sums.length; i++) sums[i]! += values[i]!;
 }

@@ -16,6 +16,7 @@ import { type PlanReasons, planReasons } from '../../core/planning/plan-reasons.
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue.ts';
 import type { FlowPorts } from '../flow-ports.ts';
+import { inSlices } from './in-slices.ts';
 import { plannedRun } from './planned-run.ts';
 import { toolEntries } from './ranked-candidates.ts';
 
@@ -23,8 +24,6 @@ const DEFAULTS = {
   /** Learned anew when there are so many runs more, and this share more. */
   growth: 20,
   share: 0.1,
-  /** How long it learns before it lets others run, in milliseconds. */
-  slice: 8,
   seed: 1,
 };
 
@@ -61,7 +60,7 @@ interface Recalled {
 }
 
 export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: PlanMemoryParts): PlanMemory {
-  const { clock, sleep, embedder } = ports;
+  const { embedder } = ports;
   let nets: PlanNets | null = null;
   let learnedFrom = 0;
   let isLearning = false;
@@ -102,17 +101,7 @@ export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: Plan
       words: texts.words,
       seed: DEFAULTS.seed,
     });
-    let until = clock.monotonic() + DEFAULTS.slice;
-    for (let step = steps.next(); ; step = steps.next()) {
-      if (step.done) {
-        nets = step.value?.nets ?? null;
-        return;
-      }
-      if (clock.monotonic() < until) continue;
-      await sleep(0);
-      signal?.throwIfAborted();
-      until = clock.monotonic() + DEFAULTS.slice;
-    }
+    nets = (await inSlices(steps, ports, signal))?.nets ?? null;
   }
 
   return {
