@@ -6,6 +6,8 @@ import { executeCode } from './execute-code.ts';
 import { executeTool } from './execute-tool.ts';
 import type { Caller, ToolRun, WorkflowAction, WorkflowResult } from './gateway.ts';
 import { callOf, endRun, pausedCode } from './paused-runs.ts';
+import { isOwn } from './people/ownership.ts';
+import { maySee } from './people/roles.ts';
 import type { Approval, WorkflowRun } from './ports.ts';
 import { toolText, toolValue } from './tool-value.ts';
 import { continueWorkflow } from './workflow/continue-workflow.ts';
@@ -22,7 +24,15 @@ export async function continueRun(
 ): Promise<WorkflowResult> {
   const { store } = scope.ports;
   const run = await store.runs.get(runId);
-  if (!run) throw new PmlError('not_found', `There is no run ${runId}`, { hint: 'See "pml runs ls".' });
+  // What one may not see is not there.
+  if (!run || (caller.who && !maySee(caller.who, run))) {
+    throw new PmlError('not_found', `There is no run ${runId}`, { hint: 'See "pml runs ls".' });
+  }
+  if (action !== 'status' && !isOwn(caller, run)) {
+    throw new PmlError('forbidden', `Run ${runId} is another user's`, {
+      hint: 'Its user or an operator may go on with it.',
+    });
+  }
   if (run.kind === 'workflow') return await continueWorkflow(scope, drives, run, action, caller);
   const approvals = await store.approvals.list({ runId });
   if (action === 'abort') return await abort(scope, run, approvals);

@@ -6,6 +6,7 @@ import type { CatalogueEntry } from './catalogue.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, ToolCall, ToolRun } from './gateway.ts';
 import { pauseRun } from './paused-runs.ts';
+import { ownershipOf } from './people/ownership.ts';
 import type { Settings } from './ports.ts';
 import { startRun } from './run.ts';
 import type { TraceQueue } from './trace-queue.ts';
@@ -34,7 +35,8 @@ export async function executeTool(
   } catch (error) {
     return { status: 'error', runId, traceId: null, error: PmlError.from(error).toShape() };
   }
-  const head = { runId, sessionId: caller.sessionId, intent: call.intent ?? null };
+  const owned = ownershipOf(scope.settings, caller);
+  const head = { runId, sessionId: caller.sessionId, intent: call.intent ?? null, ...owned };
   const run = startRun(ports, traces, head);
   const callScope = { ...scope, runId, recorder: run.recorder, parent: null, caller };
   const outcome = await callTool(callScope, entry, call);

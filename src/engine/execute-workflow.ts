@@ -16,7 +16,7 @@ export async function executeWorkflow(
 ): Promise<WorkflowResult> {
   const plan = withUsedTasks(request.plan);
   const targets = await checkPlan(scope, plan);
-  const run = await openRun(scope.ports, { ...request, plan }, caller);
+  const run = await openRun(scope, { ...request, plan }, caller);
   if (!run) return await resumeRun(scope, drives, request.runId ?? '', caller);
   const begin = { run, lease: drives.newLease(), plan, targets, isStored: false, goesOn: false };
   return await driveRun(scope, drives, begin, caller);

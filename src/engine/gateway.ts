@@ -1,6 +1,7 @@
 import type { RankingReasons } from '../core/learning/ranker.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
+import type { Principal } from '../core/vocabulary/principal.ts';
 import type { RunStatus } from '../core/vocabulary/result.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { EventLog } from './event-log.ts';
@@ -39,6 +40,8 @@ export interface Caller {
   readonly isAtTerminal?: boolean;
   /** A person's doing, by terminal or API: decides where an agent may only ask. */
   readonly isPerson?: boolean;
+  /** Whoever was let in; absent where PML itself calls. */
+  readonly who?: Principal;
 }
 
 export interface SearchQuery {

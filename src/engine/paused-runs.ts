@@ -29,6 +29,8 @@ export async function pauseRun(
     id: head.runId,
     kind: 'call',
     sessionId: head.sessionId,
+    owner: head.owner,
+    visibility: head.visibility,
     intentText: head.intent,
     plan: { tasks: [{ ...kept, id: ONLY_TASK, dependsOn: [] }], inputs: [] },
     status: 'paused',

@@ -1,11 +1,22 @@
 /** Every interface the flows need, in one place; adapters implement them, `memory/` holds their twins. */
+export { approvalSettled, keyCreated, keyRevoked } from './ports/audit-entries.ts';
 export type { Bridge, RemoteProcedures } from './ports/bridge.ts';
+export type { Change, ChangeFeed, ChangeListener, ChangeTopic } from './ports/change-feed.ts';
 export type { Clock } from './ports/clock.ts';
 export type { Crypto } from './ports/crypto.ts';
 export type { Embedder } from './ports/embedder.ts';
 export type { EventSink, GatewayEvent } from './ports/event-sink.ts';
-export type { EdgeKey, GraphStep, GraphStore, StoredGraph } from './ports/graph-store.ts';
+export type { EdgeKey, GraphPosition, GraphStep, GraphStore, StoredGraph } from './ports/graph-store.ts';
 export type { Logger, LogLevel } from './ports/logger.ts';
+export {
+  type ApiKey,
+  AUDIT_ACTIONS,
+  type AuditAction,
+  type AuditEntry,
+  type AuditQuery,
+  type AuditStore,
+  type KeyStore,
+} from './ports/people-store.ts';
 export type {
   CodeError,
   ConsoleLine,
@@ -34,6 +45,7 @@ export type {
   ServerAuth,
   ServerSettings,
   Settings,
+  SharingSettings,
 } from './ports/settings.ts';
 export type {
   Approval,
@@ -62,7 +74,9 @@ export type {
 } from './ports/store.ts';
 export { STORE_METHODS, type StoreRooms } from './ports/store-methods.ts';
 export type { TraceExporter } from './ports/trace-exporter.ts';
+export type { TraceJournal } from './ports/trace-journal.ts';
 export type { Trainer, TrainerOptions } from './ports/trainer.ts';
+export type { TrainerSeat } from './ports/trainer-seat.ts';
 export type {
   JsonObject,
   TokenStore,

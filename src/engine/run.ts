@@ -1,11 +1,12 @@
 import { deriveTrace } from '../core/tracing/derive-trace.ts';
 import { createRecorder, type Recorder } from '../core/tracing/recorder.ts';
 import type { ExecutionTrace, GuestConditions } from '../core/vocabulary/execution-trace.ts';
+import type { Ownership } from '../core/vocabulary/principal.ts';
 import { type ErrorType, isEnd, toWire } from '../core/vocabulary/trace-event.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { TraceQueue } from './trace-queue.ts';
 
-export interface RunHead {
+export interface RunHead extends Ownership {
   readonly runId: string;
   readonly sessionId: string | null;
   readonly intent: string | null;
@@ -49,7 +50,8 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
     redact,
     onEvent: (event) => events.emit({ type: 'trace_event', run_id: head.runId, event: toWire(event) }),
   });
-  events.emit({ type: 'run_started', run_id: head.runId, session_id: head.sessionId, intent: head.intent });
+  const { runId: run_id, sessionId: session_id, intent, owner, visibility } = head;
+  events.emit({ type: 'run_started', run_id, session_id, intent, owner, visibility });
 
   return {
     ...head,
@@ -83,6 +85,8 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
       id: crypto.randomUuid(),
       runId: head.runId,
       sessionId: head.sessionId,
+      owner: head.owner,
+      visibility: head.visibility,
       capabilityId: end.capabilityId ?? null,
       intentText: head.intent === null ? null : String(redact(head.intent)),
       intentEmbedding: null,

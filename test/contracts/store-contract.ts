@@ -7,6 +7,7 @@ import { conflict } from './store-conflict.ts';
 import { forgettingRules } from './store-forgetting-rules.ts';
 import { graphRules } from './store-graph-rules.ts';
 import { leaseRules } from './store-lease-rules.ts';
+import { peopleRules } from './store-people-rules.ts';
 import { runRules } from './store-run-rules.ts';
 import { traceRules } from './store-trace-rules.ts';
 
@@ -35,6 +36,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     runRules(() => store);
     leaseRules(() => store);
     forgettingRules(() => store);
+    peopleRules(() => store);
   });
 }
 
@@ -172,7 +174,7 @@ function capabilityRules(store: () => Store): void {
     expect(await store().capabilities.find(capability.aliases[0] ?? '')).toEqual(capability);
     expect(await store().capabilities.findByCodeHash(capability.codeHash)).toEqual(capability);
     expect(await store().capabilities.find('nobody')).toBeNull();
-    const renamed = { ...capability, slug: `${capability.slug}_2`, state: 'quarantined' as const };
+    const renamed = { ...capability, slug: `${capability.slug}_2`, state: 'quarantined' as const, revision: 2 };
     await store().capabilities.put(renamed);
     expect((await store().capabilities.list()).filter((c) => c.id === capability.id)).toEqual([renamed]);
     expect(await store().capabilities.remove(capability.id)).toBe(true);

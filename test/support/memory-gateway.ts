@@ -40,6 +40,7 @@ export function settingsFor(names: readonly string[], over: Partial<Settings> = 
     store: { url: null },
     http: { port: 0, host: '127.0.0.1' },
     learning: { enabled: true },
+    sharing: { traces: 'shared' },
     sandbox: {
       memoryMb: 128,
       cpuMs: 1_000,

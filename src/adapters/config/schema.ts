@@ -23,6 +23,7 @@ export const DEFAULTS = {
   embedding: { kind: 'minilm' },
   http: { port: 8080, host: '127.0.0.1' },
   learning: { enabled: true },
+  sharing: { traces: 'shared' },
   sandbox: {
     memory_mb: 128,
     cpu_ms: 10_000,
@@ -208,6 +209,15 @@ const pml = z
       })
       .prefault({})
       .describe('Learning from runs.'),
+    sharing: z
+      .strictObject({
+        traces: z
+          .enum(['private', 'shared'])
+          .default(DEFAULTS.sharing.traces)
+          .describe('Who may see what a run was about: private for its user and operators, shared for all.'),
+      })
+      .prefault({})
+      .describe('What people who share a gateway see of each other.'),
     sandbox,
     templates: text()
       .optional()

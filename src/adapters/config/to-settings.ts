@@ -32,6 +32,7 @@ export function toSettings({ mcpServers, pml }: Config, origin: Origin): Setting
     store: { url: pml.store.url ?? null },
     http: pml.http,
     learning: pml.learning,
+    sharing: pml.sharing,
     sandbox: {
       memoryMb: sandbox.memory_mb,
       cpuMs: sandbox.cpu_ms,

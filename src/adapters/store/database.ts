@@ -34,7 +34,7 @@ export interface Database {
     last_seen_at: number | null;
   };
   /** One row. */
-  graph_state: { cursor: number };
+  graph_state: { cursor: number; generation: number };
   workflow_pattern: {
     pattern_id: string;
     slug: string;
@@ -48,6 +48,7 @@ export interface Database {
     state: string;
     usage_count: number;
     success_count: number;
+    revision: number;
     created_at: Date;
     updated_at: Date;
   };
@@ -74,6 +75,8 @@ export interface Database {
     events: unknown;
     code_snippet: string | null;
     guest: unknown;
+    owner: string | null;
+    visibility: string;
   };
   episodic_events: {
     seq: Generated<number>;
@@ -98,6 +101,8 @@ export interface Database {
     /** Who drives it; null when nobody does. */
     lease_owner: string | null;
     lease_until: Date | null;
+    owner: string | null;
+    visibility: string;
   };
   workflow_task: { run_id: string; task_id: string; state: unknown };
   approval: {
@@ -113,6 +118,28 @@ export interface Database {
     settled_at: Date | null;
     settled_by: string | null;
   };
+  api_key: {
+    seq: Generated<number>;
+    id: string;
+    name: string;
+    user_name: string;
+    role: string;
+    /** SHA-256 in hex. */
+    hash: string;
+    created_at: Date;
+    created_by: string;
+    revoked_at: Date | null;
+    revoked_by: string | null;
+  };
+  audit_log: {
+    seq: Generated<number>;
+    at: Date;
+    actor: string;
+    action: string;
+    subject: string;
+    hash: string | null;
+    details: unknown;
+  };
   ranker_params: {
     seq: Generated<number>;
     id: string;
@@ -121,6 +148,8 @@ export interface Database {
     metrics: unknown;
     created_at: Date;
   };
+  /** What gateways on one store tell each other; the newest rows are kept. */
+  store_change: { seq: Generated<number>; topic: string; key: string; origin: string };
 }
 
 interface EdgeTable {

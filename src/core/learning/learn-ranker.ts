@@ -35,6 +35,8 @@ export interface LearnableRun extends IntentForms {
   readonly succeeded: boolean;
   /** Runs of one key are the same work. */
   readonly key: string;
+  /** Its words are not for others to read. */
+  readonly isPrivate?: boolean;
 }
 
 export interface Lesson {

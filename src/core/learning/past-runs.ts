@@ -11,6 +11,8 @@ export interface PastRun extends IntentForms {
   readonly uses: readonly number[];
   /** Runs of one key are the same work: none speaks for another while learning. */
   readonly key: string;
+  /** Its words are not for others to read. */
+  readonly isPrivate?: boolean;
 }
 
 const DEFAULTS = {

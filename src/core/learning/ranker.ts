@@ -46,7 +46,10 @@ export class Ranker {
   explain(query: IntentForms, { features }: Ranking, place: number): RankingReasons {
     const batch = { candidates: this.candidates, examples: [{ features, intent: query.intent }] };
     const cosines = this.past.cosines(query.intent);
-    const users = this.past.uses.flatMap((uses, run) => (uses.includes(place) ? [run] : []));
+    // A private run counts like any other, but its words are not shown.
+    const users = this.past.uses.flatMap((uses, run) =>
+      uses.includes(place) && !this.past.runs[run]!.isPrivate ? [run] : [],
+    );
     return {
       parts: this.model.terms
         .flatMap((term) => term.explain?.(batch, place) ?? [])

@@ -1,4 +1,5 @@
 import type { NodeId } from './ids.ts';
+import type { Ownership } from './principal.ts';
 import { type ErrorType, type TraceEvent, toWire } from './trace-event.ts';
 
 /** One call of a run, in order of start: `filesystem:read_file#0` is the first call of that tool. */
@@ -14,7 +15,7 @@ export interface ToolInvocation {
 }
 
 /** One run. Everything but the head fields is derived from `events`, in one place. */
-export interface ExecutionTrace {
+export interface ExecutionTrace extends Ownership {
   readonly id: string;
   readonly runId: string;
   readonly sessionId: string | null;
@@ -110,6 +111,8 @@ export function traceToWire(trace: ExecutionTrace) {
     id: trace.id,
     run_id: trace.runId,
     session_id: trace.sessionId,
+    owner: trace.owner,
+    visibility: trace.visibility,
     capability_id: trace.capabilityId,
     intent_text: trace.intentText,
     executed_at: trace.executedAt.toISOString(),

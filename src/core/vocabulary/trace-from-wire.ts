@@ -1,5 +1,6 @@
 import { type ExecutionTrace, guestFromWire } from './execution-trace.ts';
 import { capabilityNode, kindOf, type NodeId, operationId, toolId } from './ids.ts';
+import { VISIBILITIES } from './principal.ts';
 import {
   anything,
   boolean,
@@ -45,6 +46,9 @@ export function traceFromWire(wire: unknown): ToldTrace {
     id: trace.get('id', id),
     runId: trace.get('run_id', id),
     sessionId: trace.get('session_id', orNull(id)),
+    owner: trace.get('owner', orNull(id)),
+    // What does not say is as old as the word itself: all could see it.
+    visibility: trace.get('visibility', orNull(oneOf(VISIBILITIES))) ?? 'shared',
     capabilityId: trace.get('capability_id', orNull(id)),
     intentText: trace.get('intent_text', orNull(string)),
     intentEmbedding: null,

@@ -3,6 +3,7 @@ import type { OpenCall } from '../../core/tracing/recorder.ts';
 import { capabilityNode, kindOf } from '../../core/vocabulary/ids.ts';
 import type { Caller, CodeRun } from '../gateway.ts';
 import { pauseRun } from '../paused-runs.ts';
+import { ownershipOf } from '../people/ownership.ts';
 import type { Approval, ConsoleLine } from '../ports.ts';
 import { type Run, type RunEnd, startRun } from '../run.ts';
 import { type CallLog, createCallLog } from './call-log.ts';
@@ -34,14 +35,15 @@ export interface OpenCodeRun {
 }
 
 export function openCodeRun(
-  { ports, traces }: CodeScope,
+  { ports, traces, settings }: CodeScope,
   program: Program,
-  { sessionId }: Caller,
+  caller: Caller,
   standing: Standing,
 ): OpenCodeRun {
   const { source, args, capability } = program;
   const { runId, seed, startedAt } = standing;
-  const head = { runId, sessionId, intent: program.intent ?? null };
+  const { sessionId } = caller;
+  const head = { runId, sessionId, intent: program.intent ?? null, ...ownershipOf(settings, caller) };
   const run = startRun(ports, traces, head);
   const root = capability ? run.recorder.start(capabilityNode(capability.id), null, args) : null;
   const grants = createGrantBook(standing.grants);

@@ -8,7 +8,7 @@ import type { Embedder, RecalledRun } from '../ports.ts';
 /** Who tries code again to see whether it works: its runs say nothing of what people want. */
 const REPLAY_SESSION = 'replay';
 
-type Past = Pick<ExecutionTrace, 'sessionId' | 'executedPath' | 'toolInvocations' | 'success'>;
+type Past = Pick<ExecutionTrace, 'sessionId' | 'executedPath' | 'toolInvocations' | 'success' | 'visibility'>;
 
 /** An intent in all the forms that are compared. */
 export async function intentForms(embedder: Embedder, intent: string) {
@@ -31,6 +31,7 @@ export function learnableRun(run: RecalledRun): LearnableRun | null {
     uses,
     succeeded: run.success,
     key: keyOf(text),
+    isPrivate: run.visibility === 'private',
   };
 }
 
@@ -41,7 +42,8 @@ export function learnableTrace(
 ): LearnableRun | null {
   const uses = usesOf(trace);
   if (uses.length === 0 || trace.sessionId === REPLAY_SESSION) return null;
-  return { ...forms, uses, succeeded: trace.success, key: keyOf(forms.text) };
+  const isPrivate = trace.visibility === 'private';
+  return { ...forms, uses, succeeded: trace.success, key: keyOf(forms.text), isPrivate };
 }
 
 /** In other spacing or case it is the same work. */

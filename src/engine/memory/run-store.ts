@@ -1,4 +1,5 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Ownership } from '../../core/vocabulary/principal.ts';
 import type { RunLease, WorkflowRun, WorkflowRunStore } from '../ports.ts';
 
 export interface LeasedRun {
@@ -32,8 +33,9 @@ export function createMemoryRunStore(runs: Map<string, LeasedRun>): WorkflowRunS
       runs.set(run.id, { run: structuredClone({ ...run, tasks }), ...heldBy(undefined) });
     },
     get: async (id) => structuredClone(runs.get(id)?.run) ?? null,
-    list: async (limit) =>
+    list: async (limit, visibleTo) =>
       [...runs.values()]
+        .filter(({ run }) => isVisible(run, visibleTo))
         .reverse()
         .slice(0, limit)
         .map(({ run }) => structuredClone(run)),
@@ -71,6 +73,11 @@ export function createMemoryRunStore(runs: Map<string, LeasedRun>): WorkflowRunS
         .filter((held) => held.run.kind === 'workflow' && held.run.status === 'running' && isFree(held))
         .map(({ run }) => run.id),
   };
+}
+
+/** Shared, or this user's own; all when nobody is named. */
+export function isVisible({ owner, visibility }: Ownership, user: string | undefined): boolean {
+  return user === undefined || visibility === 'shared' || owner === user;
 }
 
 function conflict(id: string): PmlError {

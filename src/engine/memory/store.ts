@@ -1,18 +1,20 @@
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
-import type {
-  Approval,
-  Capability,
-  EpisodicEvent,
-  RankerParams,
-  RecalledRun,
-  ServerRecord,
-  Store,
-  ToolEmbedding,
+import {
+  type Approval,
+  approvalSettled,
+  type Capability,
+  type EpisodicEvent,
+  type RankerParams,
+  type RecalledRun,
+  type ServerRecord,
+  type Store,
+  type ToolEmbedding,
 } from '../ports.ts';
 import { createMemoryGraphStore } from './graph-store.ts';
-import { createMemoryRunStore, type LeasedRun } from './run-store.ts';
+import { createMemoryAudit, createMemoryKeys } from './people-store.ts';
+import { createMemoryRunStore, isVisible, type LeasedRun } from './run-store.ts';
 
 interface StoredTool {
   readonly accepted: ToolDefinition;
@@ -32,6 +34,7 @@ export function createMemoryStore(): Store {
   const runs = new Map<string, LeasedRun>();
   const approvals = new Map<string, Approval>();
   const params = new Map<string, RankerParams>();
+  const audit = createMemoryAudit();
   let lastSeq = 0;
 
   const inOrder = () => [...traces.values()];
@@ -136,6 +139,10 @@ export function createMemoryStore(): Store {
             throw conflict(`Capability "${other.slug}" has a name or the code of "${capability.slug}"`);
           }
         }
+        const stored = capabilities.get(capability.id);
+        if (stored && stored.revision !== capability.revision - 1) {
+          throw conflict(`Capability "${stored.slug}" was changed by another process`);
+        }
         capabilities.set(capability.id, copy(capability));
       },
       get: async (id) => copyOrNull(capabilities.get(id)),
@@ -152,13 +159,14 @@ export function createMemoryStore(): Store {
       append: async (trace) => appendTraces([trace]),
       appendAll: async (all) => appendTraces(all),
       get: async (id) => copyOrNull(traces.get(id)?.trace),
-      async list({ limit, sessionId, capabilityId, before }) {
+      async list({ limit, sessionId, capabilityId, before, visibleTo }) {
         const bound = before === undefined ? Number.POSITIVE_INFINITY : (traces.get(before)?.seq ?? 0);
         return inOrder()
           .filter(({ seq }) => seq < bound)
           .map(({ trace }) => trace)
           .filter((trace) => sessionId === undefined || trace.sessionId === sessionId)
           .filter((trace) => capabilityId === undefined || trace.capabilityId === capabilityId)
+          .filter((trace) => isVisible(trace, visibleTo))
           .reverse()
           .slice(0, limit)
           .map(copy);
@@ -197,6 +205,7 @@ export function createMemoryStore(): Store {
               executedPath: trace.executedPath,
               toolInvocations: trace.toolInvocations,
               success: trace.success,
+              visibility: trace.visibility,
             });
           });
       },
@@ -235,6 +244,7 @@ export function createMemoryStore(): Store {
         const approval = approvals.get(id);
         if (approval?.state !== 'pending') return false;
         approvals.set(id, { ...approval, state, settledBy, settledAt });
+        await audit.append(approvalSettled(approval, state, settledBy, settledAt));
         return true;
       },
       async use(id) {
@@ -264,6 +274,9 @@ export function createMemoryStore(): Store {
           .map(copy),
       remove: async (id) => params.delete(id),
     },
+
+    keys: createMemoryKeys(audit),
+    audit,
 
     async close() {},
   };

@@ -1,4 +1,5 @@
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
+import type { Visibility } from '../../core/vocabulary/principal.ts';
 import type { WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
 import type { UpstreamState } from './upstream.ts';
 
@@ -23,6 +24,8 @@ export type GatewayEvent =
       readonly run_id: string;
       readonly session_id: string | null;
       readonly intent: string | null;
+      readonly owner: string | null;
+      readonly visibility: Visibility;
     }
   | { readonly type: 'trace_event'; readonly run_id: string; readonly event: WireTraceEvent }
   | {

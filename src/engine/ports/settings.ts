@@ -1,4 +1,5 @@
 import type { PermissionRules } from '../../core/policy/decide.ts';
+import type { Visibility } from '../../core/vocabulary/principal.ts';
 
 /** The configuration after expansion, defaults and validation: what the rest of PML reads. */
 export interface Settings {
@@ -11,6 +12,7 @@ export interface Settings {
   readonly store: { readonly url: string | null };
   readonly http: { readonly port: number; readonly host: string };
   readonly learning: LearningSettings;
+  readonly sharing: SharingSettings;
   readonly sandbox: SandboxSettings;
   /** Path of a templates file that replaces the shipped one. */
   readonly templates: string | null;
@@ -89,6 +91,11 @@ export type EmbeddingSettings =
 
 export interface LearningSettings {
   readonly enabled: boolean;
+}
+
+export interface SharingSettings {
+  /** Who may see what a run was about: its user and operators, or all. */
+  readonly traces: Visibility;
 }
 
 export interface SandboxSettings {

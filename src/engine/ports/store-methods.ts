@@ -19,7 +19,7 @@ export const STORE_METHODS: {
     observedOutputs: true,
   },
   embeddings: { put: true, list: true },
-  graph: { read: true, apply: true, remove: true, replaceAll: true },
+  graph: { read: true, position: true, apply: true, remove: true, replaceAll: true },
   capabilities: { put: true, get: true, find: true, findByCodeHash: true, list: true, remove: true },
   traces: {
     append: true,
@@ -47,4 +47,6 @@ export const STORE_METHODS: {
   },
   approvals: { request: true, settle: true, use: true, get: true, list: true },
   rankerParams: { save: true, list: true, remove: true },
+  keys: { create: true, get: true, findByHash: true, list: true, revoke: true },
+  audit: { append: true, list: true },
 };

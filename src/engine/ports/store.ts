@@ -1,8 +1,10 @@
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
+import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { GraphStore } from './graph-store.ts';
+import type { AuditStore, KeyStore } from './people-store.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 
 /**
@@ -20,6 +22,8 @@ export interface Store {
   readonly runs: WorkflowRunStore;
   readonly approvals: ApprovalStore;
   readonly rankerParams: RankerParamsStore;
+  readonly keys: KeyStore;
+  readonly audit: AuditStore;
   close(): Promise<void>;
 }
 
@@ -122,12 +126,17 @@ export interface Capability {
   readonly state: 'candidate' | 'active' | 'quarantined';
   readonly uses: number;
   readonly successes: number;
+  /** Counts up with each write, from 1. */
+  readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 export interface CapabilityStore {
-  /** Adds or replaces by id; a slug, alias or code hash that another one has is a `store_conflict`. */
+  /**
+   * Adds, or replaces by id if the stored revision is `capability.revision - 1`. Else, and for a slug, alias or
+   * code hash that another one has, it is a `store_conflict`.
+   */
   put(capability: Capability): Promise<void>;
   get(id: string): Promise<Capability | null>;
   /** By slug, then by alias. */
@@ -144,6 +153,8 @@ export interface TraceQuery {
   readonly capabilityId?: string;
   /** Only traces stored before this one; none if it is not there. */
   readonly before?: string;
+  /** Only those that are shared, or this user's own. */
+  readonly visibleTo?: string;
 }
 
 export interface RemovedTraces {
@@ -162,6 +173,7 @@ export interface RecalledRun {
   readonly executedPath: readonly NodeId[];
   readonly toolInvocations: ExecutionTrace['toolInvocations'];
   readonly success: boolean;
+  readonly visibility: Visibility;
 }
 
 export interface TraceStore {
@@ -212,7 +224,7 @@ export interface EpisodicStore {
   list(workflowId: string): Promise<EpisodicEvent[]>;
 }
 
-export interface WorkflowRun {
+export interface WorkflowRun extends Ownership {
   readonly id: string;
   /** `call`: a single call or piece of code that waits for a person; kept only while it does. */
   readonly kind: 'call' | 'workflow';
@@ -246,8 +258,8 @@ export interface WorkflowRunStore {
    */
   update(run: WorkflowRun): Promise<void>;
   get(id: string): Promise<WorkflowRun | null>;
-  /** Newest first. */
-  list(limit: number): Promise<WorkflowRun[]>;
+  /** Newest first; only those that are shared or this user's own, if one is named. */
+  list(limit: number, visibleTo?: string): Promise<WorkflowRun[]>;
   /** Drives a run that is running or paused from now on; null when it is over, not there, or another's. */
   claim(id: string, lease: RunLease): Promise<WorkflowRun | null>;
   /** False when the lease was lost. */
@@ -284,7 +296,7 @@ export interface Approval {
 
 export interface ApprovalStore {
   request(approval: Approval): Promise<void>;
-  /** False when it is not pending (any more): the first decision stands. */
+  /** False when it is not pending (any more): the first decision stands. It is in the audit log as of the same commit. */
   settle(id: string, state: 'approved' | 'rejected', by: string, at: Date): Promise<boolean>;
   /** Turns `approved` into `used`; false when it is not approved, or used already. */
   use(id: string): Promise<boolean>;

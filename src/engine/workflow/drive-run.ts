@@ -62,6 +62,8 @@ export async function driveRun(
       runId: run.id,
       sessionId: run.sessionId,
       intent: run.intentText,
+      owner: run.owner,
+      visibility: run.visibility,
     }),
     caller: { ...unheard, signal: anyOf(caller.signal, opened.stopped) },
     stopped: opened.stopped,

@@ -2,8 +2,9 @@ import { referencedTasks } from '../../core/planning/references.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { FlowPorts } from '../flow-ports.ts';
+import type { ExecuteScope } from '../execute-tool.ts';
 import type { Caller } from '../gateway.ts';
+import { isOwn, ownershipOf } from '../people/ownership.ts';
 import type { WorkflowRun } from '../ports.ts';
 
 export interface WorkflowRequest {
@@ -15,13 +16,14 @@ export interface WorkflowRequest {
 
 /** The run as it will be kept, redacted. Null when a run of this id and plan is there already. */
 export async function openRun(
-  { store, clock, crypto, redact }: FlowPorts,
+  { ports, settings }: Pick<ExecuteScope, 'ports' | 'settings'>,
   { plan, intent, runId }: WorkflowRequest,
-  { sessionId }: Caller,
+  caller: Caller,
 ): Promise<WorkflowRun | null> {
+  const { store, clock, crypto, redact } = ports;
   const kept = keptPlan(plan, redact(plan) as Plan);
   const there = runId === undefined ? null : await store.runs.get(runId);
-  if (there && canonicalJson(there.plan) !== canonicalJson(kept)) {
+  if (there && (!isOwn(caller, there) || canonicalJson(there.plan) !== canonicalJson(kept))) {
     throw new PmlError('store_conflict', `Run ${there.id} is of another workflow`, {
       hint: 'Give it another run_id, or none.',
     });
@@ -31,7 +33,8 @@ export async function openRun(
   return {
     id: runId ?? crypto.randomUuid(),
     kind: 'workflow',
-    sessionId,
+    sessionId: caller.sessionId,
+    ...ownershipOf(settings, caller),
     intentText: intent === null ? null : String(redact(intent)),
     plan: kept,
     status: 'running',

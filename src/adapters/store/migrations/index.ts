@@ -4,6 +4,8 @@ import * as codeMode from './0002-code-mode.ts';
 import * as graph from './0003-graph.ts';
 import * as workflows from './0004-workflows.ts';
 import * as learning from './0005-learning.ts';
+import * as teams from './0007-teams.ts';
+import * as people from './0008-people.ts';
 
 /** Numbered, in order, never edited once released: a change of the schema is a new entry. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -12,4 +14,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0003-graph': graph,
   '0004-workflows': workflows,
   '0005-learning': learning,
+  '0007-teams': teams,
+  '0008-people': people,
 };

@@ -1,7 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { NodeId } from '../../../core/vocabulary/ids.ts';
-import type { Approval, ApprovalStore } from '../../../engine/ports.ts';
+import { type Approval, type ApprovalStore, approvalSettled } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
+import { appendEntry } from './audit.ts';
 import { guarded, text } from './codec.ts';
 
 export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
@@ -27,15 +28,19 @@ export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
       }),
 
     settle: (id, state, by, at) =>
-      guarded(`Settling approval ${id}`, async () => {
-        const { numUpdatedRows } = await db
-          .updateTable('approval')
-          .set({ state, settled_by: text(by), settled_at: at })
-          .where('id', '=', id)
-          .where('state', '=', 'pending')
-          .executeTakeFirst();
-        return numUpdatedRows > 0n;
-      }),
+      guarded(`Settling approval ${id}`, () =>
+        db.transaction().execute(async (tx) => {
+          const row = await tx
+            .updateTable('approval')
+            .set({ state, settled_by: text(by), settled_at: at })
+            .where('id', '=', id)
+            .where('state', '=', 'pending')
+            .returningAll()
+            .executeTakeFirst();
+          if (row) await appendEntry(tx, approvalSettled(fromRow(row), state, by, at));
+          return row !== undefined;
+        }),
+      ),
 
     use: (id) =>
       guarded(`Using approval ${id}`, async () => {

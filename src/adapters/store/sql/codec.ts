@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 
 /** Sent as text with a cast: `pg` would turn a JS array into a PostgreSQL array instead. */
@@ -37,6 +37,11 @@ export function bytesToVectors(bytes: Uint8Array, dimension: number): Float32Arr
   return Array.from({ length: count }, (_, i) =>
     Float32Array.from(halves.subarray(i * dimension, (i + 1) * dimension)),
   );
+}
+
+/** Rows that are shared, or this user's own. */
+export function isVisible(user: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(visibility = 'shared' or owner = ${user})`;
 }
 
 const UNIQUE_VIOLATION = '23505';

@@ -10,7 +10,7 @@ import type { Plan } from '../../../core/vocabulary/plan.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { RunLease, WorkflowRun, WorkflowRunStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
-import { guarded, json, text, textOrNull } from './codec.ts';
+import { guarded, isVisible, json, text, textOrNull } from './codec.ts';
 
 /** The database's clock, also within a transaction that has been open for long. */
 const NOW = sql<Date>`clock_timestamp()`;
@@ -44,15 +44,11 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
 
     get: (id) => guarded(`Reading run ${id}`, () => read(id)),
 
-    list: (limit) =>
+    list: (limit, visibleTo) =>
       guarded('Listing runs', async () => {
-        const rows = await db
-          .selectFrom('workflow_run')
-          .selectAll()
-          .orderBy('seq', 'desc')
-          .limit(limit)
-          .execute();
-        return await withTasks(db, rows);
+        let query = db.selectFrom('workflow_run').selectAll().orderBy('seq', 'desc').limit(limit);
+        if (visibleTo !== undefined) query = query.where(isVisible(visibleTo));
+        return await withTasks(db, await query.execute());
       }),
 
     claim: (id, lease) =>
@@ -225,6 +221,8 @@ function toRow(run: WorkflowRun) {
     version: run.version,
     created_at: run.createdAt,
     updated_at: run.updatedAt,
+    owner: textOrNull(run.owner),
+    visibility: run.visibility,
   };
 }
 
@@ -243,5 +241,7 @@ function fromRow(
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    owner: row.owner,
+    visibility: row.visibility as WorkflowRun['visibility'],
   };
 }

@@ -9,6 +9,7 @@ import {
   type WireInvocation,
 } from '../../../core/vocabulary/execution-trace.ts';
 import type { NodeId } from '../../../core/vocabulary/ids.ts';
+import type { Visibility } from '../../../core/vocabulary/principal.ts';
 import {
   type ErrorType,
   fromWire,
@@ -21,6 +22,7 @@ import {
   bytesToVector,
   bytesToVectors,
   guarded,
+  isVisible,
   json,
   text,
   textOrNull,
@@ -55,12 +57,13 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
         return row ? fromRow(row) : null;
       }),
 
-    list: ({ limit, sessionId, capabilityId, before }) =>
+    list: ({ limit, sessionId, capabilityId, before, visibleTo }) =>
       guarded('Listing traces', async () => {
         let query = db.selectFrom('execution_trace').selectAll().orderBy('seq', 'desc').limit(limit);
         if (sessionId !== undefined) query = query.where('session_id', '=', sessionId);
         if (capabilityId !== undefined) query = query.where('capability_id', '=', capabilityId);
         if (before !== undefined) query = query.where('seq', '<', seqOf(before));
+        if (visibleTo !== undefined) query = query.where(isVisible(visibleTo));
         return (await query.execute()).map(fromRow);
       }),
 
@@ -121,6 +124,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
             'executed_path',
             'tool_invocations',
             'success',
+            'visibility',
           ])
           .where('intent_text', 'is not', null)
           .orderBy('seq', 'desc')
@@ -139,6 +143,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
             executedPath: row.executed_path as NodeId[],
             toolInvocations: (row.tool_invocations as WireInvocation[]).map(invocationFromWire),
             success: row.success,
+            visibility: row.visibility as Visibility,
           };
         });
       }),
@@ -190,6 +195,8 @@ function toRow(trace: ExecutionTrace) {
     events: json(trace.events.map(toWire)),
     code_snippet: textOrNull(trace.code),
     guest: json(trace.guest && guestToWire(trace.guest)),
+    owner: textOrNull(trace.owner),
+    visibility: trace.visibility,
   };
 }
 
@@ -215,5 +222,7 @@ function fromRow(row: Selectable<Database['execution_trace']>): ExecutionTrace {
     events: (row.events as WireTraceEvent[]).map(fromWire),
     code: row.code_snippet,
     guest: row.guest === null ? null : guestFromWire(row.guest as WireGuest),
+    owner: row.owner,
+    visibility: row.visibility as Visibility,
   };
 }

@@ -21,7 +21,14 @@ async function serve({ kept, ...options }: EventOptions & { kept?: number } = {}
     followers: watch.count,
     emit(...runs: string[]) {
       for (const run of runs) {
-        watch.log.emit({ type: 'run_started', run_id: run, session_id: null, intent: null });
+        watch.log.emit({
+          type: 'run_started',
+          run_id: run,
+          session_id: null,
+          intent: null,
+          owner: null,
+          visibility: 'shared',
+        });
       }
     },
     async follow(query = '', lastEventId?: string) {

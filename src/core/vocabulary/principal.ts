@@ -1,0 +1,29 @@
+/** Roles a key may have. */
+export const KEY_ROLES = ['agent', 'operator', 'viewer'] as const;
+
+export type KeyRole = (typeof KEY_ROLES)[number];
+
+/** `owner`: whoever holds the data dir, and with it the token in it. */
+export type Role = KeyRole | 'owner';
+
+/** Somebody who was let in. */
+export interface Principal {
+  /** For the record: the name of the key, or of the person who owns the data dir. */
+  readonly name: string;
+  /** Whose runs are this one's own; several keys may be of one user. */
+  readonly user: string;
+  readonly role: Role;
+  /** Null for the owner. */
+  readonly keyId: string | null;
+}
+
+export const VISIBILITIES = ['private', 'shared'] as const;
+
+export type Visibility = (typeof VISIBILITIES)[number];
+
+/** Whose a run is, and who may see what it was about. */
+export interface Ownership {
+  /** Null: nobody's in particular, as of runs that were imported. */
+  readonly owner: string | null;
+  readonly visibility: Visibility;
+}

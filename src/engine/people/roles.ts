@@ -1,0 +1,37 @@
+import type { Ownership, Principal, Role } from '../../core/vocabulary/principal.ts';
+
+/**
+ * - `read`: search, graph, capabilities, servers, figures, and the runs one may see
+ * - `run`: tools, code and plans, by MCP or HTTP, and going on with one's own runs
+ * - `decide`: approve, reject and edit what waits for a person
+ * - `manage`: train, change capabilities, read the audit log
+ * - `see_all`: runs of others that are private
+ * - `bridge`: the store itself, as the commands of the data dir's owner do
+ */
+export type Right = 'read' | 'run' | 'decide' | 'manage' | 'see_all' | 'bridge';
+
+/** Who may do what, for every surface. */
+const RIGHTS: Readonly<Record<Role, ReadonlySet<Right>>> = {
+  viewer: new Set(['read']),
+  agent: new Set(['read', 'run']),
+  operator: new Set(['read', 'run', 'decide', 'manage', 'see_all']),
+  owner: new Set(['read', 'run', 'decide', 'manage', 'see_all', 'bridge']),
+};
+
+export function may({ role }: Pick<Principal, 'role'>, right: Right): boolean {
+  return RIGHTS[role].has(right);
+}
+
+export function maySee(who: Pick<Principal, 'role' | 'user'>, what: Ownership): boolean {
+  return what.visibility === 'shared' || what.owner === who.user || may(who, 'see_all');
+}
+
+/** For the store: whose private runs to list besides those that all may see; undefined: everybody's. */
+export function visibleTo(who: Pick<Principal, 'role' | 'user'>): { readonly visibleTo?: string } {
+  return may(who, 'see_all') ? {} : { visibleTo: who.user };
+}
+
+/** Whoever speaks MCP is an agent there, whatever else the key opens: no agent decides for a person. */
+export function asAgent(who: Principal): Principal {
+  return { ...who, role: 'agent' };
+}

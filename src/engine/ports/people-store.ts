@@ -1,0 +1,70 @@
+import type { KeyRole } from '../../core/vocabulary/principal.ts';
+
+/** A key as it is kept: by its hash, never as it was shown to whoever made it. */
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly user: string;
+  readonly role: KeyRole;
+  /** SHA-256 of the whole key, in hex. */
+  readonly hash: string;
+  readonly createdAt: Date;
+  readonly createdBy: string;
+  readonly revokedAt: Date | null;
+  readonly revokedBy: string | null;
+}
+
+/** Whatever changes here stands in the audit log as of the same commit. */
+export interface KeyStore {
+  /** A name that a key has which is not revoked is a `store_conflict`. */
+  create(key: ApiKey): Promise<void>;
+  /** Also a revoked one. */
+  get(id: string): Promise<ApiKey | null>;
+  findByHash(hash: string): Promise<ApiKey | null>;
+  /** Oldest first. */
+  list(): Promise<ApiKey[]>;
+  /** By id, or by the name it has; null when there is none such that is not revoked. */
+  revoke(idOrName: string, by: string, at: Date): Promise<ApiKey | null>;
+}
+
+export const AUDIT_ACTIONS = [
+  'approved',
+  'rejected',
+  'edited',
+  'key_created',
+  'key_revoked',
+  'policy_changed',
+  'definition_accepted',
+  'restored',
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+export interface AuditEntry {
+  /** In the order they were written. */
+  readonly seq: number;
+  readonly at: Date;
+  /** Who did it. */
+  readonly actor: string;
+  readonly action: AuditAction;
+  /** What it was done to: a run, a key, a tool, a file. */
+  readonly subject: string;
+  /** Of the exact call, definition or rules; null where there is none. */
+  readonly hash: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export interface AuditQuery {
+  readonly limit: number;
+  readonly action?: AuditAction;
+  readonly subject?: string;
+  /** Only entries before this one. */
+  readonly before?: number;
+}
+
+/** Append-only: there is no way to change or remove an entry. Decisions about approvals are among it, too. */
+export interface AuditStore {
+  append(entry: Omit<AuditEntry, 'seq'>): Promise<void>;
+  /** Newest first. */
+  list(query: AuditQuery): Promise<AuditEntry[]>;
+}

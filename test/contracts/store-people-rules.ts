@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { ApiKey, Store } from '../../src/engine/ports.ts';
+import { sampleApproval, sampleRun, sampleTrace } from '../support/samples.ts';
+import { conflict } from './store-conflict.ts';
+
+const AT = new Date('2026-11-15T10:20:30.456Z');
+
+function sampleKey(over: Partial<ApiKey> = {}): ApiKey {
+  const id = randomUUID();
+  return {
+    id,
+    name: `laptop-${id}`,
+    user: 'ada',
+    role: 'agent',
+    hash: id.replaceAll('-', '').repeat(2),
+    createdAt: AT,
+    createdBy: 'root',
+    revokedAt: null,
+    revokedBy: null,
+    ...over,
+  };
+}
+
+export function peopleRules(store: () => Store): void {
+  test('[KEY-1] a key is found by its hash and its id, listed oldest first, and its name is its own', async () => {
+    const [first, second] = [sampleKey(), sampleKey({ role: 'viewer', user: 'bob' })];
+    await store().keys.create(first);
+    await store().keys.create(second);
+    expect(await store().keys.findByHash(first.hash)).toEqual(first);
+    expect(await store().keys.get(second.id)).toEqual(second);
+    expect(await store().keys.findByHash('none')).toBeNull();
+    const listed = (await store().keys.list()).filter(({ id }) => id === first.id || id === second.id);
+    expect(listed).toEqual([first, second]);
+    await expect(store().keys.create(sampleKey({ name: first.name }))).rejects.toEqual(conflict);
+  });
+
+  test('[KEY-1] a revoked key stays known as such, and its name is free again', async () => {
+    const key = sampleKey();
+    await store().keys.create(key);
+    const later = new Date('2026-11-16T00:00:00Z');
+    const revoked = { ...key, revokedAt: later, revokedBy: 'eve' };
+    expect(await store().keys.revoke(key.name, 'eve', later)).toEqual(revoked);
+    expect(await store().keys.revoke(key.id, 'eve', later)).toBeNull();
+    expect(await store().keys.findByHash(key.hash)).toEqual(revoked);
+    await store().keys.create(sampleKey({ name: key.name }));
+  });
+
+  test('[AUDIT-1] keys made and revoked and approvals settled are in the audit log, with who, when, what and hash', async () => {
+    const key = sampleKey();
+    await store().keys.create(key);
+    await store().keys.revoke(key.id, 'eve', AT);
+    const details = { name: key.name, user: 'ada', role: 'agent' };
+    const common = { seq: expect.any(Number), at: AT, subject: key.id, hash: null, details };
+    expect(await store().audit.list({ limit: 9, subject: key.id })).toEqual([
+      { ...common, action: 'key_revoked', actor: 'eve' },
+      { ...common, action: 'key_created', actor: 'root' },
+    ]);
+    const approval = sampleApproval({ runId: randomUUID() });
+    await store().approvals.request(approval);
+    await store().approvals.settle(approval.id, 'approved', 'ana', AT);
+    await store().approvals.settle(approval.id, 'rejected', 'bob', AT);
+    expect(await store().audit.list({ limit: 9, subject: approval.runId })).toEqual([
+      {
+        seq: expect.any(Number),
+        at: AT,
+        actor: 'ana',
+        action: 'approved',
+        subject: approval.runId,
+        hash: approval.argumentsHash,
+        details: { node: approval.node, approval_id: approval.id },
+      },
+    ]);
+  });
+
+  test('[AUDIT-1] the audit log is read newest first, page by page and by action', async () => {
+    const subject = randomUUID();
+    for (const action of ['edited', 'policy_changed', 'edited'] as const) {
+      await store().audit.append({ at: AT, actor: 'ana', action, subject, hash: 'h', details: { n: 1 } });
+    }
+    const all = await store().audit.list({ limit: 9, subject });
+    expect(all.map(({ action }) => action)).toEqual(['edited', 'policy_changed', 'edited']);
+    expect(all[0]!.seq).toBeGreaterThan(all[1]!.seq);
+    expect(await store().audit.list({ limit: 1, subject, before: all[1]!.seq })).toEqual([all[2]]);
+    expect(await store().audit.list({ limit: 9, subject, action: 'policy_changed' })).toEqual([all[1]]);
+  });
+
+  test('[KEY-6] a list of runs or traces for one user has what is shared and what is its own', async () => {
+    const user = randomUUID();
+    const mine = { owner: user, visibility: 'private' } as const;
+    const theirs = { owner: randomUUID(), visibility: 'private' } as const;
+    const traces = [sampleTrace(mine), sampleTrace(theirs), sampleTrace({ owner: null })];
+    await store().traces.appendAll(traces);
+    const seen = await store().traces.list({ limit: 2, visibleTo: user });
+    expect(seen.map(({ id }) => id)).toEqual([traces[2]!.id, traces[0]!.id]);
+    expect(seen[1]).toEqual(traces[0]);
+    const runs = [sampleRun(mine), sampleRun(theirs), sampleRun()];
+    for (const run of runs) await store().runs.create(run);
+    expect((await store().runs.list(2, user)).map(({ id }) => id)).toEqual([runs[2]!.id, runs[0]!.id]);
+    expect((await store().runs.list(2)).map(({ id }) => id)).toEqual([runs[2]!.id, runs[1]!.id]);
+  });
+}
