@@ -110,7 +110,7 @@ export function compose(env: Own['env'], cwd: string): System {
       return serveStdio(dataDir(options), () => loadSettings(options), own);
     },
 
-    async loginLink(options) {
+    async loginLink(options, key) {
       const [{ createHttpBridge }, { readToken }] = await Promise.all([
         import('./adapters/client/http-bridge.ts'),
         import('./adapters/store/data-dir.ts'),
@@ -120,7 +120,7 @@ export function compose(env: Own['env'], cwd: string): System {
         const holder = await readHolder(candidate);
         if (holder?.role !== 'serve' || holder.port === null || !isAlive(holder)) continue;
         const bridge = createHttpBridge(holder.port, await readToken(candidate));
-        return (await bridge.call('login', 'createLink', [])) as string;
+        return (await bridge.call('login', 'createLink', key === undefined ? [] : [key])) as string;
       }
       throw new PmlError('not_found', `No gateway serves from ${dir}`, {
         hint: 'Start one with "pml serve".',

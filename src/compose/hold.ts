@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { watchSettings } from '../adapters/config/watch-settings.ts';
@@ -10,8 +11,12 @@ import { createEventLog } from '../engine/event-log.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import { gatewayProcedures } from '../engine/gateway-procedures.ts';
 import { openingGateway } from '../engine/opening-gateway.ts';
-import type { Clock, Logger, LogLevel, RemoteProcedures, Settings } from '../engine/ports.ts';
+import { createKeyRing } from '../engine/people/key-ring.ts';
+import { asAgent } from '../engine/people/roles.ts';
+import type { ApiKey, Clock, Logger, LogLevel, RemoteProcedures, Settings } from '../engine/ports.ts';
 import { storeProcedures } from '../engine/remote-procedures.ts';
+import { pageFiles } from '../surfaces/dashboard/server/page-files.ts';
+import { isPagePath } from '../surfaces/dashboard/shared/routes.ts';
 import { createAccess } from '../surfaces/http/access.ts';
 import { createApi } from '../surfaces/http/api/create-api.ts';
 import { createApp } from '../surfaces/http/create-app.ts';
@@ -20,7 +25,9 @@ import { type Listener, listen } from '../surfaces/http/listen.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import type { Own } from './own.ts';
 import { rememberInventory } from './remember-inventory.ts';
-import { welcome } from './welcome.ts';
+
+/** The same from the sources and from the built package. */
+const PAGE_FOLDER = join(import.meta.dirname, '..', '..', 'dist', 'dashboard');
 
 const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 
@@ -79,13 +86,17 @@ export async function hold(
     const mcp = createMcpEndpoints(gateway, { version, logger });
     undo.push(mcp.close);
 
-    const access = createAccess(token);
+    const owner = userInfo().username;
+    const ring = createKeyRing(gateway.store.keys, CLOCK.monotonic);
+    undo.push(async () => stopFollowing());
+    const stopFollowing = events.follow(({ event }) => event.type === 'key_changed' && ring.forget());
+    const access = createAccess(token, { keys: ring, owner });
     let listener: Listener | undefined;
-    const createLink = () => `${listener?.url}/login?code=${access.createLoginCode()}`;
+    const createLink = (key?: ApiKey) => `${listener?.url}/login?code=${access.createLoginCode(key)}`;
     const procedures = {
       ...storeProcedures(gateway.store),
       ...gatewayProcedures(gateway),
-      login: { createLink: async () => createLink() },
+      login: { createLink: async (name?: string) => createLink(await knownKey(gateway, name)) },
       // Answered before it is done: the answer goes through what is about to close.
       holder: { handOver: async () => void setImmediate(() => options.handOver?.()) },
     };
@@ -97,7 +108,7 @@ export async function hold(
       procedures,
       mcp,
       api: createApi(gateway, logger),
-      welcome: () => welcome(version, gateway.inventory(), listener?.url ?? ''),
+      page: { isPage: isPagePath, ...pageFiles(PAGE_FOLDER) },
       about: () => ({ version, pid: process.pid, role: lock.holder.role }),
     });
     listener = await listenOn(app, options);
@@ -105,7 +116,9 @@ export async function hold(
     await lock.announce(listener.port);
     undo.push(() => lock.announce(null));
     undo.push(await followSettings(dir, gateway, redaction, logger, settings, options.own));
-    const toMcp: typeof fetch = async (input, init) => await mcp.gateway(new Request(input, init));
+    const stdioClient = asAgent({ name: owner, user: owner, role: 'owner', keyId: null });
+    const toMcp: typeof fetch = async (input, init) =>
+      await mcp.gateway(new Request(input, init), stdioClient);
     const ready = opening.then(() => {});
     return { gateway, procedures, ready, listener, toMcp, createLink, close };
   } catch (error) {
@@ -125,6 +138,17 @@ function createRedaction(token: string, settings: Settings) {
       current = from(next);
     },
   };
+}
+
+/** None for the owner's own link. */
+async function knownKey(gateway: Gateway, name: string | undefined): Promise<ApiKey | undefined> {
+  if (name === undefined) return undefined;
+  const keys = await gateway.people.keys();
+  const key = keys.find(
+    ({ id, name: own, revokedAt }) => revokedAt === null && (id === name || own === name),
+  );
+  if (key) return key;
+  throw new PmlError('not_found', `There is no key "${name}" that is in use`, { hint: 'See "pml keys ls".' });
 }
 
 async function listenOn(app: ReturnType<typeof createApp>, options: HoldOptions): Promise<Listener> {

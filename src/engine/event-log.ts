@@ -1,13 +1,22 @@
+import type { Ownership } from '../core/vocabulary/principal.ts';
 import type { Clock, EventSink, GatewayEvent } from './ports.ts';
 
 /** How many events a watcher may miss and still catch up. */
-const DEFAULTS = { kept: 2_000 };
+const DEFAULTS = {
+  kept: 2_000,
+  /** Private runs whose events are told apart from others'. */
+  runs: 10_000,
+};
+
+const EVERYBODYS: Ownership = { owner: null, visibility: 'shared' };
 
 export interface NumberedEvent {
   /** Counts up by one, within one life of the gateway. */
   readonly seq: number;
   readonly at: string;
   readonly event: GatewayEvent;
+  /** Whose business it is: that of the run it tells of. */
+  readonly ownership: Ownership;
 }
 
 /** Events with sequence numbers: a page takes a snapshot, then follows, and misses nothing on reconnect. */
@@ -22,13 +31,22 @@ export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
   const events: NumberedEvent[] = [];
   const listeners = new Set<(event: NumberedEvent) => void>();
   let lastSeq = 0;
+  const privateRuns = new Map<string, Ownership>();
+  const ownership = (event: GatewayEvent): Ownership => {
+    if (event.type === 'run_started' && event.visibility === 'private') {
+      const { run_id, owner, visibility } = event;
+      privateRuns.set(run_id, { owner, visibility });
+      if (privateRuns.size > DEFAULTS.runs) privateRuns.delete(privateRuns.keys().next().value!);
+    }
+    return ('run_id' in event && privateRuns.get(event.run_id)) || EVERYBODYS;
+  };
   return {
     get lastSeq() {
       return lastSeq;
     },
     emit(event) {
       lastSeq += 1;
-      const numbered = { seq: lastSeq, at: clock.now().toISOString(), event };
+      const numbered = { seq: lastSeq, at: clock.now().toISOString(), event, ownership: ownership(event) };
       events.push(numbered);
       if (events.length > kept) events.shift();
       for (const listener of listeners) listener(numbered);

@@ -4,6 +4,7 @@ import type { GraphReport } from './graph/graph-report.ts';
 import type { RebuildProgress, RebuiltGraph } from './graph/graph-shelf.ts';
 import type { GraphView } from './graph/graph-view.ts';
 import type { LearningReport } from './learning/learning-shelf.ts';
+import type { PeopleShelf } from './people/people-shelf.ts';
 import type {
   Bridge,
   Capability,
@@ -60,6 +61,10 @@ export interface GatewayClient
   /** Ends the training under way, whoever asked for it; it changes nothing then. */
   stopTraining(): Promise<void>;
   rollBackRanker(): Promise<LearningReport>;
+  createKey: PeopleShelf['createKey'];
+  keys: PeopleShelf['keys'];
+  revokeKey: PeopleShelf['revokeKey'];
+  audit: PeopleShelf['audit'];
   waitingRuns(): Promise<RunInQuestion[]>;
   recentRuns(limit: number): Promise<RunInQuestion[]>;
   findRun(runId: string): Promise<RunInQuestion | null>;
@@ -96,6 +101,10 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   trainRanker: true,
   stopTraining: true,
   rollBackRanker: true,
+  createKey: true,
+  keys: true,
+  revokeKey: true,
+  audit: true,
   waitingRuns: true,
   recentRuns: true,
   findRun: true,
@@ -169,6 +178,10 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     }),
     stopTraining: () => gateway.learning.stop(),
     rollBackRanker: () => gateway.learning.rollBack(),
+    createKey: (order) => gateway.people.createKey(order),
+    keys: () => gateway.people.keys(),
+    revokeKey: (idOrName, by) => gateway.people.revokeKey(idOrName, by),
+    audit: (query) => gateway.people.audit(query),
     waitingRuns: () => waitingRuns(gateway.store),
     recentRuns: (limit) => recentRuns(gateway.store, limit),
     findRun: (runId) => findRun(gateway.store, runId),

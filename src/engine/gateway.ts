@@ -7,6 +7,7 @@ import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { EventLog } from './event-log.ts';
 import type { GraphShelf } from './graph/graph-shelf.ts';
 import type { LearningShelf } from './learning/learning-shelf.ts';
+import type { PeopleShelf } from './people/people-shelf.ts';
 import type {
   Approval,
   Capability,
@@ -259,6 +260,7 @@ export interface Gateway {
   readonly capabilities: CapabilityShelf;
   readonly graph: GraphShelf;
   readonly learning: LearningShelf;
+  readonly people: PeopleShelf;
   /** With a run id that is there already, that run is gone on with instead. */
   executeWorkflow(plan: Plan, intent: string | null, caller: Caller, runId?: string): Promise<WorkflowResult>;
   continueRun(runId: string, action: WorkflowAction, caller: Caller): Promise<WorkflowResult>;

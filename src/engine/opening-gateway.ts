@@ -89,6 +89,12 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
       stop: async () => (await opening).learning.stop(),
       rollBack: async () => (await opening).learning.rollBack(),
     },
+    people: {
+      createKey: async (order) => (await opening).people.createKey(order),
+      keys: async () => (await opening).people.keys(),
+      revokeKey: async (idOrName, by) => (await opening).people.revokeKey(idOrName, by),
+      audit: async (query) => (await opening).people.audit(query),
+    },
     executeWorkflow: later('executeWorkflow'),
     continueRun: later('continueRun'),
     runs: later('runs'),

@@ -26,10 +26,15 @@ export async function waitingRuns(stores: RunStores): Promise<RunInQuestion[]> {
 }
 
 /** Those that wait, then the others, newest first. */
-export async function recentRuns(stores: RunStores, limit: number): Promise<RunInQuestion[]> {
+export async function recentRuns(
+  stores: RunStores,
+  limit: number,
+  /** Only runs that are shared or this user's own, of those that do not wait. */
+  visibleTo?: string,
+): Promise<RunInQuestion[]> {
   const waiting = await waitingRuns(stores);
   const isWaiting = new Set(waiting.map(({ runId }) => runId));
-  const others = (await stores.runs.list(limit)).filter(({ id }) => !isWaiting.has(id));
+  const others = (await stores.runs.list(limit, visibleTo)).filter(({ id }) => !isWaiting.has(id));
   const asked = await Promise.all(
     others.map(async (run) => ({
       runId: run.id,

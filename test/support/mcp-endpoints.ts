@@ -1,5 +1,6 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
+import type { Principal } from '../../src/core/vocabulary/principal.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import {
@@ -9,6 +10,8 @@ import {
 } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
 
 export type Era = 'modern' | 'legacy';
+/** An agent that was let in. */
+export const SOMEBODY: Principal = { name: 'somebody', user: 'somebody', role: 'agent', keyId: null };
 export const ERAS: readonly Era[] = ['modern', 'legacy'];
 
 /** The endpoints over a gateway, gone when the test ends. */
@@ -22,11 +25,12 @@ export function openEndpoints(gateway: Gateway, options: Partial<McpOptions> = {
 }
 
 /** `fetch` without a network: straight into the endpoint at the URL's path. */
-export function fetchInto(endpoints: McpEndpoints): typeof fetch {
+export function fetchInto(endpoints: McpEndpoints, who: Principal = SOMEBODY): typeof fetch {
   return async (input, init) => {
     const request = new Request(input as string, init);
     const name = /^\/mcp\/servers\/([^/]+)$/.exec(new URL(request.url).pathname)?.[1];
-    return name === undefined ? await endpoints.gateway(request) : await endpoints.server(name, request);
+    if (name === undefined) return await endpoints.gateway(request, who);
+    return await endpoints.server(name, request, who);
   };
 }
 

@@ -4,6 +4,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { GatewayTarget } from '../../src/adapters/client/gateway-link.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMcpEndpoints, type McpEndpoints } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
+import { SOMEBODY } from './mcp-endpoints.ts';
 
 /** A gateway that others reach over HTTP, and that can be killed. */
 export interface Holder {
@@ -16,7 +17,7 @@ export interface Holder {
 
 export async function startHolder(gateway: Gateway): Promise<Holder> {
   const endpoints = createMcpEndpoints(gateway, { version: '0.0.0', logger: { log: () => {} } });
-  const fetch = (request: Request) => endpoints.gateway(request);
+  const fetch = (request: Request) => endpoints.gateway(request, SOMEBODY);
   const http = createServer(toNodeHandler({ fetch }) as unknown as RequestListener);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;

@@ -9,8 +9,8 @@ export type Span = readonly [start: number, end: number];
  * matching stays linear in the length of the text.
  */
 const SHAPES: readonly RegExp[] = [
-  // Keys with the issuer's prefix: OpenAI, Anthropic, GitHub, GitLab, Slack, Stripe, npm, …
-  /(?<![A-Za-z0-9])(?:sk-[\w-]{16,}|[sr]k_(?:live|test)_\w{10,}|whsec_[\w+/=]{16,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[a-z]-[\w-]{8,}|xapp-[\w-]{8,}|(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}|AIza[\w-]{30,}|ya29\.[\w-]{16,}|GOCSPX-[\w-]{16,}|npm_\w{30,}|pypi-[\w-]{32,}|hf_[A-Za-z0-9]{24,}|gsk_\w{24,}|xai-\w{24,}|r8_\w{24,}|tvly-[\w-]{16,}|lin_api_\w{16,}|ntn_\w{24,}|dop_v1_\w{32,}|shp(?:at|ss|ca|pa)_\w{24,}|SG\.[\w-]{16,}\.[\w-]{16,}|AGE-SECRET-KEY-1\w{32,})/g,
+  // Keys with the issuer's prefix: PML's own, OpenAI, Anthropic, GitHub, GitLab, Slack, Stripe, npm, …
+  /(?<![A-Za-z0-9])(?:pml_[0-9a-f]{32,}|sk-[\w-]{16,}|[sr]k_(?:live|test)_\w{10,}|whsec_[\w+/=]{16,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[a-z]-[\w-]{8,}|xapp-[\w-]{8,}|(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}|AIza[\w-]{30,}|ya29\.[\w-]{16,}|GOCSPX-[\w-]{16,}|npm_\w{30,}|pypi-[\w-]{32,}|hf_[A-Za-z0-9]{24,}|gsk_\w{24,}|xai-\w{24,}|r8_\w{24,}|tvly-[\w-]{16,}|lin_api_\w{16,}|ntn_\w{24,}|dop_v1_\w{32,}|shp(?:at|ss|ca|pa)_\w{24,}|SG\.[\w-]{16,}\.[\w-]{16,}|AGE-SECRET-KEY-1\w{32,})/g,
   // JSON web tokens; the signature may be missing.
   /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
   // PEM blocks, also cut off before their end.

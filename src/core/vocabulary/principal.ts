@@ -1,3 +1,6 @@
+/** By which a key is known for one, to people, to scanners and to redaction. */
+export const KEY_PREFIX = 'pml_';
+
 /** Roles a key may have. */
 export const KEY_ROLES = ['agent', 'operator', 'viewer'] as const;
 

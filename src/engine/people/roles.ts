@@ -8,18 +8,20 @@ import type { Ownership, Principal, Role } from '../../core/vocabulary/principal
  * - `see_all`: runs of others that are private
  * - `bridge`: the store itself, as the commands of the data dir's owner do
  */
-export type Right = 'read' | 'run' | 'decide' | 'manage' | 'see_all' | 'bridge';
+export const RIGHTS = ['read', 'run', 'decide', 'manage', 'see_all', 'bridge'] as const;
+
+export type Right = (typeof RIGHTS)[number];
 
 /** Who may do what, for every surface. */
-const RIGHTS: Readonly<Record<Role, ReadonlySet<Right>>> = {
+const ROLES: Readonly<Record<Role, ReadonlySet<Right>>> = {
   viewer: new Set(['read']),
   agent: new Set(['read', 'run']),
   operator: new Set(['read', 'run', 'decide', 'manage', 'see_all']),
-  owner: new Set(['read', 'run', 'decide', 'manage', 'see_all', 'bridge']),
+  owner: new Set(RIGHTS),
 };
 
 export function may({ role }: Pick<Principal, 'role'>, right: Right): boolean {
-  return RIGHTS[role].has(right);
+  return ROLES[role].has(right);
 }
 
 export function maySee(who: Pick<Principal, 'role' | 'user'>, what: Ownership): boolean {

@@ -1,12 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CommandContext, CommandModule, Terminal } from './command.ts';
+import { auditCommand } from './commands/audit.ts';
 import { capabilityCommand } from './commands/capability.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { evalCommand } from './commands/eval.ts';
 import { graphCommand } from './commands/graph.ts';
 import { initCommand } from './commands/init.ts';
+import { keysCommand } from './commands/keys.ts';
 import { loginCommand } from './commands/login.ts';
 import { nextCommand } from './commands/next.ts';
 import { runCommand } from './commands/run.ts';
@@ -38,6 +40,8 @@ const COMMANDS: readonly CommandModule[] = [
   trainCommand,
   evalCommand,
   loginCommand,
+  keysCommand,
+  auditCommand,
   doctorCommand,
   completionCommand,
 ];

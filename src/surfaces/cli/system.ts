@@ -114,6 +114,6 @@ export interface System {
   serve(options: ServeOptions): Promise<RunningGateway>;
   /** The gateway as a stdio MCP server: this process's own, or that of whoever holds the data dir. */
   stdio(options: GlobalOptions): Promise<StdioGateway>;
-  /** A login link of the gateway that runs on the data dir. */
-  loginLink(options: GlobalOptions): Promise<string>;
+  /** A login link of the gateway that runs on the data dir: its owner's, or that of a key's user. */
+  loginLink(options: GlobalOptions, key?: string): Promise<string>;
 }

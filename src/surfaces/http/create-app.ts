@@ -1,16 +1,20 @@
 import { deserialize, serialize } from 'node:v8';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Outcome } from '../../core/vocabulary/result.ts';
+import { asAgent } from '../../engine/people/roles.ts';
 import type { Logger, RemoteProcedures } from '../../engine/ports.ts';
 import { callProcedure } from '../../engine/remote-procedures.ts';
 import { type Access, SESSION_COOKIE } from './access.ts';
-import { checkHostAndOrigin, refuse, requireToken } from './guard.ts';
+import { checkHostAndOrigin, refuse, requireRight, whoIs } from './guard.ts';
+import { CONTENT_POLICY, localPath, mountPage, type PageHandlers } from './page.ts';
 
 const DEFAULTS = {
+  maxLoginBytes: 4 * 1024,
   maxBodyBytes: 4 * 1024 * 1024,
   maxMcpBytes: 32 * 1024 * 1024,
   maxBridgeBytes: 256 * 1024 * 1024,
@@ -19,9 +23,9 @@ const DEFAULTS = {
 /** The MCP surface as this one mounts it. */
 export interface McpHandlers {
   /** `/mcp`. */
-  gateway(request: Request): Promise<Response>;
+  gateway(request: Request, who: Principal): Promise<Response>;
   /** `/mcp/servers/<name>`. */
-  server(name: string, request: Request): Promise<Response>;
+  server(name: string, request: Request, who: Principal): Promise<Response>;
 }
 
 export interface AppOptions {
@@ -31,13 +35,13 @@ export interface AppOptions {
   readonly logger: Logger;
   /** Milliseconds; only differences matter. */
   readonly now: () => number;
-  /** For a person who opens the address in a browser. */
-  readonly welcome: () => string;
   /** What `/healthz` says beside its status. */
   readonly about: () => Readonly<Record<string, unknown>>;
   readonly mcp?: McpHandlers;
   /** `/api`. */
   readonly api?: Hono;
+  /** For a person who opens the address in a browser. */
+  readonly page?: PageHandlers;
 }
 
 /** The order is the policy: who may speak at all, what is open, then the token, then everything else. */
@@ -52,15 +56,19 @@ export function createApp(options: AppOptions): Hono {
   app.use(checkHostAndOrigin(options.allowedHosts));
   app.use(
     secureHeaders({
-      contentSecurityPolicy: { defaultSrc: ["'self'"], frameAncestors: ["'none'"] },
+      contentSecurityPolicy: CONTENT_POLICY,
       // Plain HTTP on loopback: a browser must not be told to insist on TLS here.
       strictTransportSecurity: false,
     }),
   );
 
   app.get('/healthz', (context) => context.json({ status: 'ok', ...options.about() }));
+  const { page } = options;
   app.get('/login', (context) => {
-    if (!options.access.redeemLoginCode(context.req.query('code') ?? '')) {
+    const session = options.access.redeemLoginCode(context.req.query('code') ?? '');
+    if (session === null) {
+      if (page && context.req.header('accept')?.includes('text/html'))
+        return page.index(context.req.raw, 403);
       return refuse(
         context,
         403,
@@ -69,15 +77,17 @@ export function createApp(options: AppOptions): Hono {
         'Run "pml login" for a new one.',
       );
     }
-    setCookie(context, SESSION_COOKIE, options.access.sessionValue, {
-      httpOnly: true,
-      sameSite: 'Strict',
-      path: '/',
-    });
-    return context.redirect('/');
+    return logIn(context, session);
+  });
+  app.post('/login', limit(DEFAULTS.maxLoginBytes), async (context) => {
+    const { key } = await context.req.parseBody();
+    const session = await options.access.sessionFor(String(key ?? ''));
+    if (session === null) return refuse(context, 403, 'forbidden', 'This key is not good');
+    return logIn(context, session);
   });
 
-  app.use(requireToken(options.access, options.now));
+  if (page) mountPage(app, page);
+  app.use(requireRight(options.access, options.now));
   app.post('/bridge', limit(DEFAULTS.maxBridgeBytes), async (context) => {
     const { room, method, args } = deserialize(Buffer.from(await context.req.arrayBuffer()));
     const outcome = await settle(() =>
@@ -87,15 +97,21 @@ export function createApp(options: AppOptions): Hono {
   });
   const { mcp } = options;
   if (mcp) {
-    app.all('/mcp', limit(DEFAULTS.maxMcpBytes), (context) => mcp.gateway(context.req.raw));
+    app.all('/mcp', limit(DEFAULTS.maxMcpBytes), (context) =>
+      mcp.gateway(context.req.raw, asAgent(whoIs(context))),
+    );
     app.all('/mcp/servers/:name', limit(DEFAULTS.maxMcpBytes), (context) =>
-      mcp.server(context.req.param('name'), context.req.raw),
+      mcp.server(context.req.param('name'), context.req.raw, asAgent(whoIs(context))),
     );
   }
   app.use(limit(DEFAULTS.maxBodyBytes));
   if (options.api) app.route('/api', options.api);
-  app.get('/', (context) => context.text(options.welcome()));
   return app;
+}
+
+function logIn(context: Context, session: string): Response {
+  setCookie(context, SESSION_COOKIE, session, { httpOnly: true, sameSite: 'Strict', path: '/' });
+  return context.redirect(localPath(context.req.query('next')));
 }
 
 function limit(maxSize: number) {

@@ -5,6 +5,7 @@ const DEFAULTS = {
   heartbeatMs: 15_000,
   /** Events a reader may be behind before it is given up; it can come back and catch up. */
   maxBehind: 1_000,
+  mayHear: () => true,
 };
 
 /** One message of `text/event-stream`. */
@@ -23,6 +24,8 @@ export interface EventStreamOptions {
   readonly signal: AbortSignal;
   /** The reader does not keep up: whoever holds its connection should cut it. */
   onSlow(): void;
+  /** Whether the reader may hear of it; absent: of everything. */
+  readonly mayHear?: (event: NumberedEvent) => boolean;
   readonly heartbeatMs?: number;
   readonly maxBehind?: number;
 }
@@ -35,7 +38,7 @@ export async function* followEvents(
   log: EventLog,
   options: EventStreamOptions,
 ): AsyncGenerator<StreamMessage> {
-  const { life, signal, onSlow, heartbeatMs, maxBehind } = { ...DEFAULTS, ...options };
+  const { life, signal, onSlow, heartbeatMs, maxBehind, mayHear } = { ...DEFAULTS, ...options };
   const idOf = (seq: number) => `${life}.${seq}`;
   const asked = seqOf(options.after, life);
   const known = asked === null || log.since(asked) !== null;
@@ -56,7 +59,7 @@ export async function* followEvents(
       const events = log.since(seq);
       if (events === null) return onSlow();
       for (const event of events) {
-        yield toMessage(event, idOf(event.seq));
+        if (mayHear(event)) yield toMessage(event, idOf(event.seq));
         seq = event.seq;
         if (signal.aborted) return;
       }

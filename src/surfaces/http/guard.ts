@@ -1,7 +1,11 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie } from 'hono/cookie';
-import type { ErrorCode } from '../../core/vocabulary/pml-error.ts';
+import { type ErrorCode, PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Principal } from '../../core/vocabulary/principal.ts';
+import { may } from '../../engine/people/roles.ts';
 import { type Access, SESSION_COOKIE } from './access.ts';
+import { rightFor } from './route-rights.ts';
+import { whileGood } from './while-good.ts';
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 
@@ -38,12 +42,36 @@ export function hostsOf(host: string, port: number): string[] {
   return [...names].map((name) => `${name.toLowerCase()}:${port}`);
 }
 
-export function requireToken(access: Access, now: () => number): MiddlewareHandler {
+/** Who makes the request; known to everything behind `requireRight`. */
+export function whoIs(context: Context): Principal {
+  const who = context.get('who') as Principal | undefined;
+  if (who) return who;
+  throw new PmlError('unauthorized', 'Nobody was let in');
+}
+
+/** The one place where a request is let through: somebody is known by the credential, and may do this. */
+export function requireRight(access: Access, now: () => number): MiddlewareHandler {
   let failures: number[] = [];
   return async (context, next) => {
     const bearer = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
     const credential = bearer ?? getCookie(context, SESSION_COOKIE);
-    if (access.allows(credential)) return await next();
+    const who = await access.identify(credential).catch((error) => PmlError.from(error));
+    if (who instanceof PmlError) return refuse(context, 503, who.code, who.message, who.hint);
+    if (who && !may(who, rightFor(context.req.method, context.req.path))) {
+      return refuse(
+        context,
+        403,
+        'forbidden',
+        `A key of role ${who.role} may not ${context.req.method} ${context.req.path}`,
+        'Use a key of another role: an operator makes one with "pml keys create".',
+      );
+    }
+    if (who) {
+      context.set('who', who);
+      await next();
+      if (who.keyId !== null) context.res = whileGood(context.res, () => access.identify(credential));
+      return;
+    }
     failures = failures.filter((at) => at > now() - 60_000);
     if (failures.length >= DEFAULTS.failuresPerMinute) {
       return refuse(
@@ -60,14 +88,14 @@ export function requireToken(access: Access, now: () => number): MiddlewareHandl
       401,
       'unauthorized',
       credential === undefined ? 'A token is needed' : 'The token is not valid',
-      'Send "Authorization: Bearer TOKEN" (the file "token" in the data dir), or run "pml login" for a browser link.',
+      'Send "Authorization: Bearer KEY" with a key of "pml keys create" or the token in the data dir, or run "pml login" for a browser link.',
     );
   };
 }
 
 export function refuse(
   context: Context,
-  status: 400 | 401 | 403 | 404 | 413 | 429 | 500,
+  status: 400 | 401 | 403 | 404 | 413 | 429 | 500 | 503,
   code: ErrorCode,
   message: string,
   hint?: string,

@@ -1,3 +1,4 @@
+import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../engine/gateway.ts';
 import type { Logger, UpstreamEvent } from '../../engine/ports.ts';
 import { ClientBook } from './client-book.ts';
@@ -31,9 +32,9 @@ export interface McpOptions {
 
 export interface McpEndpoints {
   /** `/mcp`. */
-  gateway(request: Request): Promise<Response>;
+  gateway(request: Request, who: Principal): Promise<Response>;
   /** `/mcp/servers/<name>`. */
-  server(name: string, request: Request): Promise<Response>;
+  server(name: string, request: Request, who: Principal): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -115,9 +116,9 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
   });
 
   return {
-    gateway: (request) => served.fetch(request),
-    server: async (name, request) => {
-      if (isAttached(name)) return await open(name).served.fetch(request);
+    gateway: (request, who) => served.fetch(request, who),
+    server: async (name, request, who) => {
+      if (isAttached(name)) return await open(name).served.fetch(request, who);
       const message = `There is no server "${name}" behind this gateway`;
       return rpcResponse(404, { code: RPC.invalidParams, message });
     },

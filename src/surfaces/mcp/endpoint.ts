@@ -1,3 +1,4 @@
+import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Caller } from '../../engine/gateway.ts';
 import type { JsonObject, UpstreamClient } from '../../engine/ports.ts';
 
@@ -26,6 +27,7 @@ export interface ClientRequest {
 export interface RequestCaller extends Caller {
   readonly client: UpstreamClient;
   readonly signal: AbortSignal;
+  readonly who: Principal;
 }
 
 /** An MCP server towards clients, apart from how they reach it. Errors are thrown as they go over the wire. */

@@ -179,7 +179,7 @@ test('[API-6] runs that wait for a person come first, with the exact arguments; 
   expect(runs[0]).toMatchObject({ status: 'paused', approvals: [{ state: 'pending', arguments: args }] });
   expect(runs[1]).toMatchObject({ status: 'running', intent: null });
 
-  const cookie = `pml_session=${access.sessionValue}`;
+  const cookie = `pml_session=${access.redeemLoginCode(access.createLoginCode())}`;
   const approved = await ask(`/runs/${paused.id}/approve`, 'POST', { cookie });
   expect(approved.body.approvals).toMatchObject([{ state: 'approved', settled_by: 'dashboard' }]);
   const late = await ask(`/runs/${paused.id}/reject`, 'POST');

@@ -9,6 +9,7 @@ import { executeRoutes } from './execute.ts';
 import { graphRoutes } from './graph.ts';
 import { learningRoutes } from './learning.ts';
 import { overviewRoutes } from './overview.ts';
+import { peopleRoutes } from './people.ts';
 import { runRoutes } from './runs.ts';
 import { searchRoutes } from './search.ts';
 import { traceRoutes } from './traces.ts';
@@ -18,6 +19,7 @@ const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   invalid_argument: 400,
   invalid_id: 400,
   usage: 400,
+  unauthorized: 401,
   forbidden: 403,
   not_found: 404,
   store_conflict: 409,
@@ -49,5 +51,6 @@ export function createApi(gateway: Gateway, logger: Logger, events: EventOptions
   learningRoutes(api, gateway);
   runRoutes(api, gateway);
   traceRoutes(api, gateway);
+  peopleRoutes(api, gateway);
   return api;
 }

@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import type { NumberedEvent } from '../../../engine/event-log.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
+import { maySee } from '../../../engine/people/roles.ts';
 import { type EventStreamOptions, followEvents } from '../event-stream.ts';
+import { whoIs } from '../guard.ts';
 
 export interface EventOptions extends Pick<EventStreamOptions, 'heartbeatMs' | 'maxBehind'> {}
 
@@ -14,6 +17,8 @@ export function eventRoutes(api: Hono, { events }: Gateway, options: EventOption
     const after = context.req.header('last-event-id') ?? context.req.query('since');
     const { outgoing } = (context.env ?? {}) as Partial<HttpBindings>;
     context.header('X-Accel-Buffering', 'no');
+    const who = whoIs(context);
+    const mayHear = ({ ownership }: NumberedEvent) => maySee(who, ownership);
     return streamSSE(context, async (stream) => {
       const ended = new AbortController();
       stream.onAbort(() => ended.abort());
@@ -23,7 +28,14 @@ export function eventRoutes(api: Hono, { events }: Gateway, options: EventOption
         stream.abort();
         outgoing?.destroy();
       };
-      const messages = followEvents(events, { ...options, life, after, signal: ended.signal, onSlow });
+      const messages = followEvents(events, {
+        ...options,
+        life,
+        after,
+        signal: ended.signal,
+        onSlow,
+        mayHear,
+      });
       for await (const message of messages) await stream.writeSSE(message);
     });
   });

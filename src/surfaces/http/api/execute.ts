@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Caller, Gateway } from '../../../engine/gateway.ts';
 import { codeRunToWire, toolRunToWire } from '../../../engine/gateway-wire.ts';
+import { may } from '../../../engine/people/roles.ts';
+import { whoIs } from '../guard.ts';
 import { readBody } from './read-body.ts';
 
 const DEFAULTS = { maxTimeoutMs: 24 * 60 * 60_000 };
@@ -41,9 +43,10 @@ export function executeRoutes(api: Hono, gateway: Gateway): void {
   });
 }
 
-/** A program with the token: it has no session, and what it no longer waits for is cancelled. */
+/** A program with a key: it has no session, and what it no longer waits for is cancelled. */
 export function callerOf(context: Context): Caller {
-  return { sessionId: null, signal: context.req.raw.signal, isPerson: true };
+  const who = whoIs(context);
+  return { sessionId: null, signal: context.req.raw.signal, isPerson: may(who, 'decide'), who };
 }
 
 export function callOf({ timeout_ms: timeoutMs, intent, arguments: args }: z.infer<typeof CALL>) {

@@ -2,9 +2,12 @@ import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { planFromWire } from '../../../core/vocabulary/plan-from-wire.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
+import { may, maySee, visibleTo } from '../../../engine/people/roles.ts';
 import { findRun, type RunInQuestion, recentRuns } from '../../../engine/runs-in-question.ts';
+import { whoIs } from '../guard.ts';
 import { callerOf, told } from './execute.ts';
 import { countParameter } from './parameters.ts';
 import { readBody } from './read-body.ts';
@@ -26,21 +29,22 @@ const WORKFLOW = z.strictObject({
 });
 
 export function runRoutes(api: Hono, gateway: Gateway): void {
-  const known = async (runId: string): Promise<RunInQuestion> => {
+  /** What one may not see is not there. */
+  const known = async (context: Context): Promise<RunInQuestion> => {
+    const runId = context.req.param('id') ?? '';
     const found = await findRun(gateway.store, runId);
-    if (found) return found;
+    if (found && mayLookAt(gateway, whoIs(context), found)) return found;
     throw new PmlError('not_found', `There is no run ${runId}`, { hint: 'See GET /api/runs.' });
   };
   const settle = (decision: 'approved' | 'rejected') => async (context: Context) => {
-    const runId = context.req.param('id') ?? '';
-    await known(runId);
+    const { runId } = await known(context);
     const { approval_ids: ids } = await readBody(context, SETTLE);
     if (!(await gateway.settleApproval(runId, decision, deciderOf(context), ids))) {
       throw new PmlError('store_conflict', `Nothing of run ${runId} waits for a decision any more`, {
         hint: 'See who decided with GET /api/runs/:id.',
       });
     }
-    return context.json(runToWire(await known(runId)));
+    return context.json(runToWire(await known(context)));
   };
   const goOn = (action: 'resume' | 'abort') => async (context: Context) => {
     const runId = context.req.param('id') ?? '';
@@ -48,12 +52,11 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
   };
 
   const edit = async (context: Context) => {
-    const runId = context.req.param('id') ?? '';
-    await known(runId);
+    const { runId } = await known(context);
     const { task, arguments: args } = await readBody(context, EDIT);
     const by = deciderOf(context);
     await gateway.editCall(runId, { arguments: args, by, ...(task !== undefined && { task }) });
-    return context.json(runToWire(await known(runId)));
+    return context.json(runToWire(await known(context)));
   };
 
   api.post('/workflows', async (context) => {
@@ -64,9 +67,11 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
   });
   api.get('/runs', async (context) => {
     const limit = countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit);
-    return context.json({ runs: (await recentRuns(gateway.store, limit)).map(runToWire) });
+    const who = whoIs(context);
+    const runs = await recentRuns(gateway.store, limit, visibleTo(who).visibleTo);
+    return context.json({ runs: runs.filter((run) => mayLookAt(gateway, who, run)).map(runToWire) });
   });
-  api.get('/runs/:id', async (context) => context.json(runToWire(await known(context.req.param('id')))));
+  api.get('/runs/:id', async (context) => context.json(runToWire(await known(context))));
   api.post('/runs/:id/approve', settle('approved'));
   api.post('/runs/:id/reject', settle('rejected'));
   api.post('/runs/:id/edit', edit);
@@ -74,7 +79,15 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
   api.post('/runs/:id/abort', goOn('abort'));
 }
 
-/** For the record of decisions: a browser that was logged in, or a program with the token. */
+/** A call that still waits is not written down yet; what all share is shown all the same. */
+function mayLookAt(gateway: Gateway, who: Principal, { run }: RunInQuestion): boolean {
+  if (run) return maySee(who, run);
+  return may(who, 'see_all') || gateway.settings().sharing.traces === 'shared';
+}
+
+/** For the record of decisions: whose key it was, else a browser that was logged in or a program with the token. */
 function deciderOf(context: Context): string {
+  const { keyId, name } = whoIs(context);
+  if (keyId !== null) return name;
   return context.req.header('authorization') === undefined ? 'dashboard' : 'api';
 }

@@ -1,4 +1,5 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
 import { cannotAsk } from '../client-capability.ts';
 import type { RequestCaller } from '../endpoint.ts';
@@ -23,6 +24,7 @@ interface Question {
 export interface HeldCallOptions {
   readonly id: string;
   readonly sessionId: string | null;
+  readonly who: Principal;
   readonly capabilities: JsonObject;
   readonly info: JsonObject | undefined;
   /** Not every kind of request can be answered with questions. */
@@ -47,6 +49,10 @@ export class HeldCall {
   constructor(options: HeldCallOptions) {
     this.id = options.id;
     this.#options = options;
+  }
+
+  isOf({ keyId }: Principal): boolean {
+    return this.#options.who.keyId === keyId;
   }
 
   start(work: (caller: RequestCaller) => Promise<JsonObject>): void {
@@ -77,7 +83,7 @@ export class HeldCall {
   }
 
   #caller(): RequestCaller {
-    const { sessionId, capabilities, info, id } = this.#options;
+    const { sessionId, who, capabilities, info, id } = this.#options;
     const client: UpstreamClient = {
       id,
       capabilities,
@@ -85,7 +91,7 @@ export class HeldCall {
       ask: (method, params, signal) => this.#ask(method, params, signal),
     };
     const onProgress = (progress: UpstreamProgress) => this.#waiting?.onProgress(progress);
-    return { sessionId, client, signal: this.#end.signal, onProgress };
+    return { sessionId, who, client, signal: this.#end.signal, onProgress };
   }
 
   async #ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {

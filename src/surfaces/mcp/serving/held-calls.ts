@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createRequestStateCodec, ProtocolError, type ServerContext } from '@modelcontextprotocol/server';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import { RPC } from '../rpc-error.ts';
 import type { HeldCall, Waiting } from './held-call.ts';
@@ -44,12 +45,12 @@ export class HeldCalls {
   }
 
   /** The call that is meant; null when the state is none of ours, but the server's further up. */
-  async find(requestState: unknown, context: ServerContext): Promise<HeldCall | null> {
+  async find(requestState: unknown, context: ServerContext, who: Principal): Promise<HeldCall | null> {
     if (typeof requestState !== 'string') return null;
     const state = await Promise.resolve(this.#codec.verify(requestState, context)).catch(() => null);
     if (!state) return null;
     const held = this.#calls.get((state as State).held);
-    if (!held) {
+    if (!held?.call.isOf(who)) {
       const message = 'This call waits no longer for its answers; make it anew';
       throw new ProtocolError(RPC.invalidParams, message, { reason: 'invalid_request_state' });
     }

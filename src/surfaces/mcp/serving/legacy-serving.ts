@@ -1,3 +1,4 @@
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { RPC } from '../rpc-error.ts';
 import { LegacySession } from './legacy-session.ts';
@@ -36,14 +37,15 @@ export class LegacyServing {
     return this.#sessions.values();
   }
 
-  async fetch(request: Request, body: unknown): Promise<Response> {
+  async fetch(request: Request, body: unknown, who: Principal): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
     const isHandshake = (body as { method?: unknown } | null | undefined)?.method === 'initialize';
-    if (isHandshake) return await this.#open(request, body);
+    if (isHandshake) return await this.#open(request, body, who);
     if (id === null)
       return rpcResponse(400, { code: -32000, message: 'Bad Request: there is no session yet' });
     const session = this.#sessions.get(id);
-    if (session) return await session.fetch(request, body);
+    // A session is that of the key it was opened with: to any other it is not there.
+    if (session?.isOf(who)) return await session.fetch(request, body);
     return rpcResponse(404, { code: RPC.sessionNotFound, message: 'Session not found' });
   }
 
@@ -52,7 +54,7 @@ export class LegacyServing {
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
   }
 
-  async #open(request: Request, body: unknown): Promise<Response> {
+  async #open(request: Request, body: unknown, who: Principal): Promise<Response> {
     if (this.#sessions.size >= this.#options.sessions && !this.#closeIdlest()) {
       return rpcResponse(503, { code: RPC.internal, message: 'Too many sessions are in use' });
     }
@@ -60,6 +62,7 @@ export class LegacyServing {
       const session = new LegacySession({
         endpoint: this.#endpoint,
         face: await this.#endpoint.face(),
+        who,
         now: this.#options.now,
         onError: this.#options.onError,
         onOpen: (opened) => this.#sessions.set(opened.clientId, opened),

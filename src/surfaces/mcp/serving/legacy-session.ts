@@ -7,6 +7,7 @@ import {
   type StandardSchemaV1,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
 import { cannotAsk } from '../client-capability.ts';
 import type { Endpoint, Face, RequestCaller } from '../endpoint.ts';
@@ -31,6 +32,7 @@ const UNTOUCHED: StandardSchemaV1<unknown, JsonObject> = {
 export interface LegacySessionOptions {
   readonly endpoint: Endpoint;
   readonly face: Face;
+  readonly who: Principal;
   readonly now: () => number;
   onOpen(session: LegacySession): void;
   onClose(session: LegacySession): void;
@@ -67,6 +69,10 @@ export class LegacySession implements Outlet {
 
   async open(): Promise<void> {
     await this.#server.connect(this.#transport);
+  }
+
+  isOf({ keyId }: Principal): boolean {
+    return this.#options.who.keyId === keyId;
   }
 
   /** Since when nobody has used it; null while somebody does. */
@@ -109,7 +115,8 @@ export class LegacySession implements Outlet {
       context.mcpReq.notify({ method: 'notifications/progress', params: told }).catch(() => {});
     };
     const sessionId = namedClient(context.http?.req) ?? this.clientId;
-    const caller: RequestCaller = { sessionId, client: this.#client(context), signal, onProgress };
+    const { who } = this.#options;
+    const caller: RequestCaller = { sessionId, client: this.#client(context), signal, onProgress, who };
     this.#running.set(id, context);
     signal.addEventListener('abort', () => this.#endStream(id), { once: true });
     try {

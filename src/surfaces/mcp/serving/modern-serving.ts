@@ -5,8 +5,9 @@ import {
   type ServerContext,
   type ServerEvent,
 } from '@modelcontextprotocol/server';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject, UpstreamClient } from '../../../engine/ports.ts';
-import type { Endpoint, Face } from '../endpoint.ts';
+import type { Endpoint, Face, RequestCaller } from '../endpoint.ts';
 import { RPC } from '../rpc-error.ts';
 import { HeldCall, type Waiting } from './held-call.ts';
 import { HeldCalls } from './held-calls.ts';
@@ -34,6 +35,7 @@ interface Incoming {
   readonly message: Message;
   /** Of the tool to be called, where HTTP headers mirror its arguments. */
   readonly schema: JsonObject | null;
+  readonly who: Principal;
   isUnknownMethod: boolean;
 }
 
@@ -63,14 +65,14 @@ export class ModernServing {
     this.#handler.bus.publish(event);
   }
 
-  async fetch(request: Request, body: unknown): Promise<Response> {
+  async fetch(request: Request, body: unknown, who: Principal): Promise<Response> {
     const message = (body ?? {}) as Message;
     try {
       const { method, params } = message;
       const face = await this.#endpoint.face();
       const schema =
         method === 'tools/call' ? await this.#endpoint.mirroredSchema(String(params?.name)) : null;
-      const incoming: Incoming = { face, message, schema, isUnknownMethod: false };
+      const incoming: Incoming = { face, message, schema, who, isUnknownMethod: false };
       this.#incoming.set(request, incoming);
       if (method === 'subscriptions/listen') return await this.#listen(request, message);
       const response = await this.#handler.fetch(request, { parsedBody: body });
@@ -92,7 +94,7 @@ export class ModernServing {
     const incoming = this.#incoming.get(request)!;
     const handlers: RawHandlers = {
       onRequest: (method, _params, context) =>
-        this.#handle(incoming.message, context, namedClient(request)).catch((error) => {
+        this.#handle(incoming, context, namedClient(request)).catch((error) => {
           incoming.isUnknownMethod = error.code === RPC.methodNotFound && method !== 'tools/call';
           throw error;
         }),
@@ -102,10 +104,14 @@ export class ModernServing {
     return schema ? new HeaderCheckingServer(face, handlers, schema) : rawServer(face, handlers);
   }
 
-  async #handle(message: Message, context: ServerContext, sessionId: string | null): Promise<JsonObject> {
+  async #handle(
+    { message, who }: Incoming,
+    context: ServerContext,
+    sessionId: string | null,
+  ): Promise<JsonObject> {
     const parts = readParams(message.params);
-    const held = await this.#held.find(parts.retry.requestState, context);
-    const call = held ?? this.#start(context.mcpReq.method, parts, sessionId);
+    const held = await this.#held.find(parts.retry.requestState, context, who);
+    const call = held ?? this.#start(context.mcpReq.method, parts, { sessionId, who });
     const tell = (method: string, params: JsonObject) => {
       // A request whose client went away hears nothing more.
       context.mcpReq.notify({ method, params }).catch(() => {});
@@ -130,10 +136,10 @@ export class ModernServing {
     }
   }
 
-  #start(method: string, parts: RequestParts, sessionId: string | null): HeldCall {
+  #start(method: string, parts: RequestParts, from: Pick<RequestCaller, 'sessionId' | 'who'>): HeldCall {
     const { params, meta, retry, logLevel, capabilities, clientInfo: info } = parts;
     const mayAsk = MAY_ASK.has(method);
-    const call = new HeldCall({ id: randomUUID(), sessionId, capabilities, info, mayAsk });
+    const call = new HeldCall({ id: randomUUID(), ...from, capabilities, info, mayAsk });
     call.start((caller) =>
       this.#endpoint.handle({ method, params, meta, retry, modern: true, logLevel, caller }),
     );

@@ -21,8 +21,8 @@ export function serveEndpoint(endpoint: Endpoint, options: ServingOptions): Serv
     close: async () => {
       await Promise.all([legacy.close(), modern.close()]);
     },
-    async fetch(request) {
-      if (request.method !== 'POST') return await legacy.fetch(request, undefined);
+    async fetch(request, who) {
+      if (request.method !== 'POST') return await legacy.fetch(request, undefined, who);
       if (!isJsonContentType(request.headers.get('content-type'))) {
         return rpcResponse(415, { code: -32000, message: 'Content-Type must be application/json' });
       }
@@ -33,7 +33,7 @@ export function serveEndpoint(endpoint: Endpoint, options: ServingOptions): Serv
         return rpcResponse(400, { code: PARSE_ERROR, message: 'Parse error: the body is not JSON' });
       }
       const isLegacy = !claimsModernEra(body) && (await isLegacyRequest(request, body));
-      return await (isLegacy ? legacy : modern).fetch(request, body);
+      return await (isLegacy ? legacy : modern).fetch(request, body, who);
     },
   };
 }

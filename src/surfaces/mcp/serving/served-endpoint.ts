@@ -1,4 +1,5 @@
 import type { ServerEvent } from '@modelcontextprotocol/server';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 
 /** A client that can be told something, on a connection or while a request of it is under way. */
@@ -11,7 +12,7 @@ export interface Outlet {
 
 /** An endpoint over HTTP, in both protocol eras. */
 export interface ServedEndpoint {
-  fetch(request: Request): Promise<Response>;
+  fetch(request: Request, who: Principal): Promise<Response>;
   /** Clients of the 2025-11-25 era, each with a connection of its own. */
   sessions(): Iterable<Outlet>;
   /** Requests of the 2026-07-28 era that are under way. */

@@ -1,0 +1,49 @@
+import { Option } from 'commander';
+import { auditToWire } from '../../../engine/people/people-wire.ts';
+import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from '../../../engine/ports.ts';
+import { columns } from '../columns.ts';
+import type { CommandModule } from '../command.ts';
+import { parseCount } from '../parse-option.ts';
+import { printable } from '../printable.ts';
+import type { GlobalOptions } from '../system.ts';
+import { withGateway } from '../with-gateway.ts';
+
+interface ListOptions extends GlobalOptions {
+  readonly limit: number;
+  readonly action?: AuditAction;
+  readonly subject?: string;
+}
+
+export const auditCommand: CommandModule = (program, context) => {
+  const { terminal } = context;
+  const audit = program.command('audit').description('who decided what: a log that is only ever added to');
+
+  audit
+    .command('ls', { isDefault: true })
+    .description('list decisions and changes of policy, newest first')
+    .option('--limit <number>', 'how many at the most', parseCount, 50)
+    .addOption(new Option('--action <action>', 'only these').choices(AUDIT_ACTIONS))
+    .option('--subject <id>', 'only about this run, key, tool or file')
+    .addHelpText('after', '\nExample:\n  $ pml audit ls --action approved')
+    .action(({ limit, action, subject, ...options }: ListOptions) =>
+      withGateway(context, options, 'audit', async (gateway) => {
+        const only = { ...(action !== undefined && { action }), ...(subject !== undefined && { subject }) };
+        const entries = await gateway.audit({ limit, ...only });
+        if (options.json) terminal.out(`${JSON.stringify({ entries: entries.map(auditToWire) })}\n`);
+        else if (entries.length === 0) terminal.out('Nothing was decided yet.\n');
+        else terminal.out(columns(entries.map(row)));
+      }),
+    );
+};
+
+function row({ at, actor, action, subject, hash, details }: AuditEntry): string[] {
+  const cells = [
+    at.toISOString(),
+    actor,
+    action,
+    subject,
+    hash?.slice(0, 12) ?? '-',
+    JSON.stringify(details),
+  ];
+  return cells.map(printable);
+}

@@ -1,0 +1,82 @@
+import { userInfo } from 'node:os';
+import { Option } from 'commander';
+import { KEY_ROLES, type KeyRole } from '../../../core/vocabulary/principal.ts';
+import { keyToWire } from '../../../engine/people/people-wire.ts';
+import type { ApiKey } from '../../../engine/ports.ts';
+import { columns } from '../columns.ts';
+import type { CommandModule } from '../command.ts';
+import { printable } from '../printable.ts';
+import type { GlobalOptions } from '../system.ts';
+import { withGateway } from '../with-gateway.ts';
+
+interface CreateOptions extends GlobalOptions {
+  readonly role: KeyRole;
+  readonly user?: string;
+}
+
+interface ListOptions extends GlobalOptions {
+  readonly all?: boolean;
+}
+
+export const keysCommand: CommandModule = (program, context) => {
+  const { terminal } = context;
+  const keys = program.command('keys').description('the keys of people and agents that use the gateway');
+
+  keys
+    .command('ls', { isDefault: true })
+    .description('list the keys in use')
+    .option('--all', 'the revoked ones too')
+    .addHelpText('after', '\nExample:\n  $ pml keys ls')
+    .action((options: ListOptions) =>
+      withGateway(context, options, 'keys', async (gateway) => {
+        const found = (await gateway.keys()).filter((key) => options.all || key.revokedAt === null);
+        if (options.json) terminal.out(`${JSON.stringify({ keys: found.map(keyToWire) })}\n`);
+        else if (found.length === 0) terminal.out('There are no keys. Make one with "pml keys create".\n');
+        else terminal.out(columns([['name', 'role', 'user', 'made', 'id'], ...found.map(row)]));
+      }),
+    );
+
+  keys
+    .command('create')
+    .argument('<name>', 'what it is called, in lists and in the audit log')
+    .description('make a key; it is shown once and kept as a hash')
+    .addOption(new Option('--role <role>', 'what it may do').choices(KEY_ROLES).default('agent'))
+    .option('--user <name>', 'whose runs are its own (default: the name of the key)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ pml keys create ada-laptop --role agent --user ada\n  $ pml keys create grafana --role viewer',
+    )
+    .action((name: string, { role, user, ...options }: CreateOptions) =>
+      withGateway(context, options, 'keys', async (gateway) => {
+        const order = { name, role, by: userInfo().username, ...(user !== undefined && { user }) };
+        const { key, secret } = await gateway.createKey(order);
+        if (options.json) {
+          terminal.out(`${JSON.stringify({ ...keyToWire(key), key: secret })}\n`);
+          return;
+        }
+        // The key alone on stdout, so that it can be piped to where it is kept.
+        terminal.out(`${secret}\n`);
+        terminal.err(`This is the only time the key is shown. Send it as "Authorization: Bearer KEY".\n`);
+      }),
+    );
+
+  keys
+    .command('revoke')
+    .argument('<name>', 'name or id of the key')
+    .description('make a key worthless at once')
+    .addHelpText('after', '\nExample:\n  $ pml keys revoke ada-laptop')
+    .action((name: string, options: GlobalOptions) =>
+      withGateway(context, options, 'keys', async (gateway) => {
+        const key = await gateway.revokeKey(name, userInfo().username);
+        terminal.out(
+          options.json ? `${JSON.stringify(keyToWire(key))}\n` : `Key ${printable(key.name)} is revoked.\n`,
+        );
+      }),
+    );
+};
+
+function row({ name, role, user, createdAt, revokedAt, id }: ApiKey): string[] {
+  const made = createdAt.toISOString().slice(0, 10);
+  const since = revokedAt === null ? made : `${made}, revoked ${revokedAt.toISOString().slice(0, 10)}`;
+  return [printable(name), role, printable(user), since, id];
+}
