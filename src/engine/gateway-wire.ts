@@ -2,12 +2,13 @@ import { wilsonLowerBound } from '../core/capabilities/reliability.ts';
 import { capabilitySignature } from '../core/capabilities/tool-signature.ts';
 import { observedValueFlow } from '../core/tracing/value-flow.ts';
 import { type ExecutionTrace, traceToWire } from '../core/vocabulary/execution-trace.ts';
-import type { Plan } from '../core/vocabulary/plan.ts';
+import { planToWire } from '../core/vocabulary/plan-to-wire.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type {
   CapabilityHit,
   CodeRun,
   GatewayStats,
+  PlannedRun,
   SearchHit,
   ServerReport,
   Suggestion,
@@ -88,10 +89,6 @@ export function suggestionToWire({ plan, confidence, suggestedCapabilities }: Su
     confidence,
     suggested_capabilities: suggestedCapabilities.map(capabilityHitToWire),
   };
-}
-
-function planToWire({ tasks, inputs }: Plan) {
-  return { tasks: tasks.map(({ dependsOn, ...task }) => ({ ...task, depends_on: dependsOn })), inputs };
 }
 
 export function learningToWire(report: LearningReport) {
@@ -181,6 +178,11 @@ export function workflowToWire(result: WorkflowResult) {
     ...(next && { next }),
     ...(executed && { executed }),
   };
+}
+
+/** A run of code as a plan: what the program returned, and what its calls gave. */
+export function plannedRunToWire({ result, ...run }: PlannedRun) {
+  return { ...workflowToWire(run), ...(run.status === 'success' && { result: result ?? null }) };
 }
 
 /** What a program wrote, line by line; whatever is no plain output says so. */

@@ -159,8 +159,8 @@ function recallRules(store: () => Store): void {
     expect(recalled.map(({ id }) => id)).toEqual(made.map(({ id }) => id));
     expect(recalled.map(({ intent }) => intent)).toEqual([null, vector, null]);
     expect(recalled.map((run) => run.clauses)).toEqual([null, clauses, null]);
-    const { executedPath, toolInvocations, success, sessionId } = made[1]!;
-    expect(recalled[1]).toMatchObject({ executedPath, toolInvocations, success, sessionId });
+    const { runId, executedPath, toolInvocations, success, sessionId } = made[1]!;
+    expect(recalled[1]).toMatchObject({ runId, executedPath, toolInvocations, success, sessionId });
     expect(await store().traces.recall('m', 1)).toHaveLength(1);
   });
 }
@@ -174,7 +174,12 @@ function capabilityRules(store: () => Store): void {
     expect(await store().capabilities.find(capability.aliases[0] ?? '')).toEqual(capability);
     expect(await store().capabilities.findByCodeHash(capability.codeHash)).toEqual(capability);
     expect(await store().capabilities.find('nobody')).toBeNull();
-    const renamed = { ...capability, slug: `${capability.slug}_2`, state: 'quarantined' as const, revision: 2 };
+    const renamed = {
+      ...capability,
+      slug: `${capability.slug}_2`,
+      state: 'quarantined' as const,
+      revision: 2,
+    };
     await store().capabilities.put(renamed);
     expect((await store().capabilities.list()).filter((c) => c.id === capability.id)).toEqual([renamed]);
     expect(await store().capabilities.remove(capability.id)).toBe(true);

@@ -94,8 +94,8 @@ function readRun(facts: TraceFacts): { nodes: Iterable<NodeSighting>; tallies: I
       }
     }
   }
-  for (const { from, to, toTraceId, fromPath, toPath } of facts.valueFlow ?? []) {
-    see('provides', from, to, toTraceId, { fromPath, toPath });
+  for (const { from, to, fromTraceId: _, toTraceId, ...path } of facts.valueFlow ?? []) {
+    see('provides', from, to, toTraceId, path);
   }
   for (const [task, { from, to, ranEarlier }] of (facts.dependencies ?? []).entries()) {
     if ((ranEarlier || callsOf.has(from)) && callsOf.has(to)) see('dependency', from, to, task);

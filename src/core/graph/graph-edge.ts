@@ -1,3 +1,4 @@
+import type { ValueShape } from '../tracing/value-flow.ts';
 import type { Edge, EdgeType } from '../vocabulary/edge.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
 
@@ -10,7 +11,7 @@ export interface GraphEdge extends Edge {
 }
 
 /** A value moved from one place in a result to one place in the arguments. */
-export interface ValuePath {
+export interface ValuePath extends ValueShape {
   /** Into the result: `items[0].id`; empty for the whole. */
   readonly fromPath: string;
   /** Into the arguments. */

@@ -35,6 +35,8 @@ export interface LearnableRun extends IntentForms {
   readonly succeeded: boolean;
   /** Runs of one key are the same work. */
   readonly key: string;
+  /** One that waited for a person is told of several times under its id: the last time counts. */
+  readonly runId?: string;
   /** Its words are not for others to read. */
   readonly isPrivate?: boolean;
 }

@@ -5,10 +5,11 @@ import { node } from '../../../test/support/random-graph.ts';
 import { capabilityHyperedges, containedUses } from '../graph/capability-hyperedges.ts';
 import { Hyperpaths } from '../graph/hyperpaths.ts';
 import { TypedGraph } from '../graph/typed-graph.ts';
+import type { PathPair } from '../graph/value-paths.ts';
 import { createRandom, type Random } from '../numeric/random.ts';
 import { EDGE_TYPES, type EdgeType } from '../vocabulary/edge.ts';
 import { type CapabilityNodeId, capabilityNode, type NodeId, toolId } from '../vocabulary/ids.ts';
-import type { Plan } from '../vocabulary/plan.ts';
+import type { Plan, Task } from '../vocabulary/plan.ts';
 import { breakCycles } from './break-cycles.ts';
 import type { CoveringCapability } from './cover-with-capabilities.ts';
 import { layersOf } from './layers.ts';
@@ -27,6 +28,15 @@ const schemaOf = (required: readonly string[]) => ({
   properties: Object.fromEntries(required.map((name) => [name, { type: 'string' }])),
   required,
 });
+const SHAPES = [
+  {},
+  {},
+  { line: '- ' },
+  { line: '', beside: PARAMETERS[0]! },
+  { beside: PARAMETERS[1]! },
+  { isInside: true as const },
+  { isPart: true as const },
+];
 const taskOf = (id: NodeId, required: readonly string[] = []): SketchedTask => ({
   node: id,
   body: { tool: id },
@@ -64,6 +74,7 @@ function randomCase(random: Random): { sketch: PlanSketch; knowledge: ReturnType
     const paths = Array.from({ length: type === 'provides' ? random.int(4) : 0 }, () => ({
       fromPath: PATHS[random.int(PATHS.length)]!,
       toPath: PARAMETERS[random.int(PARAMETERS.length)]!,
+      ...SHAPES[random.int(SHAPES.length)],
     }));
     for (let runs = random.int(4); runs > 0; runs--) {
       graph.observe({ from, to, type, calls: 1 + random.int(3), paths }, 0);
@@ -207,14 +218,20 @@ describe('arguments', () => {
     NodeId,
     NodeId,
   ];
-  const flow = (graph: TypedGraph, from: NodeId, to: NodeId, paths: [string, string][], calls = 1) =>
+  const flow = (
+    graph: TypedGraph,
+    from: NodeId,
+    to: NodeId,
+    paths: [string, string, Partial<PathPair>?][],
+    calls = 1,
+  ) =>
     graph.observe(
       {
         from,
         to,
         type: 'provides',
         calls,
-        paths: paths.map(([fromPath, toPath]) => ({ fromPath, toPath })),
+        paths: paths.map(([fromPath, toPath, shape]) => ({ fromPath, toPath, ...shape })),
       },
       0,
     );
@@ -249,5 +266,41 @@ describe('arguments', () => {
       forEach: '${t1.entries}',
       arguments: { path: '${item.name}' },
     });
+  });
+
+  test('[PLAN-15] names listed in a text are read one by one, from the folder that was listed, and joined', () => {
+    const graph = new TypedGraph();
+    flow(graph, list, read, [['content', 'path', { line: '[FILE] ', beside: 'folder' }]], 2);
+    flow(graph, read, write, [['text', 'content', { isInside: true }]]);
+    const tasks = [taskOf(list, ['folder']), taskOf(read, ['path']), taskOf(write, ['content'])];
+    const { plan } = suggestPlan({ tasks, edges: [] }, knowledgeOf(graph));
+    expect(plan.tasks.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+      ['t1', []],
+      ['t1-lines', ['t1']],
+      ['t2', ['t1', 't1-lines']],
+      ['t2-joined', ['t2']],
+      ['t3', ['t2', 't2-joined']],
+    ]);
+    const [, lines, reading, joined, writing] = plan.tasks;
+    expect(lines!.arguments).toEqual({ text: '${t1.content}', bullet: '[FILE] ' });
+    expect(reading).toMatchObject({
+      forEach: '${t1-lines}',
+      arguments: { path: '${t1_folder}/${item}' },
+    });
+    expect(joined!.arguments).toEqual({ results: '${t2}', path: ['text'] });
+    expect(writing!.arguments).toEqual({ content: '${t2-joined}' });
+    const run = (task: Task, args: unknown) => new Function('args', task.code!)(args);
+    const text = '[DIR] old\n[FILE] a.txt\n[FILE] b c.txt\n';
+    expect(run(lines!, { text, bullet: '[FILE] ' })).toEqual(['a.txt', 'b c.txt']);
+    expect(run(joined!, { results: [{ text: 'one' }, { text: 'two' }], path: ['text'] })).toBe('one\ntwo');
+  });
+
+  test('[PLAN-15] a part of a text that no rule tells is an input', () => {
+    const graph = new TypedGraph();
+    flow(graph, list, read, [['content', 'path', { isPart: true }]], 2);
+    flow(graph, list, write, [['content', 'path', { line: '' }]]);
+    const tasks = [taskOf(list), taskOf(read, ['path']), taskOf(write, ['path'])];
+    const { plan } = suggestPlan({ tasks, edges: [] }, knowledgeOf(graph));
+    expect(plan.inputs.map(({ name }) => name)).toEqual(['t2_path', 't3_path']);
   });
 });

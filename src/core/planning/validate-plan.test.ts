@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Condition, Plan, Task } from '../vocabulary/plan.ts';
 import { planFromWire } from '../vocabulary/plan-from-wire.ts';
+import { planToWire } from '../vocabulary/plan-to-wire.ts';
 import { holds } from './conditions.ts';
 import { planProblems, type TaskTarget, withUsedTasks } from './validate-plan.ts';
 
@@ -143,6 +144,7 @@ test('[FLOW-11] a workflow is read from JSON with all its fields, and what is wr
     concurrency: 2,
     decide: 'layers',
   });
+  expect(planFromWire(planToWire(plan))).toEqual(plan);
   const broken = {
     tasks: [{}, { id: 'a' }, { id: 'b', tool: 'x:y', when: { value: 1, is: 2 } }],
     concurrency: 0,

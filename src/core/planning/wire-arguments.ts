@@ -1,13 +1,9 @@
-import type { ValuePath } from '../graph/graph-edge.ts';
 import type { TypedGraph } from '../graph/typed-graph.ts';
 import type { Plan, PlanInput, Task } from '../vocabulary/plan.ts';
+import { type BetweenTask, joinedFrom, linesOf } from './between-tasks.ts';
 import { layersOf } from './layers.ts';
 import { ancestorsOf, type PlanSketch, type SketchedEdge, type SketchedTask } from './plan-sketch.ts';
-
-/** `items[3].id` as list, place in it, and rest. */
-const ITEM = /^(.*?)\[(\d+)\](.*)$/;
-/** A top-level argument: what lies deeper is not filled in by itself. */
-const TOP_LEVEL = /^[A-Za-z_$][\w$-]*$/;
+import { sourcesFor, type ValueSource } from './value-sources.ts';
 
 /** Why one task waits for another. */
 export interface PlanEdge {
@@ -22,49 +18,63 @@ export interface SuggestedPlan {
   readonly edges: readonly PlanEdge[];
 }
 
-/** Where a value comes from. */
-interface Source {
-  /** Place of the task. */
-  readonly task: number;
-  /** Into its result. */
-  readonly path: string;
-  /** Of a list that was gone through: the list, and the way to the value in each item. */
-  readonly each?: { readonly list: string; readonly rest: string };
-  readonly runs: number;
+/** An argument with its references, the list it is one of, and what has to be done for it first. */
+interface WiredArgument {
+  readonly value: string;
+  readonly list?: string;
+  readonly between?: Task;
 }
+
+/** Puts work behind a task, once. */
+type Put = (work: BetweenTask, from: Task, confidence: number) => Task;
 
 /**
  * A plan in an order in which it can run: arguments that were seen to come from an earlier task refer to
- * it, the other required ones are inputs with their schemas. Values taken from item after item of a list
- * make their task run once for each item.
+ * it, the other required ones are inputs with their schemas. Values taken from item after item of a list,
+ * or line after line of a text, make their task run once for each; what such a task gave and one argument
+ * took together is joined.
  */
 export function wireArguments(sketch: PlanSketch, graph: TypedGraph): SuggestedPlan {
   const { tasks, edges } = sketch;
-  const dependsOn = tasks.map((_, i) => edges.filter(({ to }) => to === i).map(({ from }) => String(from)));
-  const order = layersOf(tasks.map((_, i) => ({ id: String(i), dependsOn: dependsOn[i]! })))
+  const before = tasks.map((_, i) => edges.filter(({ to }) => to === i));
+  const order = layersOf(
+    tasks.map((_, i) => ({ id: String(i), dependsOn: before[i]!.map(({ from }) => String(from)) })),
+  )
     .flat()
     .map(Number);
   const idOf = new Map(order.map((place, i) => [place, `t${i + 1}`]));
   const ancestors = ancestorsOf(sketch);
   const inputs: PlanInput[] = [];
-  /** Tasks that give a list, one result for each item. */
-  const lists = new Set<number>();
-  const wired = order.map((place): Task => {
+  /** By place, as they are so far; and what was put between. */
+  const made = new Map<number, Task>();
+  const between = new Map<string, Task>();
+
+  const put: Put = ({ name, arguments: given, ...rest }, from, confidence) => {
+    const alike = [...between.values()].filter(({ id }) => id.startsWith(`${from.id}-${name}`));
+    const same = alike.find((task) => JSON.stringify(task.arguments) === JSON.stringify(given));
+    if (same) return same;
+    const id = `${from.id}-${name}${alike.length === 0 ? '' : alike.length + 1}`;
+    const task = { id, name, ...rest, arguments: given, dependsOn: [from.id], confidence };
+    between.set(id, task);
+    return task;
+  };
+
+  for (const place of order) {
     const task = tasks[place]!;
     const id = idOf.get(place)!;
     const earlier = [...ancestors[place]!].map((at) => ({ at, task: tasks[at]! }));
     const sources = sourcesFor(task, earlier, graph);
     const args = new Map<string, string>();
+    const needed: string[] = [];
     let list: string | undefined;
     for (const name of requiredOf(task.schema)) {
       const source = sources.get(name);
-      // Of what ran for each item the first result: which of them was meant is not known.
-      const from = source && `${idOf.get(source.task)!}${lists.has(source.task) ? '[0]' : ''}`;
-      const wholeList = source?.each && `\${${pathFrom(from!, source.each.list)}}`;
-      if (source && (!wholeList || list === undefined || list === wholeList)) {
-        list ??= wholeList;
-        const path = source.each ? pathFrom('item', source.each.rest) : pathFrom(from!, source.path);
-        args.set(name, `\${${path}}`);
+      const wired =
+        source && wire(source, made.get(source.task)!, (work, from) => put(work, from, task.chance));
+      if (wired && (!wired.list || list === undefined || list === wired.list)) {
+        list ??= wired.list;
+        args.set(name, wired.value);
+        if (wired.between) needed.push(wired.between.id);
         continue;
       }
       const input = `${id}_${name.replaceAll(/[^\p{L}\p{N}_-]/gu, '_')}`;
@@ -72,64 +82,79 @@ export function wireArguments(sketch: PlanSketch, graph: TypedGraph): SuggestedP
       if (inputs.some((known) => known.name === input)) continue;
       inputs.push({ name: input, schema: propertyOf(task.schema, name) });
     }
-    if (list !== undefined) lists.add(place);
-    return {
+    made.set(place, {
       id,
       ...task.body,
       arguments: Object.fromEntries(args),
-      dependsOn: dependsOn[place]!.map((before) => idOf.get(Number(before))!),
-      reason: reasonOf(
-        task,
-        edges.filter(({ to }) => to === place),
-      ),
+      dependsOn: [...new Set([...before[place]!.map(({ from }) => idOf.get(from)!), ...needed])],
+      reason: reasonOf(task, before[place]!),
       confidence: task.chance,
       ...(list !== undefined && { forEach: list }),
-    };
-  });
-  const reasons = edges.map(({ from, to, reason }) => ({ from: idOf.get(from)!, to: idOf.get(to)!, reason }));
-  return { plan: { tasks: wired, inputs }, edges: reasons };
+    });
+  }
+  const reasons = [
+    ...edges.map(({ from, to, reason }) => ({ from: idOf.get(from)!, to: idOf.get(to)!, reason })),
+    ...edgesAround([...made.values()], between),
+  ];
+  return { plan: { tasks: inOrder([...made.values()], between), inputs }, edges: reasons };
+}
+
+/** Null where it cannot be told how the value is made from what the task gives. */
+function wire(
+  source: ValueSource,
+  from: Task,
+  put: (work: BetweenTask, from: Task) => Task,
+): WiredArgument | null {
+  const { path, each, bullet, beside, isInside } = source;
+  const isList = from.forEach !== undefined;
+  const folder = beside === undefined ? '' : from.arguments[beside];
+  // What a task was given for each item is not known outside of it.
+  if (typeof folder !== 'string' || (isList && beside !== undefined)) return null;
+  const behind = (value: string) => (folder === '' ? value : `${folder}/${value}`);
+  if (isList && isInside) {
+    const joining = joinedFrom(`\${${from.id}}`, path);
+    const joined = joining && put(joining, from);
+    if (joined) return { value: `\${${joined.id}}`, between: joined };
+  }
+  // Of what ran for each item the first result: which of them was meant is not known.
+  const root = isList ? `${from.id}[0]` : from.id;
+  if (bullet !== undefined) {
+    const lines = put(linesOf(`\${${pathFrom(root, path)}}`, bullet), from);
+    return { value: behind('${item}'), list: `\${${lines.id}}`, between: lines };
+  }
+  if (!each) return { value: behind(`\${${pathFrom(root, path)}}`) };
+  return {
+    value: behind(`\${${pathFrom('item', each.rest)}}`),
+    list: `\${${pathFrom(root, each.list)}}`,
+  };
+}
+
+/** Each task right after what it was made from. */
+function inOrder(tasks: readonly Task[], between: ReadonlyMap<string, Task>): Task[] {
+  return tasks.flatMap((task) => [
+    task,
+    ...between.values().filter(({ dependsOn }) => dependsOn[0] === task.id),
+  ]);
+}
+
+function edgesAround(tasks: readonly Task[], between: ReadonlyMap<string, Task>): PlanEdge[] {
+  const into = [...between.values()].map(({ id, dependsOn, reason }) => ({
+    from: dependsOn[0]!,
+    to: id,
+    reason: reason!,
+  }));
+  const outOf = tasks.flatMap(({ id, dependsOn }) =>
+    dependsOn.flatMap((from) => {
+      const task = between.get(from);
+      return task ? [{ from, to: id, reason: task.reason! }] : [];
+    }),
+  );
+  return [...into, ...outOf];
 }
 
 /** Also why it waits for what it waits for. */
 function reasonOf({ reason }: SketchedTask, before: readonly SketchedEdge[]): string {
   return [reason, ...before.map((edge) => edge.reason)].join('; ');
-}
-
-/** For each argument the place it was seen to come from most often. */
-function sourcesFor(
-  task: SketchedTask,
-  earlier: readonly { readonly at: number; readonly task: SketchedTask }[],
-  graph: TypedGraph,
-): ReadonlyMap<string, Source> {
-  const best = new Map<string, Source>();
-  for (const { at, task: from } of earlier) {
-    const edge = graph.edge(from.node, task.node, 'provides');
-    if (!edge || edge.observedCount === 0) continue;
-    const isRepeated = edge.invocationCount > edge.observedCount;
-    for (const [name, paths] of Map.groupBy(edge.valuePaths, ({ toPath }) => toPath)) {
-      if (!TOP_LEVEL.test(name)) continue;
-      const source = sourceOf(at, paths, isRepeated);
-      if (source && source.runs > (best.get(name)?.runs ?? 0)) best.set(name, source);
-    }
-  }
-  return best;
-}
-
-/** Null where several calls took different parts of one text: there is no telling which. */
-function sourceOf(task: number, paths: readonly ValuePath[], isRepeated: boolean): Source | null {
-  const items = paths.flatMap((path) => {
-    const [, list, , rest] = ITEM.exec(path.fromPath) ?? [];
-    return list === undefined ? [] : [{ list, rest: rest!, path }];
-  });
-  for (const [, like] of Map.groupBy(items, ({ list, rest }) => `${list}[]${rest}`)) {
-    if (like.length < 2 || !isRepeated) continue;
-    const { list, rest } = like[0]!;
-    const runs = Math.max(...like.map(({ path }) => path.runs));
-    return { task, path: list, each: { list, rest }, runs };
-  }
-  const most = paths.reduce((best, path) => (path.runs > best.runs ? path : best));
-  if (isRepeated && most.fromPath === '') return null;
-  return { task, path: most.fromPath, runs: most.runs };
 }
 
 function pathFrom(root: string, path: string): string {

@@ -1,6 +1,9 @@
 /** What a list puts before an item: `[FILE]`, `-`, `3.` */
 const BULLET = /^(?:\[[A-Z]+\]|[-*•+]|\d+[.)])\s+/;
 /** `Path: …` */
+/** The same for every item, so that items can be told by it. */
+const MARK = /^(?:\[[A-Z]+\]|[-*•+])\s+/;
+const NUMBER = /^\d+[.)]\s+/;
 const LABEL = /^[\p{L}][\p{L}\p{N} _-]{0,40}:\s+/u;
 const OPENING = /^["'`([{<*]+/;
 const CLOSING = /["'`)\]}>.,;:!?*]+$/;
@@ -17,6 +20,15 @@ export function* linesAndWords(text: string): Generator<string> {
     const labelled = item.replace(LABEL, '');
     if (labelled !== item) yield labelled;
     for (const word of line.split(/\s+/)) yield word.replace(OPENING, '').replace(CLOSING, '');
+  }
+}
+
+/** What each line lists, and what stands before all of its kind: `[FILE] `, or nothing. */
+export function* lineItems(text: string): Generator<{ readonly item: string; readonly bullet: string }> {
+  for (const raw of text.split('\n')) {
+    const line = raw.trim();
+    const bullet = MARK.exec(line)?.[0] ?? '';
+    if (line !== bullet && !NUMBER.test(line)) yield { item: line.slice(bullet.length), bullet };
   }
 }
 

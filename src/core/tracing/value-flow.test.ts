@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
-import { capabilityNode, type NodeId, toolId } from '../vocabulary/ids.ts';
+import { capabilityNode, type NodeId, operationId, toolId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';
 import { callSpans } from './call-spans.ts';
 import { observedValueFlow } from './value-flow.ts';
@@ -278,6 +278,53 @@ describe('whatever the values', () => {
       }),
       { numRuns: proofRuns(1_000), seed: proofSeed() },
     );
+  });
+});
+
+describe('how a value was taken', () => {
+  const shapes = (calls: readonly Call[]) =>
+    observedValueFlow(eventsOf(...calls)).map(
+      ({ fromTraceId: _, toTraceId: __, from: ___, to: ____, ...shape }) => shape,
+    );
+  const listing = { content: '[FILE] a.txt\n[FILE] b.txt\n[DIR] old' };
+
+  test('[VALUE-11] a name in a folder that was listed is told by both, however short it is', () => {
+    const calls: Call[] = [
+      { id: 'a', node: list, from: 0, to: 1, args: { path: '/notes' }, result: listing },
+      { id: 'b', node: read, from: 2, to: 3, args: { path: '/notes/a.txt' } },
+      { id: 'c', node: read, from: 2, to: 3, args: { path: '/elsewhere/b.txt' } },
+    ];
+    expect(shapes(calls)).toEqual([{ fromPath: 'content', toPath: 'path', line: '[FILE] ', beside: 'path' }]);
+  });
+
+  test('[VALUE-11] parts of texts, and values within longer arguments, are told from wholes', () => {
+    const said = 'Apples are picked in the northern orchard.';
+    const calls: Call[] = [
+      {
+        id: 'a',
+        from: 0,
+        to: 1,
+        result: { said, more: 'see https://x.org/9 or so', list: '- first-item-1\n- second-item-2' },
+      },
+      { id: 'b', node: comment, from: 2, to: 3, args: { whole: said, some: `Note: ${said} So there.` } },
+      { id: 'c', node: comment, from: 4, to: 5, args: { link: 'https://x.org/9', item: 'second-item-2' } },
+    ];
+    expect(shapes(calls)).toEqual([
+      { fromPath: 'said', toPath: 'whole' },
+      { fromPath: 'said', toPath: 'some', isInside: true },
+      { fromPath: 'more', toPath: 'link', isPart: true },
+      { fromPath: 'list', toPath: 'item', line: '- ' },
+    ]);
+  });
+
+  test("[VALUE-12] what a plan's code passes on comes also from the tool before it", () => {
+    const names = operationId('names');
+    const calls: Call[] = [
+      { id: 'a', node: list, from: 0, to: 1, args: { path: '/notes' }, result: listing },
+      { id: 'b', node: names, from: 2, to: 3, args: {}, result: ['/notes/a.txt', '/notes/b.txt'] },
+      { id: 'c', node: read, from: 4, to: 5, args: { path: '/notes/a.txt' } },
+    ];
+    expect(flowOf(calls)).toEqual(['b.[0] -> c.path', 'a.content -> c.path']);
   });
 });
 

@@ -1,16 +1,36 @@
-import type { NodeId } from '../vocabulary/ids.ts';
+import { kindOf, type NodeId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';
 import { type CallSpan, callSpans } from './call-spans.ts';
 import { createKnownTexts } from './known-texts.ts';
-import { createReader, GRADES, type Grade, piecesOf, type ReadCall, type Reader } from './read-values.ts';
+import {
+  createReader,
+  GRADES,
+  type Grade,
+  piecesOf,
+  type ReadCall,
+  type Reader,
+  type ReadValue,
+} from './read-values.ts';
 
 const DEFAULTS = {
   /** Of one run. */
   observations: 1_000,
 };
 
+/** How a value was taken out of a result and put into an argument, where it was not the whole of both. */
+export interface ValueShape {
+  /** It was what a line of the text lists, after this bullet. */
+  readonly line?: string;
+  /** Some other part of the text. */
+  readonly isPart?: true;
+  /** It was put behind this argument of the call that gave it, and a slash. */
+  readonly beside?: string;
+  /** The argument has more than the value. */
+  readonly isInside?: true;
+}
+
 /** A value of one call's result was met again in the arguments of a later one. */
-export interface ValueFlow {
+export interface ValueFlow extends ValueShape {
   readonly fromTraceId: string;
   readonly toTraceId: string;
   readonly from: NodeId;
@@ -21,12 +41,10 @@ export interface ValueFlow {
   readonly toPath: string;
 }
 
-interface Source {
+interface Source extends ReadValue {
   readonly call: ReadCall;
   /** Place among the program's calls, in order of start. */
   readonly order: number;
-  readonly path: string;
-  readonly grade: Grade;
 }
 
 /**
@@ -38,6 +56,9 @@ interface Source {
  * when the whole argument is a part of the result's text. Of several results that hold it the latest
  * wins. It does not count when it was known before the result was there: from `input` (what the run was
  * given: arguments, source text), from the parent's arguments, from arguments of a call that had begun.
+ *
+ * A plan's code stands between tools and passes on what they gave: what comes from it comes also from the
+ * tool that gave it before.
  */
 export function observedValueFlow(events: readonly TraceEvent[], input?: unknown): ValueFlow[] {
   const spans = callSpans(events);
@@ -79,7 +100,7 @@ function flowWithin(spans: readonly CallSpan[], input: unknown, reader: Reader):
   const flows = new Map<string, ValueFlow>();
   for (const [order, call] of calls.entries()) {
     const { startTs } = call.span;
-    const latest = (value: string, grades: readonly Grade[]) => {
+    const latest = (value: string, grades: readonly Grade[], accepts: (node: NodeId) => boolean) => {
       const until = Math.min(startTs, ownSince.get(value) ?? startTs);
       return sources
         .get(value)
@@ -88,16 +109,28 @@ function flowWithin(spans: readonly CallSpan[], input: unknown, reader: Reader):
             source.order < order &&
             source.call.span.endTs <= until &&
             grades.includes(source.grade) &&
+            accepts(source.call.span.start.node) &&
             !echoes[source.order]!.has(value),
         );
     };
-    const inside = (value: string) => latest(value, ['whole', 'word']);
-    for (const { path, text, pieces } of call.arguments) {
-      const whole = latest(text, GRADES);
+    const sourcesIn = (text: string, accepts: (node: NodeId) => boolean) => {
+      const inside = (value: string) => latest(value, ['whole', 'word'], accepts);
+      const whole = latest(text, GRADES, accepts);
       const found = known.findIn(whole ? '' : text, (value) => inside(value) !== undefined);
-      for (const source of whole ? [whole] : found.texts.map((value) => inside(value)!)) {
-        const flow = toFlow(source, call, path);
-        flows.set(`${flow.fromTraceId} ${flow.toTraceId} ${flow.fromPath} ${flow.toPath}`, flow);
+      return { sources: whole ? [whole] : found.texts.map((value) => inside(value)!), found, whole };
+    };
+    for (const { path, text, pieces } of call.arguments) {
+      const { sources: all, found, whole } = sourcesIn(text, () => true);
+      const isFromCode = all.some(({ call: { span } }) => isOperation(span.start.node));
+      const behind = isFromCode ? sourcesIn(text, (node) => !isOperation(node)) : null;
+      for (const [source, isWhole] of [
+        ...all.map((source) => [source, whole !== undefined] as const),
+        ...(behind?.sources ?? []).map((source) => [source, behind?.whole !== undefined] as const),
+      ]) {
+        const flow = toFlow(source, call, path, isWhole);
+        const key = `${flow.fromTraceId} ${flow.toTraceId} ${flow.fromPath} ${flow.toPath}`;
+        // The whole of a text says more than parts of it beside.
+        if (!flow.isPart || !flows.has(key)) flows.set(key, flow);
       }
       own(mentionedIn(found.rest, found.rest === text ? pieces : piecesOf(found.rest)), startTs);
     }
@@ -110,23 +143,33 @@ function sourcesOf(calls: readonly ReadCall[]): Map<string, Source[]> {
   const sources = new Map<string, Source[]>();
   const byEnd = [...calls.entries()].sort(([, a], [, b]) => a.span.endTs - b.span.endTs);
   for (const [order, call] of byEnd) {
-    for (const { value, path, grade } of call.values) {
-      const source = { call, order, path, grade };
-      const all = sources.get(value);
+    for (const read of call.values) {
+      const source = { ...read, call, order };
+      const all = sources.get(read.value);
       if (all) all.push(source);
-      else sources.set(value, [source]);
+      else sources.set(read.value, [source]);
     }
   }
   return sources;
 }
 
-function toFlow({ call: { span }, path }: Source, { span: later }: ReadCall, toPath: string): ValueFlow {
+function isOperation(node: NodeId): boolean {
+  return kindOf(node) === 'operation';
+}
+
+function toFlow(source: Source, { span: later }: ReadCall, toPath: string, isWhole: boolean): ValueFlow {
+  const { call, path, grade, line, beside } = source;
+  const { start } = call.span;
   return {
-    fromTraceId: span.start.traceId,
+    fromTraceId: start.traceId,
     toTraceId: later.start.traceId,
-    from: span.start.node,
+    from: start.node,
     to: later.start.node,
     fromPath: path,
     toPath,
+    ...(line !== undefined && { line }),
+    ...(line === undefined && grade !== 'whole' && { isPart: true as const }),
+    ...(beside !== undefined && { beside }),
+    ...(!isWhole && { isInside: true as const }),
   };
 }

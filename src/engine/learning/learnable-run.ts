@@ -8,7 +8,10 @@ import type { Embedder, RecalledRun } from '../ports.ts';
 /** Who tries code again to see whether it works: its runs say nothing of what people want. */
 const REPLAY_SESSION = 'replay';
 
-type Past = Pick<ExecutionTrace, 'sessionId' | 'executedPath' | 'toolInvocations' | 'success' | 'visibility'>;
+type Past = Pick<
+  ExecutionTrace,
+  'runId' | 'sessionId' | 'executedPath' | 'toolInvocations' | 'success' | 'visibility'
+>;
 
 /** An intent in all the forms that are compared. */
 export async function intentForms(embedder: Embedder, intent: string) {
@@ -31,6 +34,7 @@ export function learnableRun(run: RecalledRun): LearnableRun | null {
     uses,
     succeeded: run.success,
     key: keyOf(text),
+    runId: run.runId,
     isPrivate: run.visibility === 'private',
   };
 }
@@ -43,7 +47,8 @@ export function learnableTrace(
   const uses = usesOf(trace);
   if (uses.length === 0 || trace.sessionId === REPLAY_SESSION) return null;
   const isPrivate = trace.visibility === 'private';
-  return { ...forms, uses, succeeded: trace.success, key: keyOf(forms.text), isPrivate };
+  const { success: succeeded, runId } = trace;
+  return { ...forms, uses, succeeded, key: keyOf(forms.text), runId, isPrivate };
 }
 
 /** In other spacing or case it is the same work. */

@@ -19,6 +19,7 @@ import type { FlowPorts } from '../flow-ports.ts';
 import { inSlices } from './in-slices.ts';
 import { plannedRun } from './planned-run.ts';
 import { toolEntries } from './ranked-candidates.ts';
+import { wholeRuns } from './whole-runs.ts';
 
 const DEFAULTS = {
   /** Learned anew when there are so many runs more, and this share more. */
@@ -55,7 +56,7 @@ interface Recalled {
   readonly candidates: Candidates;
   readonly texts: EdgeTexts;
   readonly history: PlanHistory;
-  /** By key: the share of its runs that succeeded, one more taken for granted. */
+  /** By key: the share of its runs that is to be expected to succeed. */
   readonly trustIn: (key: string) => number;
 }
 
@@ -81,10 +82,11 @@ export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: Plan
     const known = candidates();
     const past = runs();
     if (last?.of[0] === known && last.of[1] === past) return last.recalled;
-    const planned = past.flatMap((run) => plannedRun(run, known, graph()) ?? []);
+    const whole = wholeRuns(past);
+    const planned = whole.flatMap((run) => plannedRun(run, known, graph()) ?? []);
     const history = new PlanHistory(planned, known.size, known.vectors.columns);
     const texts = last?.of[0] === known ? last.recalled.texts : createEdgeTexts(known, wordsOf(known));
-    last = { of: [known, past], recalled: { candidates: known, texts, history, trustIn: trustOf(past) } };
+    last = { of: [known, past], recalled: { candidates: known, texts, history, trustIn: trustOf(whole) } };
     return last.recalled;
   }
 
@@ -137,7 +139,10 @@ export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: Plan
   };
 }
 
-/** What was rejected or failed since it succeeded is suggested with less confidence. */
+/**
+ * What was rejected or failed since it succeeded is suggested with less confidence, what went well again
+ * with more: the mean of a Beta(1, 1/2) prior and the runs there were.
+ */
 function trustOf(runs: readonly LearnableRun[]): (key: string) => number {
   const counts = new Map<string, { good: number; all: number }>();
   for (const { key, succeeded } of runs) {
@@ -146,6 +151,6 @@ function trustOf(runs: readonly LearnableRun[]): (key: string) => number {
   }
   return (key) => {
     const { good, all } = counts.get(key) ?? { good: 0, all: 0 };
-    return (good + 1) / (all + 1);
+    return (good + 1) / (all + 1.5);
   };
 }

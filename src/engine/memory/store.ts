@@ -198,6 +198,7 @@ export function createMemoryStore(): Store {
             const isKnown = trace.embeddingModel === model && trace.intentEmbedding !== null;
             return copy({
               id: trace.id,
+              runId: trace.runId,
               sessionId: trace.sessionId,
               intentText: trace.intentText!,
               intent: isKnown ? trace.intentEmbedding : null,

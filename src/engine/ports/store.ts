@@ -165,7 +165,9 @@ export interface RemovedTraces {
 
 /** What the ranker looks back on of a run. */
 export interface RecalledRun {
+  /** Of the trace; a run that waited in between has several. */
   readonly id: string;
+  readonly runId: string;
   readonly sessionId: string | null;
   readonly intentText: string;
   readonly intent: Float32Array | null;

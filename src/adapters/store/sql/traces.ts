@@ -116,6 +116,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
           .selectFrom('execution_trace')
           .select([
             'id',
+            'run_id',
             'session_id',
             'intent_text',
             'intent_embedding',
@@ -135,6 +136,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
           const intent = isKnown ? bytesToVector(row.intent_embedding!) : null;
           return {
             id: row.id,
+            runId: row.run_id,
             sessionId: row.session_id,
             intentText: row.intent_text!,
             intent,

@@ -51,10 +51,11 @@ function described({ plan, confidence, edges, suggestedCapabilities }: Suggestio
 
 function step(task: Task, edges: Suggestion['edges']): string[] {
   const { id, dependsOn, arguments: args, reason, confidence } = task;
-  const what = task.tool ?? task.capability ?? `code: ${task.code}`;
+  const what = task.tool ?? task.capability ?? (task.name ? `code:${task.name}` : `code: ${task.code}`);
   const after = dependsOn.length === 0 ? '' : `  after ${dependsOn.join(', ')}`;
   return [
     `${id}  ${what}${after}`,
+    ...(task.forEach === undefined ? [] : [`      for each of ${JSON.stringify(task.forEach)}`]),
     ...Object.entries(args).map(([name, value]) => `      ${name}: ${JSON.stringify(value)}`),
     ...(reason === undefined
       ? []
