@@ -9,6 +9,7 @@ import { askPerson, exactCall } from './ask-person.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, ToolCall } from './gateway.ts';
+import { recordAccepted } from './people/audit-trail.ts';
 import type { Approval, Settings, ToolResult, UpstreamFailure, UpstreamReply } from './ports.ts';
 import { toolText, valueToKeep } from './tool-value.ts';
 
@@ -91,14 +92,27 @@ async function passPolicy(
     reason: verdict.reason,
     waitMs: settings.permissions.approvalWaitMs,
   };
-  if (!scope.grants?.take(exactCall(ports, question.tool, call.arguments))) {
+  const hash = exactCall(ports, question.tool, call.arguments);
+  let approval: Approval | null = null;
+  if (!scope.grants?.take(hash)) {
     const goOn = scope.whileAsking?.();
     const answer = await askPerson(ports, desk, question, caller).finally(goOn);
     if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
     if (answer.kind === 'rejected') return { kind: 'refused', error: rejected(tool) };
+    approval = answer.approval;
   }
-  if (proposed) await acceptDefinition(proposed);
+  if (proposed) {
+    approval ??= await givenBefore(ports, runId, hash);
+    await recordAccepted(ports, proposed, approval);
+    await acceptDefinition(proposed);
+  }
   return null;
+}
+
+/** The approval by which code that was looked through before may make this call. */
+async function givenBefore({ store }: FlowPorts, runId: string, hash: string): Promise<Approval | null> {
+  const asked = await store.approvals.list({ runId });
+  return asked.find(({ argumentsHash }) => argumentsHash === hash) ?? null;
 }
 
 /** What the policy says of a tool, whatever its arguments. */

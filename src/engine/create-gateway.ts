@@ -12,25 +12,30 @@ import type { Program, Standing } from './code/program.ts';
 import { createProgramCache } from './code/program-cache.ts';
 import { continueRun } from './continue-run.ts';
 import { editCall } from './edit-call.ts';
+import { executeAsPlan, planFromCode } from './execute-as-plan.ts';
 import { executeCapability } from './execute-capability.ts';
 import { executeCode } from './execute-code.ts';
 import { executeTool } from './execute-tool.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 import type { FlowPorts } from './flow-ports.ts';
+import { changeFollower } from './follow-changes.ts';
 import type { Caller, Gateway } from './gateway.ts';
 import { capabilityAlternatives } from './graph/capability-alternatives.ts';
 import { graphForSearch } from './graph/graph-for-search.ts';
 import { createGraphShelf } from './graph/graph-shelf.ts';
 import { openLiveGraph } from './graph/live-graph.ts';
 import { inventoryLine, serverReports, statsOf } from './inventory.ts';
+import { createJournaledQueue } from './journaled-queue.ts';
 import { openObservedOutputs } from './learn/observed-outputs.ts';
 import { quarantineChanged } from './learn/quarantine-changed.ts';
-import { createLearner } from './learn-from-trace.ts';
+import { createLearner, type Learner } from './learn-from-trace.ts';
 import { createNextMemory } from './learning/next-memory.ts';
 import { type Learning, openLearning } from './learning/open-learning.ts';
 import { createPlanMemory } from './learning/plan-memory.ts';
 import { openLiveCatalogue } from './live-catalogue.ts';
 import { settleRun } from './paused-runs.ts';
+import { recordPolicy } from './people/audit-trail.ts';
+import { createPeopleShelf } from './people/people-shelf.ts';
 import type { Settings } from './ports.ts';
 import { predictNext } from './predict-next.ts';
 import { rememberingEmbedder } from './remembering-embedder.ts';
@@ -73,8 +78,16 @@ export async function createGateway(
   const drives = createOpenDrives(ports.crypto.randomUuid, options.leaseMs);
   const remembering = rememberingEmbedder(embedder);
   const outputs = await openObservedOutputs(store);
-  const graph = await openLiveGraph({ ports, programs, templates: options.templates ?? [] });
+  const isShared = settings.store.url !== null;
   let learning: Learning | null = null;
+  let learner: Learner | null = null;
+  const graph = await openLiveGraph({
+    ports,
+    programs,
+    templates: options.templates ?? [],
+    // What nobody else writes to holds nothing that is news.
+    ...(isShared && { onLearned: (traces) => learner?.hear(traces) }),
+  });
   let inventory = '';
   const tellInventory = (current: Catalogue) => {
     const line = inventoryLine(settings, current, capabilities.all());
@@ -114,7 +127,7 @@ export async function createGateway(
     remembering,
     isEnabled: () => settings.learning.enabled,
   });
-  const learner = createLearner({
+  const taught = createLearner({
     ports,
     background,
     settings: () => settings,
@@ -124,6 +137,7 @@ export async function createGateway(
     learning,
     relateCapabilities,
   });
+  learner = taught;
   const learned = learning;
   const plans = createPlanMemory({
     ports,
@@ -139,7 +153,10 @@ export async function createGateway(
   });
   const searchByText = (query: string) =>
     search(catalogue.current(), embedder, { query, limit: DEFAULTS.suggestFrom });
-  const traces = createTraceQueue(ports, background, learner.take);
+  const hooks = { onStoring: taught.expect, onStored: taught.take };
+  const traces = ports.journal
+    ? createJournaledQueue(ports, ports.journal, background, hooks)
+    : createTraceQueue(ports, background, hooks);
   const scope = (): CodeScope => ({
     ports,
     desk,
@@ -166,7 +183,9 @@ export async function createGateway(
       background.run(`Listing the tools of ${event.server}`, () => catalogue.refresh(event.server));
     }
   });
+  const notePolicy = () => background.run('Writing down the policy', () => recordPolicy(ports, settings));
   if (options.fillIn !== false) {
+    notePolicy();
     await catalogue.fillIn();
     background.run('Relating capabilities', relateCapabilities);
     background.run('Recalling past runs', async (signal) => {
@@ -178,8 +197,20 @@ export async function createGateway(
     if (settings.learning.enabled) background.run('Learning from traces stored meanwhile', graph.catchUp);
     background.run('Taking up runs that were left', () => takeUpAbandoned(scope(), drives));
     // On a store of many, others may leave runs while this one lives.
-    if (settings.store.url !== null) void watchAbandoned(scope, drives, watching.signal);
+    if (isShared) void watchAbandoned(scope, drives, watching.signal);
+    ports.seat.seek();
   }
+  const unfollow = ports.changes.follow(
+    changeFollower({
+      catalogue,
+      outputs,
+      capabilities,
+      desk,
+      ranker: learned.ranker,
+      graph,
+      learns: () => settings.learning.enabled,
+    }),
+  );
 
   return {
     store,
@@ -222,6 +253,7 @@ export async function createGateway(
     executeCapability: (call, caller) => executeCapability(scope(), call, caller),
     capabilities: createCapabilityShelf(lessons),
     learning: learned.shelf,
+    people: createPeopleShelf(ports),
     graph: createGraphShelf({
       live: graph,
       store,
@@ -232,6 +264,8 @@ export async function createGateway(
     }),
     executeWorkflow: (plan, intent, caller, runId) =>
       executeWorkflow(scope(), drives, { plan, intent, runId }, caller),
+    planFromCode: (code, args) => planFromCode(scope(), code, args),
+    executeAsPlan: (call, caller, runId) => executeAsPlan(scope(), drives, call, caller, runId),
     continueRun: (runId, action, caller) => continueRun(scope(), drives, runId, action, caller),
 
     async runs(limit) {
@@ -272,6 +306,7 @@ export async function createGateway(
     login: (server, redirectUrl) => upstream.login(known(settings, server), redirectUrl),
     async reload(next) {
       settings = next;
+      notePolicy();
       const changes = await upstream.reload(next.servers);
       await catalogue.reread();
       await catalogue.fillIn();
@@ -285,6 +320,7 @@ export async function createGateway(
     settled: () => background.settled(),
     async close() {
       unsubscribe();
+      unfollow();
       // Told first, so that nothing new begins on what is about to close; waited for last.
       const stopped = background.stop();
       // Before their servers go: a run that is let go is taken up again later.

@@ -5,6 +5,7 @@ import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { exactCall } from './ask-person.ts';
 import type { ExecuteScope } from './execute-tool.ts';
 import type { CallEdit } from './gateway.ts';
+import { recordEdit } from './people/audit-trail.ts';
 import type { Approval, JsonObject, WorkflowRun } from './ports.ts';
 import { recordDecision } from './record-decision.ts';
 import { carriedBy, storedStates, type TaskState } from './workflow/task-state.ts';
@@ -49,6 +50,7 @@ export async function editCall(scope: ExecuteScope, runId: string, edit: CallEdi
   });
   const { id: approval_id, node, reason, argumentsHash: arguments_hash } = approval;
   ports.events.emit({ type: 'approval_requested', approval_id, run_id: runId, node, reason });
+  await recordEdit(ports, approval, edit.by);
   await recordDecision(ports, {
     runId,
     eventType: 'hil_decision',

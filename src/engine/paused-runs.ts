@@ -31,7 +31,7 @@ export async function pauseRun(
     sessionId: head.sessionId,
     owner: head.owner,
     visibility: head.visibility,
-    intentText: head.intent,
+    intentText: head.intent === null ? null : String(redact(head.intent)),
     plan: { tasks: [{ ...kept, id: ONLY_TASK, dependsOn: [] }], inputs: [] },
     status: 'paused',
     tasks: {

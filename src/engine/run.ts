@@ -41,6 +41,7 @@ export interface Run extends RunHead {
 const INITIAL_PRIORITY = 0.5;
 
 export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): Run {
+  traces.admit();
   const { clock, crypto, events, logger, redact } = ports;
   const startedAt = clock.now();
   const startedTs = clock.monotonic();
@@ -50,7 +51,8 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
     redact,
     onEvent: (event) => events.emit({ type: 'trace_event', run_id: head.runId, event: toWire(event) }),
   });
-  const { runId: run_id, sessionId: session_id, intent, owner, visibility } = head;
+  const { runId: run_id, sessionId: session_id, owner, visibility } = head;
+  const intent = head.intent === null ? null : String(redact(head.intent));
   events.emit({ type: 'run_started', run_id, session_id, intent, owner, visibility });
 
   return {
@@ -59,9 +61,13 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
     startedTs,
     finish(end) {
       const trace = traceOf(end);
-      if (trace) traces.add(trace);
-      tellFinished(end, trace);
-      return trace?.id ?? null;
+      try {
+        if (trace) traces.add(trace);
+        tellFinished(end, trace);
+        return trace?.id ?? null;
+      } catch (error) {
+        return withoutTrace(end, error);
+      }
     },
     async finishStored(end) {
       const trace = traceOf(end);
@@ -70,13 +76,17 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
         tellFinished(end, trace);
         return trace?.id ?? null;
       } catch (error) {
-        // What the run did is done: its answer must not be lost with its trace.
-        logger.log('error', 'A trace cannot be stored', { run_id: head.runId, error: String(error) });
-        tellFinished(end, null);
-        return null;
+        return withoutTrace(end, error);
       }
     },
   };
+
+  /** What the run did is done: its answer must not be lost with its trace. */
+  function withoutTrace(end: RunEnd, error: unknown): null {
+    logger.log('error', 'A trace cannot be stored', { run_id: head.runId, error: String(error) });
+    tellFinished(end, null);
+    return null;
+  }
 
   function traceOf(end: RunEnd): ExecutionTrace | null {
     if (recorder.events.length === 0 && end.code === undefined) return null;
@@ -88,7 +98,7 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
       owner: head.owner,
       visibility: head.visibility,
       capabilityId: end.capabilityId ?? null,
-      intentText: head.intent === null ? null : String(redact(head.intent)),
+      intentText: intent,
       intentEmbedding: null,
       embeddingModel: null,
       executedAt: startedAt,

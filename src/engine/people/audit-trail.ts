@@ -1,0 +1,68 @@
+import { canonicalJson } from '../../core/policy/call-hash.ts';
+import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { Approval, PermissionSettings, Settings } from '../ports.ts';
+
+type TrailPorts = Pick<FlowPorts, 'store' | 'clock' | 'crypto'>;
+
+/** Stands for a file: who changed it is not known here. */
+const CONFIGURATION = 'configuration';
+
+/** Writes down the rules in force if they are others than this configuration had the last time, also before a restart. */
+export async function recordPolicy(
+  { store, clock, crypto }: TrailPorts,
+  { file, permissions }: Pick<Settings, 'file' | 'permissions'>,
+): Promise<void> {
+  const subject = file ?? 'defaults';
+  const rules = rulesToWire(permissions);
+  const hash = crypto.sha256(canonicalJson(rules));
+  const [last] = await store.audit.list({ limit: 1, action: 'policy_changed', subject });
+  if (last?.hash === hash) return;
+  const details = { rules, before: last?.hash ?? null };
+  await store.audit.append({
+    at: clock.now(),
+    actor: CONFIGURATION,
+    action: 'policy_changed',
+    subject,
+    hash,
+    details,
+  });
+}
+
+/** A person let a tool be called as its server defines it now; from then on that is how it is known. */
+export async function recordAccepted(
+  { store, clock }: TrailPorts,
+  definition: ToolDefinition,
+  approval: Pick<Approval, 'id' | 'runId'> | null,
+): Promise<void> {
+  const settled = approval && (await store.approvals.get(approval.id));
+  await store.audit.append({
+    at: clock.now(),
+    actor: settled?.settledBy ?? 'a person',
+    action: 'definition_accepted',
+    subject: definition.id,
+    hash: definition.definitionHash,
+    details: approval ? { run_id: approval.runId, approval_id: approval.id } : {},
+  });
+}
+
+/** The hash is that of the call as it is asked about now. */
+export async function recordEdit(
+  { store, clock }: TrailPorts,
+  { id, runId, node, argumentsHash }: Approval,
+  by: string,
+): Promise<void> {
+  const details = { node, approval_id: id };
+  await store.audit.append({
+    at: clock.now(),
+    actor: by,
+    action: 'edited',
+    subject: runId,
+    hash: argumentsHash,
+    details,
+  });
+}
+
+function rulesToWire({ allow, ask, deny, default: rest, profile }: PermissionSettings) {
+  return { allow, ask, deny, default: rest, profile };
+}

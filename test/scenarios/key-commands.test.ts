@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { runPml, startPml } from '../support/run-pml.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+
+test('[KEY-2] pml keys makes, lists and revokes keys of a running gateway; the key is shown once', async () => {
+  const dir = await temporaryDir();
+  const { ready } = await startPml(['serve', '--port', '0', '--data', dir]);
+  const status = async (key: string) =>
+    (await fetch(`${ready.url}/api/me`, { headers: { authorization: `Bearer ${key}` } })).status;
+  const made = await runPml([
+    'keys',
+    'create',
+    'ada-laptop',
+    '--role',
+    'viewer',
+    '--user',
+    'ada',
+    '--data',
+    dir,
+  ]);
+  const key = made.stdout.trim();
+  expect(key).toMatch(/^pml_[0-9a-f]{64}$/);
+  expect(await status(key)).toBe(200);
+  const listed = await runPml(['keys', 'ls', '--data', dir, '--json']);
+  expect(JSON.parse(listed.stdout).keys).toMatchObject([{ name: 'ada-laptop', role: 'viewer', user: 'ada' }]);
+  expect(listed.stdout + made.stderr).not.toContain(key.slice(4));
+  const twice = await runPml(['keys', 'create', 'ada-laptop', '--data', dir]);
+  expect(twice).toMatchObject({ code: 1, stderr: expect.stringMatching(/pml keys revoke ada-laptop/) });
+  expect((await runPml(['keys', 'create', 'x', '--role', 'king', '--data', dir])).code).toBe(2);
+
+  const link = (await runPml(['login', '--key', 'ada-laptop', '--data', dir])).stdout.trim();
+  const cookie = (await fetch(link, { redirect: 'manual' })).headers.get('set-cookie')?.split(';')[0] ?? '';
+  const me = async () => await fetch(`${ready.url}/api/me`, { headers: { cookie } });
+  expect(await (await me()).json()).toMatchObject({ name: 'ada-laptop', role: 'viewer' });
+
+  expect((await runPml(['keys', 'revoke', 'ada-laptop', '--data', dir])).code).toBe(0);
+  expect([await status(key), (await me()).status]).toEqual([401, 401]);
+  expect((await runPml(['keys', 'revoke', 'ada-laptop', '--data', dir])).code).toBe(1);
+  const audit = await runPml(['audit', '--data', dir, '--json']);
+  const actions = JSON.parse(audit.stdout).entries.map((entry: { action: string }) => entry.action);
+  expect(actions).toEqual(['key_revoked', 'key_created', 'policy_changed']);
+  const shown = await runPml(['audit', 'ls', '--action', 'key_revoked', '--data', dir]);
+  expect(shown.stdout).toMatch(/key_revoked .*ada-laptop/);
+});

@@ -1,0 +1,83 @@
+import { Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { createLogger } from '../../src/adapters/telemetry/logger.ts';
+import { createRedactor } from '../../src/core/tracing/redact.ts';
+import type { KeyRole } from '../../src/core/vocabulary/principal.ts';
+import type { Gateway } from '../../src/engine/gateway.ts';
+import { createKeyRing } from '../../src/engine/people/key-ring.ts';
+import type { Settings } from '../../src/engine/ports.ts';
+import { createAccess } from '../../src/surfaces/http/access.ts';
+import { createApi } from '../../src/surfaces/http/api/create-api.ts';
+import { createApp } from '../../src/surfaces/http/create-app.ts';
+import { hostsOf } from '../../src/surfaces/http/guard.ts';
+import { listen } from '../../src/surfaces/http/listen.ts';
+import { createMcpEndpoints } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
+import { tool } from './code-gateway.ts';
+import { memoryGateway, settingsFor } from './memory-gateway.ts';
+
+export const OWNER_TOKEN = 'token-of-the-owner';
+
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the API says
+  readonly body: any;
+}
+
+/** The real engine behind the real HTTP surface, with keys: a `desk` whose `write` asks and whose `echo` does not. */
+export async function peopleGateway(over: Partial<Settings> = {}) {
+  const { permissions } = settingsFor([]);
+  const { gateway, store } = await memoryGateway(
+    [
+      {
+        name: 'desk',
+        tools: [tool('echo', (args) => args), tool('write', (args) => ({ written: args }))],
+      },
+    ],
+    { settings: { permissions: { ...permissions, ask: ['desk:write'], approvalWaitMs: 0 }, ...over } },
+  );
+  const lines: string[] = [];
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const logger = createLogger({ level: 'debug', redact: createRedactor([OWNER_TOKEN]), json: true, stream });
+  const ring = createKeyRing(gateway.store.keys, () => performance.now());
+  gateway.events.follow(({ event }) => event.type === 'key_changed' && ring.forget());
+  const access = createAccess(OWNER_TOKEN, { keys: ring });
+  const mcp = createMcpEndpoints(gateway, { version: '0.0.0', logger });
+  let port = 0;
+  const app = createApp({
+    access,
+    mcp,
+    api: createApi(gateway, logger),
+    allowedHosts: () => hostsOf('127.0.0.1', port),
+    procedures: { room: { echo: async (value: unknown) => value } },
+    logger,
+    now: () => performance.now(),
+    about: () => ({ version: 'test' }),
+  });
+  const listener = await listen(app, '127.0.0.1', 0);
+  port = listener.port;
+  onTestFinished(async () => {
+    await listener.close();
+    await mcp.close();
+    await gateway.close();
+  });
+  const ask = async (key: string, method: string, path: string, body?: unknown): Promise<Answer> => {
+    const reply = await fetch(`${listener.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    return { status: reply.status, body: text.startsWith('{') ? JSON.parse(text) : text };
+  };
+  const keyFor = (role: KeyRole, name: string = role, user = name) => newKey(gateway, role, name, user);
+  return { gateway, store, app, listener, access, ask, keyFor, log: () => lines.join('') };
+}
+
+async function newKey(gateway: Gateway, role: KeyRole, name: string, user: string): Promise<string> {
+  return (await gateway.people.createKey({ name, role, user, by: 'test' })).secret;
+}
