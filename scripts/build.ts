@@ -12,10 +12,17 @@ import { parseArgs } from 'node:util';
 import { type Reference, referencesOf } from './check/references.ts';
 import { type ParsedFile, parseFile, sourceFiles } from './check/source-file.ts';
 
+/** The page has a build of its own. */
+const PAGE = 'surfaces/dashboard/app';
+const NO_DATA = ['**/*.ts', '**/*.tsx', `${PAGE}/**`];
+
 const TSC = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
 
 function compile(root: string): void {
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  // The page is replaced only once there is a new one: a gateway may be serving it.
+  for (const path of globSync('dist/*', { cwd: root, exclude: ['dist/dashboard'] })) {
+    rmSync(join(root, path), { recursive: true, force: true });
+  }
   const { status } = spawnSync(process.execPath, [TSC, '-p', 'tsconfig.build.json'], {
     cwd: root,
     stdio: 'inherit',
@@ -24,7 +31,7 @@ function compile(root: string): void {
 }
 
 function copyData(root: string): void {
-  for (const path of globSync('**/*.*', { cwd: join(root, 'src'), exclude: ['**/*.ts', '**/*.tsx'] })) {
+  for (const path of globSync('**/*.*', { cwd: join(root, 'src'), exclude: NO_DATA })) {
     const to = join(root, 'dist', path);
     mkdirSync(dirname(to), { recursive: true });
     cpSync(join(root, 'src', path), to);
@@ -56,7 +63,7 @@ function danglingReferences(root: string, file: ParsedFile): string[] {
 
 const { values } = parseArgs({ options: { root: { type: 'string' } } });
 const root = resolve(values.root ?? fileURLToPath(new URL('..', import.meta.url)));
-const builtFiles = () => sourceFiles(root, ['dist/**/*.js']).map(parseFile);
+const builtFiles = () => sourceFiles(root, ['dist/!(dashboard)/**/*.js', 'dist/*.js']).map(parseFile);
 
 compile(root);
 copyData(root);
@@ -66,5 +73,9 @@ const dangling = files.flatMap((file) => danglingReferences(root, file));
 if (dangling.length > 0) {
   console.error(dangling.join('\n'));
   process.exit(1);
+}
+if (existsSync(join(root, 'src', PAGE, 'index.html'))) {
+  const { buildDashboard } = await import('./dashboard/build-dashboard.ts');
+  await buildDashboard(root);
 }
 console.log(`dist: ${files.length} modules`);

@@ -1,9 +1,11 @@
 import { request } from 'node:http';
+import { Hono } from 'hono';
 import { expect, onTestFinished, test } from 'vitest';
 import { startHttp } from '../support/http-gateway.ts';
 
 async function gateway() {
-  const running = await startHttp({ procedures: { room: { echo: async (value: unknown) => value } } });
+  const api = new Hono().get('/ping', (context) => context.json({}));
+  const running = await startHttp({ api });
   onTestFinished(running.listener.close);
   return running;
 }
@@ -30,11 +32,11 @@ async function ask(
 test('[HTTP-1] /healthz is open; everything else needs the token', async () => {
   const { listener, token } = await gateway();
   expect((await ask(listener.port, '/healthz')).status).toBe(200);
-  const refused = await ask(listener.port, '/');
+  const refused = await ask(listener.port, '/api/ping');
   expect(refused.status).toBe(401);
   expect(JSON.parse(refused.body).error).toMatchObject({ code: 'unauthorized', hint: expect.any(String) });
-  expect((await ask(listener.port, '/', { authorization: 'Bearer wrong' })).status).toBe(401);
-  expect((await ask(listener.port, '/', { authorization: `Bearer ${token}` })).status).toBe(200);
+  expect((await ask(listener.port, '/api/ping', { authorization: 'Bearer wrong' })).status).toBe(401);
+  expect((await ask(listener.port, '/api/ping', { authorization: `Bearer ${token}` })).status).toBe(200);
 });
 
 test('[HTTP-2] a request for another host or from a page of another origin is refused, token or not', async () => {
@@ -47,9 +49,9 @@ test('[HTTP-2] a request for another host or from a page of another origin is re
     { origin: 'null', authorization },
     { origin: `http://evil.example:${listener.port}`, authorization },
   ];
-  for (const headers of cases) expect((await ask(listener.port, '/', headers)).status).toBe(403);
+  for (const headers of cases) expect((await ask(listener.port, '/api/ping', headers)).status).toBe(403);
   const own = { origin: `http://localhost:${listener.port}`, authorization };
-  expect((await ask(listener.port, '/', own)).status).toBe(200);
+  expect((await ask(listener.port, '/api/ping', own)).status).toBe(200);
 });
 
 test('[HTTP-3] a login link works once and gives a cookie that scripts and other sites cannot use', async () => {
@@ -62,17 +64,17 @@ test('[HTTP-3] a login link works once and gives a cookie that scripts and other
   expect(cookie).toMatch(/SameSite=Strict/);
   expect((await ask(listener.port, link)).status).toBe(403);
   const session = cookie.split(';')[0] ?? '';
-  expect((await ask(listener.port, '/', { cookie: session })).status).toBe(200);
+  expect((await ask(listener.port, '/api/ping', { cookie: session })).status).toBe(200);
 });
 
 test('[HTTP-4] guessing the token is slowed down, the right token still works', async () => {
   const { listener, token } = await gateway();
-  const guess = () => ask(listener.port, '/', { authorization: 'Bearer guess' });
+  const guess = () => ask(listener.port, '/api/ping', { authorization: 'Bearer guess' });
   const answers = [];
   for (let i = 0; i < 40; i++) answers.push((await guess()).status);
   expect(answers[0]).toBe(401);
   expect(answers.at(-1)).toBe(429);
-  expect((await ask(listener.port, '/', { authorization: `Bearer ${token}` })).status).toBe(200);
+  expect((await ask(listener.port, '/api/ping', { authorization: `Bearer ${token}` })).status).toBe(200);
 });
 
 test('[HTTP-5] what is not there is a JSON error with a code', async () => {

@@ -4,9 +4,12 @@ import { type Access, createAccess } from '../../src/surfaces/http/access.ts';
 import { createApp } from '../../src/surfaces/http/create-app.ts';
 import { hostsOf } from '../../src/surfaces/http/guard.ts';
 import { type Listener, listen } from '../../src/surfaces/http/listen.ts';
+import type { PageHandlers } from '../../src/surfaces/http/page.ts';
 
 /** The real HTTP surface on a free port, with whatever stands behind it. */
-export async function startHttp(options: { procedures?: RemoteProcedures; api?: Hono } = {}): Promise<{
+export async function startHttp(
+  options: { procedures?: RemoteProcedures; api?: Hono; page?: PageHandlers } = {},
+): Promise<{
   listener: Listener;
   token: string;
   access: Access;
@@ -22,7 +25,7 @@ export async function startHttp(options: { procedures?: RemoteProcedures; api?: 
     logger: { log: () => {} },
     now: () => performance.now(),
     about: () => ({ version: 'test' }),
-    welcome: () => 'Welcome.',
+    ...(options.page && { page: options.page }),
   });
   const listener = await listen(app, '127.0.0.1', 0);
   port = listener.port;

@@ -45,6 +45,15 @@ export interface RunningPml {
 export async function startPml(args: readonly string[], options: RunOptions = {}): Promise<RunningPml> {
   const child = start([...args, '--json'], options);
   onTestFinished(() => void child.kill('SIGKILL'));
+  return await untilReady(child);
+}
+
+/** The same, for whoever ends it: several tests share it. */
+export async function launchPml(args: readonly string[], options: RunOptions = {}): Promise<RunningPml> {
+  return await untilReady(start([...args, '--json'], options));
+}
+
+async function untilReady(child: ChildProcess): Promise<RunningPml> {
   const output = collect(child);
   const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
   const ready = await new Promise<Record<string, unknown>>((resolve, reject) => {

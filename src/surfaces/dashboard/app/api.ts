@@ -1,0 +1,56 @@
+import { signal } from '@preact/signals';
+import { type Query, withQuery } from '../shared/routes.ts';
+
+/** False once the gateway has refused this browser. */
+export const isSignedIn = signal(true);
+
+/** What the gateway answers when something is wrong, or that it did not answer at all (`unreachable`). */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly status: number;
+
+  constructor(status: number, code: string, message: string, hint?: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.hint = hint;
+  }
+
+  static from(thrown: unknown): ApiError {
+    if (thrown instanceof ApiError) return thrown;
+    return new ApiError(0, 'internal', thrown instanceof Error ? thrown.message : String(thrown));
+  }
+}
+
+/** `T` is the answer's type, from `shared/api-types.ts`. */
+export function getJson<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  return ask<T>(withQuery(`/api${path}`, query), { ...(signal && { signal }) });
+}
+
+export function postJson<T>(path: string, body: unknown = {}, signal?: AbortSignal): Promise<T> {
+  return ask<T>(`/api${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+}
+
+async function ask<T>(address: string, request: RequestInit): Promise<T> {
+  let reply: Response;
+  try {
+    reply = await fetch(address, request);
+  } catch (error) {
+    if ((error as Error).name === 'AbortError')
+      throw new ApiError(0, 'cancelled', 'The request was cancelled');
+    throw new ApiError(0, 'unreachable', 'The gateway does not answer', 'Is "pml serve" running?');
+  }
+  if (reply.status === 401) isSignedIn.value = false;
+  const body: unknown = await reply.json().catch(() => null);
+  if (reply.ok) return body as T;
+  const { error } = (body ?? {}) as { error?: { code: string; message: string; hint?: string } };
+  const { code = 'internal', message = `The gateway answered ${reply.status}`, hint } = error ?? {};
+  throw new ApiError(reply.status, code, message, hint);
+}

@@ -1,0 +1,67 @@
+import { useMemo, useState } from 'preact/hooks';
+import { type ParsedLine, parse } from 'sugar-high/core';
+import * as json from 'sugar-high/lang/json';
+import * as typescript from 'sugar-high/lang/typescript';
+import { shownText } from '../shown-text.ts';
+import { CopyButton } from './copy-button.tsx';
+
+const DEFAULTS = {
+  /** Lines shown before one asks for more. */
+  lines: 400,
+  /** Characters beyond which nothing is coloured: parsing would hold the page up. */
+  coloured: 60_000,
+};
+
+const LANGUAGES = { typescript, json };
+
+/** A program or data, coloured; only ever text, whatever it holds. */
+export function Code({
+  text,
+  language = 'typescript',
+  label = 'Code',
+  numbers = false,
+}: {
+  text: string;
+  language?: keyof typeof LANGUAGES | 'text';
+  label?: string;
+  numbers?: boolean;
+}) {
+  const [isWhole, setWhole] = useState(false);
+  const lines = useMemo(() => linesOf(text, language), [text, language]);
+  const shown = isWhole ? lines : lines.slice(0, DEFAULTS.lines);
+  return (
+    <div class="code">
+      <CopyButton text={text} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section class="code-scroll" tabIndex={0} aria-label={label}>
+        <pre class={numbers ? 'numbered' : undefined}>
+          {shown.map((line, i) => (
+            <code key={i} class="code-line">
+              {line}
+              {'\n'}
+            </code>
+          ))}
+        </pre>
+      </section>
+      {shown.length < lines.length && (
+        <button type="button" class="more" onClick={() => setWhole(true)}>
+          Show {lines.length - shown.length} more lines
+        </button>
+      )}
+    </div>
+  );
+}
+
+function linesOf(text: string, language: keyof typeof LANGUAGES | 'text') {
+  const safe = shownText(text);
+  if (language === 'text' || safe.length > DEFAULTS.coloured) return safe.split('\n');
+  return parse(safe, LANGUAGES[language]).lines.map(coloured);
+}
+
+function coloured({ tokens }: ParsedLine) {
+  return tokens.map(({ type, value }, i) => (
+    <span key={i} class={`code-${type}`}>
+      {value}
+    </span>
+  ));
+}

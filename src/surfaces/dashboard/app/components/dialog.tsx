@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button } from './button.tsx';
+
+/** Over the page until it is answered; Escape closes it, and the focus goes back where it was. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+  actions,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  actions?: ComponentChildren;
+}) {
+  const id = useId();
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    ref.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      class="dialog"
+      aria-labelledby={id}
+      onClose={onClose}
+      onMouseDown={(event) => event.target === ref.current && ref.current?.close()}
+    >
+      <div class="dialog-inside">
+        <header class="dialog-head">
+          <h2 id={id}>{title}</h2>
+          <Button kind="quiet" icon="cross" aria-label="Close" onClick={() => ref.current?.close()} />
+        </header>
+        <div class="dialog-body">{children}</div>
+        {actions && <footer class="dialog-actions">{actions}</footer>}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,81 @@
+import { useState } from 'preact/hooks';
+import { shownText } from '../shown-text.ts';
+
+const DEFAULTS = {
+  /** Characters of one text before one asks for more, and how many more each time. */
+  characters: 2_000,
+  /** Entries of one list or object, likewise. */
+  entries: 100,
+  /** Levels that are open at first. */
+  open: 2,
+};
+
+/** Any JSON as a tree that opens and closes; texts of any length and any characters are shown as they are. */
+export function JsonView({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
+  const key = name === undefined ? null : <span class="json-key">{shownText(name)}: </span>;
+  if (typeof value === 'string') {
+    return (
+      <div class="json">
+        {key}
+        <LongText text={value} />
+      </div>
+    );
+  }
+  if (value === null || typeof value !== 'object') {
+    return (
+      <div class="json">
+        {key}
+        <span class={`json-${value === null ? 'null' : typeof value}`}>{String(value)}</span>
+      </div>
+    );
+  }
+  return <Branch value={value} name={name} depth={depth} />;
+}
+
+function Branch({ value, name, depth }: { value: object; name: string | undefined; depth: number }) {
+  const [count, setCount] = useState(DEFAULTS.entries);
+  const isList = Array.isArray(value);
+  const entries = Object.entries(value);
+  if (entries.length === 0) {
+    return (
+      <div class="json">
+        {name !== undefined && <span class="json-key">{shownText(name)}: </span>}
+        <span class="json-null">{isList ? '[]' : '{}'}</span>
+      </div>
+    );
+  }
+  return (
+    <details class="json" open={depth < DEFAULTS.open}>
+      <summary>
+        {name !== undefined && <span class="json-key">{shownText(name)}: </span>}
+        <span class="json-size">{isList ? `[${entries.length}]` : `{${entries.length}}`}</span>
+      </summary>
+      <div class="json-children">
+        {entries.slice(0, count).map(([key, child]) => (
+          <JsonView key={key} name={key} value={child} depth={depth + 1} />
+        ))}
+        {entries.length > count && (
+          <button type="button" class="more" onClick={() => setCount(count + DEFAULTS.entries)}>
+            Show more of {entries.length}
+          </button>
+        )}
+      </div>
+    </details>
+  );
+}
+
+/** A text with its end left out until one asks. */
+export function LongText({ text }: { text: string }) {
+  const [length, setLength] = useState(DEFAULTS.characters);
+  const left = text.length - length;
+  return (
+    <>
+      <span class="json-string">{shownText(text.slice(0, length))}</span>
+      {left > 0 && (
+        <button type="button" class="more" onClick={() => setLength(length * 10)}>
+          Show more ({left.toLocaleString('en')} characters left)
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,127 @@
+import { useId } from 'preact/hooks';
+import { number } from '../format.ts';
+
+const SIZE = { width: 640, height: 220, left: 44, right: 12, top: 12, bottom: 28 };
+const TICKS = 4;
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+  /** A confidence interval. */
+  readonly low?: number;
+  readonly high?: number;
+}
+
+export interface Series {
+  readonly name: string;
+  /** One of the chart colours of the theme. */
+  readonly colour: 1 | 2 | 3 | 4;
+  /** Tells series apart without colour. */
+  readonly isDashed?: boolean;
+  readonly points: readonly Point[];
+}
+
+/** Lines over one axis, with bands where there are intervals. Says its figures in words, too. */
+export function LineChart({
+  label,
+  series,
+  xTitle,
+  format = number,
+}: {
+  label: string;
+  series: readonly Series[];
+  xTitle?: string;
+  format?: (value: number) => string;
+}) {
+  const id = useId();
+  const points = series.flatMap((one) => one.points);
+  const [x0, x1] = range(points.map(({ x }) => x));
+  const [y0, y1] = range(points.flatMap(({ y, low = y, high = y }) => [y, low, high]));
+  const across = SIZE.width - SIZE.left - SIZE.right;
+  const down = SIZE.height - SIZE.top - SIZE.bottom;
+  const at = (x: number, y: number) => {
+    const [left, top] = [(x - x0) / (x1 - x0 || 1), (y1 - y) / (y1 - y0 || 1)];
+    return `${(SIZE.left + left * across).toFixed(1)},${(SIZE.top + top * down).toFixed(1)}`;
+  };
+  const ticks = Array.from({ length: TICKS + 1 }, (_, i) => y0 + ((y1 - y0) * i) / TICKS);
+  return (
+    <figure class="chart">
+      <svg viewBox={`0 0 ${SIZE.width} ${SIZE.height}`} role="img" aria-labelledby={id}>
+        <title id={id}>{`${label}. ${series.map((one) => summaryOf(one, format)).join(' ')}`}</title>
+        {ticks.map((value) => {
+          const y = Number(at(x0, value).split(',')[1]);
+          return (
+            <g key={value}>
+              <line class="chart-grid" x1={SIZE.left} x2={SIZE.width - SIZE.right} y1={y} y2={y} />
+              <text class="chart-tick" x={SIZE.left - 8} y={y + 4} text-anchor="end">
+                {format(value)}
+              </text>
+            </g>
+          );
+        })}
+        {series.map(({ name, colour, points: own }) => {
+          const banded = own.filter(({ low, high }) => low !== undefined && high !== undefined);
+          const edge = [
+            ...banded.map(({ x, high }) => at(x, high!)),
+            ...banded.toReversed().map(({ x, low }) => at(x, low!)),
+          ];
+          return (
+            banded.length > 1 && (
+              <polygon key={name} class={`chart-band chart-${colour}`} points={edge.join(' ')} />
+            )
+          );
+        })}
+        {series.map(({ name, colour, isDashed, points: own }) => (
+          <polyline
+            key={name}
+            class={`chart-line chart-${colour}${isDashed ? ' chart-dashed' : ''}`}
+            points={own.map(({ x, y }) => at(x, y)).join(' ')}
+          />
+        ))}
+        {xTitle && (
+          <text class="chart-tick" x={SIZE.width - SIZE.right} y={SIZE.height - 8} text-anchor="end">
+            {xTitle}
+          </text>
+        )}
+      </svg>
+      <figcaption class="chart-legend">
+        {series.map(({ name, colour, isDashed }) => (
+          <span key={name}>
+            <i class={`chart-key chart-${colour}${isDashed ? ' chart-dashed' : ''}`} />
+            {name}
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  );
+}
+
+/** A line without axes, as wide as a word. */
+export function Sparkline({ values, label }: { values: readonly number[]; label: string }) {
+  const [low, high] = range(values);
+  const points = values.map((value, i) => {
+    const x = (i / Math.max(1, values.length - 1)) * 96 + 2;
+    return `${x.toFixed(1)},${(26 - ((value - low) / (high - low || 1)) * 22).toFixed(1)}`;
+  });
+  return (
+    <svg class="sparkline" viewBox="0 0 100 30" role="img" aria-label={label} preserveAspectRatio="none">
+      <polyline class="chart-line chart-1" points={points.join(' ')} />
+    </svg>
+  );
+}
+
+/** A little room above and below; never empty. */
+function range(values: readonly number[]): readonly [number, number] {
+  const known = values.filter(Number.isFinite);
+  if (known.length === 0) return [0, 1];
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  return low === high ? [low - 0.5, high + 0.5] : [low, high];
+}
+
+function summaryOf({ name, points }: Series, format: (value: number) => string): string {
+  const last = points.at(-1);
+  if (!last) return `${name}: no figures.`;
+  const interval =
+    last.low === undefined || last.high === undefined ? '' : ` (${format(last.low)} to ${format(last.high)})`;
+  return `${name}: last ${format(last.y)}${interval}.`;
+}

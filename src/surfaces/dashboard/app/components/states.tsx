@@ -1,0 +1,73 @@
+import type { ComponentChildren } from 'preact';
+import type { ApiError } from '../api.ts';
+import type { Loaded } from '../resource.ts';
+import { shownText } from '../shown-text.ts';
+import { Button } from './button.tsx';
+import { Icon, type IconName } from './icon.tsx';
+
+/** Nothing there yet, and how something gets there. */
+export function EmptyState({
+  icon = 'spark',
+  title,
+  children,
+}: {
+  icon?: IconName;
+  title: string;
+  children?: ComponentChildren;
+}) {
+  return (
+    <div class="state">
+      <span class="state-icon">
+        <Icon name={icon} size={26} />
+      </span>
+      <p class="state-title">{title}</p>
+      {children && <div class="state-text">{children}</div>}
+    </div>
+  );
+}
+
+export function ErrorState({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
+  return (
+    <div class="state state-bad" role="alert">
+      <span class="state-icon">
+        <Icon name="alert" size={26} />
+      </span>
+      <p class="state-title">{shownText(error.message)}</p>
+      {error.hint && <p class="state-text">{shownText(error.hint)}</p>}
+      {onRetry && (
+        <Button icon="refresh" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Grey lines in place of what is on its way. */
+export function Skeleton({ lines = 3 }: { lines?: number }) {
+  return (
+    <div class="skeleton" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, i) => (
+        <span key={i} class="skeleton-line" />
+      ))}
+    </div>
+  );
+}
+
+/** Loading, failed, or there: what was loaded once stays while it is loaded again. */
+export function Await<T>({
+  of,
+  lines,
+  retry,
+  children,
+}: {
+  of: Loaded<T>;
+  /** How tall the skeleton is. */
+  lines?: number;
+  retry?: () => void;
+  children: (data: T) => ComponentChildren;
+}) {
+  if (of.data !== undefined) return <>{children(of.data)}</>;
+  if (of.error) return <ErrorState error={of.error} {...(retry && { onRetry: retry })} />;
+  return <Skeleton {...(lines !== undefined && { lines })} />;
+}

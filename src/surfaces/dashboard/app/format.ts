@@ -1,0 +1,48 @@
+const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const CLOCK = new Intl.DateTimeFormat('en', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hour12: false,
+});
+const DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
+
+export const number = (value: number) => NUMBER.format(value);
+/** 97000 as 97K. */
+export const compact = (value: number) => COMPACT.format(value);
+export const percent = (share: number) => `${NUMBER.format(share * 100)}%`;
+
+/** Milliseconds as people say them. */
+export function duration(ms: number): string {
+  if (ms < 1) return `${(ms * 1000).toFixed(0)} µs`;
+  if (ms < 1000) return `${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  return minutes < 60
+    ? `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export const clock = (iso: string) => CLOCK.format(new Date(iso));
+
+/** The day, too, unless it is today. */
+export function moment(iso: string, now = new Date()): string {
+  const at = new Date(iso);
+  return at.toDateString() === now.toDateString()
+    ? CLOCK.format(at)
+    : `${DAY.format(at)}, ${CLOCK.format(at)}`;
+}
+
+/** How long ago. */
+export function ago(iso: string, now = Date.now()): string {
+  const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
+  if (seconds < 5) return 'just now';
+  if (seconds < 60) return `${Math.floor(seconds)} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
+  return `${Math.floor(seconds / 86_400)} d ago`;
+}
+
+/** `plural(2, 'tool')` is `2 tools`. */
+export const plural = (count: number, noun: string) => `${number(count)} ${noun}${count === 1 ? '' : 's'}`;

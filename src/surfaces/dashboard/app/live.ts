@@ -1,0 +1,123 @@
+import { batch, signal } from '@preact/signals';
+import type { Snapshot } from '../shared/api-types.ts';
+import { EVENT_TYPES, type LiveEvent } from '../shared/events.ts';
+import { ApiError, getJson, isSignedIn } from './api.ts';
+
+const DEFAULTS = {
+  /** Milliseconds before the first new try after a loss; doubled with each, up to the last. */
+  firstRetryMs: 300,
+  lastRetryMs: 5_000,
+  /** Longer silence than this is a loss: the gateway sends a heartbeat every 15 s. */
+  silenceMs: 40_000,
+  /** Longest wait of an event for a frame: hidden tabs have none. */
+  lastFrameMs: 250,
+};
+
+export type Connection = 'connecting' | 'live' | 'lost';
+
+/** For the banner and the dot in the navigation. */
+export const connection = signal<Connection>('connecting');
+
+/** Counts up whenever everything has to be asked anew, since events are missing. */
+export const epoch = signal(0);
+
+type Listener = (events: readonly LiveEvent[]) => void;
+
+const listeners = new Set<Listener>();
+let queue: LiveEvent[] = [];
+let isFlushing = false;
+let lastEventId: string | null = null;
+let source: EventSource | null = null;
+let retryMs = DEFAULTS.firstRetryMs;
+let watchdog: ReturnType<typeof setTimeout> | undefined;
+
+/** Events as they come, all of a frame at once and in one render. Answers how to stop. */
+export function onEvents(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Follows from a snapshot on, and again from the last event seen whenever the connection was lost. */
+export async function startLive(): Promise<void> {
+  try {
+    lastEventId ??= (await getJson<Snapshot>('/stats')).last_event_id;
+    open();
+  } catch (error) {
+    if (isSignedIn.peek() || ApiError.from(error).status !== 401) retry();
+  }
+}
+
+function open(): void {
+  const stream = new EventSource(`/api/events?since=${encodeURIComponent(lastEventId ?? '')}`);
+  source = stream;
+  stream.onopen = () => {
+    retryMs = DEFAULTS.firstRetryMs;
+    connection.value = 'live';
+    stayAlert();
+  };
+  // The browser's own retries give up for good on some errors and are slow on others.
+  stream.onerror = retry;
+  for (const type of EVENT_TYPES) stream.addEventListener(type, receive);
+  stream.addEventListener('heartbeat', stayAlert);
+  stream.addEventListener('hello', note);
+  stream.addEventListener('reset', (message) => {
+    note(message);
+    epoch.value += 1;
+  });
+}
+
+function note({ lastEventId: id }: MessageEvent): void {
+  if (id) lastEventId = id;
+  stayAlert();
+}
+
+function receive(message: MessageEvent<string>): void {
+  note(message);
+  queue.push({ type: message.type, ...JSON.parse(message.data) } as LiveEvent);
+  if (isFlushing) return;
+  isFlushing = true;
+  inNextFrame(() => {
+    const events = queue;
+    queue = [];
+    isFlushing = false;
+    batch(() => {
+      for (const listener of listeners) listener(events);
+    });
+  });
+}
+
+function retry(): void {
+  source?.close();
+  source = null;
+  clearTimeout(watchdog);
+  connection.value = 'lost';
+  setTimeout(() => void probe(), retryMs);
+  retryMs = Math.min(DEFAULTS.lastRetryMs, retryMs * 2);
+}
+
+/** A stream that is refused does not say why; a plain request does. */
+async function probe(): Promise<void> {
+  try {
+    const { last_event_id } = await getJson<Snapshot>('/stats');
+    lastEventId ??= last_event_id;
+    open();
+  } catch {
+    if (isSignedIn.peek()) retry();
+  }
+}
+
+function stayAlert(): void {
+  clearTimeout(watchdog);
+  watchdog = setTimeout(retry, DEFAULTS.silenceMs);
+}
+
+function inNextFrame(work: () => void): void {
+  let isDone = false;
+  const once = () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
+  requestAnimationFrame(once);
+  setTimeout(once, DEFAULTS.lastFrameMs);
+}

@@ -1,0 +1,14 @@
+import { render } from 'preact';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/shell.css';
+import './styles/components.css';
+import { startLive } from './live.ts';
+import { followLinks } from './router.ts';
+import { Shell } from './shell.tsx';
+import { followTheme } from './theme.ts';
+
+followTheme();
+followLinks();
+void startLive();
+render(<Shell />, document.getElementById('app')!);

@@ -1,0 +1,35 @@
+import type { Servers, Stats } from '../shared/api-types.ts';
+import { getJson } from './api.ts';
+import { type Resource, useResource } from './resource.ts';
+
+/** The figures, for Home and the navigation. */
+export function useStats(): Resource<Stats> {
+  return useResource<Stats>('stats', {
+    load: (signal) => getJson('/stats', {}, signal),
+    reloadOn: ({ type }) =>
+      type === 'run_finished' ||
+      type === 'approval_requested' ||
+      type === 'approval_settled' ||
+      type === 'capability_changed' ||
+      type === 'catalogue_changed' ||
+      type === 'config_reloaded',
+  });
+}
+
+export function useServers(): Resource<Servers> {
+  return useResource<Servers>('servers', {
+    load: (signal) => getJson('/servers', {}, signal),
+    apply: (data, event) =>
+      event.type === 'server_state'
+        ? {
+            ...data,
+            servers: data.servers.map((server) =>
+              server.name === event.server
+                ? { ...server, state: event.state, error: event.error, since: event.at }
+                : server,
+            ),
+          }
+        : data,
+    reloadOn: ({ type }) => type === 'catalogue_changed' || type === 'config_reloaded',
+  });
+}

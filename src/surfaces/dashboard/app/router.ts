@@ -1,0 +1,73 @@
+import { computed, signal } from '@preact/signals';
+import { PAGES, type PageName } from '../shared/routes.ts';
+
+export interface Location {
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+const here = signal<Location>(read());
+
+/** Where the page is; reading it in a component follows it. */
+export const location = computed(() => here.value);
+
+/** The page that is shown and what stands behind its name, `/runs/abc` -> `{page: 'runs', rest: ['abc']}`. */
+export const route = computed(() => routeOf(here.value.path));
+
+export function routeOf(path: string): { readonly page: PageName | null; readonly rest: readonly string[] } {
+  const [first = '', ...rest] = path.split('/').filter(Boolean).map(decode);
+  const page = PAGES.find((known) => known.path === `/${first}`);
+  return { page: page?.name ?? null, rest };
+}
+
+/** Goes there, with an entry in the history unless it only replaces what stands there now. */
+export function navigate(to: string, options: { readonly replace?: boolean } = {}): void {
+  const before = here.peek().path;
+  history[options.replace ? 'replaceState' : 'pushState'](null, '', to);
+  here.value = read();
+  if (here.peek().path !== before) scrollTo(0, 0);
+}
+
+/** Changes parts of the query and keeps the rest; an empty value takes one out. A filter is no new place. */
+export function setQuery(
+  changes: Readonly<Record<string, string | undefined>>,
+  options: { readonly replace?: boolean } = { replace: true },
+): void {
+  const { path, query } = here.peek();
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value) next.set(name, value);
+    else next.delete(name);
+  }
+  const text = next.toString();
+  navigate(text ? `${path}?${text}` : path, options);
+}
+
+/** Links within the page are followed without loading it anew; all others are the browser's. */
+export function followLinks(): void {
+  addEventListener('popstate', () => {
+    here.value = read();
+  });
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = (event.target as Element).closest?.('a');
+    if (!link || link.target || link.hasAttribute('download') || link.origin !== window.location.origin)
+      return;
+    event.preventDefault();
+    navigate(link.pathname + link.search + link.hash);
+  });
+}
+
+function read(): Location {
+  const { pathname, search } = window.location;
+  return { path: pathname, query: new URLSearchParams(search) };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,124 @@
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { PAGES } from '../shared/routes.ts';
+import { isSignedIn } from './api.ts';
+import { Button } from './components/button.tsx';
+import { Icon } from './components/icon.tsx';
+import { Toasts } from './components/toast.tsx';
+import { HelpDialog } from './help-dialog.tsx';
+import { connection } from './live.ts';
+import { Mark } from './mark.tsx';
+import { useStats } from './overview.ts';
+import { CurrentPage } from './pages/current-page.tsx';
+import { Palette } from './palette.tsx';
+import { location, route } from './router.ts';
+import { listenForShortcuts } from './shortcuts.ts';
+import { SignIn } from './sign-in.tsx';
+import { currentTheme, switchTheme } from './theme.ts';
+
+/** What surrounds every page. */
+export function Shell() {
+  const [overlay, setOverlay] = useState<'palette' | 'help' | null>(null);
+  useLayoutEffect(
+    () =>
+      listenForShortcuts({ openPalette: () => setOverlay('palette'), openHelp: () => setOverlay('help') }),
+    [],
+  );
+  useFocusOnNewPage();
+  if (!isSignedIn.value || location.value.path === '/login') return <SignIn />;
+  const close = () => setOverlay(null);
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <header class="bar">
+        <a class="brand" href="/">
+          <Mark />
+          <span>PML</span>
+        </a>
+        <button type="button" class="bar-search" onClick={() => setOverlay('palette')}>
+          <Icon name="search" size={16} />
+          <span>Search or jump to…</span>
+          <kbd>Ctrl K</kbd>
+        </button>
+        <Navigation />
+        <div class="bar-foot">
+          <ConnectionState />
+          <Button
+            kind="quiet"
+            icon="keyboard"
+            aria-label="Keyboard shortcuts"
+            onClick={() => setOverlay('help')}
+          />
+          <Button
+            kind="quiet"
+            icon={currentTheme() === 'dark' ? 'sun' : 'moon'}
+            aria-label={currentTheme() === 'dark' ? 'Light theme' : 'Dark theme'}
+            onClick={switchTheme}
+          />
+        </div>
+      </header>
+      <main id="main" class="main" tabIndex={-1}>
+        <LostBanner />
+        <CurrentPage />
+      </main>
+      <Toasts />
+      {overlay === 'palette' && <Palette onClose={close} onHelp={() => setOverlay('help')} />}
+      {overlay === 'help' && <HelpDialog onClose={close} />}
+    </div>
+  );
+}
+
+function Navigation() {
+  const { data } = useStats().state.value;
+  const waiting = data?.pending_approvals ?? 0;
+  return (
+    <nav class="nav" aria-label="Pages">
+      {PAGES.map(({ name, path, title }) => (
+        <a key={name} href={path} aria-current={route.value.page === name ? 'page' : undefined}>
+          <Icon name={name} size={20} />
+          <span class="nav-title">{title}</span>
+          {name === 'workflows' && waiting > 0 && (
+            <span class="nav-count" title={`${waiting} waiting for approval`}>
+              {waiting}
+              <span class="hidden"> waiting for approval</span>
+            </span>
+          )}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+const STATES = { live: 'Live', connecting: 'Connecting', lost: 'Disconnected' };
+
+function ConnectionState() {
+  return (
+    <span class={`connection connection-${connection.value}`} role="status">
+      <i />
+      {STATES[connection.value]}
+    </span>
+  );
+}
+
+function LostBanner() {
+  if (connection.value !== 'lost') return null;
+  return (
+    <div class="banner" role="alert">
+      <Icon name="alert" />
+      <span>
+        <strong>Disconnected.</strong> The gateway does not answer; what you see may be old. Trying again…
+      </span>
+    </div>
+  );
+}
+
+/** A screen reader hears the new page's title; whoever tabs starts at its top. */
+function useFocusOnNewPage(): void {
+  const { path } = location.value;
+  useEffect(() => {
+    if (document.activeElement && document.activeElement !== document.body) {
+      document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
+    }
+  }, [path]);
+}

@@ -1,0 +1,52 @@
+/** The pages, in the order of the navigation. `key` follows `g` on the keyboard. */
+export const PAGES = [
+  { name: 'home', path: '/', title: 'Home', key: 'h' },
+  { name: 'graph', path: '/graph', title: 'Graph', key: 'g' },
+  { name: 'runs', path: '/runs', title: 'Runs', key: 'r' },
+  { name: 'workflows', path: '/workflows', title: 'Workflows', key: 'w' },
+  { name: 'capabilities', path: '/capabilities', title: 'Capabilities', key: 'c' },
+  { name: 'search', path: '/search', title: 'Search', key: 's' },
+  { name: 'learning', path: '/learning', title: 'Learning', key: 'l' },
+] as const;
+
+export type PageName = (typeof PAGES)[number]['name'];
+
+/** What the server keeps for itself: everything else is a page, whatever its path. */
+const RESERVED = ['/api', '/mcp', '/bridge', '/metrics', '/healthz', '/login', '/assets'];
+
+export function isPagePath(path: string): boolean {
+  return !RESERVED.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+}
+
+/** Where a page or one thing on it stands; every part is escaped. */
+export const href = {
+  home: () => '/',
+  graph: (query: GraphQuery = {}) => withQuery('/graph', query),
+  runs: (query: Query = {}) => withQuery('/runs', query),
+  run: (id: string, query: Query = {}) => withQuery(`/runs/${encodeURIComponent(id)}`, query),
+  workflows: () => '/workflows',
+  workflow: (id: string) => `/workflows/${encodeURIComponent(id)}`,
+  capabilities: () => '/capabilities',
+  capability: (slug: string) => `/capabilities/${encodeURIComponent(slug)}`,
+  search: (q?: string) => withQuery('/search', { q }),
+  learning: () => '/learning',
+};
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export interface GraphQuery extends Query {
+  /** The node that is looked at. */
+  readonly node?: string | undefined;
+  /** Both: the path between them. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** The trace whose calls are shown. */
+  readonly run?: string | undefined;
+}
+
+export function withQuery(path: string, query: Query): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
+  );
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}

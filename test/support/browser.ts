@@ -1,0 +1,158 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sparticuz from '@sparticuz/chromium';
+import axeCore from 'axe-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { referenceServers } from './mcp-reference-servers.ts';
+import { launchPml, type RunningPml } from './run-pml.ts';
+import { makeTemporaryDir } from './temporary-dir.ts';
+
+export const WIDE = { width: 1280, height: 860 };
+export const NARROW = { width: 390, height: 844 };
+
+export interface DashboardOptions {
+  /** Beside or instead of the four reference servers. */
+  readonly servers?: (folder: string) => Readonly<Record<string, object>>;
+  /** What stands under `pml` in the configuration. */
+  readonly pml?: Readonly<Record<string, unknown>>;
+}
+
+export interface PageOptions {
+  readonly size?: { readonly width: number; readonly height: number };
+  readonly theme?: 'light' | 'dark';
+  readonly signedIn?: boolean;
+  /** Messages of the console that are no fault, such as the failed requests of a lost connection. */
+  readonly expected?: RegExp;
+}
+
+export interface Dashboard {
+  readonly url: string;
+  /** Where the servers read and write. */
+  readonly folder: string;
+  /** A tab of its own at this path. A script error, a dialog or a breach of the content policy fails the test. */
+  open(path?: string, options?: PageOptions): Promise<Page>;
+  /** The API with the token: GET without a body, else POST. */
+  api<T = Record<string, unknown>>(path: string, body?: unknown): Promise<T>;
+  /** Ends the gateway and starts it again on the same port and data. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** Those that come with it end the browser with its first window, and switch off protections that are tested here. */
+const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--use-gl=angle', '--use-angle=swiftshader'];
+
+/** `CHROMIUM` names a browser of the system; without it the one that comes with the tests is used. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = process.env.CHROMIUM ?? (await sparticuz.executablePath());
+  return await chromium.launch({ executablePath, args: ARGS });
+}
+
+/** A real gateway with real servers and a real browser, shared by the tests of a file. */
+export function useDashboard(options: DashboardOptions = {}): Dashboard {
+  let browser: Browser;
+  let gateway: RunningPml;
+  let dir: { path: string; remove(): Promise<void> };
+  let cookies: Awaited<ReturnType<BrowserContext['cookies']>>;
+  const folder = () => join(dir.path, 'files');
+  const url = () => String(gateway.ready.url);
+  const data = () => join(dir.path, 'data');
+
+  const start = async (port = '0') => {
+    gateway = await launchPml(
+      ['serve', '--port', port, '--data', data(), '--config', join(dir.path, 'pml.json')],
+      { cwd: dir.path },
+    );
+  };
+  const stop = async () => {
+    gateway.child.kill('SIGTERM');
+    await gateway.exited;
+  };
+
+  beforeAll(async () => {
+    dir = await makeTemporaryDir();
+    await mkdir(folder());
+    const mcpServers = (options.servers ?? referenceServers)(folder());
+    await writeFile(join(dir.path, 'pml.json'), JSON.stringify({ mcpServers, pml: options.pml ?? {} }));
+    [browser] = await Promise.all([launchBrowser(), start()]);
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(String(gateway.ready.login_url));
+    cookies = await context.cookies();
+    await context.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    if (gateway) await stop();
+    await dir?.remove();
+  });
+
+  return {
+    get url() {
+      return url();
+    },
+    get folder() {
+      return folder();
+    },
+    stop,
+    start: () => start(new URL(url()).port),
+    async restart() {
+      await stop();
+      await start(new URL(url()).port);
+    },
+    async open(path = '/', { size = WIDE, theme = 'dark', signedIn = true, expected } = {}) {
+      const context = await browser.newContext({ viewport: size, colorScheme: theme });
+      if (signedIn) await context.addCookies(cookies);
+      const page = await context.newPage();
+      const faults = watchForFaults(page, expected);
+      onTestFinished(async () => {
+        await context.close();
+        expect(faults).toEqual([]);
+      });
+      await page.goto(`${url()}${path}`);
+      return page;
+    },
+    async api<T>(path: string, body?: unknown) {
+      const token = (await readFile(join(data(), 'token'), 'utf8')).trim();
+      const reply = await fetch(`${url()}/api${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      return (await reply.json()) as T;
+    },
+  };
+}
+
+/** What must not happen on any page, as it happens. */
+function watchForFaults(page: Page, expected: RegExp | undefined): string[] {
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(`error: ${error.stack ?? error.message}`));
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !expected?.test(message.text()))
+      faults.push(`console: ${message.text()}`);
+  });
+  return faults;
+}
+
+/** What keeps people out, by WCAG 2.2 AA and axe's own rules: one line per serious or critical violation. */
+export async function axe(page: Page): Promise<string[]> {
+  await page.evaluate(axeCore.source);
+  return await page.evaluate(async () => {
+    interface Violation {
+      id: string;
+      impact: string | null;
+      nodes: { html: string; failureSummary: string }[];
+    }
+    const { run } = (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe;
+    const { violations } = await run();
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html} ${node.failureSummary}`));
+  });
+}
