@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { PAGES } from '../../src/surfaces/dashboard/shared/routes.ts';
-import { axe, NARROW, useDashboard } from '../support/browser.ts';
+import { axe, useDashboard } from '../support/browser.ts';
+import { NARROW } from '../support/launch-browser.ts';
 
 const dashboard = useDashboard();
 

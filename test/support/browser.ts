@@ -1,15 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import sparticuz from '@sparticuz/chromium';
 import axeCore from 'axe-core';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { launchBrowser, WIDE } from './launch-browser.ts';
 import { referenceServers } from './mcp-reference-servers.ts';
 import { launchPml, type RunningPml } from './run-pml.ts';
 import { makeTemporaryDir } from './temporary-dir.ts';
-
-export const WIDE = { width: 1280, height: 860 };
-export const NARROW = { width: 390, height: 844 };
 
 export interface DashboardOptions {
   /** Beside or instead of the four reference servers. */
@@ -38,15 +35,6 @@ export interface Dashboard {
   restart(): Promise<void>;
   stop(): Promise<void>;
   start(): Promise<void>;
-}
-
-/** Those that come with it end the browser with its first window, and switch off protections that are tested here. */
-const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--use-gl=angle', '--use-angle=swiftshader'];
-
-/** `CHROMIUM` names a browser of the system; without it the one that comes with the tests is used. */
-export async function launchBrowser(): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM ?? (await sparticuz.executablePath());
-  return await chromium.launch({ executablePath, args: ARGS });
 }
 
 /** A real gateway with real servers and a real browser, shared by the tests of a file. */

@@ -1,0 +1,115 @@
+/**
+ * `npm run screenshots`: every page of the demo at two widths and in both themes.
+ *
+ *   node scripts/screenshots.ts [FOLDER] [--only NAME]... [--docs]
+ *
+ * `--docs` writes the two pictures of the README instead.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { BrowserContext, Page } from 'playwright-core';
+import type { Capabilities, Traces } from '../src/surfaces/dashboard/shared/api-types.ts';
+import { href } from '../src/surfaces/dashboard/shared/routes.ts';
+import { launchBrowser, NARROW, WIDE } from '../test/support/launch-browser.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const EXAMPLES = 3;
+/** Long enough for layouts and fades to come to rest. */
+const SETTLE_MS = 900;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: 'string', multiple: true }, docs: { type: 'boolean' } },
+});
+
+async function startDemo(data: string): Promise<{ child: ChildProcess; loginUrl: string }> {
+  const child = spawn(
+    process.execPath,
+    ['bin/pml.js', 'serve', '--demo', '--port', '0', '--json', '--data', data],
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  for await (const line of createInterface({ input: child.stdout })) {
+    return { child, loginUrl: (JSON.parse(line) as { login_url: string }).login_url };
+  }
+  throw new Error('The demo did not start');
+}
+
+/** Asked by the page itself: it is signed in. */
+function ask<T>(page: Page, path: string): Promise<T> {
+  return page.evaluate(async (address) => await (await fetch(address)).json(), `/api${path}`) as Promise<T>;
+}
+
+async function untilExamplesRan(page: Page): Promise<Traces> {
+  for (;;) {
+    const found = await ask<Traces>(page, '/traces');
+    if (found.traces.length >= EXAMPLES) return found;
+    await page.waitForTimeout(300);
+  }
+}
+
+/** Every page, and one thing of each kind. */
+async function shotsOf(page: Page): Promise<Readonly<Record<string, string>>> {
+  const { traces } = await untilExamplesRan(page);
+  const longest = traces.toSorted((a, b) => b.executed_path.length - a.executed_path.length)[0];
+  const { capabilities } = await ask<Capabilities>(page, '/capabilities');
+  const [capability] = capabilities;
+  return {
+    home: href.home(),
+    graph: href.graph(),
+    runs: href.runs(),
+    ...(longest && { run: href.run(longest.id), invocation: href.graph({ run: longest.id }) }),
+    workflows: href.workflows(),
+    capabilities: href.capabilities(),
+    ...(capability && { capability: href.capability(capability.slug) }),
+    search: href.search('read a text file'),
+    learning: href.learning(),
+  };
+}
+
+async function shoot(context: BrowserContext, address: string, path: string): Promise<void> {
+  const page = await context.newPage();
+  await page.goto(address);
+  await page.waitForTimeout(SETTLE_MS);
+  await page.screenshot({ path });
+  await page.close();
+}
+
+const data = mkdtempSync(join(tmpdir(), 'pml-screenshots-'));
+const { child, loginUrl } = await startDemo(data);
+const browser = await launchBrowser();
+try {
+  const first = await browser.newContext({ viewport: WIDE });
+  const page = await first.newPage();
+  await page.goto(loginUrl);
+  const { origin } = new URL(page.url());
+  const shots = await shotsOf(page);
+  const cookies = await first.cookies();
+  const names = values.docs ? ['graph', 'run'] : (values.only ?? Object.keys(shots));
+  const folder = resolve(ROOT, values.docs ? 'docs/images' : (positionals[0] ?? 'screenshots'));
+  mkdirSync(folder, { recursive: true });
+  for (const theme of values.docs ? (['dark'] as const) : (['dark', 'light'] as const)) {
+    for (const [width, viewport] of Object.entries(values.docs ? { WIDE } : { WIDE, NARROW })) {
+      const context = await browser.newContext({ viewport, colorScheme: theme });
+      await context.addCookies(cookies);
+      for (const name of names) {
+        const path = shots[name];
+        if (path === undefined)
+          throw new Error(`No page ${name}; there are ${Object.keys(shots).join(', ')}`);
+        const file = values.docs ? `${name}.png` : `${name}-${width.toLowerCase()}-${theme}.png`;
+        await shoot(context, `${origin}${path}`, join(folder, file));
+      }
+      await context.close();
+    }
+  }
+  console.log(`${folder}: ${names.join(', ')}`);
+} finally {
+  await browser.close();
+  child.kill('SIGTERM');
+  await new Promise((done) => child.once('close', done));
+  rmSync(data, { recursive: true, force: true });
+}
