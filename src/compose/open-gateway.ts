@@ -4,8 +4,6 @@ import { loadTemplates } from '../adapters/config/load-templates.ts';
 import { createEmbedder } from '../adapters/embedding/create-embedder.ts';
 import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
 import { createSandbox } from '../adapters/sandbox/create-sandbox.ts';
-import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
-import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
 import { createOtelExporter } from '../adapters/telemetry/otel-exporter.ts';
 import { WorkerTrainer } from '../adapters/training/worker-trainer.ts';
 import { reapOrphans } from '../adapters/upstream/child-registry.ts';
@@ -16,6 +14,7 @@ import type { EventLog } from '../engine/event-log.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import type { Clock, Crypto, Logger, Settings } from '../engine/ports.ts';
+import { openStore } from './open-store.ts';
 import type { Own } from './own.ts';
 
 const CRYPTO: Crypto = {
@@ -38,7 +37,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
   const { logger, redact, fillIn, version, env, clock, events } = parts;
   const templates = await loadTemplates(settings.templates);
   await reapOrphans(dir);
-  const store = await (settings.store.url ? openPostgresStore(settings.store.url) : openPgliteStore(dir));
+  const opened = await openStore(dir, settings.store);
   const embedder = createEmbedder(settings.embedding);
   const upstream = new McpUpstream({
     servers: settings.servers,
@@ -49,8 +48,12 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     logger,
     info: { name: 'pml', version },
   });
+  const { store, changes, seat, journal } = opened;
   const ports: FlowPorts = {
     store,
+    changes,
+    seat,
+    journal,
     upstream,
     embedder,
     sandbox: createSandbox({ logger }),
@@ -70,7 +73,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     ...gateway,
     async close() {
       await gateway.close();
-      await store.close();
+      await opened.close();
     },
   };
 }

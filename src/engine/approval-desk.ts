@@ -15,6 +15,8 @@ export interface ApprovalDesk {
   settle(approval: Approval, decision: Decision, by: string, who?: 'person' | 'agent'): Promise<boolean>;
   /** Null when nobody decides in time. */
   decision(approvalId: string, waitMs: number, signal?: AbortSignal): Promise<Decision | null>;
+  /** Another gateway asked, or had an answer: tells of it, and whoever waits for it looks again. */
+  refresh(approvalId: string): Promise<void>;
 }
 
 type DeskPorts = Pick<FlowPorts, 'store' | 'clock' | 'crypto' | 'events' | 'logger' | 'sleep'>;
@@ -61,6 +63,17 @@ export function createApprovalDesk(ports: DeskPorts): ApprovalDesk {
         await Promise.race([woken, sleep(Math.min(left, DEFAULTS.pollMs), signal).catch(() => {})]);
         waiting.delete(approvalId);
       }
+    },
+
+    async refresh(approvalId) {
+      const approval = await store.approvals.get(approvalId);
+      if (!approval) return;
+      const { id: approval_id, runId: run_id, node, reason, state, settledBy } = approval;
+      if (state === 'pending') events.emit({ type: 'approval_requested', approval_id, run_id, node, reason });
+      else if (state !== 'used') {
+        events.emit({ type: 'approval_settled', approval_id, run_id, state, by: settledBy ?? '' });
+      }
+      waiting.get(approvalId)?.();
     },
   };
 }

@@ -13,11 +13,22 @@ export interface CapabilityBook {
   /** The same; an unknown one is an error that names the nearest. */
   known(slug: string): Capability;
   byCodeHash(codeHash: string): Capability | undefined;
-  put(capability: Capability): Promise<void>;
+  /** Answers it as it is stored: one revision on from what was known of it. */
+  put(capability: Capability): Promise<Capability>;
   remove(id: string): Promise<boolean>;
-  /** One change at a time, each based on what the one before it left. */
+  /**
+   * One change at a time, each based on what the one before it left. Where another gateway was faster, it is
+   * worked out again on what that one left.
+   */
   change<T>(work: () => Promise<T>): Promise<T>;
+  /** Reads these again, or all: another gateway changed them. */
+  refresh(ids?: Iterable<string>): Promise<void>;
 }
+
+const DEFAULTS = {
+  /** How often a change is worked out again. */
+  retries: 5,
+};
 
 type BookPorts = Pick<FlowPorts, 'store' | 'events'>;
 
@@ -30,6 +41,45 @@ export async function openCapabilityBook(
   const all = () => [...byId.values()].sort((a, b) => (a.slug < b.slug ? -1 : 1));
   const find = (slug: string) =>
     all().find((one) => one.slug === slug) ?? all().find((one) => one.aliases.includes(slug));
+
+  /** As the store has it now; undefined: it is gone. */
+  function note(id: string, now: Capability | undefined): void {
+    const before = byId.get(id);
+    if (now) byId.set(id, now);
+    else byId.delete(id);
+    const told = now ?? before;
+    if (!told || (before && now && before.state === now.state && before.slug === now.slug)) return;
+    const { slug } = told;
+    events.emit({ type: 'capability_changed', capability_id: id, slug, state: now?.state ?? 'forgotten' });
+    onChange();
+  }
+
+  async function refresh(ids?: Iterable<string>): Promise<void> {
+    const all = ids === undefined ? await store.capabilities.list() : null;
+    const stored = all && new Map(all.map((one) => [one.id, one]));
+    for (const id of ids ?? new Set([...byId.keys(), ...(stored?.keys() ?? [])])) {
+      const now = stored ? stored.get(id) : ((await store.capabilities.get(id)) ?? undefined);
+      // What was read may be older than what was written here meanwhile.
+      if (now && now.revision < (byId.get(id)?.revision ?? 0)) continue;
+      note(id, now);
+    }
+  }
+
+  async function changed<T>(work: () => Promise<T>): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await work();
+      } catch (error) {
+        const isStale = error instanceof PmlError && error.code === 'store_conflict';
+        if (!isStale || tries === DEFAULTS.retries) throw error;
+        const before = revisions();
+        await refresh();
+        // Nothing was changed elsewhere, so it would end the same way.
+        if (revisions() === before) throw error;
+      }
+    }
+  }
+  const revisions = () => JSON.stringify(all().map(({ id, revision }) => [id, revision]));
 
   return {
     all,
@@ -48,26 +98,20 @@ export async function openCapabilityBook(
     },
     byCodeHash: (codeHash) => all().find((one) => one.codeHash === codeHash),
     async put(capability) {
-      const before = byId.get(capability.id);
-      await store.capabilities.put(capability);
-      byId.set(capability.id, capability);
-      const { id, slug, state } = capability;
-      if (before?.state !== state || before.slug !== slug) {
-        events.emit({ type: 'capability_changed', capability_id: id, slug, state });
-        onChange();
-      }
+      const stored = { ...capability, revision: (byId.get(capability.id)?.revision ?? 0) + 1 };
+      await store.capabilities.put(stored);
+      note(stored.id, stored);
+      return stored;
     },
     async remove(id) {
-      const gone = byId.get(id);
-      byId.delete(id);
       const isRemoved = await store.capabilities.remove(id);
-      if (gone)
-        events.emit({ type: 'capability_changed', capability_id: id, slug: gone.slug, state: 'forgotten' });
-      onChange();
+      note(id, undefined);
       return isRemoved;
     },
+    refresh,
     change(work) {
-      const mine = last.then(work, work);
+      const turn = () => changed(work);
+      const mine = last.then(turn, turn);
       last = mine.catch(() => {});
       return mine;
     },

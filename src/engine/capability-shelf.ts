@@ -29,8 +29,7 @@ export function createCapabilityShelf(parts: ShelfParts): CapabilityShelf {
   const change = (slug: string, work: (capability: Capability) => Capability) =>
     book.change(async () => {
       const next = { ...work(book.known(slug)), updatedAt: ports.clock.now() };
-      await book.put(next);
-      return next;
+      return await book.put(next);
     });
 
   return {
@@ -50,9 +49,7 @@ export function createCapabilityShelf(parts: ShelfParts): CapabilityShelf {
           const { code, message, hint } = read.error;
           throw new PmlError(code, message, hint === undefined ? {} : { hint });
         }
-        const capability = taken(parts, read.value);
-        await book.put(capability);
-        return capability;
+        return await book.put(taken(parts, read.value));
       }),
   };
 }
@@ -124,6 +121,7 @@ function taken(
     state: 'active',
     uses: 0,
     successes: 0,
+    revision: 1,
     createdAt: now,
     updatedAt: now,
   };

@@ -1,5 +1,6 @@
 import type { EventLog } from './event-log.ts';
 import type {
+  ChangeFeed,
   Clock,
   Crypto,
   Embedder,
@@ -7,7 +8,9 @@ import type {
   Sandbox,
   Store,
   TraceExporter,
+  TraceJournal,
   Trainer,
+  TrainerSeat,
   Upstream,
   VectorIndex,
 } from './ports.ts';
@@ -15,6 +18,12 @@ import type {
 /** What the flows are built on; the composition hands it over once. */
 export interface FlowPorts {
   readonly store: Store;
+  /** What other gateways on the same store do. */
+  readonly changes: ChangeFeed;
+  /** Whoever holds it trains. */
+  readonly seat: TrainerSeat;
+  /** Keeps traces while the store cannot; null where the store is part of this process. */
+  readonly journal: TraceJournal | null;
   readonly upstream: Upstream;
   readonly embedder: Embedder;
   readonly sandbox: Sandbox;

@@ -9,9 +9,20 @@ import type { Learning } from './learning/open-learning.ts';
 import type { Settings } from './ports.ts';
 
 export interface Learner {
-  /** Of a trace that is committed; nobody waits for it. */
+  /** A trace that this gateway is about to store. */
+  expect(trace: ExecutionTrace): void;
+  /** The same when it is committed; nobody waits for it. */
   take(trace: ExecutionTrace): void;
+  /** Traces as the graph met them: what others stored is learned of as far as others leave it to do. */
+  hear(traces: readonly ExecutionTrace[]): void;
 }
+
+const DEFAULTS = {
+  /** Traces of others that wait at the most; of more, the newest. */
+  heard: 5_000,
+  /** Ids of own traces that are known as such. */
+  own: 20_000,
+};
 
 export interface LearnerParts {
   readonly ports: FlowPorts;
@@ -20,7 +31,7 @@ export interface LearnerParts {
   readonly graph: LiveGraph;
   readonly outputs: ObservedOutputs;
   readonly lessons: CapabilityLessons;
-  readonly learning: Pick<Learning, 'learn'>;
+  readonly learning: Pick<Learning, 'learn' | 'hear'>;
   /** Called when capabilities may have learned of another intent. */
   readonly relateCapabilities: () => Promise<void>;
 }
@@ -36,10 +47,16 @@ export function createLearner({
   learning,
   relateCapabilities,
 }: LearnerParts): Learner {
-  const waiting: ExecutionTrace[] = [];
+  let waiting: { readonly trace: ExecutionTrace; readonly isOwn: boolean }[] = [];
   let isLearning = false;
+  /** In the order they came, so that the oldest can go. */
+  const own = new Set<string>();
 
-  const learn = async (trace: ExecutionTrace, signal: AbortSignal) => {
+  const learn = async (trace: ExecutionTrace, isOwn: boolean, signal: AbortSignal) => {
+    if (!isOwn) {
+      if (settings().learning.enabled && !signal.aborted) await learning.hear(trace, signal);
+      return;
+    }
     ports.exporter?.export(trace);
     await keepEpisodes(ports, trace);
     if (!settings().learning.enabled) return;
@@ -51,9 +68,10 @@ export function createLearner({
   };
   const learnAll = async (signal: AbortSignal) => {
     try {
-      for (let trace = waiting.shift(); trace; trace = waiting.shift()) {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const { trace, isOwn } = next;
         try {
-          await learn(trace, signal);
+          await learn(trace, isOwn, signal);
         } catch (error) {
           // One bad trace must not keep the others from being learned.
           ports.logger.log('error', 'Learning from a trace failed', {
@@ -67,12 +85,30 @@ export function createLearner({
     }
   };
 
+  const start = () => {
+    if (isLearning || waiting.length === 0) return;
+    isLearning = true;
+    background.run('Learning from traces', learnAll);
+  };
+  const expect = ({ id }: ExecutionTrace) => {
+    own.add(id);
+    if (own.size > DEFAULTS.own) own.delete(own.values().next().value!);
+  };
+
   return {
+    expect,
     take(trace) {
-      waiting.push(trace);
-      if (isLearning) return;
-      isLearning = true;
-      background.run('Learning from traces', learnAll);
+      waiting.push({ trace, isOwn: true });
+      start();
+    },
+    hear(traces) {
+      const others = traces.filter(({ id }) => !own.has(id));
+      // Once is enough, also where the graph meets them again.
+      others.forEach(expect);
+      waiting.push(...others.map((trace) => ({ trace, isOwn: false })));
+      let tooMany = waiting.filter(({ isOwn }) => !isOwn).length - DEFAULTS.heard;
+      if (tooMany > 0) waiting = waiting.filter(({ isOwn }) => isOwn || tooMany-- <= 0);
+      start();
     },
   };
 }

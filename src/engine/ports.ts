@@ -41,11 +41,13 @@ export type {
   LearningSettings,
   PermissionSettings,
   RecordRule,
+  RetentionSettings,
   SandboxSettings,
   ServerAuth,
   ServerSettings,
   Settings,
   SharingSettings,
+  StoreSettings,
 } from './ports/settings.ts';
 export type {
   Approval,

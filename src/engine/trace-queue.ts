@@ -11,16 +11,26 @@ const DEFAULTS = {
 
 /** Stores traces beside the answers, several at once when there are many: one write costs about as much as ten. */
 export interface TraceQueue {
+  /** Before a run begins: refuses when its trace could not be kept. */
+  admit(): void;
   add(trace: ExecutionTrace): void;
-  /** At once; resolves when it is committed. */
+  /** At once; resolves when it is committed, or as safe as it can be while the store is away. */
   store(trace: ExecutionTrace): Promise<void>;
 }
+
+export interface StoringHooks {
+  /** Told of each trace before anybody else can see it. */
+  readonly onStoring: (trace: ExecutionTrace) => void;
+  /** Told of each trace once it is committed: nothing may be derived before. */
+  readonly onStored: (trace: ExecutionTrace) => void;
+}
+
+const NOBODY: StoringHooks = { onStoring: () => {}, onStored: () => {} };
 
 export function createTraceQueue(
   { store, sleep, logger }: Pick<FlowPorts, 'store' | 'sleep' | 'logger'>,
   background: Background,
-  /** Told of each trace once it is committed: nothing may be derived before. */
-  onStored: (trace: ExecutionTrace) => void = () => {},
+  { onStoring, onStored }: StoringHooks = NOBODY,
 ): TraceQueue {
   const waiting: ExecutionTrace[] = [];
   let isStoring = false;
@@ -50,12 +60,17 @@ export function createTraceQueue(
   };
 
   return {
+    admit() {},
     add(trace) {
+      onStoring(trace);
       waiting.push(trace);
       if (isStoring) return;
       isStoring = true;
       background.run('Storing traces', storeAll);
     },
-    store: storeOne,
+    store(trace) {
+      onStoring(trace);
+      return storeOne(trace);
+    },
   };
 }

@@ -7,6 +7,7 @@ import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
 import { createMemorySandbox } from '../../src/engine/memory/sandbox.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import { solo } from '../../src/engine/memory/team.ts';
 import { createMemoryTrainer } from '../../src/engine/memory/trainer.ts';
 import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
 import type { Sandbox, ServerSettings } from '../../src/engine/ports.ts';
@@ -30,6 +31,8 @@ export async function gatewayOver(
   const gateway = await createGateway(
     {
       store: createMemoryStore(),
+      ...solo(),
+      journal: null,
       upstream,
       embedder,
       sandbox,

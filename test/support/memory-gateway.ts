@@ -9,11 +9,21 @@ import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
 import { createMemorySandbox } from '../../src/engine/memory/sandbox.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import { solo } from '../../src/engine/memory/team.ts';
 import { createMemoryTrainer } from '../../src/engine/memory/trainer.ts';
 import { MemoryUpstream } from '../../src/engine/memory/upstream.ts';
 import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
 import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
-import type { Embedder, Sandbox, ServerSettings, Settings, Store } from '../../src/engine/ports.ts';
+import type {
+  ChangeFeed,
+  Embedder,
+  Sandbox,
+  ServerSettings,
+  Settings,
+  Store,
+  TraceJournal,
+  TrainerSeat,
+} from '../../src/engine/ports.ts';
 
 const SYSTEM_CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
 
@@ -37,7 +47,8 @@ export function settingsFor(names: readonly string[], over: Partial<Settings> = 
     },
     record: [{ tools: '*', keep: 'full' }],
     embedding: { kind: 'minilm' },
-    store: { url: null },
+    store: { url: null, pool: 4, statementTimeoutMs: 30_000, queueBytes: 2 ** 20 },
+    retention: { tracesDays: null },
     http: { port: 0, host: '127.0.0.1' },
     learning: { enabled: true },
     sharing: { traces: 'shared' },
@@ -79,6 +90,9 @@ export async function memoryGateway(
   over: {
     settings?: Partial<Settings>;
     store?: Store;
+    changes?: ChangeFeed;
+    seat?: TrainerSeat;
+    journal?: TraceJournal;
     upstream?: MemoryUpstream;
     embedder?: Embedder;
     sandbox?: Sandbox;
@@ -97,6 +111,9 @@ export async function memoryGateway(
   const embedder = over.embedder ?? createMemoryEmbedder();
   const ports: FlowPorts = {
     store,
+    changes: over.changes ?? solo().changes,
+    seat: over.seat ?? solo().seat,
+    journal: over.journal ?? null,
     upstream,
     embedder,
     sandbox: over.sandbox ?? createMemorySandbox(),

@@ -21,6 +21,7 @@ export const DEFAULTS = {
   /** What is kept of a call that no rule of `record` names. */
   record: 'full',
   embedding: { kind: 'minilm' },
+  store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256 },
   http: { port: 8080, host: '127.0.0.1' },
   learning: { enabled: true },
   sharing: { traces: 'shared' },
@@ -193,9 +194,26 @@ const pml = z
         url: postgresUrl
           .optional()
           .describe('A PostgreSQL database; absent: the embedded one in the data folder.'),
+        pool: whole(1, 1_000)
+          .default(DEFAULTS.store.pool)
+          .describe('Connections to PostgreSQL at the most, one for news of other gateways aside.'),
+        statement_timeout_ms: whole(100, 3_600_000)
+          .default(DEFAULTS.store.statement_timeout_ms)
+          .describe('Longest time that one statement may take on PostgreSQL.'),
+        queue_mb: whole(1, 1_048_576)
+          .default(DEFAULTS.store.queue_mb)
+          .describe('Traces that may wait on disk while PostgreSQL is away, in megabytes.'),
       })
       .prefault({})
       .describe('Where PML keeps its memory.'),
+    retention: z
+      .strictObject({
+        traces_days: whole(1, 36_500)
+          .optional()
+          .describe('Days after which raw traces go; what was learned from them stays. Absent: never.'),
+      })
+      .prefault({})
+      .describe('How long raw traces are kept.'),
     http: z
       .strictObject({
         port: whole(0, 65_535).default(DEFAULTS.http.port).describe('0 takes any free port.'),

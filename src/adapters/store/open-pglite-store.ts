@@ -18,6 +18,8 @@ export async function openPgliteStore(dataDir: string): Promise<Store> {
   try {
     await migrate(db, cluster);
     await voidLeases(db);
+    // Nobody else follows them.
+    await db.deleteFrom('store_change').execute();
   } catch (error) {
     await db.destroy();
     throw error;

@@ -6,17 +6,63 @@ import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import { createSqlStore } from './sql-store.ts';
 
-const DEFAULTS = { maxConnections: 8, connectTimeoutMs: 10_000, idleTimeoutMs: 30_000 };
+const DEFAULTS = {
+  pool: 8,
+  /** Longest wait for a connection of the pool, or for the server to give one. */
+  connectTimeoutMs: 10_000,
+  idleTimeoutMs: 30_000,
+  statementTimeoutMs: 30_000,
+};
+
+export interface PostgresOptions {
+  /** What the server and other gateways know this one's connections by. */
+  readonly name?: string;
+  /** Connections at the most. */
+  readonly pool?: number;
+  /** Longest time that one statement may take. */
+  readonly statementTimeoutMs?: number;
+}
 
 const INT8 = pg.types.builtins.INT8;
 
-export async function openPostgresStore(url: string): Promise<Store> {
+export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
+  const { name = 'pml', pool = DEFAULTS.pool, statementTimeoutMs = DEFAULTS.statementTimeoutMs } = options;
+  // Moving rows takes as long as it takes.
+  const migrating = connect(url, { max: 1, application_name: name });
+  try {
+    await migrate(migrating, `PostgreSQL at ${withoutPassword(url)}`);
+  } catch (error) {
+    if (error instanceof PmlError) throw error;
+    throw new PmlError(
+      'store_unavailable',
+      `PostgreSQL at ${withoutPassword(url)} does not answer: ${(error as Error).message}`,
+      {
+        hint: 'Check store.url in the configuration and that the server runs and lets you in.',
+        cause: error,
+      },
+    );
+  } finally {
+    await migrating.destroy();
+  }
+  return createSqlStore(
+    connect(url, {
+      max: pool,
+      application_name: name,
+      statement_timeout: statementTimeoutMs,
+      // A server that is gone without a word is noticed, too.
+      query_timeout: statementTimeoutMs + DEFAULTS.connectTimeoutMs,
+      idle_in_transaction_session_timeout: statementTimeoutMs,
+      keepAlive: true,
+    }),
+  );
+}
+
+function connect(url: string, limits: pg.PoolConfig): Kysely<Database> {
   const pool = new pg.Pool({
     connectionString: url,
-    max: DEFAULTS.maxConnections,
     connectionTimeoutMillis: DEFAULTS.connectTimeoutMs,
     idleTimeoutMillis: DEFAULTS.idleTimeoutMs,
-    application_name: 'pml',
+    ...limits,
     types: {
       getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
         // Sequence numbers stay far below 2^53.
@@ -27,22 +73,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
   });
   // An idle connection that breaks must not take the process down; the next query reports it.
   pool.on('error', () => {});
-  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
-  try {
-    await migrate(db, `PostgreSQL at ${withoutPassword(url)}`);
-  } catch (error) {
-    await db.destroy();
-    if (error instanceof PmlError) throw error;
-    throw new PmlError(
-      'store_unavailable',
-      `PostgreSQL at ${withoutPassword(url)} does not answer: ${(error as Error).message}`,
-      {
-        hint: 'Check store.url in the configuration and that the server runs and lets you in.',
-        cause: error,
-      },
-    );
-  }
-  return createSqlStore(db);
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 }
 
 function withoutPassword(url: string): string {

@@ -2,9 +2,11 @@ import { applyTraces } from '../../core/graph/apply-trace.ts';
 import type { GraphEdge } from '../../core/graph/graph-edge.ts';
 import type { TemplateEdge } from '../../core/graph/templates.ts';
 import { TypedGraph } from '../../core/graph/typed-graph.ts';
+import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { ProgramCache } from '../code/program-cache.ts';
 import type { FlowPorts } from '../flow-ports.ts';
+import type { GraphStep } from '../ports.ts';
 import { traceFacts } from './trace-facts.ts';
 
 const DEFAULTS = {
@@ -15,7 +17,10 @@ const DEFAULTS = {
 /** The graph in use: what the store has learned, and the templates beside it. */
 export interface LiveGraph {
   current(): TypedGraph;
-  /** Learns what was stored since, until there is nothing more or the signal ends; the rest is learned later. */
+  /**
+   * Learns what was stored since, by whoever, until there is nothing more or the signal ends; the rest is learned
+   * later. A graph that another gateway rebuilt is read anew.
+   */
   catchUp(signal?: AbortSignal): Promise<void>;
   /** Lets those templates count whose tools are both there, or were met in runs. */
   offer(isThere: (tool: ToolId) => boolean): void;
@@ -29,13 +34,16 @@ export interface LiveGraphParts {
   readonly ports: Pick<FlowPorts, 'store' | 'events'>;
   readonly programs: ProgramCache;
   readonly templates: readonly TemplateEdge[];
+  /** Told of traces once they are in the graph, in the order they were stored. */
+  readonly onLearned?: (traces: readonly ExecutionTrace[]) => void;
 }
 
-export async function openLiveGraph({ ports, programs, templates }: LiveGraphParts): Promise<LiveGraph> {
+export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
+  const { ports, programs, templates, onLearned = () => {} } = parts;
   const { store, events } = ports;
   let alternatives: readonly GraphEdge[] = [];
   let isThere: (tool: ToolId) => boolean = () => false;
-  let { graph, cursor } = await read();
+  let { graph, cursor, generation } = await read();
   /** The graph here holds what the store does not: it is read again before anything is built on it. */
   let isAhead = false;
   let last: Promise<unknown> = Promise.resolve();
@@ -55,15 +63,39 @@ export async function openLiveGraph({ ports, programs, templates }: LiveGraphPar
   }
 
   async function read() {
-    const stored = await store.graph.read();
-    return {
-      graph: withRest(new TypedGraph(stored.edges, stored.statistics)),
-      cursor: stored.cursor,
-    };
+    for (;;) {
+      const { generation: before } = await store.graph.position();
+      const stored = await store.graph.read();
+      const { generation: after } = await store.graph.position();
+      if (before !== after) continue;
+      const fresh = withRest(new TypedGraph(stored.edges, stored.statistics));
+      return { graph: fresh, cursor: stored.cursor, generation: after };
+    }
+  }
+
+  /**
+   * The graph follows from the traces in their order, so whoever stores it stores the same. Where another did as
+   * far as this one has come, nothing is left to do; where it stopped midway, what is missing is among the changes.
+   */
+  async function keep(step: GraphStep): Promise<void> {
+    while (!(await store.graph.apply({ ...step, generation }))) {
+      const at = await store.graph.position();
+      if (at.generation !== generation) {
+        ({ graph, cursor, generation } = await read());
+        return;
+      }
+      if (at.cursor >= step.cursor) return;
+      step = { ...step, from: at.cursor };
+    }
+  }
+
+  async function followGeneration(): Promise<void> {
+    if (!isAhead && (await store.graph.position()).generation === generation) return;
+    ({ graph, cursor, generation } = await read());
+    isAhead = false;
   }
 
   async function step(): Promise<boolean> {
-    if (isAhead) ({ graph, cursor } = await read());
     const page = await store.traces.scan(cursor, DEFAULTS.batch);
     isAhead = page.traces.length > 0;
     if (!isAhead) return false;
@@ -71,12 +103,13 @@ export async function openLiveGraph({ ports, programs, templates }: LiveGraphPar
       graph,
       page.traces.map((trace) => traceFacts(programs, trace)),
     );
-    const isOurs = await store.graph.apply({ ...changes, from: cursor, cursor: page.cursor });
-    // Else another gateway was faster: what it made of them is what counts.
-    isAhead = !isOurs;
+    const from = cursor;
+    cursor = page.cursor;
+    await keep({ ...changes, from, cursor });
+    isAhead = false;
     declareTemplates(graph);
-    if (isOurs) cursor = page.cursor;
     events.emit({ type: 'graph_changed', edges: changes.edges.length, traces: page.traces.length });
+    onLearned(page.traces);
     return true;
   }
 
@@ -98,6 +131,7 @@ export async function openLiveGraph({ ports, programs, templates }: LiveGraphPar
     },
     catchUp: (signal) =>
       inTurn(async () => {
+        await followGeneration();
         while (!signal?.aborted && (await step()));
       }),
     rebuild: (onProgress) =>
@@ -116,8 +150,7 @@ export async function openLiveGraph({ ports, programs, templates }: LiveGraphPar
           onProgress?.(count);
         }
         await store.graph.replaceAll({ edges: fresh.edges(), statistics: fresh.statistics(), cursor: at });
-        graph = withRest(fresh);
-        cursor = at;
+        ({ graph, cursor, generation } = await read());
         return count;
       }),
   };

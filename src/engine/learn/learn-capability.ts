@@ -61,8 +61,7 @@ export async function learnCapability(lessons: CapabilityLessons, trace: Executi
     )
       return null;
     const next = known ? seenAgain(known, template, trace) : firstSeen(lessons, codeHash, template, trace);
-    await capabilities.put(next);
-    return next;
+    return await capabilities.put(next);
   });
   if (learned?.state === 'candidate') replayIfHarmless(lessons, learned, trace);
 }
@@ -109,6 +108,7 @@ function firstSeen(
       state: 'candidate',
       uses: 1,
       successes: 1,
+      revision: 1,
       createdAt: trace.executedAt,
       updatedAt: trace.executedAt,
     },

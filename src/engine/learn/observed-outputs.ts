@@ -8,12 +8,17 @@ import type { Store } from '../ports.ts';
 export interface ObservedOutputs {
   of(tool: ToolId): unknown;
   learn(trace: ExecutionTrace): Promise<void>;
+  /** Reads again what the store has: another gateway saw something. */
+  refresh(): Promise<void>;
 }
 
 export async function openObservedOutputs({ tools }: Pick<Store, 'tools'>): Promise<ObservedOutputs> {
-  const known = await tools.observedOutputs();
+  let known = await tools.observedOutputs();
   return {
     of: (tool) => known.get(tool),
+    async refresh() {
+      known = await tools.observedOutputs();
+    },
     async learn({ events }) {
       const changed = new Map<ToolId, unknown>();
       for (const event of events) {

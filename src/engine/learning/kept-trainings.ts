@@ -16,8 +16,11 @@ export interface KeptTraining {
 export interface KeptTrainings {
   newest(count: number): Promise<readonly RankerParams[]>;
   history(): Promise<readonly KeptTraining[]>;
-  keep(bytes: Uint8Array, metrics: TrainingMetrics): Promise<void>;
+  /** Answers its id. */
+  keep(bytes: Uint8Array, metrics: TrainingMetrics): Promise<string>;
   drop(training: RankerParams): Promise<void>;
+  /** Another gateway kept or dropped one. */
+  refresh(): void;
 }
 
 export function keptTrainings({
@@ -39,8 +42,9 @@ export function keptTrainings({
       return known;
     },
     async keep(bytes, metrics) {
+      const id = crypto.randomUuid();
       await store.rankerParams.save({
-        id: crypto.randomUuid(),
+        id,
         model: embedder.model,
         bytes,
         metrics: { ...metrics },
@@ -49,9 +53,13 @@ export function keptTrainings({
       const all = await newest(DEFAULTS.kept * 2);
       for (const old of all.slice(DEFAULTS.kept)) await store.rankerParams.remove(old.id);
       known = null;
+      return id;
     },
     async drop({ id }) {
       await store.rankerParams.remove(id);
+      known = null;
+    },
+    refresh() {
       known = null;
     },
   };

@@ -43,7 +43,12 @@ export interface LiveRanker {
   recall(runs: readonly LearnableRun[]): Promise<void>;
   /** A run that just ended. */
   take(run: LearnableRun, signal?: AbortSignal): Promise<void>;
-  /** Trains on all runs now; where a training is under way, this is the one. */
+  /** Another gateway trained, or went back: takes up what is stored. */
+  reload(): Promise<void>;
+  /**
+   * Trains on all runs now; where a training is under way, this is the one. Of several gateways on a store one
+   * trains, the others refuse to.
+   */
   train(signal?: AbortSignal): Promise<void>;
   /** Ends the training under way; nothing has changed then. */
   stop(): void;
@@ -52,9 +57,12 @@ export interface LiveRanker {
 }
 
 export function createLiveRanker(
-  ports: Pick<FlowPorts, 'store' | 'embedder' | 'trainer' | 'clock' | 'crypto' | 'events' | 'logger'>,
+  ports: Pick<
+    FlowPorts,
+    'store' | 'embedder' | 'trainer' | 'seat' | 'clock' | 'crypto' | 'events' | 'logger'
+  >,
 ): LiveRanker {
-  const { embedder, trainer, clock, events, logger } = ports;
+  const { embedder, trainer, seat, clock, events, logger } = ports;
   const kept = keptTrainings(ports);
   const multiplier = new WasmMultiplier();
   const random = createRandom(DEFAULTS.seed);
@@ -76,6 +84,11 @@ export function createLiveRanker(
   let underWay: Promise<void> | null = null;
   let progress: LearningProgress | null = null;
   let stopping = new AbortController();
+  /** What is in use, as the store knows it. */
+  let inUse: string | null = null;
+  seat.onChange((isHeld) => {
+    if (!isHeld) stopping.abort();
+  });
 
   /** The trainer is told of nothing until there is something to learn: it costs a thread. */
   function brief(): Promise<void> {
@@ -122,6 +135,7 @@ export function createLiveRanker(
   }
 
   function forget(): void {
+    inUse = null;
     bytes = null;
     model = null;
     ranker = null;
@@ -147,6 +161,7 @@ export function createLiveRanker(
       logger.log('warn', 'What was learned cannot be used', { error: PmlError.from(error).message });
       return null;
     }
+    inUse = params.id;
     const metrics = readMetrics(params.metrics);
     ({ gate, evidence } = metrics);
     return metrics;
@@ -168,6 +183,11 @@ export function createLiveRanker(
   }
 
   async function trainNow(signal: AbortSignal): Promise<void> {
+    if (!(await seat.claim())) {
+      throw new PmlError('not_available', 'Another gateway on this store does the training', {
+        hint: 'It trains by itself as runs come in, and what it learns is used here, too.',
+      });
+    }
     const startedAt = clock.monotonic();
     await brief();
     const told = runs;
@@ -178,6 +198,7 @@ export function createLiveRanker(
         progress = now;
       },
     });
+    signal.throwIfAborted();
     trainedOn = told.length;
     fresh -= taught;
     if (trained.runs === 0) return;
@@ -190,7 +211,7 @@ export function createLiveRanker(
     judge();
     const { losses } = trained;
     const seconds = (clock.monotonic() - startedAt) / 1000;
-    await kept.keep(trained.params, {
+    inUse = await kept.keep(trained.params, {
       runs: trained.runs,
       seen: told.length,
       gate,
@@ -249,6 +270,11 @@ export function createLiveRanker(
       fresh++;
       const placed = placeRun(candidates, run);
       if (placed) past.add(placed, weightOf(run));
+      if (!seat.isHeld()) {
+        // Should the seat fall to this gateway, its trainer knows of the run.
+        if (briefing) await trainer.recall([run]);
+        return;
+      }
       if (briefing) await learn(run);
       else if (runs.length >= LEAST_RUNS) await brief();
       const isDue = fresh >= Math.max(DEFAULTS.growth, DEFAULTS.share * trainedOn);
@@ -260,6 +286,16 @@ export function createLiveRanker(
         // Whoever stopped it does not want it again with the next run.
         fresh = 0;
       }
+    },
+
+    async reload() {
+      kept.refresh();
+      const [latest] = await kept.newest(1);
+      if ((latest?.id ?? null) === inUse) return;
+      const metrics = takeUp(latest);
+      trainedOn = metrics?.seen ?? 0;
+      fresh = 0;
+      if (briefing) await trainer.load(bytes);
     },
 
     train,

@@ -1,3 +1,4 @@
+import type { IntentForms } from '../../core/learning/candidates.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { Background } from '../background.ts';
 import type { Catalogue } from '../catalogue.ts';
@@ -38,8 +39,10 @@ export interface Learning {
   recall(signal?: AbortSignal): Promise<void>;
   /** Before an answer: a gateway that serves recalls by itself, and nobody waits; that of a command does so now. */
   prepare(): Promise<void>;
-  /** Of a trace that is stored. */
+  /** Of a trace that this gateway stored. */
   learn(trace: ExecutionTrace, signal: AbortSignal): Promise<void>;
+  /** Of a trace that another gateway on the same store stored. */
+  hear(trace: ExecutionTrace, signal: AbortSignal): Promise<void>;
 }
 
 export function openLearning(parts: LearningParts): Learning {
@@ -90,6 +93,21 @@ export function openLearning(parts: LearningParts): Learning {
     if (!recalling && isEnabled()) await recall();
   }
 
+  async function take(
+    trace: ExecutionTrace,
+    signal: AbortSignal,
+    keep?: (forms: IntentForms) => Promise<void>,
+  ): Promise<void> {
+    await recall();
+    if (recalledIds.delete(trace.id)) return;
+    watch.add(trace);
+    if (trace.intentText === null || trace.intentText.trim() === '') return;
+    const forms = await intentForms(embedder, trace.intentText);
+    await keep?.(forms);
+    const run = learnableTrace(forms, trace);
+    if (run) await ranker.take(run, signal);
+  }
+
   return {
     ranker,
     shelf: createLearningShelf(ports, ranker, watch, () => recall()),
@@ -132,15 +150,10 @@ export function openLearning(parts: LearningParts): Learning {
       });
     },
 
-    async learn(trace, signal) {
-      await recall();
-      if (recalledIds.delete(trace.id)) return;
-      watch.add(trace);
-      if (trace.intentText === null || trace.intentText.trim() === '') return;
-      const forms = await intentForms(embedder, trace.intentText);
-      await store.traces.setIntentEmbedding(trace.id, embedder.model, forms.intent, forms.clauses);
-      const run = learnableTrace(forms, trace);
-      if (run) await ranker.take(run, signal);
-    },
+    learn: (trace, signal) =>
+      take(trace, signal, ({ intent, clauses }) =>
+        store.traces.setIntentEmbedding(trace.id, embedder.model, intent, clauses),
+      ),
+    hear: (trace, signal) => take(trace, signal),
   };
 }

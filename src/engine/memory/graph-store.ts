@@ -7,6 +7,7 @@ export function createMemoryGraphStore(): GraphStore {
   const edges = new Map<string, GraphEdge>();
   const statistics = new Map<string, NodeStatistics>();
   let cursor = 0;
+  let generation = 0;
 
   const put = (graph: StoredGraph) => {
     for (const edge of graph.edges) edges.set(keyOf(edge), structuredClone(edge));
@@ -21,8 +22,9 @@ export function createMemoryGraphStore(): GraphStore {
         statistics: [...statistics.values()].sort((a, b) => (a.node < b.node ? -1 : 1)),
         cursor,
       }),
+    position: async () => ({ generation, cursor }),
     async apply(step) {
-      if (step.from !== cursor) return false;
+      if (step.from !== cursor || (step.generation ?? generation) !== generation) return false;
       put(step);
       return true;
     },
@@ -33,6 +35,7 @@ export function createMemoryGraphStore(): GraphStore {
       edges.clear();
       statistics.clear();
       put(graph);
+      generation += 1;
     },
   };
 }

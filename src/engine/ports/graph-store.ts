@@ -10,6 +10,15 @@ export interface StoredGraph extends GraphChanges {
 export interface GraphStep extends StoredGraph {
   /** The cursor of the graph it was worked out on. */
   readonly from: number;
+  /** And its generation; absent: whichever. */
+  readonly generation?: number;
+}
+
+/** Where the stored graph stands. */
+export interface GraphPosition {
+  /** Counts up when the graph is replaced: what was worked out on another generation is no base any more. */
+  readonly generation: number;
+  readonly cursor: number;
 }
 
 /** What identifies an edge. */
@@ -19,9 +28,11 @@ export type EdgeKey = Pick<GraphEdge, 'from' | 'to' | 'type'>;
 export interface GraphStore {
   /** All of one moment: edges in order of (from, to, type), statistics in order of node. */
   read(): Promise<StoredGraph>;
+  position(): Promise<GraphPosition>;
   /**
    * Adds or replaces these edges, by (from, to, type), and statistics, by node, and moves the cursor: all
-   * of it, and only if the cursor is still `from`. Else false: somebody else went on, so read again.
+   * of it, and only if the cursor is still `from`, and the graph was not replaced. Else false: somebody else
+   * went on.
    * No trace is counted twice, not even by two processes.
    */
   apply(step: GraphStep): Promise<boolean>;

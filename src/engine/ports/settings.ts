@@ -9,7 +9,8 @@ export interface Settings {
   readonly permissions: PermissionSettings;
   readonly record: readonly RecordRule[];
   readonly embedding: EmbeddingSettings;
-  readonly store: { readonly url: string | null };
+  readonly store: StoreSettings;
+  readonly retention: RetentionSettings;
   readonly http: { readonly port: number; readonly host: string };
   readonly learning: LearningSettings;
   readonly sharing: SharingSettings;
@@ -88,6 +89,22 @@ export type EmbeddingSettings =
       readonly dimension: number;
       readonly apiKey: string | null;
     };
+
+export interface StoreSettings {
+  /** Null: the embedded one. The rest is about PostgreSQL. */
+  readonly url: string | null;
+  /** Connections of this gateway at the most, besides the one on which it hears of the others. */
+  readonly pool: number;
+  /** Longest time that one statement may take. */
+  readonly statementTimeoutMs: number;
+  /** Bytes of traces that wait on disk while the store is away, before runs are refused. */
+  readonly queueBytes: number;
+}
+
+export interface RetentionSettings {
+  /** Days after which a raw trace goes; what was learned from it stays. Null: never. */
+  readonly tracesDays: number | null;
+}
 
 export interface LearningSettings {
   readonly enabled: boolean;

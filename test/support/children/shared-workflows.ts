@@ -6,14 +6,14 @@ import { once } from 'node:events';
 import { openPostgresStore } from '../../../src/adapters/store/open-postgres-store.ts';
 import { createRandom } from '../../../src/core/numeric/random.ts';
 import { countedPlan, countingServer } from '../counted-workflow.ts';
-import { memoryGateway } from '../memory-gateway.ts';
+import { memoryGateway, settingsFor } from '../memory-gateway.ts';
 
 const [url = '', file = '', seed = '1', runs = '1', leaseMs = '15000'] = process.argv.slice(2);
 const store = await openPostgresStore(url);
 const { gateway } = await memoryGateway([countingServer(file)], {
   store,
   leaseMs: Number(leaseMs),
-  settings: { store: { url } },
+  settings: { store: { ...settingsFor([]).store, url } },
 });
 const random = createRandom(Number(seed));
 const order = Array.from({ length: Number(runs) }, (_, i) => i)

@@ -65,11 +65,22 @@ export function sqlCapabilities(db: Kysely<Database>): CapabilityStore {
             );
           }
           const { pattern_id, ...rest } = toRow(capability);
-          await tx
+          const { numInsertedOrUpdatedRows } = await tx
             .insertInto('workflow_pattern')
             .values({ pattern_id, ...rest })
-            .onConflict((c) => c.column('pattern_id').doUpdateSet(rest))
-            .execute();
+            .onConflict((c) =>
+              c
+                .column('pattern_id')
+                .doUpdateSet(rest)
+                .where('workflow_pattern.revision', '=', capability.revision - 1),
+            )
+            .executeTakeFirst();
+          if (numInsertedOrUpdatedRows === 0n) {
+            throw new PmlError(
+              'store_conflict',
+              `Capability "${capability.slug}" was changed by another process`,
+            );
+          }
         }),
       ),
 
@@ -117,6 +128,7 @@ function toRow(capability: Capability) {
     state: capability.state,
     usage_count: capability.uses,
     success_count: capability.successes,
+    revision: capability.revision,
     created_at: capability.createdAt,
     updated_at: capability.updatedAt,
   };
@@ -142,6 +154,7 @@ function fromRow(row: Selectable<Database['workflow_pattern']>): Capability {
     state: row.state as Capability['state'],
     uses: row.usage_count,
     successes: row.success_count,
+    revision: row.revision,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -46,8 +46,13 @@ export function isVisible(user: string): RawBuilder<SqlBool> {
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
+/** Classes of SQLSTATE that are about the value and not about the store: data exceptions, limits exceeded. */
+const REFUSALS = /^(22|54)/;
 
-/** Constraint violations become `store_conflict`; everything else the store itself failed at. */
+/**
+ * Constraint violations become `store_conflict`, values that no table can hold `store_refused`; everything else the
+ * store itself failed at.
+ */
 export async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -57,6 +62,9 @@ export async function guarded<T>(what: string, work: () => Promise<T>): Promise<
     const message = error instanceof Error ? error.message : String(error);
     if (code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION) {
       throw new PmlError('store_conflict', `${what}: ${message}`, { cause: error });
+    }
+    if (typeof code === 'string' && REFUSALS.test(code)) {
+      throw new PmlError('store_refused', `${what}: ${message}`, { cause: error });
     }
     throw new PmlError('store_unavailable', `${what}: ${message}`, {
       hint: 'Run "pml doctor" to see the state of the store.',

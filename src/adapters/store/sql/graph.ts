@@ -2,7 +2,7 @@ import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { GraphEdge, NodeStatistics, ValuePath } from '../../../core/graph/graph-edge.ts';
 import { compareEdges, type EdgeSource, type EdgeType } from '../../../core/vocabulary/edge.ts';
 import { kindOf, type NodeId } from '../../../core/vocabulary/ids.ts';
-import type { EdgeKey, GraphStore, StoredGraph } from '../../../engine/ports.ts';
+import type { EdgeKey, GraphPosition, GraphStore, StoredGraph } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { guarded, json, text } from './codec.ts';
 
@@ -20,12 +20,11 @@ type Tx = Transaction<Database>;
 
 export function sqlGraph(db: Kysely<Database>): GraphStore {
   /** One writer at a time, also among processes: the state's row is held until the end. */
-  const write = <T>(what: string, work: (tx: Tx, cursor: number) => Promise<T>) =>
+  const write = <T>(what: string, work: (tx: Tx, at: GraphPosition) => Promise<T>) =>
     guarded(what, () =>
       db.transaction().execute(async (tx) => {
-        const state = tx.selectFrom('graph_state').select('cursor').forUpdate();
-        const { cursor } = await state.executeTakeFirstOrThrow();
-        return await work(tx, cursor);
+        const state = tx.selectFrom('graph_state').select(['cursor', 'generation']).forUpdate();
+        return await work(tx, await state.executeTakeFirstOrThrow());
       }),
     );
 
@@ -49,9 +48,14 @@ export function sqlGraph(db: Kysely<Database>): GraphStore {
           }),
       ),
 
+    position: () =>
+      guarded('Reading where the graph stands', () =>
+        db.selectFrom('graph_state').select(['cursor', 'generation']).executeTakeFirstOrThrow(),
+      ),
+
     apply: (step) =>
-      write('Storing what traces added to the graph', async (tx, cursor) => {
-        if (cursor !== step.from) return false;
+      write('Storing what traces added to the graph', async (tx, { cursor, generation }) => {
+        if (cursor !== step.from || generation !== (step.generation ?? generation)) return false;
         await put(tx, step);
         return true;
       }),
@@ -75,10 +79,14 @@ export function sqlGraph(db: Kysely<Database>): GraphStore {
       }),
 
     replaceAll: (graph) =>
-      write('Replacing the graph', async (tx) => {
+      write('Replacing the graph', async (tx, { generation }) => {
         for (const table of [...EDGE_TABLES, 'node_statistics'] as const)
           await tx.deleteFrom(table).execute();
         await put(tx, graph);
+        await tx
+          .updateTable('graph_state')
+          .set({ generation: generation + 1 })
+          .execute();
       }),
   };
 }

@@ -1,0 +1,119 @@
+import { setTimeout } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Change, ChangeFeed, ChangeTopic, TrainerSeat } from '../../../engine/ports.ts';
+import { guarded } from '../sql/codec.ts';
+import { PendingChanges } from './pending-changes.ts';
+import { keepSession } from './pg-session.ts';
+import { createSeat } from './seat.ts';
+
+const DEFAULTS = {
+  /** Rows of changes read at once. */
+  page: 1_000,
+  /** Rows that are kept: a gateway further behind reads everything anew. */
+  kept: 10_000,
+  /** How often older ones are removed, in milliseconds. */
+  pruneMs: 60_000,
+};
+
+const CHANNEL = 'pml_change';
+
+export interface PostgresTeam {
+  readonly changes: ChangeFeed;
+  readonly seat: TrainerSeat;
+  close(): Promise<void>;
+}
+
+/**
+ * This gateway's place among those on one PostgreSQL, on a connection of its own: it hears of changes there and holds
+ * the seat there, so that the server itself notices when it dies. `name` is that of the store's own connections.
+ */
+export async function openPostgresTeam(url: string, name: string): Promise<PostgresTeam> {
+  const pending = new PendingChanges(async (ms) => void (await setTimeout(ms, undefined, { ref: false })));
+  const seat = createSeat(() => session.poke());
+  let cursor: number | null = null;
+  let prunedAt = 0;
+
+  async function read(client: pg.Client): Promise<void> {
+    for (;;) {
+      const { oldest, newest } = await ends(client);
+      if (cursor === null || newest <= (cursor ?? 0)) {
+        cursor ??= newest;
+        return;
+      }
+      if (cursor < oldest - 1) {
+        pending.addAll();
+        cursor = newest;
+        return;
+      }
+      const { rows } = await client.query<{ seq: string; topic: string; key: string; origin: string }>(
+        'select seq, topic, key, origin from store_change where seq > $1 order by seq limit $2',
+        [cursor, DEFAULTS.page],
+      );
+      pending.add(rows.filter(({ origin }) => origin !== name).map(toChange));
+      cursor = Number(rows.at(-1)?.seq ?? cursor);
+    }
+  }
+
+  async function prune(client: pg.Client): Promise<void> {
+    if (!seat.isHeld() || performance.now() - prunedAt < DEFAULTS.pruneMs) return;
+    prunedAt = performance.now();
+    await client.query(
+      'delete from store_change where seq <= (select max(seq) - $1::bigint from store_change)',
+      [DEFAULTS.kept],
+    );
+  }
+
+  const session = await guarded('Joining the gateways on this store', () =>
+    keepSession(
+      { url, name },
+      {
+        async begin(client) {
+          await client.query(`listen ${CHANNEL}`);
+          const isFirst = cursor === null;
+          await read(client);
+          // Traces are numbered by themselves: whoever follows them looks whether there are more.
+          if (!isFirst) pending.add([{ topic: 'traces', key: '' }]);
+        },
+        async tick(client) {
+          await seat.tick(client);
+          await read(client);
+          await prune(client);
+        },
+        notified(payload) {
+          const [topic, origin] = splitOnce(payload);
+          if (origin === name) return;
+          if (topic === 'traces') pending.add([{ topic, key: '' }]);
+          else session.poke();
+        },
+        lost: seat.lose,
+      },
+    ),
+  );
+
+  return {
+    seat,
+    changes: {
+      follow(listener) {
+        pending.listen(listener);
+        return () => pending.listen(null);
+      },
+    },
+    close: session.close,
+  };
+}
+
+async function ends(client: pg.Client): Promise<{ oldest: number; newest: number }> {
+  const { rows } = await client.query<{ oldest: string | null; newest: string | null }>(
+    'select min(seq) as oldest, max(seq) as newest from store_change',
+  );
+  return { oldest: Number(rows[0]?.oldest ?? 0), newest: Number(rows[0]?.newest ?? 0) };
+}
+
+function toChange({ topic, key }: { readonly topic: string; readonly key: string }): Change {
+  return { topic: topic as ChangeTopic, key };
+}
+
+function splitOnce(payload: string): [string, string] {
+  const at = payload.indexOf(' ');
+  return [payload.slice(0, at), payload.slice(at + 1)];
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
+import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
+import { openPostgresTeam } from '../adapters/store/team/open-postgres-team.ts';
+import { openTraceJournal } from '../adapters/store/trace-journal.ts';
+import type { FlowPorts } from '../engine/flow-ports.ts';
+import { solo } from '../engine/memory/team.ts';
+import type { StoreSettings } from '../engine/ports.ts';
+
+export interface OpenStore extends Pick<FlowPorts, 'store' | 'changes' | 'seat' | 'journal'> {
+  close(): Promise<void>;
+}
+
+/** The memory of this gateway: its own, or one that it shares with others and that may go away. */
+export async function openStore(dir: string, settings: StoreSettings): Promise<OpenStore> {
+  const { url, pool, statementTimeoutMs, queueBytes } = settings;
+  if (url === null) {
+    const store = await openPgliteStore(dir);
+    return { store, ...solo(), journal: null, close: store.close };
+  }
+  const name = `pml ${randomUUID()}`;
+  const store = await openPostgresStore(url, { name, pool, statementTimeoutMs });
+  try {
+    const { changes, seat, close } = await openPostgresTeam(url, name);
+    const journal = openTraceJournal(join(dir, 'queue'), { maxBytes: queueBytes });
+    return {
+      store,
+      changes,
+      seat,
+      journal,
+      async close() {
+        await close();
+        await store.close();
+        journal.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import type { ApprovalDesk } from './approval-desk.ts';
+import type { CapabilityBook } from './capability-book.ts';
+import type { LiveGraph } from './graph/live-graph.ts';
+import type { ObservedOutputs } from './learn/observed-outputs.ts';
+import type { LiveRanker } from './learning/live-ranker.ts';
+import type { LiveCatalogue } from './live-catalogue.ts';
+import type { ChangeListener, ChangeTopic } from './ports.ts';
+
+export interface FollowedParts {
+  readonly catalogue: Pick<LiveCatalogue, 'reread'>;
+  readonly outputs: Pick<ObservedOutputs, 'refresh'>;
+  readonly capabilities: Pick<CapabilityBook, 'refresh'>;
+  readonly desk: Pick<ApprovalDesk, 'refresh'>;
+  readonly ranker: Pick<LiveRanker, 'reload'>;
+  readonly graph: Pick<LiveGraph, 'catchUp'>;
+  readonly learns: () => boolean;
+}
+
+/** Brings what is kept in memory up to what another gateway wrote. */
+export function changeFollower(parts: FollowedParts): ChangeListener {
+  const { catalogue, outputs, capabilities, desk, ranker, graph, learns } = parts;
+  return async (changes) => {
+    const keysOf = (topic: ChangeTopic) =>
+      changes?.filter((change) => change.topic === topic).map(({ key }) => key);
+    const isTold = (...topics: ChangeTopic[]) =>
+      changes === null || changes.some(({ topic }) => topics.includes(topic));
+    // People wait for these.
+    for (const id of keysOf('approvals') ?? []) await desk.refresh(id);
+    if (isTold('tools')) await catalogue.reread();
+    if (isTold('outputs')) await outputs.refresh();
+    if (isTold('capabilities')) await capabilities.refresh(keysOf('capabilities'));
+    if (isTold('ranker')) await ranker.reload();
+    if (isTold('traces', 'graph') && learns()) await graph.catchUp();
+  };
+}

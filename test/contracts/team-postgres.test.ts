@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPostgresStore } from '../../src/adapters/store/open-postgres-store.ts';
+import { openPostgresTeam } from '../../src/adapters/store/team/open-postgres-team.ts';
+import type { Change } from '../../src/engine/ports.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { sampleCapability, sampleTrace } from '../support/samples.ts';
+import { type Member, teamContract } from './team-contract.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server?.dispose());
+
+async function join(): Promise<Member> {
+  const name = `pml ${randomUUID()}`;
+  const store = await openPostgresStore(server.url, { name });
+  const { changes, seat, close } = await openPostgresTeam(server.url, name);
+  return {
+    store,
+    changes,
+    seat,
+    async leave() {
+      await close();
+      await store.close();
+    },
+  };
+}
+
+test('[TEAM-3] gateways that start at once on an empty database bring it up to date together', async () => {
+  const stores = await Promise.all(Array.from({ length: 6 }, () => openPostgresStore(server.url)));
+  await Promise.all(stores.map((store, i) => store.traces.append(sampleTrace({ id: `first-${i}` }))));
+  expect(await stores[0]!.traces.count()).toBe(6);
+  await Promise.all(stores.map((store) => store.close()));
+});
+
+teamContract('PostgreSQL', async () => ({ join, dispose: async () => {} }));
+
+test('[TEAM-4] what was changed while a gateway had no connection it is told when it has one again', async () => {
+  const [writer, reader] = [await join(), await join()];
+  const told: (Change | null)[] = [];
+  reader.changes.follow(async (batch) => void told.push(...(batch ?? [null])));
+  reader.seat.seek();
+  await expect.poll(() => reader.seat.isHeld(), { timeout: 10_000 }).toBe(true);
+
+  process.kill(await server.pid(), 'SIGKILL');
+  await expect.poll(() => reader.seat.isHeld(), { timeout: 10_000 }).toBe(false);
+  await server.restartAfterCrash();
+  // Whichever connects first: the change stands in the table.
+  const capability = sampleCapability();
+  await expect
+    .poll(
+      () =>
+        writer.store.capabilities.put(capability).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 20_000 },
+    )
+    .toBe(true);
+  await expect
+    .poll(() => told, { timeout: 20_000 })
+    .toContainEqual({ topic: 'capabilities', key: capability.id });
+  expect(told).toContainEqual({ topic: 'traces', key: '' });
+  await expect.poll(() => reader.seat.isHeld(), { timeout: 10_000 }).toBe(true);
+  await Promise.all([writer.leave(), reader.leave()]);
+}, 60_000);
+
+test('[TEAM-4] a listener that fails is told again until it does not', async () => {
+  const [writer, reader] = [await join(), await join()];
+  const told: (readonly Change[] | null)[] = [];
+  reader.changes.follow(async (batch) => {
+    told.push(batch);
+    if (told.length === 1) throw new Error('the store is away');
+  });
+  await writer.store.capabilities.put(sampleCapability());
+  await expect.poll(() => told.length, { timeout: 10_000 }).toBe(2);
+  // What was done of it nobody knows, so anything may have changed.
+  expect(told[1]).toBeNull();
+  await setTimeout(100);
+  await Promise.all([writer.leave(), reader.leave()]);
+});
