@@ -145,6 +145,20 @@ export function traceRules(store: () => Store): void {
     await following;
     expect(met.toSorted()).toEqual(written.toSorted());
   });
+
+  test('[DASH-10] runs are counted per hour from a moment on', async () => {
+    const at = (text: string, success: boolean) => sampleTrace({ executedAt: new Date(text), success });
+    await store().traces.appendAll([
+      at('2031-05-06T06:59:59Z', true),
+      at('2031-05-06T07:10:00Z', true),
+      at('2031-05-06T09:00:00Z', false),
+      at('2031-05-06T07:59:59Z', false),
+    ]);
+    expect(await store().traces.tally(new Date('2031-05-06T07:00:00Z'))).toEqual([
+      { hour: new Date('2031-05-06T07:00:00Z'), runs: 2, successes: 1 },
+      { hour: new Date('2031-05-06T09:00:00Z'), runs: 1, successes: 0 },
+    ]);
+  });
 }
 
 async function lastCursor(store: Store): Promise<{ cursor: number }> {

@@ -23,6 +23,8 @@ interface StoredTool {
   readonly observedOutput?: unknown;
 }
 
+const HOUR_MS = 3_600_000;
+
 /** The twin of the SQL stores: same promises, nothing kept. Values are copied on the way in and out. */
 export function createMemoryStore(): Store {
   const servers = new Map<string, ServerRecord>();
@@ -178,6 +180,17 @@ export function createMemoryStore(): Store {
         return { traces: page.map(({ trace }) => copy(trace)), cursor: page.at(-1)?.seq ?? cursor };
       },
       count: async () => traces.size,
+      async tally(since) {
+        const recent = [...traces.values()].filter(({ trace }) => trace.executedAt >= since);
+        const hours = Map.groupBy(recent, ({ trace }) => Math.floor(trace.executedAt.getTime() / HOUR_MS));
+        return [...hours]
+          .sort(([a], [b]) => a - b)
+          .map(([hour, stored]) => ({
+            hour: new Date(hour * HOUR_MS),
+            runs: stored.length,
+            successes: stored.filter(({ trace }) => trace.success).length,
+          }));
+      },
       async setPriorities(priorities) {
         for (const [id, priority] of priorities) {
           const stored = traces.get(id);

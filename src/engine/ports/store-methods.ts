@@ -28,6 +28,7 @@ export const STORE_METHODS: {
     list: true,
     scan: true,
     count: true,
+    tally: true,
     setPriorities: true,
     setIntentEmbedding: true,
     recall: true,

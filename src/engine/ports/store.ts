@@ -178,6 +178,14 @@ export interface RecalledRun {
   readonly visibility: Visibility;
 }
 
+/** Runs of one hour. */
+export interface RunTally {
+  /** When it began. */
+  readonly hour: Date;
+  readonly runs: number;
+  readonly successes: number;
+}
+
 export interface TraceStore {
   /** A trace with this id already stored is a `store_conflict`. */
   append(trace: ExecutionTrace): Promise<void>;
@@ -193,6 +201,8 @@ export interface TraceStore {
    */
   scan(cursor: number, limit: number): Promise<{ traces: ExecutionTrace[]; cursor: number }>;
   count(): Promise<number>;
+  /** Runs per hour since then, oldest first; hours without any are left out. */
+  tally(since: Date): Promise<RunTally[]>;
   setPriorities(priorities: ReadonlyMap<string, number>): Promise<void>;
   /** The vectors of the intent and of its clauses, made after the trace was stored; clauses to three digits. */
   setIntentEmbedding(

@@ -10,6 +10,7 @@ const ROUTES: readonly (readonly [method: string, path: string, right: Right])[]
   ['GET', '/api/me', 'read'],
   ['GET', '/api/stats', 'read'],
   ['GET', '/api/servers', 'read'],
+  ['GET', '/api/activity', 'read'],
   ['GET', '/api/search', 'read'],
   ['GET', '/api/graph', 'read'],
   ['GET', '/api/path', 'read'],

@@ -88,6 +88,23 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
         return count;
       }),
 
+    tally: (since) =>
+      guarded('Counting the runs of each hour', async () => {
+        const hour = sql<Date>`date_trunc('hour', executed_at, 'UTC')`;
+        const rows = await db
+          .selectFrom('execution_trace')
+          .select((e) => [
+            hour.as('hour'),
+            e.fn.countAll<number>().as('runs'),
+            e.fn.countAll<number>().filterWhere('success', '=', true).as('successes'),
+          ])
+          .where('executed_at', '>=', since)
+          .groupBy(hour)
+          .orderBy(hour)
+          .execute();
+        return rows.map((row) => ({ ...row, runs: Number(row.runs), successes: Number(row.successes) }));
+      }),
+
     setPriorities: (priorities) =>
       guarded('Storing replay priorities', () =>
         db.transaction().execute(async (tx) => {

@@ -45,6 +45,11 @@ export interface Servers extends Snapshot {
   readonly servers: readonly Server[];
 }
 
+export interface Activity {
+  /** Oldest first; hours without runs are left out. */
+  readonly hours: readonly { readonly hour: string; readonly runs: number; readonly successes: number }[];
+}
+
 export interface SearchHit {
   readonly tool_id: string;
   readonly server_id: string;

@@ -102,6 +102,17 @@ test('[API-3] /api/servers tells what each server is doing', async () => {
   ]);
 });
 
+test('[DASH-10] /api/activity tells the runs of each hour', async () => {
+  const gateway = handMadeGateway();
+  const { ask } = await serve(gateway);
+  const lately = new Date(Date.now() - 30 * 3_600_000);
+  await gateway.store.traces.append(sampleTrace({ executedAt: lately, success: true }));
+  const hour = new Date(Math.floor(lately.getTime() / 3_600_000) * 3_600_000).toISOString();
+  expect((await ask('/activity')).body).toEqual({ hours: [{ hour, runs: 1, successes: 1 }] });
+  expect((await ask('/activity?days=1')).body).toEqual({ hours: [] });
+  expect((await ask('/activity?days=0')).status).toBe(400);
+});
+
 test('[API-4] /api/search passes query, limit, server and context on, and gives the scores in parts', async () => {
   const asked: SearchQuery[] = [];
   const tool = sampleTool('files', 'read');
