@@ -7,6 +7,7 @@ import { runCli } from './surfaces/cli/run-cli.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const LAUNCHER_POLL_MS = 1_000;
+const LINGER_MS = 5_000;
 
 let stop: () => void = () => {};
 const stopped = new Promise<void>((resolve) => {
@@ -55,3 +56,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await runCli(process.argv.slice(2), compose(process.env, process.cwd()), terminal);
+// What still lives now has been given its time.
+setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -5,6 +5,7 @@ import { watchSettings } from '../adapters/config/watch-settings.ts';
 import { readToken } from '../adapters/store/data-dir.ts';
 import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
 import { createLogger } from '../adapters/telemetry/logger.ts';
+import { createOtelExporter } from '../adapters/telemetry/otel-exporter.ts';
 import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createEventLog } from '../engine/event-log.ts';
@@ -23,11 +24,17 @@ import { createApp } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
 import { type Listener, listen } from '../surfaces/http/listen.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
+import { createOperations } from './operations.ts';
 import type { Own } from './own.ts';
 import { rememberInventory } from './remember-inventory.ts';
 
 /** The same from the sources and from the built package. */
 const PAGE_FOLDER = join(import.meta.dirname, '..', '..', 'dist', 'dashboard');
+
+const DEFAULTS = {
+  /** Each step of ending gets so long, in milliseconds: what hangs must not keep the rest from ending. */
+  stepMs: 15_000,
+};
 
 const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 
@@ -66,7 +73,7 @@ export async function hold(
 ): Promise<Held> {
   const undo: (() => Promise<void>)[] = [lock.release];
   const close = async () => {
-    for (const step of undo.splice(0).reverse()) await step();
+    for (const step of undo.splice(0).reverse()) await within(DEFAULTS.stepMs, step());
   };
   try {
     const token = await readToken(dir);
@@ -75,7 +82,8 @@ export async function hold(
     const { version, env } = options.own;
     const { fillIn } = options;
     const events = createEventLog(CLOCK);
-    const parts = { clock: CLOCK, events, logger, redact: redaction.redact, version, env, fillIn };
+    const exporter = await createOtelExporter({ env, version, logger });
+    const parts = { clock: CLOCK, events, logger, redact: redaction.redact, version, exporter, fillIn };
     const opening = setTimeout(options.openAfterMs ?? 0)
       .then(() => import('./open-gateway.ts'))
       .then(({ openGateway }) => openGateway(dir, settings, parts));
@@ -100,7 +108,10 @@ export async function hold(
       // Answered before it is done: the answer goes through what is about to close.
       holder: { handOver: async () => void setImmediate(() => options.handOver?.()) },
     };
+    const operations = createOperations({ gateway, events, exporter, opening, version, clock: CLOCK });
+    undo.push(async () => operations.close());
     const app = createApp({
+      ...operations.routes,
       access,
       logger,
       now: CLOCK.monotonic,
@@ -113,6 +124,7 @@ export async function hold(
     });
     listener = await listenOn(app, options);
     undo.push(listener.close);
+    undo.push(operations.quiet);
     await lock.announce(listener.port);
     undo.push(() => lock.announce(null));
     undo.push(await followSettings(dir, gateway, redaction, logger, settings, options.own));
@@ -125,6 +137,13 @@ export async function hold(
     await close();
     throw error;
   }
+}
+
+/** Resolves when the work does, or does not in time. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const patience = new AbortController();
+  const late = setTimeout(ms, undefined, { signal: patience.signal, ref: false }).catch(() => {});
+  await Promise.race([work, late]).finally(() => patience.abort());
 }
 
 /** Follows the settings: what was no secret before may be one after a reload. */

@@ -4,7 +4,6 @@ import { loadTemplates } from '../adapters/config/load-templates.ts';
 import { createEmbedder } from '../adapters/embedding/create-embedder.ts';
 import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
 import { createSandbox } from '../adapters/sandbox/create-sandbox.ts';
-import { createOtelExporter } from '../adapters/telemetry/otel-exporter.ts';
 import { WorkerTrainer } from '../adapters/training/worker-trainer.ts';
 import { reapOrphans } from '../adapters/upstream/child-registry.ts';
 import { fileTokenStore } from '../adapters/upstream/file-token-store.ts';
@@ -13,9 +12,8 @@ import { createGateway } from '../engine/create-gateway.ts';
 import type { EventLog } from '../engine/event-log.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Gateway } from '../engine/gateway.ts';
-import type { Clock, Crypto, Logger, Settings } from '../engine/ports.ts';
+import type { Clock, Crypto, Logger, Settings, TraceExporter } from '../engine/ports.ts';
 import { openStore } from './open-store.ts';
-import type { Own } from './own.ts';
 
 const CRYPTO: Crypto = {
   randomUuid: randomUUID,
@@ -24,7 +22,7 @@ const CRYPTO: Crypto = {
 
 export interface GatewayParts {
   readonly version: string;
-  readonly env: Own['env'];
+  readonly exporter: TraceExporter | null;
   readonly clock: Clock;
   readonly events: EventLog;
   readonly logger: Logger;
@@ -34,7 +32,7 @@ export interface GatewayParts {
 
 /** The engine on its real ports: the store opened, what a killed gateway left behind ended. */
 export async function openGateway(dir: string, settings: Settings, parts: GatewayParts): Promise<Gateway> {
-  const { logger, redact, fillIn, version, env, clock, events } = parts;
+  const { logger, redact, fillIn, version, exporter, clock, events } = parts;
   const templates = await loadTemplates(settings.templates);
   await reapOrphans(dir);
   const opened = await openStore(dir, settings.store);
@@ -58,7 +56,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     embedder,
     sandbox: createSandbox({ logger }),
     trainer: new WorkerTrainer({ embedding: embedder.model, dimension: embedder.dimension, seed: 1 }),
-    exporter: await createOtelExporter({ env, version, logger }),
+    exporter,
     emptyIndex: () => new WasmVectorIndex(embedder.dimension),
     clock,
     crypto: CRYPTO,

@@ -75,7 +75,7 @@ export type {
   WorkflowRunStore,
 } from './ports/store.ts';
 export { STORE_METHODS, type StoreRooms } from './ports/store-methods.ts';
-export type { TraceExporter } from './ports/trace-exporter.ts';
+export type { ServedRequest, TraceExporter } from './ports/trace-exporter.ts';
 export type { TraceJournal } from './ports/trace-journal.ts';
 export type { Trainer, TrainerOptions } from './ports/trainer.ts';
 export type { TrainerSeat } from './ports/trainer-seat.ts';

@@ -141,6 +141,9 @@ function outcomeOf(error: unknown, id: RequestId | undefined): Sent {
     if (own) return { kind: 'refused', error: own };
     // The gateway has forgotten the session: another process, or the same one much later.
     if (error.status === 404) return { kind: 'lost', unseen: true };
+    // It ends and takes nothing any more.
+    if (error.status === 503 && String(error.data?.text).includes('"stopping"'))
+      return { kind: 'lost', unseen: true };
     return { kind: 'refused', error: { code: -32603, message: `The gateway answered HTTP ${error.status}` } };
   }
   return { kind: 'lost', unseen: isUnseen(error) };

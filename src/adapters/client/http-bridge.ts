@@ -41,6 +41,8 @@ async function post(agent: Agent, port: number, token: string, body: Buffer): Pr
     });
     const bytes = await readAll(reply);
     if (reply.statusCode === 200) return bytes;
+    // It ends and has turned this away, so that the next holder can be asked.
+    if (reply.statusCode === 503) throw new UnseenError('it is ending');
     throw new Error(`it answered ${reply.statusCode}`);
   } catch (error) {
     const { message } = error as Error;

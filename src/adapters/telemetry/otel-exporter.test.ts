@@ -232,3 +232,23 @@ test('[OTEL-6] a receiver that refuses is told in the log and fails nothing; wha
   expect(requests.length).toBe(1);
   expect(logger.lines).toMatchObject([{ level: 'warn', message: 'OpenTelemetry cannot send all spans' }]);
 });
+
+test('[OTEL-7] an answered request arrives as a span of its own, and a failed one as an error', async () => {
+  const requests = await receiver();
+  const { exporter: sender } = await exporter();
+  const startedAt = new Date('2026-11-15T10:00:00.250Z');
+  const route = '/api/traces/:id';
+  sender.exportRequest({ method: 'GET', route, status: 200, startedAt, durationMs: 12.5 });
+  sender.exportRequest({ method: 'GET', route, status: 503, startedAt, durationMs: 1 });
+  await sender.close();
+  const [fine, failed] = spansOf(requests);
+  expect(fine?.name).toBe('GET /api/traces/:id');
+  expect(fine?.parentSpanId ?? '').toBe('');
+  expect(BigInt(fine!.endTimeUnixNano) - BigInt(fine!.startTimeUnixNano)).toBe(12_500_000n);
+  expect(attributesOf(fine!)).toEqual({
+    'http.request.method': 'GET',
+    'http.route': route,
+    'http.response.status_code': 200,
+  });
+  expect([fine?.status.code, failed?.status.code]).toEqual([0, 2]);
+});

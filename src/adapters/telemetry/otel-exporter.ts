@@ -2,7 +2,7 @@ import type { HrTime, Span, Tracer } from '@opentelemetry/api';
 import { type CallSpan, callSpans } from '../../core/tracing/call-spans.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';
-import type { Logger, TraceExporter } from '../../engine/ports.ts';
+import type { Logger, ServedRequest, TraceExporter } from '../../engine/ports.ts';
 import { loadOtel, type Otel } from './load-otel.ts';
 import { isOtelWanted } from './otel-variables.ts';
 
@@ -58,6 +58,9 @@ export async function createOtelExporter(
         .catch((error) =>
           logger.log('warn', `Trace ${trace.id} cannot be exported`, { error: String(error) }),
         );
+    },
+    exportRequest(request) {
+      if (!isClosed) addRequest(otel, tracer, request);
     },
     async close() {
       isClosed = true;
@@ -132,6 +135,28 @@ async function addSpans({ api }: Otel, tracer: Tracer, trace: ExecutionTrace): P
     spans.set(traceId, span);
   }
   run.end(toHrTime(origin + runEnd));
+}
+
+/** A span for one request, by the names that OpenTelemetry has for its parts. */
+function addRequest({ api }: Otel, tracer: Tracer, request: ServedRequest): void {
+  const { method, route, status, startedAt, durationMs } = request;
+  const span = tracer.startSpan(
+    `${method} ${route}`,
+    {
+      root: true,
+      kind: api.SpanKind.SERVER,
+      startTime: toHrTime(startedAt.getTime()),
+      attributes: {
+        'http.request.method': method,
+        'http.route': route,
+        'http.response.status_code': status,
+        ...(status >= 500 && { 'error.type': String(status) }),
+      },
+    },
+    api.ROOT_CONTEXT,
+  );
+  if (status >= 500) span.setStatus({ code: api.SpanStatusCode.ERROR });
+  span.end(toHrTime(startedAt.getTime() + durationMs));
 }
 
 function attributesOf({ start: { node, traceId }, end }: CallSpan, runId: string) {

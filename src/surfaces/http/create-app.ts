@@ -12,6 +12,8 @@ import { callProcedure } from '../../engine/remote-procedures.ts';
 import { type Access, SESSION_COOKIE } from './access.ts';
 import { checkHostAndOrigin, refuse, requireRight, whoIs } from './guard.ts';
 import { CONTENT_POLICY, localPath, mountPage, type PageHandlers } from './page.ts';
+import type { Readiness } from './readiness.ts';
+import type { Traffic } from './traffic.ts';
 
 const DEFAULTS = {
   maxLoginBytes: 4 * 1024,
@@ -40,6 +42,11 @@ export interface AppOptions {
   readonly mcp?: McpHandlers;
   /** `/api`. */
   readonly api?: Hono;
+  readonly traffic?: Traffic;
+  /** What `/readyz` says: whether work is taken now. */
+  readonly ready?: () => Promise<Readiness>;
+  /** `/metrics`. */
+  readonly metrics?: () => Promise<{ readonly type: string; readonly text: string }>;
   /** For a person who opens the address in a browser. */
   readonly page?: PageHandlers;
 }
@@ -54,6 +61,7 @@ export function createApp(options: AppOptions): Hono {
   app.notFound((context) => refuse(context, 404, 'not_found', `There is nothing at ${context.req.path}`));
 
   app.use(checkHostAndOrigin(options.allowedHosts));
+  if (options.traffic) app.use(options.traffic.middleware);
   app.use(
     secureHeaders({
       contentSecurityPolicy: CONTENT_POLICY,
@@ -63,6 +71,11 @@ export function createApp(options: AppOptions): Hono {
   );
 
   app.get('/healthz', (context) => context.json({ status: 'ok', ...options.about() }));
+  app.get('/readyz', async (context) => {
+    const { ready } = options;
+    const status = ready ? await ready() : 'ready';
+    return context.json({ status }, status === 'ready' ? 200 : 503);
+  });
   const { page } = options;
   app.get('/login', (context) => {
     const session = options.access.redeemLoginCode(context.req.query('code') ?? '');
@@ -105,6 +118,13 @@ export function createApp(options: AppOptions): Hono {
     );
   }
   app.use(limit(DEFAULTS.maxBodyBytes));
+  const { metrics } = options;
+  if (metrics) {
+    app.get('/metrics', async (context) => {
+      const { type, text } = await metrics();
+      return context.body(text, 200, { 'content-type': type });
+    });
+  }
   if (options.api) app.route('/api', options.api);
   return app;
 }

@@ -1,0 +1,143 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { kindOf } from '../../core/vocabulary/ids.ts';
+import type { GatewayEvent } from '../../engine/ports.ts';
+
+const DEFAULTS = {
+  /** Upper bounds in seconds: a call on this machine takes a millisecond, one that waits for a person minutes. */
+  buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300],
+  /** How long figures that have to be counted are good for, in milliseconds. */
+  figuresMs: 10_000,
+};
+
+/** What has to be asked for; all else is told by events. */
+export interface Figures {
+  readonly tools: number;
+  readonly capabilities: number;
+  readonly traces: number;
+  readonly pendingApprovals: number;
+  /** How many servers are in each state. */
+  readonly servers: Readonly<Record<string, number>>;
+}
+
+export interface AnsweredRequest {
+  readonly method: string;
+  /** As it was registered, `/api/traces/:id`, so that there are only so many. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+export interface Metrics {
+  hear(event: GatewayEvent): void;
+  answered(request: AnsweredRequest): void;
+  /** Prometheus' text format. */
+  read(): Promise<{ readonly type: string; readonly text: string }>;
+}
+
+export interface MetricsOptions {
+  readonly version: string;
+  /** Milliseconds; only differences matter. */
+  readonly now: () => number;
+  readonly figures: () => Promise<Figures>;
+}
+
+/** What Prometheus may scrape; docs/operate.md lists every name. */
+export function createMetrics({ version, now, figures }: MetricsOptions): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const common = { registers: [registry] };
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Counter({ ...common, name, help, labelNames: [...labelNames] });
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Gauge({ ...common, name, help, labelNames: [...labelNames] });
+  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Histogram({ ...common, name, help, labelNames: [...labelNames], buckets: DEFAULTS.buckets });
+
+  gauge('pml_info', 'Always 1; the version is a label', ['version']).set({ version }, 1);
+  const runs = counter('pml_runs_total', 'Runs that ended, by status', ['status']);
+  const runTimes = histogram('pml_run_duration_seconds', 'Time from start to end of a run');
+  const openRuns = gauge('pml_runs_in_progress', 'Runs under way');
+  const calls = counter('pml_calls_total', 'Calls of tools that were recorded', ['server', 'outcome']);
+  const callTimes = histogram('pml_call_duration_seconds', 'Time of one call of a tool', ['server']);
+  const asked = counter('pml_approvals_requested_total', 'Questions put to a person');
+  const settled = counter('pml_approvals_settled_total', 'Questions that were decided', ['decision']);
+  const trainings = counter('pml_trainings_total', 'Times the ranker was trained');
+  const gate = gauge('pml_ranker_serving', '1 while the learned ranker serves, else 0');
+  const requests = counter('pml_http_requests_total', 'Answered HTTP requests', [
+    'method',
+    'route',
+    'status',
+  ]);
+  const requestTimes = histogram('pml_http_request_duration_seconds', 'Time until an answer began', [
+    'route',
+  ]);
+  const tools = gauge('pml_tools', 'Tools in the catalogue');
+  const capabilities = gauge('pml_capabilities', 'Capabilities');
+  const traces = gauge('pml_traces', 'Traces in the store');
+  const pending = gauge('pml_approvals_pending', 'Questions that wait for a person');
+  const servers = gauge('pml_servers', 'Upstream servers, by state', ['state']);
+
+  // By run, so that one that is told to end twice is not counted twice.
+  const underWay = new Set<string>();
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  const count = async () => {
+    if (now() - readAt < DEFAULTS.figuresMs) return;
+    const current = await figures();
+    readAt = now();
+    tools.set(current.tools);
+    capabilities.set(current.capabilities);
+    traces.set(current.traces);
+    pending.set(current.pendingApprovals);
+    servers.reset();
+    for (const [state, number] of Object.entries(current.servers)) servers.set({ state }, number);
+  };
+
+  return {
+    hear(event) {
+      switch (event.type) {
+        case 'run_started':
+          underWay.add(event.run_id);
+          openRuns.set(underWay.size);
+          break;
+        case 'run_finished':
+          underWay.delete(event.run_id);
+          openRuns.set(underWay.size);
+          runs.inc({ status: event.status });
+          runTimes.observe(event.duration_ms / 1_000);
+          break;
+        case 'trace_event': {
+          const { node, success, duration_ms: ms = 0, type } = event.event;
+          if (type !== 'tool_end' || kindOf(node) !== 'tool') break;
+          const server = node.slice(0, node.indexOf(':'));
+          calls.inc({ server, outcome: success ? 'success' : 'error' });
+          callTimes.observe({ server }, ms / 1_000);
+          break;
+        }
+        case 'approval_requested':
+          asked.inc();
+          break;
+        case 'approval_settled':
+          settled.inc({ decision: event.state });
+          break;
+        case 'ranker_trained':
+          trainings.inc();
+          break;
+        case 'gate_changed':
+          gate.set(event.open ? 1 : 0);
+          break;
+      }
+    },
+
+    answered({ method, route, status, durationMs }) {
+      requests.inc({ method, route, status });
+      requestTimes.observe({ route }, durationMs / 1_000);
+    },
+
+    async read() {
+      // What events told is worth having, also while the store cannot be asked.
+      await count().catch(() => {});
+      return { type: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { setTimeout } from 'node:timers/promises';
+import { createMetrics } from '../adapters/telemetry/prometheus.ts';
+import type { EventLog } from '../engine/event-log.ts';
+import type { Gateway } from '../engine/gateway.ts';
+import { watchRuns } from '../engine/open-runs.ts';
+import type { Clock, TraceExporter } from '../engine/ports.ts';
+import type { AppOptions } from '../surfaces/http/create-app.ts';
+import { createReadiness } from '../surfaces/http/readiness.ts';
+import { createTraffic } from '../surfaces/http/traffic.ts';
+
+const DEFAULTS = {
+  /** How long runs and requests under way may take to end by themselves, in milliseconds. */
+  patienceMs: 5_000,
+  lookMs: 20,
+};
+
+interface OperationsParts {
+  readonly gateway: Gateway;
+  readonly events: EventLog;
+  readonly exporter: TraceExporter | null;
+  readonly opening: Promise<unknown>;
+  readonly version: string;
+  readonly clock: Clock;
+}
+
+/** How the gateway is seen by whoever runs it, and how its work comes to an end. */
+export function createOperations({ gateway, events, exporter, opening, version, clock }: OperationsParts) {
+  const metrics = createMetrics({ version, now: clock.monotonic, figures: () => figuresOf(gateway) });
+  const unfollow = events.follow(({ event }) => metrics.hear(event));
+  const runs = watchRuns(events);
+  const traffic = createTraffic((answered) => {
+    metrics.answered(answered);
+    exporter?.exportRequest(answered);
+  });
+  const ready = createReadiness({
+    opened: opening,
+    isStopping: traffic.isStopping,
+    ping: () => gateway.store.audit.list({ limit: 1 }),
+    now: clock.monotonic,
+  });
+  const routes: Pick<AppOptions, 'traffic' | 'ready' | 'metrics'> = { traffic, ready, metrics: metrics.read };
+  return {
+    routes,
+    /** Turns new work away, and waits for what is under way as long as that is worth it. */
+    async quiet() {
+      traffic.stop();
+      const until = clock.monotonic() + DEFAULTS.patienceMs;
+      while (runs.count() + traffic.waiting() > 0 && clock.monotonic() < until)
+        await setTimeout(DEFAULTS.lookMs);
+    },
+    close() {
+      unfollow();
+      runs.close();
+    },
+  };
+}
+
+async function figuresOf(gateway: Gateway) {
+  const [stats, reports] = await Promise.all([gateway.stats(), gateway.servers()]);
+  const { tools, capabilities, traces, pendingApprovals } = stats;
+  const servers: Record<string, number> = {};
+  for (const { state } of reports) servers[state] = (servers[state] ?? 0) + 1;
+  return { tools, capabilities, traces, pendingApprovals, servers };
+}

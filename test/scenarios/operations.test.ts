@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { createOperations } from '../../src/compose/operations.ts';
+import { createMemoryTraceExporter } from '../../src/engine/memory/trace-exporter.ts';
+import { tool } from '../support/code-gateway.ts';
+import { startHttp } from '../support/http-gateway.ts';
+import { memoryGateway } from '../support/memory-gateway.ts';
+
+async function operated(slow?: () => Promise<unknown>) {
+  const { gateway, store } = await memoryGateway([
+    { name: 'desk', tools: [tool('echo', (args) => args), tool('slow', async () => await slow?.())] },
+  ]);
+  const exporter = createMemoryTraceExporter();
+  const operations = createOperations({
+    gateway,
+    events: gateway.events,
+    exporter,
+    opening: Promise.resolve(),
+    version: '1.2.3',
+    clock: { now: () => new Date(), monotonic: () => performance.now() },
+  });
+  const { createApi } = await import('../../src/surfaces/http/api/create-api.ts');
+  const api = createApi(gateway, { log: () => {} });
+  const { listener, token } = await startHttp({ api, ...operations.routes });
+  onTestFinished(async () => {
+    await listener.close();
+    operations.close();
+    await gateway.close();
+  });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const get = (path: string, own: HeadersInit = headers) => fetch(`${listener.url}${path}`, { headers: own });
+  const execute = (name: string, args: object) => {
+    const body = JSON.stringify({ tool: `desk:${name}`, arguments: args });
+    return fetch(`${listener.url}/api/execute`, { method: 'POST', headers, body });
+  };
+  return { operations, store, exporter, get, execute };
+}
+
+test('[OPS-1] /metrics has exactly the figures that docs/operate.md lists, and counts what happens', async () => {
+  const { get, execute } = await operated();
+  await execute('echo', { a: 1 });
+  await get('/api/traces/none');
+  await get('/made/up/by/somebody');
+  const reply = await get('/metrics');
+  expect(reply.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  const text = await reply.text();
+  const names = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, kind]) => ({ name, kind }));
+  const own = names.filter(({ name }) => name?.startsWith('pml_'));
+  const documented = [...(await readFile('docs/operate.md', 'utf8')).matchAll(/^\| `(pml_\w+)` \| (\w+) /gm)];
+  const byName = (a: { name?: string | undefined }, b: { name?: string | undefined }) =>
+    String(a.name).localeCompare(String(b.name));
+  expect(documented.map(([, name, kind]) => ({ name, kind })).sort(byName)).toEqual(own.sort(byName));
+  const others = names.filter(({ name }) => !/^(?:pml|process|nodejs)_/.test(name ?? ''));
+  expect(others).toEqual([]);
+
+  expect(text).toContain('pml_info{version="1.2.3"} 1');
+  expect(text).toContain('pml_runs_total{status="success"} 1');
+  expect(text).toContain('pml_calls_total{server="desk",outcome="success"} 1');
+  expect(text).toContain('pml_runs_in_progress 0');
+  expect(text).toContain('pml_tools 2');
+  expect(text).toContain('pml_http_requests_total{method="GET",route="/api/traces/:id",status="404"} 1');
+  expect(text).toContain('route="other",status="404"');
+  expect(text).not.toContain('somebody');
+  expect((await get('/metrics', {})).status).toBe(401);
+});
+
+test('[OPS-2] /readyz says whether work is taken, /healthz whether the process lives', async () => {
+  const { get, store, operations } = await operated();
+  const ready = async () => {
+    const reply = await get('/readyz', {});
+    return [reply.status, ((await reply.json()) as { status: string }).status];
+  };
+  expect(await ready()).toEqual([200, 'ready']);
+  const { list } = store.audit;
+  Object.assign(store.audit, { list: () => Promise.reject(new Error('gone')) });
+  await expect.poll(ready, { timeout: 5_000 }).toEqual([503, 'store_unavailable']);
+  Object.assign(store.audit, { list });
+  await expect.poll(ready, { timeout: 5_000 }).toEqual([200, 'ready']);
+  await operations.quiet();
+  expect(await ready()).toEqual([503, 'stopping']);
+  expect((await get('/healthz', {})).status).toBe(200);
+});
+
+test('[OPS-3] a gateway that ends finishes what is under way and turns new work away', async () => {
+  const began = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<unknown>();
+  const { execute, operations, get } = await operated(() => {
+    began.resolve();
+    return done.promise;
+  });
+  const running = execute('slow', {});
+  await began.promise;
+  let isQuiet = false;
+  const ending = operations.quiet().then(() => {
+    isQuiet = true;
+  });
+  const refused = await execute('echo', {});
+  expect({ status: refused.status, wait: refused.headers.get('retry-after') }).toEqual({
+    status: 503,
+    wait: '5',
+  });
+  expect(await refused.json()).toMatchObject({ error: { code: 'stopping' } });
+  expect((await get('/api/stats')).status).toBe(503);
+  await setTimeout(50);
+  expect(isQuiet).toBe(false);
+  done.resolve({ fine: true });
+  expect(await (await running).json()).toMatchObject({ status: 'success', result: { fine: true } });
+  await ending;
+});
+
+test('[OTEL-7] requests over HTTP are exported with method, route, status and time, and nothing they said', async () => {
+  const { exporter, get } = await operated();
+  await get('/api/traces/secret-id?before=secret');
+  expect(exporter.requests).toEqual([
+    {
+      method: 'GET',
+      route: '/api/traces/:id',
+      status: 404,
+      startedAt: expect.any(Date),
+      durationMs: expect.any(Number),
+    },
+  ]);
+});
