@@ -1,4 +1,4 @@
-import type { Servers, Stats } from '../shared/api-types.ts';
+import type { Capabilities, Servers, Stats } from '../shared/api-types.ts';
 import { getJson } from './api.ts';
 import { type Resource, useResource } from './resource.ts';
 
@@ -31,5 +31,12 @@ export function useServers(): Resource<Servers> {
           }
         : data,
     reloadOn: ({ type }) => type === 'catalogue_changed' || type === 'config_reloaded',
+  });
+}
+
+export function useCapabilities(): Resource<Capabilities> {
+  return useResource<Capabilities>('capabilities', {
+    load: (signal) => getJson('/capabilities', {}, signal),
+    reloadOn: ({ type }) => type === 'capability_changed',
   });
 }

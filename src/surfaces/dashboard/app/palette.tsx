@@ -3,6 +3,7 @@ import type { Capabilities, Graph, Traces } from '../shared/api-types.ts';
 import { href, PAGES } from '../shared/routes.ts';
 import { getJson } from './api.ts';
 import { Icon, type IconName } from './components/icon.tsx';
+import { useCapabilities } from './overview.ts';
 import { useResource } from './resource.ts';
 import { navigate } from './router.ts';
 import { shownLine } from './shown-text.ts';
@@ -116,9 +117,7 @@ function ownCommands(onHelp: () => void): Command[] {
 
 function useKnown(): readonly Command[] {
   const graph = useResource<Graph>('graph', { load: (signal) => getJson('/graph', {}, signal) });
-  const capabilities = useResource<Capabilities>('capabilities', {
-    load: (signal) => getJson('/capabilities', {}, signal),
-  });
+  const capabilities = useCapabilities();
   const traces = useResource<Traces>('palette traces', {
     load: (signal) => getJson('/traces', { limit: DEFAULTS.runs }, signal),
   });

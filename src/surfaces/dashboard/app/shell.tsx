@@ -38,7 +38,7 @@ export function Shell() {
         </a>
         <button type="button" class="bar-search" onClick={() => setOverlay('palette')}>
           <Icon name="search" size={16} />
-          <span>Search or jump to…</span>
+          <span>Jump to…</span>
           <kbd>Ctrl K</kbd>
         </button>
         <Navigation />

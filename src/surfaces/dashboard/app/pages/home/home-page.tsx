@@ -1,20 +1,71 @@
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { Await } from '../../components/states.tsx';
-import { plural } from '../../format.ts';
-import { useServers } from '../../overview.ts';
+import { Await, EmptyState } from '../../components/states.tsx';
+import { useServers, useStats } from '../../overview.ts';
+import { Approvals } from './approvals.tsx';
+import { ConnectClient } from './connect-client.tsx';
+import { Figures } from './figures.tsx';
+import { LearnedLately } from './learned-lately.tsx';
+import { RecentRuns } from './recent-runs.tsx';
 import { ServerList } from './server-list.tsx';
+import { TryIt } from './try-it.tsx';
+import './home.css';
 
+/** What is connected, what ran, what waits, what was learned; and on the first day how to begin. */
 export function HomePage() {
-  const servers = useServers();
+  const stats = useStats();
+  const isNew = stats.state.value.data?.traces === 0;
   return (
     <>
-      <PageHead title="Home" lead="What is connected, what ran, and what was learned from it." />
-      <Panel title="Servers" flush>
-        <Await of={servers.state.value} retry={servers.reload}>
-          {(data) => <ServerList servers={data.servers} label={plural(data.servers.length, 'server')} />}
-        </Await>
-      </Panel>
+      <PageHead
+        title="Home"
+        lead={
+          isNew
+            ? 'Connect a client, or try it right here.'
+            : 'What is connected, what ran, and what was learned.'
+        }
+      />
+      <div class="stack">
+        <Figures />
+        <Approvals />
+        {isNew && (
+          <div class="columns">
+            <ConnectClient />
+            <TryIt />
+          </div>
+        )}
+        <div class="columns">
+          <div class="stack">
+            {!isNew && <RecentRuns />}
+            <Servers />
+          </div>
+          <div class="stack">
+            <LearnedLately />
+            {!isNew && <TryIt />}
+          </div>
+        </div>
+        {!isNew && <ConnectClient />}
+      </div>
     </>
+  );
+}
+
+function Servers() {
+  const servers = useServers();
+  return (
+    <Panel title="Servers" flush>
+      <Await of={servers.state.value} retry={servers.reload} lines={4}>
+        {({ servers: all }) =>
+          all.length === 0 ? (
+            <EmptyState icon="server" title="No servers are attached yet">
+              Take over those of your client with <code>pml init</code>, or add one with{' '}
+              <code>pml servers add</code>.
+            </EmptyState>
+          ) : (
+            <ServerList servers={all} />
+          )
+        }
+      </Await>
+    </Panel>
   );
 }

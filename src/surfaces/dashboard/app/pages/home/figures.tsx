@@ -1,0 +1,88 @@
+import type { ComponentChildren } from 'preact';
+import type { Activity } from '../../../shared/api-types.ts';
+import { getJson } from '../../api.ts';
+import { Sparkline } from '../../components/line-chart.tsx';
+import { compact, number, percent, plural } from '../../format.ts';
+import { useCapabilities, useStats } from '../../overview.ts';
+import { useResource } from '../../resource.ts';
+import { daysOf, sum } from './activity.ts';
+
+const DEFAULTS = { days: 14 };
+
+/** The figures at the top: what the gateway spares, and how it is doing. */
+export function Figures() {
+  const stats = useStats().state.value.data;
+  const activity = useResource<Activity>('activity', {
+    load: (signal) => getJson('/activity', { days: DEFAULTS.days + 1 }, signal),
+    reloadOn: ({ type }) => type === 'run_finished',
+  }).state.value.data;
+  const capabilities = useCapabilities().state.value.data?.capabilities;
+  const candidates = capabilities?.filter(({ state }) => state === 'candidate').length ?? 0;
+  const days = activity && daysOf(activity, DEFAULTS.days, new Date());
+  const today = days?.at(-1);
+  const runs = days && sum(days.map((day) => day.runs));
+  const successes = days ? sum(days.map((day) => day.successes)) : 0;
+  return (
+    <dl class="figures">
+      <Figure
+        title="Tokens spared"
+        value={stats && compact(stats.spared_tokens)}
+        note={
+          stats && `${compact(stats.exposed_tokens)} per request instead of ${compact(stats.schema_tokens)}`
+        }
+      />
+      <Figure
+        title="Tools"
+        value={stats && number(stats.tools)}
+        note={stats && `on ${plural(stats.servers, 'server')}`}
+      />
+      <Figure
+        title="Runs today"
+        value={today && number(today.runs)}
+        note={runs !== undefined && `${number(runs)} in ${DEFAULTS.days} days`}
+        chart={
+          days &&
+          runs !== 0 && (
+            <Sparkline
+              values={days.map((day) => day.runs)}
+              label={`Runs per day, last ${DEFAULTS.days} days`}
+            />
+          )
+        }
+      />
+      <Figure
+        title="Success rate"
+        value={runs === undefined ? undefined : runs === 0 ? '–' : percent(successes / runs)}
+        note={runs === 0 ? 'nothing ran yet' : `of the last ${DEFAULTS.days} days`}
+      />
+      <Figure
+        title="Capabilities"
+        value={capabilities && number(capabilities.length - candidates)}
+        note={capabilities && plural(candidates, 'candidate')}
+      />
+    </dl>
+  );
+}
+
+function Figure({
+  title,
+  value,
+  note,
+  chart,
+}: {
+  title: string;
+  value: string | undefined;
+  note: ComponentChildren;
+  chart?: ComponentChildren;
+}) {
+  return (
+    <div class="figure">
+      <dt>{title}</dt>
+      <dd>
+        <span class="figure-value">{value ?? <span class="figure-wait" />}</span>
+        {chart}
+        <span class="figure-note">{note || '\u00a0'}</span>
+      </dd>
+    </div>
+  );
+}
