@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
+import { type ExecutionTrace, RUN_KINDS } from '../../src/core/vocabulary/execution-trace.ts';
+import { toolId } from '../../src/core/vocabulary/ids.ts';
 import type { EndEvent } from '../../src/core/vocabulary/trace-event.ts';
-import type { Store } from '../../src/engine/ports.ts';
+import type { Store, TraceQuery } from '../../src/engine/ports.ts';
 import { proofRuns, proofSeed } from '../proof-count.ts';
 import { sampleCapability, sampleTrace } from '../support/samples.ts';
 import { conflict } from './store-conflict.ts';
@@ -54,6 +55,45 @@ export function traceRules(store: () => Store): void {
       }),
       { numRuns: proofRuns(300), seed: proofSeed() },
     );
+  });
+
+  test('[DASH-40] traces are found by what they were, called, said and when; nothing asked for is a pattern', async () => {
+    const sessionId = randomUUID();
+    const server = `s${sessionId.slice(0, 8)}`;
+    const read = toolId(server, 'read');
+    const made = {
+      tool: { executedPath: [read], taskResults: [], success: true, errorMessage: null, errorType: null },
+      code: { code: 'return 1', executedPath: [], intentText: 'Count 100% of the İtems' },
+      capability: {
+        code: 'return 1',
+        capabilityId: randomUUID(),
+        executedAt: new Date('2026-05-01T00:00:00Z'),
+      },
+      workflow: { taskResults: [{ id: 'a' }], intentText: null },
+    };
+    const ids = new Map<string, string>();
+    for (const [kind, over] of Object.entries(made)) {
+      const trace = sampleTrace({ sessionId, code: null, ...over });
+      ids.set(trace.id, kind);
+      await store().traces.append(trace);
+    }
+    const found = async (query: Partial<TraceQuery>) =>
+      (await store().traces.list({ limit: 9, sessionId, ...query })).map(({ id }) => ids.get(id));
+
+    for (const kind of RUN_KINDS) expect(await found({ kind })).toEqual([kind]);
+    expect(await found({ success: true })).toEqual(['tool']);
+    expect(await found({ success: false, limit: 1 })).toEqual(['workflow']);
+    expect(await found({ node: read })).toEqual(['tool']);
+    expect(await found({ node: server })).toEqual([]);
+    expect(await found({ server })).toEqual(['tool']);
+    expect(await found({ server: server.slice(0, -1) })).toEqual([]);
+    expect(await found({ text: 'count 100%' })).toEqual(['code']);
+    expect(await found({ text: 'c%t' })).toEqual([]);
+    expect(await found({ text: 'LONG LINES' })).toEqual(['capability', 'tool']);
+    expect(await found({ since: new Date('2026-05-01T00:00:00Z') })).toEqual(['capability']);
+    expect(await found({ until: new Date('2026-05-01T00:00:00Z'), kind: 'capability' })).toEqual([]);
+    const [newest] = await store().traces.list({ limit: 1, sessionId });
+    expect(await found({ runId: newest!.runId })).toEqual(['workflow']);
   });
 
   test('[STORE-10] traces are listed newest first, filtered and paged; scanned in the order they came', async () => {

@@ -51,6 +51,19 @@ export interface GuestConditions {
   readonly args?: unknown;
 }
 
+/** What was run: one tool, a program, a capability, or a plan of tasks. */
+export const RUN_KINDS = ['tool', 'code', 'capability', 'workflow'] as const;
+export type RunKind = (typeof RUN_KINDS)[number];
+
+/** A program has its text, a plan its tasks. */
+export function runKindOf(
+  trace: Pick<ExecutionTrace, 'capabilityId' | 'code'> & { readonly taskResults: readonly unknown[] },
+): RunKind {
+  if (trace.capabilityId !== null) return 'capability';
+  if (trace.code !== null) return 'code';
+  return trace.taskResults.length > 0 ? 'workflow' : 'tool';
+}
+
 /** Longest `tools_sequence` that is listed; counts stay exact beyond it. */
 export const TOOLS_SEQUENCE_LIMIT = 500;
 
@@ -110,6 +123,7 @@ export function traceToWire(trace: ExecutionTrace) {
   return {
     id: trace.id,
     run_id: trace.runId,
+    kind: runKindOf(trace),
     session_id: trace.sessionId,
     owner: trace.owner,
     visibility: trace.visibility,

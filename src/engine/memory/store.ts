@@ -15,6 +15,7 @@ import {
 import { createMemoryGraphStore } from './graph-store.ts';
 import { createMemoryAudit, createMemoryKeys } from './people-store.ts';
 import { createMemoryRunStore, isVisible, type LeasedRun } from './run-store.ts';
+import { isWanted } from './wanted-trace.ts';
 
 interface StoredTool {
   readonly accepted: ToolDefinition;
@@ -161,14 +162,12 @@ export function createMemoryStore(): Store {
       append: async (trace) => appendTraces([trace]),
       appendAll: async (all) => appendTraces(all),
       get: async (id) => copyOrNull(traces.get(id)?.trace),
-      async list({ limit, sessionId, capabilityId, before, visibleTo }) {
+      async list({ limit, before, ...wanted }) {
         const bound = before === undefined ? Number.POSITIVE_INFINITY : (traces.get(before)?.seq ?? 0);
         return inOrder()
           .filter(({ seq }) => seq < bound)
           .map(({ trace }) => trace)
-          .filter((trace) => sessionId === undefined || trace.sessionId === sessionId)
-          .filter((trace) => capabilityId === undefined || trace.capabilityId === capabilityId)
-          .filter((trace) => isVisible(trace, visibleTo))
+          .filter((trace) => isWanted(trace, wanted) && isVisible(trace, wanted.visibleTo))
           .reverse()
           .slice(0, limit)
           .map(copy);

@@ -1,4 +1,4 @@
-import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import type { ExecutionTrace, RunKind } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
@@ -151,6 +151,20 @@ export interface TraceQuery {
   readonly limit: number;
   readonly sessionId?: string;
   readonly capabilityId?: string;
+  /** A run that waited in between has several. */
+  readonly runId?: string;
+  readonly kind?: RunKind;
+  readonly success?: boolean;
+  /** Executed at or after it. */
+  readonly since?: Date;
+  /** Executed before it. */
+  readonly until?: Date;
+  /** The id of something it called. */
+  readonly node?: string;
+  /** Of a server it called. */
+  readonly server?: string;
+  /** Part of the intent, whether written large or small. */
+  readonly text?: string;
   /** Only traces stored before this one; none if it is not there. */
   readonly before?: string;
   /** Only those that are shared, or this user's own. */

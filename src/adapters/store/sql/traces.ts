@@ -22,7 +22,6 @@ import {
   bytesToVector,
   bytesToVectors,
   guarded,
-  isVisible,
   json,
   text,
   textOrNull,
@@ -30,6 +29,7 @@ import {
   vectorToBytes,
 } from './codec.ts';
 import { forgetRuns, unfinishedRuns } from './forget-runs.ts';
+import { traceConditions } from './trace-conditions.ts';
 
 export function sqlTraces(db: Kysely<Database>): TraceStore {
   /** A trace that is not there (any more) bounds nothing. */
@@ -57,13 +57,11 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
         return row ? fromRow(row) : null;
       }),
 
-    list: ({ limit, sessionId, capabilityId, before, visibleTo }) =>
+    list: ({ limit, before, ...wanted }) =>
       guarded('Listing traces', async () => {
         let query = db.selectFrom('execution_trace').selectAll().orderBy('seq', 'desc').limit(limit);
-        if (sessionId !== undefined) query = query.where('session_id', '=', sessionId);
-        if (capabilityId !== undefined) query = query.where('capability_id', '=', capabilityId);
         if (before !== undefined) query = query.where('seq', '<', seqOf(before));
-        if (visibleTo !== undefined) query = query.where(isVisible(visibleTo));
+        for (const condition of traceConditions(wanted)) query = query.where(condition);
         return (await query.execute()).map(fromRow);
       }),
 

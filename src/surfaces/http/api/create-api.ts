@@ -8,6 +8,7 @@ import { type EventOptions, eventRoutes } from './events.ts';
 import { executeRoutes } from './execute.ts';
 import { graphRoutes } from './graph.ts';
 import { learningRoutes } from './learning.ts';
+import { liveRunRoutes } from './live-runs.ts';
 import { overviewRoutes } from './overview.ts';
 import { peopleRoutes } from './people.ts';
 import { runRoutes } from './runs.ts';
@@ -44,6 +45,7 @@ export function createApi(gateway: Gateway, logger: Logger, events: EventOptions
   });
   const lastEventId = eventRoutes(api, gateway, events);
   overviewRoutes(api, gateway, lastEventId);
+  liveRunRoutes(api, gateway, lastEventId);
   searchRoutes(api, gateway);
   executeRoutes(api, gateway);
   capabilityRoutes(api, gateway);

@@ -14,3 +14,27 @@ export function countParameter(context: Context, name: string, fallback: number,
 export function textParameter(context: Context, name: string): string | undefined {
   return context.req.query(name) || undefined;
 }
+
+/** One of a few words. */
+export function choiceParameter<T extends string>(
+  context: Context,
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  const text = textParameter(context, name);
+  if (text === undefined) return undefined;
+  const chosen = choices.find((choice) => choice === text);
+  if (chosen !== undefined) return chosen;
+  throw new PmlError('invalid_argument', `"${name}" must be one of ${choices.join(', ')}`);
+}
+
+/** A date, with or without the time. */
+export function momentParameter(context: Context, name: string): Date | undefined {
+  const text = textParameter(context, name);
+  if (text === undefined) return undefined;
+  const moment = new Date(text);
+  if (!Number.isNaN(moment.getTime())) return moment;
+  throw new PmlError('invalid_argument', `"${name}" is no date: ${text}`, {
+    hint: 'Write it as 2026-11-15T09:30:00Z.',
+  });
+}

@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { planFromWire } from '../../../core/vocabulary/plan-from-wire.ts';
+import { planToWire } from '../../../core/vocabulary/plan-to-wire.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
@@ -44,7 +45,7 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
         hint: 'See who decided with GET /api/runs/:id.',
       });
     }
-    return context.json(runToWire(await known(context)));
+    return context.json(wholeRun(await known(context)));
   };
   const goOn = (action: 'resume' | 'abort') => async (context: Context) => {
     const runId = context.req.param('id') ?? '';
@@ -56,7 +57,7 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
     const { task, arguments: args } = await readBody(context, EDIT);
     const by = deciderOf(context);
     await gateway.editCall(runId, { arguments: args, by, ...(task !== undefined && { task }) });
-    return context.json(runToWire(await known(context)));
+    return context.json(wholeRun(await known(context)));
   };
 
   api.post('/workflows', async (context) => {
@@ -69,14 +70,30 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
     const limit = countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit);
     const who = whoIs(context);
     const runs = await recentRuns(gateway.store, limit, visibleTo(who).visibleTo);
-    return context.json({ runs: runs.filter((run) => mayLookAt(gateway, who, run)).map(runToWire) });
+    return context.json({ runs: runs.filter((run) => mayLookAt(gateway, who, run)).map(listedRun) });
   });
-  api.get('/runs/:id', async (context) => context.json(runToWire(await known(context))));
+  api.get('/runs/:id', async (context) => context.json(wholeRun(await known(context))));
   api.post('/runs/:id/approve', settle('approved'));
   api.post('/runs/:id/reject', settle('rejected'));
   api.post('/runs/:id/edit', edit);
   api.post('/runs/:id/resume', goOn('resume'));
   api.post('/runs/:id/abort', goOn('abort'));
+}
+
+/** `kind` is that of the run as it is kept: a plan of tasks, or a single call that waits. */
+function listedRun(found: RunInQuestion) {
+  const { run } = found;
+  return { ...runToWire(found), kind: run?.kind ?? 'call', task_count: run?.plan?.tasks.length ?? 0 };
+}
+
+/** One run with its plan, as it is kept: without secrets. What held some is named and cannot run again. */
+function wholeRun(found: RunInQuestion) {
+  const plan = found.run?.plan;
+  return {
+    ...listedRun(found),
+    plan: plan ? planToWire(plan) : null,
+    not_kept: plan?.notKept ?? [],
+  };
 }
 
 /** A call that still waits is not written down yet; what all share is shown all the same. */
