@@ -78,6 +78,7 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
     },
     graph: {
       view: async () => (await opening).graph.view(),
+      node: async (name) => (await opening).graph.node(name),
       path: async (from, to) => (await opening).graph.path(from, to),
       stats: async () => (await opening).graph.stats(),
       rebuild: async () => (await opening).graph.rebuild(),

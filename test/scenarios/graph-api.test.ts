@@ -74,6 +74,7 @@ test('[GRAPHUSE-1] /api/graph gives nodes and edges in full, and no template of 
     label: 'copy',
     server: null,
     community: expect.any(Number),
+    cluster: 0,
     pagerank: expect.any(Number),
     tools_used: ['fs:read', 'fs:write'],
     tools_sequence: ['fs:read', 'fs:write'],
@@ -84,6 +85,7 @@ test('[GRAPHUSE-1] /api/graph gives nodes and edges in full, and no template of 
     'label',
     'server',
     'community',
+    'cluster',
     'pagerank',
   ]);
   expect(ranks(body)).toBeCloseTo(1, 9);
@@ -210,7 +212,9 @@ test('[GRAPHUSE-14] a single tool, called again and again', async () => {
   const { get, pml } = await serve(gateway);
   const { body } = await get('graph');
   expect(body).toEqual({
-    nodes: [{ id: 'fs:read', kind: 'tool', label: 'read', server: 'fs', community: 0, pagerank: 1 }],
+    nodes: [
+      { id: 'fs:read', kind: 'tool', label: 'read', server: 'fs', community: 0, cluster: null, pagerank: 1 },
+    ],
     edges: [],
   });
   expect((await get('path?from=fs:read&to=fs:read')).body).toMatchObject({
@@ -260,4 +264,48 @@ test('[GRAPHUSE-11] the share of capabilities whose program says which value goe
     share_with_provides: 0.5,
   });
   expect((await pml('graph', 'stats')).out).toContain('1 of 2 learned programs (50 %)');
+});
+
+test('[GRAPHUSE-16] /api/node tells one node: what it takes, how often it ran, its edges and what is related', async () => {
+  const { gateway } = await codeGateway({ servers: [server('fs', 'read', 'write', 'stat')] });
+  await run(gateway, 'await mcp.fs.read({}); await mcp.fs.read({}); return await mcp.fs.write({})');
+  const { get } = await serve(gateway);
+  const { status, body } = await get('node?id=fs__read');
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    id: 'fs:read',
+    kind: 'tool',
+    label: 'read',
+    server: 'fs',
+    description: expect.any(String),
+    input_schema: { type: 'object' },
+    statistics: { runs: 1, calls: 2, failures: 0, repeats: 1, last_seen_at: expect.any(String) },
+    edges: [{ source: 'fs:read', target: 'fs:write', edge_type: 'sequence', observed_count: 1 }],
+    related: [{ id: 'fs:write', relation: 'often_after', score: expect.any(Number) }],
+  });
+  expect(await get('node?id=fs:stat')).toMatchObject({
+    body: { statistics: { runs: 0, last_seen_at: null }, edges: [], related: [] },
+  });
+  expect(await get('node?id=fs:wrote')).toMatchObject({
+    status: 404,
+    body: { error: { hint: expect.stringMatching(/fs:write/) } },
+  });
+  expect(await get('node')).toMatchObject({ status: 400 });
+});
+
+test('[GRAPHUSE-17] /api/graph?format= gives the files that "pml graph export" writes', async () => {
+  const { gateway } = await codeGateway({ servers: [server('fs', 'read', 'write')] });
+  await run(gateway, 'await mcp.fs.read({}); return await mcp.fs.write({})');
+  const { listener, token } = await startHttp({ api: createApi(gateway, { log: () => {} }) });
+  onTestFinished(listener.close);
+  const headers = { authorization: `Bearer ${token}` };
+  for (const format of ['json', 'graphml', 'dot']) {
+    const reply = await fetch(`${listener.url}/api/graph?format=${format}`, { headers });
+    expect(reply.headers.get('content-disposition')).toBe(`attachment; filename="graph.${format}"`);
+    const exported = await runCommand(['graph', 'export', '--format', format], {
+      openGateway: async () => openedGateway(gateway),
+    });
+    expect(await reply.text()).toBe(exported.out);
+  }
+  expect((await fetch(`${listener.url}/api/graph?format=png`, { headers })).status).toBe(400);
 });

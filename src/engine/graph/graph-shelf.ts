@@ -8,6 +8,7 @@ import { explainPath, type PathView } from './explain-path.ts';
 import { type GraphReport, graphReport } from './graph-report.ts';
 import { type GraphView, graphView } from './graph-view.ts';
 import type { LiveGraph } from './live-graph.ts';
+import { type NodeDetails, nodeDetails } from './node-details.ts';
 import { type ShownGraph, shownGraph } from './shown-graph.ts';
 
 /** How large the graph is. */
@@ -31,6 +32,8 @@ export interface RebuildProgress {
 export interface GraphShelf {
   view(): Promise<GraphView>;
   /** By id, by slug, or by any spelling of a tool; an unknown one is an error that names the nearest. */
+  node(name: string): Promise<NodeDetails>;
+  /** Both as in `node`. */
   path(from: string, to: string): Promise<PathView>;
   stats(): Promise<GraphReport>;
   /** Learns everything again from the traces. */
@@ -121,6 +124,10 @@ export function createGraphShelf({
 
   return {
     view: async () => graphView(await current(), capabilities.get),
+    async node(name) {
+      const all = await current();
+      return nodeDetails(all, resolve(all, name), catalogue(), capabilities.get);
+    },
     async path(from, to) {
       const all = await current();
       return explainPath(all.graph, [resolve(all, from), resolve(all, to)], capabilities.get);

@@ -24,8 +24,10 @@ export interface NodeView {
   readonly label: string;
   /** Of tools; null for all else. */
   readonly server: string | null;
-  /** Numbered by size, 0 the largest. */
+  /** By Louvain, numbered by size, 0 the largest. */
   readonly community: number;
+  /** By spectral co-clustering of capabilities with what they use; null for what none of them uses. */
+  readonly cluster: number | null;
   /** All of them add up to 1. */
   readonly pagerank: number;
   /** Of capabilities, without repeats, in order of first use. */
@@ -49,7 +51,7 @@ export type CapabilityById = (id: string) => Capability | undefined;
 
 export function graphView(shown: ShownGraph, capabilityOf: CapabilityById): GraphView {
   const { graph } = shown;
-  const [communities, pageRank] = [shown.communities(), shown.pageRank()];
+  const [communities, clusters, pageRank] = [shown.communities(), shown.clusters(), shown.pageRank()];
   const nodes = graph.nodes().map((id): NodeView => {
     const kind = kindOf(id);
     const capability =
@@ -60,6 +62,7 @@ export function graphView(shown: ShownGraph, capabilityOf: CapabilityById): Grap
       label: labelOf(id, capabilityOf),
       server: kind === 'tool' ? splitToolId(id as ToolId).server : null,
       community: communities.get(id) ?? 0,
+      cluster: clusters.get(id) ?? null,
       pagerank: pageRank.get(id) ?? 0,
       ...(capability && {
         tools_used: capability.toolsUsed,

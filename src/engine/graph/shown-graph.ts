@@ -1,5 +1,7 @@
 import { communities } from '../../core/graph/communities.ts';
+import { type CapabilityUse, countCalls } from '../../core/graph/hypergraph.ts';
 import { pageRank } from '../../core/graph/page-rank.ts';
+import { spectralClusters } from '../../core/graph/spectral-clusters.ts';
 import { TypedGraph } from '../../core/graph/typed-graph.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue.ts';
@@ -9,6 +11,8 @@ import type { Capability } from '../ports.ts';
 export interface ShownGraph {
   readonly graph: TypedGraph;
   communities(): ReadonlyMap<NodeId, number>;
+  /** Of every capability and the tools one of them uses. */
+  clusters(): ReadonlyMap<NodeId, number>;
   pageRank(): ReadonlyMap<NodeId, number>;
 }
 
@@ -34,8 +38,15 @@ export function shownGraph(
   return {
     graph,
     communities: once(() => communities(graph.snapshot())),
+    clusters: once(() => spectralClusters(capabilities.map(useOf)).of),
     pageRank: once(() => pageRank(graph.snapshot())),
   };
+}
+
+/** Operations are left out: `map` and `filter` are in most programs and tell none from another. */
+function useOf({ id, toolsUsed }: Capability): CapabilityUse {
+  const calls = countCalls(toolsUsed.filter((node) => kindOf(node) !== 'operation'));
+  return { capability: capabilityNode(id), calls };
 }
 
 function once<T>(make: () => T): () => T {

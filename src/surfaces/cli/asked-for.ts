@@ -1,5 +1,5 @@
+import { printable } from '../../core/vocabulary/printable.ts';
 import type { Approval } from '../../engine/ports.ts';
-import { printable } from './printable.ts';
 
 /** The call as it would be made, and what became of the question. */
 export function askedFor(approval: Approval): string {

@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from '../../core/vocabulary/printable.ts';
 
 const DEFAULTS = {
   /** Characters of a long line that are shown on each side of the place. */

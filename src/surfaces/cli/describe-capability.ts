@@ -1,8 +1,8 @@
 import { kindOf } from '../../core/vocabulary/ids.ts';
+import { printable } from '../../core/vocabulary/printable.ts';
 import { capabilityToWire } from '../../engine/gateway-wire.ts';
 import type { Capability } from '../../engine/ports.ts';
 import { columns } from './columns.ts';
-import { printable } from './printable.ts';
 
 /** Everything a person wants to know before trusting it. */
 export function describeCapability(capability: Capability): string {

@@ -1,5 +1,5 @@
+import { printable } from '../../core/vocabulary/printable.ts';
 import type { SearchHit } from '../../engine/gateway.ts';
-import { printable } from './printable.ts';
 
 type Reasons = NonNullable<SearchHit['reasons']>;
 

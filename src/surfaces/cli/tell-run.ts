@@ -1,10 +1,10 @@
+import { printable } from '../../core/vocabulary/printable.ts';
 import type { CodeRun } from '../../engine/gateway.ts';
 import { codeRunToWire, consoleText } from '../../engine/gateway-wire.ts';
 import type { Approval, CodeError } from '../../engine/ports.ts';
 import { askedFor } from './asked-for.ts';
 import { codeFrame } from './code-frame.ts';
 import type { CommandContext, Terminal } from './command.ts';
-import { printable } from './printable.ts';
 
 /** The program as the person has it, for errors that have a place in it. */
 export interface Source {

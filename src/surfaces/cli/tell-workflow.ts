@@ -1,8 +1,8 @@
 import type { Plan } from '../../core/vocabulary/plan.ts';
+import { printable } from '../../core/vocabulary/printable.ts';
 import type { WorkflowResult } from '../../engine/gateway.ts';
 import { workflowToWire } from '../../engine/gateway-wire.ts';
 import type { CommandContext } from './command.ts';
-import { printable } from './printable.ts';
 import { tellApproval, tellError, tellValue } from './tell-run.ts';
 
 interface ToldState {

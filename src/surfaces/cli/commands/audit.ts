@@ -1,10 +1,10 @@
 import { Option } from 'commander';
+import { printable } from '../../../core/vocabulary/printable.ts';
 import { auditToWire } from '../../../engine/people/people-wire.ts';
 import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from '../../../engine/ports.ts';
 import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
 import { parseCount } from '../parse-option.ts';
-import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 

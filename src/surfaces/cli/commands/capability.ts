@@ -1,3 +1,4 @@
+import { printable } from '../../../core/vocabulary/printable.ts';
 import { capabilitySummaryToWire, capabilityToWire } from '../../../engine/gateway-wire.ts';
 import type { Capability, JsonObject } from '../../../engine/ports.ts';
 import { columns } from '../columns.ts';
@@ -5,7 +6,6 @@ import type { CommandModule } from '../command.ts';
 import { confirmed } from '../confirmed.ts';
 import { calledBy, describeCapability, percent } from '../describe-capability.ts';
 import { parseCount, parseObject } from '../parse-option.ts';
-import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { tellRun } from '../tell-run.ts';
 import { withGateway } from '../with-gateway.ts';

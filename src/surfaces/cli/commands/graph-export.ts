@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
+import { GRAPH_FORMATS, type GraphFormat } from '../../../engine/graph/graph-formats.ts';
 import type { CommandContext } from '../command.ts';
 import { countOf } from '../count-of.ts';
-import { GRAPH_FORMATS, type GraphFormat } from '../graph-formats.ts';
 import { openTarget, refuseExisting } from '../open-target.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';

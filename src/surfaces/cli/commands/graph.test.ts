@@ -16,8 +16,8 @@ const [READ, WRITE] = [toolId('files', 'read'), toolId('files', 'write')];
 
 const VIEW: GraphView = {
   nodes: [
-    { id: READ, kind: 'tool', label: 'read', server: 'files', community: 0, pagerank: 0.4 },
-    { id: WRITE, kind: 'tool', label: 'write', server: 'files', community: 0, pagerank: 0.6 },
+    { id: READ, kind: 'tool', label: 'read', server: 'files', community: 0, cluster: null, pagerank: 0.4 },
+    { id: WRITE, kind: 'tool', label: 'write', server: 'files', community: 0, cluster: null, pagerank: 0.6 },
   ],
   edges: [
     {
@@ -49,6 +49,7 @@ function learned(): TypedGraph {
 function shelved(over: Partial<GraphShelf> = {}) {
   const graph: GraphShelf = {
     view: async () => VIEW,
+    node: () => Promise.reject(new Error('not asked for')),
     path: () => Promise.reject(new Error('not asked for')),
     stats: async () => reportOf(learned()),
     rebuild: async () => ({

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 import { Option } from 'commander';
 import { KEY_ROLES, type KeyRole } from '../../../core/vocabulary/principal.ts';
+import { printable } from '../../../core/vocabulary/printable.ts';
 import { keyToWire } from '../../../engine/people/people-wire.ts';
 import type { ApiKey } from '../../../engine/ports.ts';
 import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
-import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 

@@ -1,7 +1,7 @@
+import { printable } from '../../../core/vocabulary/printable.ts';
 import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
 import { parseList } from '../parse-option.ts';
-import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 

@@ -1,14 +1,16 @@
 import { userInfo } from 'node:os';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { printable } from '../../../core/vocabulary/printable.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
 import type { RunInQuestion } from '../../../engine/runs-in-question.ts';
+import { aheadIn } from '../../../engine/workflow/task-state.ts';
 import { askedFor } from '../asked-for.ts';
 import type { CommandModule } from '../command.ts';
 import { confirmed } from '../confirmed.ts';
+import { countOf } from '../count-of.ts';
 import { parseCount, parseObject } from '../parse-option.ts';
-import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { tellWorkflow } from '../tell-workflow.ts';
 import { withGateway } from '../with-gateway.ts';
@@ -190,7 +192,10 @@ function isPending({ state }: Approval): boolean {
 /** A workflow as the tree of its tasks; a single call is told by what it asks for. */
 function tasksOf({ run }: RunInQuestion): string {
   if (run?.kind !== 'workflow' || !run.plan) return '';
-  return `${workflowTree(run.plan, run.tasks as ShownStates).join('\n')}\n`;
+  const { ahead } = aheadIn(run);
+  const lines = workflowTree(run.plan, run.tasks as ShownStates);
+  if (ahead) lines.push(`  ${countOf(ahead.started, 'call')} ran ahead, ${ahead.used} used`);
+  return `${lines.join('\n')}\n`;
 }
 
 function describe({ runId, run, approvals }: RunInQuestion): string {

@@ -1,10 +1,10 @@
+import { printable } from '../../../core/vocabulary/printable.ts';
 import type { SearchHit } from '../../../engine/gateway.ts';
 import { hitToWire } from '../../../engine/gateway-wire.ts';
 import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
 import { describeReasons } from '../describe-reasons.ts';
 import { parseCount, parseList } from '../parse-option.ts';
-import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { printable } from '../../../core/vocabulary/printable.ts';
 import type { ServerReport } from '../../../engine/gateway.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { serverToWire } from '../../../engine/gateway-wire.ts';
 import { columns } from '../columns.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { parsePair } from '../parse-option.ts';
-import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { valueFrom, withGateway } from '../with-gateway.ts';
 import { addLoginCommand } from './servers-login.ts';

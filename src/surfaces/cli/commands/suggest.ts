@@ -1,8 +1,8 @@
 import type { Plan, Task } from '../../../core/vocabulary/plan.ts';
+import { printable } from '../../../core/vocabulary/printable.ts';
 import type { Suggestion } from '../../../engine/gateway.ts';
 import { suggestionToWire } from '../../../engine/gateway-wire.ts';
 import type { CommandModule } from '../command.ts';
-import { printable } from '../printable.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
-import { sampleLearningReport } from '../../../../test/support/learning-report.ts';
+import { sampleInsight, sampleLearningReport } from '../../../../test/support/learning-report.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { LearningReport, LearningShelf } from '../../../engine/learning/learning-shelf.ts';
 
@@ -11,6 +11,7 @@ const UNTRAINED = sampleLearningReport({ model: null, history: [], losses: [] })
 function shelved(after: LearningReport, over: Partial<LearningShelf> = {}) {
   const learning: LearningShelf = {
     report: async () => UNTRAINED,
+    insight: async () => sampleInsight(),
     train: async () => after,
     stop: async () => {},
     rollBack: async () => after,

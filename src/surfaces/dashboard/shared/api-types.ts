@@ -87,6 +87,7 @@ export interface GraphNode {
   readonly kind: NodeKind;
   readonly label: string;
   readonly server: string | null;
+  /** By Louvain. */
   readonly community: number;
   readonly pagerank: number;
   readonly tools_used?: readonly string[];
@@ -110,6 +111,30 @@ export interface Graph {
 
 export interface GraphPath {
   readonly from: string;
+export interface GraphNodeDetails {
+  readonly id: string;
+  readonly kind: NodeKind;
+  readonly label: string;
+  readonly server: string | null;
+  readonly description: string | null;
+  /** JSON Schemas; null where nothing is known. */
+  readonly input_schema: unknown;
+  readonly output_schema: unknown;
+  readonly statistics: {
+    readonly runs: number;
+    readonly calls: number;
+    readonly failures: number;
+    readonly repeats: number;
+    readonly last_seen_at: string | null;
+  };
+  readonly edges: readonly GraphEdge[];
+  readonly related: readonly {
+    readonly id: string;
+    readonly relation: 'often_before' | 'often_after' | 'used_together';
+    readonly score: number;
+  }[];
+}
+
   readonly to: string;
   /** Null when no path leads there. */
   readonly cost: number | null;

@@ -1,7 +1,7 @@
 import type { EdgeSource } from '../../core/vocabulary/edge.ts';
 import type { NodeKind } from '../../core/vocabulary/ids.ts';
-import type { EdgeView, GraphView, NodeView } from '../../engine/graph/graph-view.ts';
-import { printable } from './printable.ts';
+import { printable } from '../../core/vocabulary/printable.ts';
+import type { EdgeView, GraphView, NodeView } from './graph-view.ts';
 
 type Attribute = readonly [name: string, value: string | number];
 
@@ -19,6 +19,7 @@ const NODE_ATTRIBUTES = {
   kind: 'string',
   server: 'string',
   community: 'int',
+  cluster: 'int',
   pagerank: 'double',
   tools_used: 'string',
   tools_sequence: 'string',
@@ -34,12 +35,13 @@ const EDGE_ATTRIBUTES = {
 
 /** What there is to say of a node besides its id; lists are told as JSON, since names may hold any character. */
 function nodeAttributes(node: NodeView): Attribute[] {
-  const { label, kind, server, community, pagerank, tools_used, tools_sequence } = node;
+  const { label, kind, server, community, cluster, pagerank, tools_used, tools_sequence } = node;
   return [
     ['label', label],
     ['kind', kind],
     ...(server === null ? [] : [['server', server] as const]),
     ['community', community],
+    ...(cluster === null ? [] : [['cluster', cluster] as const]),
     ['pagerank', pagerank],
     ...(tools_used ? [['tools_used', JSON.stringify(tools_used)] as const] : []),
     ...(tools_sequence ? [['tools_sequence', JSON.stringify(tools_sequence)] as const] : []),

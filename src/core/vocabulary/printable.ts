@@ -1,5 +1,5 @@
 /**
- * One line of text of agents and servers as the terminal may have it: characters that would start a
+ * One line of text of agents and servers as a terminal or a text file may have it: characters that would start a
  * line, move the cursor, colour, hide or turn around what a person reads are spelt out.
  */
 export function printable(text: string): string {

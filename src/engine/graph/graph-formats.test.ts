@@ -4,13 +4,22 @@ import { MultiDirectedGraph } from 'graphology';
 import { parse as parseGraphml } from 'graphology-graphml';
 import { expect, test } from 'vitest';
 import type { NodeId } from '../../core/vocabulary/ids.ts';
-import type { EdgeView, GraphView, NodeView } from '../../engine/graph/graph-view.ts';
 import { GRAPH_FORMATS } from './graph-formats.ts';
+import type { EdgeView, GraphView, NodeView } from './graph-view.ts';
 
 const CAPABILITY = 'capability:0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11' as NodeId;
 
 function node(id: string, over: Partial<NodeView> = {}): NodeView {
-  return { id: id as NodeId, kind: 'tool', label: id, server: 'a', community: 3, pagerank: 0.25, ...over };
+  return {
+    id: id as NodeId,
+    kind: 'tool',
+    label: id,
+    server: 'a',
+    community: 3,
+    cluster: null,
+    pagerank: 0.25,
+    ...over,
+  };
 }
 
 function edge(source: string, target: string, over: Partial<EdgeView> = {}): EdgeView {
@@ -29,7 +38,7 @@ function edge(source: string, target: string, over: Partial<EdgeView> = {}): Edg
 const VIEW: GraphView = {
   nodes: [
     node('a:one', { label: 'one' }),
-    node('a:two', { label: 'two' }),
+    node('a:two', { label: 'two', cluster: 1 }),
     node(CAPABILITY, {
       kind: 'capability',
       label: 'copy',
@@ -76,6 +85,7 @@ test('[GRAPHUSE-12] GraphML has every node and edge with its attributes and thei
     community: 3,
     pagerank: 0.25,
   });
+  expect(graph.getNodeAttribute('a:two', 'cluster')).toBe(1);
   expect(graph.getNodeAttributes(CAPABILITY)).toMatchObject({
     kind: 'capability',
     tools_used: '["a:one"]',
