@@ -16,6 +16,8 @@ const WARM_UP = 15;
 const WAITS = 20;
 const WAIT_MS = 50;
 const NO_OPS = 100;
+/** Steps of a chain of readings, each of which takes `WAIT_MS` and needs what the one before it gave. */
+const CHAIN = 5;
 
 const NOBODY = { sessionId: null };
 
@@ -27,9 +29,12 @@ export async function bench() {
   const waits = planOf(WAITS, 'work:wait', false);
   const wide = planOf(NO_OPS, 'work:nothing', false);
   const chain = planOf(NO_OPS, 'work:nothing', true);
+  const readings = readingsOf(CHAIN);
+  const eager = await gatewayOn(createMemoryStore(), CHAIN);
 
   const times = { ideal: [] as number[], waits: [] as number[], wide: [] as number[], chain: [] as number[] };
   const inMemory = { waits: [] as number[], wide: [] as number[], chain: [] as number[] };
+  const reading = { inTurn: [] as number[], ahead: [] as number[] };
   // Interleaved, so that a noisy moment of the machine hits all.
   for (let round = -WARM_UP; round < ROUNDS; round++) {
     const ideal = await time(() => Promise.all(Array.from({ length: WAITS }, () => sleep(WAIT_MS))));
@@ -41,11 +46,14 @@ export async function bench() {
       [inMemory.waits, await time(() => run(forgetful, waits))],
       [inMemory.wide, await time(() => run(forgetful, wide))],
       [inMemory.chain, await time(() => run(forgetful, chain))],
+      [reading.inTurn, await time(() => run(forgetful, readings))],
+      [reading.ahead, await time(() => run(eager, readings))],
     ] as const;
     if (round >= 0) for (const [list, took] of rows) list.push(took);
   }
   await durable.close();
   await forgetful.close();
+  await eager.close();
   await store.close();
   await rm(dir, { recursive: true, force: true });
 
@@ -76,11 +84,22 @@ export async function bench() {
       },
       { label: '  the same side by side, nothing kept', value: perTask(inMemory.wide), unit: 'ms' },
       { label: '  the same in a chain, nothing kept', value: perTask(inMemory.chain), unit: 'ms' },
+      {
+        label: `${CHAIN} readings of ${WAIT_MS} ms in a chain, in turn`,
+        value: median(reading.inTurn),
+        unit: 'ms',
+      },
+      {
+        label: '  the same as last time, read ahead',
+        value: median(reading.ahead),
+        unit: 'ms',
+        ratio: median(reading.inTurn) / median(reading.ahead),
+      },
     ],
   };
 }
 
-async function gatewayOn(store: Store): Promise<Gateway> {
+async function gatewayOn(store: Store, speculation = 0): Promise<Gateway> {
   const definition = { description: 'works', inputSchema: { type: 'object' } };
   const nothing = { content: [{ type: 'text' as const, text: 'ok' }] };
   const tools = [
@@ -92,9 +111,17 @@ async function gatewayOn(store: Store): Promise<Gateway> {
         return nothing;
       },
     },
+    {
+      definition: { ...definition, name: 'read', annotations: { readOnlyHint: true } },
+      async call({ of = 'start' }: { of?: unknown }) {
+        await sleep(WAIT_MS);
+        return { content: [{ type: 'text' as const, text: JSON.stringify({ next: `after ${of}` }) }] };
+      },
+    },
   ];
   const settings = {
     learning: { enabled: false },
+    workflow: { speculation },
     servers: [stdioServer('work', { concurrency: WAITS })],
   };
   return (await memoryGateway([{ name: 'work', tools }], { store, settings })).gateway;
@@ -106,6 +133,16 @@ function planOf(count: number, tool: string, isChain: boolean): Plan {
     tool,
     arguments: {},
     dependsOn: isChain && i > 0 ? [`t${i - 1}`] : [],
+  }));
+  return { tasks, inputs: [] };
+}
+
+function readingsOf(count: number): Plan {
+  const tasks = Array.from({ length: count }, (_, i) => ({
+    id: `t${i}`,
+    tool: 'work:read',
+    arguments: i === 0 ? {} : { of: `\${t${i - 1}.next}` },
+    dependsOn: i === 0 ? [] : [`t${i - 1}`],
   }));
   return { tasks, inputs: [] };
 }

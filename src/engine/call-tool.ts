@@ -30,6 +30,8 @@ export interface CallScope {
   readonly whileAsking?: () => () => void;
   /** Done when the call may be made and before it is; what fails here keeps it from being made. */
   readonly beforeCall?: () => Promise<void>;
+  /** What the very same call gave that was made ahead of its turn; null: it has to be made. */
+  readonly madeAhead?: Promise<ToolResult | null> | null;
 }
 
 /** Approvals of exact calls, each good for one. */
@@ -140,10 +142,12 @@ export function rejected({ id }: ToolDefinition): ErrorShape {
 
 /** Once more after a lost connection, where the tool says that repeating changes nothing. */
 async function callUpstream(
-  { ports, caller }: CallScope,
+  { ports, caller, madeAhead }: CallScope,
   { tool }: CatalogueEntry,
   call: ToolCall,
 ): Promise<UpstreamReply<ToolResult>> {
+  const made = await madeAhead;
+  if (made) return { ok: true, value: made };
   const options = {
     ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
     ...(call.meta && { meta: call.meta }),

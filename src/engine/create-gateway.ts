@@ -217,7 +217,7 @@ export async function createGateway(
     events,
     settings: () => settings,
     servers: async () => serverReports(upstream.servers(), catalogue.current()),
-    stats: () => statsOf(store, catalogue.current(), settings, inventory),
+    stats: () => statsOf(store, catalogue.current(), settings, inventory, drives.speculation.figures()),
     inventory: () => inventory,
 
     async searchTools(query) {

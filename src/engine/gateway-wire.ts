@@ -19,7 +19,7 @@ import type { LearningReport } from './learning/learning-shelf.ts';
 import type { Approval, Capability, ConsoleLine } from './ports.ts';
 import type { RunInQuestion } from './runs-in-question.ts';
 import { toolText, toolValue } from './tool-value.ts';
-import { shownTasks } from './workflow/task-state.ts';
+import { aheadIn, shownTasks } from './workflow/task-state.ts';
 
 /** What the gateway answers as programs see it: snake_case, dates as text. */
 
@@ -33,6 +33,10 @@ export function statsToWire(stats: GatewayStats) {
     exposed_tokens: stats.exposedTokens,
     spared_tokens: stats.sparedTokens,
     pending_approvals: stats.pendingApprovals,
+    speculation: {
+      ...stats.speculation,
+      hit_rate: stats.speculation.started === 0 ? null : stats.speculation.used / stats.speculation.started,
+    },
   };
 }
 
@@ -248,6 +252,7 @@ export function runToWire({ runId, run, approvals }: RunInQuestion) {
     created_at: (run?.createdAt ?? approvals[0]?.requestedAt)?.toISOString() ?? null,
     updated_at: run?.updatedAt.toISOString() ?? null,
     tasks: run ? shownTasks(run) : {},
+    ...(run && aheadIn(run)),
     approvals: approvals.map(approvalToWire),
   };
 }

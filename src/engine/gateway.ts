@@ -28,6 +28,7 @@ import type {
   UpstreamTool,
   WorkflowRun,
 } from './ports.ts';
+import type { SpeculationFigures } from './workflow/speculation-book.ts';
 
 /** Who calls: the client connection a run came from, and how to reach the person behind it. */
 export interface Caller {
@@ -219,6 +220,8 @@ export interface GatewayStats {
   readonly exposedTokens: number;
   readonly sparedTokens: number;
   readonly pendingApprovals: number;
+  /** Calls of workflows that ran ahead, and those whose result was used, since the gateway began. */
+  readonly speculation: SpeculationFigures;
 }
 
 /** What people and programs do with capabilities besides running them. */

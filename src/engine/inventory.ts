@@ -54,6 +54,7 @@ export async function statsOf(
   catalogue: Catalogue,
   settings: Settings,
   inventory: string,
+  speculation: GatewayStats['speculation'],
 ): Promise<GatewayStats> {
   const [traces, capabilities, pending] = await Promise.all([
     store.traces.count(),
@@ -73,6 +74,7 @@ export async function statsOf(
     exposedTokens: exposed,
     sparedTokens: Math.max(0, all - exposed),
     pendingApprovals: pending.length,
+    speculation,
   };
 }
 

@@ -3,8 +3,8 @@ import type { JsonObject } from './ports.ts';
 
 export interface DecisionMade {
   readonly runId: string;
-  /** `hil_decision`: a person's. `ail_decision`: the agent's. */
-  readonly eventType: 'hil_decision' | 'ail_decision';
+  /** `hil_decision`: a person's. `ail_decision`: the agent's. `speculation_start`: to call a tool ahead. */
+  readonly eventType: 'hil_decision' | 'ail_decision' | 'speculation_start';
   readonly taskId?: string;
   readonly data: JsonObject;
 }

@@ -51,6 +51,7 @@ export function settingsFor(names: readonly string[], over: Partial<Settings> = 
     retention: { tracesDays: null },
     http: { port: 0, host: '127.0.0.1' },
     learning: { enabled: true },
+    workflow: { speculation: 0 },
     sharing: { traces: 'shared' },
     sandbox: {
       memoryMb: 128,

@@ -52,6 +52,7 @@ describe('where the file is looked for', () => {
       retention: { tracesDays: null },
       http: { port: 8080, host: '127.0.0.1' },
       learning: { enabled: true },
+      workflow: { speculation: 0 },
       sandbox: expect.objectContaining({ memoryMb: DEFAULTS.sandbox.memory_mb }),
       templates: null,
       secrets: [],
@@ -139,6 +140,7 @@ test('[CFG-2] every key of pml.json arrives', async () => {
         "retention": { "traces_days": 90 },
         "http": { "port": 0, "host": "0.0.0.0" },
         "learning": { "enabled": false },
+        "workflow": { "speculation": 8 },
         "sandbox": { "memory_mb": 64, "cpu_ms": 1, "wall_ms": 2, "calls_in_flight": 3, "calls_total": 4,
                      "argument_bytes": 5, "result_bytes": 6, "console_bytes": 7 },
         "templates": "~/templates.yaml",
@@ -237,6 +239,7 @@ test('[CFG-2] every key of pml.json arrives', async () => {
     retention: { tracesDays: 90 },
     http: { port: 0, host: '0.0.0.0' },
     learning: { enabled: false },
+    workflow: { speculation: 8 },
     sandbox: {
       memoryMb: 64,
       cpuMs: 1,

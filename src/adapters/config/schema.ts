@@ -24,6 +24,8 @@ export const DEFAULTS = {
   store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256 },
   http: { port: 8080, host: '127.0.0.1' },
   learning: { enabled: true },
+  /** Calls of one run that may be made ahead of their turn. */
+  workflow: { speculation: 0 },
   sharing: { traces: 'shared' },
   sandbox: {
     memory_mb: 128,
@@ -227,6 +229,14 @@ const pml = z
       })
       .prefault({})
       .describe('Learning from runs.'),
+    workflow: z
+      .strictObject({
+        speculation: whole(0, 1_000)
+          .default(DEFAULTS.workflow.speculation)
+          .describe('How many calls of one run may be made ahead of their turn; read-only tools only. 0: none.'),
+      })
+      .prefault({})
+      .describe('Running plans.'),
     sharing: z
       .strictObject({
         traces: z

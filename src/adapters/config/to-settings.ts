@@ -38,6 +38,7 @@ export function toSettings({ mcpServers, pml }: Config, origin: Origin): Setting
     retention: { tracesDays: pml.retention.traces_days ?? null },
     http: pml.http,
     learning: pml.learning,
+    workflow: pml.workflow,
     sharing: pml.sharing,
     sandbox: {
       memoryMb: sandbox.memory_mb,

@@ -13,6 +13,7 @@ export interface Settings {
   readonly retention: RetentionSettings;
   readonly http: { readonly port: number; readonly host: string };
   readonly learning: LearningSettings;
+  readonly workflow: WorkflowSettings;
   readonly sharing: SharingSettings;
   readonly sandbox: SandboxSettings;
   /** Path of a templates file that replaces the shipped one. */
@@ -104,6 +105,11 @@ export interface StoreSettings {
 export interface RetentionSettings {
   /** Days after which a raw trace goes; what was learned from it stays. Null: never. */
   readonly tracesDays: number | null;
+}
+
+export interface WorkflowSettings {
+  /** Calls of one run that may be made ahead of their turn; 0: none. */
+  readonly speculation: number;
 }
 
 export interface LearningSettings {

@@ -15,11 +15,12 @@ export async function attemptStep(drive: Drive, step: Step, options: AttemptOpti
 }
 
 async function attemptTool(
-  { scope, run, caller, onAsk }: Drive,
-  { task }: Step,
+  { scope, run, caller, onAsk, ahead }: Drive,
+  step: Step,
   tool: string,
   { arguments: args, grants, begin }: AttemptOptions,
 ): Promise<Attempt> {
+  const { task } = step;
   const call = {
     tool,
     arguments: args,
@@ -35,6 +36,7 @@ async function attemptTool(
     caller,
     grants: createGrantBook(grants),
     beforeCall: begin,
+    madeAhead: ahead()?.take(step, args) ?? null,
     whileAsking() {
       onAsk();
       return () => {};

@@ -13,6 +13,7 @@ import type { OpenDrives } from './open-drives.ts';
 import { openLayers } from './open-layers.ts';
 import { runTask } from './run-task.ts';
 import { createSlots } from './slots.ts';
+import { createSpeculation, type Speculation } from './speculate.ts';
 import type { Target } from './targets.ts';
 import { isOpen, PENDING, storedStates, type TaskState } from './task-state.ts';
 
@@ -48,6 +49,8 @@ export async function driveRun(
     () => opened.stop('lost'),
   );
   let mayHaveAsked = request.isStored;
+  let ahead: Speculation | null = null;
+  let isDecided = true;
   // Progress of several calls at once would not be one progress: the tasks' own is told instead.
   const { onProgress, ...unheard } = caller;
   const tell = (key: string, state: TaskState) => {
@@ -55,6 +58,7 @@ export async function driveRun(
     ports.events.emit({ type: 'task_changed', run_id: run.id, task_id: key, status: state.status });
     const over = plan.tasks.filter(({ id }) => !isOpen(states.get(id) ?? PENDING)).length;
     onProgress?.({ progress: over, total: plan.tasks.length });
+    ahead?.look();
   };
   const drive: Drive = {
     scope,
@@ -83,16 +87,26 @@ export async function driveRun(
       mayHaveAsked = true;
       // A person sees what the question is about, and it outlives this process.
       if (!held) journal.flush().catch(() => {});
+      ahead?.look();
     },
+    ahead: () => ahead,
   };
   try {
     const reachable = openLayers(plan, layers, states, request.goesOn);
+    if (scope.settings.workflow.speculation > 0) {
+      const { write, note } = journal;
+      const book = drives.speculation;
+      ahead = createSpeculation({ drive, plan, targets, order: layers.flat(), reachable, book, write, note });
+    }
     await runTasks(drive, plan, targets, reachable);
     const rest = await journal.rest().catch(() => ({}));
     if (!held) await save(rest).catch(() => opened.stop('lost'));
     const why = opened.why();
-    return await finishDrive(drive, { ...request, layers, why, rest, mayHaveAsked }, caller);
+    const told = await finishDrive(drive, { ...request, layers, why, rest, mayHaveAsked }, caller);
+    isDecided = told.status !== 'decision_required';
+    return told;
   } finally {
+    ahead?.close(!isDecided);
     held?.stop();
     opened.close();
   }

@@ -5,6 +5,7 @@ import type { Caller } from '../gateway.ts';
 import type { JsonObject, RunLease, WorkflowRun } from '../ports.ts';
 import type { Run } from '../run.ts';
 import type { Slots } from './slots.ts';
+import type { Speculation } from './speculate.ts';
 import type { Target } from './targets.ts';
 import type { TaskState } from './task-state.ts';
 
@@ -44,6 +45,8 @@ export interface Drive {
   note(key: string, state: TaskState): void;
   /** A person is or may have been asked. */
   onAsk(): void;
+  /** Null unless calls may run ahead. */
+  ahead(): Speculation | null;
 }
 
 /** One call, piece of code or capability of a plan: a task, or one item of its list. */

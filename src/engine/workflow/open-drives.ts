@@ -1,4 +1,5 @@
 import type { RunLease } from '../ports.ts';
+import { createSpeculationBook, type SpeculationBook } from './speculation-book.ts';
 
 const DEFAULTS = {
   /** How long a run that is driven stays so without a sign of life. */
@@ -21,6 +22,7 @@ export interface OpenDrive {
 
 /** The runs this process is at work on. */
 export interface OpenDrives {
+  readonly speculation: SpeculationBook;
   open(runId: string): OpenDrive;
   /** Of an owner of its own: also within one process a run is driven once. */
   newLease(): RunLease;
@@ -34,6 +36,7 @@ export function createOpenDrives(newOwner: () => string, leaseMs = DEFAULTS.leas
   const open = new Map<OpenDrive, { readonly runId: string; readonly closed: Promise<void> }>();
   let isClosing = false;
   return {
+    speculation: createSpeculationBook(),
     newLease: () => ({ owner: newOwner(), ttlMs: leaseMs }),
     open(runId) {
       const stopping = new AbortController();

@@ -55,6 +55,7 @@ async function runAttempts(
     const isLast = attempt >= attempts || drive.caller.signal?.aborted;
     if (made.kind !== 'failed' || isLast || !PASSING.includes(made.errorType)) {
       const took = scope.ports.clock.monotonic() - startedAt;
+      if (made.kind === 'done') drive.ahead()?.learn(step, args, made.value ?? null);
       return noted(drive, step, ended(drive, step, made, begun, took));
     }
     await scope.ports.sleep(delayMs * 2 ** (attempt - 1), drive.caller.signal);

@@ -2,6 +2,8 @@
 export interface Slots {
   /** Answers what gives the slot back. */
   take(): Promise<() => void>;
+  /** One could be taken without waiting. */
+  isFree(): boolean;
 }
 
 export function createSlots(count: number): Slots {
@@ -13,6 +15,7 @@ export function createSlots(count: number): Slots {
     else free++;
   };
   return {
+    isFree: () => free > 0,
     async take() {
       if (free > 0) free--;
       else await new Promise<void>((resolve) => waiting.push(resolve));

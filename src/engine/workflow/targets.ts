@@ -11,7 +11,13 @@ import type { CodeScope } from '../code/code-scope.ts';
 /** What a task runs, as far as it can be known beforehand. */
 export interface Target extends TaskTarget {
   readonly node: NodeId;
+  /** A tool that says it only reads, or code that calls nothing. */
+  readonly changesNothing: boolean;
+  /** Such a tool about which nobody has to be asked. */
+  readonly mayRunAhead: boolean;
 }
+
+const NOT_AHEAD = { changesNothing: false, mayRunAhead: false };
 
 const ANYTHING = { type: 'object' };
 /** Stands for what does not exist. */
@@ -30,7 +36,7 @@ export async function targetOf(scope: CodeScope, task: Task): Promise<Target> {
         ? [`cannot run: ${message}${hint === undefined ? '' : ` (${hint})`}`]
         : [];
     const name = task.tool ?? task.capability ?? 'code';
-    return { node: NOWHERE, name, schema: ANYTHING, isRepeatable: false, problems };
+    return { node: NOWHERE, name, schema: ANYTHING, isRepeatable: false, ...NOT_AHEAD, problems };
   }
 }
 
@@ -38,11 +44,14 @@ async function toolTarget(scope: CodeScope, name: string): Promise<Target> {
   const entry = await scope.findTool({ tool: name, arguments: {} });
   const { tool } = entry;
   const verdict = judge(scope.settings, entry);
+  const changesNothing = tool.annotations?.readOnlyHint === true;
   return {
     node: tool.id,
     name: tool.id,
     schema: tool.inputSchema,
     isRepeatable: mayBeCalledTwice(tool),
+    changesNothing,
+    mayRunAhead: changesNothing && verdict.action === 'allow',
     problems: verdict.action === 'deny' ? [`cannot run: ${notAllowed(tool, verdict).message}`] : [],
   };
 }
@@ -55,6 +64,7 @@ async function capabilityTarget(scope: CodeScope, slug: string): Promise<Target>
     name: slug,
     schema: parametersSchema,
     isRepeatable: prepared.ok && (await isRepeatable(scope, prepared.value.structure)),
+    ...NOT_AHEAD,
     problems: state === 'quarantined' ? [`cannot run: ${slug} is quarantined`] : [],
   };
 }
@@ -66,15 +76,21 @@ async function codeTarget(scope: CodeScope, code: string, name: string | undefin
   if (!prepared.ok) {
     const { line, column } = prepared.at;
     const problem = `cannot run: ${prepared.error.message} (line ${line}, column ${column})`;
-    return { ...head, isRepeatable: false, problems: [problem] };
+    return { ...head, isRepeatable: false, ...NOT_AHEAD, problems: [problem] };
   }
   const { structure } = prepared.value;
   const problem = await checkProgram(scope, structure);
   return {
     ...head,
     isRepeatable: await isRepeatable(scope, structure),
+    changesNothing: callsNothing(structure),
+    mayRunAhead: false,
     problems: problem ? [`cannot run: ${problem.message}`] : [],
   };
+}
+
+function callsNothing({ nodes, unresolved }: StaticStructure): boolean {
+  return unresolved.length === 0 && !nodes.some(({ type }) => type === 'task' || type === 'capability');
 }
 
 /** By what a program's text says it calls: nothing, or only what may be called twice. */

@@ -70,12 +70,29 @@ export function shownState(state: unknown): unknown {
   return { ...rest, ...(is_whole === false && { is_whole }) };
 }
 
+/** Keys of calls that ran ahead, beside those of tasks: no task can be called so. */
+export const AHEAD = '~';
+
 /** The tasks of a run for whoever looks at it. */
 export function shownTasks({ tasks }: Pick<WorkflowRun, 'tasks'>): WorkflowRun['tasks'] {
-  return Object.fromEntries(Object.entries(tasks).map(([id, state]) => [id, shownState(state)]));
+  return Object.fromEntries(
+    storedStates(tasks)
+      .entries()
+      .map(([id, state]) => [id, shownState(state)]),
+  );
+}
+
+/** How many calls of a run were made ahead of their turn, and how many of those were used; nothing for none. */
+export function aheadIn({ tasks }: Pick<WorkflowRun, 'tasks'>): {
+  readonly ahead?: { readonly started: number; readonly used: number };
+} {
+  const calls = Object.entries(tasks).filter(([key]) => key.startsWith(AHEAD));
+  const used = calls.filter(([, state]) => (state as { used?: boolean }).used === true).length;
+  return calls.length === 0 ? {} : { ahead: { started: calls.length, used } };
 }
 
 /** The states of a run that is kept. */
 export function storedStates(tasks: Readonly<Record<string, unknown>>): Map<string, TaskState> {
-  return new Map(Object.entries(tasks)) as Map<string, TaskState>;
+  const own = Object.entries(tasks).filter(([key]) => !key.startsWith(AHEAD));
+  return new Map(own) as Map<string, TaskState>;
 }

@@ -42,6 +42,7 @@ test('[API-2] /api/stats tells the figures, the tokens spared among them, and wh
       exposedTokens: 1_900,
       sparedTokens: 95_100,
       pendingApprovals: 2,
+      speculation: { started: 4, used: 3 },
     }),
   });
   const { ask } = await serve(gateway);
@@ -56,6 +57,7 @@ test('[API-2] /api/stats tells the figures, the tokens spared among them, and wh
       exposed_tokens: 1_900,
       spared_tokens: 95_100,
       pending_approvals: 2,
+    speculation: { started: 4, used: 3, hit_rate: 0.75 },
       last_event_id: expect.stringMatching(/^[0-9a-f]{8}\.0$/),
     },
   });
