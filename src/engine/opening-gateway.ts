@@ -86,6 +86,7 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
     },
     learning: {
       report: async () => (await opening).learning.report(),
+      insight: async () => (await opening).learning.insight(),
       train: async (signal) => (await opening).learning.train(signal),
       stop: async () => (await opening).learning.stop(),
       rollBack: async () => (await opening).learning.rollBack(),

@@ -1,3 +1,4 @@
+import type { LearningInsight } from '../../src/engine/learning/learning-insight.ts';
 import type { LearningReport } from '../../src/engine/learning/learning-shelf.ts';
 
 /** Of a gateway that has been trained once and whose gate is open. */
@@ -23,5 +24,35 @@ export function sampleLearningReport(over: Partial<LearningReport> = {}): Learni
       statisticsCache: { hits: 3, misses: 1, hitRate: 0.75 },
     },
     ...over,
+  };
+}
+
+export function sampleInsight(): LearningInsight {
+  return {
+    trainings: [
+      {
+        trainedAt: new Date('2026-11-15T09:00:00Z'),
+        runs: 1_200,
+        judged: 40,
+        learned: 0.75,
+        hybrid: 0.5,
+        ci95: [0.05, 0.2],
+      },
+    ],
+    model: {
+      runs: 40,
+      features: [{ name: 'votes', moved: 0.5, importance: 0.75, examples: [] }],
+      heads: [{ name: 'head_1', moved: -0.25, importance: 0.25, examples: [] }],
+    },
+    tdErrors: [0.5, 0.25],
+    replay: {
+      steps: 3,
+      seen: 4,
+      shares: [
+        { upTo: 1, steps: 2 },
+        { upTo: null, steps: 1 },
+      ],
+      most: 1.5,
+    },
   };
 }

@@ -1,6 +1,7 @@
 import type { GateState } from '../../core/learning/gate.ts';
 import type { LearningProgress } from '../../core/learning/learn-ranker.ts';
 import type { FlowPorts } from '../flow-ports.ts';
+import { createInsight, type LearningInsight } from './learning-insight.ts';
 import { LEAST_RUNS, type LiveRanker } from './live-ranker.ts';
 import type { SuccessFigures, SuccessWatch } from './success-watch.ts';
 import type { TrainingMetrics } from './training-metrics.ts';
@@ -36,6 +37,7 @@ export interface LearningReport {
 
 export interface LearningShelf {
   report(): Promise<LearningReport>;
+  insight(): Promise<LearningInsight>;
   /** Trains on all runs now; where a training is under way, this is the one. Too few runs change nothing. */
   train(signal?: AbortSignal): Promise<LearningReport>;
   /** Ends the training under way; nothing has changed then. */
@@ -46,11 +48,13 @@ export interface LearningShelf {
 
 /** `recalled` resolves when what was learned in earlier lives is known. */
 export function createLearningShelf(
-  { embedder }: Pick<FlowPorts, 'embedder'>,
+  ports: Pick<FlowPorts, 'embedder' | 'clock' | 'sleep'>,
   ranker: LiveRanker,
   watch: SuccessWatch,
   recalled: () => Promise<void>,
 ): LearningShelf {
+  const { embedder } = ports;
+  const insight = createInsight(ports, ranker, watch);
   const report = async (): Promise<LearningReport> => {
     const history = await ranker.history();
     const current = ranker.current();
@@ -86,6 +90,10 @@ export function createLearningShelf(
     async report() {
       await recalled();
       return await report();
+    },
+    async insight() {
+      await recalled();
+      return await insight();
     },
     async train(signal) {
       await recalled();

@@ -26,6 +26,8 @@ const DEFAULTS = {
   /** Newest runs that the gate judges by. */
   judged: 100,
   seed: 1,
+  /** Milliseconds at the least between two events that tell how far a training is. */
+  betweenTold: 300,
 };
 
 /** The ranker in use: what can be ranked, what was run, what was learned, and whether it may serve. */
@@ -151,6 +153,13 @@ export function createLiveRanker(
     events.emit({ type: 'gate_changed', open, gain, ci95: [...ci95], n });
   }
 
+  let toldAt = Number.NEGATIVE_INFINITY;
+  function tellProgress(now: LearningProgress): void {
+    if (clock.monotonic() < toldAt + DEFAULTS.betweenTold) return;
+    toldAt = clock.monotonic();
+    events.emit({ type: 'training_progress', ...now });
+  }
+
   /** What cannot be read is as if it had not been learned: search serves until the next training. */
   function takeUp(params: RankerParams | undefined): TrainingMetrics | null {
     forget();
@@ -196,6 +205,7 @@ export function createLiveRanker(
       signal,
       onProgress: (now) => {
         progress = now;
+        tellProgress(now);
       },
     });
     signal.throwIfAborted();

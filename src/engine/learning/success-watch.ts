@@ -15,6 +15,10 @@ const DEFAULTS = {
   context: 5,
   /** Runs that the figures speak of, the newest. */
   window: 100,
+  /** Points of the course of the TD error, the newest. */
+  course: 200,
+  /** Upper ends of the shares that are counted, as multiples of the mean; the last one has none. */
+  shares: [0.5, 1, 2, 4],
 };
 
 export interface SuccessFigures {
@@ -25,10 +29,24 @@ export interface SuccessFigures {
   readonly statisticsCache: CacheFigures;
 }
 
+/** Steps of past runs, and how unevenly they are learned from: what was foretold badly is replayed more often. */
+export interface ReplayFigures {
+  readonly steps: number;
+  /** Ever, those that are no longer kept among them. */
+  readonly seen: number;
+  /** Steps drawn up to so many times as often as the mean; null: more often than that. */
+  readonly shares: readonly { readonly upTo: number | null; readonly steps: number }[];
+  /** The most, as a multiple of the mean; null before there is any. */
+  readonly most: number | null;
+}
+
 /** How runs end, and how well that could be foretold from what was known before them. */
 export interface SuccessWatch {
   add(trace: ExecutionTrace): void;
   figures(): SuccessFigures;
+  /** The mean |TD error| after each of the newest runs, oldest first. */
+  tdErrors(): readonly number[];
+  replay(): ReplayFigures;
 }
 
 export function createSuccessWatch(): SuccessWatch {
@@ -37,6 +55,7 @@ export function createSuccessWatch(): SuccessWatch {
   const head = new SuccessHead(TRACE_STATISTICS.length, random);
   const buffer = new ReplayBuffer<SuccessExample>({ random, capacity: DEFAULTS.replay });
   const window = new TdErrorWindow();
+  const course: number[] = [];
   const recent: { readonly success: boolean; readonly length: number }[] = [];
 
   return {
@@ -50,6 +69,9 @@ export function createSuccessWatch(): SuccessWatch {
       }
       statistics.add(trace);
       for (const _ of trainSuccessHead(head, buffer, { steps: 1, window }));
+      const error = window.meanAbsoluteTdError;
+      if (error !== null) course.push(error);
+      if (course.length > DEFAULTS.course) course.shift();
       recent.push({ success: trace.success, length: path.length });
       if (recent.length > DEFAULTS.window) recent.shift();
     },
@@ -60,6 +82,22 @@ export function createSuccessWatch(): SuccessWatch {
       meanAbsoluteTdError: window.meanAbsoluteTdError,
       statisticsCache: statistics.figures,
     }),
+
+    tdErrors: () => [...course],
+
+    replay() {
+      const draws = buffer.items.map((_, i) => buffer.probability(i) * buffer.size);
+      const ends = [...DEFAULTS.shares, Number.POSITIVE_INFINITY];
+      return {
+        steps: buffer.size,
+        seen: buffer.seen,
+        shares: ends.map((end, i) => ({
+          upTo: Number.isFinite(end) ? end : null,
+          steps: draws.filter((draw) => draw <= end && draw > (ends[i - 1] ?? 0)).length,
+        })),
+        most: draws.length === 0 ? null : draws.reduce((most, draw) => Math.max(most, draw)),
+      };
+    },
   };
 }
 

@@ -72,6 +72,14 @@ export type GatewayEvent =
       readonly ci95: readonly number[];
       readonly n: number;
     }
+  /** Some of the steps of a training. */
+  | {
+      readonly type: 'training_progress';
+      readonly stage: string;
+      readonly done: number;
+      readonly total: number;
+      readonly loss?: number;
+    }
   | {
       readonly type: 'ranker_trained';
       readonly runs: number;

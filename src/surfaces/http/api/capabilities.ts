@@ -1,9 +1,16 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
+import { traceSummaryToWire } from '../../../core/vocabulary/execution-trace.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { capabilitySummaryToWire, capabilityToWire, codeRunToWire } from '../../../engine/gateway-wire.ts';
+import { visibleTo } from '../../../engine/people/roles.ts';
+import { skillFolder } from '../../../engine/skill-folder.ts';
+import { whoIs } from '../guard.ts';
 import { CALL, callerOf, callOf, told } from './execute.ts';
+import { countParameter } from './parameters.ts';
 import { readBody } from './read-body.ts';
+
+const DEFAULTS = { limit: 50, maxLimit: 500 };
 
 const RENAME = z.strictObject({ to: z.string().min(1) });
 const QUARANTINE = z.strictObject({
@@ -21,6 +28,25 @@ export function capabilityRoutes(api: Hono, gateway: Gateway): void {
   api.get('/capabilities/:slug', async (context) =>
     context.json(capabilityToWire(await gateway.capabilities.show(slugOf(context)))),
   );
+  // The runs it was learned from, as far as they are still kept, and those that called it, newest first.
+  api.get('/capabilities/:slug/runs', async (context) => {
+    const { id, evidence } = await gateway.capabilities.show(slugOf(context));
+    const limit = countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit);
+    const seen = visibleTo(whoIs(context));
+    const { traces } = gateway.store;
+    const [calls, ...learnedFrom] = await Promise.all([
+      traces.list({ capabilityId: id, limit, ...seen }),
+      ...evidence.runIds.map((runId) => traces.list({ runId, limit: 1, ...seen })),
+    ]);
+    return context.json({
+      learned_from: learnedFrom.flat().map(traceSummaryToWire),
+      calls: calls.map(traceSummaryToWire),
+    });
+  });
+  api.get('/capabilities/:slug/export', async (context) => {
+    const files = await gateway.capabilities.export(slugOf(context));
+    return context.json({ folder: skillFolder(files), files });
+  });
   api.post('/capabilities/:slug/run', async (context) => {
     const call = callOf(await readBody(context, CALL));
     // What is not there is an error of the request, not of a run.

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { startHttp } from '../../../../test/support/http-gateway.ts';
-import { sampleLearningReport } from '../../../../test/support/learning-report.ts';
+import { sampleInsight, sampleLearningReport } from '../../../../test/support/learning-report.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import type { LearningShelf } from '../../../engine/learning/learning-shelf.ts';
@@ -25,6 +25,7 @@ function shelf(over: Partial<LearningShelf> = {}): Partial<Gateway> {
   return {
     learning: {
       report: async () => report,
+      insight: async () => sampleInsight(),
       train: async () => report,
       stop: async () => {},
       rollBack: async () => report,
@@ -59,6 +60,36 @@ test('[LEARN-14] /api/learning tells model, gate, history, evidence and figures,
   });
   for (const path of ['/learning/train', '/learning/rollback'])
     expect(await ask(path, {}), path).toEqual({ status: 200, body });
+});
+
+test('[DASH-73] /api/learning/insight tells how trainings went and what the model looks at', async () => {
+  const ask = await serve(shelf());
+  expect(await ask('/learning/insight')).toEqual({
+    status: 200,
+    body: {
+      trainings: [
+        {
+          trained_at: '2026-11-15T09:00:00.000Z',
+          runs: 1_200,
+          judged: 40,
+          learned: 0.75,
+          hybrid: 0.5,
+          ci95: [0.05, 0.2],
+        },
+      ],
+      model: sampleInsight().model,
+      td_errors: [0.5, 0.25],
+      replay: {
+        steps: 3,
+        seen: 4,
+        shares: [
+          { up_to: 1, steps: 2 },
+          { up_to: null, steps: 1 },
+        ],
+        most: 1.5,
+      },
+    },
+  });
 });
 
 test('[LEARN-14] a stopped training and nothing to go back on are told as such', async () => {

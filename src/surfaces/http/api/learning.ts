@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { learningToWire, suggestionToWire } from '../../../engine/gateway-wire.ts';
+import { insightToWire } from '../../../engine/learning/learning-insight.ts';
 import { readBody } from './read-body.ts';
 
 const SUGGEST = z.strictObject({
@@ -12,6 +13,9 @@ const SUGGEST = z.strictObject({
 
 export function learningRoutes(api: Hono, gateway: Gateway): void {
   api.get('/learning', async (context) => context.json(learningToWire(await gateway.learning.report())));
+  api.get('/learning/insight', async (context) =>
+    context.json(insightToWire(await gateway.learning.insight())),
+  );
   // Answers when it is done; a caller that goes away ends it, like a run.
   api.post('/learning/train', async (context) =>
     context.json(learningToWire(await gateway.learning.train(context.req.raw.signal))),

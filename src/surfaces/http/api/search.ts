@@ -1,7 +1,8 @@
 import type { Hono } from 'hono';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
-import { hitToWire } from '../../../engine/gateway-wire.ts';
+import { capabilityHitToWire, hitToWire } from '../../../engine/gateway-wire.ts';
+import { scoreShares } from '../../../engine/score-shares.ts';
 import { countParameter, textParameter } from './parameters.ts';
 
 const DEFAULTS = { limit: 10, maxLimit: 100 };
@@ -16,15 +17,24 @@ export function searchRoutes(api: Hono, gateway: Gateway): void {
     }
     const server = textParameter(context, 'server');
     const contextTools = textParameter(context, 'context')?.split(',');
+    const limit = countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit);
+    const explain = context.req.query('explain') === '1';
     const hits = await gateway.searchTools({
       query,
-      limit: countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit),
+      limit,
       includeRelated: true,
       ...(context.req.query('signatures') === 'true' && { signatures: true }),
-      ...(context.req.query('explain') === '1' && { explain: true }),
+      ...(explain && { explain }),
       ...(server !== undefined && { server }),
       ...(contextTools && { contextTools }),
     });
-    return context.json({ tools: hits.map(hitToWire) });
+    const tools = hits.map((hit) => ({ ...hitToWire(hit), ...(explain && { shares: scoreShares(hit) }) }));
+    if (context.req.query('capabilities') !== '1') return context.json({ tools });
+    const found = await gateway.searchCapabilities(query, limit);
+    // A capability belongs to no server: those that call tools of the one asked for are given.
+    const wanted = found.filter(
+      ({ toolsUsed }) => server === undefined || toolsUsed.some((tool) => tool.startsWith(`${server}:`)),
+    );
+    return context.json({ tools, capabilities: wanted.map(capabilityHitToWire) });
   });
 }
