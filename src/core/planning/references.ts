@@ -12,6 +12,23 @@ export function referencedTasks(value: unknown): string[] {
   return [...found];
 }
 
+/** A text as what is said in it and what it refers to, in their order. */
+export type TextPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'reference'; readonly path: string };
+
+export function referenceParts(text: string): TextPart[] {
+  const parts: TextPart[] = [];
+  let end = 0;
+  for (const match of text.matchAll(INSIDE)) {
+    if (match.index > end) parts.push({ kind: 'text', text: text.slice(end, match.index) });
+    parts.push({ kind: 'reference', path: match[1] ?? '' });
+    end = match.index + match[0].length;
+  }
+  if (end < text.length || parts.length === 0) parts.push({ kind: 'text', text: text.slice(end) });
+  return parts;
+}
+
 /** Whether a value is one reference and nothing else. */
 export function isReference(value: unknown): value is string {
   return typeof value === 'string' && WHOLE.test(value);
@@ -55,7 +72,7 @@ function lookUp(path: string, results: Readonly<Record<string, unknown>>): unkno
 }
 
 /** `t1.items[0]["odd name"]` -> t1, items, 0, odd name */
-function stepsOf(path: string): string[] {
+export function stepsOf(path: string): string[] {
   return [...path.matchAll(/[^.[\]"']+|\["([^"]*)"\]|\['([^']*)'\]/g)].map(
     ([plain, double, single]) => double ?? single ?? plain.trim(),
   );
