@@ -17,11 +17,12 @@ import { checkSpecIds } from './check/spec-ids.ts';
 /** Answers with the complaints to print; none means that all is well. */
 type Check = (root: string) => string[];
 
-/** Runs in a browser, so it has other types at hand. */
-const PAGE = 'src/surfaces/dashboard/app';
+/** The second and third have code that runs in a browser, so they have other types at hand. */
+const PROJECTS = ['.', 'src/surfaces/dashboard/app', 'test/browser'];
 
 const CHECKS: Readonly<Record<string, Check>> = {
-  types: (root) => [...typesIn('.')(root), ...(existsSync(join(root, PAGE)) ? typesIn(PAGE)(root) : [])],
+  types: (root) =>
+    PROJECTS.filter((path) => existsSync(join(root, path))).flatMap((path) => typesIn(path)(root)),
   lint: tool(
     '@biomejs/biome/bin/biome',
     'ci',

@@ -1,5 +1,5 @@
 import type { EdgeSource, EdgeType } from '../../../core/vocabulary/edge.ts';
-import type { WireGuest, WireInvocation } from '../../../core/vocabulary/execution-trace.ts';
+import type { RunKind, WireGuest, WireInvocation } from '../../../core/vocabulary/execution-trace.ts';
 import type { NodeKind } from '../../../core/vocabulary/ids.ts';
 import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
 import type { RunStatus } from '../../../core/vocabulary/result.ts';
@@ -89,6 +89,8 @@ export interface GraphNode {
   readonly server: string | null;
   /** By Louvain. */
   readonly community: number;
+  /** By spectral co-clustering; null for what no capability uses. */
+  readonly cluster: number | null;
   readonly pagerank: number;
   readonly tools_used?: readonly string[];
   readonly tools_sequence?: readonly string[];
@@ -109,8 +111,6 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-export interface GraphPath {
-  readonly from: string;
 export interface GraphNodeDetails {
   readonly id: string;
   readonly kind: NodeKind;
@@ -135,6 +135,8 @@ export interface GraphNodeDetails {
   }[];
 }
 
+export interface GraphPath {
+  readonly from: string;
   readonly to: string;
   /** Null when no path leads there. */
   readonly cost: number | null;
@@ -146,6 +148,7 @@ export interface GraphNodeDetails {
 export interface TraceSummary {
   readonly id: string;
   readonly run_id: string;
+  readonly kind: RunKind;
   readonly session_id: string | null;
   readonly capability_id: string | null;
   readonly intent_text: string | null;
@@ -179,6 +182,13 @@ export interface Trace extends TraceSummary {
     readonly from_trace_id: string;
     readonly to_trace_id: string;
   }[];
+  /** Which call directly followed which of the same parent. */
+  readonly follows: readonly {
+    readonly from_trace_id: string;
+    readonly to_trace_id: string;
+    /** Only when the operations between the two are looked through. */
+    readonly past_operations: boolean;
+  }[];
 }
 
 export interface Approval {
@@ -188,7 +198,7 @@ export interface Approval {
   readonly arguments: unknown;
   readonly arguments_hash: string;
   readonly reason: string;
-  readonly state: 'pending' | 'approved' | 'rejected' | 'expired';
+  readonly state: 'pending' | 'approved' | 'rejected' | 'used';
   readonly requested_at: string;
   readonly settled_at: string | null;
   readonly settled_by: string | null;
@@ -283,9 +293,9 @@ export interface Learning {
   readonly evidence: { readonly learned: readonly number[]; readonly hybrid: readonly number[] };
   readonly runs_to_ten_percent: number | null;
   readonly success: {
-    readonly success_rate: number;
-    readonly mean_path_length: number;
-    readonly mean_absolute_td_error: number;
+    readonly success_rate: number | null;
+    readonly mean_path_length: number | null;
+    readonly mean_absolute_td_error: number | null;
     readonly statistics_cache: { readonly hits: number; readonly misses: number; readonly hit_rate: number };
   };
 }

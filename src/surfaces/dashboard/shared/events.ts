@@ -27,6 +27,7 @@ interface EventData {
   readonly training_progress: { stage: string; done: number; total: number; loss?: number };
   readonly ranker_trained: { runs: number; loss: number; seconds: number };
   readonly inventory_changed: { inventory: string };
+  readonly key_changed: { key_id: string; state: 'created' | 'revoked' };
   readonly config_reloaded: { file: string; servers: readonly string[] };
   readonly config_error: { error: ErrorShape };
 }
@@ -51,9 +52,10 @@ export const EVENT_TYPES = Object.keys({
   capability_changed: 0,
   graph_changed: 0,
   gate_changed: 0,
-  ranker_trained: 0,
   training_progress: 0,
+  ranker_trained: 0,
   inventory_changed: 0,
+  key_changed: 0,
   config_reloaded: 0,
   config_error: 0,
 } satisfies Record<EventType, 0>) as readonly EventType[];

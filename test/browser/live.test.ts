@@ -1,0 +1,71 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { Execution, Traces } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import { useDashboard } from '../support/browser.ts';
+
+const dashboard = useDashboard();
+/** What a browser says of a gateway that is away. */
+const AWAY = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/;
+
+const run = (intent: string, code = 'return 1') => dashboard.api<Execution>('/execute', { code, intent });
+const latestRuns = (page: Page) => page.getByRole('table', { name: 'Latest runs' });
+
+test('[DASH-4] what happens is seen without loading anew, and nothing jumps', async () => {
+  await run('the first of all');
+  const page = await dashboard.open('/', { size: { width: 1280, height: 500 } });
+  const row = latestRuns(page).getByRole('link', { name: 'the first of all' });
+  await row.waitFor();
+  await row.focus();
+  const runs = [1, 2, 3].map((i) => run(`live run ${i}`));
+  await Promise.all(runs);
+  for (const i of [1, 2, 3]) await latestRuns(page).getByText(`live run ${i}`).waitFor();
+  expect(await row.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  await page.locator('.figure', { hasText: 'Runs today' }).getByText('4', { exact: true }).waitFor();
+});
+
+test('[DASH-5] after the gateway was away the page goes on by itself, with all that happened meanwhile', async () => {
+  const page = await dashboard.open('/', { expected: AWAY });
+  await page.getByText('Live', { exact: true }).waitFor();
+  await dashboard.stop();
+  await page.getByText('Disconnected.').waitFor();
+  await dashboard.start();
+  await run('while nobody watched');
+  await latestRuns(page).getByText('while nobody watched').waitFor();
+  await page.getByText('Disconnected.').waitFor({ state: 'detached' });
+  await run('after that');
+  await latestRuns(page).getByText('after that').waitFor();
+  const { traces } = await dashboard.api<Traces>('/traces?limit=6');
+  const shown = await latestRuns(page).locator('tbody tr td:first-child').allTextContents();
+  expect(shown).toEqual(traces.map(({ intent_text }) => intent_text));
+});
+
+test('[DASH-6] a burst of events is drawn at most once per frame, and none is lost', async () => {
+  const page = await dashboard.open('/');
+  await page.getByText('Live', { exact: true }).waitFor();
+  // Counts what the page hears and how often it answers with a new drawing.
+  await page.evaluate(() => {
+    const watched = globalThis as unknown as { changes: number; frames: number };
+    watched.changes = 0;
+    watched.frames = 0;
+    new MutationObserver(() => {
+      watched.changes += 1;
+    }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+    const tick = () => {
+      watched.frames += 1;
+      requestAnimationFrame(tick);
+    };
+    tick();
+  });
+  const calls =
+    'await Promise.all(Array.from({length: 40}, (_, i) => mcp.everything.echo({message: String(i)})))';
+  const bursts = Array.from({ length: 8 }, (_, i) => run(`burst ${i}`, calls));
+  for (const { status } of await Promise.all(bursts)) expect(status).toBe('success');
+  const { traces } = await dashboard.api<Traces>('/traces?limit=6');
+  const newest = traces[0]?.intent_text ?? '';
+  await latestRuns(page).locator('tbody tr').first().getByText(newest).waitFor();
+  const { changes, frames } = await page.evaluate(() => {
+    const { changes, frames } = globalThis as unknown as { changes: number; frames: number };
+    return { changes, frames };
+  });
+  expect(changes).toBeLessThanOrEqual(frames);
+});
