@@ -22,8 +22,11 @@ const DEFAULTS = {
   leastRuns: 10,
   /** Runs that speak for search: with n runs, n / (n + doubt) of what was learned counts. */
   doubt: 5,
-  /** Steps at the most of the training that is only judged. */
-  judgingSteps: 400,
+  /**
+   * Of the training that is only judged, at the most: whether runs beat search shows long before all of
+   * them are learned by heart, and a ranker that learned less errs on the side of search.
+   */
+  judging: { steps: 200, examples: 500 },
   /** Share of the learning rate that the heads have. */
   pace: { slowest: 1 / 30, fastest: 0.1, runsToFastest: 500 },
 };
@@ -50,6 +53,8 @@ export interface Lesson {
   readonly model?: RankModelOptions;
   readonly training?: Partial<TrainingOptions>;
   readonly weights?: SearchWeights;
+  /** Runs that are trained on at the most, by lot; all of them are looked back on. */
+  readonly mostExamples?: number;
 }
 
 export type LearningStage = 'judging' | 'features' | 'training';
@@ -106,8 +111,9 @@ export function* judgeLearning(lesson: Lesson): Generator<LearningProgress, Gate
   const { runs, candidates } = lesson;
   const count = Math.min(DEFAULTS.mostHeldBack, Math.floor(runs.length * DEFAULTS.heldBack));
   const older = runs.slice(0, runs.length - count);
-  const training = { ...lesson.training, mostSteps: DEFAULTS.judgingSteps };
-  const { ranker } = yield* learnRanker({ ...lesson, runs: older, training });
+  const { steps: mostSteps, examples: mostExamples } = DEFAULTS.judging;
+  const training = { ...lesson.training, mostSteps };
+  const { ranker } = yield* learnRanker({ ...lesson, runs: older, training, mostExamples });
   const learned: number[] = [];
   const hybrid: number[] = [];
   for (const [i, run] of runs.slice(runs.length - count).entries()) {
@@ -154,13 +160,13 @@ export function placeRun(
 
 /** Features of each run as if it and its like had not been seen. */
 function* examplesFrom(
-  { candidates, weights }: Lesson,
+  { candidates, weights, mostExamples = Number.POSITIVE_INFINITY }: Lesson,
   past: PastRuns,
   wantsPast: boolean,
   random: Random,
 ): Generator<LearningProgress, TrainingExample[]> {
-  const most = Math.max(1, Math.floor(DEFAULTS.rows / Math.max(1, candidates.size)));
-  const sample = random.shuffle([...past.runs.keys()]).slice(0, most);
+  const fitting = Math.max(1, Math.floor(DEFAULTS.rows / Math.max(1, candidates.size)));
+  const sample = random.shuffle([...past.runs.keys()]).slice(0, Math.min(fitting, mostExamples));
   const examples: TrainingExample[] = [];
   for (const i of sample) {
     examples.push(exampleOf(past.runs[i]!, past.weights[i]!, candidates, past, { weights, wantsPast }));
