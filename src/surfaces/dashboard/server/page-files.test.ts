@@ -1,0 +1,118 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { Hono } from 'hono';
+import { expect, onTestFinished, test } from 'vitest';
+import { startHttp } from '../../../../test/support/http-gateway.ts';
+import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
+import { isPagePath } from '../shared/routes.ts';
+import { pageFiles } from './page-files.ts';
+
+/** A gateway that serves a page made of these files. */
+async function serve(files: Readonly<Record<string, string>>) {
+  const folder = await temporaryDir();
+  await mkdir(join(folder, 'assets'));
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(folder, name), text);
+    await writeFile(join(folder, `${name}.gz`), gzipSync(text));
+  }
+  const api = new Hono().get('/ping', (context) => context.json({}));
+  const running = await startHttp({ api, page: { isPage: isPagePath, ...pageFiles(folder) } });
+  onTestFinished(running.listener.close);
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${running.listener.url}${path}`, { headers, redirect: 'manual' });
+  return { ...running, get, folder };
+}
+
+const PAGE = { 'index.html': '<p>page</p>', 'assets/x-1234.js': 'let x = 1;', 'theme.js': 'let t;' };
+
+test('[DASH-9] the page is open to all at every address but those of the API and MCP, which need the token', async () => {
+  const { get } = await serve(PAGE);
+  for (const path of ['/', '/runs/abc', '/capabilities/a.b?x=1', '/no/such/page']) {
+    const reply = await get(path);
+    expect([reply.status, await reply.text()], path).toEqual([200, '<p>page</p>']);
+  }
+  for (const path of ['/api/ping', '/api', '/mcp', '/mcp/servers/x', '/metrics', '/bridge']) {
+    expect((await get(path)).status, path).toBe(401);
+  }
+});
+
+test('[DASH-9] nothing inline and nothing from elsewhere may run', async () => {
+  const { get } = await serve(PAGE);
+  const policy = (await get('/')).headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("script-src 'self';");
+  expect(policy).toContain("style-src 'self';");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toContain('unsafe');
+});
+
+test('[DASH-9] files with a hash in their name are kept for ever, all others are asked for again; all go compressed', async () => {
+  const { get, listener } = await serve(PAGE);
+  const hashed = await get('/assets/x-1234.js');
+  expect(hashed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  expect(hashed.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+  expect((await get('/')).headers.get('cache-control')).toBe('no-cache');
+  const zipped = await rawBody(listener.url, 'gzip', '/assets/x-1234.js');
+  expect(gunzipSync(zipped).toString()).toBe('let x = 1;');
+  expect((await rawBody(listener.url, 'identity', '/assets/x-1234.js')).toString()).toBe('let x = 1;');
+});
+
+test('[DASH-9] no path leads out of the folder of the page', async () => {
+  const { listener, folder } = await serve(PAGE);
+  await writeFile(join(folder, '..', 'secret.js'), 'secret');
+  onTestFinished(() => rm(join(folder, '..', 'secret.js')));
+  for (const path of [
+    '/../secret.js',
+    '/assets/../../secret.js',
+    '/assets/..%2f..%2fsecret.js',
+    '/%2e%2e/secret.js',
+  ]) {
+    expect((await rawBody(listener.url, 'identity', path)).toString(), path).not.toBe('secret');
+  }
+});
+
+test('[DASH-9] where the page was not built, its place says how to, and all else works', async () => {
+  const { get, token } = await serve({});
+  const reply = await get('/runs');
+  expect(reply.status).toBe(503);
+  expect(await reply.text()).toContain('npm run build:dashboard');
+  expect((await get('/api/ping', { authorization: `Bearer ${token}` })).status).toBe(200);
+});
+
+test('[DASH-1] a login leads on to the page it was meant for, and never to another server', async () => {
+  const { get, access } = await serve(PAGE);
+  const login = async (next: string) => {
+    const reply = await get(`/login?code=${access.createLoginCode()}&next=${encodeURIComponent(next)}`);
+    return reply.headers.get('location');
+  };
+  expect(await login('/runs/a?tab=tree#x')).toBe('/runs/a?tab=tree#x');
+  for (const next of [
+    'https://evil.example/',
+    '//evil.example/',
+    '/\\evil.example',
+    'javascript:alert(1)',
+    '\t//evil.example',
+  ]) {
+    expect(await login(next), next).toBe('/');
+  }
+});
+
+test('[DASH-1] in a browser a used link shows the page that says how to get another', async () => {
+  const { get } = await serve(PAGE);
+  const reply = await get('/login?code=used', { accept: 'text/html' });
+  expect([reply.status, await reply.text()]).toEqual([403, '<p>page</p>']);
+});
+
+/** Path and body as they go over the wire: `fetch` mends the one and unpacks the other. */
+async function rawBody(url: string, encoding: string, path: string): Promise<Buffer> {
+  return await new Promise((resolve, reject) => {
+    const outgoing = request(url, { path, headers: { 'accept-encoding': encoding } }, (reply) => {
+      const chunks: Buffer[] = [];
+      reply.on('data', (chunk: Buffer) => chunks.push(chunk));
+      reply.on('end', () => resolve(Buffer.concat(chunks)));
+    });
+    outgoing.on('error', reject);
+    outgoing.end();
+  });
+}
