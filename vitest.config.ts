@@ -4,7 +4,6 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig(({ mode }) => ({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: 'test/support/built-page.ts',
     env: mode === 'full' ? { PML_PROOFS: 'full' } : {},
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { ensureBuiltPage } from '../support/built-page.ts';
 
 const FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 const KB = 1024;
@@ -27,6 +28,8 @@ function filesOf(start: string): Set<string> {
   visit(start);
   return files;
 }
+
+beforeAll(ensureBuiltPage);
 
 test('[DASH-7] the dashboard is at most 300 KB with gzip, the first view at most 120 KB', () => {
   const all = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((path) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import axeCore from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { ensureBuiltPage } from './built-page.ts';
 import { launchBrowser, WIDE } from './launch-browser.ts';
 import { referenceServers } from './mcp-reference-servers.ts';
 import { launchPml, type RunningPml } from './run-pml.ts';
@@ -59,6 +60,7 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
   };
 
   beforeAll(async () => {
+    await ensureBuiltPage();
     dir = await makeTemporaryDir();
     await mkdir(folder());
     const mcpServers = (options.servers ?? referenceServers)(folder());
