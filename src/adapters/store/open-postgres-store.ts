@@ -1,10 +1,9 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { Store } from '../../engine/ports.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
-import { createSqlStore } from './sql-store.ts';
+import { createSqlStore, type SqlStore } from './sql-store.ts';
 
 const DEFAULTS = {
   pool: 8,
@@ -25,7 +24,7 @@ export interface PostgresOptions {
 
 const INT8 = pg.types.builtins.INT8;
 
-export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<Store> {
+export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<SqlStore> {
   const { name = 'pml', pool = DEFAULTS.pool, statementTimeoutMs = DEFAULTS.statementTimeoutMs } = options;
   // Moving rows takes as long as it takes.
   const migrating = connect(url, { max: 1, application_name: name });
@@ -71,8 +70,10 @@ function connect(url: string, limits: pg.PoolConfig): Kysely<Database> {
           : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
     },
   });
-  // An idle connection that breaks must not take the process down; the next query reports it.
+  // A connection that breaks must not take the process down, neither an idle one nor one between two statements of a
+  // transaction; the next query reports it.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 }
 
