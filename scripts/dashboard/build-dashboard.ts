@@ -2,14 +2,18 @@ import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync, write
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
+import { ablationTable } from './ablation-table.ts';
 
 const APP = 'src/surfaces/dashboard/app';
+/** Its figures are shown, too. */
+const ABLATION = 'docs/ablation.md';
 /** What the page is made of; a change of any of it makes the built page stale. */
 const SOURCES = [
   `${APP}/**/*`,
   'src/surfaces/dashboard/shared/*',
   'src/core/vocabulary/*',
   'package-lock.json',
+  ABLATION,
 ];
 const COMPRESSIBLE = /\.(?:html|js|css|svg|json)$/;
 
@@ -22,6 +26,7 @@ export async function buildDashboard(root: string): Promise<number> {
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     worker: { format: 'es' },
+    define: { __ABLATION__: JSON.stringify(ablationTable(readFileSync(join(root, ABLATION), 'utf8'))) },
     build: {
       outDir: fresh,
       emptyOutDir: true,

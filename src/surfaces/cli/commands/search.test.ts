@@ -3,8 +3,8 @@ import { openedGateway, runCommand } from '../../../../test/support/command-line
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { sampleTool } from '../../../../test/support/samples.ts';
 import { FEATURES } from '../../../core/learning/rank-features.ts';
+import { rankingInWords } from '../../../core/vocabulary/ranking-words.ts';
 import type { SearchQuery } from '../../../engine/gateway.ts';
-import { inWords } from '../describe-reasons.ts';
 
 function searching(found = true) {
   const asked: SearchQuery[] = [];
@@ -74,7 +74,7 @@ test('[LEARN-9] --explain tells what past runs taught, in plain words, and which
   expect(out).not.toContain('popular');
   expect(out).not.toContain('\u001b');
   expect(out).toContain('learned counts 1.000 of 1');
-  for (const feature of FEATURES) expect(inWords(feature), feature).not.toBe(feature);
+  for (const feature of FEATURES) expect(rankingInWords(feature), feature).not.toBe(feature);
   const json = JSON.parse((await runCommand(['search', 'x', '--explain', '--json'], system)).out);
   expect(json.tools[0]).toMatchObject({ parts: { learned: 0.625 }, reasons });
 });

@@ -3,6 +3,8 @@ import { number } from '../format.ts';
 
 const SIZE = { width: 640, height: 220, left: 44, right: 12, top: 12, bottom: 28 };
 const TICKS = 4;
+/** Up to so many points are marked: one alone would not be seen. */
+const MARKED = 12;
 
 export interface Point {
   readonly x: number;
@@ -26,11 +28,14 @@ export function LineChart({
   label,
   series,
   xTitle,
+  xFormat,
   format = number,
 }: {
   label: string;
   series: readonly Series[];
   xTitle?: string;
+  /** Both ends of the axis are said, where it is given. */
+  xFormat?: (value: number) => string;
   format?: (value: number) => string;
 }) {
   const id = useId();
@@ -78,9 +83,26 @@ export function LineChart({
             points={own.map(({ x, y }) => at(x, y)).join(' ')}
           />
         ))}
+        {series.flatMap(({ name, colour, points: own }) =>
+          own.length > MARKED
+            ? []
+            : own.map(({ x, y }) => {
+                const [cx, cy] = at(x, y).split(',');
+                return (
+                  <circle key={`${name} ${x}`} class={`chart-mark chart-${colour}`} cx={cx} cy={cy} r={3.5} />
+                );
+              }),
+        )}
+        {xFormat && points.length > 0 && (
+          <text class="chart-tick" x={SIZE.left} y={SIZE.height - 8}>
+            {xFormat(Math.min(...points.map(({ x }) => x)))}
+          </text>
+        )}
         {xTitle && (
           <text class="chart-tick" x={SIZE.width - SIZE.right} y={SIZE.height - 8} text-anchor="end">
-            {xTitle}
+            {xFormat && points.length > 0
+              ? `${xFormat(Math.max(...points.map(({ x }) => x)))} ${xTitle}`
+              : xTitle}
           </text>
         )}
       </svg>

@@ -1,5 +1,9 @@
-import { PageHead } from '../../components/page-head.tsx';
+import { route } from '../../router.ts';
+import { CapabilityList } from './capability-list.tsx';
+import { CapabilityView } from './capability-view.tsx';
+import './capabilities.css';
 
 export default function CapabilitiesPage() {
-  return <PageHead title="Capabilities" />;
+  const [slug] = route.value.rest;
+  return slug === undefined ? <CapabilityList /> : <CapabilityView key={slug} slug={slug} />;
 }

@@ -1,5 +1,75 @@
+import type { Learning } from '../../../shared/api-types.ts';
 import { PageHead } from '../../components/page-head.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { Await } from '../../components/states.tsx';
+import { AblationTable } from './ablation-table.tsx';
+import { GateState } from './gate-state.tsx';
+import { GettingStarted } from './getting-started.tsx';
+import { LearnedVersusSearch, LossCurve, TdErrorCurve } from './learning-charts.tsx';
+import { useInsight, useLearning } from './learning-data.ts';
+import { ModelParts } from './model-parts.tsx';
+import { OnlineFigures } from './online-figures.tsx';
+import { ReplayPriorities } from './replay-priorities.tsx';
+import { RollBack } from './roll-back.tsx';
+import { TrainButton, TrainingProgress } from './train-now.tsx';
+import { TrainingHistory } from './training-history.tsx';
+import './learning.css';
 
+/** What was learned from runs, whether it may rank, and how far that can be trusted. */
 export default function LearningPage() {
-  return <PageHead title="Learning" />;
+  const learning = useLearning();
+  const { data } = learning.state.value;
+  return (
+    <>
+      <PageHead
+        title="Learning"
+        lead="Runs say which tools are right for what. What is learned from them ranks only while it proves better than search."
+        actions={
+          data && (
+            <>
+              <TrainButton of={data} onDone={learning.reload} />
+              {data.model && <RollBack of={data} onDone={learning.set} />}
+            </>
+          )
+        }
+      />
+      <Await of={learning.state.value} retry={learning.reload} lines={10}>
+        {(known) => <Known of={known} />}
+      </Await>
+    </>
+  );
+}
+
+function Known({ of: known }: { of: Learning }) {
+  const insight = useInsight();
+  const model = known.model !== null;
+  return (
+    <div class="stack">
+      {known.training && <TrainingProgress of={known.training} />}
+      {known.runs < known.least_runs && <GettingStarted runs={known.runs} least={known.least_runs} />}
+      <GateState of={known} />
+      <OnlineFigures of={known} />
+      <Await of={insight.state.value} retry={insight.reload} lines={8}>
+        {(seen) => (
+          <>
+            {model && (
+              <div class="learning-charts">
+                <LearnedVersusSearch trainings={seen.trainings} evidence={known.evidence} />
+                <LossCurve losses={known.losses} />
+              </div>
+            )}
+            {seen.model && <ModelParts of={seen.model} />}
+            <div class="learning-charts">
+              <TdErrorCurve errors={seen.td_errors} />
+              <Panel title="Replay priorities">
+                <ReplayPriorities of={seen.replay} />
+              </Panel>
+            </div>
+          </>
+        )}
+      </Await>
+      {known.history.length > 0 && <TrainingHistory of={known.history} />}
+      <AblationTable />
+    </div>
+  );
 }

@@ -1,5 +1,195 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { href } from '../../../shared/routes.ts';
+import type { ExplainedHit, ExplainedSearch } from '../../../shared/search-types.ts';
+import { getJson } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { Await, EmptyState } from '../../components/states.tsx';
+import { plural } from '../../format.ts';
+import { useServers } from '../../overview.ts';
+import { useResource } from '../../resource.ts';
+import { location, setQuery } from '../../router.ts';
+import { shownLine } from '../../shown-text.ts';
+import { FoundCapabilities } from './found-capabilities.tsx';
+import { HitList } from './hit-list.tsx';
+import { ShareLegend } from './score-bar.tsx';
+import { ToolDetails } from './tool-details.tsx';
+import './search.css';
 
+const DEFAULTS = {
+  limit: 20,
+  /** Milliseconds of rest after which what is typed is searched for. */
+  restMs: 250,
+};
+
+const EXAMPLES = ['read a text file', 'remember something about a person', 'add two numbers'];
+
+/** What an agent would find for an intent, and why. All of it stands in the address. */
 export default function SearchPage() {
-  return <PageHead title="Search" />;
+  const { query } = location.value;
+  const q = query.get('q') ?? '';
+  return (
+    <>
+      <PageHead title="Search" lead="What an agent would find for what it wants to do, and why." />
+      <SearchBox />
+      {q.trim() === '' ? <NothingAsked /> : <Results />}
+    </>
+  );
+}
+
+/** Tools that were used just before, by the address. */
+function contextOf(query: URLSearchParams): readonly string[] {
+  return query.get('context')?.split(',').filter(Boolean) ?? [];
+}
+
+function SearchBox() {
+  const { query } = location.value;
+  const asked = query.get('q') ?? '';
+  const [text, setText] = useState(asked);
+  const servers = useServers().state.value.data?.servers ?? [];
+  const context = contextOf(query);
+  // An address from elsewhere, such as a link on this page, changes what stands in the field.
+  useEffect(() => {
+    setText((typed) => (typed.trim() === asked ? typed : asked));
+  }, [asked]);
+  useEffect(() => {
+    if (text.trim() === asked) return;
+    const timer = setTimeout(() => setQuery({ q: text.trim(), tool: undefined }), DEFAULTS.restMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <search>
+      <form
+        class="search-box"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setQuery({ q: text.trim(), tool: undefined });
+        }}
+      >
+        <input
+          type="search"
+          data-search
+          aria-label="What is to be done"
+          placeholder="What is to be done, in your own words"
+          autocomplete="off"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <select
+          aria-label="Server"
+          value={query.get('server') ?? ''}
+          onInput={(event) => setQuery({ server: event.currentTarget.value, tool: undefined })}
+        >
+          <option value="">All servers</option>
+          {servers.map(({ name }) => (
+            <option key={name} value={name}>
+              {shownLine(name, 40)}
+            </option>
+          ))}
+        </select>
+        {context.length > 0 && (
+          <div class="search-context">
+            <span class="muted">Used just before:</span>
+            {context.map((tool) => (
+              <span key={tool} class="search-chip">
+                <span class="mono">{shownLine(tool, 50)}</span>
+                <Button
+                  kind="quiet"
+                  icon="cross"
+                  aria-label={`Take ${shownLine(tool, 50)} out of the context`}
+                  onClick={() => setQuery({ context: context.filter((one) => one !== tool).join(',') })}
+                />
+              </span>
+            ))}
+          </div>
+        )}
+      </form>
+    </search>
+  );
+}
+
+function Results() {
+  const { query } = location.value;
+  const asked = {
+    q: query.get('q') ?? '',
+    server: query.get('server') ?? undefined,
+    context: query.get('context') ?? undefined,
+  };
+  const found = useResource<ExplainedSearch>(`search ${JSON.stringify(asked)}`, {
+    load: (signal) =>
+      getJson('/search', { ...asked, explain: 1, capabilities: 1, limit: DEFAULTS.limit }, signal),
+    reloadOn: ({ type }) =>
+      type === 'catalogue_changed' || type === 'gate_changed' || type === 'capability_changed',
+  });
+  // What was found last stays until the next answer is there: nothing jumps while one types.
+  const last = useRef<ExplainedSearch>(undefined);
+  const { state } = found;
+  last.current = state.value.data ?? last.current;
+  const shown = state.value.error ? state.value : { ...state.value, data: state.value.data ?? last.current };
+  return (
+    <Await of={shown} retry={found.reload} lines={8}>
+      {({ tools, capabilities }) => (
+        <div class="stack">
+          <FoundCapabilities hits={capabilities} />
+          {tools.length === 0 ? (
+            <EmptyState icon="search" title="Nothing was found">
+              Ask for something else, or take the server away.
+            </EmptyState>
+          ) : (
+            <FoundTools tools={tools} />
+          )}
+        </div>
+      )}
+    </Await>
+  );
+}
+
+function FoundTools({ tools }: { tools: readonly ExplainedHit[] }) {
+  const { query } = location.value;
+  const current = tools.find(({ tool_id }) => tool_id === query.get('tool')) ?? tools[0]!;
+  const isLearned = tools.some(({ parts }) => parts.learned !== undefined);
+  const addContext = (tool: string) =>
+    setQuery({ context: [...new Set([...contextOf(query), tool])].join(',') });
+  return (
+    <div class="columns search-columns">
+      <Panel title={plural(tools.length, 'tool')} flush>
+        <p class="search-how muted">
+          {isLearned ? (
+            <>
+              Ranked by what was learned from runs. <a href={href.learning()}>Why it may</a>
+            </>
+          ) : (
+            <>
+              Ranked by text: nothing learned ranks yet. <a href={href.learning()}>What is missing</a>
+            </>
+          )}
+        </p>
+        <ShareLegend hits={tools} />
+        <HitList hits={tools} current={current} />
+      </Panel>
+      <ToolDetails
+        key={current.tool_id}
+        hit={current}
+        rank={tools.indexOf(current) + 1}
+        intent={query.get('q') ?? ''}
+        onContext={addContext}
+      />
+    </div>
+  );
+}
+
+function NothingAsked() {
+  return (
+    <EmptyState icon="search" title="Say what is to be done">
+      <p>Tools and capabilities are found by what they mean, by their words, and by what past runs used.</p>
+      <p class="search-examples">
+        {EXAMPLES.map((example) => (
+          <a key={example} href={href.search(example)}>
+            {example}
+          </a>
+        ))}
+      </p>
+    </EmptyState>
+  );
 }

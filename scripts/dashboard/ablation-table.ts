@@ -1,0 +1,28 @@
+import type { Ablation, AblationCell } from '../../src/surfaces/dashboard/shared/ablation.ts';
+
+const DIFFERENCE = /^([+-]?[\d.]+) \[([+-]?[\d.]+), ([+-]?[\d.]+)\]$/;
+
+/** The figures of docs/ablation.md: its table, a variant in each row and a data set in each column. */
+export function ablationTable(document: string): Ablation {
+  const [head, , ...rows] = document
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  if (!head || rows.length === 0) throw new Error('docs/ablation.md has no table');
+  return {
+    sets: head.slice(1),
+    rows: rows.map(([variant = '', ...cells]) => ({ variant, cells: cells.map(cellOf) })),
+  };
+}
+
+function cellOf(text: string): AblationCell {
+  const [, gain, low, high] = DIFFERENCE.exec(text) ?? [];
+  if (gain !== undefined) return { gain: Number(gain), ci95: [Number(low), Number(high)] };
+  const value = Number(text);
+  return text === '' || Number.isNaN(value) ? null : { value };
+}

@@ -1,0 +1,124 @@
+import { useState } from 'preact/hooks';
+import type { Capability } from '../../../shared/api-types.ts';
+import { href } from '../../../shared/routes.ts';
+import { postJson } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Menu } from '../../components/menu.tsx';
+import { tellingOutcome } from '../../components/toast.tsx';
+import { navigate } from '../../router.ts';
+import { shownLine } from '../../shown-text.ts';
+import { AskText } from './ask-text.tsx';
+import { exportSkill } from './export-skill.ts';
+
+type Asked = 'rename' | 'quarantine' | 'forget';
+
+/** What a person does with a capability besides running it. */
+export function CapabilityActions({
+  of,
+  onChange,
+}: {
+  of: Capability;
+  onChange: (next: Capability) => void;
+}) {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const close = () => setAsked(null);
+  const name = shownLine(of.slug, 60);
+  const at = (action: string) => `/capabilities/${encodeURIComponent(of.slug)}/${action}`;
+
+  const rename = async (to: string) => {
+    const renamed = await tellingOutcome(
+      postJson<Capability>(at('rename'), { to }),
+      `It is called ${to} now`,
+    );
+    if (!renamed) return;
+    close();
+    navigate(href.capability(renamed.slug), { replace: true });
+  };
+  const quarantine = async (reason: string) => {
+    const next = await tellingOutcome(
+      postJson<Capability>(at('quarantine'), { reason }),
+      `${name} is quarantined`,
+    );
+    if (!next) return;
+    close();
+    onChange(next);
+  };
+  const release = async () => {
+    const next = await tellingOutcome(
+      postJson<Capability>(at('quarantine'), { lift: true }),
+      `${name} may be called again`,
+    );
+    if (next) onChange(next);
+  };
+  const forget = async () => {
+    if (!(await tellingOutcome(postJson(at('forget')), `${name} is forgotten`))) return;
+    close();
+    navigate(href.capabilities(), { replace: true });
+  };
+
+  return (
+    <>
+      {of.state === 'quarantined' ? (
+        <Button icon="check" onClick={() => void release()}>
+          Release
+        </Button>
+      ) : (
+        <Button icon="hand" onClick={() => setAsked('quarantine')}>
+          Quarantine
+        </Button>
+      )}
+      <Button
+        icon="download"
+        onClick={() => void tellingOutcome(exportSkill(of.slug), 'Exported as an Agent Skill')}
+      >
+        Export
+      </Button>
+      <Menu
+        label="More"
+        items={[
+          { title: 'Rename…', onSelect: () => setAsked('rename') },
+          { title: 'Forget…', isDangerous: true, onSelect: () => setAsked('forget') },
+        ]}
+      />
+      {asked === 'rename' && (
+        <AskText
+          title={`Rename ${name}`}
+          label="New name"
+          hint="Lower-case letters, digits and _, beginning with a letter. The old name goes on working."
+          initial={of.slug}
+          submit="Rename"
+          onClose={close}
+          onSubmit={rename}
+        />
+      )}
+      {asked === 'quarantine' && (
+        <AskText
+          title={`Quarantine ${name}`}
+          label="Why"
+          hint="It is not called or suggested any more until somebody releases it."
+          initial=""
+          submit="Quarantine"
+          onClose={close}
+          onSubmit={quarantine}
+        />
+      )}
+      {asked === 'forget' && (
+        <Dialog
+          title={`Forget ${name}?`}
+          onClose={close}
+          actions={
+            <>
+              <Button onClick={close}>Keep it</Button>
+              <Button kind="danger" onClick={() => void forget()}>
+                Forget it
+              </Button>
+            </>
+          }
+        >
+          <p>Nobody can call it any more. The runs it was learned from stay, and may teach it anew.</p>
+        </Dialog>
+      )}
+    </>
+  );
+}

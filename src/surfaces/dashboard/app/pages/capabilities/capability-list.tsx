@@ -1,0 +1,135 @@
+import type { CapabilitySummary } from '../../../shared/api-types.ts';
+import { href } from '../../../shared/routes.ts';
+import { StatusBadge } from '../../components/badge.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { Await, EmptyState } from '../../components/states.tsx';
+import { Time } from '../../components/time.tsx';
+import { number, plural } from '../../format.ts';
+import { useCapabilities } from '../../overview.ts';
+import { location, setQuery } from '../../router.ts';
+import { shownLine } from '../../shown-text.ts';
+import { SuccessMeter } from './success-meter.tsx';
+
+const STATES = ['active', 'candidate', 'quarantined'] as const;
+
+/** All that was learned, by name; search and state stand in the address. */
+export function CapabilityList() {
+  const known = useCapabilities();
+  return (
+    <>
+      <PageHead
+        title="Capabilities"
+        lead="Programs that have proven themselves: code that ran, under a name, with parameters."
+      />
+      <Await of={known.state.value} retry={known.reload} lines={8}>
+        {({ capabilities }) => (capabilities.length === 0 ? <NoneYet /> : <Found all={capabilities} />)}
+      </Await>
+    </>
+  );
+}
+
+function Found({ all }: { all: readonly CapabilitySummary[] }) {
+  const { query } = location.value;
+  const text = query.get('q') ?? '';
+  const state = query.get('state') ?? '';
+  const rows = all.filter((one) => (state === '' || one.state === state) && isNamed(one, text));
+  return (
+    <>
+      <div class="capability-filters">
+        <input
+          type="search"
+          data-search
+          aria-label="Search capabilities"
+          placeholder="Name, description or tool"
+          value={text}
+          onInput={(event) => setQuery({ q: event.currentTarget.value })}
+        />
+        <select
+          aria-label="State"
+          value={state}
+          onInput={(event) => setQuery({ state: event.currentTarget.value })}
+        >
+          <option value="">All states</option>
+          {STATES.map((one) => (
+            <option key={one} value={one}>
+              {one} ({all.filter((capability) => capability.state === one).length})
+            </option>
+          ))}
+        </select>
+      </div>
+      <Panel title={plural(rows.length, 'capability').replace('capabilitys', 'capabilities')} flush>
+        {rows.length === 0 ? (
+          <EmptyState icon="search" title="None is like that">
+            Take a filter away.
+          </EmptyState>
+        ) : (
+          <Table rows={rows} />
+        )}
+      </Panel>
+    </>
+  );
+}
+
+function Table({ rows }: { rows: readonly CapabilitySummary[] }) {
+  return (
+    <DataTable
+      label="Capabilities"
+      rows={rows}
+      keyOf={({ id }) => id}
+      hrefOf={({ slug }) => href.capability(slug)}
+      columns={[
+        {
+          title: 'Name',
+          cell: ({ slug, description }) => (
+            <>
+              <span class="strong mono">{shownLine(slug, 80)}</span>
+              <span class="cell-note muted">{shownLine(description, 120)}</span>
+            </>
+          ),
+        },
+        { title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
+        { title: 'Success', cell: (capability) => <SuccessMeter of={capability} /> },
+        { title: 'Uses', isNumber: true, cell: ({ uses }) => number(uses) },
+        {
+          title: 'Tools',
+          isExtra: true,
+          cell: ({ tools_used }) => (
+            <span class="muted">
+              {tools_used.slice(0, 2).map((tool) => (
+                <span key={tool} class="cell-note mono">
+                  {shownLine(tool, 48)}
+                </span>
+              ))}
+              {tools_used.length > 2 && <span class="cell-note">and {tools_used.length - 2} more</span>}
+            </span>
+          ),
+        },
+        { title: 'Changed', isExtra: true, cell: ({ updated_at }) => <Time at={updated_at} /> },
+      ]}
+    />
+  );
+}
+
+function NoneYet() {
+  return (
+    <Panel title="None yet">
+      <EmptyState icon="capabilities" title="Nothing has been learned so far">
+        <p>
+          When a program succeeds twice, perhaps with other values, it becomes a capability: what differed
+          between the runs becomes its parameters. Let your agent run code, or run some on{' '}
+          <a href={href.home()}>Home</a>.
+        </p>
+      </EmptyState>
+    </Panel>
+  );
+}
+
+function isNamed({ slug, aliases, description, tools_used }: CapabilitySummary, text: string): boolean {
+  const all = [slug, ...aliases, description, ...tools_used].join(' ').toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word));
+}

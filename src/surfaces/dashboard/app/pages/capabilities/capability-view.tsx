@@ -1,0 +1,91 @@
+import type { Capability } from '../../../shared/api-types.ts';
+import { href } from '../../../shared/routes.ts';
+import { ApiError, getJson } from '../../api.ts';
+import { StatusBadge } from '../../components/badge.tsx';
+import { Code } from '../../components/code.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { SchemaTable } from '../../components/schema-table.tsx';
+import { Await, EmptyState, ErrorState } from '../../components/states.tsx';
+import { type Resource, useResource } from '../../resource.ts';
+import { shownLine, shownText } from '../../shown-text.ts';
+import { CapabilityActions } from './capability-actions.tsx';
+import { CapabilityFigures } from './capability-figures.tsx';
+import { CapabilityOrigin } from './capability-origin.tsx';
+import { RunCapability } from './run-capability.tsx';
+
+/** One capability with all that is known of it. */
+export function CapabilityView({ slug }: { slug: string }) {
+  const capability = useResource<Capability>(`capability ${slug}`, {
+    load: (signal) => getJson(`/capabilities/${encodeURIComponent(slug)}`, {}, signal),
+    reloadOn: (event) => event.type === 'capability_changed',
+  });
+  const { data, error } = capability.state.value;
+  if (error?.code === 'not_found') return <Gone slug={slug} error={error} />;
+  return (
+    <>
+      <p class="capability-crumb">
+        <a href={href.capabilities()}>Capabilities</a>
+      </p>
+      <PageHead
+        title={shownLine(data?.slug ?? slug, 80)}
+        lead={data && shownLine(data.description, 300)}
+        actions={data && <CapabilityActions of={data} onChange={capability.set} />}
+      />
+      <Await of={capability.state.value} retry={capability.reload} lines={10}>
+        {(known) => <Known of={known} reload={capability.reload} />}
+      </Await>
+    </>
+  );
+}
+
+function Known({ of: known, reload }: { of: Capability; reload: Resource<Capability>['reload'] }) {
+  return (
+    <div class="stack">
+      {known.state === 'quarantined' && (
+        <div class="capability-warning" role="note">
+          <StatusBadge status="quarantined" />
+          <span>
+            It is not called or suggested any more:{' '}
+            {shownText(known.quarantined_because ?? 'no reason was given')}. Look at it, then release it.
+          </span>
+        </div>
+      )}
+      <div class="columns">
+        <div class="stack">
+          <Panel title="Run it">
+            <RunCapability of={known} onRun={reload} />
+          </Panel>
+          <Panel title="Code">
+            <p class="capability-signature mono">{shownText(known.signature)}</p>
+            <Code text={known.code} label="Its program" numbers />
+          </Panel>
+        </div>
+        <div class="stack">
+          <Panel title="How it does">
+            <CapabilityFigures of={known} />
+          </Panel>
+          <Panel title="Parameters">
+            <SchemaTable schema={known.parameters} nothing="It takes no arguments." />
+          </Panel>
+          <Panel title="Result">
+            <SchemaTable schema={known.output} nothing="What it gives has not been seen yet." />
+          </Panel>
+          <CapabilityOrigin of={known} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Gone({ slug, error }: { slug: string; error: ApiError }) {
+  return (
+    <>
+      <PageHead title={shownLine(slug, 80)} />
+      <ErrorState error={new ApiError(404, error.code, error.message)} />
+      <EmptyState icon="capabilities" title="It may have been renamed or forgotten">
+        <a href={href.capabilities()}>All capabilities</a>
+      </EmptyState>
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+import type { Ablation, AblationCell } from '../../../shared/ablation.ts';
+import { Panel } from '../../components/panel.tsx';
+import { Interval } from './interval.tsx';
+import { signed } from './signed.ts';
+
+/** Of docs/ablation.md, put in by the build. */
+declare const __ABLATION__: Ablation;
+
+const DEFAULTS = {
+  /** Both ends of the lines that intervals are drawn on. */
+  reach: 0.05,
+};
+
+/** What each part of the ranker is worth, measured on public data. */
+export function AblationTable() {
+  const { sets, rows } = __ABLATION__;
+  return (
+    <Panel title="What each part is worth" flush>
+      <p class="muted learning-lead">
+        Measured on public data, not on your runs: the ranker with one thing changed, beside the one that
+        serves. Differences of nDCG@10 with 95 % intervals; where an interval holds 0, nothing was shown.
+      </p>
+      <div class="table-scroll">
+        <table class="table ablation" aria-label="Ablations">
+          <thead>
+            <tr>
+              <th scope="col">Variant</th>
+              {sets.map((set) => (
+                <th key={set} scope="col">
+                  {set}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ variant, cells }) => (
+              <tr key={variant}>
+                <th scope="row">{variant}</th>
+                {cells.map((cell, i) => (
+                  <td key={sets[i]}>
+                    <Cell of={cell} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+function Cell({ of: cell }: { of: AblationCell }) {
+  if (cell === null) return <span class="faint">not measured yet</span>;
+  if ('value' in cell) return <span class="number">{cell.value.toFixed(3)}</span>;
+  const [low, high] = cell.ci95;
+  return (
+    <span class="ablation-cell">
+      <Interval gain={cell.gain} ci95={cell.ci95} reach={DEFAULTS.reach} />
+      <span class="number">{signed(cell.gain)}</span>
+      <span class={low > 0 ? 'good' : high < 0 ? 'bad' : 'faint'}>
+        {low > 0 ? 'better' : high < 0 ? 'worse' : 'no difference'}
+      </span>
+    </span>
+  );
+}

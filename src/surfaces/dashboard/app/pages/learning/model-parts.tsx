@@ -1,0 +1,68 @@
+import type { LearningInsight, PartInsight } from '../../../shared/learning-types.ts';
+import { rankingInWords } from '../../../shared/ranking-words.ts';
+import { MovedBars } from '../../components/moved-bars.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { plural } from '../../format.ts';
+import { useCapabilities } from '../../overview.ts';
+import { shownLine } from '../../shown-text.ts';
+import { signed } from './signed.ts';
+
+type Model = NonNullable<LearningInsight['model']>;
+
+/** What the model looks at, and what its heads do. */
+export function ModelParts({ of: { runs, features, heads } }: { of: Model }) {
+  return (
+    <div class="learning-charts">
+      <Panel title="What it looks at">
+        <p class="muted">
+          How far each thing moved the right tools up or down, on average over the{' '}
+          {plural(runs, 'newest run')}; the strongest first.
+        </p>
+        <MovedBars
+          label="Importance of features"
+          rows={features.map(({ name, moved, importance }) => ({
+            name,
+            title: rankingInWords(name),
+            moved: moved < 0 ? -importance : importance,
+          }))}
+        />
+      </Panel>
+      <Panel title={`Attention heads (${heads.length})`}>
+        <p class="muted">
+          Each head learned on its own which kinds of intents go to which kinds of tools, where no text and no
+          earlier run tells. {heads.length} serve: four to twelve were measured to do the same.
+        </p>
+        <Heads heads={heads} />
+      </Panel>
+    </div>
+  );
+}
+
+function Heads({ heads }: { heads: readonly PartInsight[] }) {
+  const capabilities = useCapabilities().state.value.data?.capabilities ?? [];
+  const nameOf = (node: string) => capabilities.find(({ id }) => node.endsWith(id))?.slug ?? node;
+  const greatest = Math.max(...heads.map(({ importance }) => importance), Number.MIN_VALUE);
+  return (
+    <ol class="heads">
+      {heads.map(({ name, importance, examples }, i) => (
+        <li key={name}>
+          <div class="heads-line">
+            <span class="strong">Head {i + 1}</span>
+            <span class="learning-bar" aria-hidden="true">
+              <i style={{ width: `${(100 * importance) / greatest}%` }} />
+            </span>
+            <span class="number" title="mean absolute contribution">
+              {importance.toFixed(3)}
+            </span>
+          </div>
+          {examples.slice(0, 1).map(({ node, intent, moved }) => (
+            <p key={node} class="cell-note muted">
+              most for <span class="mono">{shownLine(nameOf(node), 60)}</span> ({signed(moved, 2)}), “
+              {shownLine(intent, 70)}”
+            </p>
+          ))}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,36 @@
+import type { LearningInsight } from '../../../shared/learning-types.ts';
+import { number, percent, plural } from '../../format.ts';
+
+/** How unevenly past steps are drawn: those whose outcome was foretold badly come up more often. */
+export function ReplayPriorities({ of: { steps, shares, most } }: { of: LearningInsight['replay'] }) {
+  if (steps === 0 || most === null) {
+    return <p class="muted">Steps of past runs are replayed to learn how runs end. There are none yet.</p>;
+  }
+  const greatest = Math.max(...shares.map((share) => share.steps));
+  return (
+    <>
+      <p class="muted">
+        {plural(steps, 'step')} of past runs are kept. The one foretold worst is replayed {number(most)} times
+        as often as the mean.
+      </p>
+      <table class="learning-bars" aria-label="Steps by how often they are replayed">
+        <tbody>
+          {shares.map(({ up_to, steps: count }, i) => (
+            <tr key={up_to}>
+              <th scope="row">{rangeOf(shares[i - 1]?.up_to ?? 0, up_to)}</th>
+              <td aria-hidden="true">
+                <i style={{ width: percent(count / greatest) }} />
+              </td>
+              <td class="number">{plural(count, 'step')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function rangeOf(from: number, upTo: number | null): string {
+  if (upTo === null) return `over ${from} times the mean`;
+  return from === 0 ? `up to ${upTo} times` : `${from} to ${upTo} times`;
+}

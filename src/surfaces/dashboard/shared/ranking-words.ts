@@ -1,0 +1,1 @@
+export { rankingInWords } from '../../../core/vocabulary/ranking-words.ts';
