@@ -16,6 +16,7 @@ import type {
   WorkflowResult,
 } from './gateway.ts';
 import type { LearningReport } from './learning/learning-shelf.ts';
+import { callOrder } from './graph/call-order.ts';
 import type { Approval, Capability, ConsoleLine } from './ports.ts';
 import type { RunInQuestion } from './runs-in-question.ts';
 import { toolText, toolValue } from './tool-value.ts';
@@ -226,7 +227,7 @@ export function capabilitySummaryToWire(capability: Capability) {
   };
 }
 
-/** A trace with what can be seen in it: which values of results went into the arguments of later calls. */
+/** A trace with what can be seen in it: which values went into the arguments of later calls, and what came after what. */
 export function seenTraceToWire(trace: ExecutionTrace) {
   const { events, code, guest } = trace;
   const flows = observedValueFlow(events, { args: guest?.args, code });
@@ -261,6 +262,11 @@ function approvalToWire(approval: Approval) {
   return {
     approval_id: approval.id,
     run_id: approval.runId,
+    follows: callOrder(events).map(({ fromTraceId, toTraceId, pastOperations }) => ({
+      from_trace_id: fromTraceId,
+      to_trace_id: toTraceId,
+      past_operations: pastOperations,
+    })),
     node: approval.node,
     arguments: approval.arguments,
     arguments_hash: approval.argumentsHash,

@@ -1,0 +1,285 @@
+import cytoscape, { type Core, type ElementDefinition } from 'cytoscape';
+import type { Ref } from 'preact';
+import { useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { plural } from '../../format.ts';
+import { shownLine } from '../../shown-text.ts';
+import { currentTheme } from '../../theme.ts';
+import type { Drawing } from './drawing.ts';
+import { drawRoundDots, graphStyle } from './graph-style.ts';
+import { paintRegions, type Region } from './paint-background.ts';
+import { type Palette, readPalette } from './palette.ts';
+import { picture } from './picture.ts';
+import type { Place, Places } from './places.ts';
+
+const DEFAULTS = {
+  /** Beyond so many nodes a picture of the graph is moved instead of the graph while one pans or zooms. */
+  textured: 250,
+  padding: 48,
+  /** Nothing is enlarged more than this to fill the canvas. */
+  fitZoom: 1.25,
+  focusZoom: 1.1,
+  moveMs: 320,
+};
+
+drawRoundDots();
+
+/** What others may do to the drawing. */
+export interface CanvasHandle {
+  fit(): void;
+  zoomBy(factor: number): void;
+  picture(): Promise<Blob>;
+}
+
+interface CanvasProps {
+  readonly handle: Ref<CanvasHandle>;
+  readonly drawing: Drawing;
+  readonly places: Places;
+  readonly regions: readonly Region[];
+  readonly hueOf: (id: string) => number;
+  /** The node that is looked at. */
+  readonly chosen: string | null;
+  /** Nodes of a path in order, with its edges. */
+  readonly path: { readonly nodes: readonly string[]; readonly edges: readonly string[] } | null;
+  /** Changes when another thing is drawn altogether, which is then fitted into view. */
+  readonly scene: string;
+  readonly onChoose: (id: string | null) => void;
+  readonly onMove: (id: string, place: Place) => void;
+}
+
+/** The drawing itself. What it shows stands in the list beside it, too, which is what a screen reader is told. */
+export function GraphCanvas(props: CanvasProps) {
+  const { drawing, regions, places, chosen, path, scene } = props;
+  const [host, ground] = [useRef<HTMLDivElement>(null), useRef<HTMLCanvasElement>(null)];
+  const cy = useRef<Core | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const painter = useRef<Painter | null>(null);
+  const [tip, setTip] = useState<{ text: string; x: number; y: number } | null>(null);
+  const theme = currentTheme();
+
+  useLayoutEffect(() => {
+    const core = cytoscape({
+      container: host.current,
+      minZoom: 0.04,
+      maxZoom: 3,
+      boxSelectionEnabled: false,
+      autounselectify: true,
+      textureOnViewport: latest.current.drawing.nodes.length > DEFAULTS.textured,
+    });
+    cy.current = core;
+    painter.current = createPainter(core, ground.current!, () => latest.current);
+    core.on('tap', (event) => {
+      const { target } = event;
+      if (target === core) latest.current.onChoose(null);
+      else if (target.isNode()) latest.current.onChoose(target.id());
+    });
+    core.on('dragfree', 'node', ({ target }) => {
+      const isLone = Boolean(target.data('isLone'));
+      latest.current.onMove(target.id(), { ...target.position(), isLone });
+    });
+    core.on('mouseover', 'node, edge', ({ target, renderedPosition }) => {
+      target.addClass('hover');
+      setTip({ text: String(target.data('tip')), ...renderedPosition });
+    });
+    core.on('mouseout', 'node, edge', ({ target }) => {
+      target.removeClass('hover');
+      setTip(null);
+    });
+    core.on('viewport', () => setTip(null));
+    return () => core.destroy();
+  }, []);
+
+  // A theme changes colours, the number of edges how they are drawn.
+  const isMany = drawing.edges.length > 1_200;
+  useLayoutEffect(() => {
+    const palette = readPalette(theme, host.current!);
+    painter.current!.palette = palette;
+    cy.current!.style(graphStyle(palette, latest.current.drawing.edges.length));
+    recolour(cy.current!, palette, latest.current.hueOf);
+    painter.current!.paint();
+  }, [theme, isMany]);
+
+  const elements = useMemo(() => elementsOf(drawing), [drawing]);
+  useLayoutEffect(() => {
+    const { palette, paint } = painter.current!;
+    update(cy.current!, elements, places, palette, latest.current.hueOf);
+    paint();
+  }, [elements, places]);
+  useLayoutEffect(() => painter.current!.paint(), [regions]);
+
+  useLayoutEffect(() => {
+    mark(cy.current!, chosen, path);
+  }, [chosen, path, elements]);
+  useEffect(() => showAll(cy.current!), [scene]);
+  useEffect(() => reveal(cy.current!, chosen, path), [chosen, path, scene]);
+
+  useImperativeHandle(props.handle, () => ({
+    fit: () => showAll(cy.current!, true),
+    zoomBy: (factor) => zoomBy(cy.current!, factor),
+    picture: () => picture(cy.current!, latest.current.regions, painter.current!.palette),
+  }));
+
+  return (
+    <div class="graph-canvas">
+      <canvas class="graph-ground" ref={ground} />
+      <div
+        class="graph-host"
+        ref={host}
+        role="img"
+        aria-label={`Graph of ${plural(drawing.nodes.length, 'node')} and ${plural(drawing.edges.length, 'edge')}; the list of nodes says the same`}
+      />
+      {tip && (
+        <div class="graph-tip" style={{ left: `${tip.x}px`, top: `${tip.y}px` }}>
+          {tip.text}
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface Painter {
+  palette: Palette;
+  paint(): void;
+}
+
+/** Hulls and clusters on a canvas of their own below, at most once per frame. */
+function createPainter(core: Core, canvas: HTMLCanvasElement, props: () => CanvasProps): Painter {
+  let isDue = false;
+  const painter: Painter = {
+    palette: readPalette(currentTheme(), core.container()!),
+    paint() {
+      if (isDue) return;
+      isDue = true;
+      requestAnimationFrame(() => {
+        isDue = false;
+        if (!core.destroyed()) paintNow();
+      });
+    },
+  };
+  function paintNow(): void {
+    const [width, height, ratio] = [core.width(), core.height(), window.devicePixelRatio];
+    if (canvas.width !== width * ratio) canvas.width = width * ratio;
+    if (canvas.height !== height * ratio) canvas.height = height * ratio;
+    const context = canvas.getContext('2d')!;
+    const [{ x, y }, zoom] = [core.pan(), core.zoom()];
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    context.setTransform(zoom * ratio, 0, 0, zoom * ratio, x * ratio, y * ratio);
+    const placeOf = (id: string) => {
+      const node = core.getElementById(id);
+      return node.nonempty() ? node.position() : undefined;
+    };
+    paintRegions(context, props().regions, placeOf, painter.palette, zoom);
+  }
+  core.on('viewport resize', painter.paint);
+  core.on('position', 'node', painter.paint);
+  return painter;
+}
+
+function elementsOf({ nodes, edges }: Drawing): ElementDefinition[] {
+  return [
+    ...nodes.map((node): ElementDefinition => {
+      const { id, label, server, isFailed, kind } = node;
+      const name = shownLine(label, 60);
+      const tip = `${kind === 'tool' && server !== null ? `${shownLine(server, 40)}: ` : ''}${name}`;
+      return { group: 'nodes', data: { ...node, id, label: isFailed ? `✕ ${name}` : name, tip } };
+    }),
+    ...edges.map((edge): ElementDefinition => {
+      const { type, origin, runs, weight } = edge;
+      const tip = `${type}, ${origin}: ${runs === 0 ? 'not seen yet' : plural(runs, 'run')}, weight ${weight.toFixed(2)}`;
+      return { group: 'edges', data: { ...edge, tip } };
+    }),
+  ];
+}
+
+/** Only what differs is touched, so that nothing jumps. */
+function update(
+  core: Core,
+  elements: readonly ElementDefinition[],
+  places: Places,
+  palette: Palette,
+  hueOf: (id: string) => number,
+): void {
+  core.batch(() => {
+    const wanted = new Set(elements.map(({ data }) => data.id));
+    core.elements().forEach((each) => {
+      if (!wanted.has(each.id())) each.remove();
+    });
+    for (const element of elements) {
+      const { id } = element.data;
+      const place = element.data.at ?? places.get(id!);
+      const present = core.getElementById(id!);
+      if (element.group === 'nodes') element.data.hue = palette.hues[hueOf(id!) % palette.hues.length];
+      if (present.empty()) {
+        core.add({ ...element, ...(place && { position: { x: place.x, y: place.y } }) });
+        continue;
+      }
+      present.data(element.data);
+      if (place && element.group === 'nodes') present.position({ x: place.x, y: place.y });
+    }
+  });
+}
+
+function recolour(core: Core, palette: Palette, hueOf: (id: string) => number): void {
+  core.batch(() => {
+    core.nodes().forEach((node) => {
+      node.data('hue', palette.hues[hueOf(node.id()) % palette.hues.length]);
+    });
+  });
+}
+
+/** What is looked at and what is next to it stays bright. */
+function mark(core: Core, chosen: string | null, path: CanvasProps['path']): void {
+  core.batch(() => {
+    core.elements().removeClass('dim path chosen');
+    const onPath = core.collection();
+    for (const id of [...(path?.nodes ?? []), ...(path?.edges ?? [])]) onPath.merge(core.getElementById(id));
+    onPath.addClass('path');
+    const node = core.getElementById(chosen ?? '');
+    node.addClass('chosen');
+    const bright = onPath.nonempty() ? onPath.union(node) : node.closedNeighborhood();
+    if (bright.nonempty()) core.elements().difference(bright).addClass('dim');
+  });
+}
+
+function showAll(core: Core, isAnimated = false): void {
+  const all = core.elements();
+  if (all.empty()) return;
+  const box = all.boundingBox({ includeOverlays: false });
+  const zoom = Math.min(
+    DEFAULTS.fitZoom,
+    (core.width() - 2 * DEFAULTS.padding) / box.w,
+    (core.height() - 2 * DEFAULTS.padding) / box.h,
+  );
+  const pan = {
+    x: core.width() / 2 - (zoom * (box.x1 + box.x2)) / 2,
+    y: core.height() / 2 - (zoom * (box.y1 + box.y2)) / 2,
+  };
+  if (isAnimated) core.animate({ zoom, pan }, { duration: DEFAULTS.moveMs });
+  else core.viewport({ zoom, pan });
+}
+
+/** Brings into view what was asked for; what can be seen already stays where it is. */
+function reveal(core: Core, chosen: string | null, path: CanvasProps['path']): void {
+  const asked = core.collection();
+  for (const id of path?.nodes ?? [chosen ?? '']) asked.merge(core.getElementById(id));
+  if (asked.empty()) return;
+  const { x1, y1, x2, y2 } = asked.renderedBoundingBox();
+  const isSeen = x1 >= 0 && y1 >= 0 && x2 <= core.width() && y2 <= core.height() && core.zoom() > 0.5;
+  if (isSeen) return;
+  const isOne = asked.nodes().length === 1;
+  const zoom = Math.max(core.zoom(), DEFAULTS.focusZoom);
+  core.animate(
+    isOne ? { center: { eles: asked }, zoom } : { fit: { eles: asked, padding: 2 * DEFAULTS.padding } },
+    { duration: DEFAULTS.moveMs },
+  );
+}
+
+function zoomBy(core: Core, factor: number): void {
+  core.animate(
+    {
+      zoom: { level: core.zoom() * factor, renderedPosition: { x: core.width() / 2, y: core.height() / 2 } },
+    } as never,
+    { duration: DEFAULTS.moveMs / 2 },
+  );
+}

@@ -1,0 +1,137 @@
+import cytoscape, { type StylesheetJson } from 'cytoscape';
+import { EDGE_SOURCES, EDGE_TYPES } from '../../../../../core/vocabulary/edge.ts';
+import { EDGE_COLOURS, EDGE_LINES } from '../../../shared/edge-style.ts';
+import type { Palette } from './palette.ts';
+
+const DEFAULTS = {
+  /** Pixels of an edge of weight 0 and of weight 1. */
+  widths: [1.4, 4.2],
+  dashes: [7, 4],
+  /** With round ends that is a dot and a gap. */
+  dots: [0.1, 5],
+  /** Beyond so many edges they are straight, which is cheaper to draw. */
+  curved: 1_200,
+  dim: 0.13,
+};
+
+/** Colour says the type, the line how it is known, the width the weight; shapes say the kind of a node. */
+export function graphStyle(palette: Palette, edgeCount: number): StylesheetJson {
+  const [least, most] = DEFAULTS.widths;
+  return [
+    {
+      selector: 'node',
+      style: {
+        shape: 'ellipse',
+        width: 'data(size)',
+        height: 'data(size)',
+        'background-color': palette.surface,
+        'border-width': 2.5,
+        'border-color': 'data(hue)',
+        label: 'data(label)',
+        color: palette.text,
+        'font-family': palette.sans,
+        'font-size': 12,
+        'text-valign': 'bottom',
+        'text-margin-y': 5,
+        'text-wrap': 'ellipsis',
+        'text-max-width': '150px',
+        'text-outline-color': palette.ground,
+        'text-outline-width': 2.5,
+        'text-outline-opacity': 0.85,
+        'min-zoomed-font-size': 7,
+        'overlay-opacity': 0,
+      },
+    },
+    {
+      selector: 'node[kind = "capability"]',
+      style: {
+        shape: 'hexagon',
+        'background-color': 'data(hue)',
+        'border-color': palette.ground,
+        'font-weight': 'bold',
+        'text-max-width': '190px',
+      },
+    },
+    {
+      selector: 'node[kind = "operation"]',
+      style: {
+        shape: 'diamond',
+        'background-color': palette.ground,
+        'border-color': palette.muted,
+        'border-width': 1.5,
+        color: palette.muted,
+        'font-size': 11,
+      },
+    },
+    {
+      selector: 'node[?isLone]',
+      style: { 'border-width': 1.5, color: palette.muted, 'background-color': palette.ground },
+    },
+    {
+      selector: 'node[?isFailed]',
+      style: { 'border-color': palette.bad, 'border-style': 'double', 'border-width': 6, color: palette.bad },
+    },
+    {
+      selector: 'edge',
+      style: {
+        'curve-style': edgeCount > DEFAULTS.curved ? 'straight' : 'bezier',
+        'control-point-step-size': 26,
+        width: `mapData(weight, 0, 1, ${least}, ${most})`,
+        'target-arrow-shape': 'triangle',
+        'arrow-scale': 0.9,
+        opacity: 0.9,
+        'overlay-opacity': 0,
+      },
+    },
+    ...EDGE_TYPES.map((type) => ({
+      selector: `edge[type = "${type}"]`,
+      style: {
+        'line-color': EDGE_COLOURS[type],
+        'target-arrow-color': palette.outline ?? EDGE_COLOURS[type],
+        ...(palette.outline && { 'line-outline-width': 1, 'line-outline-color': palette.outline }),
+      },
+    })),
+    ...EDGE_SOURCES.map((source) => ({
+      selector: `edge[origin = "${source}"]`,
+      style: {
+        'line-style': EDGE_LINES[source],
+        ...(source === 'inferred' && { 'line-dash-pattern': DEFAULTS.dashes }),
+        ...(source === 'template' && { 'line-dash-pattern': DEFAULTS.dots, 'line-cap': 'round' as const }),
+      },
+    })),
+    { selector: '.dim', style: { opacity: DEFAULTS.dim } },
+    { selector: 'node.dim', style: { 'text-opacity': 0.35 } },
+    { selector: 'edge.path', style: { width: 6, opacity: 1, 'z-index': 9 } },
+    {
+      selector: 'node.path, node.chosen, node.hover',
+      style: { 'border-color': palette.accent, 'border-width': 4, 'z-index': 10, 'min-zoomed-font-size': 0 },
+    },
+    {
+      selector: 'node.chosen',
+      style: {
+        'underlay-color': palette.accent,
+        'underlay-opacity': 0.22,
+        'underlay-padding': 9,
+        'underlay-shape': 'ellipse',
+      },
+    },
+    { selector: 'edge.hover', style: { opacity: 1, 'z-index': 9, width: 5 } },
+  ] as unknown as StylesheetJson;
+}
+
+interface EdgeRenderer {
+  drawEdgePath(edge: unknown, context: unknown, points: unknown, line: string): void;
+}
+
+/**
+ * The library draws every dotted line as one pixel on and one off, which looks like a pale solid one. Dots are
+ * drawn as very short dashes with round ends instead; the edge's style stays what it is, dotted.
+ */
+export function drawRoundDots(): void {
+  const extension = cytoscape as unknown as (type: 'renderer', name: 'canvas') => { prototype: EdgeRenderer };
+  const { prototype } = extension('renderer', 'canvas');
+  const draw = prototype.drawEdgePath;
+  prototype.drawEdgePath = function (edge, context, points, line) {
+    draw.call(this, edge, context, points, line === 'dotted' ? 'dashed' : line);
+  };
+}

@@ -1,0 +1,24 @@
+import { forceLayout, type LayoutTask } from './force-layout.ts';
+
+/** Lays out beside the page, which stays smooth meanwhile. */
+export interface LayoutOrder extends LayoutTask {
+  readonly id: number;
+}
+
+export interface LayoutAnswer {
+  readonly id: number;
+  /** [2 x nodes] */
+  readonly positions: Float32Array;
+  readonly ms: number;
+}
+
+const scope = self as unknown as {
+  onmessage: (message: MessageEvent<LayoutOrder>) => void;
+  postMessage(answer: LayoutAnswer, transfer: Transferable[]): void;
+};
+
+scope.onmessage = ({ data }) => {
+  const began = performance.now();
+  const positions = forceLayout(data);
+  scope.postMessage({ id: data.id, positions, ms: performance.now() - began }, [positions.buffer]);
+};

@@ -1,0 +1,171 @@
+import type { GraphEdge, GraphNode, GraphNodeDetails } from '../../../shared/api-types.ts';
+import { href } from '../../../shared/routes.ts';
+import { getJson } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { Code } from '../../components/code.tsx';
+import { LongText } from '../../components/json-view.tsx';
+import { Await } from '../../components/states.tsx';
+import { Time } from '../../components/time.tsx';
+import { number, percent } from '../../format.ts';
+import { useResource } from '../../resource.ts';
+import { setQuery } from '../../router.ts';
+import { shownLine } from '../../shown-text.ts';
+import { EdgeSwatch } from './edge-swatch.tsx';
+import { NodeGlyph } from './node-glyph.tsx';
+import { hrefOf } from './node-list.tsx';
+
+const RELATIONS = {
+  often_before: 'often before',
+  often_after: 'often after',
+  used_together: 'used together',
+};
+
+/** All there is to know of one node. */
+export function NodeDetails({ id, nodes }: { id: string; nodes: readonly GraphNode[] }) {
+  const details = useResource<GraphNodeDetails>(`node ${id}`, {
+    load: (signal) => getJson('/node', { id }, signal),
+    reloadOn: ({ type }) => type === 'graph_changed' || type === 'capability_changed',
+  });
+  const labels = new Map(nodes.map((node) => [node.id, node]));
+  return (
+    <Await of={details.state.value} retry={details.reload}>
+      {(node) => <Details key={node.id} node={node} labels={labels} />}
+    </Await>
+  );
+}
+
+function Details({ node, labels }: { node: GraphNodeDetails; labels: ReadonlyMap<string, GraphNode> }) {
+  const { runs, calls, failures, repeats, last_seen_at } = node.statistics;
+  return (
+    <div class="graph-details">
+      <header>
+        <h2>
+          <NodeGlyph kind={node.kind} />
+          {shownLine(node.label, 120)}
+        </h2>
+        <p class="muted mono">{node.kind === 'capability' ? 'capability' : shownLine(node.id, 160)}</p>
+      </header>
+      {node.description && (
+        <p class="graph-description">
+          <LongText text={node.description} />
+        </p>
+      )}
+      <div class="row">
+        <Button onClick={() => setQuery({ from: node.id, panel: 'path' })}>Path from here</Button>
+        <Button onClick={() => setQuery({ to: node.id, panel: 'path' })}>Path to here</Button>
+        {node.kind === 'capability' && (
+          <a class="button button-plain" href={href.capability(node.label)}>
+            Open
+          </a>
+        )}
+      </div>
+      <dl class="graph-figures">
+        <Figure title="Runs" value={number(runs)} />
+        <Figure title="Calls" value={number(calls)} />
+        <Figure title="Success" value={calls === 0 ? '–' : percent(1 - failures / calls)} />
+        <Figure title="Repeats" value={number(repeats)} />
+      </dl>
+      {last_seen_at && (
+        <p class="faint">
+          Last seen <Time at={last_seen_at} />
+        </p>
+      )}
+      <Edges
+        title="Leads to"
+        edges={node.edges.filter(({ source }) => source === node.id)}
+        end="target"
+        labels={labels}
+      />
+      <Edges
+        title="Comes from"
+        edges={node.edges.filter(({ target }) => target === node.id)}
+        end="source"
+        labels={labels}
+      />
+      {node.related.length > 0 && (
+        <section>
+          <h3>Related</h3>
+          <ul class="graph-related">
+            {node.related.map(({ id, relation, score }) => (
+              <li key={id}>
+                <a href={hrefOf(id)}>{nameOf(id, labels)}</a>
+                <span class="faint">{RELATIONS[relation]}</span>
+                <span class="number">{score.toFixed(2)}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <Schema title="Takes" schema={node.input_schema} />
+      <Schema title="Gives" schema={node.output_schema} />
+    </div>
+  );
+}
+
+function Figure({ title, value }: { title: string; value: string }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd class="number">{value}</dd>
+    </div>
+  );
+}
+
+function Edges({
+  title,
+  edges,
+  end,
+  labels,
+}: {
+  title: string;
+  edges: readonly GraphEdge[];
+  end: 'source' | 'target';
+  labels: ReadonlyMap<string, GraphNode>;
+}) {
+  if (edges.length === 0) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul class="graph-edges">
+        {edges.map((edge) => (
+          <li key={`${edge[end]} ${edge.edge_type}`}>
+            <EdgeSwatch type={edge.edge_type} source={edge.edge_source} />
+            <a href={hrefOf(edge[end])}>{nameOf(edge[end], labels)}</a>
+            <span class="faint">{factsOf(edge)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Type, how it is known, and how often: all that colour, line and width say. */
+export function factsOf({
+  edge_type,
+  edge_source,
+  observed_count,
+  invocation_count,
+  weight,
+}: GraphEdge): string {
+  const seen =
+    observed_count === 0
+      ? 'not seen yet'
+      : `${number(observed_count)} run${observed_count === 1 ? '' : 's'}, ${number(invocation_count)} call${invocation_count === 1 ? '' : 's'}`;
+  return `${edge_type}, ${edge_source} · ${seen} · ${weight.toFixed(2)}`;
+}
+
+/** A capability by its name; all else by its id, which says the server, too. */
+export function nameOf(id: string, labels: ReadonlyMap<string, GraphNode>): string {
+  const node = labels.get(id);
+  return shownLine(node?.kind === 'capability' ? node.label : id, 100);
+}
+
+function Schema({ title, schema }: { title: string; schema: unknown }) {
+  if (schema === null || schema === undefined) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <Code text={JSON.stringify(schema, null, 2)} language="json" label={`${title}: JSON Schema`} />
+    </section>
+  );
+}

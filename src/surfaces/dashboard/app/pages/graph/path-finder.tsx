@@ -1,0 +1,148 @@
+import { useId } from 'preact/hooks';
+import type { GraphNode, GraphPath } from '../../../shared/api-types.ts';
+import { Button } from '../../components/button.tsx';
+import { ErrorState, Skeleton } from '../../components/states.tsx';
+import type { Resource } from '../../resource.ts';
+import { setQuery } from '../../router.ts';
+import { shownText } from '../../shown-text.ts';
+import { EdgeSwatch } from './edge-swatch.tsx';
+import type { Filter } from './filter.ts';
+import { setFilter } from './graph-state.ts';
+import { nameOf } from './node-details.tsx';
+import { hrefOf } from './node-list.tsx';
+
+/** How one gets from one node to another, and why that is believed. */
+export function PathFinder({
+  from,
+  to,
+  nodes,
+  path,
+  filter,
+}: {
+  from: string | null;
+  to: string | null;
+  nodes: readonly GraphNode[];
+  path: Resource<GraphPath | null>;
+  filter: Filter;
+}) {
+  const id = useId();
+  const labels = new Map(nodes.map((node) => [node.id, node]));
+  const written = (node: string | null) => (node === null ? '' : (capabilityName(node, labels) ?? node));
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const given = (name: string) => String(form.get(name) ?? '').trim() || undefined;
+    setQuery({ from: given('from'), to: given('to'), panel: 'path' }, { replace: false });
+  };
+  return (
+    <div class="graph-details">
+      <form class="graph-path-form" onSubmit={submit}>
+        <label>
+          <span>From</span>
+          <input
+            type="text"
+            name="from"
+            list={id}
+            key={`from ${from}`}
+            defaultValue={written(from)}
+            autocomplete="off"
+          />
+        </label>
+        <label>
+          <span>To</span>
+          <input
+            type="text"
+            name="to"
+            list={id}
+            key={`to ${to}`}
+            defaultValue={written(to)}
+            autocomplete="off"
+          />
+        </label>
+        <datalist id={id}>
+          {nodes.map((node) => (
+            <option key={node.id} value={node.kind === 'capability' ? node.label : node.id} />
+          ))}
+        </datalist>
+        <div class="row">
+          <Button kind="primary" type="submit">
+            Find path
+          </Button>
+          <Button
+            disabled={!from && !to}
+            onClick={() => setQuery({ from: to ?? undefined, to: from ?? undefined }, { replace: false })}
+          >
+            Swap
+          </Button>
+          <Button
+            kind="quiet"
+            disabled={!from && !to}
+            onClick={() => setQuery({ from: undefined, to: undefined, panel: 'path' })}
+          >
+            Clear
+          </Button>
+        </div>
+      </form>
+      {from && to ? (
+        <Answer path={path} labels={labels} filter={filter} />
+      ) : (
+        <p class="muted">
+          The cheapest way over what is needed first, what gives a value, and what came next: what was seen
+          more often costs less.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Answer({
+  path,
+  labels,
+  filter,
+}: {
+  path: Resource<GraphPath | null>;
+  labels: ReadonlyMap<string, GraphNode>;
+  filter: Filter;
+}) {
+  const { data, error, isLoading } = path.state.value;
+  if (error) return <ErrorState error={error} />;
+  if (!data) return isLoading ? <Skeleton lines={3} /> : null;
+  if (data.cost === null) return <p role="status">{shownText(data.explanation)}</p>;
+  const isThroughOperations =
+    !filter.kinds.has('operation') && data.nodes.some((node) => labels.get(node)?.kind === 'operation');
+  return (
+    <section class="graph-path" aria-label="Path">
+      <p class="muted" role="status">
+        {data.steps.length === 0
+          ? 'That is where it starts.'
+          : `${data.steps.length} ${data.steps.length === 1 ? 'step' : 'steps'}, cost ${data.cost.toFixed(2)}`}
+      </p>
+      <ol>
+        {data.steps.map((step) => (
+          <li key={`${step.source} ${step.target}`}>
+            <a href={hrefOf(step.source)}>{nameOf(step.source, labels)}</a>
+            <p>
+              <EdgeSwatch type={step.edge_type} source={step.edge_source} />
+              <span>{shownText(step.explanation)}</span>
+            </p>
+          </li>
+        ))}
+        {data.nodes.length > 0 && (
+          <li>
+            <a href={hrefOf(data.nodes.at(-1)!)}>{nameOf(data.nodes.at(-1)!, labels)}</a>
+          </li>
+        )}
+      </ol>
+      {isThroughOperations && (
+        <Button onClick={() => setFilter({ ...filter, kinds: new Set([...filter.kinds, 'operation']) })}>
+          Show the operations on it
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function capabilityName(id: string, labels: ReadonlyMap<string, GraphNode>): string | undefined {
+  const node = labels.get(id);
+  return node?.kind === 'capability' ? node.label : undefined;
+}

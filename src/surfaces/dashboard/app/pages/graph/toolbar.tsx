@@ -1,0 +1,105 @@
+import type { Trace } from '../../../shared/api-types.ts';
+import { Button } from '../../components/button.tsx';
+import { Menu } from '../../components/menu.tsx';
+import { setQuery } from '../../router.ts';
+import { download, downloadFrom } from './export-graph.ts';
+import type { CanvasHandle } from './graph-canvas.tsx';
+import { BACKGROUNDS, type GraphState, type Mode, setMode } from './graph-state.ts';
+
+const MODES: readonly (readonly [Mode, string, string])[] = [
+  ['definition', 'Definition', 'What is known: tools, capabilities, and what leads to what'],
+  ['invocation', 'Invocation', 'Each call of one run'],
+];
+
+export function Toolbar({
+  state,
+  trace,
+  canvas,
+  sought,
+  onSeek,
+  onPickFirst,
+  onLayOut,
+}: {
+  state: GraphState;
+  trace: Trace | undefined;
+  canvas: () => CanvasHandle | null;
+  sought: string;
+  onSeek: (text: string) => void;
+  onPickFirst: () => void;
+  onLayOut: () => void;
+}) {
+  const isRun = state.mode === 'invocation';
+  const asPicture = { title: 'Picture (PNG)', onSelect: () => save(canvas()) };
+  return (
+    <div class="graph-tools">
+      <input
+        type="search"
+        data-search
+        aria-label="Find a node"
+        placeholder="Find a node…"
+        value={sought}
+        onInput={(event) => onSeek(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') onPickFirst();
+          if (event.key !== 'ArrowDown') return;
+          event.preventDefault();
+          document.querySelector<HTMLElement>('.graph-list a')?.focus();
+        }}
+      />
+      <fieldset class="graph-modes">
+        <legend class="hidden">Mode</legend>
+        {MODES.map(([mode, title, note]) => (
+          <button
+            key={mode}
+            type="button"
+            title={note}
+            aria-pressed={state.mode === mode}
+            onClick={() => state.mode !== mode && setMode(mode)}
+          >
+            {title}
+          </button>
+        ))}
+      </fieldset>
+      {!isRun && (
+        <select
+          aria-label="Background"
+          value={state.background}
+          onChange={({ currentTarget: { value } }) =>
+            setQuery({ clusters: value === 'none' ? undefined : value })
+          }
+        >
+          {Object.entries(BACKGROUNDS).map(([name, title]) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </select>
+      )}
+      {!isRun && <Button kind="quiet" icon="refresh" aria-label="Lay out again" onClick={onLayOut} />}
+      <Menu
+        label="Export"
+        icon="download"
+        items={
+          isRun
+            ? [asPicture, { title: 'This run (JSON)', onSelect: () => trace && saveRun(trace) }]
+            : [
+                asPicture,
+                ...(['json', 'graphml', 'dot'] as const).map((format) => ({
+                  title: `Whole graph (${format === 'json' ? 'JSON' : format === 'dot' ? 'DOT' : 'GraphML'})`,
+                  onSelect: () => downloadFrom(`/api/graph?format=${format}`, `graph.${format}`),
+                })),
+              ]
+        }
+      />
+    </div>
+  );
+}
+
+function save(canvas: CanvasHandle | null): void {
+  if (canvas) void download(canvas.picture(), 'graph.png');
+}
+
+function saveRun(trace: Trace): void {
+  const blob = new Blob([JSON.stringify(trace, null, 2)], { type: 'application/json' });
+  void download(Promise.resolve(blob), `run-${trace.id}.json`);
+}
