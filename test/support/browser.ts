@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import axeCore from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
@@ -32,9 +33,10 @@ export interface Dashboard {
   open(path?: string, options?: PageOptions): Promise<Page>;
   /** The API with the token: GET without a body, else POST. */
   api<T = Record<string, unknown>>(path: string, body?: unknown): Promise<T>;
-  /** Ends the gateway and starts it again on the same port and data. */
-  restart(): Promise<void>;
+  /** What an agent gets from a tool of `/mcp`: its structured content. */
+  mcp(tool: string, args: Readonly<Record<string, unknown>>): Promise<unknown>;
   stop(): Promise<void>;
+  /** Again, on the same port and data. */
   start(): Promise<void>;
 }
 
@@ -47,6 +49,8 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
   const folder = () => join(dir.path, 'files');
   const url = () => String(gateway.ready.url);
   const data = () => join(dir.path, 'data');
+
+  const token = async () => (await readFile(join(data(), 'token'), 'utf8')).trim();
 
   const start = async (port = '0') => {
     gateway = await launchPml(
@@ -87,10 +91,6 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
     },
     stop,
     start: () => start(new URL(url()).port),
-    async restart() {
-      await stop();
-      await start(new URL(url()).port);
-    },
     async open(path = '/', { size = WIDE, theme = 'dark', signedIn = true, expected } = {}) {
       const context = await browser.newContext({ viewport: size, colorScheme: theme });
       if (signedIn) await context.addCookies(cookies);
@@ -103,11 +103,19 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
       await page.goto(`${url()}${path}`);
       return page;
     },
+    async mcp(tool, args) {
+      const headers = { authorization: `Bearer ${await token()}` };
+      const client = new Client({ name: 'agent', version: '1' });
+      const address = new URL(`${url()}/mcp`);
+      await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers } }));
+      const { structuredContent } = await client.callTool({ name: tool, arguments: { ...args } });
+      await client.close();
+      return structuredContent;
+    },
     async api<T>(path: string, body?: unknown) {
-      const token = (await readFile(join(data(), 'token'), 'utf8')).trim();
       const reply = await fetch(`${url()}/api${path}`, {
         method: body === undefined ? 'GET' : 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${await token()}`, 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       return (await reply.json()) as T;

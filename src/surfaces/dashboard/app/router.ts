@@ -54,6 +54,8 @@ export function followLinks(): void {
     const link = (event.target as Element).closest?.('a');
     if (!link || link.target || link.hasAttribute('download') || link.origin !== window.location.origin)
       return;
+    // A place on the page that is shown is found by the browser.
+    if (link.hash && link.pathname === window.location.pathname) return;
     event.preventDefault();
     navigate(link.pathname + link.search + link.hash);
   });

@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
@@ -13,8 +14,7 @@ import './home.css';
 
 /** What is connected, what ran, what waits, what was learned; and on the first day how to begin. */
 export function HomePage() {
-  const stats = useStats();
-  const isNew = stats.state.value.data?.traces === 0;
+  const isNew = useFirstDay();
   return (
     <>
       <PageHead
@@ -36,7 +36,7 @@ export function HomePage() {
         )}
         <div class="columns">
           <div class="stack">
-            {!isNew && <RecentRuns />}
+            <RecentRuns />
             <Servers />
           </div>
           <div class="stack">
@@ -48,6 +48,14 @@ export function HomePage() {
       </div>
     </>
   );
+}
+
+/** Whether nothing had run when the page was opened: what one does on it rearranges nothing. */
+function useFirstDay(): boolean {
+  const { data } = useStats().state.value;
+  const first = useRef<boolean | null>(null);
+  if (first.current === null && data) first.current = data.traces === 0;
+  return first.current ?? false;
 }
 
 function Servers() {

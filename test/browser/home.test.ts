@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { Execution } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import { axe, useDashboard } from '../support/browser.ts';
+
+const dashboard = useDashboard({ pml: { permissions: { ask: ['memory:create_entities'] } } });
+
+test('[DASH-11] on the first day Home says how to connect a client, and lets one try it right there', async () => {
+  const page = await dashboard.open('/');
+  await page.getByText('Connect a client, or try it right here.').waitFor();
+  const servers = page.getByRole('table', { name: 'Servers' });
+  for (const name of ['filesystem', 'memory', 'everything', 'thinking'])
+    await servers.getByText(name).waitFor();
+
+  for (const [tab, text] of [
+    ['Claude Code', 'claude mcp add pml -- pml stdio'],
+    ['Cursor', '"mcpServers"'],
+    ['Any MCP client', `${dashboard.url}/mcp`],
+  ] as const) {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.getByRole('tabpanel', { name: tab }).getByText(text).waitFor();
+  }
+
+  await page.getByRole('tab', { name: 'Run code' }).click();
+  await page.getByLabel('A program that calls tools').fill('return 6 * 7');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByText('42', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'See the run' }).waitFor();
+  expect(await axe(page)).toEqual([]);
+
+  await page.getByRole('tab', { name: 'Find a tool' }).click();
+  await page.getByLabel('Say what you want to do').fill('read a file');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${dashboard.url}/search?q=read+a+file`);
+});
+
+test('[DASH-11] a program that fails says why', async () => {
+  const page = await dashboard.open('/');
+  await page.getByRole('tab', { name: 'Run code' }).click();
+  await page.getByLabel('A program that calls tools').fill('throw new Error("no such luck")');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.locator('.outcome').getByText('no such luck').waitFor();
+});
+
+test('[DASH-11] what waits for a person is on Home with the exact call, and is settled there', async () => {
+  const page = await dashboard.open('/');
+  await page.getByText('Live', { exact: true }).waitFor();
+  const call = { tool: 'memory:create_entities', arguments: { entities: [] }, timeout_ms: 20_000 };
+  // Started by an agent, who may only ask.
+  const asked = dashboard.mcp('pml_execute', call) as Promise<Pick<Execution, 'status'>>;
+  await page.getByRole('heading', { name: 'Waiting for you (1)' }).waitFor();
+  await page.getByRole('link', { name: 'memory:create_entities' }).waitFor();
+  expect(await page.getByRole('link', { name: 'Workflows 1 waiting for approval' }).count()).toBe(1);
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Approve memory:create_entities' }).click();
+  await page.getByText('Approved').waitFor();
+  await page.getByRole('heading', { name: /Waiting for you/ }).waitFor({ state: 'detached' });
+  expect(['success', 'approval_required']).toContain((await asked).status);
+});
