@@ -21,7 +21,7 @@ export async function evaluateDataSets(
   vectors: string,
   onProgress: Parameters<System['evaluate']>[1],
 ): Promise<EvaluationReport[]> {
-  const { split, tasks, protocol, seed, curve = false, distractors, train, test } = options;
+  const { split, tasks, protocol, seed, curve = false, draws, distractors, train, test } = options;
   const folders = await findDataSets(options.data);
   const files = {
     ...(distractors !== undefined && { distractors }),
@@ -34,7 +34,13 @@ export async function evaluateDataSets(
     const reports: EvaluationReport[] = [];
     for (const folder of folders) {
       const data = await readDataSet(folder, { split, tasks, ...files });
-      reports.push(await evaluate(data, { protocol, seed, curve, onProgress }, { embedder, emptyIndex }));
+      reports.push(
+        await evaluate(
+          data,
+          { protocol, seed, draws: curve ? draws : 0, onProgress },
+          { embedder, emptyIndex },
+        ),
+      );
     }
     return reports;
   } finally {

@@ -13,7 +13,7 @@ const fixture = (path: string) =>
   fileURLToPath(new URL(`../../test/fixtures/data-sets/${path}`, import.meta.url));
 const embedder = createMemoryEmbedder();
 const PORTS = { embedder, emptyIndex: () => createMemoryVectorIndex(embedder.dimension) };
-const OPTIONS = { protocol: 'id', seed: 1, curve: false } as const;
+const OPTIONS = { protocol: 'id', seed: 1, draws: 0 } as const;
 
 const read = (tasks: 'tasks' | 'traces' = 'tasks', distractors?: string) =>
   readDataSet(fixture('household'), {
@@ -46,6 +46,7 @@ describe('on a small data set', () => {
       },
       curve: null,
     });
+    expect(Object.keys(report.gains)).toEqual(['over_semantic', 'over_hybrid', 'over_logistic']);
     expect(Object.keys(report.ranking)).toEqual([
       'lexical',
       'semantic',
@@ -107,18 +108,40 @@ describe('on a small data set', () => {
   });
 
   test('[EVAL-1] the curve has a point for each number of past runs; search that does not learn is level', async () => {
-    const { curve, ranking } = await evaluate(household, { ...OPTIONS, curve: true }, PORTS);
+    const { curve, ranking, gains } = await evaluate(household, { ...OPTIONS, draws: 1 }, PORTS);
     expect(curve!.map(({ traces }) => traces)).toEqual([0, 30, 33]);
     for (const point of curve!) {
-      expect(point).toMatchObject({
-        semantic_mrr: ranking.semantic!.mrr,
-        hybrid_mrr: ranking.hybrid!.mrr,
-      });
+      expect(point.semantic_mrr).toBeCloseTo(ranking.semantic!.mrr, 12);
+      expect(point.hybrid_mrr).toBeCloseTo(ranking.hybrid!.mrr, 12);
     }
-    const [first, ...later] = curve!.map(({ learned_mrr }) => learned_mrr!);
-    expect(first).toBe(ranking.hybrid!.mrr);
-    expect(Math.min(...later)).toBeGreaterThan(first!);
-    expect(later.at(-1)).toBe(ranking.learned!.mrr);
+    const [none, ...later] = curve!;
+    expect(none!.learned_mrr).toBe(none!.hybrid_mrr);
+    expect(none!.over_hybrid).toEqual({ gain: 0, ci95: [0, 0] });
+    for (const point of later) expect(point.over_hybrid.gain).toBeGreaterThan(0);
+    expect(later.at(-1)!.over_hybrid).toEqual(gains.over_hybrid.mrr);
+  });
+
+  test('[EVAL-11] each point of the curve is the mean over as many draws as asked for', async () => {
+    const draws = await Promise.all(
+      [1, 2].map((seed) => evaluate(household, { ...OPTIONS, seed, draws: 1 }, PORTS)),
+    );
+    const { curve } = await evaluate(household, { ...OPTIONS, draws: 2 }, PORTS);
+    for (const [i, { learned_mrr }] of curve!.entries()) {
+      const each = draws.map((report) => report.curve![i]!.learned_mrr);
+      expect(learned_mrr).toBeCloseTo((each[0]! + each[1]!) / 2, 12);
+    }
+  });
+
+  test('[EVAL-11] gains are differences of the figures, within their intervals', async () => {
+    const { ranking, gains } = await evaluate(household, OPTIONS, PORTS);
+    for (const other of ['semantic', 'hybrid', 'logistic'] as const) {
+      for (const figure of ['mrr', 'ndcg10'] as const) {
+        const { gain, ci95 } = gains[`over_${other}`][figure];
+        expect(gain).toBeCloseTo(ranking.learned![figure] - ranking[other]![figure], 12);
+        expect(gain).toBeGreaterThanOrEqual(ci95[0]);
+        expect(gain).toBeLessThanOrEqual(ci95[1]);
+      }
+    }
   });
 
   test('[EVAL-10] distractors are ranked with the rest and never right', async () => {

@@ -1,17 +1,19 @@
 import { CLOSED_GATE, decideGate } from '../core/learning/gate.ts';
 import { judgeLearning } from '../core/learning/learn-ranker.ts';
-import { nextFigures, rankingFigures, ranksOf } from '../core/learning/metrics.ts';
+import { ndcg10, nextFigures, rankingFigures, ranksOf } from '../core/learning/metrics.ts';
+import { pairedBootstrap } from '../core/learning/paired-bootstrap.ts';
 import { createRandom } from '../core/numeric/random.ts';
 import type {
   EvaluationReport,
   NextFigures,
   Protocol,
-  RankingFigures,
+  RankingGain,
 } from '../core/vocabulary/evaluation-report.ts';
 import { scoreTools } from '../engine/search.ts';
 import type { DataSet, Task } from './data-set.ts';
 import { type Fold, foldsOf } from './folds.ts';
 import { weightsFor } from './held-out-weights.ts';
+import { learningCurve } from './learning-curve.ts';
 import { rankNext } from './next-by-logistic.ts';
 import { rankNextByModel } from './next-by-model.ts';
 import { nextCases } from './next-steps.ts';
@@ -20,15 +22,11 @@ import { rankByLogistic } from './rank-by-logistic.ts';
 import { driven, openSchool, type School } from './rank-by-model.ts';
 import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';
 
-const DEFAULTS = {
-  /** Sizes of the learning curve; the last point is all there is. */
-  curve: [0, 30, 100, 300, 1000],
-};
-
 export interface EvaluationOptions {
   readonly protocol: Protocol;
   readonly seed: number;
-  readonly curve: boolean;
+  /** Draws of runs for each point of the learning curve; 0 for no curve. */
+  readonly draws: number;
   /** Told what is being done, and how far it is where that is known. */
   readonly onProgress?: (what: string, done?: number, total?: number) => void;
 }
@@ -42,7 +40,7 @@ export async function evaluate(
   options: EvaluationOptions,
   ports: EvaluationPorts,
 ): Promise<EvaluationReport> {
-  const { protocol, seed, curve, onProgress } = options;
+  const { protocol, seed, draws, onProgress } = options;
   const startedAt = performance.now();
   const folds = foldsOf(data, protocol, seed);
   const measured = folds.flatMap(({ test }) => test);
@@ -53,9 +51,10 @@ export async function evaluate(
   // In `id` the same work may have been seen before, so only the run itself is hidden from itself.
   const alike = protocol === 'id' ? ({ id }: Task) => id : ({ group }: Task) => group;
   const weights = weightsFor(data.name);
-  const school = openSchool(bench, { weights, alike, seed });
+  const schoolOf = (drawn: number) => openSchool(bench, { weights, alike, seed: drawn });
+  const school = schoolOf(seed);
   onProgress?.(`${data.name}: ranking`);
-  const ranking = await measureRanking(school, folds);
+  const ranks = await rankTasks(school, folds);
   onProgress?.(`${data.name}: next steps`);
   const next = measureNext(bench, data.name, folds, alike, seed);
   onProgress?.(`${data.name}: plans`);
@@ -67,22 +66,35 @@ export async function evaluate(
     n: measured.length,
     tools: data.tools.length,
     embedding: bench.book.model,
-    ranking,
+    ranking: record(RANKERS, (ranker) => rankingFigures(ranks[ranker])),
+    gains: gainsOf(ranks, seed),
     next,
     plan,
     gate: measureGate(school, folds[0]!),
-    curve: curve ? measureCurve(school, folds, ranking, onProgress) : null,
+    curve:
+      draws > 0
+        ? learningCurve(
+            (drawn) => (drawn === seed ? school : schoolOf(drawn)),
+            folds,
+            { semantic: reciprocals(ranks.semantic), hybrid: reciprocals(ranks.hybrid) },
+            seed,
+            { draws, onProgress },
+          )
+        : null,
     seconds: (performance.now() - startedAt) / 1000,
   };
 }
 
 type Alike = (task: Task) => string;
 
-async function measureRanking(
+/** Of every measured task the ranks of its right tools. */
+type TaskRanks = Readonly<Record<(typeof RANKERS)[number], readonly (readonly number[])[]>>;
+
+async function rankTasks(
   { bench, logitsFor, options: { alike, weights, seed } }: School,
   folds: readonly Fold[],
-): Promise<Record<(typeof RANKERS)[number], RankingFigures>> {
-  const ranks = new Map<string, number[][]>(RANKERS.map((ranker) => [ranker, []]));
+): Promise<TaskRanks> {
+  const ranks = record(RANKERS, (): number[][] => []);
   for (const { train, test } of folds) {
     const byLogistic = rankByLogistic(bench, train, test, alike, createRandom(seed));
     for (const [i, task] of test.entries()) {
@@ -95,11 +107,27 @@ async function measureRanking(
         logistic: byLogistic.scores[i],
         learned: logitsFor(train, task),
       };
-      for (const ranker of RANKERS)
-        ranks.get(ranker)!.push(ranksOf(scores[ranker] ?? [], bench.goldOf(task)));
+      for (const ranker of RANKERS) ranks[ranker].push(ranksOf(scores[ranker] ?? [], bench.goldOf(task)));
     }
   }
-  return record(RANKERS, (ranker) => rankingFigures(ranks.get(ranker)!));
+  return ranks;
+}
+
+function reciprocals(tasks: TaskRanks['learned']): number[] {
+  return tasks.map((ranks) => 1 / Math.min(...ranks));
+}
+
+/** How much better the learned ranker is than others on the same tasks. */
+function gainsOf(ranks: TaskRanks, seed: number): EvaluationReport['gains'] {
+  const over = (other: (typeof RANKERS)[number]): RankingGain => ({
+    mrr: pairedBootstrap(reciprocals(ranks.learned), reciprocals(ranks[other]), createRandom(seed)),
+    ndcg10: pairedBootstrap(ranks.learned.map(ndcg10), ranks[other].map(ndcg10), createRandom(seed)),
+  });
+  return {
+    over_semantic: over('semantic'),
+    over_hybrid: over('hybrid'),
+    over_logistic: over('logistic'),
+  };
 }
 
 /** Null where no task has an order. */
@@ -136,35 +164,6 @@ function measureGate({ lesson, options }: School, { train }: Fold): EvaluationRe
     now: 0,
   });
   return { open, gain, ci95 };
-}
-
-/** Search that has not learned is the same at every point; the ranker is taught by ever more runs. */
-function measureCurve(
-  { bench, logitsFor, options: { seed } }: School,
-  folds: readonly Fold[],
-  { semantic, hybrid }: { readonly semantic: RankingFigures; readonly hybrid: RankingFigures },
-  onProgress: EvaluationOptions['onProgress'],
-): EvaluationReport['curve'] {
-  const most = Math.max(...folds.map(({ train }) => train.length));
-  const sizes = [...DEFAULTS.curve.filter((size) => size < most), most];
-  return sizes.map((size, i) => {
-    onProgress?.('learning curve', i, sizes.length);
-    const ranks = folds.flatMap(({ train, test }) => {
-      const seen =
-        size >= train.length
-          ? train
-          : createRandom(seed)
-              .shuffle([...train])
-              .slice(0, size);
-      return test.map((task) => ranksOf(logitsFor(seen, task), bench.goldOf(task)));
-    });
-    return {
-      traces: size,
-      semantic_mrr: semantic.mrr,
-      hybrid_mrr: hybrid.mrr,
-      learned_mrr: rankingFigures(ranks).mrr,
-    };
-  });
 }
 
 function record<K extends string, V>(keys: readonly K[], of: (key: K) => V): Record<K, V> {

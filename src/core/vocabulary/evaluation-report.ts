@@ -17,6 +17,28 @@ export interface NextFigures {
   readonly mrr: number;
 }
 
+/** A mean paired difference, and its 95 % interval over tasks drawn anew. */
+export interface Gain {
+  readonly gain: number;
+  readonly ci95: readonly [number, number];
+}
+
+export interface RankingGain {
+  readonly mrr: Gain;
+  readonly ndcg10: Gain;
+}
+
+/** What is reached with so many past runs. */
+export interface CurvePoint {
+  readonly traces: number;
+  readonly semantic_mrr: number;
+  readonly hybrid_mrr: number;
+  readonly learned_mrr: number;
+  /** Of the learned MRR. */
+  readonly over_semantic: Gain;
+  readonly over_hybrid: Gain;
+}
+
 export const PROTOCOLS = ['id', 'disjoint', 'cv5'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
@@ -34,6 +56,8 @@ export interface EvaluationReport {
   readonly ranking: Readonly<
     Record<'lexical' | 'semantic' | 'hybrid' | 'knn' | 'logistic' | 'learned', RankingFigures | null>
   >;
+  /** How much better the learned ranker is on the same tasks. */
+  readonly gains: Readonly<Record<'over_semantic' | 'over_hybrid' | 'over_logistic', RankingGain>>;
   readonly next: Readonly<
     Record<'popularity' | 'markov' | 'logistic' | 'learned', NextFigures | null>
   > | null;
@@ -44,18 +68,7 @@ export interface EvaluationReport {
     /** Expected calibration error of the confidence, which foretells node F1. */
     readonly ece: number;
   } | null;
-  readonly gate: {
-    readonly open: boolean;
-    readonly gain: number;
-    readonly ci95: readonly [number, number];
-  } | null;
-  readonly curve:
-    | readonly {
-        readonly traces: number;
-        readonly semantic_mrr: number;
-        readonly hybrid_mrr: number;
-        readonly learned_mrr: number | null;
-      }[]
-    | null;
+  readonly gate: (Gain & { readonly open: boolean }) | null;
+  readonly curve: readonly CurvePoint[] | null;
   readonly seconds: number;
 }

@@ -82,7 +82,35 @@ export interface EvaluateOptions {
   readonly train?: string;
   readonly test?: string;
   readonly curve?: boolean;
+  /** For each point of the curve. */
+  readonly draws: number;
   readonly seed: number;
+}
+
+/** How far a command is that goes through the whole store. */
+export interface MaintenanceProgress {
+  readonly table: string;
+  readonly rows: number;
+}
+
+/** Rows of one table, and their hash. */
+export interface TableReport {
+  readonly table: string;
+  readonly rows: number;
+  readonly sha256: string;
+}
+
+export interface BackupReport {
+  readonly file: string;
+  readonly madeAt: string;
+  readonly tables: readonly TableReport[];
+  readonly sha256: string;
+}
+
+export interface MigrationReport {
+  readonly from: string;
+  readonly to: string;
+  readonly tables: readonly TableReport[];
 }
 
 /** The composed system as the commands see it: nothing is opened before a command asks. */
@@ -102,6 +130,24 @@ export interface System {
   addServer(options: GlobalOptions, name: string, entry: Readonly<Record<string, unknown>>): Promise<string>;
   /** Takes a server out of the configuration; answers the file. */
   removeServer(options: GlobalOptions, name: string): Promise<string>;
+  /** All of the store in one file, also of a gateway that runs. */
+  backup(
+    options: GlobalOptions,
+    file: string,
+    onProgress: (progress: MaintenanceProgress) => void,
+  ): Promise<BackupReport>;
+  /** Only while no gateway runs on the store. */
+  restore(
+    options: GlobalOptions & { readonly replace: boolean },
+    file: string,
+    onProgress: (progress: MaintenanceProgress) => void,
+  ): Promise<BackupReport>;
+  /** Copies the store into another one: `embedded`, or the URL of a PostgreSQL database. */
+  migrateStore(
+    options: GlobalOptions & { readonly replace: boolean },
+    to: string,
+    onProgress: (progress: MaintenanceProgress) => void,
+  ): Promise<MigrationReport>;
   createEmbedder(settings: Settings): Promise<Embedder>;
   /** Measures search and learning on data sets, one report for each. */
   evaluate(

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import {
   type EvaluationReport,
+  type Gain,
   type NextFigures,
   PROTOCOLS,
   type RankingFigures,
@@ -38,6 +39,7 @@ export const evalCommand: CommandModule = (program, { system, terminal }) => {
     .option('--train <file>', 'learn from these tasks instead')
     .option('--test <file>', 'measure on these tasks instead')
     .option('--curve', 'also measure with fewer past runs')
+    .option('--draws <number>', 'draws of runs for each point of the curve', parseCount, 1)
     .option('--seed <number>', 'seed of all that is random', parseSeed, 1)
     .addHelpText('after', '\nExample:\n  $ pml eval --data data/livemcp --protocol cv5 --json')
     .action(async (options: Options) => {
@@ -54,6 +56,12 @@ function parseSeed(text: string): number {
   return seed;
 }
 
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1) throw new InvalidArgumentError('It must be 1 or more.');
+  return count;
+}
+
 /** One line that is written over; nothing where nobody watches. */
 function progressOn(terminal: Terminal) {
   return (what: string, done?: number, total?: number): void => {
@@ -68,6 +76,8 @@ function readable(report: EvaluationReport): string {
   const lines = [
     `${dataset} (${split}, ${protocol}): ${n} tasks, ${tools} tools, ${embedding}, ${seconds.toFixed(1)} s\n`,
     tableOf('ranking', RANKING, report.ranking),
+    '\n',
+    gainTable(report.gains),
     ...(next ? ['\n', tableOf('next tool', NEXT, next)] : []),
     ...(plan ? ['\n', tableOf('plan', PLAN, { learned: plan })] : []),
     ...(report.curve ? ['\n', curveTable(report.curve)] : []),
@@ -86,12 +96,31 @@ function tableOf<K extends string>(
   return columns([[title, ...names], ...measured]);
 }
 
+function gainTable(gains: EvaluationReport['gains']): string {
+  const rows = Object.entries(gains).map(([name, { mrr, ndcg10 }]) => [
+    name.replace('_', ' '),
+    withInterval(mrr),
+    withInterval(ndcg10),
+  ]);
+  return columns([['learned', 'mrr (95 %)', 'ndcg10 (95 %)'], ...rows]);
+}
+
+function withInterval({ gain, ci95 }: Gain): string {
+  const [low, high] = ci95.map(signed);
+  return `${signed(gain)} (${low} to ${high})`;
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(3)}`;
+}
+
 function curveTable(curve: NonNullable<EvaluationReport['curve']>): string {
   const rows = curve.map((point) => [
     String(point.traces),
     point.semantic_mrr.toFixed(3),
     point.hybrid_mrr.toFixed(3),
-    point.learned_mrr?.toFixed(3) ?? '-',
+    point.learned_mrr.toFixed(3),
+    withInterval(point.over_hybrid),
   ]);
-  return columns([['past runs', 'semantic mrr', 'hybrid mrr', 'learned mrr'], ...rows]);
+  return columns([['past runs', 'semantic mrr', 'hybrid mrr', 'learned mrr', 'over hybrid (95 %)'], ...rows]);
 }
