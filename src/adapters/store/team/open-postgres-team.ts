@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Change, ChangeFeed, ChangeTopic, TrainerSeat } from '../../../engine/ports.ts';
 import { guarded } from '../sql/codec.ts';
 import { PendingChanges } from './pending-changes.ts';
-import { keepSession } from './pg-session.ts';
+import { keepSession, type PgSession } from './pg-session.ts';
 import { createSeat } from './seat.ts';
 
 const DEFAULTS = {
@@ -29,7 +29,9 @@ export interface PostgresTeam {
  */
 export async function openPostgresTeam(url: string, name: string): Promise<PostgresTeam> {
   const pending = new PendingChanges(async (ms) => void (await setTimeout(ms, undefined, { ref: false })));
-  const seat = createSeat(() => session.poke());
+  // Told of changes before it is there, as soon as it listens; its first look at the table is then still to come.
+  let session: PgSession | null = null;
+  const seat = createSeat(() => session?.poke());
   let cursor: number | null = null;
   let prunedAt = 0;
 
@@ -63,7 +65,7 @@ export async function openPostgresTeam(url: string, name: string): Promise<Postg
     );
   }
 
-  const session = await guarded('Joining the gateways on this store', () =>
+  const kept = await guarded('Joining the gateways on this store', () =>
     keepSession(
       { url, name },
       {
@@ -83,13 +85,14 @@ export async function openPostgresTeam(url: string, name: string): Promise<Postg
           const [topic, origin] = splitOnce(payload);
           if (origin === name) return;
           if (topic === 'traces') pending.add([{ topic, key: '' }]);
-          else session.poke();
+          else session?.poke();
         },
         lost: seat.lose,
       },
     ),
   );
 
+  session = kept;
   return {
     seat,
     changes: {
@@ -98,7 +101,7 @@ export async function openPostgresTeam(url: string, name: string): Promise<Postg
         return () => pending.listen(null);
       },
     },
-    close: session.close,
+    close: kept.close,
   };
 }
 
