@@ -1,17 +1,39 @@
 /**
  * `npm run build:dashboard`: the page in `dist/dashboard`, every file also compressed beside itself.
  *
- *   node scripts/build-dashboard.ts [--if-stale] [--root DIR]
+ *   node scripts/build-dashboard.ts [--if-stale] [--if-possible] [--root DIR]
+ *
+ * `--if-possible`: an installation without what is needed for development goes on without the page.
  */
+import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { buildDashboard, isStale } from './dashboard/build-dashboard.ts';
 
-const { values } = parseArgs({ options: { root: { type: 'string' }, 'if-stale': { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: {
+    root: { type: 'string' },
+    'if-stale': { type: 'boolean' },
+    'if-possible': { type: 'boolean' },
+  },
+});
 const root = resolve(values.root ?? fileURLToPath(new URL('..', import.meta.url)));
 
-if (!values['if-stale'] || isStale(root)) {
-  const kilobytes = (await buildDashboard(root)) / 1024;
-  console.log(`dist/dashboard: ${kilobytes.toFixed(0)} KB with gzip`);
+function hasBuilder(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('vite');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+if (values['if-possible'] && !hasBuilder()) {
+  console.log('dist/dashboard: not built, since vite is not installed');
+} else {
+  const { buildDashboard, isStale } = await import('./dashboard/build-dashboard.ts');
+  if (!values['if-stale'] || isStale(root)) {
+    const kilobytes = (await buildDashboard(root)) / 1024;
+    console.log(`dist/dashboard: ${kilobytes.toFixed(0)} KB with gzip`);
+  }
 }
