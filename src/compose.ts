@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { dataDir as dataDirOf } from './adapters/config/find-config.ts';
 import { isAlive, readHolder } from './adapters/store/data-dir-lock.ts';
 import type { Own } from './compose/own.ts';
 import { PmlError } from './core/vocabulary/pml-error.ts';
 import type { Settings } from './engine/ports.ts';
-import type { GlobalOptions, System } from './surfaces/cli/system.ts';
+import type { BackupReport, GlobalOptions, MaintenanceProgress, System } from './surfaces/cli/system.ts';
+
+/** How often the process that makes a backup is asked how far it is. */
+const PROGRESS_MS = 200;
 
 /** What clients start: the same file from the sources and from the built package. */
 const LAUNCHER = join(import.meta.dirname, '..', 'bin', 'pml.js');
@@ -98,6 +101,33 @@ export function compose(env: Own['env'], cwd: string): System {
     async removeServer(options, name) {
       const { removeServer } = await import('./adapters/config/edit-config.ts');
       return await removeServer(source(options), name);
+    },
+
+    async backup(options, file, onProgress) {
+      const { bridge } = await open(options, 'backup');
+      const ask = async () => {
+        const progress = await bridge.call('backup', 'progress', []).catch(() => null);
+        if (progress) onProgress(progress as MaintenanceProgress);
+      };
+      const asking = setInterval(ask, PROGRESS_MS);
+      try {
+        return (await bridge.call('backup', 'write', [resolve(cwd, file)])) as BackupReport;
+      } finally {
+        clearInterval(asking);
+        await bridge.close();
+      }
+    },
+
+    async restore({ replace, ...options }, file, onProgress) {
+      const { restoreBackup } = await import('./compose/maintenance.ts');
+      const { store } = await loadSettings(options);
+      return await restoreBackup(dataDir(options), store, resolve(cwd, file), { replace }, onProgress);
+    },
+
+    async migrateStore({ replace, ...options }, to, onProgress) {
+      const { migrateStore } = await import('./compose/maintenance.ts');
+      const { store } = await loadSettings(options);
+      return await migrateStore(dataDir(options), store, to, { replace }, onProgress);
     },
 
     async serve(options) {

@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { watchSettings } from '../adapters/config/watch-settings.ts';
 import { readToken } from '../adapters/store/data-dir.ts';
 import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
+import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { createLogger } from '../adapters/telemetry/logger.ts';
 import { createOtelExporter } from '../adapters/telemetry/otel-exporter.ts';
 import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
@@ -24,6 +25,7 @@ import { createApp } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
 import { type Listener, listen } from '../surfaces/http/listen.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
+import { backupProcedures } from './maintenance.ts';
 import { createOperations } from './operations.ts';
 import type { Own } from './own.ts';
 import { rememberInventory } from './remember-inventory.ts';
@@ -83,7 +85,9 @@ export async function hold(
     const { fillIn } = options;
     const events = createEventLog(CLOCK);
     const exporter = await createOtelExporter({ env, version, logger });
-    const parts = { clock: CLOCK, events, logger, redact: redaction.redact, version, exporter, fillIn };
+    const { promise: store, resolve: onStore } = Promise.withResolvers<SqlStore>();
+    const { redact } = redaction;
+    const parts = { clock: CLOCK, events, logger, redact, version, exporter, fillIn, onStore };
     const opening = setTimeout(options.openAfterMs ?? 0)
       .then(() => import('./open-gateway.ts'))
       .then(({ openGateway }) => openGateway(dir, settings, parts));
@@ -105,6 +109,7 @@ export async function hold(
       ...storeProcedures(gateway.store),
       ...gatewayProcedures(gateway),
       login: { createLink: async (name?: string) => createLink(await knownKey(gateway, name)) },
+      backup: backupProcedures(store, CLOCK),
       // Answered before it is done: the answer goes through what is about to close.
       holder: { handOver: async () => void setImmediate(() => options.handOver?.()) },
     };

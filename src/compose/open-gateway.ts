@@ -4,6 +4,7 @@ import { loadTemplates } from '../adapters/config/load-templates.ts';
 import { createEmbedder } from '../adapters/embedding/create-embedder.ts';
 import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
 import { createSandbox } from '../adapters/sandbox/create-sandbox.ts';
+import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { WorkerTrainer } from '../adapters/training/worker-trainer.ts';
 import { reapOrphans } from '../adapters/upstream/child-registry.ts';
 import { fileTokenStore } from '../adapters/upstream/file-token-store.ts';
@@ -28,6 +29,7 @@ export interface GatewayParts {
   readonly logger: Logger;
   readonly redact: (value: unknown) => unknown;
   readonly fillIn: boolean;
+  readonly onStore: (store: SqlStore) => void;
 }
 
 /** The engine on its real ports: the store opened, what a killed gateway left behind ended. */
@@ -36,6 +38,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
   const templates = await loadTemplates(settings.templates);
   await reapOrphans(dir);
   const opened = await openStore(dir, settings.store);
+  parts.onStore(opened.store);
   const embedder = createEmbedder(settings.embedding);
   const upstream = new McpUpstream({
     servers: settings.servers,

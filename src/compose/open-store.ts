@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
+import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { openPostgresTeam } from '../adapters/store/team/open-postgres-team.ts';
 import { openTraceJournal } from '../adapters/store/trace-journal.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import { solo } from '../engine/memory/team.ts';
 import type { StoreSettings } from '../engine/ports.ts';
 
-export interface OpenStore extends Pick<FlowPorts, 'store' | 'changes' | 'seat' | 'journal'> {
+export interface OpenStore extends Pick<FlowPorts, 'changes' | 'seat' | 'journal'> {
+  readonly store: SqlStore;
   close(): Promise<void>;
 }
 

@@ -29,7 +29,8 @@ async function operated(slow?: () => Promise<unknown>) {
     await gateway.close();
   });
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const get = (path: string, own: HeadersInit = headers) => fetch(`${listener.url}${path}`, { headers: own });
+  const get = (path: string, own: Record<string, string> = headers) =>
+    fetch(`${listener.url}${path}`, { headers: own });
   const execute = (name: string, args: object) => {
     const body = JSON.stringify({ tool: `desk:${name}`, arguments: args });
     return fetch(`${listener.url}/api/execute`, { method: 'POST', headers, body });

@@ -31,7 +31,7 @@ export async function migrate<T>(db: Kysely<T>, where: string): Promise<void> {
   });
 }
 
-async function appliedMigrations<T>(db: Kysely<T>): Promise<string[]> {
+export async function appliedMigrations<T>(db: Kysely<T>): Promise<string[]> {
   const { rows } = await sql<{ present: boolean }>`
     select to_regclass('kysely_migration') is not null as present`.execute(db);
   if (!rows[0]?.present) return [];

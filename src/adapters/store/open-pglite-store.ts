@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
-import type { Store } from '../../engine/ports.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import { damaged, inspectCluster } from './pglite/cluster-dir.ts';
@@ -8,10 +7,10 @@ import { type PgliteClient, startPglite } from './pglite/pglite-client.ts';
 import { pgliteDialect } from './pglite/pglite-dialect.ts';
 import { unpackStartImage } from './pglite/start-image.ts';
 import { voidLeases } from './sql/runs.ts';
-import { createSqlStore } from './sql-store.ts';
+import { createSqlStore, type SqlStore } from './sql-store.ts';
 
 /** The caller holds the data dir's lock: PGlite itself does not guard its directory. */
-export async function openPgliteStore(dataDir: string): Promise<Store> {
+export async function openPgliteStore(dataDir: string): Promise<SqlStore> {
   const cluster = join(dataDir, 'pg');
   if ((await inspectCluster(cluster)) === 'absent') await unpackStartImage(cluster);
   const db = new Kysely<Database>({ dialect: pgliteDialect(await start(cluster)) });

@@ -9,24 +9,34 @@ import { sqlEpisodes } from './sql/episodes.ts';
 import { sqlGraph } from './sql/graph.ts';
 import { sqlKeys } from './sql/keys.ts';
 import { sqlRankerParams } from './sql/ranker-params.ts';
+import { sqlRollup } from './sql/rollup.ts';
 import { sqlRuns } from './sql/runs.ts';
 import { sqlServers } from './sql/servers.ts';
+import { sqlSuggestions } from './sql/suggestions.ts';
 import { sqlTools } from './sql/tools.ts';
 import { sqlTraces } from './sql/traces.ts';
 
+/** A store with its database, for what concerns all tables at once. */
+export interface SqlStore extends Store {
+  readonly db: Kysely<Database>;
+}
+
 /** The same SQL on PGlite and on PostgreSQL. */
-export function createSqlStore(db: Kysely<Database>): Store {
+export function createSqlStore(db: Kysely<Database>): SqlStore {
   return {
+    db,
     servers: sqlServers(db),
     tools: sqlTools(db),
     embeddings: sqlEmbeddings(db),
     graph: sqlGraph(db),
     capabilities: sqlCapabilities(db),
     traces: sqlTraces(db),
+    rollup: sqlRollup(db),
     episodes: sqlEpisodes(db),
     runs: sqlRuns(db),
     approvals: sqlApprovals(db),
     rankerParams: sqlRankerParams(db),
+    suggestions: sqlSuggestions(db),
     keys: sqlKeys(db),
     audit: sqlAudit(db),
     close: () => db.destroy(),

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CommandContext, CommandModule, Terminal } from './command.ts';
 import { auditCommand } from './commands/audit.ts';
+import { backupCommand } from './commands/backup.ts';
 import { capabilityCommand } from './commands/capability.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -11,12 +12,14 @@ import { initCommand } from './commands/init.ts';
 import { keysCommand } from './commands/keys.ts';
 import { loginCommand } from './commands/login.ts';
 import { nextCommand } from './commands/next.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { runCommand } from './commands/run.ts';
 import { runsCommand } from './commands/runs.ts';
 import { searchCommand } from './commands/search.ts';
 import { serveCommand } from './commands/serve.ts';
 import { serversCommand } from './commands/servers.ts';
 import { stdioCommand } from './commands/stdio.ts';
+import { storeCommand } from './commands/store.ts';
 import { suggestCommand } from './commands/suggest.ts';
 import { traceCommand } from './commands/trace.ts';
 import { trainCommand } from './commands/train.ts';
@@ -42,6 +45,9 @@ const COMMANDS: readonly CommandModule[] = [
   loginCommand,
   keysCommand,
   auditCommand,
+  backupCommand,
+  restoreCommand,
+  storeCommand,
   doctorCommand,
   completionCommand,
 ];

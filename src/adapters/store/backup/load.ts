@@ -1,0 +1,125 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { appliedMigrations } from '../migrate.ts';
+import { type DumpPiece, dumpWithin, endOf, type Row, type TableEnd, tableEnds } from './dump.ts';
+import { type TableShape, tableShapes } from './table-shapes.ts';
+
+const DEFAULTS = {
+  /** Values sent with one statement; PostgreSQL takes 65,535. */
+  values: 10_000,
+};
+
+/** What a store has before anything was learned; it may be written over. */
+const BLANK = new Set(['graph_state']);
+
+export interface LoadOptions {
+  /** Take the place of what is there. */
+  readonly replace: boolean;
+}
+
+/**
+ * Puts a dump in the place of what is there, all or none; then reads it back and compares every table's rows with
+ * what was given.
+ */
+export async function load<T>(
+  db: Kysely<T>,
+  pieces: AsyncIterable<DumpPiece>,
+  options: LoadOptions,
+  also: (tx: Transaction<T>) => Promise<void> = async () => {},
+): Promise<TableEnd[]> {
+  return await db.transaction().execute(async (tx) => {
+    const shapes = await tableShapes(tx);
+    if (!options.replace) await refuseFull(tx, shapes);
+    for (const { name } of shapes) await sql`alter table ${sql.id(name)} disable trigger user`.execute(tx);
+    for (const { name } of shapes.toReversed()) await sql`delete from ${sql.id(name)}`.execute(tx);
+    const given = await fill(tx, shapes, pieces);
+    const found = await tableEnds(dumpWithin(tx));
+    compare(given, found);
+    for (const { name } of shapes) await sql`alter table ${sql.id(name)} enable trigger user`.execute(tx);
+    await also(tx);
+    return found;
+  });
+}
+
+async function refuseFull<T>(tx: Transaction<T>, shapes: readonly TableShape[]): Promise<void> {
+  for (const { name } of shapes) {
+    if (BLANK.has(name)) continue;
+    const { rows } = await sql`select 1 from ${sql.id(name)} limit 1`.execute(tx);
+    if (rows.length === 0) continue;
+    throw new PmlError('store_conflict', `The store is not empty: ${name} has rows`, {
+      hint: 'Back it up, then add --replace to put the other in its place.',
+    });
+  }
+}
+
+async function fill<T>(
+  tx: Transaction<T>,
+  shapes: readonly TableShape[],
+  pieces: AsyncIterable<DumpPiece>,
+): Promise<TableEnd[]> {
+  const ends: TableEnd[] = [];
+  let open: { readonly shape: TableShape; readonly columns: readonly string[] } | null = null;
+  for await (const piece of pieces) {
+    if (piece.kind === 'migrations') await refuseOther(tx, piece.names);
+    else if (piece.kind === 'table') open = { shape: known(shapes, piece.table), columns: piece.columns };
+    else if (piece.kind === 'rows' && open) await insert(tx, open.shape, open.columns, piece.rows);
+    else if (piece.kind === 'end') ends.push(endOf(piece));
+    else if (piece.kind === 'sequences') {
+      for (const [name, [value, isCalled]] of Object.entries(piece.values)) {
+        await sql`select setval(${name}::text::regclass, ${value}::text::bigint, ${isCalled})`.execute(tx);
+      }
+    }
+  }
+  return ends;
+}
+
+/** Rows of other tables than these would be lost or wrong; a store is brought forward by the version that runs on it. */
+async function refuseOther<T>(tx: Transaction<T>, names: readonly string[]): Promise<void> {
+  const own = await appliedMigrations(tx);
+  if (own.join() === names.join()) return;
+  const theirs = names.at(-1) ?? 'none';
+  throw new PmlError(
+    'store_conflict',
+    `It was made on a schema as of ${theirs}; this store is as of ${own.at(-1)}`,
+    {
+      hint: 'Restore it with the version of PML that made it, then start this one on that store.',
+    },
+  );
+}
+
+function known(shapes: readonly TableShape[], table: string): TableShape {
+  const shape = shapes.find(({ name }) => name === table);
+  if (shape) return shape;
+  throw new PmlError('store_conflict', `This store has no table ${table}`);
+}
+
+async function insert<T>(
+  tx: Transaction<T>,
+  { name, columns: own }: TableShape,
+  columns: readonly string[],
+  rows: readonly Row[],
+): Promise<void> {
+  const types = columns.map((column) => own.find((known) => known.name === column)?.type);
+  const most = Math.max(1, Math.floor(DEFAULTS.values / Math.max(1, columns.length)));
+  for (let at = 0; at < rows.length; at += most) {
+    const tuples = rows.slice(at, at + most).map((row) => {
+      // By way of text, as the value was read; a driver would take it for something else.
+      const values = row.map((value, i) => sql`${value}::text::${sql.raw(types[i] ?? 'text')}`);
+      return sql`(${sql.join(values)})`;
+    });
+    await sql`insert into ${sql.id(name)} (${sql.join(columns.map((column) => sql.id(column)))})
+      values ${sql.join(tuples)}`.execute(tx);
+  }
+}
+
+function compare(given: readonly TableEnd[], found: readonly TableEnd[]): void {
+  for (const { table, rows, sha256 } of given) {
+    const here = found.find((end) => end.table === table);
+    if (here?.rows === rows && here.sha256 === sha256) continue;
+    throw new PmlError(
+      'store_conflict',
+      `Table ${table} did not come out as it went in (${rows} rows given, ${here?.rows ?? 0} found)`,
+      { hint: 'Nothing was changed. Please report this.' },
+    );
+  }
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { sql } from 'kysely';
+import {
+  type BackupReport,
+  checkBackup,
+  readBackup,
+  writeBackup,
+} from '../adapters/store/backup/backup-file.ts';
+import { type DumpPiece, dump } from '../adapters/store/backup/dump.ts';
+import { load } from '../adapters/store/backup/load.ts';
+import { claim } from '../adapters/store/claim-data-dir.ts';
+import { ensureDataDir } from '../adapters/store/data-dir.ts';
+import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
+import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
+import { appendEntry } from '../adapters/store/sql/audit.ts';
+import type { SqlStore } from '../adapters/store/sql-store.ts';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { Clock, RemoteProcedures, StoreSettings } from '../engine/ports.ts';
+import type { MaintenanceProgress, MigrationReport } from '../surfaces/cli/system.ts';
+
+const DEFAULTS = {
+  /** Longest time of one statement on a whole table: a day. */
+  statementMs: 24 * 60 * 60_000,
+};
+
+/** How the embedded store is called where a URL could stand. */
+const EMBEDDED = 'embedded';
+
+type OnProgress = (progress: MaintenanceProgress) => void;
+
+/** What a holder offers: a backup of the store it has open, while it goes on. */
+export function backupProcedures(store: Promise<SqlStore>, clock: Clock): RemoteProcedures[string] {
+  let progress: MaintenanceProgress | null = null;
+  return {
+    async write(file: string) {
+      const { db } = await store;
+      try {
+        const pieces = watched(dump(db), (made) => {
+          progress = made;
+        });
+        return await writeBackup(file, clock.now(), pieces);
+      } finally {
+        progress = null;
+      }
+    },
+    progress: async () => progress,
+  };
+}
+
+/** Puts a backup in the place of what the store has; nothing changes unless all of it is good. */
+export async function restoreBackup(
+  dir: string,
+  settings: StoreSettings,
+  file: string,
+  { replace }: { readonly replace: boolean },
+  onProgress: OnProgress,
+): Promise<BackupReport> {
+  const checked = await checkBackup(file);
+  return await alone(dir, async () => {
+    const store = await openAlone(dir, settings.url, settings);
+    try {
+      await load(store.db, watched(readBackup(file), onProgress), { replace }, (tx) =>
+        appendEntry(tx, {
+          at: new Date(),
+          actor: userInfo().username,
+          action: 'restored',
+          subject: file,
+          hash: checked.sha256,
+          details: { made_at: checked.madeAt },
+        }),
+      );
+      return checked;
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+/** Copies everything into another store and compares it there; the source is left as it is. */
+export async function migrateStore(
+  dir: string,
+  settings: StoreSettings,
+  to: string,
+  { replace }: { readonly replace: boolean },
+  onProgress: OnProgress,
+): Promise<MigrationReport> {
+  const target = to === EMBEDDED ? null : to;
+  if (target === settings.url) throw new PmlError('usage', `The store is at ${nameOf(target)} already`);
+  return await alone(dir, async () => {
+    const source = await openAlone(dir, settings.url, settings);
+    try {
+      const sink = await openAlone(dir, target, settings);
+      try {
+        const tables = await load(sink.db, watched(dump(source.db), onProgress), { replace });
+        return { from: nameOf(settings.url), to: nameOf(target), tables };
+      } finally {
+        await sink.close();
+      }
+    } finally {
+      await source.close();
+    }
+  });
+}
+
+/** While nobody else has the data dir. */
+async function alone<T>(dir: string, work: () => Promise<T>): Promise<T> {
+  await ensureDataDir(dir);
+  const lock = await claim(dir, 'store', { patience: async () => false });
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+}
+
+/** A shared store is not changed under gateways that are at work on it. */
+async function openAlone(dir: string, url: string | null, settings: StoreSettings): Promise<SqlStore> {
+  if (url === null) return await openPgliteStore(dir);
+  const name = `pml store ${randomUUID()}`;
+  // What takes all of a store takes as long as it takes.
+  const store = await openPostgresStore(url, {
+    name,
+    pool: settings.pool,
+    statementTimeoutMs: DEFAULTS.statementMs,
+  });
+  const { rows } = await sql<{ count: number }>`
+    select count(distinct application_name)::int as count from pg_stat_activity
+    where datname = current_database() and application_name like 'pml%' and application_name <> ${name}`.execute(
+    store.db,
+  );
+  const others = rows[0]?.count ?? 0;
+  if (others === 0) return store;
+  await store.close();
+  throw new PmlError('data_dir_held', `PML is at work on ${nameOf(url)}: ${others} gateways or commands`, {
+    hint: 'Stop them first.',
+  });
+}
+
+async function* watched(pieces: AsyncIterable<DumpPiece>, onProgress: OnProgress): AsyncGenerator<DumpPiece> {
+  let progress: MaintenanceProgress = { table: '', rows: 0 };
+  for await (const piece of pieces) {
+    if (piece.kind === 'table') progress = { table: piece.table, rows: 0 };
+    else if (piece.kind === 'rows') progress = { ...progress, rows: progress.rows + piece.rows.length };
+    onProgress(progress);
+    yield piece;
+  }
+}
+
+function nameOf(url: string | null): string {
+  if (url === null) return EMBEDDED;
+  if (!URL.canParse(url)) throw new PmlError('usage', '--to must be "embedded" or a postgres:// URL');
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}
