@@ -247,3 +247,24 @@ test('[KEY-10] an MCP session is that of the key it was opened with', async () =
   expect((await post(bob, list, session)).status).toBe(404);
   expect((await post(ada, list, session)).status).toBe(200);
 });
+
+test('[KEY-11] what is learned of private runs has no words, values or code of theirs', async () => {
+  const code = 'const r = await mcp.desk.echo({text: "the salary of carol"}); return r.text.length';
+  const learn = async (traces: 'private' | 'shared') => {
+    const { ask, keyFor, gateway } = await peopleGateway({ sharing: { traces } });
+    const [ada, bob] = [await keyFor('agent', 'ada'), await keyFor('agent', 'bob')];
+    for (const intent of ['salary of carol', 'salary of carol, again']) {
+      const ran = (await ask(ada, 'POST', '/api/execute', { code, intent })).body;
+      expect(ran.status).toBe('success');
+      await gateway.settled();
+    }
+    const paths = ['/api/capabilities', '/api/graph', '/api/search?q=salary&explain=1', '/api/learning'];
+    const seen = await Promise.all(paths.map((path) => ask(bob, 'GET', path)));
+    const suggested = await ask(bob, 'POST', '/api/suggest', { intent: 'salary' });
+    return JSON.stringify([seen.map(({ body }) => body), suggested.body.plan]);
+  };
+  expect(await learn('shared')).toContain('carol');
+  const seen = await learn('private');
+  expect(seen).toContain('desk:echo');
+  expect(seen).not.toContain('carol');
+});

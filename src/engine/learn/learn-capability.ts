@@ -46,6 +46,8 @@ export async function learnCapability(lessons: CapabilityLessons, trace: Executi
   const { code } = trace;
   // A run of a capability is counted above; one that was kept from its end says nothing about its code.
   if (code === null || trace.capabilityId !== null || wasHalted(trace)) return;
+  // A capability is code, and words, for all to read and run.
+  if (trace.visibility === 'private') return;
   const identity = identityOf(code, ports.crypto.sha256);
   if (!identity.ok) return;
   const { codeHash, template } = identity.value;
