@@ -4,7 +4,7 @@ import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller, WorkflowResult } from '../gateway.ts';
 import type { WorkflowRun } from '../ports.ts';
 import { startRun } from '../run.ts';
-import type { Drive, DriveRequest } from './drive.ts';
+import type { Drive, DriveRequest, Speculation } from './drive.ts';
 import { finishDrive } from './finish-drive.ts';
 import { holdLease } from './hold-lease.ts';
 import { createJournal } from './journal.ts';
@@ -13,7 +13,7 @@ import type { OpenDrives } from './open-drives.ts';
 import { openLayers } from './open-layers.ts';
 import { runTask } from './run-task.ts';
 import { createSlots } from './slots.ts';
-import { createSpeculation, type Speculation } from './speculate.ts';
+import { createSpeculation } from './speculate.ts';
 import type { Target } from './targets.ts';
 import { isOpen, PENDING, storedStates, type TaskState } from './task-state.ts';
 

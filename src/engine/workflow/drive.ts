@@ -2,10 +2,9 @@ import type { NodeId } from '../../core/vocabulary/ids.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller } from '../gateway.ts';
-import type { JsonObject, RunLease, WorkflowRun } from '../ports.ts';
+import type { JsonObject, RunLease, ToolResult, WorkflowRun } from '../ports.ts';
 import type { Run } from '../run.ts';
 import type { Slots } from './slots.ts';
-import type { Speculation } from './speculate.ts';
 import type { Target } from './targets.ts';
 import type { TaskState } from './task-state.ts';
 
@@ -58,6 +57,18 @@ export interface Step {
   readonly values: Readonly<Record<string, unknown>>;
   /** What code sees of the tasks before it. */
   readonly deps: JsonObject;
+}
+
+/** Calls made before their turn, while a run waits for something else. */
+export interface Speculation {
+  /** Something has changed: makes the calls that can be made now. */
+  look(): void;
+  /** The very same call, where it was made ahead. */
+  take(step: Step, args: JsonObject): Promise<ToolResult | null> | null;
+  /** What work without effects gave, to guess by another time. */
+  learn(step: Step, args: JsonObject, value: unknown): void;
+  /** The drive is over; what was not used is given up, unless the run goes on when its agent says so. */
+  close(goesOn: boolean): void;
 }
 
 /** A task that ended, as the trace and the graph want to know it. */

@@ -1,7 +1,6 @@
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
-import { itemKey } from './run-task.ts';
 import type { Target } from './targets.ts';
-import { isOpen, PENDING, type TaskState } from './task-state.ts';
+import { isOpen, itemKey, PENDING, type TaskState } from './task-state.ts';
 
 /**
  * What finished tasks gave, by what was kept of it. What was not kept whole is asked for again where

@@ -7,7 +7,7 @@ import type { JsonObject } from '../ports.ts';
 import type { Drive } from './drive.ts';
 import { runStep } from './run-step.ts';
 import type { Target } from './targets.ts';
-import { hasFailed, isOpen, PENDING, type TaskState } from './task-state.ts';
+import { hasFailed, isOpen, itemKey, PENDING, type TaskState } from './task-state.ts';
 
 const DEFAULTS = {
   /** Items of one `for_each`. */
@@ -116,10 +116,6 @@ async function runEach(drive: Drive, { task, target, values, deps }: ReadyTask):
     duration_ms: took,
     at,
   });
-}
-
-export function itemKey(taskId: string, index: number): string {
-  return `${taskId}[${index}]`;
 }
 
 function notKept({ id }: Task): PmlError {

@@ -6,28 +6,15 @@ import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { callTool, judge } from '../call-tool.ts';
 import type { JsonObject, ToolResult } from '../ports.ts';
 import { recordDecision } from '../record-decision.ts';
-import type { Drive, Step } from './drive.ts';
-import { itemKey } from './run-task.ts';
+import type { Drive, Speculation } from './drive.ts';
 import type { SpeculationBook } from './speculation-book.ts';
 import type { Target } from './targets.ts';
-import { AHEAD, hasFailed, isOpen, PENDING } from './task-state.ts';
+import { AHEAD, hasFailed, isOpen, itemKey, PENDING } from './task-state.ts';
 
 const DEFAULTS = {
   /** Calls ahead under way at once. */
   atOnce: 4,
 };
-
-/** Calls made before their turn, while a run waits for something else. */
-export interface Speculation {
-  /** Something has changed: makes the calls that can be made now. */
-  look(): void;
-  /** The very same call, where it was made ahead. */
-  take(step: Step, args: JsonObject): Promise<ToolResult | null> | null;
-  /** What work without effects gave, to guess by another time. */
-  learn(step: Step, args: JsonObject, value: unknown): void;
-  /** The drive is over; what was not used is given up, unless the run goes on when its agent says so. */
-  close(goesOn: boolean): void;
-}
 
 export interface SpeculationParts {
   readonly drive: Drive;

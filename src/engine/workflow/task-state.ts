@@ -70,6 +70,11 @@ export function shownState(state: unknown): unknown {
   return { ...rest, ...(is_whole === false && { is_whole }) };
 }
 
+/** The key of one item of a `for_each`. */
+export function itemKey(taskId: string, index: number): string {
+  return `${taskId}[${index}]`;
+}
+
 /** Keys of calls that ran ahead, beside those of tasks: no task can be called so. */
 export const AHEAD = '~';
 
