@@ -43,7 +43,10 @@ const TABLE: Readonly<Record<string, Permissions & { at?: readonly string[] }>> 
   ),
   'core/graph': core(['vocabulary', 'numeric', 'tracing'], ['graphology*']),
   'core/learning': core(['vocabulary', 'numeric', 'tracing', 'retrieval']),
-  'core/planning': core(['vocabulary', 'numeric', 'retrieval', 'graph', 'learning', 'capabilities']),
+  'core/planning': core(
+    ['vocabulary', 'numeric', 'structure', 'retrieval', 'graph', 'learning', 'capabilities'],
+    ['oxc-parser', 'oxc-walker'],
+  ),
 
   engine: closed(['core/*', 'engine/ports']),
   'engine/ports': { ...closed(['core/*']), at: ['engine/ports.ts', 'engine/ports/'] },

@@ -1,6 +1,7 @@
 import { toolSignature } from '../core/capabilities/tool-signature.ts';
 import type { TemplateEdge } from '../core/graph/templates.ts';
 import { matchesAny } from '../core/policy/glob.ts';
+import type { Plan } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createApprovalDesk } from './approval-desk.ts';
 import { createBackground } from './background.ts';
@@ -15,11 +16,12 @@ import { editCall } from './edit-call.ts';
 import { executeAsPlan, planFromCode } from './execute-as-plan.ts';
 import { executeCapability } from './execute-capability.ts';
 import { executeCode } from './execute-code.ts';
+import { executeIntent } from './execute-intent.ts';
 import { executeTool } from './execute-tool.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import { changeFollower } from './follow-changes.ts';
-import type { Caller, Gateway } from './gateway.ts';
+import type { Caller, Gateway, Suggestion } from './gateway.ts';
 import { capabilityAlternatives } from './graph/capability-alternatives.ts';
 import { graphForSearch } from './graph/graph-for-search.ts';
 import { createGraphShelf } from './graph/graph-shelf.ts';
@@ -32,6 +34,7 @@ import { createLearner, type Learner } from './learn-from-trace.ts';
 import { createNextMemory } from './learning/next-memory.ts';
 import { type Learning, openLearning } from './learning/open-learning.ts';
 import { createPlanMemory } from './learning/plan-memory.ts';
+import { createSuggestionBook } from './learning/suggestion-book.ts';
 import { openLiveCatalogue } from './live-catalogue.ts';
 import { settleRun } from './paused-runs.ts';
 import { recordPolicy } from './people/audit-trail.ts';
@@ -39,6 +42,8 @@ import { createPeopleShelf } from './people/people-shelf.ts';
 import type { Settings } from './ports.ts';
 import { predictNext } from './predict-next.ts';
 import { rememberingEmbedder } from './remembering-embedder.ts';
+import { watchRetention } from './retain-traces.ts';
+import { runSuggested, type SuggestedRun } from './run-suggested.ts';
 import { search } from './search.ts';
 import { searchCapabilities } from './search-capabilities.ts';
 import { suggest } from './suggest.ts';
@@ -119,6 +124,7 @@ export async function createGateway(
   const relateCapabilities = async () => {
     graph.relate(await capabilityAlternatives(remembering, capabilities.all()));
   };
+  const suggestions = createSuggestionBook(ports);
   learning = openLearning({
     ports,
     background,
@@ -135,6 +141,7 @@ export async function createGateway(
     outputs,
     lessons,
     learning,
+    suggestions,
     relateCapabilities,
   });
   learner = taught;
@@ -145,6 +152,7 @@ export async function createGateway(
     ranker: learned.ranker.current,
     graph: graph.current,
     catalogue: catalogue.current,
+    takenOut: suggestions.takenOut,
   });
   const next = createNextMemory({
     ports,
@@ -171,6 +179,25 @@ export async function createGateway(
   const searchGraph = graphForSearch(graph.current, catalogue.current);
   const findCapabilities = (query: string, limit: number) =>
     searchCapabilities(capabilities.all(), embedder, remembering, query, limit);
+
+  const runPlan = (request: SuggestedRun, caller: Caller) =>
+    runSuggested(suggestions, request, (run) => executeWorkflow(scope(), drives, run, caller));
+  const suggestFor = async (intent: string, caller?: Caller) => {
+    await learned.prepare();
+    await suggestions.recall();
+    const parts = {
+      embedder,
+      catalogue: catalogue.current(),
+      graph: graph.current(),
+      capabilities: capabilities.all(),
+      plans,
+      search: searchByText,
+    };
+    const suggested = await suggest(parts, intent);
+    background.run('Learning plans', plans.refresh);
+    const id = await suggestions.keep(intent, suggested.plan, suggested.confidence, caller);
+    return { id, ...suggested, suggestedCapabilities: await findCapabilities(intent, 3) };
+  };
 
   const unsubscribe = upstream.subscribe((event) => {
     if (event.type === 'state') {
@@ -199,6 +226,7 @@ export async function createGateway(
     // On a store of many, others may leave runs while this one lives.
     if (isShared) void watchAbandoned(scope, drives, watching.signal);
     ports.seat.seek();
+    void watchRetention({ ports, programs, settings: () => settings }, watching.signal);
   }
   const unfollow = ports.changes.follow(
     changeFollower({
@@ -226,20 +254,8 @@ export async function createGateway(
       return hits.map((hit) => ({ ...hit, signature: toolSignature(hit.tool, outputs.of(hit.tool.id)) }));
     },
     searchCapabilities: (query, limit) => findCapabilities(query, limit),
-    async suggest(intent) {
-      await learned.prepare();
-      const parts = {
-        embedder,
-        catalogue: catalogue.current(),
-        graph: graph.current(),
-        capabilities: capabilities.all(),
-        plans,
-        search: searchByText,
-      };
-      const suggested = await suggest(parts, intent);
-      background.run('Learning plans', plans.refresh);
-      return { ...suggested, suggestedCapabilities: await findCapabilities(intent, 3) };
-    },
+    suggest: suggestFor,
+    rejectSuggestion: (id) => suggestions.reject(id),
     async predictNext(intent, executed) {
       await learned.prepare();
       const steps = await predictNext({ embedder, next, search: searchByText }, intent, executed);
@@ -262,10 +278,15 @@ export async function createGateway(
       capabilities,
       relate: relateCapabilities,
     }),
-    executeWorkflow: (plan, intent, caller, runId) =>
-      executeWorkflow(scope(), drives, { plan, intent, runId }, caller),
+    executeWorkflow: (plan, intent, caller, runId = ports.crypto.randomUuid(), suggestionId) =>
+      runPlan({ plan, intent, runId, suggestionId }, caller),
     planFromCode: (code, args) => planFromCode(scope(), code, args),
     executeAsPlan: (call, caller, runId) => executeAsPlan(scope(), drives, call, caller, runId),
+    executeIntent: (call, caller, runId = ports.crypto.randomUuid()) => {
+      const run = (plan: Plan, { id }: Suggestion) =>
+        runPlan({ plan, intent: call.intent, runId, suggestionId: id ?? undefined }, caller);
+      return executeIntent({ scope: scope(), suggest: suggestFor, run }, call, caller);
+    },
     continueRun: (runId, action, caller) => continueRun(scope(), drives, runId, action, caller),
 
     async runs(limit) {

@@ -1,5 +1,15 @@
 import type { Plan } from '../core/vocabulary/plan.ts';
-import type { Caller, CapabilityCall, CodeCall, CodeRun, Gateway, WorkflowResult } from './gateway.ts';
+import type {
+  Caller,
+  CapabilityCall,
+  CodeCall,
+  CodeRun,
+  Gateway,
+  IntentCall,
+  IntentRun,
+  PlannedRun,
+  WorkflowResult,
+} from './gateway.ts';
 import type { GraphReport } from './graph/graph-report.ts';
 import type { RebuildProgress, RebuiltGraph } from './graph/graph-shelf.ts';
 import type { GraphView } from './graph/graph-view.ts';
@@ -18,10 +28,15 @@ import { findRun, type RunInQuestion, recentRuns, waitingRuns } from './runs-in-
 /** Where to send the browser; `done` when nobody has to be sent. */
 export type LoginStep = { readonly done: true } | { readonly done: false; readonly authorizationUrl: string };
 
+export interface AsPlanCall extends CodeCall {
+  readonly runId: string;
+}
+
 export interface WorkflowCall {
   readonly plan: Plan;
   readonly intent: string | null;
   readonly runId: string;
+  readonly suggestionId?: string;
 }
 
 /** What a command asks of the gateway, which may run in another process: data in, data out. */
@@ -33,6 +48,8 @@ export interface GatewayClient
     | 'searchTools'
     | 'suggest'
     | 'predictNext'
+    | 'rejectSuggestion'
+    | 'planFromCode'
     | 'settleApproval'
     | 'editCall'
     | 'restart'
@@ -42,6 +59,9 @@ export interface GatewayClient
   runCapability(call: CapabilityCall, signal?: AbortSignal): Promise<CodeRun>;
   /** Under a run id of the caller's choice, so that it can be looked at meanwhile. */
   runWorkflow(call: WorkflowCall, signal?: AbortSignal): Promise<WorkflowResult>;
+  /** What an intent alone leads to. */
+  runIntent(call: IntentCall & { readonly runId: string }, signal?: AbortSignal): Promise<IntentRun>;
+  runAsPlan(call: AsPlanCall, signal?: AbortSignal): Promise<PlannedRun>;
   /** What a person decided about may go on. */
   resumeRun(runId: string, signal?: AbortSignal): Promise<WorkflowResult>;
   abortRun(runId: string): Promise<WorkflowResult>;
@@ -81,9 +101,13 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   searchTools: true,
   suggest: true,
   predictNext: true,
+  rejectSuggestion: true,
   runCode: true,
   runCapability: true,
   runWorkflow: true,
+  runAsPlan: true,
+  runIntent: true,
+  planFromCode: true,
   resumeRun: true,
   abortRun: true,
   capabilities: true,
@@ -154,11 +178,19 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     searchTools: (query) => gateway.searchTools(query),
     suggest: (intent) => gateway.suggest(intent),
     predictNext: (intent, executed) => gateway.predictNext(intent, executed),
+    rejectSuggestion: (id) => gateway.rejectSuggestion(id),
     runCode: cancellable((call, signal) => gateway.executeCode(call, terminal(signal))),
     runCapability: cancellable((call, signal) => gateway.executeCapability(call, terminal(signal))),
-    runWorkflow: cancellable(({ plan, intent, runId }, signal) =>
-      gateway.executeWorkflow(plan, intent, terminal(signal), runId),
+    runWorkflow: cancellable(({ plan, intent, runId, suggestionId }, signal) =>
+      gateway.executeWorkflow(plan, intent, terminal(signal), runId, suggestionId),
     ),
+    runAsPlan: cancellable(({ runId, ...call }, signal) =>
+      gateway.executeAsPlan(call, terminal(signal), runId),
+    ),
+    runIntent: cancellable(({ runId, ...call }, signal) =>
+      gateway.executeIntent(call, terminal(signal), runId),
+    ),
+    planFromCode: (code, args) => gateway.planFromCode(code, args),
     resumeRun: cancellable((runId, signal) => gateway.continueRun(runId, 'resume', terminal(signal))),
     abortRun: (runId) => gateway.continueRun(runId, 'abort', terminal()),
     capabilities: () => gateway.capabilities.list(),

@@ -8,6 +8,7 @@ import type {
   CapabilityHit,
   CodeRun,
   GatewayStats,
+  IntentRun,
   PlannedRun,
   SearchHit,
   ServerReport,
@@ -15,8 +16,8 @@ import type {
   ToolRun,
   WorkflowResult,
 } from './gateway.ts';
-import type { LearningReport } from './learning/learning-shelf.ts';
 import { callOrder } from './graph/call-order.ts';
+import type { LearningReport } from './learning/learning-shelf.ts';
 import type { Approval, Capability, ConsoleLine } from './ports.ts';
 import type { RunInQuestion } from './runs-in-question.ts';
 import { toolText, toolValue } from './tool-value.ts';
@@ -88,8 +89,9 @@ export function capabilityHitToWire(hit: CapabilityHit) {
   };
 }
 
-export function suggestionToWire({ plan, confidence, suggestedCapabilities }: Suggestion) {
+export function suggestionToWire({ id, plan, confidence, suggestedCapabilities }: Suggestion) {
   return {
+    suggestion_id: id,
     plan: planToWire(plan),
     confidence,
     suggested_capabilities: suggestedCapabilities.map(capabilityHitToWire),
@@ -119,6 +121,7 @@ export function learningToWire(report: LearningReport) {
     losses: report.losses,
     evidence: report.evidence,
     runs_to_ten_percent: report.runsToTenPercent,
+    suggestions: suggestionsToWire(report.suggestions),
     success: {
       success_rate: success.successRate,
       mean_path_length: success.meanPathLength,
@@ -130,6 +133,11 @@ export function learningToWire(report: LearningReport) {
       },
     },
   };
+}
+
+function suggestionsToWire({ made, accepted, edited, rejected }: LearningReport['suggestions']) {
+  const settled = accepted + edited + rejected;
+  return { made, accepted, edited, rejected, acceptance_rate: settled === 0 ? null : accepted / settled };
 }
 
 function gateToWire({ since, ...gate }: LearningReport['gate']) {
@@ -182,6 +190,19 @@ export function workflowToWire(result: WorkflowResult) {
     ...(error && { error }),
     ...(next && { next }),
     ...(executed && { executed }),
+  };
+}
+
+/** A run, or the suggestion and why it was not run. */
+export function intentRunToWire({ suggestion, why, run }: IntentRun) {
+  if (run)
+    return { ...workflowToWire(run), plan: planToWire(suggestion.plan), confidence: suggestion.confidence };
+  return {
+    status: 'suggestion',
+    run_id: null,
+    trace_id: null,
+    ...suggestionToWire(suggestion),
+    why_not_run: why,
   };
 }
 
@@ -241,6 +262,11 @@ export function seenTraceToWire(trace: ExecutionTrace) {
       from_trace_id: fromTraceId,
       to_trace_id: toTraceId,
     })),
+    follows: callOrder(events).map(({ fromTraceId, toTraceId, pastOperations }) => ({
+      from_trace_id: fromTraceId,
+      to_trace_id: toTraceId,
+      past_operations: pastOperations,
+    })),
   };
 }
 
@@ -262,11 +288,6 @@ function approvalToWire(approval: Approval) {
   return {
     approval_id: approval.id,
     run_id: approval.runId,
-    follows: callOrder(events).map(({ fromTraceId, toTraceId, pastOperations }) => ({
-      from_trace_id: fromTraceId,
-      to_trace_id: toTraceId,
-      past_operations: pastOperations,
-    })),
     node: approval.node,
     arguments: approval.arguments,
     arguments_hash: approval.argumentsHash,

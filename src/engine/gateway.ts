@@ -107,6 +107,8 @@ export interface CapabilityHit {
 }
 
 export interface Suggestion {
+  /** By which a run says that it comes from it; null for a plan of nothing. */
+  readonly id: string | null;
   readonly plan: Plan;
   /** How far its tools agree with those that are needed, as is to be expected: their F1. */
   readonly confidence: number;
@@ -193,6 +195,31 @@ export interface WorkflowResult {
   readonly executed?: readonly string[];
 }
 
+/** A program as a plan. */
+export interface PlannedCode {
+  readonly plan: Plan;
+  /** What the program returns, with references to the tasks' results; absent where it returns nothing. */
+  readonly result?: unknown;
+}
+
+/** A program that was run as a plan; `result` is what it returned. */
+export interface PlannedRun extends WorkflowResult {
+  readonly result?: unknown;
+}
+
+export interface IntentCall {
+  readonly intent: string;
+  /** Values of the inputs that the plan will have. */
+  readonly arguments?: JsonObject;
+}
+
+/** What an intent alone led to: a run of what was suggested, or the suggestion and why it was not run. */
+export interface IntentRun {
+  readonly suggestion: Suggestion;
+  readonly why: readonly string[];
+  readonly run?: WorkflowResult;
+}
+
 export type WorkflowAction = 'status' | 'continue' | 'replan' | 'resume' | 'abort';
 
 export interface CallEdit {
@@ -252,7 +279,9 @@ export interface Gateway {
 
   searchTools(query: SearchQuery): Promise<SearchHit[]>;
   searchCapabilities(query: string, limit: number): Promise<CapabilityHit[]>;
-  suggest(intent: string): Promise<Suggestion>;
+  suggest(intent: string, caller?: Caller): Promise<Suggestion>;
+  /** False when it is settled already. */
+  rejectSuggestion(id: string): Promise<boolean>;
   predictNext(intent: string, executed: readonly string[]): Promise<NextStep[]>;
 
   /** One call through policy, upstream and trace. */
@@ -265,7 +294,20 @@ export interface Gateway {
   readonly learning: LearningShelf;
   readonly people: PeopleShelf;
   /** With a run id that is there already, that run is gone on with instead. */
-  executeWorkflow(plan: Plan, intent: string | null, caller: Caller, runId?: string): Promise<WorkflowResult>;
+  executeWorkflow(
+    plan: Plan,
+    intent: string | null,
+    caller: Caller,
+    runId?: string,
+    /** The suggestion that the plan comes from, changed or not. */
+    suggestionId?: string,
+  ): Promise<WorkflowResult>;
+  /** Code whose calls do not depend on how the run goes, as a plan; else an error with all that stands against it. */
+  planFromCode(code: string, args?: JsonObject): Promise<PlannedCode>;
+  /** Runs code as a plan: what only reads runs side by side, and the run can be interrupted. */
+  executeAsPlan(call: CodeCall, caller: Caller, runId?: string): Promise<PlannedRun>;
+  /** Suggests, and runs that where confidence and policy allow. */
+  executeIntent(call: IntentCall, caller: Caller, runId?: string): Promise<IntentRun>;
   continueRun(runId: string, action: WorkflowAction, caller: Caller): Promise<WorkflowResult>;
 
   /** Runs that wait for a person, with their approvals. */

@@ -6,6 +6,7 @@ import { keepEpisodes } from './learn/keep-episodes.ts';
 import { type CapabilityLessons, learnCapability } from './learn/learn-capability.ts';
 import type { ObservedOutputs } from './learn/observed-outputs.ts';
 import type { Learning } from './learning/open-learning.ts';
+import type { SuggestionBook } from './learning/suggestion-book.ts';
 import type { Settings } from './ports.ts';
 
 export interface Learner {
@@ -32,6 +33,7 @@ export interface LearnerParts {
   readonly outputs: ObservedOutputs;
   readonly lessons: CapabilityLessons;
   readonly learning: Pick<Learning, 'learn' | 'hear'>;
+  readonly suggestions: Pick<SuggestionBook, 'see'>;
   /** Called when capabilities may have learned of another intent. */
   readonly relateCapabilities: () => Promise<void>;
 }
@@ -45,6 +47,7 @@ export function createLearner({
   outputs,
   lessons,
   learning,
+  suggestions,
   relateCapabilities,
 }: LearnerParts): Learner {
   let waiting: { readonly trace: ExecutionTrace; readonly isOwn: boolean }[] = [];
@@ -64,6 +67,7 @@ export function createLearner({
     await outputs.learn(trace);
     await learnCapability(lessons, trace);
     if (trace.code !== null) await relateCapabilities();
+    await suggestions.see(trace);
     await learning.learn(trace, signal);
   };
   const learnAll = async (signal: AbortSignal) => {

@@ -17,6 +17,7 @@ export {
   type AuditStore,
   type KeyStore,
 } from './ports/people-store.ts';
+export type { Rollup, RollupStep, RollupStore } from './ports/rollup-store.ts';
 export type {
   CodeError,
   ConsoleLine,
@@ -75,6 +76,12 @@ export type {
   WorkflowRunStore,
 } from './ports/store.ts';
 export { STORE_METHODS, type StoreRooms } from './ports/store-methods.ts';
+export type {
+  StoredSuggestion,
+  SuggestionCounts,
+  SuggestionOutcome,
+  SuggestionStore,
+} from './ports/suggestion-store.ts';
 export type { ServedRequest, TraceExporter } from './ports/trace-exporter.ts';
 export type { TraceJournal } from './ports/trace-journal.ts';
 export type { Trainer, TrainerOptions } from './ports/trainer.ts';

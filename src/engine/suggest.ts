@@ -37,7 +37,7 @@ export interface SuggestParts {
 export async function suggest(
   parts: SuggestParts,
   intent: string,
-): Promise<Omit<Suggestion, 'suggestedCapabilities'>> {
+): Promise<Omit<Suggestion, 'id' | 'suggestedCapabilities'>> {
   const { catalogue, graph, capabilities } = parts;
   const recalled = intent.trim() === '' ? null : parts.plans.draft(await intentForms(parts.embedder, intent));
   const sketched = recalled && sketchOf(recalled, catalogue);

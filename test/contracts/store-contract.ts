@@ -6,9 +6,11 @@ import { sampleCapability, sampleTool, sampleTrace } from '../support/samples.ts
 import { conflict } from './store-conflict.ts';
 import { forgettingRules } from './store-forgetting-rules.ts';
 import { graphRules } from './store-graph-rules.ts';
+import { growthRules } from './store-growth-rules.ts';
 import { leaseRules } from './store-lease-rules.ts';
 import { peopleRules } from './store-people-rules.ts';
 import { runRules } from './store-run-rules.ts';
+import { suggestionRules } from './store-suggestion-rules.ts';
 import { traceRules } from './store-trace-rules.ts';
 
 export interface OpenedStore {
@@ -34,8 +36,10 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     capabilityRules(() => store);
     traceRules(() => store);
     runRules(() => store);
+    suggestionRules(() => store);
     leaseRules(() => store);
     forgettingRules(() => store);
+    growthRules(() => store);
     peopleRules(() => store);
   });
 }

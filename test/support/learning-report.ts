@@ -17,6 +17,7 @@ export function sampleLearningReport(over: Partial<LearningReport> = {}): Learni
     losses: [2.5, 1, 0.25],
     evidence: { learned: [1, 0.5], hybrid: [0.5, 0.5] },
     runsToTenPercent: 300,
+    suggestions: { made: 10, accepted: 6, edited: 1, rejected: 1 },
     success: {
       successRate: 0.9,
       meanPathLength: 2.5,

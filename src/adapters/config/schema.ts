@@ -4,6 +4,7 @@ import { z } from 'zod';
 export const DEFAULTS = {
   server: {
     disabled: false,
+    credentials: 'shared',
     args: [] as string[],
     include: ['*'],
     exclude: [] as string[],
@@ -22,8 +23,8 @@ export const DEFAULTS = {
   record: 'full',
   embedding: { kind: 'minilm' },
   store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256 },
-  http: { port: 8080, host: '127.0.0.1' },
-  learning: { enabled: true },
+  http: { port: 8080, host: '127.0.0.1', hosts: [] as string[] },
+  learning: { enabled: true, run_from: 0.75 },
   /** Calls of one run that may be made ahead of their turn. */
   workflow: { speculation: 0 },
   sharing: { traces: 'shared' },
@@ -54,6 +55,10 @@ const httpUrl = z.string().refine((url) => /^https?:\/\/\S+$/.test(url) && URL.c
 });
 const postgresUrl = z.string().refine((url) => /^postgres(?:ql)?:\/\/\S+$/.test(url), {
   error: 'must be a URL that starts with postgres://',
+});
+
+const hostName = z.string().regex(/^[A-Za-z0-9.-]+(?::\d{1,5})?$/, {
+  error: 'must be the name of a host, with its port if it has one, for example "pml.example.com"',
 });
 
 const tools = z
@@ -110,6 +115,10 @@ const server = z
       .default({})
       .describe('HTTP headers sent with every request. Their values are treated as secrets.'),
     auth,
+    credentials: z
+      .enum(['shared', 'per_user'])
+      .default(DEFAULTS.server.credentials)
+      .describe('per_user: each user of the gateway reaches it with credentials of their own.'),
     disabled: z.boolean().default(DEFAULTS.server.disabled).describe('Kept in the file, but not used.'),
     tools,
     timeout: whole(100, 86_400_000)
@@ -220,12 +229,22 @@ const pml = z
       .strictObject({
         port: whole(0, 65_535).default(DEFAULTS.http.port).describe('0 takes any free port.'),
         host: text().default(DEFAULTS.http.host).describe('Address to listen on.'),
+        hosts: z
+          .array(hostName)
+          .default(DEFAULTS.http.hosts)
+          .describe('More names it is known by, as browsers and clients write them: pml.example.com, or with a port.'),
       })
       .prefault({})
       .describe('Where pml serve listens.'),
     learning: z
       .strictObject({
         enabled: z.boolean().default(DEFAULTS.learning.enabled).describe('Whether runs are learned from.'),
+        run_from: z
+          .number()
+          .min(0)
+          .max(1)
+          .default(DEFAULTS.learning.run_from)
+          .describe('Confidence from which a suggested plan is run for an intent alone.'),
       })
       .prefault({})
       .describe('Learning from runs.'),
@@ -233,7 +252,9 @@ const pml = z
       .strictObject({
         speculation: whole(0, 1_000)
           .default(DEFAULTS.workflow.speculation)
-          .describe('How many calls of one run may be made ahead of their turn; read-only tools only. 0: none.'),
+          .describe(
+            'How many calls of one run may be made ahead of their turn; read-only tools only. 0: none.',
+          ),
       })
       .prefault({})
       .describe('Running plans.'),

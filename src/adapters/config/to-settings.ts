@@ -37,7 +37,7 @@ export function toSettings({ mcpServers, pml }: Config, origin: Origin): Setting
     },
     retention: { tracesDays: pml.retention.traces_days ?? null },
     http: pml.http,
-    learning: pml.learning,
+    learning: { enabled: pml.learning.enabled, runFrom: pml.learning.run_from },
     workflow: pml.workflow,
     sharing: pml.sharing,
     sandbox: {
@@ -62,6 +62,7 @@ function toServer(name: string, server: ServerConfig, path: (text: string) => st
     tools: server.tools,
     timeoutMs: server.timeout,
     concurrency: server.concurrency,
+    ...(server.credentials === 'per_user' && { credentials: server.credentials }),
   };
   if (server.command !== undefined) {
     const cwd = server.cwd === undefined ? null : path(server.cwd);

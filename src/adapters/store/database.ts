@@ -21,18 +21,27 @@ export interface Database {
     /** JSON schema of what it was seen to give. */
     observed_output: unknown;
   };
+  suggestion: {
+    seq: Generated<number>;
+    id: string;
+    session_id: string | null;
+    intent_text: string;
+    plan: unknown;
+    confidence: number;
+    created_at: Date;
+    verdict: Generated<string | null>;
+    run_id: Generated<string | null>;
+    outcome: Generated<unknown>;
+  };
   tool_embedding: { tool_id: string; model: string; definition_hash: string; embedding: Uint8Array };
   tool_dependency: EdgeTable;
   capability_dependency: EdgeTable;
-  node_statistics: {
-    node: string;
-    runs: number;
-    calls: number;
-    failures: number;
-    repeats: number;
-    repeat_runs: number;
-    last_seen_at: number | null;
-  };
+  /** What the graph learned from traces that are no longer kept. */
+  rollup_edge: EdgeTable;
+  rollup_statistics: StatisticsTable;
+  /** One row. */
+  rollup_state: { traces: number };
+  node_statistics: StatisticsTable;
   /** One row. */
   graph_state: { cursor: number; generation: number };
   workflow_pattern: {
@@ -78,6 +87,8 @@ export interface Database {
     owner: string | null;
     visibility: string;
   };
+  /** Ids of all traces; which month each is in. Kept by triggers. */
+  trace_key: { id: string; seq: number; executed_at: Date };
   episodic_events: {
     seq: Generated<number>;
     id: string;
@@ -162,4 +173,14 @@ interface EdgeTable {
   /** In milliseconds since 1970. */
   last_seen_at: number | null;
   value_paths: unknown;
+}
+
+interface StatisticsTable {
+  node: string;
+  runs: number;
+  calls: number;
+  failures: number;
+  repeats: number;
+  repeat_runs: number;
+  last_seen_at: number | null;
 }

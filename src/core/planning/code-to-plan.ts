@@ -117,7 +117,7 @@ class StatementReader {
     const reading = this.#reading;
     const { id, init } = declarator;
     const changed = [...declaredIn(reading, [id])].some((one) => reading.calls.changes.has(one));
-    if (init && reading.calls.isIn(init)) {
+    if (init && reading.calls.isIn(init) && reading.valueOf(init)?.kind !== 'api') {
       const hint = id.type === 'Identifier' ? this.#hintFor(id) : '';
       if (!this.#readHinted(init, id, hint)) return;
       if (changed) {

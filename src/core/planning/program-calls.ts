@@ -63,7 +63,7 @@ function reachingNodes(program: Program, names: Names): Set<Node> {
 }
 
 /** `list` of `list.rows[0]` */
-function rootOf(node: Node): Node {
+export function rootOf(node: Node): Node {
   let root = valueNode(node);
   while (root.type === 'MemberExpression') root = valueNode(root.object);
   return root;

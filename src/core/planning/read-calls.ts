@@ -6,7 +6,7 @@ import { PmlError } from '../vocabulary/pml-error.ts';
 import { type CodeValue, toArgument } from './code-value.ts';
 import { conditionsOf, type DraftedTask, type Effect } from './plan-draft.ts';
 import type { PlanReading } from './plan-reading.ts';
-import { codeTaskOf } from './program-calls.ts';
+import { codeTaskOf, rootOf } from './program-calls.ts';
 import { bindPattern, declaredIn } from './read-patterns.ts';
 import { isPromiseAll } from './read-value.ts';
 
@@ -32,8 +32,10 @@ export class CallReader {
     switch (node.type) {
       case 'Identifier':
       case 'MemberExpression':
-        if (reading.valueOf(node)?.kind === 'api') return true;
-        break;
+        // What a call gave is no tool, whatever is taken from it.
+        if (rootOf(node).type !== 'Identifier') break;
+        reading.refuse(node, 'hands tools on; write the calls where they are made');
+        return false;
       case 'AwaitExpression':
         return this.read(node.argument, hint);
       case 'ConditionalExpression':
@@ -101,15 +103,12 @@ export class CallReader {
       reading.refuse(node, `${why}; write the calls where they are made`);
       return false;
     }
-    if (callee.type === 'MemberExpression' && reading.calls.isIn(callee.object) && !this.read(callee.object))
-      return false;
-    if (
-      callee.type === 'MemberExpression' &&
-      callee.computed &&
-      reading.valueOf(callee.object)?.kind === 'api'
-    ) {
-      reading.refuse(node, 'only a run can tell which tool is called');
-      return false;
+    if (callee.type === 'MemberExpression' && reading.calls.isIn(callee.object)) {
+      if (rootOf(callee).type === 'Identifier') {
+        reading.refuse(node, 'only a run can tell which tool is called');
+        return false;
+      }
+      if (!this.read(callee.object)) return false;
     }
     return node.arguments.every((argument) => this.read(argument));
   }

@@ -52,7 +52,7 @@ export function learnableTrace(
 }
 
 /** In other spacing or case it is the same work. */
-function keyOf(text: string): string {
+export function keyOf(text: string): string {
   return text.toLowerCase().replace(/\s+/g, ' ');
 }
 

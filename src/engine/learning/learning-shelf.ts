@@ -1,6 +1,7 @@
 import type { GateState } from '../../core/learning/gate.ts';
 import type { LearningProgress } from '../../core/learning/learn-ranker.ts';
 import type { FlowPorts } from '../flow-ports.ts';
+import type { SuggestionCounts } from '../ports.ts';
 import { createInsight, type LearningInsight } from './learning-insight.ts';
 import { LEAST_RUNS, type LiveRanker } from './live-ranker.ts';
 import type { SuccessFigures, SuccessWatch } from './success-watch.ts';
@@ -33,6 +34,8 @@ export interface LearningReport {
   /** Runs after which the ranker was 10 % better than search; null while it is not. */
   readonly runsToTenPercent: number | null;
   readonly success: SuccessFigures;
+  /** Plans that were suggested, and what became of them. */
+  readonly suggestions: SuggestionCounts;
 }
 
 export interface LearningShelf {
@@ -48,7 +51,7 @@ export interface LearningShelf {
 
 /** `recalled` resolves when what was learned in earlier lives is known. */
 export function createLearningShelf(
-  ports: Pick<FlowPorts, 'embedder' | 'clock' | 'sleep'>,
+  ports: Pick<FlowPorts, 'embedder' | 'store' | 'clock' | 'sleep'>,
   ranker: LiveRanker,
   watch: SuccessWatch,
   recalled: () => Promise<void>,
@@ -84,6 +87,7 @@ export function createLearningShelf(
       evidence: newest?.metrics.evidence ?? { learned: [], hybrid: [] },
       runsToTenPercent: runsToTenPercent(history.map(({ metrics }) => metrics)),
       success: watch.figures(),
+      suggestions: await ports.store.suggestions.counts(),
     };
   };
   return {

@@ -3,6 +3,7 @@ import { Candidates, type IntentForms } from '../../core/learning/candidates.ts'
 import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
 import type { Ranker } from '../../core/learning/ranker.ts';
 import { copyNearestRun } from '../../core/planning/copy-run.ts';
+import { doubtTools } from '../../core/planning/doubt-tools.ts';
 import {
   createEdgeTexts,
   type EdgeTexts,
@@ -19,6 +20,7 @@ import type { FlowPorts } from '../flow-ports.ts';
 import { inSlices } from './in-slices.ts';
 import { plannedRun } from './planned-run.ts';
 import { toolEntries } from './ranked-candidates.ts';
+import type { TakenOut } from './suggestion-book.ts';
 import { wholeRuns } from './whole-runs.ts';
 
 const DEFAULTS = {
@@ -50,6 +52,8 @@ export interface PlanMemoryParts {
   readonly ranker: () => Ranker | null;
   readonly graph: () => TypedGraph;
   readonly catalogue: () => Catalogue;
+  /** What people took out of suggestions; absent: nothing. */
+  readonly takenOut?: () => readonly TakenOut[];
 }
 
 interface Recalled {
@@ -60,7 +64,8 @@ interface Recalled {
   readonly trustIn: (key: string) => number;
 }
 
-export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: PlanMemoryParts): PlanMemory {
+export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
+  const { ports, runs, ranker, graph, catalogue, takenOut = () => [] } = parts;
   const { embedder } = ports;
   let nets: PlanNets | null = null;
   let learnedFrom = 0;
@@ -118,9 +123,14 @@ export function createPlanMemory({ ports, runs, ranker, graph, catalogue }: Plan
             )
           : copyNearestRun(history, query, trustIn);
       if (!drafted) return null;
+      const removals = takenOut().map(({ intent, tools }) => ({
+        intent,
+        places: new Set(known.placesOf(tools)),
+      }));
+      const doubted = doubtTools(drafted, query.intent, history, removals);
       const view = history.without(null);
-      const reasons = planReasons(known, drafted.tools, history.cosines(query.intent), view);
-      return { ...drafted, candidates: known, reasons };
+      const reasons = planReasons(known, doubted.tools, history.cosines(query.intent), view);
+      return { ...doubted, candidates: known, reasons };
     },
 
     async refresh(signal) {

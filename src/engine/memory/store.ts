@@ -10,11 +10,14 @@ import {
   type RecalledRun,
   type ServerRecord,
   type Store,
+  type StoredSuggestion,
   type ToolEmbedding,
 } from '../ports.ts';
 import { createMemoryGraphStore } from './graph-store.ts';
 import { createMemoryAudit, createMemoryKeys } from './people-store.ts';
+import { createMemoryRollup } from './rollup-store.ts';
 import { createMemoryRunStore, isVisible, type LeasedRun } from './run-store.ts';
+import { createMemorySuggestions } from './suggestion-store.ts';
 import { isWanted } from './wanted-trace.ts';
 
 interface StoredTool {
@@ -37,6 +40,7 @@ export function createMemoryStore(): Store {
   const runs = new Map<string, LeasedRun>();
   const approvals = new Map<string, Approval>();
   const params = new Map<string, RankerParams>();
+  const suggestions = new Map<string, StoredSuggestion>();
   const audit = createMemoryAudit();
   let lastSeq = 0;
 
@@ -55,6 +59,14 @@ export function createMemoryStore(): Store {
     ['running', 'paused'].includes(runs.get(runId)?.run.status ?? '') ||
     approvals.values().some((approval) => approval.runId === runId && approval.state === 'pending');
   const present = () => [...tools.values()].filter((tool) => !tool.retired);
+  const graph = createMemoryGraphStore();
+  const forgetRuns = (over: ReadonlySet<string>) => {
+    for (const id of over) runs.delete(id);
+    for (const { id, workflowId } of episodes.values()) if (over.has(workflowId)) episodes.delete(id);
+    for (const { id, runId } of approvals.values()) if (over.has(runId)) approvals.delete(id);
+    for (const { id, outcome } of suggestions.values())
+      if (outcome?.runId && over.has(outcome.runId)) suggestions.delete(id);
+  };
 
   return {
     servers: {
@@ -130,7 +142,15 @@ export function createMemoryStore(): Store {
         ).map(copy),
     },
 
-    graph: createMemoryGraphStore(),
+    graph,
+
+    rollup: createMemoryRollup({
+      inOrder,
+      isUnfinished,
+      cursor: async () => (await graph.position()).cursor,
+      remove: (ids) => ids.forEach((id) => void traces.delete(id)),
+      forgetRuns: (ids) => forgetRuns(new Set(ids)),
+    }),
 
     capabilities: {
       async put(capability) {
@@ -229,9 +249,7 @@ export function createMemoryStore(): Store {
         const over = runIds.difference(spared);
         const going = chosen.filter(({ runId }) => over.has(runId));
         for (const { id } of going) traces.delete(id);
-        for (const id of over) runs.delete(id);
-        for (const { id, workflowId } of episodes.values()) if (over.has(workflowId)) episodes.delete(id);
-        for (const { id, runId } of approvals.values()) if (over.has(runId)) approvals.delete(id);
+        forgetRuns(over);
         return { traces: going.length, unfinishedRuns: [...spared] };
       },
     },
@@ -274,6 +292,7 @@ export function createMemoryStore(): Store {
           .map(copy),
     },
 
+    suggestions: createMemorySuggestions(suggestions),
     rankerParams: {
       async save(row) {
         if (params.has(row.id)) throw conflict(`Parameters ${row.id} are already stored`);

@@ -11,7 +11,12 @@ export interface Settings {
   readonly embedding: EmbeddingSettings;
   readonly store: StoreSettings;
   readonly retention: RetentionSettings;
-  readonly http: { readonly port: number; readonly host: string };
+  readonly http: {
+    readonly port: number;
+    readonly host: string;
+    /** More names it is addressed by, through a proxy for one. */
+    readonly hosts: readonly string[];
+  };
   readonly learning: LearningSettings;
   readonly workflow: WorkflowSettings;
   readonly sharing: SharingSettings;
@@ -31,6 +36,8 @@ interface ServerBase {
   readonly timeoutMs: number;
   /** Calls under way at once; more wait. */
   readonly concurrency: number;
+  /** Each user reaches it with credentials of their own; absent: all with the same. */
+  readonly credentials?: 'per_user';
 }
 
 export type ServerSettings =
@@ -114,6 +121,8 @@ export interface WorkflowSettings {
 
 export interface LearningSettings {
   readonly enabled: boolean;
+  /** Confidence from which a suggested plan is run for an intent alone; absent: the engine's own. */
+  readonly runFrom?: number;
 }
 
 export interface SharingSettings {

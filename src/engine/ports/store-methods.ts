@@ -34,6 +34,7 @@ export const STORE_METHODS: {
     recall: true,
     remove: true,
   },
+  rollup: { read: true, traces: true, due: true, fold: true, tidy: true },
   episodes: { append: true, list: true },
   runs: {
     create: true,
@@ -48,6 +49,7 @@ export const STORE_METHODS: {
   },
   approvals: { request: true, settle: true, use: true, get: true, list: true },
   rankerParams: { save: true, list: true, remove: true },
+  suggestions: { put: true, get: true, settle: true, open: true, doubted: true, counts: true },
   keys: { create: true, get: true, findByHash: true, list: true, revoke: true },
   audit: { append: true, list: true },
 };

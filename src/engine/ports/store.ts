@@ -5,6 +5,8 @@ import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { GraphStore } from './graph-store.ts';
 import type { AuditStore, KeyStore } from './people-store.ts';
+import type { RollupStore } from './rollup-store.ts';
+import type { SuggestionStore } from './suggestion-store.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 
 /**
@@ -18,10 +20,12 @@ export interface Store {
   readonly graph: GraphStore;
   readonly capabilities: CapabilityStore;
   readonly traces: TraceStore;
+  readonly rollup: RollupStore;
   readonly episodes: EpisodicStore;
   readonly runs: WorkflowRunStore;
   readonly approvals: ApprovalStore;
   readonly rankerParams: RankerParamsStore;
+  readonly suggestions: SuggestionStore;
   readonly keys: KeyStore;
   readonly audit: AuditStore;
   close(): Promise<void>;

@@ -28,6 +28,7 @@ const ROUTES: readonly (readonly [method: string, path: string, right: Right])[]
   ['GET', '/api/learning', 'read'],
   ['GET', '/api/learning/insight', 'read'],
   ['POST', '/api/suggest', 'run'],
+  ['POST', '/api/suggestions/:id/reject', 'run'],
   ['POST', '/api/execute', 'run'],
   ['POST', '/api/workflows', 'run'],
   ['POST', '/api/runs/:id/resume', 'run'],

@@ -4,8 +4,10 @@ import * as codeMode from './0002-code-mode.ts';
 import * as graph from './0003-graph.ts';
 import * as workflows from './0004-workflows.ts';
 import * as learning from './0005-learning.ts';
+import * as suggestions from './0006-suggestions.ts';
 import * as teams from './0007-teams.ts';
 import * as people from './0008-people.ts';
+import * as growth from './0009-growth.ts';
 
 /** Numbered, in order, never edited once released: a change of the schema is a new entry. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -14,6 +16,8 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0003-graph': graph,
   '0004-workflows': workflows,
   '0005-learning': learning,
+  '0006-suggestions': suggestions,
   '0007-teams': teams,
   '0008-people': people,
+  '0009-growth': growth,
 };

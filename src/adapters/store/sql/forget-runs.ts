@@ -7,6 +7,7 @@ export async function forgetRuns(tx: Transaction<Database>, runIds: readonly str
   await tx.deleteFrom('episodic_events').where('workflow_id', 'in', runIds).execute();
   await tx.deleteFrom('approval').where('run_id', 'in', runIds).execute();
   await tx.deleteFrom('workflow_run').where('id', 'in', runIds).execute();
+  await tx.deleteFrom('suggestion').where('run_id', 'in', runIds).execute();
 }
 
 /** Those of these runs that are not over, or wait for a person; in order of id. */

@@ -1,44 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { printable } from '../../../core/vocabulary/printable.ts';
+import type { PlannedRun } from '../../../engine/gateway.ts';
+import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
+import { intentRunToWire, plannedRunToWire } from '../../../engine/gateway-wire.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
-import type { CommandModule } from '../command.ts';
+import type { CommandContext, CommandModule } from '../command.ts';
+import { describeSuggestion } from '../describe-suggestion.ts';
 import { parseCount, parseObject } from '../parse-option.ts';
 import { readInput } from '../read-input.ts';
 import type { GlobalOptions } from '../system.ts';
-import { tellRun } from '../tell-run.ts';
+import { tellRun, tellValue } from '../tell-run.ts';
+import { tellWorkflow } from '../tell-workflow.ts';
+import { watchWorkflow } from '../watch-workflow.ts';
 import { withGateway } from '../with-gateway.ts';
 
 interface RunOptions extends GlobalOptions {
   readonly intent?: string;
   readonly args?: JsonObject;
   readonly timeout?: number;
+  readonly asPlan?: boolean;
 }
 
 const EXAMPLES = `
 Example:
   $ pml run summarise.ts --intent "summarise the notes" --args '{"path": "notes"}'
   $ echo 'return await mcp.memory.read_graph()' | pml run -
+  $ pml run --intent "summarise the notes" --args '{"path": "notes"}'
 
 What the program sees: mcp.<server>.<tool>(args), capabilities.<slug>(args), args, console.
-Top-level await and return both work. What it writes goes to stderr, what it returns to stdout.`;
+Top-level await and return both work. What it writes goes to stderr, what it returns to stdout.
+With --as-plan it runs as a workflow: calls that only read run side by side, and it can be interrupted.
+Without a file, what is suggested for the intent is run, if that is sure and safe enough.`;
 
 export const runCommand: CommandModule = (program, context) => {
   program
     .command('run')
-    .argument('<file>', 'TypeScript or JavaScript; - for stdin')
+    .argument('[file]', 'TypeScript or JavaScript; - for stdin')
     .description('run a program that calls tools')
     .option('--intent <text>', 'what it is for: runs are found and learned from by it')
     .option('--args <json>', 'what it sees as args', parseObject)
     .option('--timeout <ms>', 'how long it may take', parseCount)
+    .option('--as-plan', 'as a workflow: reads in parallel, safe to interrupt')
     .addHelpText('after', EXAMPLES)
-    .action(async (file: string, { intent, args, timeout, ...options }: RunOptions) => {
+    .action(async (file: string | undefined, { intent, args, timeout, asPlan, ...options }: RunOptions) => {
+      const rest = { ...(args && { arguments: args }), ...(intent !== undefined && { intent }) };
+      if (file === undefined) {
+        const wanted = intent ?? missing();
+        await withGateway(context, options, 'run', (gateway) =>
+          runIntent(context, gateway, { ...rest, intent: wanted }, options),
+        );
+        return;
+      }
       const { text: code, ...named } = await readInput(file, context.terminal, 'TypeScript');
-      const call = {
-        code,
-        ...(args && { arguments: args }),
-        ...(intent !== undefined && { intent }),
-        ...(timeout !== undefined && { timeoutMs: timeout }),
-      };
-      await withGateway(context, options, 'run', async (gateway) =>
-        tellRun(context, await gateway.runCode(call), options, { ...named, code }),
-      );
+      await withGateway(context, options, 'run', async (gateway) => {
+        if (asPlan) return await runAsPlan(context, gateway, { code, ...rest }, options);
+        const call = { code, ...rest, ...(timeout !== undefined && { timeoutMs: timeout }) };
+        tellRun(context, await gateway.runCode(call), options, { ...named, code });
+      });
     });
 };
+
+function missing(): never {
+  throw new PmlError('usage', 'There is nothing to run: name a file, or say what you want with --intent');
+}
+
+async function runAsPlan(
+  context: CommandContext,
+  gateway: GatewayClient,
+  call: { readonly code: string; readonly arguments?: JsonObject; readonly intent?: string },
+  options: GlobalOptions,
+): Promise<void> {
+  const runId = randomUUID();
+  const running = gateway.runAsPlan({ ...call, runId });
+  const made: PlannedRun = options.json
+    ? await running
+    : await watchWorkflow(context.terminal, gateway, runId, running);
+  if (options.json) {
+    if (made.status !== 'success') context.fail();
+    context.terminal.out(`${JSON.stringify(plannedRunToWire(made))}\n`);
+  } else if (made.status === 'success') tellValue(context.terminal, made.result);
+  else tellWorkflow(context, made, options);
+}
+
+async function runIntent(
+  context: CommandContext,
+  gateway: GatewayClient,
+  call: { readonly intent: string; readonly arguments?: JsonObject },
+  options: GlobalOptions,
+): Promise<void> {
+  const { terminal } = context;
+  const runId = randomUUID();
+  const running = gateway.runIntent({ ...call, runId });
+  const made = options.json ? await running : await watchWorkflow(terminal, gateway, runId, running);
+  if (!made.run) context.fail();
+  if (options.json) {
+    terminal.out(`${JSON.stringify(intentRunToWire(made))}\n`);
+    if (made.run && made.run.status !== 'success') context.fail();
+  } else if (made.run) tellWorkflow(context, made.run, options, made.suggestion.plan);
+  else {
+    for (const line of describeSuggestion(made.suggestion)) terminal.err(`${printable(line)}\n`);
+    for (const why of made.why) terminal.err(`Not run: ${printable(why)}.\n`);
+  }
+}

@@ -4,6 +4,7 @@ import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import type { Gateway, Suggestion } from '../../../engine/gateway.ts';
 
 const SUGGESTION: Suggestion = {
+  id: 's-1',
   plan: {
     tasks: [
       {
@@ -54,7 +55,7 @@ test('[LEARN-13] a suggested plan is told step by step, with reasons, confidence
       'It needs:',
       '  path (string): Where it lies',
       '',
-      'Confidence 63 %',
+      'Confidence 63 % (suggestion s-1)',
       '',
       'Routines that may do it:',
       '  tidy  Tidies up (0.500)',

@@ -1,30 +1,39 @@
-import type { Plan, Task } from '../../../core/vocabulary/plan.ts';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/printable.ts';
-import type { Suggestion } from '../../../engine/gateway.ts';
+import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { suggestionToWire } from '../../../engine/gateway-wire.ts';
-import type { CommandModule } from '../command.ts';
+import type { CommandContext, CommandModule } from '../command.ts';
+import { describeSuggestion } from '../describe-suggestion.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 
 const EXAMPLES = `
 Example:
   $ pml suggest "read the notes and mail a summary"
+  $ pml suggest --reject ID
   $ pml suggest "read the notes" --json | jq .plan | pml workflow run - --args '{"path": "notes.txt"}'`;
+
+interface SuggestOptions extends GlobalOptions {
+  readonly reject?: string;
+}
 
 export const suggestCommand: CommandModule = (program, context) => {
   const { terminal } = context;
   program
     .command('suggest')
-    .argument('<intent>', 'what you want to get done')
+    .argument('[intent]', 'what you want to get done')
     .description('propose a plan of tools for a job')
+    .option('--reject <id>', 'say that a suggestion was no good')
     .addHelpText('after', EXAMPLES)
-    .action((intent: string, options: GlobalOptions) =>
+    .action((intent: string | undefined, { reject, ...options }: SuggestOptions) =>
       withGateway(context, options, 'suggest', async (gateway) => {
+        if (reject !== undefined) return await rejectSuggestion(context, gateway, reject);
+        if (intent === undefined) throw new PmlError('usage', 'Say what you want to get done');
         const suggestion = await gateway.suggest(intent);
         if (options.json) terminal.out(`${JSON.stringify(suggestionToWire(suggestion))}\n`);
         else
           terminal.out(
-            described(suggestion)
+            describeSuggestion(suggestion)
               .map((line) => `${printable(line)}\n`)
               .join(''),
           );
@@ -32,51 +41,10 @@ export const suggestCommand: CommandModule = (program, context) => {
     );
 };
 
-const NOTHING = 'Nothing known fits. "pml servers" shows whose tools are known.';
-
-function described({ plan, confidence, edges, suggestedCapabilities }: Suggestion): string[] {
-  const lines =
-    plan.tasks.length === 0
-      ? [NOTHING]
-      : [...plan.tasks.flatMap((task) => step(task, edges)), ...inputs(plan)];
-  return [
-    ...lines,
-    ...(plan.tasks.length === 0 ? [] : [`Confidence ${percent(confidence)}`]),
-    ...(suggestedCapabilities.length === 0 ? [] : ['', 'Routines that may do it:']),
-    ...suggestedCapabilities.map(
-      ({ slug, description, score }) => `  ${slug}  ${description} (${score.toFixed(3)})`,
-    ),
-  ];
-}
-
-function step(task: Task, edges: Suggestion['edges']): string[] {
-  const { id, dependsOn, arguments: args, reason, confidence } = task;
-  const what = task.tool ?? task.capability ?? (task.name ? `code:${task.name}` : `code: ${task.code}`);
-  const after = dependsOn.length === 0 ? '' : `  after ${dependsOn.join(', ')}`;
-  return [
-    `${id}  ${what}${after}`,
-    ...(task.forEach === undefined ? [] : [`      for each of ${JSON.stringify(task.forEach)}`]),
-    ...Object.entries(args).map(([name, value]) => `      ${name}: ${JSON.stringify(value)}`),
-    ...(reason === undefined
-      ? []
-      : [`      ${reason}${confidence === undefined ? '' : ` (${percent(confidence)})`}`]),
-    ...edges.filter(({ to }) => to === id).map((edge) => `      ${edge.reason}`),
-  ];
-}
-
-function inputs(plan: Plan): string[] {
-  if (plan.inputs.length === 0) return [];
-  const lines = plan.inputs.map(({ name, schema, description }) => {
-    const { type, description: meant = description } = (schema ?? {}) as {
-      type?: unknown;
-      description?: unknown;
-    };
-    const kind = typeof type === 'string' ? ` (${type})` : '';
-    return `  ${name}${kind}${typeof meant === 'string' ? `: ${meant}` : ''}`;
-  });
-  return ['', 'It needs:', ...lines, ''];
-}
-
-function percent(share: number): string {
-  return `${Math.round(100 * share)} %`;
+async function rejectSuggestion({ terminal, fail }: CommandContext, gateway: GatewayClient, id: string) {
+  if (await gateway.rejectSuggestion(id)) terminal.err('Noted: it will be suggested less.\n');
+  else {
+    terminal.err('What became of it is settled already.\n');
+    fail();
+  }
 }

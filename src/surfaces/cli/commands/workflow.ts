@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
 import type { Plan } from '../../../core/vocabulary/plan.ts';
 import { planFromWire } from '../../../core/vocabulary/plan-from-wire.ts';
+import { planToWire } from '../../../core/vocabulary/plan-to-wire.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { codeFromPlan } from '../../../engine/execute-as-plan.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
-import type { CommandModule } from '../command.ts';
+import type { CommandContext, CommandModule } from '../command.ts';
 import { parseObject } from '../parse-option.ts';
 import { readInput } from '../read-input.ts';
 import type { GlobalOptions } from '../system.ts';
@@ -14,11 +17,14 @@ import { withGateway } from '../with-gateway.ts';
 interface RunOptions extends GlobalOptions {
   readonly intent?: string;
   readonly args?: JsonObject;
+  readonly suggestion?: string;
 }
 
 const EXAMPLES = `
 Example:
   $ pml workflow run tidy.json --intent "tidy the notes"
+  $ pml workflow from tidy.ts > tidy.json
+  $ pml workflow code tidy.json
   $ pml suggest "read the notes" --json | jq .plan | pml workflow run - --args '{"path": "notes"}'
 
 A workflow is {"tasks": [{"id": "a", "tool": "filesystem:read_file", "arguments": {"path": "notes.txt"}},
@@ -26,16 +32,19 @@ A workflow is {"tasks": [{"id": "a", "tool": "filesystem:read_file", "arguments"
 
 export const workflowCommand: CommandModule = (program, context) => {
   const workflow = program.command('workflow').description('run plans of several tasks');
+  addConversions(workflow, context);
   workflow
     .command('run')
     .argument('<file>', 'JSON; - for stdin')
     .description('run a plan: independent tasks in parallel, safe to interrupt')
     .option('--intent <text>', 'what it is for: runs are found and learned from by it')
     .option('--args <json>', 'values of its inputs', parseObject)
+    .option('--suggestion <id>', 'that it comes from, changed or not: suggestions get better by it')
     .addHelpText('after', EXAMPLES)
-    .action(async (file: string, { intent, args, ...options }: RunOptions) => {
+    .action(async (file: string, { intent, args, suggestion, ...options }: RunOptions) => {
       const plan = await readPlan(file, args, context.terminal);
-      const call = { plan, intent: intent ?? null, runId: randomUUID() };
+      const from = suggestion === undefined ? {} : { suggestionId: suggestion };
+      const call = { plan, intent: intent ?? null, runId: randomUUID(), ...from };
       await withGateway(context, options, 'workflow', async (gateway) => {
         const running = gateway.runWorkflow(call);
         const made = options.json
@@ -46,6 +55,26 @@ export const workflowCommand: CommandModule = (program, context) => {
       });
     });
 };
+
+function addConversions(workflow: Command, context: CommandContext): void {
+  const { terminal } = context;
+  workflow
+    .command('code')
+    .argument('<file>', 'JSON; - for stdin')
+    .description('print a plan as a program that does the same')
+    .action(async (file: string) => terminal.out(codeFromPlan(await readPlan(file, undefined, terminal))));
+  workflow
+    .command('from')
+    .argument('<file>', 'TypeScript or JavaScript; - for stdin')
+    .description('print a program as a plan, or why it is none')
+    .action(async (file: string, options: GlobalOptions) => {
+      const { text } = await readInput(file, terminal, 'TypeScript');
+      await withGateway(context, options, 'workflow', async (gateway) => {
+        const { plan } = await gateway.planFromCode(text);
+        terminal.out(`${JSON.stringify(planToWire(plan), null, 2)}\n`);
+      });
+    });
+}
 
 async function readPlan(
   file: string,

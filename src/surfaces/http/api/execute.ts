@@ -1,8 +1,13 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { Caller, Gateway } from '../../../engine/gateway.ts';
-import { codeRunToWire, toolRunToWire } from '../../../engine/gateway-wire.ts';
+import type { Caller, Gateway, IntentRun } from '../../../engine/gateway.ts';
+import {
+  codeRunToWire,
+  intentRunToWire,
+  plannedRunToWire,
+  toolRunToWire,
+} from '../../../engine/gateway-wire.ts';
 import { may } from '../../../engine/people/roles.ts';
 import { whoIs } from '../guard.ts';
 import { readBody } from './read-body.ts';
@@ -20,14 +25,21 @@ const EXECUTE = CALL.extend({
   tool: z.string().min(1).optional(),
   code: z.string().min(1).optional(),
   capability: z.string().min(1).optional(),
+  /** With code: as a workflow, reads in parallel. */
+  as_plan: z.boolean().default(false),
 });
 
 export function executeRoutes(api: Hono, gateway: Gateway): void {
   api.post('/execute', async (context) => {
-    const { tool, code, capability, ...call } = await readBody(context, EXECUTE);
+    const { tool, code, capability, as_plan: asPlan, ...call } = await readBody(context, EXECUTE);
     const given = [tool, code, capability].filter((body) => body !== undefined);
+    const { intent } = call;
+    if (given.length === 0 && intent !== undefined) {
+      const made = await gateway.executeIntent({ intent, arguments: call.arguments }, callerOf(context));
+      return context.json(toldIntent(made));
+    }
     if (given.length !== 1) {
-      throw new PmlError('invalid_argument', 'A run is of exactly one of tool, code and capability', {
+      throw new PmlError('invalid_argument', 'A run is of exactly one of tool, code, capability and intent', {
         hint: 'For example {"code": "return await mcp.memory.read_graph()"}.',
       });
     }
@@ -35,6 +47,8 @@ export function executeRoutes(api: Hono, gateway: Gateway): void {
     const caller = callerOf(context);
     if (tool !== undefined)
       return context.json(told(toolRunToWire(await gateway.executeTool({ tool, ...rest }, caller))));
+    if (code !== undefined && asPlan)
+      return context.json(told(plannedRunToWire(await gateway.executeAsPlan({ code, ...rest }, caller))));
     const made =
       code === undefined
         ? await gateway.executeCapability({ capability: capability ?? '', ...rest }, caller)
@@ -55,6 +69,11 @@ export function callOf({ timeout_ms: timeoutMs, intent, arguments: args }: z.inf
     ...(intent !== undefined && { intent }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
+}
+
+function toldIntent(made: IntentRun) {
+  const wire = intentRunToWire(made);
+  return made.run ? told(wire as typeof wire & { run_id: string }) : wire;
 }
 
 /** A run as it is told, with the way on where it waits for a person. */

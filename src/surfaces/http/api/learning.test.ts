@@ -51,6 +51,7 @@ test('[LEARN-14] /api/learning tells model, gate, history, evidence and figures,
     losses: [2.5, 1, 0.25],
     evidence: { learned: [1, 0.5], hybrid: [0.5, 0.5] },
     runs_to_ten_percent: 300,
+    suggestions: { made: 10, accepted: 6, edited: 1, rejected: 1, acceptance_rate: 0.75 },
     success: {
       success_rate: 0.9,
       mean_path_length: 2.5,
@@ -109,6 +110,7 @@ test('[LEARN-14] a stopped training and nothing to go back on are told as such',
 test('[LEARN-14] /api/suggest gives a plan, or the next step after what was executed', async () => {
   const ask = await serve({
     suggest: async () => ({
+      id: 's-1',
       plan: { tasks: [{ id: 'a', tool: 'files:read', arguments: {}, dependsOn: [] }], inputs: [] },
       confidence: 0.5,
       edges: [],

@@ -1,5 +1,6 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { learningToWire, suggestionToWire } from '../../../engine/gateway-wire.ts';
 import { insightToWire } from '../../../engine/learning/learning-insight.ts';
@@ -26,6 +27,13 @@ export function learningRoutes(api: Hono, gateway: Gateway): void {
   api.post('/suggest', async (context) => {
     const { intent, executed } = await readBody(context, SUGGEST);
     if (executed.length > 0) return context.json({ next: await gateway.predictNext(intent, executed) });
-    return context.json(suggestionToWire(await gateway.suggest(intent)));
+    const suggestion = await gateway.suggest(intent);
+    const { edges, alternatives } = suggestion;
+    return context.json({ ...suggestionToWire(suggestion), edges, alternatives });
+  });
+  api.post('/suggestions/:id/reject', async (context) => {
+    const id = context.req.param('id');
+    if (await gateway.rejectSuggestion(id)) return context.json({ suggestion_id: id, verdict: 'rejected' });
+    throw new PmlError('store_conflict', `What became of suggestion ${id} is settled already`);
   });
 }

@@ -27,6 +27,8 @@ const WORKFLOW = z.strictObject({
   intent: z.string().min(1).optional(),
   /** Whoever asks again with it gets the same run. */
   run_id: z.string().min(1).max(200).optional(),
+  /** Of the suggestion that the workflow comes from, changed or not. */
+  suggestion_id: z.string().min(1).optional(),
 });
 
 export function runRoutes(api: Hono, gateway: Gateway): void {
@@ -61,9 +63,9 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
   };
 
   api.post('/workflows', async (context) => {
-    const { workflow, intent, run_id: runId } = await readBody(context, WORKFLOW);
+    const { workflow, intent, run_id: runId, suggestion_id: from } = await readBody(context, WORKFLOW);
     const plan = planFromWire(workflow);
-    const made = await gateway.executeWorkflow(plan, intent ?? null, callerOf(context), runId);
+    const made = await gateway.executeWorkflow(plan, intent ?? null, callerOf(context), runId, from);
     return context.json(told(workflowToWire(made)));
   });
   api.get('/runs', async (context) => {

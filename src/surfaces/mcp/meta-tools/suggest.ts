@@ -15,8 +15,8 @@ export const suggest = metaTool(
     intent: z.string().min(1).describe('The goal in plain words'),
     executed: z.array(z.string()).default([]).describe('Tool ids in the order they ran'),
   }),
-  async ({ intent, executed }, { gateway }) => {
+  async ({ intent, executed }, { gateway }, { caller }) => {
     if (executed.length > 0) return answer({ next: await gateway.predictNext(intent, executed) });
-    return answer(suggestionToWire(await gateway.suggest(intent)));
+    return answer(suggestionToWire(await gateway.suggest(intent, caller)));
   },
 );

@@ -1,0 +1,112 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Plan } from '../../../core/vocabulary/plan.ts';
+import type { StoredSuggestion, SuggestionOutcome, SuggestionStore } from '../../../engine/ports.ts';
+import type { Database } from '../database.ts';
+import { guarded, json, text, textOrNull } from './codec.ts';
+
+export function sqlSuggestions(db: Kysely<Database>): SuggestionStore {
+  return {
+    put: (suggestion) =>
+      guarded(`Storing suggestion ${suggestion.id}`, async () => {
+        await db.insertInto('suggestion').values(toRow(suggestion)).execute();
+      }),
+
+    get: (id) =>
+      guarded(`Reading suggestion ${id}`, async () => {
+        const row = await db.selectFrom('suggestion').selectAll().where('id', '=', id).executeTakeFirst();
+        return row ? fromRow(row) : null;
+      }),
+
+    settle: (id, outcome) =>
+      guarded(`Settling suggestion ${id}`, async () => {
+        const { numUpdatedRows } = await db
+          .updateTable('suggestion')
+          .set(outcomeColumns(outcome))
+          .where('id', '=', id)
+          .where('verdict', 'is', null)
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      }),
+
+    open: (sessionId, limit) =>
+      guarded('Listing open suggestions', async () => {
+        const rows = await db
+          .selectFrom('suggestion')
+          .selectAll()
+          .where('session_id', '=', text(sessionId))
+          .where('verdict', 'is', null)
+          .orderBy('seq', 'desc')
+          .limit(limit)
+          .execute();
+        return rows.map(fromRow);
+      }),
+
+    doubted: (limit) =>
+      guarded('Listing suggestions that were changed', async () => {
+        const rows = await db
+          .selectFrom('suggestion')
+          .selectAll()
+          .where(sql<boolean>`json_array_length(outcome -> 'left') > 0`)
+          .orderBy('seq', 'desc')
+          .limit(limit)
+          .execute();
+        return rows.map(fromRow);
+      }),
+
+    counts: () =>
+      guarded('Counting suggestions', async () => {
+        const { countAll } = db.fn;
+        const rows = await db
+          .selectFrom('suggestion')
+          .select(['verdict', countAll().as('count')])
+          .groupBy('verdict')
+          .execute();
+        const of = (verdict: string) => Number(rows.find((row) => row.verdict === verdict)?.count ?? 0);
+        return {
+          made: rows.reduce((sum, { count }) => sum + Number(count), 0),
+          accepted: of('accepted'),
+          edited: of('edited'),
+          rejected: of('rejected'),
+        };
+      }),
+  };
+}
+
+function toRow(suggestion: StoredSuggestion) {
+  return {
+    id: suggestion.id,
+    session_id: textOrNull(suggestion.sessionId),
+    intent_text: text(suggestion.intentText),
+    plan: json(suggestion.plan),
+    confidence: suggestion.confidence,
+    created_at: suggestion.createdAt,
+    ...(suggestion.outcome && outcomeColumns(suggestion.outcome)),
+  };
+}
+
+function outcomeColumns({ verdict, runId, ...changes }: SuggestionOutcome) {
+  return { verdict, run_id: runId, outcome: json({ ...changes, at: changes.at.toISOString() }) };
+}
+
+function fromRow(row: Selectable<Database['suggestion']>): StoredSuggestion {
+  const outcome = row.outcome as (Omit<SuggestionOutcome, 'at'> & { at: string }) | null;
+  return {
+    id: row.id,
+    sessionId: row.session_id,
+    intentText: row.intent_text,
+    plan: row.plan as Plan,
+    confidence: row.confidence,
+    createdAt: row.created_at,
+    outcome:
+      row.verdict === null || outcome === null
+        ? null
+        : {
+            verdict: row.verdict as SuggestionOutcome['verdict'],
+            runId: row.run_id,
+            left: outcome.left,
+            came: outcome.came,
+            moved: outcome.moved,
+            at: new Date(outcome.at),
+          },
+  };
+}

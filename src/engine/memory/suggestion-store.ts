@@ -1,0 +1,40 @@
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { StoredSuggestion, SuggestionStore } from '../ports.ts';
+
+/** The twin of the SQL one; `kept` is shared with what forgets runs. */
+export function createMemorySuggestions(kept: Map<string, StoredSuggestion>): SuggestionStore {
+  const newestFirst = () => structuredClone([...kept.values()].reverse());
+  const count = (verdict: string) =>
+    kept
+      .values()
+      .filter(({ outcome }) => outcome?.verdict === verdict)
+      .toArray().length;
+  return {
+    async put(suggestion) {
+      if (kept.has(suggestion.id))
+        throw new PmlError('store_conflict', `Suggestion ${suggestion.id} is already stored`);
+      kept.set(suggestion.id, structuredClone(suggestion));
+    },
+    get: async (id) => structuredClone(kept.get(id)) ?? null,
+    async settle(id, outcome) {
+      const found = kept.get(id);
+      if (!found || found.outcome) return false;
+      kept.set(id, { ...found, outcome: structuredClone(outcome) });
+      return true;
+    },
+    open: async (sessionId, limit) =>
+      newestFirst()
+        .filter((one) => one.sessionId === sessionId && one.outcome === null)
+        .slice(0, limit),
+    doubted: async (limit) =>
+      newestFirst()
+        .filter(({ outcome }) => outcome !== null && outcome.left.length > 0)
+        .slice(0, limit),
+    counts: async () => ({
+      made: kept.size,
+      accepted: count('accepted'),
+      edited: count('edited'),
+      rejected: count('rejected'),
+    }),
+  };
+}
