@@ -104,7 +104,7 @@ export function createSuggestionBook({ store, embedder, clock, crypto, redact }:
       if (sessionId === null || intentText === null || !success || expected.delete(runId)) return;
       const used = [...new Set(executedPath.filter((node) => kindOf(node) === 'tool'))];
       if (used.length === 0) return;
-      const isSameWork = (open: StoredSuggestion) => keyOf(open.intentText) === keyOf(intentText);
+      const isSameWork = (open: StoredSuggestion) => keyOf(open.intentText.trim()) === keyOf(intentText.trim());
       const open = (await store.suggestions.open(sessionId, DEFAULTS.open)).find(isSameWork);
       if (open) {
         const tools = toolsOf(open);

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import type { Plan } from '../../src/core/vocabulary/plan.ts';
+import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import type { Store } from '../../src/engine/ports.ts';
+import { codeGateway, tool } from '../support/code-gateway.ts';
+import { planOf } from '../support/workflow-plan.ts';
+
+const INTENT = 'collect the harvest figures, sum them up and post them';
+const AGENT = { sessionId: 'agent-1' };
+const WORK = planOf([
+  { id: 'a', tool: 'farm:collect' },
+  { id: 'b', tool: 'farm:sum', dependsOn: ['a'] },
+  { id: 'c', tool: 'farm:post', dependsOn: ['b'] },
+]);
+const without = (plan: Plan, name: string): Plan => {
+  const tasks = plan.tasks.filter((task) => task.tool !== name);
+  const ids = new Set(tasks.map(({ id }) => id));
+  return {
+    ...plan,
+    tasks: tasks.map((task) => ({ ...task, dependsOn: task.dependsOn.filter((id) => ids.has(id)) })),
+  };
+};
+
+/** A gateway that has done the work once. */
+async function farm(store: Store = createMemoryStore()) {
+  const tools = ['collect', 'sum', 'post', 'shout'].map((name) => tool(name, () => `done ${name}`));
+  const { gateway } = await codeGateway({ servers: [{ name: 'farm', tools }], store });
+  const run = async (
+    plan: Plan,
+    suggestionId?: string | null,
+    intent: string | null = INTENT,
+    caller = AGENT,
+  ) => {
+    const made = await gateway.executeWorkflow(plan, intent, caller, undefined, suggestionId ?? undefined);
+    expect(made.status).toBe('success');
+    await gateway.settled();
+    return made.runId;
+  };
+  return { gateway, store, run };
+}
+
+test('[SUGG-1] a run that names its suggestion settles it: accepted as it was, or edited with what is different', async () => {
+  const { gateway, store, run } = await farm();
+  await run(WORK, null, INTENT, { sessionId: 'another' });
+  const first = await gateway.suggest(INTENT, AGENT);
+  const runId = await run(first.plan, first.id, null);
+  expect(await store.suggestions.get(first.id!)).toMatchObject({
+    intentText: INTENT,
+    outcome: { verdict: 'accepted', runId, left: [], came: [], moved: [] },
+  });
+  expect((await store.runs.get(runId))?.intentText).toBe(INTENT);
+
+  const second = await gateway.suggest(INTENT, AGENT);
+  await run(planOf([...without(second.plan, 'farm:post').tasks, { id: 'x', tool: 'farm:shout' }]), second.id);
+  expect((await store.suggestions.get(second.id!))?.outcome).toMatchObject({
+    verdict: 'edited',
+    left: ['farm:post'],
+    came: ['farm:shout'],
+  });
+  await expect(gateway.executeWorkflow(WORK, null, AGENT, undefined, 'nothing')).rejects.toMatchObject({
+    code: 'not_found',
+  });
+});
+
+test('[SUGG-2] a suggestion is rejected by who says so, once', async () => {
+  const { gateway, store, run } = await farm();
+  await run(WORK, null, INTENT, { sessionId: 'another' });
+  const { id } = await gateway.suggest(INTENT, AGENT);
+  expect(await gateway.rejectSuggestion(id!)).toBe(true);
+  expect(await gateway.rejectSuggestion(id!)).toBe(false);
+  expect((await store.suggestions.get(id!))?.outcome).toMatchObject({
+    verdict: 'rejected',
+    left: ['farm:collect', 'farm:sum', 'farm:post'],
+  });
+});
+
+test('[SUGG-2] a run of the same session and intent shows what became of what was suggested', async () => {
+  const { gateway, store, run } = await farm();
+  await run(WORK, null, INTENT, { sessionId: 'another' });
+  const outcomeOf = async (id: string | null) => (await store.suggestions.get(id!))?.outcome;
+  const suggested = await gateway.suggest(INTENT, AGENT);
+  await run(planOf([{ id: 'z', tool: 'farm:shout' }]), null, INTENT, { sessionId: 'another' });
+  await run(planOf([{ id: 'z', tool: 'farm:shout' }]), null, 'something else', AGENT);
+  expect(await outcomeOf(suggested.id)).toBeNull();
+  await run(without(WORK, 'farm:post'), null, `  ${INTENT.toUpperCase()}`);
+  expect(await outcomeOf(suggested.id)).toMatchObject({ verdict: 'rejected', left: ['farm:post'], came: [] });
+
+  const again = await gateway.suggest(INTENT, AGENT);
+  const ran = await gateway.executeCode(
+    {
+      code: again.plan.tasks.map(({ tool: id = '' }) => `await mcp.${id.replace(':', '.')}({});`).join(''),
+      intent: INTENT,
+    },
+    AGENT,
+  );
+  await gateway.settled();
+  expect(await outcomeOf(again.id)).toMatchObject({ verdict: 'accepted', runId: ran.runId });
+});
+
+test('[SUGG-3] [SUGG-4] what is taken out is suggested less and then no more, also by the next gateway; all is counted', async () => {
+  const store = createMemoryStore();
+  const { gateway, run } = await farm(store);
+  for (let times = 0; times < 3; times++) await run(WORK, null, INTENT, { sessionId: 'another' });
+  const likely = `please ${INTENT}`;
+  const chanceOf = ({ plan }: { plan: Plan }) =>
+    plan.tasks.find((task) => task.tool === 'farm:post')?.confidence ?? 0;
+  const before = await gateway.suggest(likely);
+  const after = async () => {
+    const { id } = await gateway.suggest(likely);
+    await run(planOf([{ id: 'x', tool: 'farm:collect' }]), id, 'looking around');
+    return await gateway.suggest(likely);
+  };
+  const once = await after();
+  expect(chanceOf(once)).toBeLessThan(chanceOf(before));
+  expect(once.confidence).toBeLessThan(before.confidence);
+  for (let times = 0; times < 6; times++) await after();
+  const last = await gateway.suggest(likely);
+  expect(last.plan.tasks.map((task) => task.tool)).toEqual(['farm:collect']);
+
+  const next = await farm(store);
+  expect(await next.gateway.suggest(likely)).toMatchObject({
+    plan: { tasks: last.plan.tasks.map(({ tool: name }) => ({ tool: name })) },
+    confidence: expect.closeTo(last.confidence),
+  });
+  expect((await next.gateway.learning.report()).suggestions).toMatchObject({
+    accepted: 2,
+    edited: 5,
+    rejected: 0,
+  });
+});
