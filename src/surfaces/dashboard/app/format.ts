@@ -4,7 +4,7 @@ const CLOCK = new Intl.DateTimeFormat('en', {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
-  hour12: false,
+  hourCycle: 'h23',
 });
 const DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
 

@@ -4,8 +4,8 @@ import { getJson, postJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { Ago } from '../../components/time.tsx';
 import { tellingOutcome } from '../../components/toast.tsx';
-import { ago } from '../../format.ts';
 import { useResource } from '../../resource.ts';
 import { shownLine, shownText } from '../../shown-text.ts';
 
@@ -48,7 +48,9 @@ function ApprovalItem({ approval, onSettled }: { approval: Approval; onSettled: 
           <a class="mono strong" href={href.workflow(approval.run_id)}>
             {name}
           </a>{' '}
-          <span class="muted">{ago(approval.requested_at)}</span>
+          <span class="muted">
+            <Ago at={approval.requested_at} />
+          </span>
         </p>
         <p class="muted">{shownText(approval.reason)}</p>
         <JsonView value={approval.arguments} depth={1} />

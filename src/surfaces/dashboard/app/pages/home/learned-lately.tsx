@@ -4,7 +4,8 @@ import { getJson } from '../../api.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
-import { ago, plural } from '../../format.ts';
+import { Ago } from '../../components/time.tsx';
+import { plural } from '../../format.ts';
 import { useCapabilities } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
 import { shownLine } from '../../shown-text.ts';
@@ -51,13 +52,11 @@ function Lessons({ lessons }: { lessons: readonly Lesson[] }) {
         <li key={lesson.id}>
           <a href={lesson.href}>
             <Icon name={lesson.icon} />
-            <span>
-              <span class="strong">{lesson.title}</span>
+            <span class="lesson">
+              <span class="strong ellipsis">{lesson.title}</span>
               <span class="cell-note muted">{lesson.note}</span>
             </span>
-            <time dateTime={lesson.at} class="faint">
-              {ago(lesson.at)}
-            </time>
+            <Ago at={lesson.at} />
           </a>
         </li>
       ))}
