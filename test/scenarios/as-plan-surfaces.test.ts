@@ -1,0 +1,121 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createApi } from '../../src/surfaces/http/api/create-api.ts';
+import { codeGateway, tool } from '../support/code-gateway.ts';
+import { openedGateway, runCommand } from '../support/command-line.ts';
+import { startHttp } from '../support/http-gateway.ts';
+import { callTool, connectClient, fetchInto, openEndpoints } from '../support/mcp-endpoints.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+
+const READS = { annotations: { readOnlyHint: true } };
+const CODE = `
+const [a, b] = [await mcp.disk.read({ path: args.first }), await mcp.disk.read({ path: 'b' })];
+return { both: a.text + b.text, first: a };`;
+const RESULT = { both: 'of aof b', first: { text: 'of a' } };
+const NO_PLAN = 'while (await mcp.disk.read({ path: "a" })) {}';
+
+async function office() {
+  const { gateway } = await codeGateway({
+    servers: [{ name: 'disk', tools: [tool('read', ({ path }) => ({ text: `of ${path}` }), READS)] }],
+  });
+  const dir = await temporaryDir();
+  const pml = async (text: string, ...argv: string[]) => {
+    const file = join(dir, 'work');
+    await writeFile(file, text);
+    return await runCommand([...argv, file], { openGateway: async () => openedGateway(gateway) });
+  };
+  return { gateway, pml };
+}
+
+test('[ASPLAN-6] pml run --as-plan shows each task and prints what the program returns', async () => {
+  const { pml } = await office();
+  const args = ['--args', '{"first": "a"}'];
+  const done = await pml(CODE, 'run', '--as-plan', ...args);
+  expect(JSON.parse(done.out)).toEqual(RESULT);
+  expect(done.err).toContain('✓ read disk:read');
+  const told = JSON.parse((await pml(CODE, 'run', '--as-plan', '--json', ...args)).out);
+  expect(told).toMatchObject({
+    status: 'success',
+    result: RESULT,
+    layers: [['read', 'read2'], expect.anything()],
+  });
+  expect(await pml(NO_PLAN, 'run', '--as-plan')).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining('line 1: calls tools within "while"'),
+  });
+});
+
+test('[ASPLAN-6] pml workflow from prints code as a plan, pml workflow code the plan as code', async () => {
+  const { pml } = await office();
+  const from = await pml(CODE, 'workflow', 'from');
+  expect(JSON.parse(from.out)).toMatchObject({
+    inputs: [{ name: 'first' }],
+    tasks: [
+      { id: 'read', arguments: { path: '${first}' }, depends_on: [] },
+      { id: 'read2' },
+      { id: expect.any(String) },
+    ],
+  });
+  const code = await pml(from.out, 'workflow', 'code');
+  expect(code).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('await Promise.all([\n  mcp.disk.read'),
+  });
+  const again = await pml(code.out, 'run', '--args', '{"first": "a"}');
+  expect(JSON.parse(again.out)).toEqual(RESULT);
+  const circle = { tasks: [{ id: 'a', code: 'return 1', depends_on: ['a'] }] };
+  expect(await pml(JSON.stringify(circle), 'workflow', 'code')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('circle'),
+  });
+});
+
+test('[ASPLAN-6] [INTENT-3] over MCP code runs as a plan, and an intent that is not sure is told why', async () => {
+  const { gateway } = await office();
+  const client = await connectClient(fetchInto(openEndpoints(gateway)), { era: 'modern' });
+  const execute = async (args: object) => (await callTool(client, 'pml_execute', args)).structuredContent;
+  const fenced = `\`\`\`ts${CODE}\n\`\`\``;
+  expect(await execute({ code: fenced, as_plan: true, arguments: { first: 'a' } })).toMatchObject({
+    status: 'success',
+    result: RESULT,
+    results: { read: { status: 'success' }, read2: { status: 'success' } },
+  });
+  expect(await execute({ code: NO_PLAN, as_plan: true })).toMatchObject({
+    status: 'error',
+    error: { code: 'invalid_argument', message: expect.stringContaining('line 1') },
+  });
+  expect(await execute({ intent: 'read a file' })).toMatchObject({
+    status: 'suggestion',
+    suggestion_id: expect.any(String),
+    why_not_run: [expect.stringContaining('confidence')],
+  });
+});
+
+test('[ASPLAN-6] [INTENT-3] [SUGG-2] over HTTP as well, and a suggestion is rejected there', async () => {
+  const { gateway } = await office();
+  const { listener, token } = await startHttp({ api: createApi(gateway, { log: () => {} }) });
+  const post = async (path: string, body: object) => {
+    const answer = await fetch(`http://127.0.0.1:${listener.port}/api${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, body: await answer.json() };
+  };
+  try {
+    expect(await post('/execute', { code: CODE, as_plan: true, arguments: { first: 'a' } })).toMatchObject({
+      status: 200,
+      body: { status: 'success', result: RESULT },
+    });
+    const asked = await post('/execute', { intent: 'read a file' });
+    expect(asked).toMatchObject({ body: { status: 'suggestion', why_not_run: [expect.any(String)] } });
+    const reject = `/suggestions/${asked.body.suggestion_id}/reject`;
+    expect(await post(reject, {})).toMatchObject({ status: 200, body: { verdict: 'rejected' } });
+    expect(await post(reject, {})).toMatchObject({ status: 409 });
+    expect(await post('/suggestions/nothing/reject', {})).toMatchObject({ status: 404 });
+  } finally {
+    await listener.close();
+  }
+});
