@@ -18,7 +18,8 @@ import { href } from '../src/surfaces/dashboard/shared/routes.ts';
 import { launchBrowser, NARROW, WIDE } from '../test/support/launch-browser.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const EXAMPLES = 3;
+/** Runs that the demo makes by itself. */
+const EXAMPLES = 12;
 /** Long enough for layouts and fades to come to rest. */
 const SETTLE_MS = 900;
 
@@ -52,10 +53,15 @@ async function untilExamplesRan(page: Page): Promise<Traces> {
   }
 }
 
+/** Steps within a program are no calls. */
+function toolCalls({ executed_path }: Traces['traces'][number]): number {
+  return executed_path.filter((node) => !node.startsWith('code:')).length;
+}
+
 /** Every page, and one thing of each kind. */
 async function shotsOf(page: Page): Promise<Readonly<Record<string, string>>> {
   const { traces } = await untilExamplesRan(page);
-  const longest = traces.toSorted((a, b) => b.executed_path.length - a.executed_path.length)[0];
+  const longest = traces.toSorted((a, b) => toolCalls(b) - toolCalls(a))[0];
   const { capabilities } = await ask<Capabilities>(page, '/capabilities');
   const [capability] = capabilities;
   return {

@@ -1,0 +1,131 @@
+import type { ComponentChildren } from 'preact';
+import type { Trace } from '../../../shared/api-types.ts';
+import { href } from '../../../shared/routes.ts';
+import type { ErrorType } from '../../../shared/run-types.ts';
+import { Badge } from '../../components/badge.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { duration } from '../../format.ts';
+import { shownLine, shownText } from '../../shown-text.ts';
+import { type Call, rowsOf } from './calls.ts';
+
+/** What to do about each kind of failure. */
+export const HINTS: Readonly<Record<ErrorType, string>> = {
+  TIMEOUT: 'It took longer than it may. Ask for less, or raise timeout_ms.',
+  PERMISSION: 'A rule or the server itself does not allow it. See "permissions" in pml.json.',
+  NOT_FOUND: 'Something it names is not there. Look at the path or id among its arguments.',
+  VALIDATION: 'The arguments are not what the tool takes. Compare them with its schema.',
+  NETWORK: 'The server was not reached. Home shows how it is doing.',
+  UNKNOWN: 'The message is all that is known.',
+};
+
+/** All of one call: what went in, what came out, where values came from and went. */
+export function CallDetails({
+  call,
+  calls,
+  nameOf,
+  flows,
+}: {
+  call: Call;
+  calls: readonly Call[];
+  nameOf: (node: string) => string;
+  flows: Trace['value_flow'];
+}) {
+  const isTool = !call.node.startsWith('capability:') && !call.node.startsWith('code:');
+  return (
+    <div class="call-details">
+      <dl class="call-facts">
+        <Fact name="began">{duration(call.start)}</Fact>
+        <Fact name="took">{call.end === null ? 'still running' : duration(call.end - call.start)}</Fact>
+        {call.children.length > 0 && <Fact name="made">{call.children.length} calls</Fact>}
+        {isTool && (
+          <Fact name="see">
+            <a href={href.graph({ node: call.node })}>in the graph</a>,{' '}
+            <a href={href.runs({ tool: call.node })}>its other runs</a>
+          </Fact>
+        )}
+      </dl>
+      {call.error !== null && (
+        <div class="call-failure">
+          <p>
+            {call.errorType && <Badge tone="bad">{call.errorType}</Badge>}{' '}
+            {shownText(call.error.slice(0, 4000))}
+          </p>
+          {call.errorType && <p class="muted">{HINTS[call.errorType]}</p>}
+        </div>
+      )}
+      <div class="call-values">
+        <Value title="Arguments" value={call.args} none="None were kept." />
+        {call.error === null && (
+          <Value
+            title="Result"
+            value={call.result}
+            none={call.end === null ? 'Not there yet.' : 'None was kept.'}
+          />
+        )}
+      </div>
+      <Flows call={call} calls={calls} nameOf={nameOf} flows={flows} />
+    </div>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+export function Value({ title, value, none }: { title: string; value: unknown; none: string }) {
+  return (
+    <section class="call-value" aria-label={title}>
+      <header>
+        <h3>{title}</h3>
+        {value !== undefined && (
+          <CopyButton text={JSON.stringify(value, null, 2)} label={`Copy ${title.toLowerCase()}`} />
+        )}
+      </header>
+      {value === undefined ? <p class="faint">{none}</p> : <JsonView value={value} />}
+    </section>
+  );
+}
+
+/** Values of one call's result that stand among the arguments of a later one. */
+function Flows({
+  call,
+  calls,
+  nameOf,
+  flows,
+}: {
+  call: Call;
+  calls: readonly Call[];
+  nameOf: (node: string) => string;
+  flows: Trace['value_flow'];
+}) {
+  const known = new Set(rowsOf(calls).map(({ id }) => id));
+  const from = flows.filter(
+    ({ to_trace_id, from_trace_id }) => to_trace_id === call.id && known.has(from_trace_id),
+  );
+  const to = flows.filter(
+    ({ from_trace_id, to_trace_id }) => from_trace_id === call.id && known.has(to_trace_id),
+  );
+  if (from.length + to.length === 0) return null;
+  return (
+    <ul class="call-flows">
+      {from.slice(0, 8).map((flow, i) => (
+        <li key={`from ${i}`}>
+          <code>{shownLine(flow.to_path, 60)}</code> came from{' '}
+          <code>{shownLine(flow.from_path || 'the result', 60)}</code> of {nameOf(flow.from)}
+        </li>
+      ))}
+      {to.slice(0, 8).map((flow, i) => (
+        <li key={`to ${i}`}>
+          <code>{shownLine(flow.from_path || 'the result', 60)}</code> went into{' '}
+          <code>{shownLine(flow.to_path, 60)}</code> of {nameOf(flow.to)}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,200 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Trace } from '../../../shared/api-types.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Duration } from '../../components/time.tsx';
+import { duration } from '../../format.ts';
+import { location, setQuery } from '../../router.ts';
+import { shownLine } from '../../shown-text.ts';
+import { CallBar, stepShare, TimeAxis } from './call-bar.tsx';
+import { CallDetails } from './call-details.tsx';
+import { type Call, endOf, rowsOf } from './calls.ts';
+import { NodeName } from './path-steps.tsx';
+
+const DEFAULTS = {
+  /** Calls drawn before one asks for more. */
+  rows: 300,
+  /** Characters of arguments and result on a line. */
+  preview: 90,
+};
+
+const ICONS = { running: 'play', success: 'check', error: 'cross' } as const;
+
+/**
+ * The calls of a run, each below the one that made it: as a tree with what went in and came out, or as a
+ * timeline. The arrow keys go through it, left and right close and open, Enter shows all of a call.
+ */
+export function CallList({
+  calls,
+  mode,
+  now,
+  nameOf,
+  flows = [],
+}: {
+  calls: readonly Call[];
+  mode: 'tree' | 'timeline';
+  /** On the axis of the calls, for those under way. */
+  now: number;
+  nameOf: (node: string) => string;
+  flows?: Trace['value_flow'];
+}) {
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [count, setCount] = useState(DEFAULTS.rows);
+  const open = location.value.query.get('call');
+  const list = useRef<HTMLDivElement>(null);
+  const [at, setAt] = useState<string | null>(open);
+  const all = rowsOf(calls, closed);
+  const rows = all.slice(0, count);
+  const end = endOf(calls, now);
+  const current = rows.some(({ id }) => id === at) ? at : (rows[0]?.id ?? null);
+  useEffect(() => {
+    list.current?.querySelector('[data-open]')?.scrollIntoView({ block: 'nearest' });
+  }, []);
+
+  const show = (id: string) => setQuery({ call: id === open ? undefined : id });
+  const toggle = (id: string, isClosed = !closed.has(id)) => {
+    const next = new Set(closed);
+    if (isClosed) next.add(id);
+    else next.delete(id);
+    setClosed(next);
+  };
+  const go = (id: string | undefined) => {
+    if (id === undefined) return;
+    setAt(id);
+    list.current?.querySelector<HTMLElement>(`[data-call="${CSS.escape(id)}"]`)?.focus();
+  };
+  const hear = (event: KeyboardEvent, call: Call, index: number) => {
+    // Keys within the details are theirs.
+    if (event.target !== event.currentTarget) return;
+    const action = keyAction(event.key, call, { rows, index, closed });
+    if (!action) return;
+    event.preventDefault();
+    if (action.go !== undefined) go(action.go);
+    if (action.close !== undefined) toggle(call.id, action.close);
+    if (action.show) show(call.id);
+  };
+
+  return (
+    <div
+      class={`calls calls-${mode}${calls.some(({ children }) => children.length > 0) ? '' : ' calls-flat'}`}
+      style={{ '--step': `${stepShare(end)}%` }}
+    >
+      {mode === 'timeline' && <TimeAxis end={end} calls={calls} now={now} />}
+      <div
+        class="calls-rows"
+        role="tree"
+        aria-label={mode === 'tree' ? 'Calls as a tree' : 'Calls over time'}
+        ref={list}
+      >
+        {rows.map((call, index) => (
+          <div
+            key={call.id}
+            role="treeitem"
+            data-call={call.id}
+            {...(call.id === open && { 'data-open': true })}
+            aria-level={call.depth + 1}
+            aria-selected={call.id === open}
+            aria-expanded={call.children.length > 0 ? !closed.has(call.id) : undefined}
+            aria-label={labelOf(call, nameOf)}
+            tabIndex={call.id === current ? 0 : -1}
+            class={`call call-${call.status}`}
+            onKeyDown={(event) => hear(event, call, index)}
+            onFocus={() => setAt(call.id)}
+          >
+            {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the row takes the keys */}
+            <div class="call-line" onClick={() => show(call.id)}>
+              <span class="call-name" style={{ paddingLeft: `${Math.min(call.depth, 12) * 18}px` }}>
+                <Twisty call={call} isClosed={closed.has(call.id)} onToggle={() => toggle(call.id)} />
+                <span class={`call-state call-state-${call.status}`}>
+                  <Icon name={ICONS[call.status]} size={13} />
+                </span>
+                <NodeName name={nameOf(call.node)} />
+              </span>
+              {mode === 'timeline' ? (
+                <CallBar call={call} end={end} now={now} />
+              ) : (
+                <>
+                  <span class="call-preview">{previewOf(call)}</span>
+                  <span class="call-took">
+                    {call.end === null ? 'running' : <Duration ms={call.end - call.start} />}
+                  </span>
+                </>
+              )}
+            </div>
+            {call.id === open && <CallDetails call={call} nameOf={nameOf} flows={flows} calls={calls} />}
+          </div>
+        ))}
+      </div>
+      {all.length > rows.length && (
+        <button type="button" class="more" onClick={() => setCount(count + DEFAULTS.rows)}>
+          Show more of {all.length} calls
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Twisty({ call, isClosed, onToggle }: { call: Call; isClosed: boolean; onToggle: () => void }) {
+  if (call.children.length === 0) return <span class="call-twisty" />;
+  return (
+    // The row has its state and its keys.
+    <span
+      aria-hidden="true"
+      class={`call-twisty call-twisty-${isClosed ? 'closed' : 'open'}`}
+      onClick={(event) => {
+        event.stopPropagation();
+        onToggle();
+      }}
+    >
+      <Icon name="chevron" size={13} />
+    </span>
+  );
+}
+
+interface KeyAction {
+  readonly go?: string | undefined;
+  readonly close?: boolean;
+  readonly show?: boolean;
+}
+
+/** As in any tree: WAI-ARIA, tree view pattern. */
+function keyAction(
+  key: string,
+  call: Call,
+  { rows, index, closed }: { rows: readonly Call[]; index: number; closed: ReadonlySet<string> },
+): KeyAction | null {
+  const hasChildren = call.children.length > 0;
+  switch (key) {
+    case 'ArrowDown':
+      return { go: rows[index + 1]?.id };
+    case 'ArrowUp':
+      return { go: rows[index - 1]?.id };
+    case 'Home':
+      return { go: rows[0]?.id };
+    case 'End':
+      return { go: rows.at(-1)?.id };
+    case 'ArrowRight':
+      if (!hasChildren) return null;
+      return closed.has(call.id) ? { close: false } : { go: call.children[0]?.id };
+    case 'ArrowLeft':
+      if (hasChildren && !closed.has(call.id)) return { close: true };
+      return { go: rows.slice(0, index).findLast(({ depth }) => depth < call.depth)?.id };
+    case 'Enter':
+    case ' ':
+      return { show: true };
+    default:
+      return null;
+  }
+}
+
+function labelOf(call: Call, nameOf: (node: string) => string): string {
+  const took = call.end === null ? 'running' : `took ${duration(call.end - call.start)}`;
+  return `${nameOf(call.node)}, ${call.status}, ${took}, from ${duration(call.start)}`;
+}
+
+/** What went in, and what came of it. */
+function previewOf({ args, result, error }: Call): string {
+  const told = (value: unknown) =>
+    value === undefined ? '' : shownLine(JSON.stringify(value), DEFAULTS.preview);
+  const gave = error === null ? told(result) : shownLine(error, DEFAULTS.preview);
+  return [told(args), gave].filter(Boolean).join('  →  ');
+}

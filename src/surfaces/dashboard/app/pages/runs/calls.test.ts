@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { WireTraceEvent } from '../../../shared/run-types.ts';
+import { callsOf, concurrencyOf, endOf, rowsOf, ticksOf } from './calls.ts';
+
+const start = (trace_id: string, ts: number, parent_trace_id: string | null = null): WireTraceEvent => ({
+  type: 'tool_start',
+  trace_id,
+  parent_trace_id,
+  node: `s:${trace_id}`,
+  ts,
+});
+const end = (trace_id: string, ts: number, success = true): WireTraceEvent => ({
+  ...start(trace_id, ts),
+  type: 'tool_end',
+  success,
+});
+
+/** a calls b and c side by side, then d, which is still under way; b failed. */
+const EVENTS = [
+  start('a', 100),
+  start('b', 110, 'a'),
+  start('c', 120, 'a'),
+  end('b', 140, false),
+  end('c', 150),
+  start('d', 150, 'a'),
+  start('e', 155, 'unknown'),
+];
+
+test('[DASH-43] calls stand below the one that made them, with their times since the beginning', () => {
+  const calls = callsOf(EVENTS);
+  expect(
+    rowsOf(calls).map(({ node, depth, start, end, status }) => [node, depth, start, end, status]),
+  ).toEqual([
+    ['s:a', 0, 0, null, 'running'],
+    ['s:b', 1, 10, 40, 'error'],
+    ['s:c', 1, 20, 50, 'success'],
+    ['s:d', 1, 50, null, 'running'],
+    ['s:e', 0, 55, null, 'running'],
+  ]);
+  expect(rowsOf(calls, new Set(['a'])).map(({ id }) => id)).toEqual(['a', 'e']);
+  expect(endOf(calls, 70)).toBe(70);
+  expect(callsOf([])).toEqual([]);
+});
+
+test('[DASH-44] what was under way at once is counted; one after the other is not both', () => {
+  expect(concurrencyOf(callsOf(EVENTS), 70)).toEqual([
+    { at: 10, count: 1 },
+    { at: 20, count: 2 },
+    { at: 40, count: 1 },
+    { at: 50, count: 0 },
+    { at: 50, count: 1 },
+    { at: 55, count: 2 },
+    { at: 70, count: 1 },
+    { at: 70, count: 0 },
+  ]);
+});
+
+test('[DASH-44] an axis has round figures', () => {
+  expect(ticksOf(95, 5)).toEqual([0, 20, 40, 60, 80]);
+  expect(ticksOf(1, 5)).toEqual([0, 0.2, 0.4, 0.6000000000000001, 0.8, 1]);
+  expect(ticksOf(5200, 6)).toEqual([0, 1000, 2000, 3000, 4000, 5000]);
+  expect(ticksOf(0, 5)).toEqual([0]);
+});

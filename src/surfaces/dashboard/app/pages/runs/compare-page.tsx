@@ -1,0 +1,177 @@
+import { useState } from 'preact/hooks';
+import type { Trace } from '../../../shared/api-types.ts';
+import { href } from '../../../shared/routes.ts';
+import { Badge, StatusBadge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { moveFocus } from '../../components/move-focus.ts';
+import { PageHead } from '../../components/page-head.tsx';
+import { Await } from '../../components/states.tsx';
+import { Time } from '../../components/time.tsx';
+import { duration, plural } from '../../format.ts';
+import { navigate } from '../../router.ts';
+import { alignCalls, type CallPair, differencesOf } from './align-calls.ts';
+import { Value } from './call-details.tsx';
+import { type Call, callsOf, endOf } from './calls.ts';
+import { NodeName } from './path-steps.tsx';
+import { statusOf, titleOf } from './run-row.ts';
+import { useNodeNames } from './use-node-names.ts';
+import { useRun } from './use-run.ts';
+
+const SIDES = ['First', 'Second'] as const;
+
+/** Two runs, call by call: what both did, what only one of them did, and what took longer. */
+export function ComparePage({ ids }: { ids: readonly [string, string] }) {
+  const left = useRun(ids[0]);
+  const right = useRun(ids[1]);
+  return (
+    <>
+      <PageHead
+        title="Two runs"
+        lead="Aligned by what they called. Bars are on one scale."
+        actions={
+          <Button icon="refresh" onClick={() => navigate(href.runs({ compare: `${ids[1]},${ids[0]}` }))}>
+            Swap
+          </Button>
+        }
+      />
+      <Await of={left.state.value} retry={left.reload}>
+        {(first) => (
+          <Await of={right.state.value} retry={right.reload}>
+            {(second) =>
+              first.trace && second.trace ? (
+                <Comparison traces={[first.trace, second.trace]} />
+              ) : (
+                <p role="alert">One of these runs is not there (any more).</p>
+              )
+            }
+          </Await>
+        )}
+      </Await>
+    </>
+  );
+}
+
+function Comparison({ traces }: { traces: readonly [Trace, Trace] }) {
+  const nameOf = useNodeNames();
+  const [a, b] = traces.map(({ events }) => callsOf(events)) as [Call[], Call[]];
+  const pairs = alignCalls(a, b);
+  const differing = pairs.filter((pair) => differencesOf(pair).length > 0).length;
+  const longest = Math.max(endOf(a, 0), endOf(b, 0), 1e-3);
+  return (
+    <div class="stack">
+      <div class="compare-heads">
+        {traces.map((trace, side) => (
+          <Head key={trace.id} trace={trace} side={side} other={traces[1 - side]!} />
+        ))}
+      </div>
+      <section class="panel" aria-label="Calls of both">
+        <p class="compare-sum" role="status">
+          {differing === 0 ? (
+            <>
+              <Icon name="check" size={16} /> Both did the same
+            </>
+          ) : (
+            `${plural(differing, 'difference')} in ${plural(pairs.length, 'place')}`
+          )}
+        </p>
+        <ol class="compare-rows" onKeyDown={(event) => moveFocus(event, '.compare-line')}>
+          {pairs.map((pair) => (
+            <PairRow key={pair.key} pair={pair} longest={longest} nameOf={nameOf} />
+          ))}
+        </ol>
+      </section>
+    </div>
+  );
+}
+
+function Head({ trace, side, other }: { trace: Trace; side: number; other: Trace }) {
+  const factor = trace.duration_ms / Math.max(other.duration_ms, 1e-3);
+  return (
+    <article class="panel compare-head">
+      <p class="faint">{SIDES[side]}</p>
+      <h2>
+        <a href={href.run(trace.id)}>{titleOf(trace.intent_text, trace.executed_path)}</a>
+      </h2>
+      <p class="row">
+        <StatusBadge status={statusOf(trace)} />
+        <span class="number">{duration(trace.duration_ms)}</span>
+        {factor < 0.95 && <Badge tone="good">{(1 / factor).toFixed(1)}× faster</Badge>}
+        <span class="muted">{plural(trace.executed_path.length, 'call')}</span>
+        <span class="muted">
+          <Time at={trace.executed_at} />
+        </span>
+      </p>
+    </article>
+  );
+}
+
+function PairRow({
+  pair,
+  longest,
+  nameOf,
+}: {
+  pair: CallPair;
+  longest: number;
+  nameOf: (node: string) => string;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const differences = differencesOf(pair);
+  const one = (pair.left ?? pair.right)!;
+  const state = !pair.left ? 'added' : !pair.right ? 'gone' : differences.length > 0 ? 'changed' : 'same';
+  return (
+    <li class={`compare-pair compare-${state}`}>
+      <button type="button" class="compare-line" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <span class="compare-name" style={{ paddingLeft: `${Math.min(pair.depth, 8) * 18}px` }}>
+          <span class="compare-mark" aria-hidden="true">
+            {{ added: '+', gone: '−', changed: '≠', same: '=' }[state]}
+          </span>
+          <NodeName name={nameOf(one.node)} />
+          {differences.length > 0 && <span class="compare-why">{differences.join(', ')}</span>}
+        </span>
+        <Side call={pair.left} longest={longest} side={0} />
+        <Side call={pair.right} longest={longest} side={1} />
+      </button>
+      {isOpen && (
+        <div class="compare-values">
+          {[pair.left, pair.right].map((call, side) => (
+            <div key={SIDES[side]}>
+              {call ? (
+                <>
+                  <Value
+                    title={`Arguments of the ${SIDES[side]?.toLowerCase()}`}
+                    value={call.args}
+                    none="None were kept."
+                  />
+                  <Value
+                    title={`Result of the ${SIDES[side]?.toLowerCase()}`}
+                    value={call.error ?? call.result}
+                    none="None was kept."
+                  />
+                </>
+              ) : (
+                <p class="faint">Not in the {SIDES[side]?.toLowerCase()}.</p>
+              )}
+            </div>
+          ))}
+        </div>
+      )}
+    </li>
+  );
+}
+
+function Side({ call, longest, side }: { call: Call | null; longest: number; side: number }) {
+  if (!call) return <span class="compare-side compare-none">–</span>;
+  const took = (call.end ?? call.start) - call.start;
+  return (
+    <span class={`compare-side chart-${side + 1}`}>
+      <span class="compare-bar">
+        <span
+          class={`compare-fill compare-fill-${call.status}`}
+          style={{ left: `${(call.start / longest) * 100}%`, width: `${(took / longest) * 100}%` }}
+        />
+      </span>
+      <span class="number">{duration(took)}</span>
+    </span>
+  );
+}

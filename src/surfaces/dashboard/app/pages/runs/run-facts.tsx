@@ -1,0 +1,90 @@
+import type { ComponentChildren } from 'preact';
+import type { TraceSummary } from '../../../shared/api-types.ts';
+import { href } from '../../../shared/routes.ts';
+import type { RunKind } from '../../../shared/run-types.ts';
+import { StatusBadge } from '../../components/badge.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Duration, Time } from '../../components/time.tsx';
+import { duration, number } from '../../format.ts';
+import { shownLine } from '../../shown-text.ts';
+import { type Call, concurrencyOf, endOf, rowsOf } from './calls.ts';
+import { isOperation, rowOfTrace } from './run-row.ts';
+
+export interface RunHead {
+  readonly title: string;
+  readonly status: string;
+  readonly kind: RunKind | null;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly sessionId: string | null;
+  readonly runId: string;
+  readonly traceId?: string;
+}
+
+/** What is known of a run at a glance. */
+export function RunFacts({
+  head,
+  calls,
+  now,
+  parts,
+}: {
+  head: RunHead;
+  calls: readonly Call[];
+  now: number;
+  parts: readonly TraceSummary[];
+}) {
+  const all = rowsOf(calls).filter(({ node }) => !isOperation(node));
+  const failed = all.filter(({ status }) => status === 'error').length;
+  const most = Math.max(0, ...concurrencyOf(calls, now).map(({ count }) => count));
+  return (
+    <dl class="run-facts">
+      <Fact name="Status">
+        <StatusBadge status={head.status} />
+      </Fact>
+      {head.kind && <Fact name="Kind">{head.kind}</Fact>}
+      <Fact name="Took">
+        <Duration ms={head.durationMs} />
+        {all.length > 0 && <span class="run-fact-note">{duration(endOf(calls, now))} in calls</span>}
+      </Fact>
+      <Fact name="Calls">
+        {number(all.length)}
+        {failed > 0 && <span class="bad"> · {failed} failed</span>}
+      </Fact>
+      {most > 1 && <Fact name="At once">{number(most)}</Fact>}
+      <Fact name="Began">
+        <Time at={head.startedAt} />
+      </Fact>
+      {head.sessionId !== null && (
+        <Fact name="Session">
+          <a href={href.runs({ session: head.sessionId })}>{shownLine(head.sessionId, 12)}</a>
+        </Fact>
+      )}
+      {parts.length > 1 && (
+        <Fact name="Parts">
+          {parts.map((part, i) =>
+            part.id === head.traceId ? (
+              <strong key={part.id}>{i + 1} </strong>
+            ) : (
+              <a key={part.id} href={href.run(part.id)} title={rowOfTrace(part).status}>
+                {i + 1}{' '}
+              </a>
+            ),
+          )}
+        </Fact>
+      )}
+      <Fact name="Id">
+        <code>{(head.traceId ?? head.runId).slice(0, 8)}</code>
+        <CopyButton text={head.traceId ?? head.runId} label="Copy the id" />
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div class="run-fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,160 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Graph } from '../../../shared/api-types.ts';
+import { getJson } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { useServers } from '../../overview.ts';
+import { useResource } from '../../resource.ts';
+import { setQuery } from '../../router.ts';
+import { shownLine } from '../../shown-text.ts';
+import { FILTERS, type Filter, type RunFilters } from './run-query.ts';
+
+const DEFAULTS = {
+  /** Milliseconds one may pause in typing before it is searched for. */
+  typingMs: 250,
+};
+
+const CHOICES = {
+  status: [
+    ['', 'Any status'],
+    ['running', 'Running'],
+    ['success', 'Succeeded'],
+    ['error', 'Failed or waiting'],
+  ],
+  kind: [
+    ['', 'Any kind'],
+    ['tool', 'Tool'],
+    ['code', 'Code'],
+    ['capability', 'Capability'],
+    ['workflow', 'Workflow'],
+  ],
+  time: [
+    ['', 'Any time'],
+    ['hour', 'Last hour'],
+    ['day', 'Last day'],
+    ['week', 'Last week'],
+  ],
+} as const;
+
+const change = (name: Filter, value: string) => setQuery({ [name]: value, before: undefined });
+
+/** What the list is narrowed down by. */
+export function RunFilterBar({ filters }: { filters: RunFilters }) {
+  const servers = useServers().state.value.data?.servers ?? [];
+  const isFiltered = FILTERS.some((name) => filters[name] !== undefined);
+  return (
+    <search class="runs-filters" aria-label="Filter runs">
+      <div class="runs-search">
+        <Icon name="search" size={16} />
+        <TypedFilter name="q" label="Search intents" value={filters.q ?? ''} isSearch />
+      </div>
+      <Choice name="status" label="Status" value={filters.status} options={CHOICES.status} />
+      <Choice name="kind" label="Kind" value={filters.kind} options={CHOICES.kind} />
+      <Choice
+        name="server"
+        label="Server"
+        value={filters.server}
+        options={[['', 'Any server'], ...servers.map(({ name }) => [name, shownLine(name, 40)] as const)]}
+      />
+      <ToolFilter value={filters.tool ?? ''} />
+      <Choice name="time" label="Time" value={filters.time} options={CHOICES.time} />
+      {filters.session !== undefined && (
+        <Button kind="quiet" icon="cross" onClick={() => change('session', '')}>
+          Session {shownLine(filters.session, 12)}
+        </Button>
+      )}
+      {isFiltered && (
+        <Button
+          kind="quiet"
+          onClick={() =>
+            setQuery(Object.fromEntries([...FILTERS, 'before'].map((name) => [name, undefined])))
+          }
+        >
+          Clear
+        </Button>
+      )}
+    </search>
+  );
+}
+
+function Choice({
+  name,
+  label,
+  value = '',
+  options,
+}: {
+  name: Filter;
+  label: string;
+  value: string | undefined;
+  options: readonly (readonly [string, string])[];
+}) {
+  return (
+    <select
+      aria-label={label}
+      class={value ? 'runs-set' : undefined}
+      value={value}
+      onChange={(event) => change(name, event.currentTarget.value)}
+    >
+      {options.map(([key, title]) => (
+        <option key={key} value={key} selected={key === value}>
+          {title}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Every tool by name, to choose from while typing. */
+function ToolFilter({ value }: { value: string }) {
+  const graph = useResource<Graph>('graph', { load: (signal) => getJson('/graph', {}, signal) });
+  const tools = (graph.state.value.data?.nodes ?? []).filter(({ kind }) => kind === 'tool');
+  return (
+    <>
+      <TypedFilter name="tool" label="Any tool" value={value} list="runs-tools" />
+      <datalist id="runs-tools">
+        {tools.map(({ id }) => (
+          <option key={id} value={id} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+/** Stands in the address when one has stopped typing. */
+function TypedFilter({
+  name,
+  label,
+  value,
+  isSearch = false,
+  list,
+}: {
+  name: Filter;
+  label: string;
+  value: string;
+  isSearch?: boolean;
+  list?: string;
+}) {
+  const [text, setText] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <input
+      type={isSearch ? 'search' : 'text'}
+      aria-label={label}
+      placeholder={label}
+      autocomplete="off"
+      spellcheck={false}
+      class={value ? 'runs-set' : undefined}
+      value={text}
+      {...(isSearch && { 'data-search': true })}
+      {...(list && { list })}
+      onInput={(event) => {
+        const typed = event.currentTarget.value;
+        setText(typed);
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => change(name, typed.trim()), DEFAULTS.typingMs);
+      }}
+    />
+  );
+}

@@ -1,0 +1,209 @@
+import { useState } from 'preact/hooks';
+import type { Traces } from '../../../shared/api-types.ts';
+import { href } from '../../../shared/routes.ts';
+import { getJson } from '../../api.ts';
+import { Badge, StatusBadge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Await, EmptyState } from '../../components/states.tsx';
+import { Duration, Time } from '../../components/time.tsx';
+import { number, plural } from '../../format.ts';
+import { useResource } from '../../resource.ts';
+import { location, navigate } from '../../router.ts';
+import { shownLine } from '../../shown-text.ts';
+import { useLiveRuns } from './live-runs.ts';
+import { PathSteps } from './path-steps.tsx';
+import { RunFilterBar } from './run-filters.tsx';
+import { apiQuery, currentFilters, isShown, listHref } from './run-query.ts';
+import { calledOf, type RunRow, rowsOfRuns } from './run-row.ts';
+import { useNodeNames } from './use-node-names.ts';
+import { useSteadyRows } from './use-steady-rows.ts';
+
+const DEFAULTS = { page: 40 };
+
+/** All runs, the newest first, those under way on top; filters, page and what is compared stand in the address. */
+export function RunList() {
+  const filters = currentFilters();
+  const { query } = location.value;
+  const before = query.get('before') ?? undefined;
+  const compared = query.get('compare') ?? undefined;
+  const view = JSON.stringify({ filters, before });
+  const traces = useResource<Traces>(`traces ${view}`, {
+    load: (signal) =>
+      getJson('/traces', { ...apiQuery(filters, Date.now()), before, limit: DEFAULTS.page }, signal),
+    reloadOn: ({ type }) => type === 'run_finished' && before === undefined,
+  });
+  const live = useLiveRuns().state.value.data?.runs ?? [];
+  return (
+    <>
+      <PageHead
+        title="Runs"
+        lead="Everything that was run: what was called, when, for how long, and how it ended."
+      />
+      <div class="stack">
+        <RunFilterBar filters={filters} />
+        {compared && <CompareBanner />}
+        <section class="panel" aria-label="Runs">
+          <Await of={traces.state.value} retry={traces.reload} lines={8}>
+            {(data) => {
+              const stored = filters.status === 'running' ? [] : data.traces;
+              const followed = before === undefined ? live : [];
+              const ids = new Set(stored.map(({ id }) => id));
+              const rows = rowsOfRuns(stored, followed).filter(
+                (row) => ids.has(row.id) || isShown(row, filters),
+              );
+              return (
+                <RunTable
+                  rows={rows}
+                  view={view}
+                  next={filters.status === 'running' ? null : data.next}
+                  before={before}
+                  compared={compared}
+                />
+              );
+            }}
+          </Await>
+        </section>
+      </div>
+    </>
+  );
+}
+
+function CompareBanner() {
+  return (
+    <div class="runs-compare-banner" role="status">
+      <span>
+        <strong>One more.</strong> Choose the run to compare with.
+      </span>
+      <Button kind="quiet" onClick={() => navigate(listHref({ compare: undefined }))}>
+        Cancel
+      </Button>
+    </div>
+  );
+}
+
+function RunTable({
+  rows: all,
+  view,
+  next,
+  before,
+  compared,
+}: {
+  rows: readonly RunRow[];
+  view: string;
+  next: string | null;
+  before: string | undefined;
+  compared: string | undefined;
+}) {
+  const [isHeld, setHeld] = useState(false);
+  const nameOf = useNodeNames();
+  const { rows, held } = useSteadyRows(all, isHeld, view);
+  const running = rows.filter(({ status }) => status === 'running').length;
+  const compare = (id: string) =>
+    navigate(
+      listHref({
+        compare: compared && compared !== id ? `${compared},${id}` : compared === id ? undefined : id,
+      }),
+    );
+  const hrefOf = ({ id, traceId }: RunRow) =>
+    compared && traceId && traceId !== compared
+      ? listHref({ compare: `${compared},${traceId}` })
+      : href.run(id);
+  if (rows.length === 0 && held === 0) return <NoRuns />;
+  return (
+    // Only whether somebody is in the list is noted.
+    <div
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocusCapture={() => setHeld(true)}
+      onBlurCapture={() => setHeld(false)}
+    >
+      <p class="runs-news" role="status">
+        {held > 0 ? (
+          <button type="button" class="more" onClick={() => setHeld(false)}>
+            Show {plural(held, 'new run')}
+          </button>
+        ) : before ? (
+          'Older runs'
+        ) : running > 0 ? (
+          `${plural(running, 'run')} under way`
+        ) : (
+          'Newest first'
+        )}
+      </p>
+      <DataTable
+        label="Runs"
+        rows={rows}
+        keyOf={({ key }) => key}
+        hrefOf={hrefOf}
+        isCurrent={({ traceId }) => traceId !== null && traceId === compared}
+        columns={[
+          {
+            title: 'Run',
+            cell: (row) => (
+              <>
+                <span class="runs-title">{row.title}</span>
+                {row.error && row.status === 'error' ? (
+                  <span class="cell-note bad">{shownLine(row.error, 120)}</span>
+                ) : (
+                  <PathSteps path={row.path} nameOf={nameOf} />
+                )}
+              </>
+            ),
+          },
+          { title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+          { title: 'Kind', isExtra: true, cell: ({ kind }) => (kind ? <Badge>{kind}</Badge> : null) },
+          {
+            title: 'Calls',
+            isNumber: true,
+            isExtra: true,
+            cell: ({ path }) => number(calledOf(path).length),
+          },
+          {
+            title: 'Took',
+            isNumber: true,
+            isExtra: true,
+            cell: ({ durationMs }) => (durationMs === null ? '…' : <Duration ms={durationMs} />),
+          },
+          { title: 'When', isNumber: true, isExtra: true, cell: ({ startedAt }) => <Time at={startedAt} /> },
+          {
+            title: 'Compare',
+            isExtra: true,
+            cell: ({ traceId, title }) =>
+              traceId && (
+                <input
+                  type="checkbox"
+                  class="runs-check"
+                  aria-label={`Compare ${title}`}
+                  checked={compared === traceId}
+                  onChange={() => compare(traceId)}
+                />
+              ),
+          },
+        ]}
+      />
+      <nav class="runs-pages" aria-label="Pages of runs">
+        {before && <a href={listHref({})}>Newest</a>}
+        {next && <a href={listHref({ before: next })}>Older</a>}
+      </nav>
+    </div>
+  );
+}
+
+function NoRuns() {
+  const isFiltered = Object.keys(currentFilters()).length > 0;
+  if (isFiltered) {
+    return (
+      <EmptyState icon="search" title="No run is like that">
+        Take a filter away, or search for another word.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon="runs" title="Nothing ran yet">
+      What an agent runs through PML appears here while it runs. <a href="/">Connect a client</a>, or try
+      something on Home.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,202 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Trace } from '../../../shared/api-types.ts';
+import { href } from '../../../shared/routes.ts';
+import { ApiError } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Await, EmptyState, ErrorState } from '../../components/states.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { plural } from '../../format.ts';
+import { location, setQuery } from '../../router.ts';
+import { CallList } from './call-list.tsx';
+import { callsOf, endOf, rowsOf, without } from './calls.ts';
+import { type FollowedRun, useLiveRuns } from './live-runs.ts';
+import { replayOf } from './replay.ts';
+import { ReplayDialog } from './replay-dialog.tsx';
+import { RunError } from './run-error.tsx';
+import { RunFacts, type RunHead } from './run-facts.tsx';
+import { RunProgram, RunResult } from './run-program.tsx';
+import { isOperation, statusOf, titleOf } from './run-row.ts';
+import { useNodeNames } from './use-node-names.ts';
+import { useNow } from './use-now.ts';
+import { type LoadedRun, useRun } from './use-run.ts';
+
+const DEFAULTS = {
+  /** Milliseconds before a trace that is not stored yet is asked for again. */
+  againMs: 500,
+};
+
+/** One run, stored or under way. */
+export function RunPage({ id }: { id: string }) {
+  const run = useRun(id);
+  const live = useLiveRuns().state.value;
+  const { data } = run.state.value;
+  const runId = data?.trace?.run_id ?? id;
+  const followed = live.data?.runs.find((known) => known.run_id === runId);
+  const isLate = data !== undefined && data.trace === null && followed?.end !== undefined;
+  useEffect(() => {
+    if (!isLate) return;
+    const timer = setTimeout(run.reload, DEFAULTS.againMs);
+    return () => clearTimeout(timer);
+  }, [isLate, run.state.value]);
+  return (
+    <Await of={run.state.value} retry={run.reload} lines={8}>
+      {(loaded) => {
+        // Whoever asked for the run itself sees it go on; a trace is what it is.
+        const isFollowed = followed && (loaded.trace === null || (!followed.end && id === runId));
+        if (isFollowed) return <Followed run={followed} />;
+        if (loaded.trace) return <Stored trace={loaded.trace} parts={loaded.parts} />;
+        if (live.isLoading) return null;
+        const error = new ApiError(404, 'not_found', `There is no run ${id}`, 'It may have been forgotten.');
+        return (
+          <>
+            <PageHead title="Run" />
+            <ErrorState error={error} onRetry={run.reload} />
+          </>
+        );
+      }}
+    </Await>
+  );
+}
+
+function Followed({ run }: { run: FollowedRun }) {
+  const last = run.events.at(-1);
+  const now = useNow(run.end === undefined);
+  const calls = callsOf(run.events);
+  const first = run.events[0];
+  // Where the clock of the calls stands now.
+  const elapsed = last && first ? last.ts - first.ts + Math.max(0, now - Date.parse(last.at)) : 0;
+  const path = run.events.filter(({ type }) => type.endsWith('_start')).map(({ node }) => node);
+  const head: RunHead = {
+    title: titleOf(run.intent, path),
+    status: run.end?.status ?? 'running',
+    kind: null,
+    startedAt: run.started_at,
+    durationMs: run.end?.durationMs ?? Math.max(0, now - Date.parse(run.started_at)),
+    sessionId: run.session_id,
+    runId: run.run_id,
+  };
+  return (
+    <>
+      <PageHead title={head.title} />
+      <div class="stack">
+        <RunFacts head={head} calls={calls} now={elapsed} parts={[]} />
+        <Views calls={calls} now={elapsed} trace={null} />
+      </div>
+    </>
+  );
+}
+
+function Stored({ trace, parts }: { trace: Trace; parts: LoadedRun['parts'] }) {
+  const [isReplaying, setReplaying] = useState(false);
+  const calls = callsOf(trace.events);
+  const now = endOf(calls, 0);
+  const head: RunHead = {
+    title: titleOf(trace.intent_text, trace.executed_path),
+    status: statusOf(trace),
+    kind: trace.kind,
+    startedAt: trace.executed_at,
+    durationMs: trace.duration_ms,
+    sessionId: trace.session_id,
+    runId: trace.run_id,
+    traceId: trace.id,
+  };
+  return (
+    <>
+      <PageHead
+        title={head.title}
+        actions={
+          <>
+            {trace.kind === 'workflow' && (
+              <a class="button" href={href.workflow(trace.run_id)}>
+                Plan
+              </a>
+            )}
+            <a class="button" href={href.graph({ run: trace.id })}>
+              In the graph
+            </a>
+            <a class="button" href={href.runs({ compare: trace.id })}>
+              Compare
+            </a>
+            <Button kind="primary" icon="refresh" onClick={() => setReplaying(true)}>
+              Run again
+            </Button>
+          </>
+        }
+      />
+      <div class="stack">
+        <RunFacts head={head} calls={calls} now={now} parts={parts} />
+        <RunError trace={trace} />
+        <Views calls={calls} now={now} trace={trace} />
+      </div>
+      {isReplaying && (
+        <ReplayDialog prepare={() => replayOf(trace)} before={trace.id} onClose={() => setReplaying(false)} />
+      )}
+    </>
+  );
+}
+
+const TABS = [
+  { name: 'timeline', title: 'Timeline' },
+  { name: 'tree', title: 'Tree' },
+  { name: 'result', title: 'Result' },
+  { name: 'program', title: 'Program' },
+] as const;
+type TabName = (typeof TABS)[number]['name'];
+
+function Views({
+  calls,
+  now,
+  trace,
+}: {
+  calls: ReturnType<typeof callsOf>;
+  now: number;
+  trace: Trace | null;
+}) {
+  const nameOf = useNodeNames();
+  const tabs = TABS.filter(
+    ({ name }) =>
+      (name !== 'program' || (trace !== null && trace.code !== null)) &&
+      (name !== 'result' || trace !== null),
+  );
+  const asked = location.value.query.get('tab');
+  const tools = without(calls, ({ node }) => isOperation(node));
+  const steps = tools.length === 0 ? 0 : rowsOf(calls).length - rowsOf(tools).length;
+  const isWhole = location.value.query.get('steps') === 'all';
+  const shown = isWhole || tools.length === 0 ? calls : tools;
+  const current: TabName = tabs.find(({ name }) => name === asked)?.name ?? 'timeline';
+  return (
+    <section class="panel run-views" aria-label="The run">
+      <Tabs label="Views of the run" tabs={tabs} current={current} onChange={(tab) => setQuery({ tab })}>
+        {current === 'program' && trace ? (
+          <RunProgram trace={trace} />
+        ) : current === 'result' && trace ? (
+          <RunResult trace={trace} />
+        ) : calls.length === 0 ? (
+          <EmptyState icon="runs" title={trace ? 'It called nothing' : 'Nothing was called yet'} />
+        ) : (
+          <>
+            <CallList
+              key={current}
+              calls={shown}
+              mode={current === 'tree' ? 'tree' : 'timeline'}
+              now={now}
+              nameOf={nameOf}
+              flows={trace?.value_flow ?? []}
+            />
+            {steps > 0 && (
+              <button
+                type="button"
+                class="more"
+                aria-pressed={isWhole}
+                onClick={() => setQuery({ steps: isWhole ? undefined : 'all' })}
+              >
+                {isWhole ? 'Hide' : 'Show'} {plural(steps, 'step')} within the program
+              </button>
+            )}
+          </>
+        )}
+      </Tabs>
+    </section>
+  );
+}
