@@ -120,7 +120,10 @@ export async function hold(
       access,
       logger,
       now: CLOCK.monotonic,
-      allowedHosts: () => hostsOf(options.host, listener?.port ?? options.port),
+      allowedHosts: () => [
+        ...hostsOf(options.host, listener?.port ?? options.port),
+        ...gateway.settings().http.hosts.map((host) => host.toLowerCase()),
+      ],
       procedures,
       mcp,
       api: createApi(gateway, logger),

@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runPml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
@@ -41,4 +44,24 @@ test('[KEY-2] pml keys makes, lists and revokes keys of a running gateway; the k
   expect(actions).toEqual(['key_revoked', 'key_created', 'policy_changed']);
   const shown = await runPml(['audit', 'ls', '--action', 'key_revoked', '--data', dir]);
   expect(shown.stdout).toMatch(/key_revoked .*ada-laptop/);
+});
+
+test('[OPS-8] the names in http.hosts are answered to, as host and as origin, and no others', async () => {
+  const dir = await temporaryDir();
+  const config = join(dir, 'pml.json');
+  await writeFile(config, JSON.stringify({ pml: { http: { hosts: ['pml.example.com'] } } }));
+  const { ready } = await startPml(['serve', '--port', '0', '--data', dir, '--config', config]);
+  const port = Number(new URL(String(ready.url)).port);
+  const status = (headers: Record<string, string>) =>
+    new Promise<number>((resolve, reject) => {
+      const asked = request({ host: '127.0.0.1', port, path: '/healthz', headers }, (reply) => {
+        reply.resume();
+        resolve(reply.statusCode ?? 0);
+      });
+      asked.on('error', reject).end();
+    });
+  expect(await status({ host: 'pml.example.com' })).toBe(200);
+  expect(await status({ host: 'pml.example.com', origin: 'https://pml.example.com' })).toBe(200);
+  expect(await status({ host: 'other.example.com' })).toBe(403);
+  expect(await status({ host: 'pml.example.com', origin: 'https://other.example.com' })).toBe(403);
 });

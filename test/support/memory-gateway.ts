@@ -51,7 +51,7 @@ export function settingsFor(names: readonly string[], over: Partial<Settings> = 
     embedding: { kind: 'minilm' },
     store: { url: null, pool: 4, statementTimeoutMs: 30_000, queueBytes: 2 ** 20 },
     retention: { tracesDays: null },
-    http: { port: 0, host: '127.0.0.1' },
+    http: { port: 0, host: '127.0.0.1', hosts: [] },
     learning: { enabled: true },
     workflow: { speculation: 0 },
     sharing: { traces: 'shared' },

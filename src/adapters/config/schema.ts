@@ -232,7 +232,9 @@ const pml = z
         hosts: z
           .array(hostName)
           .default(DEFAULTS.http.hosts)
-          .describe('More names it is known by, as browsers and clients write them: pml.example.com, or with a port.'),
+          .describe(
+            'More names it is known by, as browsers and clients write them: pml.example.com, or with a port.',
+          ),
       })
       .prefault({})
       .describe('Where pml serve listens.'),

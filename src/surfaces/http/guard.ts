@@ -26,7 +26,8 @@ export function checkHostAndOrigin(allowedHosts: () => readonly string[]): Middl
       return refuse(context, 403, 'forbidden', `Host "${host ?? ''}" is not one this gateway answers to`);
     }
     const origin = context.req.header('origin')?.toLowerCase();
-    if (origin !== undefined && !hosts.some((name) => origin === `http://${name}`)) {
+    const isOwn = (name: string) => origin === `http://${name}` || origin === `https://${name}`;
+    if (origin !== undefined && !hosts.some(isOwn)) {
       return refuse(context, 403, 'forbidden', `Pages of ${origin} may not talk to this gateway`);
     }
     return await next();
