@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Caller } from '../../src/engine/gateway.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { JsonObject, Settings } from '../../src/engine/ports.ts';
 import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
@@ -49,8 +50,8 @@ async function shelf(settings: Partial<Settings> = { workflow: { speculation: 8 
     store,
     calls,
     seenStates,
-    run: (tasks: readonly LooseTask[], over = {}) =>
-      gateway.executeWorkflow(planOf(tasks, over), 'look it up', NOBODY),
+    run: (tasks: readonly LooseTask[], over = {}, caller: Caller = NOBODY) =>
+      gateway.executeWorkflow(planOf(tasks, over), 'look it up', caller),
     finds(next: unknown) {
       found = next;
       gate = Promise.withResolvers();
@@ -127,6 +128,24 @@ test('[FLOW-30] arguments are guessed by what the same work gave last time; a wr
   expect((await wrong).results).toMatchObject({ read: { result: { text: 'all about globe' } } });
   expect(calls.slice(2)).toEqual(['find', 'read atlas', 'read globe']);
   expect((await gateway.stats()).speculation).toEqual({ started: 2, used: 1 });
+});
+
+test("[FLOW-30] nobody's calls are guessed by what another's gave", async () => {
+  const { gateway, calls, run, finds, letGo } = await shelf();
+  const as = (user: string): Caller => ({
+    sessionId: null,
+    who: { name: user, user, role: 'agent', keyId: user },
+  });
+  const chain = [find, read({ arguments: { name: '${find.name}' } })];
+  letGo();
+  expect((await run(chain, {}, as('ada'))).status).toBe('success');
+  finds({ name: 'atlas' });
+  const [theirs, own] = [run(chain, {}, as('bob')), run(chain, {}, as('ada'))];
+  await expect.poll(() => calls.filter((call) => call === 'find')).toHaveLength(3);
+  await expect.poll(() => calls.filter((call) => call === 'read atlas')).toHaveLength(2);
+  letGo();
+  await Promise.all([theirs, own]);
+  expect((await gateway.stats()).speculation).toEqual({ started: 1, used: 1 });
 });
 
 test('[FLOW-29] nothing runs ahead that is not marked read-only, asks, or comes after what may change something', async () => {

@@ -96,7 +96,18 @@ export async function driveRun(
     if (scope.settings.workflow.speculation > 0) {
       const { write, note } = journal;
       const book = drives.speculation;
-      ahead = createSpeculation({ drive, plan, targets, order: layers.flat(), reachable, book, write, note });
+      const { owner } = run;
+      ahead = createSpeculation({
+        drive,
+        plan,
+        targets,
+        order: layers.flat(),
+        reachable,
+        book,
+        owner,
+        write,
+        note,
+      });
     }
     await runTasks(drive, plan, targets, reachable);
     const rest = await journal.rest().catch(() => ({}));

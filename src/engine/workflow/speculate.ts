@@ -25,6 +25,8 @@ export interface SpeculationParts {
   /** Those that may run in this drive. */
   readonly reachable: ReadonlySet<string>;
   readonly book: SpeculationBook;
+  /** Whose run it is: nobody's calls are guessed by what another's gave. */
+  readonly owner: string | null;
   /** Resolves when it is committed. */
   readonly write: (key: string, state: unknown) => Promise<void>;
   readonly note: (key: string, state: unknown) => void;
@@ -49,7 +51,9 @@ export function createSpeculation(parts: SpeculationParts): Speculation {
   let isClosed = false;
 
   const hashOf = ({ tool, code }: Task, args: unknown, deps: unknown) =>
-    ports.crypto.sha256(canonicalJson([tool ?? null, code ?? null, args, tool === undefined ? deps : null]));
+    ports.crypto.sha256(
+      canonicalJson([parts.owner, tool ?? null, code ?? null, args, tool === undefined ? deps : null]),
+    );
 
   const depsOf = ({ dependsOn }: Task, known: ReadonlyMap<string, unknown>) =>
     Object.fromEntries(dependsOn.filter((id) => known.has(id)).map((id) => [id, known.get(id)]));
