@@ -18,6 +18,10 @@ const WAIT_MS = 50;
 const NO_OPS = 100;
 /** Steps of a chain of readings, each of which takes `WAIT_MS` and needs what the one before it gave. */
 const CHAIN = 5;
+/** A program that reads so many things one after the other, none of which needs another. */
+const READS = 10;
+const PROGRAM = `${Array.from({ length: READS }, (_, i) => `const r${i} = await mcp.work.read({ of: ${i} });`).join('\n')}
+return [${Array.from({ length: READS }, (_, i) => `r${i}.next`).join(', ')}];`;
 
 const NOBODY = { sessionId: null };
 
@@ -35,6 +39,7 @@ export async function bench() {
   const times = { ideal: [] as number[], waits: [] as number[], wide: [] as number[], chain: [] as number[] };
   const inMemory = { waits: [] as number[], wide: [] as number[], chain: [] as number[] };
   const reading = { inTurn: [] as number[], ahead: [] as number[] };
+  const program = { asCode: [] as number[], asPlan: [] as number[] };
   // Interleaved, so that a noisy moment of the machine hits all.
   for (let round = -WARM_UP; round < ROUNDS; round++) {
     const ideal = await time(() => Promise.all(Array.from({ length: WAITS }, () => sleep(WAIT_MS))));
@@ -48,6 +53,8 @@ export async function bench() {
       [inMemory.chain, await time(() => run(forgetful, chain))],
       [reading.inTurn, await time(() => run(forgetful, readings))],
       [reading.ahead, await time(() => run(eager, readings))],
+      [program.asCode, await time(() => done(durable.executeCode({ code: PROGRAM }, NOBODY)))],
+      [program.asPlan, await time(() => done(durable.executeAsPlan({ code: PROGRAM }, NOBODY)))],
     ] as const;
     if (round >= 0) for (const [list, took] of rows) list.push(took);
   }
@@ -94,6 +101,17 @@ export async function bench() {
         value: median(reading.ahead),
         unit: 'ms',
         ratio: median(reading.inTurn) / median(reading.ahead),
+      },
+      {
+        label: `a program of ${READS} independent readings of ${WAIT_MS} ms, as code`,
+        value: median(program.asCode),
+        unit: 'ms',
+      },
+      {
+        label: '  the same program, as a plan',
+        value: median(program.asPlan),
+        unit: 'ms',
+        ratio: median(program.asCode) / median(program.asPlan),
       },
     ],
   };
@@ -148,8 +166,12 @@ function readingsOf(count: number): Plan {
 }
 
 async function run(gateway: Gateway, plan: Plan): Promise<void> {
-  const { status } = await gateway.executeWorkflow(plan, null, NOBODY);
-  if (status !== 'success') throw new Error(`The workflow ended as ${status}`);
+  await done(gateway.executeWorkflow(plan, null, NOBODY));
+}
+
+async function done(running: Promise<{ readonly status: string }>): Promise<void> {
+  const { status } = await running;
+  if (status !== 'success') throw new Error(`The run ended as ${status}`);
 }
 
 async function time(work: () => Promise<unknown>): Promise<number> {
