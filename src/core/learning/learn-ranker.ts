@@ -26,7 +26,7 @@ const DEFAULTS = {
    * Of the training that is only judged, at the most: whether runs beat search shows long before all of
    * them are learned by heart, and a ranker that learned less errs on the side of search.
    */
-  judging: { steps: 200, examples: 500 },
+  judging: { steps: 300, examples: 1_000 },
   /** Share of the learning rate that the heads have. */
   pace: { slowest: 1 / 30, fastest: 0.1, runsToFastest: 500 },
 };
