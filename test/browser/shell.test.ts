@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { PAGES } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
 import { NARROW } from '../support/launch-browser.ts';
+import { runPml } from '../support/run-pml.ts';
 
 const dashboard = useDashboard();
 
@@ -12,6 +13,27 @@ test('[DASH-1] the login link opens the dashboard, and a stranger is told how to
   await stranger.getByRole('heading', { name: 'Sign in' }).waitFor();
   expect(await stranger.getByText('pml login').count()).toBe(1);
   expect(await axe(stranger)).toEqual([]);
+});
+
+test('[DASH-1] whoever was given a key signs in with it, and stays where they wanted to go', async () => {
+  const page = await dashboard.open('/learning', { signedIn: false, expected: /40[13]/ });
+  await page.getByLabel('Or sign in with a key').fill('pml_wrong');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('This key is not good').waitFor();
+  const made = await runPml([
+    'keys',
+    'create',
+    'ada',
+    '--role',
+    'viewer',
+    '--json',
+    '--data',
+    dashboard.data,
+  ]);
+  const { key } = JSON.parse(made.stdout) as { key: string };
+  await page.getByLabel('Or sign in with a key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Learning', level: 1 }).waitFor();
 });
 
 test('[DASH-2] every page has an address of its own, in the navigation and on the keyboard', async () => {

@@ -27,6 +27,8 @@ export interface PageOptions {
 
 export interface Dashboard {
   readonly url: string;
+  /** The data dir, for commands. */
+  readonly data: string;
   /** Where the servers read and write. */
   readonly folder: string;
   /** A tab of its own at this path. A script error, a dialog or a breach of the content policy fails the test. */
@@ -85,6 +87,9 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
   return {
     get url() {
       return url();
+    },
+    get data() {
+      return data();
     },
     get folder() {
       return folder();

@@ -15,9 +15,11 @@ import { listenForShortcuts } from './shortcuts.ts';
 import { SignIn } from './sign-in.tsx';
 import { currentTheme, switchTheme } from './theme.ts';
 
+type Overlay = 'palette' | 'help';
+
 /** What surrounds every page. */
 export function Shell() {
-  const [overlay, setOverlay] = useState<'palette' | 'help' | null>(null);
+  const [overlay, setOverlay] = useState<Overlay | null>(null);
   useLayoutEffect(
     () =>
       listenForShortcuts({ openPalette: () => setOverlay('palette'), openHelp: () => setOverlay('help') }),
@@ -25,7 +27,8 @@ export function Shell() {
   );
   useFocusOnNewPage();
   if (!isSignedIn.value || location.value.path === '/login') return <SignIn />;
-  const close = () => setOverlay(null);
+  // Another one may have been opened meanwhile: an end is told of a little later.
+  const close = (closed: Overlay) => () => setOverlay((now) => (now === closed ? null : now));
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -59,12 +62,12 @@ export function Shell() {
         </div>
       </header>
       <main id="main" class="main" tabIndex={-1}>
-        <LostBanner />
         <CurrentPage />
       </main>
+      <LostBanner />
       <Toasts />
-      {overlay === 'palette' && <Palette onClose={close} onHelp={() => setOverlay('help')} />}
-      {overlay === 'help' && <HelpDialog onClose={close} />}
+      {overlay === 'palette' && <Palette onClose={close('palette')} onHelp={() => setOverlay('help')} />}
+      {overlay === 'help' && <HelpDialog onClose={close('help')} />}
     </div>
   );
 }

@@ -1,4 +1,5 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { Button } from './components/button.tsx';
 import { CopyButton } from './components/copy-button.tsx';
 import { Mark } from './mark.tsx';
 import { location } from './router.ts';
@@ -26,6 +27,48 @@ export function SignIn() {
       <p class="muted">
         Or open the link that "pml serve" printed when it started, if nobody has used it yet.
       </p>
+      <KeyForm next={path === '/login' ? '/' : window.location.href} />
     </main>
+  );
+}
+
+/** For a member of a team, who was given a key. */
+function KeyForm({ next }: { next: string }) {
+  const [key, setKey] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = async () => {
+    // A redirect is a welcome; everything else says what is wrong.
+    const reply = await fetch('/login', {
+      method: 'POST',
+      body: new URLSearchParams({ key }),
+      redirect: 'manual',
+    });
+    if (reply.type === 'opaqueredirect') window.location.assign(next);
+    else setProblem((await reply.json().catch(() => null))?.error?.message ?? 'That did not work');
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <label for="key">Or sign in with a key</label>
+      <div class="row">
+        <input
+          id="key"
+          type="password"
+          autocomplete="off"
+          value={key}
+          onInput={(event) => setKey(event.currentTarget.value)}
+        />
+        <Button type="submit">Sign in</Button>
+      </div>
+      {problem && (
+        <p class="bad" role="alert">
+          {problem}
+        </p>
+      )}
+    </form>
   );
 }
