@@ -70,7 +70,7 @@ function notesFor(settings: Settings, demoDir: string | null, takenPort: number 
   const notes: string[] = [];
   if (takenPort !== null) notes.push(`Port ${takenPort} is taken, so another one was chosen.`);
   if (demoDir !== null) {
-    notes.push('This is the demo, on a scratch folder of its own. Three examples are being run for real.');
+    notes.push('This is the demo, on a scratch folder of its own. Six examples are being run for real.');
     notes.push(`See what they did with "pml trace ls --data ${demoDir}".`);
   } else if (settings.servers.length === 0) {
     notes.push('No servers are attached yet: take over your client’s with "pml init", or try --demo.');

@@ -132,7 +132,7 @@ test('[CLI-9] the demo starts without a configuration and says what it attached'
   expect(configured.ready).toMatchObject({ config: own, servers: [] });
 });
 
-test('[CODE-19] the demo runs its three examples, and a program of your own runs beside them', async () => {
+test('[CODE-19] the demo runs its examples, which build on one another, and a program of your own runs beside them', async () => {
   const data = await temporaryDir();
   await startPml(['serve', '--demo', '--port', '0', '--data', data], { cwd: data });
   const here = ['--data', join(data, 'demo'), '--json'];
@@ -141,13 +141,19 @@ test('[CODE-19] the demo runs its three examples, and a program of your own runs
     const { traces } = JSON.parse(stdout) as { traces: { session_id: string; success: boolean }[] };
     return traces.filter(({ session_id }) => session_id === 'demo').map(({ success }) => success);
   };
-  await expect.poll(examples, { timeout: 60_000, interval: 1_000 }).toEqual([true, true, true]);
+  await expect
+    .poll(examples, { timeout: 120_000, interval: 1_000 })
+    .toEqual(Array.from({ length: 12 }, () => true));
+  const { stdout: told } = await runPml(['graph', 'export', ...here.slice(0, 2)]);
+  expect(JSON.parse(told).edges).toContainEqual(
+    expect.objectContaining({ edge_type: 'contains', target: 'filesystem:list_directory' }),
+  );
   const own = join(data, 'own.ts');
   await writeFile(own, "return await mcp.everything.echo({ message: 'hello' });");
   const { code, stdout } = await runPml(['run', own, ...here]);
   expect(code).toBe(0);
   expect(stdout).toContain('hello');
-}, 120_000);
+}, 180_000);
 
 async function runShell(shell: string, script: string): Promise<string> {
   return await new Promise((resolve, reject) =>

@@ -22,6 +22,7 @@ const NODE_ATTRIBUTES = {
   cluster: 'int',
   pagerank: 'double',
   tools_used: 'string',
+  capabilities_used: 'string',
   tools_sequence: 'string',
 } as const;
 
@@ -35,7 +36,8 @@ const EDGE_ATTRIBUTES = {
 
 /** What there is to say of a node besides its id; lists are told as JSON, since names may hold any character. */
 function nodeAttributes(node: NodeView): Attribute[] {
-  const { label, kind, server, community, cluster, pagerank, tools_used, tools_sequence } = node;
+  const { label, kind, server, community, cluster, pagerank, tools_used, capabilities_used, tools_sequence } =
+    node;
   return [
     ['label', label],
     ['kind', kind],
@@ -44,6 +46,7 @@ function nodeAttributes(node: NodeView): Attribute[] {
     ...(cluster === null ? [] : [['cluster', cluster] as const]),
     ['pagerank', pagerank],
     ...(tools_used ? [['tools_used', JSON.stringify(tools_used)] as const] : []),
+    ...(capabilities_used ? [['capabilities_used', JSON.stringify(capabilities_used)] as const] : []),
     ...(tools_sequence ? [['tools_sequence', JSON.stringify(tools_sequence)] as const] : []),
   ];
 }

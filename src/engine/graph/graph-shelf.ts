@@ -123,7 +123,7 @@ export function createGraphShelf({
   }
 
   return {
-    view: async () => graphView(await current(), capabilities.get),
+    view: async () => graphView(await current(), capabilities),
     async node(name) {
       const all = await current();
       return nodeDetails(all, resolve(all, name), catalogue(), capabilities.get);

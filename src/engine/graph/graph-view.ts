@@ -1,7 +1,9 @@
 import type { GraphEdge } from '../../core/graph/graph-edge.ts';
+import type { StaticStructure } from '../../core/structure/static-structure.ts';
 import type { EdgeSource, EdgeType } from '../../core/vocabulary/edge.ts';
 import {
   type CapabilityNodeId,
+  capabilityNode,
   capabilityUuid,
   kindOf,
   type NodeId,
@@ -9,6 +11,7 @@ import {
   splitToolId,
   type ToolId,
 } from '../../core/vocabulary/ids.ts';
+import type { CapabilityBook } from '../capability-book.ts';
 import type { Capability } from '../ports.ts';
 import type { ShownGraph } from './shown-graph.ts';
 
@@ -32,6 +35,8 @@ export interface NodeView {
   readonly pagerank: number;
   /** Of capabilities, without repeats, in order of first use. */
   readonly tools_used?: readonly NodeId[];
+  /** Of capabilities that call others, without repeats. */
+  readonly capabilities_used?: readonly CapabilityNodeId[];
   /** Of capabilities, with repeats. */
   readonly tools_sequence?: readonly string[];
 }
@@ -49,7 +54,10 @@ export interface EdgeView {
 /** A capability by its id; undefined when it was forgotten. */
 export type CapabilityById = (id: string) => Capability | undefined;
 
-export function graphView(shown: ShownGraph, capabilityOf: CapabilityById): GraphView {
+export function graphView(
+  shown: ShownGraph,
+  { get: capabilityOf, find }: Pick<CapabilityBook, 'get' | 'find'>,
+): GraphView {
   const { graph } = shown;
   const [communities, clusters, pageRank] = [shown.communities(), shown.clusters(), shown.pageRank()];
   const nodes = graph.nodes().map((id): NodeView => {
@@ -66,11 +74,20 @@ export function graphView(shown: ShownGraph, capabilityOf: CapabilityById): Grap
       pagerank: pageRank.get(id) ?? 0,
       ...(capability && {
         tools_used: capability.toolsUsed,
+        ...calledBy(capability, find),
         tools_sequence: capability.toolInvocations.map((call) => (call as { tool: string }).tool),
       }),
     };
   });
   return { nodes, edges: graph.edges().map((edge) => edgeView(edge, graph.weightOf(edge))) };
+}
+
+/** What its program calls, as far as it is there; none is not said. */
+function calledBy({ staticStructure }: Capability, find: CapabilityBook['find']) {
+  const { nodes = [] } = (staticStructure ?? {}) as Partial<StaticStructure>;
+  const slugs = nodes.flatMap((node) => (node.type === 'capability' ? [node.slug] : []));
+  const called = slugs.flatMap((slug) => find(slug)?.id ?? []).map(capabilityNode);
+  return called.length > 0 && { capabilities_used: [...new Set(called)] };
 }
 
 export function edgeView(edge: GraphEdge, weight: number): EdgeView {

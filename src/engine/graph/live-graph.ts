@@ -113,6 +113,24 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     return true;
   }
 
+  /** From the roll-up of the traces that went and all that are there. */
+  async function learnAll(onProgress?: (traces: number) => void) {
+    const { edges, statistics, traces: rolledUp } = await store.rollup.read();
+    const fresh = new TypedGraph(edges, statistics);
+    let [at, traces] = [0, 0];
+    for (;;) {
+      const page = await store.traces.scan(at, DEFAULTS.batch);
+      if (page.traces.length === 0) return { fresh, at, count: { traces, rolledUp } };
+      applyTraces(
+        fresh,
+        page.traces.map((trace) => traceFacts(programs, trace)),
+      );
+      at = page.cursor;
+      traces += page.traces.length;
+      onProgress?.(traces);
+    }
+  }
+
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = last.then(work, work);
     last = mine.catch(() => {});
@@ -136,22 +154,14 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
       }),
     rebuild: (onProgress) =>
       inTurn(async () => {
-        const fresh = new TypedGraph();
-        let [at, count] = [0, 0];
-        for (;;) {
-          const page = await store.traces.scan(at, DEFAULTS.batch);
-          if (page.traces.length === 0) break;
-          applyTraces(
-            fresh,
-            page.traces.map((trace) => traceFacts(programs, trace)),
-          );
-          at = page.cursor;
-          count += page.traces.length;
-          onProgress?.(count);
+        let { fresh, at, count } = await learnAll(onProgress);
+        // Traces that were rolled up meanwhile may have been met neither here nor there.
+        while ((await store.rollup.traces()) !== count.rolledUp) {
+          ({ fresh, at, count } = await learnAll(onProgress));
         }
         await store.graph.replaceAll({ edges: fresh.edges(), statistics: fresh.statistics(), cursor: at });
         ({ graph, cursor, generation } = await read());
-        return count;
+        return count.traces;
       }),
   };
 }

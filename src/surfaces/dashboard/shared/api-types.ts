@@ -93,6 +93,7 @@ export interface GraphNode {
   readonly cluster: number | null;
   readonly pagerank: number;
   readonly tools_used?: readonly string[];
+  readonly capabilities_used?: readonly string[];
   readonly tools_sequence?: readonly string[];
 }
 

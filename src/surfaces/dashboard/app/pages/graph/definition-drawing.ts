@@ -62,8 +62,8 @@ function membersOf(
     if (!isDrawn.has(node)) return;
     direct.set(capability, (direct.get(capability) ?? new Set()).add(node));
   };
-  for (const { id, kind, tools_used = [] } of nodes) {
-    if (kind === 'capability') for (const node of tools_used) put(id, node);
+  for (const { id, kind, tools_used = [], capabilities_used = [] } of nodes) {
+    if (kind === 'capability') for (const node of [...tools_used, ...capabilities_used]) put(id, node);
   }
   const capabilities = new Set(nodes.filter(({ kind }) => kind === 'capability').map(({ id }) => id));
   for (const { type, source, target } of edges) {

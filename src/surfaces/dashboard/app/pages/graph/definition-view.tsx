@@ -37,7 +37,7 @@ export function DefinitionView({ state, graph }: { state: GraphState; graph: Gra
       state={state}
       settled={settled}
       path={marked}
-      lead={`${plural(drawing.nodes.length, 'node')} and ${plural(drawing.edges.length, 'edge')}: what leads to what, and how that is known.`}
+      lead={`${plural(drawing.nodes.length, 'node')}, ${plural(drawing.edges.length, 'edge')}`}
       onMove={move}
       onLayOut={layOutAgain}
       panels={{

@@ -20,6 +20,8 @@ export interface DrawnNode {
   readonly size: number;
   /** Neither an edge nor a hull says anything of it. */
   readonly isLone: boolean;
+  /** Which call of the same node it is, from 1; for those that are called more than once. */
+  readonly nth?: number;
   readonly isFailed?: boolean;
   /** Its place, where the drawing itself says it. */
   readonly at?: { readonly x: number; readonly y: number };

@@ -8,15 +8,15 @@ export function EdgeSwatch({ type, source = 'observed' }: { type?: EdgeType; sou
   const line = EDGE_LINES[source];
   const dashes = DASHES[line];
   const shape = {
-    x1: 3,
+    x1: 2,
     y1: 6,
-    x2: 29,
+    x2: 24,
     y2: 6,
     'stroke-dasharray': dashes,
     'stroke-linecap': line === 'dotted' ? ('round' as const) : ('butt' as const),
   };
   return (
-    <svg class="edge-swatch" width={32} height={12} viewBox="0 0 32 12" aria-hidden="true">
+    <svg class="edge-swatch" width={26} height={12} viewBox="0 0 26 12" aria-hidden="true">
       {type && <line class="edge-outline" {...shape} />}
       <line class="edge-line" {...shape} stroke={type ? EDGE_COLOURS[type] : 'currentColor'} />
     </svg>

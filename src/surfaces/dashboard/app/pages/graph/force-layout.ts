@@ -19,19 +19,19 @@ export interface LayoutTask {
 
 const DEFAULTS = {
   /** Between neighbours, in pixels; all else is in relation to it. */
-  distance: 92,
+  distance: 84,
   /** Labels are wide: all is stretched so much in the end. */
   stretch: 1.35,
   steps: 320,
   /** Of nodes beyond this, fewer steps: their number times nodes stays the same. */
   fullSteps: 500,
   leastSteps: 140,
-  repulsion: 0.9,
+  repulsion: 0.1,
   /** Nothing repels what is farther, in distances. */
-  reach: 4,
+  reach: 3,
   spring: 0.32,
   group: 0.045,
-  centre: 0.012,
+  centre: 0.02,
   /** Velocity kept from step to step. */
   keeps: 0.6,
   /** Longest way in one step, in distances. */

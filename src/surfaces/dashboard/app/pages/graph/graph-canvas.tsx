@@ -6,6 +6,7 @@ import { shownLine } from '../../shown-text.ts';
 import { currentTheme } from '../../theme.ts';
 import type { Drawing } from './drawing.ts';
 import { drawRoundDots, graphStyle } from './graph-style.ts';
+import { inLines } from './in-lines.ts';
 import { paintRegions, type Region } from './paint-background.ts';
 import { type Palette, readPalette } from './palette.ts';
 import { picture } from './picture.ts';
@@ -182,7 +183,7 @@ function elementsOf({ nodes, edges }: Drawing): ElementDefinition[] {
       const { id, label, server, isFailed, kind } = node;
       const name = shownLine(label, 60);
       const tip = `${kind === 'tool' && server !== null ? `${shownLine(server, 40)}: ` : ''}${name}`;
-      return { group: 'nodes', data: { ...node, id, label: isFailed ? `✕ ${name}` : name, tip } };
+      return { group: 'nodes', data: { ...node, id, label: inLines(isFailed ? `✕ ${name}` : name), tip } };
     }),
     ...edges.map((edge): ElementDefinition => {
       const { type, origin, runs, weight } = edge;
@@ -242,8 +243,10 @@ function mark(core: Core, chosen: string | null, path: CanvasProps['path']): voi
   });
 }
 
+/** At first what is linked, since what is not would make all the rest small; all of it when one asks. */
 function showAll(core: Core, isAnimated = false): void {
-  const all = core.elements();
+  const linked = core.nodes('[!isLone]');
+  const all = isAnimated || linked.empty() ? core.nodes() : linked;
   if (all.empty()) return;
   const box = all.boundingBox({ includeOverlays: false });
   const zoom = Math.min(

@@ -1,3 +1,4 @@
+import { kindOf } from '../../../../../core/vocabulary/ids.ts';
 import { location, setQuery } from '../../router.ts';
 import { type Filter, filterFrom, filterToQuery } from './filter.ts';
 import type { Background } from './paint-background.ts';
@@ -46,8 +47,14 @@ export function graphState(): GraphState {
           : from || to
             ? 'path'
             : 'nodes',
-    filter: filterFrom(query),
+    filter: withKindOf(node ?? null, filterFrom(query)),
   };
+}
+
+/** An operation that is looked at is drawn, asked for or not. */
+function withKindOf(node: string | null, filter: Filter): Filter {
+  if (node === null || kindOf(node) !== 'operation') return filter;
+  return { ...filter, kinds: new Set([...filter.kinds, 'operation']) };
 }
 
 /** A node is a place one comes back from; a filter is not. */

@@ -33,7 +33,7 @@ export function graphStyle(palette: Palette, edgeCount: number): StylesheetJson 
         'font-size': 12,
         'text-valign': 'bottom',
         'text-margin-y': 5,
-        'text-wrap': 'ellipsis',
+        'text-wrap': 'wrap',
         'text-max-width': '150px',
         'text-outline-color': palette.ground,
         'text-outline-width': 2.5,
@@ -49,7 +49,6 @@ export function graphStyle(palette: Palette, edgeCount: number): StylesheetJson 
         'background-color': 'data(hue)',
         'border-color': palette.ground,
         'font-weight': 'bold',
-        'text-max-width': '190px',
       },
     },
     {
@@ -87,7 +86,8 @@ export function graphStyle(palette: Palette, edgeCount: number): StylesheetJson 
       selector: `edge[type = "${type}"]`,
       style: {
         'line-color': EDGE_COLOURS[type],
-        'target-arrow-color': palette.outline ?? EDGE_COLOURS[type],
+        'target-arrow-color':
+          type === 'dependency' ? (palette.outline ?? EDGE_COLOURS[type]) : EDGE_COLOURS[type],
         ...(palette.outline && { 'line-outline-width': 1, 'line-outline-color': palette.outline }),
       },
     })),

@@ -38,73 +38,75 @@ export function Legend({
   return (
     <details class="graph-legend" open={matchMedia('(min-width: 861px)').matches}>
       <summary>Legend and filter</summary>
-      <Group title="Edges">
-        {types.map((type) => (
-          <Choice
-            key={type}
-            title={type}
-            note={MEANINGS[type]}
-            count={edges.filter((edge) => edge.type === type).length}
-            isOn={filter.types.has(type)}
-            onToggle={() => setFilter({ ...filter, types: toggled(filter.types, type) })}
-          >
-            <EdgeSwatch type={type} />
-          </Choice>
-        ))}
-      </Group>
-      {!isRun && (
-        <Group title="Known from">
-          {EDGE_SOURCES.toReversed().map((source) => (
+      <div class="graph-legend-groups">
+        <Group title="Edges">
+          {types.map((type) => (
             <Choice
-              key={source}
-              title={source}
-              note={MEANINGS[source]}
-              count={edges.filter((edge) => edge.origin === source).length}
-              isOn={filter.sources.has(source)}
-              onToggle={() => setFilter({ ...filter, sources: toggled(filter.sources, source) })}
+              key={type}
+              title={type}
+              note={MEANINGS[type]}
+              count={edges.filter((edge) => edge.type === type).length}
+              isOn={filter.types.has(type)}
+              onToggle={() => setFilter({ ...filter, types: toggled(filter.types, type) })}
             >
-              <EdgeSwatch source={source} />
+              <EdgeSwatch type={type} />
             </Choice>
           ))}
         </Group>
-      )}
-      <Group title="Nodes">
-        {NODE_KINDS.map((kind) => (
-          <Choice
-            key={kind}
-            title={kind === 'capability' ? 'capabilities' : `${kind}s`}
-            count={filter.kinds.has(kind) ? nodes.filter((node) => node.kind === kind).length : undefined}
-            isOn={filter.kinds.has(kind)}
-            onToggle={() => setFilter({ ...filter, kinds: toggled(filter.kinds, kind) })}
-          >
-            <NodeGlyph kind={kind} />
-          </Choice>
-        ))}
-        {lone > 0 && (
-          <Choice
-            title="not used yet"
-            count={lone}
-            isOn={filter.lone}
-            onToggle={() => setFilter({ ...filter, lone: !filter.lone })}
-          />
+        {!isRun && (
+          <Group title="Known from">
+            {EDGE_SOURCES.toReversed().map((source) => (
+              <Choice
+                key={source}
+                title={source}
+                note={MEANINGS[source]}
+                count={edges.filter((edge) => edge.origin === source).length}
+                isOn={filter.sources.has(source)}
+                onToggle={() => setFilter({ ...filter, sources: toggled(filter.sources, source) })}
+              >
+                <EdgeSwatch source={source} />
+              </Choice>
+            ))}
+          </Group>
         )}
-      </Group>
-      <Group title="Servers">
-        {servers.map((server, i) => (
-          <Choice
-            key={server}
-            title={shownLine(server, 40)}
-            count={nodes.filter((node) => node.server === server).length}
-            isOn={filter.servers?.has(server) ?? true}
-            onToggle={() => {
-              const next = toggled(filter.servers ?? new Set(servers), server);
-              setFilter({ ...filter, servers: servers.every((each) => next.has(each)) ? null : next });
-            }}
-          >
-            <NodeGlyph kind="tool" hue={i} />
-          </Choice>
-        ))}
-      </Group>
+        <Group title="Nodes">
+          {NODE_KINDS.map((kind) => (
+            <Choice
+              key={kind}
+              title={kind === 'capability' ? 'capabilities' : `${kind}s`}
+              count={filter.kinds.has(kind) ? nodes.filter((node) => node.kind === kind).length : undefined}
+              isOn={filter.kinds.has(kind)}
+              onToggle={() => setFilter({ ...filter, kinds: toggled(filter.kinds, kind) })}
+            >
+              <NodeGlyph kind={kind} />
+            </Choice>
+          ))}
+          {lone > 0 && (
+            <Choice
+              title="not used yet"
+              count={lone}
+              isOn={filter.lone}
+              onToggle={() => setFilter({ ...filter, lone: !filter.lone })}
+            />
+          )}
+        </Group>
+        <Group title="Servers">
+          {servers.map((server, i) => (
+            <Choice
+              key={server}
+              title={shownLine(server, 40)}
+              count={nodes.filter((node) => node.server === server).length}
+              isOn={filter.servers?.has(server) ?? true}
+              onToggle={() => {
+                const next = toggled(filter.servers ?? new Set(servers), server);
+                setFilter({ ...filter, servers: servers.every((each) => next.has(each)) ? null : next });
+              }}
+            >
+              <NodeGlyph kind="tool" hue={i} />
+            </Choice>
+          ))}
+        </Group>
+      </div>
     </details>
   );
 }
@@ -112,7 +114,7 @@ export function Legend({
 function Group({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <fieldset>
-      <legend>{title}</legend>
+      <legend class="hidden">{title}</legend>
       {children}
     </fieldset>
   );

@@ -36,6 +36,7 @@ export function NodeDetails({ id, nodes }: { id: string; nodes: readonly GraphNo
 
 function Details({ node, labels }: { node: GraphNodeDetails; labels: ReadonlyMap<string, GraphNode> }) {
   const { runs, calls, failures, repeats, last_seen_at } = node.statistics;
+  const edges = node.edges.toSorted((a, b) => b.weight - a.weight);
   return (
     <div class="graph-details">
       <header>
@@ -72,13 +73,13 @@ function Details({ node, labels }: { node: GraphNodeDetails; labels: ReadonlyMap
       )}
       <Edges
         title="Leads to"
-        edges={node.edges.filter(({ source }) => source === node.id)}
+        edges={edges.filter(({ source }) => source === node.id)}
         end="target"
         labels={labels}
       />
       <Edges
         title="Comes from"
-        edges={node.edges.filter(({ target }) => target === node.id)}
+        edges={edges.filter(({ target }) => target === node.id)}
         end="source"
         labels={labels}
       />

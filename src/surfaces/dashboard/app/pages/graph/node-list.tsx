@@ -15,25 +15,31 @@ export function NodeList({
   sought,
   chosen,
   hueOf,
+  isOrdered,
 }: {
   nodes: readonly DrawnNode[];
   sought: string;
   chosen: string | null;
   hueOf: (id: string) => number;
+  /** Whether the nodes come in an order of their own. */
+  isOrdered: boolean;
 }) {
   const [count, setCount] = useState(DEFAULTS.shown);
-  const found = findNodes(nodes, sought);
+  const found = findNodes(nodes, sought, isOrdered);
   if (found.length === 0) {
     return <EmptyState icon="search" title={sought ? 'No node is called so' : 'No node is shown'} />;
   }
   return (
     <>
       <ul class="graph-list" aria-label="Nodes" onKeyDown={(event) => moveFocus(event, 'a')}>
-        {found.slice(0, count).map(({ id, kind, label, server, isFailed }) => (
+        {found.slice(0, count).map(({ id, kind, label, server, nth, isFailed }) => (
           <li key={id}>
             <a href={hrefOf(id)} aria-current={id === chosen ? 'true' : undefined}>
               <NodeGlyph kind={kind} hue={hueOf(id)} />
-              <span class="graph-list-label">{shownLine(label, 60)}</span>
+              <span class="graph-list-label">
+                {shownLine(label, 60)}
+                {nth !== undefined && <span class="faint"> #{nth}</span>}
+              </span>
               <span class="graph-list-note">
                 {isFailed ? 'failed' : server === null ? kind : shownLine(server, 30)}
               </span>
@@ -50,8 +56,8 @@ export function NodeList({
   );
 }
 
-/** Those that hold every word, by what people call them; what starts with it comes first. */
-export function findNodes(nodes: readonly DrawnNode[], sought: string): DrawnNode[] {
+/** Those that hold every word, what starts with it first; else in their order, or by what people call them. */
+export function findNodes(nodes: readonly DrawnNode[], sought: string, isOrdered: boolean): DrawnNode[] {
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
   const rank = ({ label }: DrawnNode) => (words[0] && label.toLowerCase().startsWith(words[0]) ? 0 : 1);
   return nodes
@@ -59,7 +65,7 @@ export function findNodes(nodes: readonly DrawnNode[], sought: string): DrawnNod
       const text = `${id} ${label}`.toLowerCase();
       return words.every((word) => text.includes(word));
     })
-    .sort((a, b) => rank(a) - rank(b) || (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+    .sort((a, b) => rank(a) - rank(b) || (isOrdered || a.label === b.label ? 0 : a.label < b.label ? -1 : 1));
 }
 
 /** The same page looking at another node. */

@@ -94,6 +94,7 @@ export function runDrawing(
       return [[made.id, made] as const];
     }),
   );
+  const counts = Map.groupBy(calls, ({ node }) => node);
   const direct = new Map<string, Set<string>>();
   for (const { source, target } of contained)
     direct.set(source, (direct.get(source) ?? new Set()).add(target));
@@ -111,6 +112,7 @@ export function runDrawing(
         size: DEFAULTS[`${kind}Size`],
         isLone: false,
         isFailed: !call.success,
+        ...(counts.get(call.node)!.length > 1 && { nth: counts.get(call.node)!.indexOf(call) + 1 }),
         at: places.get(call)!,
       };
     }),

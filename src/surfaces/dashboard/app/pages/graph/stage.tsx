@@ -6,7 +6,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Skeleton } from '../../components/states.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { setQuery } from '../../router.ts';
-import { filtered } from './filter.ts';
+import { filtered, filterToQuery } from './filter.ts';
 import { type CanvasHandle, GraphCanvas } from './graph-canvas.tsx';
 import { choose, type GraphState, type PanelName } from './graph-state.ts';
 import { huesOf } from './hues.ts';
@@ -46,12 +46,7 @@ export function Stage({
   const { drawing } = settled ?? {};
   const shown = useMemo(
     () => drawing && filtered(drawing, state.filter),
-    [
-      drawing,
-      JSON.stringify(
-        [...Object.values(state.filter)].map((each) => (each instanceof Set ? [...each] : each)),
-      ),
-    ],
+    [drawing, JSON.stringify(filterToQuery(state.filter))],
   );
   const { hueOf, servers } = useMemo(() => huesOf(drawing?.nodes ?? []), [drawing]);
   const regions = useMemo(
@@ -59,6 +54,7 @@ export function Stage({
     [shown, state.background, hueOf],
   );
   const nodes = shown?.nodes ?? [];
+  const isOrdered = state.mode === 'invocation';
   const tabs = (['nodes', 'details', 'path'] as const).filter((name) => name === 'nodes' || name in panels);
   const panel = tabs.includes(state.panel) ? state.panel : 'nodes';
   const seek = (text: string) => {
@@ -77,11 +73,14 @@ export function Stage({
             canvas={() => canvas.current}
             sought={sought}
             onSeek={seek}
-            onPickFirst={() => choose(findNodes(nodes, sought)[0]?.id ?? null)}
+            onPickFirst={() => choose(findNodes(nodes, sought, isOrdered)[0]?.id ?? null)}
             onLayOut={onLayOut}
           />
         }
       />
+      {settled && (
+        <Legend drawing={settled.drawing} filter={state.filter} mode={state.mode} servers={servers} />
+      )}
       <div class="graph-stage">
         <div class="graph-view">
           {shown && settled ? (
@@ -109,7 +108,6 @@ export function Stage({
                   ⤢
                 </Button>
               </div>
-              <Legend drawing={settled.drawing} filter={state.filter} mode={state.mode} servers={servers} />
             </>
           ) : (
             <Skeleton lines={8} />
@@ -123,7 +121,13 @@ export function Stage({
             onChange={(name) => setQuery({ panel: name })}
           >
             {panel === 'nodes' ? (
-              <NodeList nodes={nodes} sought={sought} chosen={state.node} hueOf={hueOf} />
+              <NodeList
+                nodes={nodes}
+                sought={sought}
+                chosen={state.node}
+                hueOf={hueOf}
+                isOrdered={isOrdered}
+              />
             ) : (
               panels[panel]
             )}

@@ -31,10 +31,7 @@ export function useSettled(drawing: Drawing): {
       (places) => {
         if (!isWanted) return;
         // Those that are not drawn now keep theirs, too.
-        kept.current = new Map(
-          [...places, ...(isAnew ? [] : kept.current!)].filter(([id]) => !places.has(id)),
-        );
-        kept.current = new Map([...places, ...kept.current]);
+        kept.current = new Map([...(isAnew ? [] : kept.current!), ...places]);
         keepPlaces(kept.current);
         setSettled({ drawing, places, scene: `definition ${round}` });
       },

@@ -1,0 +1,13 @@
+// Lists the notes and asks about all of them at once; the largest comes first.
+const listing = await mcp.filesystem.list_directory({ path: 'notes' });
+const names = String(listing.content ?? listing)
+  .split('\n')
+  .filter((line) => line.startsWith('[FILE]'))
+  .map((line) => line.slice('[FILE] '.length));
+
+const facts = await Promise.all(names.map((name) => mcp.filesystem.get_file_info({ path: `notes/${name}` })));
+const sizes = facts.map((fact, i) => ({
+  name: names[i],
+  bytes: Number(/size: (\d+)/.exec(String(fact.content ?? fact))?.[1]),
+}));
+return sizes.sort((a, b) => b.bytes - a.bytes);

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { WireTraceEvent } from '../../../../../core/vocabulary/trace-event.ts';
+import { runDrawing } from './run-drawing.ts';
+
+function call(
+  trace_id: string,
+  node: string,
+  from: number,
+  to: number,
+  parent: string | null = null,
+): WireTraceEvent[] {
+  const kind = node.startsWith('capability:') ? 'capability' : 'tool';
+  const base = { trace_id, parent_trace_id: parent, node };
+  return [
+    { ...base, type: `${kind}_start`, ts: from, args: { from } },
+    { ...base, type: `${kind}_end`, ts: to, success: to < 100, duration_ms: to - from },
+  ];
+}
+
+const follows = (...pairs: readonly string[]) =>
+  pairs.map((pair) => {
+    const [from_trace_id = '', sign, to_trace_id = ''] = pair.split(' ');
+    return { from_trace_id, to_trace_id, past_operations: sign === '=>' };
+  });
+
+/** list, then two reads at once within a capability, then an operation, then a write that failed. */
+const TRACE = {
+  events: [
+    ...call('list', 'fs:list', 0, 1),
+    ...call('cap', 'capability:x', 2, 9),
+    ...call('r1', 'fs:read', 3, 6, 'cap'),
+    ...call('r2', 'fs:read', 4, 7, 'cap'),
+    ...call('map', 'code:map', 10, 11),
+    ...call('write', 'fs:write', 12, 100),
+  ],
+  tool_invocations: [],
+  value_flow: [{ from: '', to: '', from_path: '', to_path: '', from_trace_id: 'list', to_trace_id: 'r1' }],
+  follows: follows('list -> cap', 'cap -> map', 'map -> write', 'cap => write'),
+};
+
+const draw = (withOperations: boolean) => runDrawing(TRACE, withOperations, (node) => node);
+const told = (withOperations: boolean) =>
+  draw(withOperations).edges.map(({ source, type, target }) => `${source} ${type} ${target}`);
+
+test('[DASH-25] every call is a node, repeats are counted, and failures are told', () => {
+  const { nodes } = draw(false);
+  expect(nodes.map(({ id, nth, isFailed }) => ({ id, nth, isFailed }))).toEqual([
+    { id: 'fs:list#0', nth: undefined, isFailed: false },
+    { id: 'capability:x#0', nth: undefined, isFailed: false },
+    { id: 'fs:read#0', nth: 1, isFailed: false },
+    { id: 'fs:read#1', nth: 2, isFailed: false },
+    { id: 'fs:write#0', nth: undefined, isFailed: true },
+  ]);
+});
+
+test('[DASH-25] calls of one moment stand side by side, later ones below, and those of a capability within it', () => {
+  const { nodes, members } = draw(false);
+  const at = (id: string) => nodes.find((node) => node.id === id)!.at!;
+  expect(at('fs:read#0').y).toBe(at('fs:read#1').y);
+  expect(at('fs:read#0').x).toBeLessThan(at('fs:read#1').x);
+  const down = ['fs:list#0', 'capability:x#0', 'fs:read#0', 'fs:write#0'].map((id) => at(id).y);
+  expect(down).toEqual(down.toSorted((a, b) => a - b));
+  expect(new Set(down).size).toBe(4);
+  expect(members).toEqual(new Map([['capability:x#0', new Set(['fs:read#0', 'fs:read#1'])]]));
+});
+
+test('[DASH-25] what came after what is told through operations while they are not drawn', () => {
+  expect(told(false)).toEqual([
+    'capability:x#0 contains fs:read#0',
+    'capability:x#0 contains fs:read#1',
+    'fs:list#0 sequence capability:x#0',
+    'capability:x#0 sequence fs:write#0',
+    'fs:list#0 provides fs:read#0',
+  ]);
+  expect(told(true)).toContain('code:map#0 sequence fs:write#0');
+  expect(told(true)).not.toContain('capability:x#0 sequence fs:write#0');
+});
