@@ -1,50 +1,42 @@
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import {
-  type ExecutionTrace,
-  guestFromWire,
-  guestToWire,
-  invocationFromWire,
-  invocationToWire,
-  type WireGuest,
-  type WireInvocation,
-} from '../../../core/vocabulary/execution-trace.ts';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { invocationFromWire, type WireInvocation } from '../../../core/vocabulary/execution-trace.ts';
 import type { NodeId } from '../../../core/vocabulary/ids.ts';
 import type { Visibility } from '../../../core/vocabulary/principal.ts';
-import {
-  type ErrorType,
-  fromWire,
-  toWire,
-  type WireTraceEvent,
-} from '../../../core/vocabulary/trace-event.ts';
 import type { RecalledRun, TraceStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
-import {
-  bytesToVector,
-  bytesToVectors,
-  guarded,
-  json,
-  text,
-  textOrNull,
-  vectorsToBytes,
-  vectorToBytes,
-} from './codec.ts';
+import { bytesToVector, bytesToVectors, guarded, vectorsToBytes, vectorToBytes } from './codec.ts';
 import { forgetRuns, unfinishedRuns } from './forget-runs.ts';
 import { traceConditions } from './trace-conditions.ts';
+import { traceFromRow, traceToRow } from './trace-row.ts';
 
 export function sqlTraces(db: Kysely<Database>): TraceStore {
   /** A trace that is not there (any more) bounds nothing. */
-  const seqOf = (id: string) => sql<number>`(select seq from execution_trace where id = ${id})`;
+  const seqOf = (id: string) => sql<number>`(select seq from trace_key where id = ${id})`;
+  /** Leads to the one month it is in. */
+  const momentOf = (id: string) => sql<Date>`(select executed_at from trace_key where id = ${id})`;
+  const months = new Set<string>();
+
+  /** A month's table is there before its first trace comes. */
+  async function ensureMonths(traces: readonly { readonly executedAt: Date }[]): Promise<void> {
+    for (const month of new Set(traces.map(({ executedAt }) => monthOf(executedAt)))) {
+      if (months.has(month)) continue;
+      await sql`select ensure_trace_month(${month}::timestamptz)`.execute(db);
+      months.add(month);
+    }
+  }
 
   return {
     append: (trace) =>
       guarded(`Storing trace ${trace.id}`, async () => {
-        await db.insertInto('execution_trace').values(toRow(trace)).execute();
+        await ensureMonths([trace]);
+        await db.insertInto('execution_trace').values(traceToRow(trace)).execute();
       }),
 
     appendAll: (traces) =>
       guarded(`Storing ${traces.length} traces`, async () => {
         if (traces.length === 0) return;
-        await db.insertInto('execution_trace').values(traces.map(toRow)).execute();
+        await ensureMonths(traces);
+        await db.insertInto('execution_trace').values(traces.map(traceToRow)).execute();
       }),
 
     get: (id) =>
@@ -53,8 +45,9 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
           .selectFrom('execution_trace')
           .selectAll()
           .where('id', '=', id)
+          .where('executed_at', '=', momentOf(id))
           .executeTakeFirst();
-        return row ? fromRow(row) : null;
+        return row ? traceFromRow(row) : null;
       }),
 
     list: ({ limit, before, ...wanted }) =>
@@ -62,7 +55,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
         let query = db.selectFrom('execution_trace').selectAll().orderBy('seq', 'desc').limit(limit);
         if (before !== undefined) query = query.where('seq', '<', seqOf(before));
         for (const condition of traceConditions(wanted)) query = query.where(condition);
-        return (await query.execute()).map(fromRow);
+        return (await query.execute()).map(traceFromRow);
       }),
 
     scan: (cursor, limit) =>
@@ -74,13 +67,13 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
           .orderBy('seq')
           .limit(limit)
           .execute();
-        return { traces: rows.map(fromRow), cursor: rows.at(-1)?.seq ?? cursor };
+        return { traces: rows.map(traceFromRow), cursor: rows.at(-1)?.seq ?? cursor };
       }),
 
     count: () =>
       guarded('Counting traces', async () => {
         const { count } = await db
-          .selectFrom('execution_trace')
+          .selectFrom('trace_key')
           .select((e) => e.fn.countAll<number>().as('count'))
           .executeTakeFirstOrThrow();
         return count;
@@ -107,7 +100,12 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
       guarded('Storing replay priorities', () =>
         db.transaction().execute(async (tx) => {
           for (const [id, priority] of priorities) {
-            await tx.updateTable('execution_trace').set({ priority }).where('id', '=', id).execute();
+            await tx
+              .updateTable('execution_trace')
+              .set({ priority })
+              .where('id', '=', id)
+              .where('executed_at', '=', momentOf(id))
+              .execute();
           }
         }),
       ),
@@ -122,6 +120,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
             embedding_model: model,
           })
           .where('id', '=', id)
+          .where('executed_at', '=', momentOf(id))
           .execute();
       }),
 
@@ -190,56 +189,7 @@ async function removeTraces(tx: Transaction<Database>, ids: readonly string[]): 
   return Number(removed.numDeletedRows);
 }
 
-function toRow(trace: ExecutionTrace) {
-  return {
-    id: trace.id,
-    run_id: trace.runId,
-    session_id: textOrNull(trace.sessionId),
-    capability_id: trace.capabilityId,
-    intent_text: textOrNull(trace.intentText),
-    intent_embedding: trace.intentEmbedding ? vectorToBytes(trace.intentEmbedding) : null,
-    embedding_model: trace.embeddingModel,
-    executed_at: trace.executedAt,
-    success: trace.success,
-    duration_ms: trace.durationMs,
-    error_message: textOrNull(trace.errorMessage),
-    error_type: trace.errorType,
-    executed_path: trace.executedPath.map(text),
-    tool_invocations: json(trace.toolInvocations.map(invocationToWire)),
-    decisions: json(trace.decisions),
-    task_results: json(trace.taskResults),
-    priority: trace.priority,
-    events: json(trace.events.map(toWire)),
-    code_snippet: textOrNull(trace.code),
-    guest: json(trace.guest && guestToWire(trace.guest)),
-    owner: textOrNull(trace.owner),
-    visibility: trace.visibility,
-  };
-}
-
-function fromRow(row: Selectable<Database['execution_trace']>): ExecutionTrace {
-  return {
-    id: row.id,
-    runId: row.run_id,
-    sessionId: row.session_id,
-    capabilityId: row.capability_id,
-    intentText: row.intent_text,
-    intentEmbedding: row.intent_embedding ? bytesToVector(row.intent_embedding) : null,
-    embeddingModel: row.embedding_model,
-    executedAt: row.executed_at,
-    success: row.success,
-    durationMs: row.duration_ms,
-    errorMessage: row.error_message,
-    errorType: row.error_type as ErrorType | null,
-    executedPath: row.executed_path as NodeId[],
-    toolInvocations: (row.tool_invocations as WireInvocation[]).map(invocationFromWire),
-    decisions: row.decisions as unknown[],
-    taskResults: row.task_results as unknown[],
-    priority: row.priority,
-    events: (row.events as WireTraceEvent[]).map(fromWire),
-    code: row.code_snippet,
-    guest: row.guest === null ? null : guestFromWire(row.guest as WireGuest),
-    owner: row.owner,
-    visibility: row.visibility as Visibility,
-  };
+/** Of UTC, as its first moment. */
+function monthOf(at: Date): string {
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth())).toISOString();
 }

@@ -1,0 +1,74 @@
+import type { Selectable } from 'kysely';
+import {
+  type ExecutionTrace,
+  guestFromWire,
+  guestToWire,
+  invocationFromWire,
+  invocationToWire,
+  type WireGuest,
+  type WireInvocation,
+} from '../../../core/vocabulary/execution-trace.ts';
+import type { NodeId } from '../../../core/vocabulary/ids.ts';
+import type { Visibility } from '../../../core/vocabulary/principal.ts';
+import {
+  type ErrorType,
+  fromWire,
+  toWire,
+  type WireTraceEvent,
+} from '../../../core/vocabulary/trace-event.ts';
+import type { Database } from '../database.ts';
+import { bytesToVector, json, text, textOrNull, vectorToBytes } from './codec.ts';
+
+export function traceToRow(trace: ExecutionTrace) {
+  return {
+    id: trace.id,
+    run_id: trace.runId,
+    session_id: textOrNull(trace.sessionId),
+    capability_id: trace.capabilityId,
+    intent_text: textOrNull(trace.intentText),
+    intent_embedding: trace.intentEmbedding ? vectorToBytes(trace.intentEmbedding) : null,
+    embedding_model: trace.embeddingModel,
+    executed_at: trace.executedAt,
+    success: trace.success,
+    duration_ms: trace.durationMs,
+    error_message: textOrNull(trace.errorMessage),
+    error_type: trace.errorType,
+    executed_path: trace.executedPath.map(text),
+    tool_invocations: json(trace.toolInvocations.map(invocationToWire)),
+    decisions: json(trace.decisions),
+    task_results: json(trace.taskResults),
+    priority: trace.priority,
+    events: json(trace.events.map(toWire)),
+    code_snippet: textOrNull(trace.code),
+    guest: json(trace.guest && guestToWire(trace.guest)),
+    owner: textOrNull(trace.owner),
+    visibility: trace.visibility,
+  };
+}
+
+export function traceFromRow(row: Selectable<Database['execution_trace']>): ExecutionTrace {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    sessionId: row.session_id,
+    capabilityId: row.capability_id,
+    intentText: row.intent_text,
+    intentEmbedding: row.intent_embedding ? bytesToVector(row.intent_embedding) : null,
+    embeddingModel: row.embedding_model,
+    executedAt: row.executed_at,
+    success: row.success,
+    durationMs: row.duration_ms,
+    errorMessage: row.error_message,
+    errorType: row.error_type as ErrorType | null,
+    executedPath: row.executed_path as NodeId[],
+    toolInvocations: (row.tool_invocations as WireInvocation[]).map(invocationFromWire),
+    decisions: row.decisions as unknown[],
+    taskResults: row.task_results as unknown[],
+    priority: row.priority,
+    events: (row.events as WireTraceEvent[]).map(fromWire),
+    code: row.code_snippet,
+    guest: row.guest === null ? null : guestFromWire(row.guest as WireGuest),
+    owner: row.owner,
+    visibility: row.visibility as Visibility,
+  };
+}

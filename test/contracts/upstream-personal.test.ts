@@ -1,0 +1,98 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import type { ServerSettings } from '../../src/engine/ports.ts';
+import { bearerGuard, startAuthorizationServer } from '../fixtures/servers/authorization-server.ts';
+import { startHttpFixture } from '../fixtures/servers/http-server.ts';
+import {
+  eventually,
+  httpServer,
+  isAlive,
+  type OpenUpstream,
+  openUpstream,
+  stdioServer,
+} from './upstream-support.ts';
+
+let opened: OpenUpstream | undefined;
+afterEach(() => opened?.dispose());
+
+const perUser = (settings: ServerSettings): ServerSettings => ({ ...settings, credentials: 'per_user' });
+
+interface Seen {
+  readonly pid: number;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+async function whoIs(upstream: OpenUpstream['upstream'], user?: string): Promise<Seen> {
+  const reply = await upstream.callTool('bench', 'process', {}, user === undefined ? {} : { user });
+  if (!reply.ok) throw new Error(reply.error.message);
+  return reply.value.structuredContent as Seen;
+}
+
+test('[KEY-12] each user has a process of their own with their own variables; nobody has another user’s', async () => {
+  const secrets: string[] = [];
+  opened = openUpstream([perUser(stdioServer('bench'))], { onSecrets: (values) => secrets.push(...values) });
+  const { upstream, dataDir } = opened;
+  const refused = await upstream.callTool('bench', 'echo', {}, { user: 'ada' });
+  expect(refused).toMatchObject({
+    ok: false,
+    error: {
+      code: 'unauthorized',
+      errorType: 'PERMISSION',
+      hint: expect.stringMatching(/login bench --user ada/),
+    },
+  });
+  await upstream.keep('bench', 'ada', { env: { TOKEN: 'of-ada-123456' } });
+  await upstream.keep('bench', 'bob', { env: { TOKEN: 'of-bob-123456' } });
+  const [ada, again, bob, nobody] = [
+    await whoIs(upstream, 'ada'),
+    await whoIs(upstream, 'ada'),
+    await whoIs(upstream, 'bob'),
+    await whoIs(upstream),
+  ];
+  expect([ada.env.TOKEN, again.pid === ada.pid]).toEqual(['of-ada-123456', true]);
+  expect([bob.env.TOKEN, nobody.env.TOKEN]).toEqual(['of-bob-123456', undefined]);
+  expect(new Set([ada.pid, bob.pid, nobody.pid]).size).toBe(3);
+  expect(secrets).toEqual(['of-ada-123456', 'of-bob-123456']);
+  expect(statSync(join(dataDir, 'logins.json')).mode & 0o777).toBe(0o600);
+
+  await upstream.keep('bench', 'ada', null);
+  await eventually(() => isAlive(ada.pid)).toBe(false);
+  expect((await upstream.callTool('bench', 'echo', {}, { user: 'ada' })).ok).toBe(false);
+  expect((await whoIs(upstream, 'bob')).pid).toBe(bob.pid);
+  await upstream.close();
+  for (const { pid } of [bob, nobody]) await eventually(() => isAlive(pid)).toBe(false);
+});
+
+test('[KEY-12] a server that all reach alike takes no credentials of users, and knows none', async () => {
+  opened = openUpstream([stdioServer('bench')]);
+  const kept = await opened.upstream.keep('bench', 'ada', { env: { TOKEN: 'of-ada-123456' } });
+  expect(kept).toMatchObject({
+    ok: false,
+    error: { code: 'usage', hint: expect.stringMatching(/per_user/) },
+  });
+  expect((await whoIs(opened.upstream, 'ada')).env.TOKEN).toBeUndefined();
+});
+
+test('[KEY-12] a login in the browser is that of the user it was made for', async () => {
+  const authority = await startAuthorizationServer();
+  const fixture = await startHttpFixture({ guard: bearerGuard(authority) });
+  try {
+    opened = openUpstream([perUser(httpServer('bench', fixture.url))]);
+    const { upstream } = opened;
+    const begun = await upstream.login('bench', 'http://127.0.0.1:7777/callback', 'ada');
+    if (!begun.ok || begun.value.done) throw new Error(JSON.stringify(begun));
+    const sent = await fetch(begun.value.authorizationUrl, { redirect: 'manual' });
+    const back = sent.headers.get('location') ?? '';
+    expect(await begun.value.finish(back)).toEqual({ ok: true, value: null });
+    expect((await upstream.callTool('bench', 'echo', {}, { user: 'ada' })).ok).toBe(true);
+    for (const options of [{ user: 'bob' }, {}]) {
+      expect((await upstream.callTool('bench', 'echo', {}, options)).ok).toBe(false);
+    }
+  } finally {
+    await opened?.dispose();
+    opened = undefined;
+    await fixture.close();
+    await authority.close();
+  }
+});

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { createProgramCache } from '../../src/engine/code/program-cache.ts';
+import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import { solo } from '../../src/engine/memory/team.ts';
+import type { Store } from '../../src/engine/ports.ts';
+import { retainTraces } from '../../src/engine/retain-traces.ts';
+import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
+import { settingsFor } from '../support/memory-gateway.ts';
+import { temporaryStore } from '../support/temporary-store.ts';
+
+const SERVERS = ['north', 'east'].map((name) => ({
+  name,
+  tools: ['one', 'two', 'three'].map((nth) => tool(`handle_${nth}`, () => ({ done: `${name} ${nth}` }))),
+}));
+
+const PROGRAMS = [
+  'const { done } = await mcp.north.handle_one({}); return await mcp.east.handle_two({ done });',
+  'return [await mcp.east.handle_two({}), await mcp.north.handle_three({})];',
+];
+
+const DAY_MS = 86_400_000;
+
+/** As if so many days had passed. */
+function retain(store: Store, days: number) {
+  const now = new Date(Date.now() + days * DAY_MS);
+  return retainTraces({
+    ports: {
+      store,
+      ...solo(),
+      clock: { now: () => now, monotonic: () => performance.now() },
+      logger: { log: () => {} },
+      sleep: async () => {},
+    },
+    programs: createProgramCache(),
+    settings: () => settingsFor([], { retention: { tracesDays: 90 } }),
+  });
+}
+
+for (const [where, open] of [
+  ['in memory', async () => createMemoryStore()],
+  ['embedded', () => temporaryStore()],
+] as const) {
+  test(`[GROW-1] ${where}: raw traces go after their time; the graph stays, and a rebuild gives the same`, async () => {
+    const store = await open();
+    const { gateway } = await codeGateway({ servers: SERVERS, store });
+    const work = async (times: number) => {
+      for (let nth = 0; nth < times; nth++)
+        await gateway.executeCode({ code: PROGRAMS[nth % 2]!, intent: 'handle it' }, NOBODY);
+      await gateway.settled();
+    };
+    await work(5);
+    const learned = await store.graph.read();
+    expect(await retain(store, 89)).toBe(0);
+    expect(await retain(store, 91)).toBe(5);
+    expect([await store.traces.count(), await store.rollup.traces()]).toEqual([0, 5]);
+    expect(await store.graph.read()).toEqual(learned);
+    const view = await gateway.graph.view();
+    await gateway.graph.rebuild();
+    expect((await store.graph.read()).edges).toEqual(learned.edges);
+    expect(await gateway.graph.view()).toEqual(view);
+
+    await work(4);
+    const more = await store.graph.read();
+    expect(more.statistics.find(({ node }) => node === 'east:handle_two')?.runs).toBe(9);
+    await gateway.graph.rebuild();
+    expect({ ...(await store.graph.read()), cursor: 0 }).toEqual({ ...more, cursor: 0 });
+    expect(await retain(store, 91)).toBe(4);
+    await gateway.graph.rebuild();
+    expect({ ...(await store.graph.read()), cursor: 0 }).toEqual({ ...more, cursor: 0 });
+  });
+}
