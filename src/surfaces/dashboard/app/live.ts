@@ -52,6 +52,8 @@ function open(): void {
   source = stream;
   stream.onopen = () => {
     retryMs = DEFAULTS.firstRetryMs;
+    // What could not be loaded while nobody answered is loaded now.
+    if (connection.peek() === 'lost') epoch.value += 1;
     connection.value = 'live';
     stayAlert();
   };

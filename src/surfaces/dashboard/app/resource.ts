@@ -1,4 +1,4 @@
-import { effect, type ReadonlySignal, signal } from '@preact/signals';
+import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { LiveEvent } from '../shared/events.ts';
 import { ApiError } from './api.ts';
@@ -137,7 +137,7 @@ function createResource<T>({ load, reloadOn, apply }: ResourceOptions<T>): Resou
         // At once, and again whenever events were missed.
         effect(() => {
           epoch.value;
-          void reload();
+          untracked(() => void reload());
         }),
       ];
     },
