@@ -102,7 +102,7 @@ test('[ASPLAN-6] [INTENT-3] [SUGG-2] over HTTP as well, and a suggestion is reje
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    return { status: answer.status, body: await answer.json() };
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
   try {
     expect(await post('/execute', { code: CODE, as_plan: true, arguments: { first: 'a' } })).toMatchObject({

@@ -71,6 +71,11 @@ test('[ASPLAN-3] what lies between calls becomes code that sees deps, also loops
   expect(result).toBe('${result}');
 });
 
+test('[ASPLAN-3] functions that call nothing go along with the code that uses them, wherever they stand', () => {
+  const { plan: made } = plan('await mcp.disk.write({ n: twice(2) });\nfunction twice(n) { return 2 * n; }');
+  expect(made.tasks[0]?.code).toBe('function twice(n) { return 2 * n; }\nreturn twice(2);');
+});
+
 test('[ASPLAN-3] a text that looks like a reference stays a text', () => {
   const { plan: made } = plan("await mcp.disk.write({ content: 'costs ${price}' });");
   expect(made.tasks).toMatchObject([
@@ -158,6 +163,15 @@ await mcp.disk.get(args.all);`),
   expect(reasons('return (;')).toEqual([expect.stringMatching(/^line 1: /)]);
   const skipped = 'const a = args.x === 1 ? await mcp.disk.get({}) : undefined;\nawait mcp.disk.get({ a });';
   expect(reasons(skipped)).toEqual(['line 2: uses what "a" gave, which may not have run']);
+  expect(
+    reasons('let n = 1;\nif (args.x) { n = 2; await mcp.disk.get({}); }\nawait mcp.disk.get({ n });'),
+  ).toEqual(['line 2: changes a variable in a branch that calls tools; use a "const" of its own']);
+  expect(reasons('await mcp.disk.get({ n: later + 1 });\nconst later = 1;')).toEqual([
+    'line 1: cannot be worked out by itself: "later" is not there yet',
+  ]);
+  expect(reasons('const all = [mcp];\nawait all[0].disk.get({});')).toEqual([
+    'line 1: hands tools on; write the calls where they are made',
+  ]);
   expect(reasons('const l = await mcp.disk.list({});\nl.files.sort();')).toEqual([
     'line 1: what a call gave is changed later; copy it first, or use a new "const"',
   ]);

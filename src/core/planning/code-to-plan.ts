@@ -58,6 +58,8 @@ export function codeToPlan(source: string, { onlyReads, args }: CodeToPlanOption
 class StatementReader {
   readonly #reading: PlanReading;
   readonly #calls: CallReader;
+  /** Branches that the reading stands in. */
+  #depth = 0;
   /** Of inputs that the program has values for itself. */
   readonly defaults: Record<string, unknown> = {};
   result: unknown;
@@ -71,6 +73,10 @@ class StatementReader {
     const end = statements.findIndex(({ type }) => type === 'ReturnStatement');
     const body = end === -1 ? statements : statements.slice(0, end);
     for (const statement of statements) this.#noteHints(statement);
+    // Functions may be used before they stand there; one that calls tools is refused where it is called.
+    for (const statement of body)
+      if (statement.type === 'FunctionDeclaration' && !this.#reading.calls.isIn(statement))
+        this.#reading.pure.add(statement);
     for (const statement of body) this.#read(statement);
     const last = statements[end];
     if (last?.type === 'ReturnStatement' && last.argument) this.#readResult(last.argument);
@@ -83,11 +89,7 @@ class StatementReader {
       for (const declarator of node.declarations) this.#declare(declarator, node.kind);
       return;
     }
-    if (node.type === 'FunctionDeclaration') {
-      // One that calls tools is refused where it is called.
-      if (!reading.calls.isIn(node)) reading.pure.add(node);
-      return;
-    }
+    if (node.type === 'FunctionDeclaration' && this.#depth === 0) return;
     if (!reading.calls.isIn(node)) {
       this.#readPure(node);
       return;
@@ -164,11 +166,13 @@ class StatementReader {
     const condition = reading.conditionOf(node.test);
     if (condition === null) return;
     const before = reading.conditions;
+    this.#depth++;
     reading.conditions = [...before, ...conditionsOf(condition)];
     this.#read(node.consequent);
     reading.conditions = [...before, { not: condition }];
     if (node.alternate) this.#read(node.alternate);
     reading.conditions = before;
+    this.#depth--;
   }
 
   /** `for (const item of list) out.push(await call)` */
@@ -197,6 +201,9 @@ class StatementReader {
   /** Code that calls nothing is run where it is needed. */
   #readPure(node: Node): void {
     this.#refuseEndings(node);
+    // It would be run whether or not the branch is taken.
+    if (this.#depth > 0 && this.#reading.calls.isChanging(node))
+      this.#reading.refuse(node, 'changes a variable in a branch that calls tools; use a "const" of its own');
     this.#reading.pure.add(node);
   }
 

@@ -21,7 +21,7 @@ const PLAIN_STEP = /^[^.[\]"'{}\s]+$/u;
 const INDEX = /^(0|[1-9]\d*)$/;
 
 /** `${t1.items[0]["odd name"]}`; null for names that references cannot spell. */
-export function referenceText(root: string, steps: readonly string[]): string | null {
+function referenceText(root: string, steps: readonly string[]): string | null {
   let path = root;
   for (const step of steps) {
     if (INDEX.test(step)) path += `[${step}]`;

@@ -66,11 +66,6 @@ export class PlanReading {
     return readValue(this, node);
   }
 
-  /** The declaration that a name in a pattern makes. */
-  declarationOf(identifier: Node): ScopeTrackerNode | null {
-    return this.names.declarationOf(identifier);
-  }
-
   /** A task; null, with the reason noted, where it uses what may not have run. */
   add(node: Node, drafted: Omit<DraftedTask, 'conditions'>): CodeValue | null {
     const conditions = this.conditions;

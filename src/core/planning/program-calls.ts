@@ -31,8 +31,13 @@ export class ProgramCalls {
   }
 
   /** Whether a piece of the program may call a tool. */
-  isIn({ start, end }: Node): boolean {
-    return [...this.#reaching].some((node) => node.start >= start && node.end <= end);
+  isIn(piece: Node): boolean {
+    return [...this.#reaching].some((node) => isWithin(node, piece));
+  }
+
+  /** Whether a piece of the program changes a variable. */
+  isChanging(piece: Node): boolean {
+    return this.changes.values().some((changes) => changes.some((node) => isWithin(node, piece)));
   }
 }
 
@@ -52,14 +57,17 @@ function reachingNodes(program: Program, names: Names): Set<Node> {
       if (isFunction || rootOf(init).type === 'Identifier') holders.push({ id: node.id, node: init });
     },
   });
-  const isReaching = (node: Node) =>
-    [...reaching].some((one) => one.start >= node.start && one.end <= node.end);
+  const isReaching = (node: Node) => [...reaching].some((one) => isWithin(one, node));
   for (let before = -1; before < reaching.size; ) {
     before = reaching.size;
     for (const { id, node } of holders)
       if (isReaching(node)) for (const use of names.usesOf(id)) reaching.add(use);
   }
   return reaching;
+}
+
+function isWithin(inner: Node, outer: Node): boolean {
+  return inner.start >= outer.start && inner.end <= outer.end;
 }
 
 /** `list` of `list.rows[0]` */

@@ -62,7 +62,7 @@ export class PureCode {
       if (spelt.has(name)) return `"${name}" means several things`;
       spelt.set(name, declaration);
       const value = this.#parts.values.get(declaration);
-      if (!value) continue;
+      if (!value) return `"${name}" is not there yet`;
       const printed = this.#print(value, deps, inputs);
       if (printed === null) return `"${name}" cannot be handed to code`;
       lines.push(`const ${name} = ${printed};`);

@@ -3,7 +3,8 @@ import { bareNode, staticKey } from '../capabilities/bare-node.ts';
 import { toolId } from '../vocabulary/ids.ts';
 import type { TaskBody } from '../vocabulary/plan.ts';
 import { PmlError } from '../vocabulary/pml-error.ts';
-import { type CodeValue, toArgument } from './code-value.ts';
+import { childrenOf, depsOf, type LoopBody, mappingOf, plainArguments } from './call-shapes.ts';
+import type { CodeValue } from './code-value.ts';
 import { conditionsOf, type DraftedTask, type Effect } from './plan-draft.ts';
 import type { PlanReading } from './plan-reading.ts';
 import { codeTaskOf, rootOf } from './program-calls.ts';
@@ -289,78 +290,7 @@ export class CallReader {
   }
 }
 
-export interface LoopBody {
-  /** One item, and its place. */
-  readonly params: readonly Node[];
-  /** What is done with it, as it stands. */
-  readonly body: Node;
-  /** The expression that is the whole of it, else the body. */
-  readonly call: Node;
-}
-
-/** `list.map(async (item) => …)` */
-function mappingOf(node: Node): { list: Node; each: LoopBody } | null {
-  if (node.type !== 'CallExpression' || node.arguments.length !== 1) return null;
-  const callee = bareNode(node.callee);
-  const each = bareNode(node.arguments[0]!);
-  if (callee.type !== 'MemberExpression' || staticKey(callee.property, callee.computed) !== 'map')
-    return null;
-  if (!isFunction(each) || each.params.length > 2 || !each.body) return null;
-  const { body } = each;
-  const [only, ...more] = body.type === 'BlockStatement' ? body.body : [];
-  const returned = only?.type === 'ReturnStatement' && more.length === 0 ? only.argument : null;
-  return { list: callee.object, each: { params: each.params, body, call: returned ?? body } };
-}
-
-function isFunction(node: Node): node is FunctionNode {
-  return node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression';
-}
-
-/** Null where code has to work one of them out. */
-function plainArguments(
-  reading: PlanReading,
-  node: Node & { type: 'CallExpression' },
-): Record<string, unknown> | null {
-  const [given] = node.arguments;
-  if (!given) return {};
-  const value = reading.valueOf(given);
-  if (value?.kind === 'literal' && value.value === undefined) return {};
-  return value?.kind === 'object' ? (toArgument(value) as Record<string, unknown>) : null;
-}
-
-/** The tasks in `{ list, "read-it": readIt, ...(read === undefined ? {} : { read }) }`. */
-function depsOf(reading: PlanReading, node: Node): string[] | null {
-  if (node.type !== 'ObjectExpression') return null;
-  const deps: string[] = [];
-  for (const property of node.properties) {
-    if (property.type === 'SpreadElement') {
-      const choice = bareNode(property.argument);
-      const inner =
-        choice.type === 'ConditionalExpression' ? depsOf(reading, bareNode(choice.alternate)) : null;
-      if (!inner) return null;
-      deps.push(...inner);
-      continue;
-    }
-    const value = reading.valueOf(property.value);
-    const key = staticKey(property.key, property.computed);
-    if (value?.kind !== 'reference' || value.steps.length > 0 || value.root !== key) return null;
-    deps.push(key);
-  }
-  return deps;
-}
-
 /** What a task is called that nobody gave a name. */
 function hintOf({ tool, capability }: TaskBody): string {
   return tool?.slice(tool.indexOf(':') + 1) ?? capability ?? 'code';
-}
-
-/** In the order in which they are evaluated. */
-function childrenOf(node: Node): Node[] {
-  const children = Object.values(node).flat() as unknown[];
-  return children
-    .filter(
-      (child): child is Node =>
-        typeof child === 'object' && child !== null && 'type' in child && 'start' in child,
-    )
-    .sort((a, b) => a.start - b.start);
 }
