@@ -40,7 +40,10 @@ async function taught(settings: Partial<Settings> = {}) {
 
 test('[INTENT-1] an intent alone runs what is suggested, with the values it needs', async () => {
   const { gateway, filed } = await taught();
-  const made = await gateway.executeIntent({ intent: INTENT, arguments: { t1_path: 'x.md', other: 1 } }, AGENT);
+  const made = await gateway.executeIntent(
+    { intent: INTENT, arguments: { t1_path: 'x.md', other: 1 } },
+    AGENT,
+  );
   expect(made).toMatchObject({ why: [], run: { status: 'success' } });
   expect(made.suggestion.confidence).toBeGreaterThanOrEqual(0.75);
   expect(filed[2]).toEqual({ content: 'What is said in x.md and nowhere else' });
