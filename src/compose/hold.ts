@@ -86,8 +86,8 @@ export async function hold(
     const events = createEventLog(CLOCK);
     const exporter = await createOtelExporter({ env, version, logger });
     const { promise: store, resolve: onStore } = Promise.withResolvers<SqlStore>();
-    const { redact } = redaction;
-    const parts = { clock: CLOCK, events, logger, redact, version, exporter, fillIn, onStore };
+    const { redact, add: onSecrets } = redaction;
+    const parts = { clock: CLOCK, events, logger, redact, version, exporter, fillIn, onStore, onSecrets };
     const opening = setTimeout(options.openAfterMs ?? 0)
       .then(() => import('./open-gateway.ts'))
       .then(({ openGateway }) => openGateway(dir, settings, parts));
@@ -156,13 +156,22 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
 
 /** Follows the settings: what was no secret before may be one after a reload. */
 function createRedaction(token: string, settings: Settings) {
-  const from = ({ secrets }: Settings) => createRedactor([...secrets, token]);
-  let current = from(settings);
+  let { secrets } = settings;
+  const own = new Set([token]);
+  const made = () => createRedactor([...secrets, ...own]);
+  let current = made();
   const redact = ((value: unknown) => current(value)) as Redactor;
   return {
     redact,
     use(next: Settings) {
-      current = from(next);
+      secrets = next.secrets;
+      current = made();
+    },
+    /** Secrets that stand in no configuration. */
+    add(values: readonly string[]) {
+      if (values.every((value) => own.has(value))) return;
+      for (const value of values) own.add(value);
+      current = made();
     },
   };
 }

@@ -30,6 +30,8 @@ export interface GatewayParts {
   readonly redact: (value: unknown) => unknown;
   readonly fillIn: boolean;
   readonly onStore: (store: SqlStore) => void;
+  /** Told of what must not be shown from now on. */
+  readonly onSecrets: (values: readonly string[]) => void;
 }
 
 /** The engine on its real ports: the store opened, what a killed gateway left behind ended. */
@@ -44,6 +46,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     servers: settings.servers,
     dataDir: dir,
     tokens: fileTokenStore(dir),
+    onSecrets: parts.onSecrets,
     clock,
     random: Math.random,
     logger,

@@ -156,6 +156,7 @@ async function callUpstream(
     ...(caller.signal && { signal: caller.signal }),
     ...(caller.onProgress && { onProgress: caller.onProgress }),
     ...(caller.client && { client: caller.client }),
+    ...(caller.who && { user: caller.who.user }),
   };
   const reply = await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
   if (reply.ok || reply.error.errorType !== 'NETWORK' || !mayBeCalledTwice(tool) || caller.signal?.aborted)

@@ -305,6 +305,7 @@ export async function createGateway(
         ...(caller.signal && { signal: caller.signal }),
         ...(caller.onProgress && { onProgress: caller.onProgress }),
         ...(caller.client && { client: caller.client }),
+        ...(caller.who && { user: caller.who.user }),
         ...(meta && { meta }),
         ...(passInputRequired && { passInputRequired }),
       }),
@@ -324,7 +325,9 @@ export async function createGateway(
 
     restart: (server) => upstream.restart(known(settings, server)),
     logs: (server) => upstream.logs(known(settings, server)).map((line) => String(ports.redact(line))),
-    login: (server, redirectUrl) => upstream.login(known(settings, server), redirectUrl),
+    login: (server, redirectUrl, user) => upstream.login(known(settings, server), redirectUrl, user),
+    keepCredentials: (server, user, credentials) =>
+      upstream.keep(known(settings, server), user, credentials),
     async reload(next) {
       settings = next;
       notePolicy();

@@ -89,9 +89,10 @@ export interface GatewayClient
   recentRuns(limit: number): Promise<RunInQuestion[]>;
   findRun(runId: string): Promise<RunInQuestion | null>;
   logs(server: string): Promise<readonly string[]>;
-  loginStart(server: string, redirectUrl: string): Promise<UpstreamReply<LoginStep>>;
+  keepCredentials: Gateway['keepCredentials'];
+  loginStart(server: string, redirectUrl: string, user?: string): Promise<UpstreamReply<LoginStep>>;
   /** With the full URL the browser came back to. */
-  loginFinish(server: string, callbackUrl: string): Promise<UpstreamReply<null>>;
+  loginFinish(server: string, callbackUrl: string, user?: string): Promise<UpstreamReply<null>>;
 }
 
 /** Every method that another process may call; the type refuses a list that is not complete. */
@@ -136,6 +137,7 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   editCall: true,
   restart: true,
   logs: true,
+  keepCredentials: true,
   loginStart: true,
   loginFinish: true,
 };
@@ -170,7 +172,7 @@ export function remoteGateway(bridge: Bridge): GatewayClient {
 }
 
 function gatewayClient(gateway: Gateway): GatewayClient {
-  // One login at a time per server: a new one makes the old link worthless anyway.
+  // One login at a time per server and user: a new one makes the old link worthless anyway.
   const logins = new Map<string, Extract<UpstreamLogin, { done: false }>>();
   return {
     servers: () => gateway.servers(),
@@ -222,18 +224,20 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     restart: (server) => gateway.restart(server),
     logs: async (server) => gateway.logs(server),
 
-    async loginStart(server, redirectUrl) {
-      const reply = await gateway.login(server, redirectUrl);
+    keepCredentials: (server, user, given) => gateway.keepCredentials(server, user, given),
+
+    async loginStart(server, redirectUrl, user) {
+      const reply = await gateway.login(server, redirectUrl, user);
       if (!reply.ok) return reply;
       if (reply.value.done) return { ok: true, value: { done: true } };
-      logins.set(server, reply.value);
+      logins.set(`${server} ${user ?? ''}`, reply.value);
       return { ok: true, value: { done: false, authorizationUrl: reply.value.authorizationUrl } };
     },
 
-    async loginFinish(server, callbackUrl) {
-      const login = logins.get(server);
+    async loginFinish(server, callbackUrl, user) {
+      const login = logins.get(`${server} ${user ?? ''}`);
       if (!login) return { ok: false, error: noLogin(server) };
-      logins.delete(server);
+      logins.delete(`${server} ${user ?? ''}`);
       return await login.finish(callbackUrl);
     },
   };

@@ -26,6 +26,7 @@ import type {
   UpstreamReply,
   UpstreamServer,
   UpstreamTool,
+  UserCredentials,
   WorkflowRun,
 } from './ports.ts';
 import type { SpeculationFigures } from './workflow/speculation-book.ts';
@@ -343,7 +344,13 @@ export interface Gateway {
 
   restart(server: string): Promise<UpstreamReply<UpstreamIdentity>>;
   logs(server: string): readonly string[];
-  login(server: string, redirectUrl: string): Promise<UpstreamReply<UpstreamLogin>>;
+  login(server: string, redirectUrl: string, user?: string): Promise<UpstreamReply<UpstreamLogin>>;
+  /** What one user reaches a server with; null: forgotten. */
+  keepCredentials(
+    server: string,
+    user: string,
+    credentials: UserCredentials | null,
+  ): Promise<UpstreamReply<null>>;
   reload(settings: Settings): Promise<UpstreamChanges>;
   /** Resolves when everything under way (traces, catalogue, embeddings) has been stored. */
   settled(): Promise<void>;

@@ -113,6 +113,7 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
     forgetClient: later('forgetClient'),
     restart: later('restart'),
     login: later('login'),
+    keepCredentials: later('keepCredentials'),
     reload: later('reload'),
     settled: later('settled'),
     close: later('close'),

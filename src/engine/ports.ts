@@ -103,5 +103,6 @@ export type {
   UpstreamServer,
   UpstreamState,
   UpstreamTool,
+  UserCredentials,
 } from './ports/upstream.ts';
 export type { Neighbour, VectorIndex } from './ports/vector-index.ts';

@@ -268,3 +268,25 @@ test('[KEY-11] what is learned of private runs has no words, values or code of t
   expect(seen).toContain('desk:echo');
   expect(seen).not.toContain('carol');
 });
+
+test('[KEY-12] a call is made with the credentials of the user whose key it came with', async () => {
+  const users: (string | null)[] = [];
+  const whoami = {
+    definition: { name: 'whoami', inputSchema: { type: 'object' } },
+    call: async (_args: unknown, { user }: { readonly user: string | null }) => {
+      users.push(user);
+      return { content: [{ type: 'text' as const, text: JSON.stringify({ user }) }] };
+    },
+  };
+  const own = { name: 'own', tools: [whoami], settings: { credentials: 'per_user' as const } };
+  const { ask, keyFor, gateway } = await peopleGateway({}, [own]);
+  const [ada, bob] = [await keyFor('agent', 'ada-laptop', 'ada'), await keyFor('agent', 'bob')];
+  await gateway.keepCredentials('own', 'ada', { env: { TOKEN: 'x' } });
+  const call = { tool: 'own:whoami', arguments: {} };
+  const code = { code: 'return await mcp.own.whoami({})' };
+  expect((await ask(ada, 'POST', '/api/execute', call)).body).toMatchObject({ result: { user: 'ada' } });
+  expect((await ask(ada, 'POST', '/api/execute', code)).body).toMatchObject({ result: { user: 'ada' } });
+  const refused = (await ask(bob, 'POST', '/api/execute', call)).body;
+  expect(refused).toMatchObject({ status: 'error', error: { code: 'unauthorized' } });
+  expect(users).toEqual(['ada', 'ada']);
+});

@@ -4,6 +4,7 @@ import { createLogger } from '../../src/adapters/telemetry/logger.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
 import type { KeyRole } from '../../src/core/vocabulary/principal.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
+import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
 import { createKeyRing } from '../../src/engine/people/key-ring.ts';
 import type { Settings } from '../../src/engine/ports.ts';
 import { createAccess } from '../../src/surfaces/http/access.ts';
@@ -24,7 +25,7 @@ interface Answer {
 }
 
 /** The real engine behind the real HTTP surface, with keys: a `desk` whose `write` asks and whose `echo` does not. */
-export async function peopleGateway(over: Partial<Settings> = {}) {
+export async function peopleGateway(over: Partial<Settings> = {}, more: readonly MemoryServer[] = []) {
   const { permissions } = settingsFor([]);
   const { gateway, store } = await memoryGateway(
     [
@@ -32,6 +33,7 @@ export async function peopleGateway(over: Partial<Settings> = {}) {
         name: 'desk',
         tools: [tool('echo', (args) => args), tool('write', (args) => ({ written: args }))],
       },
+      ...more,
     ],
     { settings: { permissions: { ...permissions, ask: ['desk:write'], approvalWaitMs: 0 }, ...over } },
   );

@@ -15,10 +15,12 @@ import type {
   UpstreamReply,
   UpstreamServer,
   UpstreamTool,
+  UserCredentials,
 } from '../../engine/ports.ts';
 import type { BackoffOptions } from './backoff.ts';
 import { ChildRegistry } from './child-registry.ts';
 import { LazyLink } from './lazy-link.ts';
+import { PersonalLinks } from './personal-links.ts';
 import type { ServerContext } from './server-life.ts';
 import type { ServerLink } from './server-link.ts';
 
@@ -29,6 +31,8 @@ export interface McpUpstreamOptions {
   /** Where the processes we start are recorded; call `reapOrphans` on it first. */
   readonly dataDir: string;
   readonly tokens: TokenStore;
+  /** Told of users' own secrets before anything can say them. */
+  readonly onSecrets?: (values: readonly string[]) => void;
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
@@ -49,6 +53,7 @@ export class McpUpstream implements Upstream {
   readonly #context: ServerContext;
   readonly #registry: ChildRegistry;
   readonly #listeners = new Set<(event: UpstreamEvent) => void>();
+  readonly #personal: PersonalLinks;
   #links = new Map<string, LazyLink>();
 
   constructor(options: McpUpstreamOptions) {
@@ -59,6 +64,7 @@ export class McpUpstream implements Upstream {
       registry: this.#registry,
       emit: (event) => this.#emit(event),
     };
+    this.#personal = new PersonalLinks(this.#context, options.onSecrets ?? (() => {}));
     for (const settings of options.servers) this.#add(settings);
   }
 
@@ -105,10 +111,12 @@ export class McpUpstream implements Upstream {
   async forgetClient(clientId: string): Promise<void> {
     // A server that does not take it well has other troubles, which its next call will tell.
     await Promise.allSettled([...this.#links.values()].map((link) => link.opened?.forgetClient(clientId)));
+    await this.#personal.forgetClient(clientId);
   }
 
-  restart(server: string): Promise<UpstreamReply<UpstreamIdentity>> {
-    return this.#reply(server, {}, (link) => link.restart());
+  async restart(server: string): Promise<UpstreamReply<UpstreamIdentity>> {
+    await this.#personal.drop(server);
+    return await this.#reply(server, {}, (link) => link.restart());
   }
 
   async reload(servers: readonly ServerSettings[]): Promise<UpstreamChanges> {
@@ -133,7 +141,11 @@ export class McpUpstream implements Upstream {
     }
     const gone = [...before].filter(([name]) => !this.#links.has(name));
     changes.removed.push(...gone.map(([name]) => name));
-    await Promise.all([...replaced, ...gone.map(([, link]) => link)].map((link) => link.close()));
+    const { removed, restarted, adjusted } = changes;
+    await Promise.all([
+      ...[...replaced, ...gone.map(([, link]) => link)].map((link) => link.close()),
+      ...[...removed, ...restarted, ...adjusted].map((name) => this.#personal.drop(name)),
+    ]);
     return changes;
   }
 
@@ -141,18 +153,29 @@ export class McpUpstream implements Upstream {
     return this.#links.get(server)?.opened?.logs() ?? [];
   }
 
-  login(server: string, redirectUrl: string): Promise<UpstreamReply<UpstreamLogin>> {
+  login(server: string, redirectUrl: string, user?: string): Promise<UpstreamReply<UpstreamLogin>> {
     return this.#reply(server, {}, async (link) => {
       const { beginLogin } = await import('./begin-login.ts');
       const { settings } = link;
-      const { tokens } = this.#context;
+      const isOwn = user !== undefined;
+      if (isOwn) await refuseShared(settings, user);
+      const tokens = isOwn ? this.#personal.tokensOf(user) : this.#context.tokens;
       // The next request makes a new connection, with the new token.
-      return beginLogin({ settings, tokens, redirectUrl, onDone: () => link.drop() });
+      const onDone = () => (isOwn ? this.#personal.drop(server, user) : link.drop());
+      return beginLogin({ settings, tokens, redirectUrl, onDone });
+    });
+  }
+
+  keep(server: string, user: string, credentials: UserCredentials | null): Promise<UpstreamReply<null>> {
+    return this.#reply(server, {}, async (link) => {
+      await refuseShared(link.settings, user);
+      await this.#personal.keep(server, user, credentials);
+      return null;
     });
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#links.values()].map((link) => link.close()));
+    await Promise.all([this.#personal.close(), ...[...this.#links.values()].map((link) => link.close())]);
     this.#registry.close();
   }
 
@@ -169,9 +192,13 @@ export class McpUpstream implements Upstream {
     options: UpstreamOptions,
     run: (link: ServerLink) => Promise<T>,
   ): Promise<UpstreamReply<T>> {
-    const link = this.#links.get(server);
-    if (!link) return { ok: false, error: unknownServer(server, [...this.#links.keys()]) };
+    const shared = this.#links.get(server);
+    if (!shared) return { ok: false, error: unknownServer(server, [...this.#links.keys()]) };
     try {
+      const { user } = options;
+      const isPersonal = user !== undefined && shared.settings.credentials === 'per_user';
+      const link = isPersonal ? await this.#personal.of(shared.settings, user) : shared;
+      if (!link) return { ok: false, error: noCredentials(server, user ?? '') };
       return { ok: true, value: await run(await link.open()) };
     } catch (error) {
       if (options.signal?.aborted) return { ok: false, error: cancelled(server) };
@@ -186,6 +213,27 @@ function startsAlike(a: ServerSettings, b: ServerSettings): boolean {
   const how = ({ tools: _, timeoutMs: __, concurrency: ___, ...rest }: ServerSettings) =>
     JSON.stringify(rest);
   return how(a) === how(b);
+}
+
+/** What a user keeps would never be used. */
+async function refuseShared({ name, credentials }: ServerSettings, user: string): Promise<void> {
+  if (credentials === 'per_user') return;
+  const { UpstreamFault } = await import('./failure.ts');
+  throw new UpstreamFault({
+    code: 'usage',
+    errorType: 'VALIDATION',
+    message: `Server "${name}" is reached with the same credentials by all, ${user} included`,
+    hint: 'Write "credentials": "per_user" into its entry in the configuration.',
+  });
+}
+
+function noCredentials(server: string, user: string): UpstreamFailure {
+  return {
+    code: 'unauthorized',
+    errorType: 'PERMISSION',
+    message: `${user} has no credentials for server "${server}", which each user reaches with their own`,
+    hint: `Run "pml servers login ${server} --user ${user}" where the gateway runs.`,
+  };
 }
 
 function unknownServer(server: string, known: readonly string[]): UpstreamFailure {

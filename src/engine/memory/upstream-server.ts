@@ -20,7 +20,7 @@ export interface MemoryServer {
   readonly identity?: Partial<UpstreamIdentity>;
   /** It never starts, for this reason. */
   readonly startFailure?: UpstreamFailure;
-  readonly settings?: Partial<Pick<ServerSettings, 'disabled' | 'timeoutMs'>>;
+  readonly settings?: Partial<Pick<ServerSettings, 'disabled' | 'timeoutMs' | 'credentials'>>;
 }
 
 export interface MemoryTool {
@@ -33,6 +33,8 @@ export type MemoryHandler<T> = (params: JsonObject, context: MemoryContext) => T
 export interface MemoryContext {
   readonly signal: AbortSignal;
   readonly client: UpstreamClient | null;
+  /** Whose credentials it is reached with; null for the configuration's. */
+  readonly user: string | null;
   progress(progress: UpstreamProgress): void;
   ask(method: string, params: JsonObject): Promise<JsonObject>;
   /** To everyone who listens. */
@@ -77,6 +79,7 @@ export async function answerInTime<T>(
   const context: MemoryContext = {
     signal,
     client: client ?? null,
+    user: options.user ?? null,
     notify: options.notify,
     progress: (progress) => {
       restart();

@@ -13,6 +13,7 @@ import type {
   UpstreamServer,
   UpstreamState,
   UpstreamTool,
+  UserCredentials,
 } from '../ports.ts';
 import {
   answerInTime,
@@ -40,6 +41,8 @@ interface Entry {
 export class MemoryUpstream implements Upstream {
   readonly #installed: ReadonlyMap<string, MemoryServer>;
   readonly #listeners = new Set<(event: UpstreamEvent) => void>();
+  /** Users with credentials of their own, by server. */
+  readonly #kept = new Set<string>();
   #entries: Map<string, Entry>;
 
   constructor(servers: readonly MemoryServer[]) {
@@ -148,6 +151,20 @@ export class MemoryUpstream implements Upstream {
     return [];
   }
 
+  async keep(
+    server: string,
+    user: string,
+    credentials: UserCredentials | null,
+  ): Promise<UpstreamReply<null>> {
+    const entry = this.#entries.get(server);
+    if (entry?.server.settings?.credentials !== 'per_user') {
+      return failed('usage', 'VALIDATION', `Server "${server}" is reached with the same credentials by all`);
+    }
+    if (credentials) this.#kept.add(`${server} ${user}`);
+    else this.#kept.delete(`${server} ${user}`);
+    return { ok: true, value: null };
+  }
+
   async login(server: string): Promise<UpstreamReply<UpstreamLogin>> {
     return failed('usage', 'VALIDATION', `There is nothing to log in to at server "${server}"`);
   }
@@ -165,6 +182,10 @@ export class MemoryUpstream implements Upstream {
     if (!entry) return failed('not_found', 'NOT_FOUND', `There is no server "${name}"`);
     if (entry.disabled) return failed('forbidden', 'PERMISSION', `Server "${name}" is disabled`);
     if (options.signal?.aborted) return cancelled(name);
+    const isPersonal = options.user !== undefined && entry.server.settings?.credentials === 'per_user';
+    if (isPersonal && !this.#kept.has(`${name} ${options.user}`)) {
+      return failed('unauthorized', 'PERMISSION', `${options.user} has no credentials for server "${name}"`);
+    }
     if (entry.server.startFailure) {
       this.#become(entry, 'failed', entry.server.startFailure);
       return { ok: false, error: entry.server.startFailure };

@@ -43,8 +43,10 @@ export interface Upstream {
   reload(servers: readonly ServerSettings[]): Promise<UpstreamChanges>;
   /** What the server last wrote to stderr, oldest first. */
   logs(server: string): readonly string[];
-  /** Begins an OAuth login; `redirectUrl` is where the browser comes back to. */
-  login(server: string, redirectUrl: string): Promise<UpstreamReply<UpstreamLogin>>;
+  /** Begins an OAuth login, for one user if named; `redirectUrl` is where the browser comes back to. */
+  login(server: string, redirectUrl: string, user?: string): Promise<UpstreamReply<UpstreamLogin>>;
+  /** Keeps what a user reaches the server with, or forgets it and any login of theirs. */
+  keep(server: string, user: string, credentials: UserCredentials | null): Promise<UpstreamReply<null>>;
   /** Stops every server with all the processes it started. */
   close(): Promise<void>;
 }
@@ -106,6 +108,8 @@ export interface UpstreamOptions {
   readonly onProgress?: (progress: UpstreamProgress) => void;
   /** Who the request is made for; without one nobody can be asked. */
   readonly client?: UpstreamClient;
+  /** Whose credentials are used where each user has their own; absent: those of the configuration. */
+  readonly user?: string;
   /** More fields for the request's `_meta`. */
   readonly meta?: JsonObject;
   /**
@@ -166,6 +170,12 @@ export interface UpstreamChanges {
   readonly restarted: readonly string[];
   /** New limits, still running. */
   readonly adjusted: readonly string[];
+}
+
+/** For a program, or for an address; on top of what the configuration says. */
+export interface UserCredentials {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type UpstreamLogin =
