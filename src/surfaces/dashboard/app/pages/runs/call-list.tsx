@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Trace } from '../../../shared/api-types.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Duration } from '../../components/time.tsx';
-import { duration } from '../../format.ts';
 import { location, setQuery } from '../../router.ts';
 import { shownLine } from '../../shown-text.ts';
 import { CallBar, stepShare, TimeAxis } from './call-bar.tsx';
@@ -40,7 +39,7 @@ export function CallList({
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [count, setCount] = useState(DEFAULTS.rows);
   const open = location.value.query.get('call');
-  const list = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLOListElement>(null);
   const [at, setAt] = useState<string | null>(open);
   const all = rowsOf(calls, closed);
   const rows = all.slice(0, count);
@@ -63,14 +62,11 @@ export function CallList({
     list.current?.querySelector<HTMLElement>(`[data-call="${CSS.escape(id)}"]`)?.focus();
   };
   const hear = (event: KeyboardEvent, call: Call, index: number) => {
-    // Keys within the details are theirs.
-    if (event.target !== event.currentTarget) return;
     const action = keyAction(event.key, call, { rows, index, closed });
     if (!action) return;
     event.preventDefault();
     if (action.go !== undefined) go(action.go);
     if (action.close !== undefined) toggle(call.id, action.close);
-    if (action.show) show(call.id);
   };
 
   return (
@@ -79,33 +75,31 @@ export function CallList({
       style={{ '--step': `${stepShare(end)}%` }}
     >
       {mode === 'timeline' && <TimeAxis end={end} calls={calls} now={now} />}
-      <div
-        class="calls-rows"
-        role="tree"
-        aria-label={mode === 'tree' ? 'Calls as a tree' : 'Calls over time'}
-        ref={list}
-      >
+      <ol class="calls-rows" aria-label={mode === 'tree' ? 'Calls as a tree' : 'Calls over time'} ref={list}>
         {rows.map((call, index) => (
-          <div
+          <li
             key={call.id}
-            role="treeitem"
-            data-call={call.id}
             {...(call.id === open && { 'data-open': true })}
-            aria-level={call.depth + 1}
-            aria-selected={call.id === open}
-            aria-expanded={call.children.length > 0 ? !closed.has(call.id) : undefined}
-            aria-label={labelOf(call, nameOf)}
-            tabIndex={call.id === current ? 0 : -1}
             class={`call call-${call.status}`}
-            onKeyDown={(event) => hear(event, call, index)}
-            onFocus={() => setAt(call.id)}
           >
-            {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the row takes the keys */}
-            <div class="call-line" onClick={() => show(call.id)}>
+            <button
+              type="button"
+              class="call-line"
+              data-call={call.id}
+              aria-expanded={call.id === open}
+              tabIndex={call.id === current ? 0 : -1}
+              onKeyDown={(event) => hear(event, call, index)}
+              onFocus={() => setAt(call.id)}
+              onClick={() => show(call.id)}
+            >
               <span class="call-name" style={{ paddingLeft: `${Math.min(call.depth, 12) * 18}px` }}>
                 <Twisty call={call} isClosed={closed.has(call.id)} onToggle={() => toggle(call.id)} />
                 <span class={`call-state call-state-${call.status}`}>
                   <Icon name={ICONS[call.status]} size={13} />
+                  <span class="hidden">
+                    {call.status}
+                    {call.depth > 0 && `, level ${call.depth + 1}`}
+                  </span>
                 </span>
                 <NodeName name={nameOf(call.node)} />
               </span>
@@ -119,11 +113,11 @@ export function CallList({
                   </span>
                 </>
               )}
-            </div>
+            </button>
             {call.id === open && <CallDetails call={call} nameOf={nameOf} flows={flows} calls={calls} />}
-          </div>
+          </li>
         ))}
-      </div>
+      </ol>
       {all.length > rows.length && (
         <button type="button" class="more" onClick={() => setCount(count + DEFAULTS.rows)}>
           Show more of {all.length} calls
@@ -136,7 +130,7 @@ export function CallList({
 function Twisty({ call, isClosed, onToggle }: { call: Call; isClosed: boolean; onToggle: () => void }) {
   if (call.children.length === 0) return <span class="call-twisty" />;
   return (
-    // The row has its state and its keys.
+    // For the pointer; on the keyboard it is left and right.
     <span
       aria-hidden="true"
       class={`call-twisty call-twisty-${isClosed ? 'closed' : 'open'}`}
@@ -153,7 +147,6 @@ function Twisty({ call, isClosed, onToggle }: { call: Call; isClosed: boolean; o
 interface KeyAction {
   readonly go?: string | undefined;
   readonly close?: boolean;
-  readonly show?: boolean;
 }
 
 /** As in any tree: WAI-ARIA, tree view pattern. */
@@ -178,17 +171,9 @@ function keyAction(
     case 'ArrowLeft':
       if (hasChildren && !closed.has(call.id)) return { close: true };
       return { go: rows.slice(0, index).findLast(({ depth }) => depth < call.depth)?.id };
-    case 'Enter':
-    case ' ':
-      return { show: true };
     default:
       return null;
   }
-}
-
-function labelOf(call: Call, nameOf: (node: string) => string): string {
-  const took = call.end === null ? 'running' : `took ${duration(call.end - call.start)}`;
-  return `${nameOf(call.node)}, ${call.status}, ${took}, from ${duration(call.start)}`;
 }
 
 /** What went in, and what came of it. */

@@ -8,7 +8,7 @@ import { Duration, Time } from '../../components/time.tsx';
 import { duration, number } from '../../format.ts';
 import { shownLine } from '../../shown-text.ts';
 import { type Call, concurrencyOf, endOf, rowsOf } from './calls.ts';
-import { isOperation, rowOfTrace } from './run-row.ts';
+import { isCheck, isOperation, rowOfTrace } from './run-row.ts';
 
 export interface RunHead {
   readonly title: string;
@@ -54,6 +54,7 @@ export function RunFacts({
       <Fact name="Began">
         <Time at={head.startedAt} />
       </Fact>
+      {isCheck(head.sessionId) && <Fact name="Why">to see whether it can be kept as a capability</Fact>}
       {head.sessionId !== null && (
         <Fact name="Session">
           <a href={href.runs({ session: head.sessionId })}>{shownLine(head.sessionId, 12)}</a>

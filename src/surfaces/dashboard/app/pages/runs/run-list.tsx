@@ -16,7 +16,7 @@ import { useLiveRuns } from './live-runs.ts';
 import { PathSteps } from './path-steps.tsx';
 import { RunFilterBar } from './run-filters.tsx';
 import { apiQuery, currentFilters, isShown, listHref } from './run-query.ts';
-import { calledOf, type RunRow, rowsOfRuns } from './run-row.ts';
+import { calledOf, isCheck, type RunRow, rowsOfRuns } from './run-row.ts';
 import { useNodeNames } from './use-node-names.ts';
 import { useSteadyRows } from './use-steady-rows.ts';
 
@@ -144,6 +144,7 @@ function RunTable({
             cell: (row) => (
               <>
                 <span class="runs-title">{row.title}</span>
+                {isCheck(row.sessionId) && <Badge tone="info">checked by itself</Badge>}
                 {row.error && row.status === 'error' ? (
                   <span class="cell-note bad">{shownLine(row.error, 120)}</span>
                 ) : (

@@ -77,6 +77,11 @@ export function statusOf(
   return trace.task_results.some(waits) || isSilent ? 'approval_required' : 'error';
 }
 
+/** A program that only reads is run once more by itself, to see whether it may be kept as a capability. */
+export function isCheck(sessionId: string | null): boolean {
+  return sessionId === 'replay';
+}
+
 /** What was wanted, else what was called first. */
 export function titleOf(intent: string | null, path: readonly string[]): string {
   const [called] = calledOf(path);

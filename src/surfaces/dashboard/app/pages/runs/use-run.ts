@@ -1,4 +1,5 @@
 import type { Trace, TraceSummary, Traces } from '../../../shared/api-types.ts';
+import type { LiveRuns } from '../../../shared/run-types.ts';
 import { ApiError, getJson } from '../../api.ts';
 import { type Resource, useResource } from '../../resource.ts';
 
@@ -25,11 +26,16 @@ export function useRun(id: string): Resource<LoadedRun> {
 }
 
 async function loadRun(id: string, signal: AbortSignal): Promise<LoadedRun> {
-  const named = await traceOf(id, signal);
-  const run = named?.run_id ?? id;
-  const { traces } = await getJson<Traces>('/traces', { run, limit: DEFAULTS.parts }, signal);
-  const trace = named ?? (traces[0] ? await traceOf(traces[0].id, signal) : null);
-  return { trace, parts: traces.toReversed() };
+  const [parts, live] = await Promise.all([partsOf(id, signal), getJson<LiveRuns>('/live', {}, signal)]);
+  const newest = parts.at(-1);
+  if (newest) return { trace: await traceOf(newest.id, signal), parts };
+  if (live.runs.some(({ run_id }) => run_id === id)) return { trace: null, parts };
+  const trace = await traceOf(id, signal);
+  return { trace, parts: trace ? await partsOf(trace.run_id, signal) : [] };
+}
+
+async function partsOf(run: string, signal: AbortSignal): Promise<TraceSummary[]> {
+  return (await getJson<Traces>('/traces', { run, limit: DEFAULTS.parts }, signal)).traces.toReversed();
 }
 
 async function traceOf(id: string, signal: AbortSignal): Promise<Trace | null> {

@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks';
+import type { Approval } from '../../../shared/api-types.ts';
+import { href } from '../../../shared/routes.ts';
+import type { ListedRun } from '../../../shared/run-types.ts';
+import { Button } from '../../components/button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { JsonView } from '../../components/json-view.tsx';
+import { ago } from '../../format.ts';
+import { shownLine } from '../../shown-text.ts';
+import { EditDialog } from './edit-dialog.tsx';
+import { approve, reject, taskOf } from './workflow-runs.ts';
+
+/** One question: the exact call, the rule that asked, and what can be answered. */
+export function ApprovalCard({
+  run,
+  approval,
+  linksToRun = true,
+}: {
+  run: ListedRun;
+  approval: Approval;
+  linksToRun?: boolean;
+}) {
+  const [isEditing, setEditing] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const task = taskOf(run, approval);
+  const isPaused = run.status === 'paused';
+  const answer = async (work: Promise<void>) => {
+    setBusy(true);
+    await work;
+    setBusy(false);
+  };
+  return (
+    <article class="approval" aria-label={`Approval of ${shownLine(approval.node, 80)}`}>
+      <header class="approval-head">
+        <span class="approval-icon">
+          <Icon name="hand" />
+        </span>
+        <div>
+          <h3 class="mono">{shownLine(approval.node, 120)}</h3>
+          <p class="muted">
+            {task && run.kind === 'workflow' && (
+              <>
+                task <strong>{shownLine(task, 60)}</strong>,{' '}
+              </>
+            )}
+            asked {ago(approval.requested_at)}
+            {linksToRun && (
+              <>
+                {' for '}
+                <a href={href.workflow(run.run_id)}>{shownLine(run.intent ?? 'a run without intent', 90)}</a>
+              </>
+            )}
+          </p>
+        </div>
+      </header>
+      <p class="approval-rule">
+        <span class="faint">Asked because</span> {shownLine(approval.reason, 300)}
+      </p>
+      <section class="approval-arguments" aria-label="Exact arguments">
+        <JsonView value={approval.arguments} name="arguments" />
+      </section>
+      <div class="row">
+        <Button
+          kind="primary"
+          icon="check"
+          disabled={isBusy}
+          onClick={() => void answer(approve(run, approval, true))}
+        >
+          {isPaused ? 'Approve and go on' : 'Approve'}
+        </Button>
+        <Button
+          kind="danger"
+          icon="cross"
+          disabled={isBusy}
+          onClick={() => void answer(reject(run, approval))}
+        >
+          Reject
+        </Button>
+        {isPaused && (
+          <>
+            <Button disabled={isBusy} onClick={() => setEditing(true)}>
+              Edit arguments
+            </Button>
+            <Button
+              kind="quiet"
+              disabled={isBusy}
+              onClick={() => void answer(approve(run, approval, false))}
+              title="Whoever asked goes on with it"
+            >
+              Approve only
+            </Button>
+          </>
+        )}
+        {!isPaused && (
+          <span class="faint">
+            Whoever asked is waiting and goes on at once. Arguments can be edited afterwards.
+          </span>
+        )}
+      </div>
+      {isEditing && (
+        <EditDialog run={run} task={task} approval={approval} onClose={() => setEditing(false)} />
+      )}
+    </article>
+  );
+}

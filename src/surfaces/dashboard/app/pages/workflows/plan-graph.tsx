@@ -1,0 +1,157 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Plan, PlanTask, TaskState } from '../../../shared/run-types.ts';
+import { Icon, type IconName } from '../../components/icon.tsx';
+import { moveFocus } from '../../components/move-focus.ts';
+import { duration, percent } from '../../format.ts';
+import { shownLine } from '../../shown-text.ts';
+import { layoutPlan, pathOf } from './layout-plan.ts';
+
+const NARROW = '(max-width: 760px)';
+const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+const STATES: Readonly<Record<TaskState['status'], readonly [string, IconName]>> = {
+  pending: ['waits for others', 'clock'],
+  running: ['running', 'play'],
+  waiting: ['needs approval', 'hand'],
+  unknown: ['may have run: asks you', 'alert'],
+  success: ['done', 'check'],
+  error: ['failed', 'cross'],
+  skipped: ['skipped', 'more'],
+};
+
+/** A plan in layers, each task with its state; the arrow keys go from task to task. */
+export function PlanGraph({
+  plan,
+  states,
+  selected,
+  onSelect,
+  reasonOf,
+}: {
+  plan: Plan;
+  /** Absent: it does not run, and what is known of each task is how sure it is. */
+  states?: Readonly<Record<string, TaskState>>;
+  selected: string | null;
+  onSelect: (id: string) => void;
+  /** Why a task waits for another. */
+  reasonOf?: (from: string, to: string) => string | undefined;
+}) {
+  const isNarrow = useMedia(NARROW);
+  const placed = useMemo(() => layoutPlan(plan, isNarrow ? 'TB' : 'LR'), [plan, isNarrow]);
+  const tasks = new Map(plan.tasks.map((task) => [task.id, task]));
+  return (
+    <div class="plan">
+      <section
+        class="plan-canvas"
+        aria-label={`Plan of ${plan.tasks.length} tasks`}
+        style={{ width: `${placed.width}px`, height: `${placed.height}px` }}
+        onKeyDown={(event) => moveFocus(event, '.plan-task', STEPS)}
+      >
+        <svg width={placed.width} height={placed.height} aria-hidden="true">
+          <defs>
+            <marker
+              id="plan-arrow"
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="7"
+              markerHeight="7"
+              orient="auto"
+            >
+              <path d="M0 0 8 4 0 8z" />
+            </marker>
+          </defs>
+          {placed.edges.map(({ from, to, points }) => (
+            <path
+              key={`${from} ${to}`}
+              class={`plan-edge plan-edge-${edgeState(states, from, to)}`}
+              d={pathOf(points)}
+              marker-end="url(#plan-arrow)"
+            >
+              <title>{shownLine(reasonOf?.(from, to) ?? `${to} waits for ${from}`)}</title>
+            </path>
+          ))}
+        </svg>
+        {placed.tasks.map(({ id, left, top, width, height }) => (
+          <TaskBox
+            key={id}
+            task={tasks.get(id)!}
+            state={states && (states[id] ?? { status: 'pending' })}
+            isSelected={id === selected}
+            onSelect={() => onSelect(id)}
+            box={{ left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` }}
+          />
+        ))}
+      </section>
+    </div>
+  );
+}
+
+function TaskBox({
+  task,
+  state,
+  isSelected,
+  onSelect,
+  box,
+}: {
+  task: PlanTask;
+  state: TaskState | undefined;
+  isSelected: boolean;
+  onSelect: () => void;
+  box: Readonly<Record<string, string>>;
+}) {
+  const [said, icon] = STATES[state?.status ?? 'pending'];
+  const took = state?.duration_ms === undefined ? '' : ` in ${duration(state.duration_ms)}`;
+  return (
+    <button
+      type="button"
+      class={`plan-task plan-${state?.status ?? 'suggested'}`}
+      style={box}
+      aria-pressed={isSelected}
+      onClick={onSelect}
+    >
+      <span class="plan-state">
+        <Icon name={state ? icon : 'spark'} size={15} />
+      </span>
+      <span class="plan-words">
+        <span class="plan-name">{shownLine(bodyOf(task), 60)}</span>
+        <span class="plan-said">
+          {shownLine(task.id, 30)} ·{' '}
+          {state
+            ? `${said}${took}`
+            : task.confidence === undefined
+              ? 'suggested'
+              : `${percent(task.confidence)} sure`}
+        </span>
+      </span>
+    </button>
+  );
+}
+
+/** What a task runs. */
+export function bodyOf({ tool, capability, code, name }: PlanTask): string {
+  if (tool !== undefined) return tool;
+  if (capability !== undefined) return `capabilities.${capability}`;
+  return name ? `code:${name}` : (code ?? '');
+}
+
+/** A line is lit when something has gone along it. */
+function edgeState(
+  states: Readonly<Record<string, TaskState>> | undefined,
+  from: string,
+  to: string,
+): string {
+  if (!states) return 'plain';
+  if (states[from]?.status !== 'success') return 'plain';
+  return states[to]?.status === 'running' ? 'flowing' : 'done';
+}
+
+function useMedia(query: string): boolean {
+  const [isMatching, setMatching] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const hear = () => setMatching(list.matches);
+    list.addEventListener('change', hear);
+    return () => list.removeEventListener('change', hear);
+  }, [query]);
+  return isMatching;
+}

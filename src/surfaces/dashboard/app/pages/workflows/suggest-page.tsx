@@ -1,0 +1,143 @@
+import { useMemo, useState } from 'preact/hooks';
+import { href } from '../../../shared/routes.ts';
+import type { Suggestion } from '../../../shared/run-types.ts';
+import { ApiError, postJson } from '../../api.ts';
+import { Badge } from '../../components/badge.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { SchemaForm } from '../../components/schema-form/schema-form.tsx';
+import { Await, EmptyState, ErrorState } from '../../components/states.tsx';
+import { percent, plural } from '../../format.ts';
+import { onEvents } from '../../live.ts';
+import { useResource } from '../../resource.ts';
+import { location, navigate, setQuery } from '../../router.ts';
+import { PlanGraph } from './plan-graph.tsx';
+import { TaskDetails } from './task-details.tsx';
+import { IntentBox } from './workflow-list.tsx';
+
+/** A plan from an intent: why each task and each edge is there and how sure that is, then its inputs, then it runs. */
+export function SuggestPage() {
+  const intent = location.value.query.get('intent') ?? '';
+  return (
+    <>
+      <PageHead
+        title="Suggest a plan"
+        lead="From what earlier runs did, what the graph knows, and what tools say of themselves."
+      />
+      <div class="stack">
+        <IntentBox key={intent} intent={intent} />
+        {intent && <Suggested key={intent} intent={intent} />}
+      </div>
+    </>
+  );
+}
+
+function Suggested({ intent }: { intent: string }) {
+  const suggestion = useResource<Suggestion>(`suggestion ${intent}`, {
+    load: (signal) => postJson('/suggest', { intent }, signal),
+  });
+  return (
+    <Await of={suggestion.state.value} retry={suggestion.reload} lines={6}>
+      {(data) =>
+        data.plan.tasks.length === 0 ? (
+          <EmptyState icon="search" title="No tool fits this">
+            Say it in other words, or connect a server that can do it.
+          </EmptyState>
+        ) : (
+          <SuggestedPlan intent={intent} suggestion={data} />
+        )
+      }
+    </Await>
+  );
+}
+
+function SuggestedPlan({ intent, suggestion }: { intent: string; suggestion: Suggestion }) {
+  const { plan, edges, alternatives, confidence } = suggestion;
+  const asked = location.value.query.get('task');
+  const task = plan.tasks.find(({ id }) => id === asked) ?? plan.tasks[0];
+  return (
+    <>
+      <div class="workflow-columns">
+        <Panel
+          title={plural(plan.tasks.length, 'task')}
+          actions={<Badge tone="accent">{percent(confidence)} sure in all</Badge>}
+          flush
+        >
+          <PlanGraph
+            plan={plan}
+            selected={task?.id ?? null}
+            onSelect={(id) => setQuery({ task: id })}
+            reasonOf={(from, to) => edges.find((edge) => edge.from === from && edge.to === to)?.reason}
+          />
+        </Panel>
+        {task && (
+          <TaskDetails
+            task={task}
+            edges={edges.filter(({ to }) => to === task.id)}
+            alternatives={alternatives[task.id] ?? []}
+          />
+        )}
+      </div>
+      <RunSuggestion intent={intent} suggestion={suggestion} />
+    </>
+  );
+}
+
+/** The inputs as one form, and the run itself: its page opens as soon as it has begun. */
+function RunSuggestion({ intent, suggestion }: { intent: string; suggestion: Suggestion }) {
+  const { plan, suggestion_id } = suggestion;
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError | null>(null);
+  const schema = useMemo(() => schemaOf(plan.inputs), [plan]);
+  const run = async (values: object) => {
+    setBusy(true);
+    setError(null);
+    const run_id = crypto.randomUUID();
+    const workflow = { ...plan, arguments: { ...plan.arguments, ...values } };
+    try {
+      const body = { workflow, intent, run_id, ...(suggestion_id !== undefined && { suggestion_id }) };
+      await Promise.race([postJson('/workflows', body), begun(run_id)]);
+      navigate(href.workflow(run_id));
+    } catch (thrown) {
+      setError(ApiError.from(thrown));
+      setBusy(false);
+    }
+  };
+  return (
+    <Panel title={plan.inputs.length === 0 ? 'Run it' : 'What it needs from you'}>
+      <div class="stack">
+        <SchemaForm
+          schema={schema}
+          submit={isBusy ? 'Running…' : 'Run this plan'}
+          isBusy={isBusy}
+          onSubmit={(values) => void run(values)}
+        />
+        {error && <ErrorState error={error} />}
+      </div>
+    </Panel>
+  );
+}
+
+function schemaOf(inputs: Suggestion['plan']['inputs']): object {
+  const properties = inputs.map(({ name, schema, description }) => [
+    name,
+    { ...(schema as object), ...(description !== undefined && { description }) },
+  ]);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: inputs.map(({ name }) => name),
+    additionalProperties: false,
+  };
+}
+
+/** Resolves when the run is told of for the first time. */
+function begun(runId: string): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = onEvents((events) => {
+      if (!events.some((event) => 'run_id' in event && event.run_id === runId)) return;
+      stop();
+      resolve();
+    });
+  });
+}

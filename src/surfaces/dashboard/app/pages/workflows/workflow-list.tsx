@@ -1,0 +1,129 @@
+import { useState } from 'preact/hooks';
+import { href, withQuery } from '../../../shared/routes.ts';
+import type { ListedRun } from '../../../shared/run-types.ts';
+import { StatusBadge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Panel } from '../../components/panel.tsx';
+import { Await, EmptyState } from '../../components/states.tsx';
+import { Time } from '../../components/time.tsx';
+import { number, plural } from '../../format.ts';
+import { navigate } from '../../router.ts';
+import { shownLine } from '../../shown-text.ts';
+import { ApprovalCard } from './approval-card.tsx';
+import { Progress } from './progress.tsx';
+import { pendingOf, useWorkflowRuns } from './workflow-runs.ts';
+
+/** Everything that waits for a person, a plan from an intent, and the workflows that ran. */
+export function WorkflowList() {
+  const runs = useWorkflowRuns();
+  return (
+    <>
+      <PageHead title="Workflows" lead="Plans of several steps: what waits for you, what runs, what ran." />
+      <div class="stack">
+        <Await of={runs.state.value} retry={runs.reload}>
+          {(data) => (
+            <>
+              <Waiting runs={data.runs} />
+              <IntentBox />
+              <Panel title="Workflow runs" flush>
+                <RunTable runs={data.runs.filter(({ kind }) => kind === 'workflow')} />
+              </Panel>
+            </>
+          )}
+        </Await>
+      </div>
+    </>
+  );
+}
+
+function Waiting({ runs }: { runs: readonly ListedRun[] }) {
+  const waiting = runs.flatMap((run) => pendingOf(run).map((approval) => ({ run, approval })));
+  return (
+    <Panel
+      title={waiting.length === 0 ? 'Approvals' : `${plural(waiting.length, 'approval')} waiting for you`}
+    >
+      {waiting.length === 0 ? (
+        <p class="waiting-none">
+          <Icon name="check" size={16} /> Nothing waits for you. Calls that your rules ask about appear here.
+        </p>
+      ) : (
+        <div class="approvals">
+          {waiting.map(({ run, approval }) => (
+            <ApprovalCard key={approval.approval_id} run={run} approval={approval} />
+          ))}
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+/** From words to a plan that can be looked at before it runs. */
+export function IntentBox({ intent = '' }: { intent?: string }) {
+  const [text, setText] = useState(intent);
+  return (
+    <form
+      class="intent-box"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim()) navigate(withQuery('/workflows/new', { intent: text.trim() }));
+      }}
+    >
+      <label for="intent" class="hidden">
+        What do you want to do?
+      </label>
+      <input
+        id="intent"
+        type="text"
+        data-search
+        autocomplete="off"
+        placeholder="What do you want to do? For example: read the notes and summarise them"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <Button type="submit" kind="primary" icon="spark">
+        Suggest a plan
+      </Button>
+    </form>
+  );
+}
+
+function RunTable({ runs }: { runs: readonly ListedRun[] }) {
+  if (runs.length === 0) {
+    return (
+      <EmptyState icon="workflows" title="No workflow ran yet">
+        An agent runs one with <code>pml_execute_workflow</code>, you with <code>pml workflow run</code> or
+        from a suggestion above.
+      </EmptyState>
+    );
+  }
+  return (
+    <DataTable
+      label="Workflow runs"
+      rows={runs}
+      keyOf={({ run_id }) => run_id}
+      hrefOf={({ run_id }) => href.workflow(run_id)}
+      columns={[
+        {
+          title: 'Workflow',
+          cell: (run) => (
+            <span class="strong">
+              {shownLine(run.intent ?? '', 120) || Object.keys(run.tasks).join(', ')}
+            </span>
+          ),
+        },
+        { title: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+        { title: 'Progress', isExtra: true, cell: (run) => <Progress run={run} /> },
+        { title: 'Tasks', isNumber: true, isExtra: true, cell: ({ task_count }) => number(task_count) },
+        {
+          title: 'Begun',
+          isNumber: true,
+          isExtra: true,
+          cell: ({ created_at }) => created_at && <Time at={created_at} />,
+        },
+      ]}
+    />
+  );
+}

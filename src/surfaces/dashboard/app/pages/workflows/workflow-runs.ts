@@ -1,0 +1,88 @@
+import type { Approval } from '../../../shared/api-types.ts';
+import type { LiveEvent } from '../../../shared/events.ts';
+import type { ListedRun, TaskState, WholeRun, WorkflowAnswer } from '../../../shared/run-types.ts';
+import { getJson, postJson } from '../../api.ts';
+import { tellingOutcome } from '../../components/toast.tsx';
+import { type Resource, useResource } from '../../resource.ts';
+
+const DEFAULTS = { listed: 100 };
+
+const NEWS: readonly LiveEvent['type'][] = [
+  'run_started',
+  'run_finished',
+  'task_changed',
+  'approval_requested',
+  'approval_settled',
+];
+
+/** Workflows, and whatever waits for a person. */
+export function useWorkflowRuns(): Resource<{ readonly runs: readonly ListedRun[] }> {
+  return useResource('runs', {
+    load: (signal) => getJson('/runs', { limit: DEFAULTS.listed }, signal),
+    reloadOn: ({ type }) => NEWS.includes(type),
+  });
+}
+
+export function useWorkflowRun(id: string): Resource<WholeRun> {
+  return useResource<WholeRun>(`workflow ${id}`, {
+    load: (signal) => getJson(`/runs/${encodeURIComponent(id)}`, {}, signal),
+    reloadOn: (event) => NEWS.includes(event.type) && 'run_id' in event && event.run_id === id,
+    apply: (run, event) =>
+      event.type === 'task_changed' && event.run_id === id ? withTask(run, event) : run,
+  });
+}
+
+function withTask(run: WholeRun, { task_id, status }: { task_id: string; status: string }): WholeRun {
+  if (run.tasks[task_id]?.status === status) return run;
+  const state = { ...run.tasks[task_id], status: status as TaskState['status'] };
+  return { ...run, tasks: { ...run.tasks, [task_id]: state } };
+}
+
+/** Open questions of a run, the longest waiting first. */
+export function pendingOf({ approvals }: Pick<ListedRun, 'approvals'>): Approval[] {
+  return approvals.filter(({ state }) => state === 'pending');
+}
+
+/** The task that a question is about; that of a single call is its only one. */
+export function taskOf(run: Pick<ListedRun, 'tasks'>, approval: Approval): string | undefined {
+  return Object.entries(run.tasks).find(([, state]) => state.approval_id === approval.approval_id)?.[0];
+}
+
+export function isOver({ status }: Pick<ListedRun, 'status'>): boolean {
+  return status !== 'running' && status !== 'paused';
+}
+
+const at = (id: string, action: string) => `/runs/${encodeURIComponent(id)}/${action}`;
+
+/** Goes on with a run that stands still, and says how it came out. */
+export async function resume(id: string): Promise<void> {
+  await tellingOutcome(
+    postJson<WorkflowAnswer>(at(id, 'resume')).then(({ status, error }) => {
+      if (error) throw new Error(error.message);
+      return status;
+    }),
+    'It went on',
+  );
+}
+
+export async function abort(id: string): Promise<void> {
+  await tellingOutcome(postJson<WorkflowAnswer>(at(id, 'abort')), 'It was given up');
+}
+
+/** One who still waits goes on by itself; a run that stands still is taken up if `goesOn`. */
+export async function approve(run: ListedRun, approval: Approval, goesOn: boolean): Promise<void> {
+  const body = { approval_ids: [approval.approval_id] };
+  const settled = await tellingOutcome(postJson<WholeRun>(at(run.run_id, 'approve'), body), 'Approved');
+  if (settled?.status === 'paused' && goesOn) await resume(run.run_id);
+}
+
+export async function reject(run: ListedRun, approval: Approval): Promise<void> {
+  const body = { approval_ids: [approval.approval_id] };
+  const settled = await tellingOutcome(postJson<WholeRun>(at(run.run_id, 'reject'), body), 'Rejected');
+  // What depends on it is skipped and the rest is finished.
+  if (settled?.status === 'paused' && settled.kind === 'workflow') await resume(run.run_id);
+}
+
+export function edit(run: ListedRun, task: string | undefined, args: unknown): Promise<WholeRun> {
+  return postJson<WholeRun>(at(run.run_id, 'edit'), { arguments: args, ...(task !== undefined && { task }) });
+}
