@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/vocabulary/plan.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import type { Store } from '../../src/engine/ports.ts';
+import type { Settings, Store } from '../../src/engine/ports.ts';
 import { codeGateway, tool } from '../support/code-gateway.ts';
+import { settingsFor } from '../support/memory-gateway.ts';
 import { planOf } from '../support/workflow-plan.ts';
 
 const INTENT = 'collect the harvest figures, sum them up and post them';
@@ -22,9 +23,9 @@ const without = (plan: Plan, name: string): Plan => {
 };
 
 /** A gateway that has done the work once. */
-async function farm(store: Store = createMemoryStore()) {
+async function farm(store: Store = createMemoryStore(), settings: Partial<Settings> = {}) {
   const tools = ['collect', 'sum', 'post', 'shout'].map((name) => tool(name, () => `done ${name}`));
-  const { gateway } = await codeGateway({ servers: [{ name: 'farm', tools }], store });
+  const { gateway } = await codeGateway({ servers: [{ name: 'farm', tools }], store, settings });
   const run = async (
     plan: Plan,
     suggestionId?: string | null,
@@ -60,6 +61,23 @@ test('[SUGG-1] a run that names its suggestion settles it: accepted as it was, o
   await expect(gateway.executeWorkflow(WORK, null, AGENT, undefined, 'nothing')).rejects.toMatchObject({
     code: 'not_found',
   });
+});
+
+test('[SUGG-2] a run that waited for a person in between is seen as a whole', async () => {
+  const { permissions } = settingsFor([]);
+  const asking = { permissions: { ...permissions, ask: ['farm:post'], approvalWaitMs: 1 } };
+  const { gateway, store } = await farm(createMemoryStore(), asking);
+  const act = async () => {
+    const { runId } = await gateway.executeWorkflow(WORK, INTENT, AGENT);
+    await gateway.settleApproval(runId, 'approved', 'ana');
+    expect((await gateway.continueRun(runId, 'resume', AGENT)).status).toBe('success');
+    await gateway.settled();
+  };
+  await act();
+  const { id, plan } = await gateway.suggest(INTENT, AGENT);
+  expect(plan.tasks).toHaveLength(3);
+  await act();
+  expect((await store.suggestions.get(id!))?.outcome).toMatchObject({ verdict: 'accepted', left: [] });
 });
 
 test('[SUGG-2] a suggestion is rejected by who says so, once', async () => {

@@ -7,6 +7,7 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Caller } from '../gateway.ts';
 import type { StoredSuggestion, SuggestionOutcome } from '../ports.ts';
+import type { TaskResult } from '../workflow/drive.ts';
 import { intentForms, keyOf } from './learnable-run.ts';
 
 const DEFAULTS = {
@@ -100,11 +101,16 @@ export function createSuggestionBook({ store, embedder, clock, crypto, redact }:
     expect(runId) {
       expected.add(runId);
     },
-    async see({ sessionId, intentText, runId, executedPath, success }) {
+    async see({ sessionId, intentText, runId, executedPath, taskResults, success }) {
       if (sessionId === null || intentText === null || !success || expected.delete(runId)) return;
-      const used = [...new Set(executedPath.filter((node) => kindOf(node) === 'tool'))];
+      // A workflow that waited for a person did the rest of its work in earlier traces.
+      const done = (taskResults as readonly Partial<TaskResult>[]).flatMap(({ node, status }) =>
+        node !== undefined && status === 'success' ? [node] : [],
+      );
+      const used = [...new Set([...executedPath, ...done].filter((node) => kindOf(node) === 'tool'))];
       if (used.length === 0) return;
-      const isSameWork = (open: StoredSuggestion) => keyOf(open.intentText.trim()) === keyOf(intentText.trim());
+      const isSameWork = (open: StoredSuggestion) =>
+        keyOf(open.intentText.trim()) === keyOf(intentText.trim());
       const open = (await store.suggestions.open(sessionId, DEFAULTS.open)).find(isSameWork);
       if (open) {
         const tools = toolsOf(open);
