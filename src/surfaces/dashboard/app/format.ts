@@ -24,8 +24,6 @@ export function duration(ms: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-export const clock = (iso: string) => CLOCK.format(new Date(iso));
-
 /** The day, too, unless it is today. */
 export function moment(iso: string, now = new Date()): string {
   const at = new Date(iso);

@@ -14,7 +14,7 @@ export const location = computed(() => here.value);
 /** The page that is shown and what stands behind its name, `/runs/abc` -> `{page: 'runs', rest: ['abc']}`. */
 export const route = computed(() => routeOf(here.value.path));
 
-export function routeOf(path: string): { readonly page: PageName | null; readonly rest: readonly string[] } {
+function routeOf(path: string): { readonly page: PageName | null; readonly rest: readonly string[] } {
   const [first = '', ...rest] = path.split('/').filter(Boolean).map(decode);
   const page = PAGES.find((known) => known.path === `/${first}`);
   return { page: page?.name ?? null, rest };

@@ -78,10 +78,6 @@ export interface SearchHit {
   }[];
 }
 
-export interface SearchResult {
-  readonly tools: readonly SearchHit[];
-}
-
 export interface GraphNode {
   readonly id: string;
   readonly kind: NodeKind;
