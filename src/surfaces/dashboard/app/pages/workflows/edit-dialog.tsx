@@ -66,11 +66,15 @@ export function EditDialog({
             onInput={(event) => setText(event.currentTarget.value)}
           />
         </div>
-        <ul id={`${id}-problems`} class="edit-problems" role="alert">
-          {problems.map((problem) => (
-            <li key={problem}>{shownText(problem)}</li>
-          ))}
-        </ul>
+        <div id={`${id}-problems`} role="alert">
+          {problems.length > 0 && (
+            <ul class="edit-problems">
+              {problems.map((problem) => (
+                <li key={problem}>{shownText(problem)}</li>
+              ))}
+            </ul>
+          )}
+        </div>
       </div>
     </Dialog>
   );

@@ -1,0 +1,268 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { Traces } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import { axe, useDashboard } from '../support/browser.ts';
+import { NARROW } from '../support/launch-browser.ts';
+
+const dashboard = useDashboard();
+
+interface Answer {
+  readonly status: string;
+  readonly trace_id: string;
+}
+
+const run = (code: string, intent: string) => dashboard.api<Answer>('/execute', { code, intent });
+/** A call that takes a while, and three at once after it. */
+const SLOW = `
+  // Chosen at run time: such a program is not run once more by itself.
+  const [slow] = ['trigger-long-running-operation', ''].filter((name) => name !== '');
+  await mcp.everything[slow]({ duration: 3, steps: 3 });
+  return await Promise.all([1, 2, 3].map((a) => mcp.everything['get-sum']({ a, b: a })));`;
+/** Side by side, whatever the machine is doing. */
+const PARALLEL = `return await Promise.all([1, 1, 1].map((duration) =>
+  mcp.everything['trigger-long-running-operation']({ duration, steps: 1 })));`;
+
+const rowOf = (page: Page, name: string): Locator => page.getByRole('row').filter({ hasText: name });
+const stateOf = (page: Page, name: string, status: string): Locator =>
+  rowOf(page, name).getByText(status, { exact: true });
+/** A loaded machine takes its time. */
+const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 30_000 });
+const callsOf = (page: Page): Locator => page.locator('.call-line');
+
+async function untilStored(count: number, query: string): Promise<Traces['traces']> {
+  for (;;) {
+    const { traces } = await dashboard.api<Traces>(`/traces?${query}`);
+    if (traces.length >= count) return traces;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test('[DASH-42] a run appears as it starts, ends where it stands, and nothing moves under the pointer', async () => {
+  await run('return 1', 'an earlier one');
+  const page = await dashboard.open('/runs');
+  await rowOf(page, 'an earlier one').waitFor();
+  const running = run(SLOW, 'a slow one');
+  await stateOf(page, 'a slow one', 'running').waitFor();
+  await page.getByText('1 run under way').waitFor();
+  expect((await running).status).toBe('success');
+  await stateOf(page, 'a slow one', 'success').waitFor();
+  expect(await rowOf(page, 'a slow one').count()).toBe(1);
+
+  const names = () => page.locator('.runs-title').allTextContents();
+  const before = await names();
+  await rowOf(page, 'an earlier one').hover();
+  await run('return 2', 'a later one');
+  await page.getByRole('button', { name: 'Show 1 new run' }).waitFor();
+  expect(await names()).toEqual(before);
+  await page.mouse.move(0, 0);
+  await rowOf(page, 'a later one').waitFor();
+  expect(await names()).toEqual(['a later one', ...before]);
+  expect(await axe(page)).toEqual([]);
+});
+
+test('[DASH-50] what the list is narrowed down by stands in the address, page by page', async () => {
+  await run(`return await mcp.everything.echo({ message: 'x' })`, 'filtered: say x');
+  await run(`return await mcp.nowhere.nothing({})`, 'filtered: call nothing');
+  await dashboard.api('/execute', {
+    tool: 'everything:echo',
+    arguments: { message: 'y' },
+    intent: 'filtered: y',
+  });
+  await untilStored(3, 'q=filtered');
+  const page = await dashboard.open('/runs?q=filtered');
+  await rowOf(page, 'filtered: say x').first().waitFor();
+  const titles = () => page.locator('.runs-title').allTextContents();
+  expect(new Set(await titles()).size).toBe(3);
+  await page.getByLabel('Status').selectOption('error');
+  await eventually(() => page.locator('.runs-title').allTextContents()).toEqual(['filtered: call nothing']);
+  expect(page.url()).toContain('status=error');
+  await page.getByLabel('Status').selectOption('');
+  await page.getByLabel('Kind').selectOption('tool');
+  await eventually(() => page.locator('.runs-title').allTextContents()).toEqual(['filtered: y']);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.keyboard.press('Escape');
+  await page.locator('body').press('/');
+  await page.keyboard.type('call nothing');
+  await eventually(() => page.locator('.runs-title').allTextContents()).toEqual(['filtered: call nothing']);
+  await page.reload();
+  await eventually(() => page.locator('.runs-title').allTextContents()).toEqual(['filtered: call nothing']);
+  await page.getByLabel('Search intents').fill('no run is called that');
+  await page.getByText('No run is like that').waitFor();
+
+  for (let i = 0; i < 41; i++) await run(`return ${i}`, `paged ${i}`);
+  await page.goto(`${dashboard.url}/runs?q=paged`);
+  await page.getByRole('link', { name: 'Older' }).click();
+  await eventually(() => page.locator('.runs-title').allTextContents()).toEqual(['paged 0']);
+  await page.goBack();
+  await eventually(() => page.locator('.runs-title').count()).toBe(40);
+});
+
+test('[DASH-43] a run is a tree that the keyboard goes through, with what went in and came out', async () => {
+  await writeFile(join(dashboard.folder, 'people.txt'), 'Ada\nGrace');
+  const { trace_id } = await run(
+    `const file = await mcp.filesystem.read_text_file({ path: ${JSON.stringify(join(dashboard.folder, 'people.txt'))} });
+     await mcp.everything.echo({ message: String(file.content ?? file).split('\\n').join(', ') });
+     return await mcp.filesystem.read_text_file({ path: 'no-such-file' }).catch(() => 'not there');`,
+    'read the people',
+  );
+  const page = await dashboard.open(`/runs/${trace_id}?tab=tree`);
+  await page.getByRole('heading', { name: 'read the people' }).waitFor();
+  await callsOf(page).nth(2).waitFor();
+  expect(await callsOf(page).count()).toBe(3);
+
+  await callsOf(page).first().focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  const second = page.locator('.call').nth(1);
+  await second.getByRole('region', { name: 'Arguments' }).getByText('Grace').waitFor();
+  expect(page.url()).toMatch(/call=/);
+  await page.keyboard.press('Enter');
+  await second.getByRole('region', { name: 'Arguments' }).waitFor({ state: 'detached' });
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  const failed = page.locator('.call').nth(2);
+  await failed.getByText('NOT_FOUND').or(failed.getByText('PERMISSION')).first().waitFor();
+  expect(await callsOf(page).nth(2).textContent()).toMatch(/^error/);
+  expect(await axe(page)).toEqual([]);
+
+  await page.getByRole('button', { name: /Show \d+ steps? within the program/ }).click();
+  await eventually(() => callsOf(page).count()).toBeGreaterThan(3);
+  await page.getByRole('tab', { name: 'Program' }).click();
+  await page.getByRole('region', { name: 'Program' }).getByText('read_text_file').first().waitFor();
+  await page.getByRole('tab', { name: 'Result' }).click();
+  await page.getByText('not there').waitFor();
+
+  await dashboard.api('/execute', {
+    tool: 'filesystem:read_text_file',
+    arguments: { path: '/nowhere/x' },
+    intent: 'fails',
+  });
+  const [failure] = await untilStored(1, 'q=fails');
+  const narrow = await dashboard.open(`/runs/${failure!.id}`, { size: NARROW, theme: 'light' });
+  await narrow.getByText('error', { exact: true }).first().waitFor();
+  expect(await axe(narrow)).toEqual([]);
+});
+
+test('[DASH-44] over time, what ran side by side overlaps', async () => {
+  const { trace_id } = await run(PARALLEL, 'wait three times at once');
+  const page = await dashboard.open(`/runs/${trace_id}`);
+  await page.getByText('up to 3 at once').waitFor();
+  const boxes = await page
+    .locator('.call-bar')
+    .evaluateAll((bars) =>
+      bars.map((bar) => bar.getBoundingClientRect()).map(({ left, right }) => ({ left, right })),
+    );
+  expect(boxes).toHaveLength(3);
+  const [latestStart, firstEnd] = [
+    Math.max(...boxes.map((b) => b.left)),
+    Math.min(...boxes.map((b) => b.right)),
+  ];
+  expect(latestStart).toBeLessThan(firstEnd);
+  expect(await axe(page)).toEqual([]);
+  const narrow = await dashboard.open(`/runs/${trace_id}`, { size: NARROW, theme: 'light' });
+  await narrow.getByText('up to 3 at once').waitFor();
+  expect(await narrow.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  expect(await axe(narrow)).toEqual([]);
+});
+
+test('[DASH-45] whoever comes in the middle of a run sees what it did and sees it end', async () => {
+  const running = run(SLOW, 'watched');
+  const list = await dashboard.open('/runs');
+  await stateOf(list, 'watched', 'running').waitFor();
+  await list.getByRole('link', { name: 'watched' }).click();
+  await callsOf(list).first().waitFor();
+  expect(await callsOf(list).first().textContent()).toContain('running');
+  const middle = await dashboard.open(new URL(list.url()).pathname);
+  await middle.getByRole('heading', { name: 'watched' }).waitFor();
+  await callsOf(middle).first().waitFor();
+  await running;
+  for (const page of [list, middle]) {
+    await page.getByRole('button', { name: 'Run again' }).waitFor();
+    await eventually(() => callsOf(page).count()).toBe(4);
+  }
+});
+
+test('[DASH-46] a run is run again once one knows what that does, and both are compared', async () => {
+  const { trace_id } = await run(`return await mcp.everything['get-sum']({ a: 2, b: 3 })`, 'add two');
+  const page = await dashboard.open(`/runs/${trace_id}`);
+  await page.getByRole('button', { name: 'Run again' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Run it again' });
+  await dialog.getByText('Nothing is simulated').waitFor();
+  await dialog.getByRole('region', { name: 'Program' }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Run again' }).click();
+  await dialog.getByText('It ended as').waitFor();
+  await dialog.getByRole('link', { name: 'Compare both' }).click();
+  await page.getByText('Both did the same').waitFor();
+});
+
+test('[DASH-47] two runs are chosen in the list and shown side by side', async () => {
+  const sum = (a: number) => `await mcp.everything['get-sum']({ a: ${a}, b: 1 });`;
+  await run(`${sum(1)} return 1`, 'compared: once');
+  await run(`${sum(2)} await mcp.everything.echo({ message: 'more' }); return 2`, 'compared: more');
+  const page = await dashboard.open('/runs?q=compared');
+  await page.getByLabel('Compare compared: once').first().click();
+  await page.getByText('Choose the run to compare with').waitFor();
+  await page.getByRole('link', { name: 'compared: more' }).first().click();
+  await page.getByText('2 differences in 2 places').waitFor();
+  await page.getByText('other arguments, another result').waitFor();
+  await page.getByText('only in the second').waitFor();
+  await page.getByRole('button', { name: /get-sum/ }).press('Enter');
+  await page
+    .getByRole('region', { name: 'Arguments of the second' })
+    .getByText('2', { exact: true })
+    .waitFor();
+  expect(await axe(page)).toEqual([]);
+  const narrow = await dashboard.open(new URL(page.url()).pathname + new URL(page.url()).search, {
+    size: NARROW,
+    theme: 'light',
+  });
+  await narrow.getByText('2 differences in 2 places').waitFor();
+  expect(await narrow.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  expect(await axe(narrow)).toEqual([]);
+});
+
+test('[DASH-48] whatever a tool gives is text: markup, marks of direction, controls, a megabyte', async () => {
+  const hostile = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202Etxet\u0007`;
+  await writeFile(join(dashboard.folder, 'hostile.txt'), hostile + 'x'.repeat(60_000));
+  const path = JSON.stringify(join(dashboard.folder, 'hostile.txt'));
+  const { trace_id } = await run(
+    `await mcp.filesystem.read_text_file({ path: ${path} }); return '<b>bold</b>'.repeat(90000)`,
+    hostile,
+  );
+  const page = await dashboard.open(`/runs/${trace_id}?tab=tree`);
+  await callsOf(page).first().press('Enter');
+  const result = page.getByRole('region', { name: 'Result' });
+  await result.getByText('<img src=x onerror=').first().waitFor();
+  expect(await result.textContent()).toContain('\\u202e');
+  expect(await result.textContent()).toContain('\\u0007');
+  await page.getByRole('tab', { name: 'Result' }).click();
+  await page.getByText('<b>bold</b>').first().waitFor();
+  expect(await page.locator('main img, main b, main script').count()).toBe(0);
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('\\u202e');
+  await page.goto(`${dashboard.url}/runs`);
+  await page.locator('.runs-title', { hasText: '<img' }).first().waitFor();
+});
+
+test('[DASH-49] a page that was open while the gateway restarted has missed nothing', async () => {
+  const page = await dashboard.open('/runs?q=restart', { expected: /Failed to load|ERR_|net::/ });
+  await run('return 1', 'restart: before');
+  await rowOf(page, 'restart: before').waitFor();
+  await dashboard.stop();
+  await page.getByText('Disconnected.').waitFor();
+  await dashboard.start();
+  // While the page may not be back yet.
+  await run('return 2', 'restart: meanwhile');
+  await page.getByText('Live').waitFor();
+  const running = run(SLOW, 'restart: after');
+  await stateOf(page, 'restart: after', 'running').waitFor();
+  await running;
+  await stateOf(page, 'restart: after', 'success').waitFor();
+  await eventually(() => page.locator('.runs-title').allTextContents()).toEqual([
+    'restart: after',
+    'restart: meanwhile',
+    'restart: before',
+  ]);
+});

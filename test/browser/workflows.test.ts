@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { axe, useDashboard } from '../support/browser.ts';
+import { NARROW } from '../support/launch-browser.ts';
+
+const RULE = 'filesystem:write_*';
+const dashboard = useDashboard({
+  pml: { permissions: { allow: ['*'], ask: [RULE], approval_wait_ms: 1 } },
+});
+
+/** A loaded machine takes its time. */
+const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 30_000 });
+const taskOf = (page: Page, id: string): Locator => page.locator('.plan-task', { hasText: `${id} ·` });
+/** How a task stands, in words. */
+const stateOf = (page: Page, id: string, said: string): Locator =>
+  page.locator('.plan-said', { hasText: `${id} · ${said}` });
+const fileOf = (name: string) => join(dashboard.folder, name);
+
+interface Told {
+  readonly status: string;
+  readonly run_id: string;
+}
+
+const runPlan = (tasks: readonly object[], intent: string, run_id: string = randomUUID()) =>
+  dashboard.api<Told>('/workflows', { workflow: { tasks }, intent, run_id });
+
+const write = (id: string, name: string, content = 'hello') => ({
+  id,
+  tool: 'filesystem:write_file',
+  arguments: { path: fileOf(name), content },
+});
+
+test('[DASH-51] a plan is a graph whose states are live: done, failed, skipped with why', async () => {
+  const runId = randomUUID();
+  const slow = { tool: 'everything:trigger-long-running-operation', arguments: { duration: 4, steps: 2 } };
+  const running = runPlan(
+    [
+      { id: 'first', tool: 'everything:echo', arguments: { message: 'go' } },
+      { id: 'slow', ...slow, depends_on: ['first'] },
+      {
+        id: 'broken',
+        tool: 'filesystem:read_text_file',
+        arguments: { path: '/nowhere' },
+        depends_on: ['first'],
+      },
+      { id: 'after', tool: 'everything:echo', arguments: { message: '${broken}' }, depends_on: ['broken'] },
+    ],
+    'a plan that partly fails',
+    runId,
+  );
+  const list = await dashboard.open('/workflows');
+  await list.getByRole('link', { name: 'a plan that partly fails' }).click();
+  await stateOf(list, 'slow', 'running').waitFor();
+  await stateOf(list, 'first', 'done').waitFor();
+  expect((await running).status).toBe('error');
+  await stateOf(list, 'slow', 'done').waitFor();
+  await stateOf(list, 'broken', 'failed').waitFor();
+  await stateOf(list, 'after', 'skipped').waitFor();
+  await taskOf(list, 'after').click();
+  await list.getByText('Skipped because').waitFor();
+  expect(await axe(list)).toEqual([]);
+
+  await taskOf(list, 'first').focus();
+  await list.keyboard.press('ArrowRight');
+  await list.keyboard.press('Enter');
+  expect(new URL(list.url()).searchParams.get('task')).not.toBe('after');
+  await list.getByRole('link', { name: 'Timeline' }).click();
+  await list.locator('.call-line').first().waitFor();
+
+  const narrow = await dashboard.open(`/workflows/${runId}`, { size: NARROW, theme: 'light' });
+  await taskOf(narrow, 'first').waitFor();
+  expect(await narrow.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  expect(await axe(narrow)).toEqual([]);
+});
+
+test('[DASH-52] a paused run is approved in the page with its exact arguments and rule in view, and ends', async () => {
+  const { status } = await runPlan([write('save', 'approved.txt')], 'save it');
+  expect(status).toBe('approval_required');
+  const page = await dashboard.open('/workflows');
+  const card = page.getByRole('article', { name: 'Approval of filesystem:write_file' });
+  await card.getByText(`permissions.ask has "${RULE}"`).waitFor();
+  await card.getByRole('region', { name: 'Exact arguments' }).getByText(fileOf('approved.txt')).waitFor();
+  await page.getByRole('link', { name: /Workflows.*waiting for approval/ }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await card.getByRole('link', { name: 'save it' }).click();
+  await stateOf(page, 'save', 'needs approval').waitFor();
+  await page.getByRole('button', { name: 'Approve and go on' }).click();
+  await stateOf(page, 'save', 'done').waitFor();
+  await page.getByText('by dashboard').waitFor();
+  expect(await readFile(fileOf('approved.txt'), 'utf8')).toBe('hello');
+  await page.goto(`${dashboard.url}/workflows`);
+  await page.getByText('Nothing waits for you').waitFor();
+});
+
+test('[DASH-53] the arguments of a call that waits are edited; what does not fit is told, what fits is asked anew', async () => {
+  await dashboard.api('/execute', {
+    tool: 'filesystem:write_file',
+    arguments: { path: fileOf('before.txt'), content: 'x' },
+    intent: 'write one file',
+  });
+  const page = await dashboard.open('/workflows', { expected: /400/ });
+  await page.getByRole('button', { name: 'Edit arguments' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Edit arguments' });
+  const field = dialog.getByLabel('Arguments as JSON');
+  await field.fill('{"path": ');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText(/JSON/).last().waitFor();
+  await field.fill('{"path": 7}');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog
+    .getByRole('alert')
+    .getByText(/content/)
+    .waitFor();
+  await dialog.getByRole('alert').getByText(/path/).first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  await field.fill(JSON.stringify({ path: fileOf('after.txt'), content: 'edited' }));
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('region', { name: 'Exact arguments' }).getByText(fileOf('after.txt')).waitFor();
+  await page.getByRole('button', { name: 'Approve and go on' }).click();
+  await page.getByText('Nothing waits for you').waitFor();
+  await eventually(() => readFile(fileOf('after.txt'), 'utf8').catch(() => '')).toBe('edited');
+  await expect(readFile(fileOf('before.txt'))).rejects.toThrow();
+});
+
+test('[DASH-54] a person rejects a task or gives a whole run up, and sees what became of the rest', async () => {
+  const tasks = [
+    write('keep', 'kept.txt'),
+    { id: 'echo', tool: 'everything:echo', arguments: { message: '${keep}' } },
+  ];
+  const rejected = await runPlan(tasks, 'to be rejected');
+  const page = await dashboard.open(`/workflows/${rejected.run_id}`);
+  await page.getByRole('button', { name: 'Reject' }).click();
+  await stateOf(page, 'keep', 'failed').waitFor();
+  await stateOf(page, 'echo', 'skipped').waitFor();
+  await page.getByRole('button', { name: 'Run again' }).waitFor();
+
+  const aborted = await runPlan(tasks, 'to be given up');
+  await page.goto(`${dashboard.url}/workflows/${aborted.run_id}`);
+  await page.getByRole('button', { name: 'Abort' }).click();
+  await page.getByText('aborted').first().waitFor();
+  await page.getByRole('button', { name: 'Approve and go on' }).waitFor({ state: 'detached' });
+  await expect(readFile(fileOf('kept.txt'))).rejects.toThrow();
+});
+
+test('[DASH-55] a plan comes from an intent with its reasons, takes its inputs, and runs', async () => {
+  const page = await dashboard.open('/workflows');
+  await page.getByLabel('What do you want to do?').fill('echo a message');
+  await page.getByRole('button', { name: 'Suggest a plan' }).click();
+  await page.getByText(/sure in all/).waitFor();
+  expect(new URL(page.url()).searchParams.get('intent')).toBe('echo a message');
+  await page.locator('.plan-task').first().waitFor();
+  await page.getByText('fits "echo a message" best').first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Run this plan' }).click();
+  await page.getByText('This is required.').first().waitFor();
+  for (const input of await page.locator('.form-field input[type=text], .form-field textarea').all()) {
+    await input.fill('hi there');
+  }
+  await page.getByRole('button', { name: 'Run this plan' }).click();
+  await page.waitForURL(/\/workflows\/[0-9a-f-]{36}/);
+  await page.getByRole('heading', { name: 'echo a message' }).waitFor();
+  await page.locator('.plan-task').first().waitFor();
+});
