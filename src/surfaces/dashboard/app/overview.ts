@@ -1,4 +1,4 @@
-import type { Capabilities, Servers, Stats } from '../shared/api-types.ts';
+import type { Approval, Capabilities, Runs, Servers, Stats } from '../shared/api-types.ts';
 import { getJson } from './api.ts';
 import { type Resource, useResource } from './resource.ts';
 
@@ -39,4 +39,18 @@ export function useCapabilities(): Resource<Capabilities> {
     load: (signal) => getJson('/capabilities', {}, signal),
     reloadOn: ({ type }) => type === 'capability_changed',
   });
+}
+
+/** Calls that wait for a person. */
+export function useWaiting(): { readonly waiting: readonly Approval[]; reload(): void } {
+  const { state, reload } = useResource<Runs>('runs', {
+    load: (signal) => getJson('/runs', { limit: 50 }, signal),
+    reloadOn: ({ type }) =>
+      type === 'approval_requested' ||
+      type === 'approval_settled' ||
+      type === 'task_changed' ||
+      type === 'run_finished',
+  });
+  const approvals = state.value.data?.runs.flatMap((run) => run.approvals) ?? [];
+  return { waiting: approvals.filter(({ state: decided }) => decided === 'pending'), reload };
 }

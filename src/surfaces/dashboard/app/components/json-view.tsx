@@ -11,7 +11,16 @@ const DEFAULTS = {
 };
 
 /** Any JSON as a tree that opens and closes; texts of any length and any characters are shown as they are. */
-export function JsonView({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
+export function JsonView({
+  value,
+  name,
+  depth = 0,
+}: {
+  value: unknown;
+  name?: string;
+  /** How deep it stands; a negative one opens more of it. */
+  depth?: number;
+}) {
   const key = name === undefined ? null : <span class="json-key">{shownText(name)}: </span>;
   if (typeof value === 'string') {
     return (

@@ -27,9 +27,7 @@ export function Figures() {
       <Figure
         title="Tokens spared"
         value={stats && compact(stats.spared_tokens)}
-        note={
-          stats && `${compact(stats.exposed_tokens)} per request instead of ${compact(stats.schema_tokens)}`
-        }
+        note={stats && `${compact(stats.exposed_tokens)} per request, not ${compact(stats.schema_tokens)}`}
       />
       <Figure
         title="Tools"

@@ -2,15 +2,12 @@ import { useState } from 'preact/hooks';
 import type { Execution } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { ApiError, postJson } from '../../api.ts';
-import { StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { JsonView, LongText } from '../../components/json-view.tsx';
+import { Outcome } from '../../components/outcome.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { ErrorState } from '../../components/states.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { useServers } from '../../overview.ts';
 import { navigate } from '../../router.ts';
-import { shownText } from '../../shown-text.ts';
 
 /** A first program for a server that many have; it changes nothing. */
 const SAMPLES: Readonly<Record<string, string>> = {
@@ -99,21 +96,5 @@ function TryCode() {
       </div>
       <div aria-live="polite">{outcome && <Outcome of={outcome} />}</div>
     </form>
-  );
-}
-
-function Outcome({ of: outcome }: { of: Execution | ApiError }) {
-  if (outcome instanceof ApiError) return <ErrorState error={outcome} />;
-  const { status, result, error, trace_id, console: written } = outcome;
-  return (
-    <div class="outcome">
-      <p class="row">
-        <StatusBadge status={status} />
-        {trace_id && <a href={href.run(trace_id)}>See the run</a>}
-      </p>
-      {error && <p class="bad">{shownText(error.message)}</p>}
-      {written && <LongText text={written} />}
-      {status === 'success' && <JsonView value={result} />}
-    </div>
   );
 }

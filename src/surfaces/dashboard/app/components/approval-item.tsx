@@ -1,0 +1,42 @@
+import type { Approval } from '../../shared/api-types.ts';
+import { href } from '../../shared/routes.ts';
+import { postJson } from '../api.ts';
+import { shownLine, shownText } from '../shown-text.ts';
+import { Button } from './button.tsx';
+import { JsonView } from './json-view.tsx';
+import { Ago } from './time.tsx';
+import { tellingOutcome } from './toast.tsx';
+
+/** One exact call that waits for a person, who settles it here. */
+export function ApprovalItem({ approval, onSettled }: { approval: Approval; onSettled: () => void }) {
+  const settle = async (decision: 'approve' | 'reject', done: string) => {
+    const path = `/runs/${encodeURIComponent(approval.run_id)}/${decision}`;
+    await tellingOutcome(postJson(path, { approval_ids: [approval.approval_id] }), done);
+    onSettled();
+  };
+  const name = shownLine(approval.node, 80);
+  return (
+    <li class="waiting-item">
+      <div class="waiting-call">
+        <p>
+          <a class="mono strong" href={href.workflow(approval.run_id)}>
+            {name}
+          </a>{' '}
+          <span class="muted">
+            <Ago at={approval.requested_at} />
+          </span>
+        </p>
+        <p class="muted">{shownText(approval.reason)}</p>
+        <JsonView value={approval.arguments} depth={-3} />
+      </div>
+      <div class="row">
+        <Button kind="primary" icon="check" onClick={() => settle('approve', 'Approved')}>
+          Approve<span class="hidden"> {name}</span>
+        </Button>
+        <Button kind="danger" icon="cross" onClick={() => settle('reject', 'Rejected')}>
+          Reject<span class="hidden"> {name}</span>
+        </Button>
+      </div>
+    </li>
+  );
+}
