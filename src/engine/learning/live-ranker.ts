@@ -304,10 +304,12 @@ export function createLiveRanker(
       if ((latest?.id ?? null) === inUse) return;
       const metrics = takeUp(latest);
       trainedOn = metrics?.seen ?? 0;
+        events.emit({ type: 'run_learned', runs: runs.length });
       fresh = 0;
       if (briefing) await trainer.load(bytes);
     },
 
+      events.emit({ type: 'run_learned', runs: runs.length });
     train,
     stop: () => stopping.abort(),
 

@@ -72,6 +72,8 @@ export type GatewayEvent =
       readonly ci95: readonly number[];
       readonly n: number;
     }
+  /** One more run is looked back on; so many there are now. */
+  | { readonly type: 'run_learned'; readonly runs: number }
   /** Some of the steps of a training. */
   | {
       readonly type: 'training_progress';

@@ -24,6 +24,7 @@ interface EventData {
   };
   readonly graph_changed: { edges: number; traces: number };
   readonly gate_changed: { open: boolean; gain: number; ci95: readonly number[]; n: number };
+  readonly run_learned: { runs: number };
   readonly training_progress: { stage: string; done: number; total: number; loss?: number };
   readonly ranker_trained: { runs: number; loss: number; seconds: number };
   readonly inventory_changed: { inventory: string };
@@ -52,6 +53,7 @@ export const EVENT_TYPES = Object.keys({
   capability_changed: 0,
   graph_changed: 0,
   gate_changed: 0,
+  run_learned: 0,
   training_progress: 0,
   ranker_trained: 0,
   inventory_changed: 0,

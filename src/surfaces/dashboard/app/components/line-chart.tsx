@@ -1,7 +1,7 @@
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { number } from '../format.ts';
 
-const SIZE = { width: 640, height: 220, left: 44, right: 12, top: 12, bottom: 28 };
+const SIZE = { height: 220, left: 44, right: 12, top: 12, bottom: 28 };
 const TICKS = 4;
 /** Up to so many points are marked: one alone would not be seen. */
 const MARKED = 12;
@@ -39,10 +39,11 @@ export function LineChart({
   format?: (value: number) => string;
 }) {
   const id = useId();
+  const [figure, width] = useWidth();
   const points = series.flatMap((one) => one.points);
   const [x0, x1] = range(points.map(({ x }) => x));
   const [y0, y1] = range(points.flatMap(({ y, low = y, high = y }) => [y, low, high]));
-  const across = SIZE.width - SIZE.left - SIZE.right;
+  const across = width - SIZE.left - SIZE.right;
   const down = SIZE.height - SIZE.top - SIZE.bottom;
   const at = (x: number, y: number) => {
     const [left, top] = [(x - x0) / (x1 - x0 || 1), (y1 - y) / (y1 - y0 || 1)];
@@ -50,14 +51,14 @@ export function LineChart({
   };
   const ticks = Array.from({ length: TICKS + 1 }, (_, i) => y0 + ((y1 - y0) * i) / TICKS);
   return (
-    <figure class="chart">
-      <svg viewBox={`0 0 ${SIZE.width} ${SIZE.height}`} role="img" aria-labelledby={id}>
+    <figure class="chart" ref={figure}>
+      <svg viewBox={`0 0 ${width} ${SIZE.height}`} role="img" aria-labelledby={id}>
         <title id={id}>{`${label}. ${series.map((one) => summaryOf(one, format)).join(' ')}`}</title>
         {ticks.map((value) => {
           const y = Number(at(x0, value).split(',')[1]);
           return (
             <g key={value}>
-              <line class="chart-grid" x1={SIZE.left} x2={SIZE.width - SIZE.right} y1={y} y2={y} />
+              <line class="chart-grid" x1={SIZE.left} x2={width - SIZE.right} y1={y} y2={y} />
               <text class="chart-tick" x={SIZE.left - 8} y={y + 4} text-anchor="end">
                 {format(value)}
               </text>
@@ -99,7 +100,7 @@ export function LineChart({
           </text>
         )}
         {xTitle && (
-          <text class="chart-tick" x={SIZE.width - SIZE.right} y={SIZE.height - 8} text-anchor="end">
+          <text class="chart-tick" x={width - SIZE.right} y={SIZE.height - 8} text-anchor="end">
             {xFormat && points.length > 0
               ? `${xFormat(Math.max(...points.map(({ x }) => x)))} ${xTitle}`
               : xTitle}
@@ -116,6 +117,18 @@ export function LineChart({
       </figcaption>
     </figure>
   );
+}
+
+/** As wide as it is shown, so that words on it are as large as all others. */
+function useWidth() {
+  const ref = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(640);
+  useEffect(() => {
+    const watcher = new ResizeObserver(([entry]) => setWidth(Math.max(200, entry!.contentRect.width)));
+    watcher.observe(ref.current!);
+    return () => watcher.disconnect();
+  }, []);
+  return [ref, width] as const;
 }
 
 /** A line without axes, as wide as a word. */

@@ -27,10 +27,18 @@ export function SchemaTable({ schema, nothing }: { schema: unknown; nothing: str
           ))}
         </dl>
       )}
+      {!fields && <p>{shownLine(typeOf(schema), 60)}</p>}
       <details>
         <summary>JSON Schema</summary>
         <Code text={JSON.stringify(schema, null, 2)} language="json" label="JSON Schema" />
       </details>
     </div>
   );
+}
+
+function typeOf(schema: unknown): string {
+  const { type, anyOf } = schema as { type?: unknown; anyOf?: unknown };
+  if (Array.isArray(type)) return type.join(' or ');
+  if (typeof type === 'string') return type;
+  return Array.isArray(anyOf) ? anyOf.map(typeOf).join(' or ') : 'anything';
 }

@@ -7,12 +7,12 @@ export function WaitingCall({ nodes }: { nodes: readonly string[] }) {
   const own = waiting.filter(({ node }) => nodes.includes(node));
   if (own.length === 0) return null;
   return (
-    <div class="outcome" role="group" aria-label="Waiting for you">
+    <section class="outcome" aria-label="Waiting for you">
       <ul class="waiting-list">
         {own.map((approval) => (
           <ApprovalItem key={approval.approval_id} approval={approval} onSettled={reload} />
         ))}
       </ul>
-    </div>
+    </section>
   );
 }

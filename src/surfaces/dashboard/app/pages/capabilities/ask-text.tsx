@@ -1,6 +1,7 @@
 import { useId, useState } from 'preact/hooks';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { shownText } from '../../shown-text.ts';
 
 /** A dialog that asks for one line of text. */
 export function AskText({
@@ -18,10 +19,12 @@ export function AskText({
   initial: string;
   submit: string;
   onClose: () => void;
-  onSubmit: (text: string) => Promise<void>;
+  /** Answers what is wrong, if anything. */
+  onSubmit: (text: string) => Promise<string | undefined>;
 }) {
   const id = useId();
   const [text, setText] = useState(initial);
+  const [problem, setProblem] = useState<string>();
   return (
     <Dialog
       title={title}
@@ -40,7 +43,7 @@ export function AskText({
         class="form-field"
         onSubmit={(event) => {
           event.preventDefault();
-          void onSubmit(text.trim());
+          void onSubmit(text.trim()).then(setProblem);
         }}
       >
         <label for={`${id}-text`}>{label}</label>
@@ -50,9 +53,13 @@ export function AskText({
           autocomplete="off"
           spellcheck={false}
           aria-describedby={`${id}-hint`}
+          aria-invalid={problem !== undefined}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
+        <p class="form-problem" role="alert">
+          {problem && shownText(problem)}
+        </p>
         <p id={`${id}-hint`} class="form-about">
           {hint}
         </p>

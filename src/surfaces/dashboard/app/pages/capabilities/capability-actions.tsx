@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Capability } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import { postJson } from '../../api.ts';
+import { ApiError, postJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Menu } from '../../components/menu.tsx';
-import { tellingOutcome } from '../../components/toast.tsx';
+import { tellingOutcome, toast } from '../../components/toast.tsx';
 import { navigate } from '../../router.ts';
 import { shownLine } from '../../shown-text.ts';
 import { AskText } from './ask-text.tsx';
@@ -26,24 +26,20 @@ export function CapabilityActions({
   const name = shownLine(of.slug, 60);
   const at = (action: string) => `/capabilities/${encodeURIComponent(of.slug)}/${action}`;
 
-  const rename = async (to: string) => {
-    const renamed = await tellingOutcome(
-      postJson<Capability>(at('rename'), { to }),
-      `It is called ${to} now`,
-    );
-    if (!renamed) return;
-    close();
-    navigate(href.capability(renamed.slug), { replace: true });
-  };
-  const quarantine = async (reason: string) => {
-    const next = await tellingOutcome(
-      postJson<Capability>(at('quarantine'), { reason }),
-      `${name} is quarantined`,
-    );
-    if (!next) return;
-    close();
-    onChange(next);
-  };
+  const rename = (to: string) =>
+    unlessWrong(async () => {
+      const renamed = await postJson<Capability>(at('rename'), { to });
+      close();
+      toast(`It is called ${renamed.slug} now`);
+      navigate(href.capability(renamed.slug), { replace: true });
+    });
+  const quarantine = (reason: string) =>
+    unlessWrong(async () => {
+      const next = await postJson<Capability>(at('quarantine'), { reason });
+      close();
+      toast(`${name} is quarantined`);
+      onChange(next);
+    });
   const release = async () => {
     const next = await tellingOutcome(
       postJson<Capability>(at('quarantine'), { lift: true }),
@@ -121,4 +117,15 @@ export function CapabilityActions({
       )}
     </>
   );
+}
+
+/** Does it; answers what was wrong. */
+async function unlessWrong(work: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (thrown) {
+    const { message, hint } = ApiError.from(thrown);
+    return hint ? `${message}. ${hint}` : message;
+  }
 }

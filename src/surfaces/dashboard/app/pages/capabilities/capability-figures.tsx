@@ -51,11 +51,14 @@ export function CapabilityFigures({ of }: { of: Capability }) {
       <dt>Calls</dt>
       <dd>
         {tools_used.length === 0 && <span class="muted">no tool</span>}
-        {tools_used.map((tool) => (
-          <a key={tool} class="cell-note mono" href={href.graph({ node: tool })}>
-            {shownLine(tool, 80)}
-          </a>
-        ))}
+        {tools_used.map((tool) =>
+          // What the program does by itself is no node of its own.
+          tool.startsWith('code:') ? null : (
+            <a key={tool} class="cell-note mono" href={href.graph({ node: tool })}>
+              {shownLine(tool, 80)}
+            </a>
+          ),
+        )}
       </dd>
       <dt>Since</dt>
       <dd>

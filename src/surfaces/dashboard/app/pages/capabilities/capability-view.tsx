@@ -57,9 +57,12 @@ function Known({ of: known, reload }: { of: Capability; reload: Resource<Capabil
             <RunCapability of={known} onRun={reload} />
           </Panel>
           <Panel title="Code">
-            <p class="capability-signature mono">{shownText(known.signature)}</p>
-            <Code text={known.code} label="Its program" numbers />
+            <div class="capability-code">
+              <Code text={known.signature} label="How it is called" />
+              <Code text={known.code} label="Its program" numbers />
+            </div>
           </Panel>
+          <CapabilityOrigin of={known} />
         </div>
         <div class="stack">
           <Panel title="How it does">
@@ -71,7 +74,6 @@ function Known({ of: known, reload }: { of: Capability; reload: Resource<Capabil
           <Panel title="Result">
             <SchemaTable schema={known.output} nothing="What it gives has not been seen yet." />
           </Panel>
-          <CapabilityOrigin of={known} />
         </div>
       </div>
     </div>

@@ -39,8 +39,8 @@ export function LearnedVersusSearch({
               points: judged.map(({ runs, learned, hybrid, ci95 }) => ({
                 x: runs,
                 y: learned,
-                low: hybrid + ci95[0],
-                high: hybrid + ci95[1],
+                low: Math.max(0, hybrid + ci95[0]),
+                high: Math.min(1, hybrid + ci95[1]),
               })),
             },
             {

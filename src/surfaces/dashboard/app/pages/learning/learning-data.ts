@@ -8,7 +8,7 @@ export function useLearning(): Resource<Learning> {
   return useResource<Learning>('learning page', {
     load: (signal) => getJson('/learning', {}, signal),
     apply: withProgress,
-    reloadOn: ({ type }) => type === 'ranker_trained' || type === 'gate_changed' || type === 'run_finished',
+    reloadOn: ({ type }) => type === 'ranker_trained' || type === 'gate_changed' || type === 'run_learned',
   });
 }
 

@@ -1,13 +1,12 @@
 import type { Learning } from '../../../shared/api-types.ts';
 import { PageHead } from '../../components/page-head.tsx';
-import { Panel } from '../../components/panel.tsx';
 import { Await } from '../../components/states.tsx';
 import { AblationTable } from './ablation-table.tsx';
 import { GateState } from './gate-state.tsx';
 import { GettingStarted } from './getting-started.tsx';
 import { LearnedVersusSearch, LossCurve, TdErrorCurve } from './learning-charts.tsx';
 import { useInsight, useLearning } from './learning-data.ts';
-import { ModelParts } from './model-parts.tsx';
+import { AttentionHeads, FeatureImportance } from './model-parts.tsx';
 import { OnlineFigures } from './online-figures.tsx';
 import { ReplayPriorities } from './replay-priorities.tsx';
 import { RollBack } from './roll-back.tsx';
@@ -42,7 +41,6 @@ export default function LearningPage() {
 
 function Known({ of: known }: { of: Learning }) {
   const insight = useInsight();
-  const model = known.model !== null;
   return (
     <div class="stack">
       {known.training && <TrainingProgress of={known.training} />}
@@ -51,21 +49,19 @@ function Known({ of: known }: { of: Learning }) {
       <OnlineFigures of={known} />
       <Await of={insight.state.value} retry={insight.reload} lines={8}>
         {(seen) => (
-          <>
-            {model && (
-              <div class="learning-charts">
-                <LearnedVersusSearch trainings={seen.trainings} evidence={known.evidence} />
-                <LossCurve losses={known.losses} />
-              </div>
-            )}
-            {seen.model && <ModelParts of={seen.model} />}
-            <div class="learning-charts">
-              <TdErrorCurve errors={seen.td_errors} />
-              <Panel title="Replay priorities">
-                <ReplayPriorities of={seen.replay} />
-              </Panel>
+          <div class="learning-charts">
+            <div class="stack">
+              {seen.model && <LearnedVersusSearch trainings={seen.trainings} evidence={known.evidence} />}
+              {seen.model && <FeatureImportance of={seen.model} />}
+              {!seen.model && <TdErrorCurve errors={seen.td_errors} />}
             </div>
-          </>
+            <div class="stack">
+              {seen.model && <LossCurve losses={known.losses} />}
+              {seen.model && <AttentionHeads heads={seen.model.heads} />}
+              {seen.model && <TdErrorCurve errors={seen.td_errors} />}
+              <ReplayPriorities of={seen.replay} />
+            </div>
+          </div>
         )}
       </Await>
       {known.history.length > 0 && <TrainingHistory of={known.history} />}

@@ -9,32 +9,36 @@ import { signed } from './signed.ts';
 
 type Model = NonNullable<LearningInsight['model']>;
 
-/** What the model looks at, and what its heads do. */
-export function ModelParts({ of: { runs, features, heads } }: { of: Model }) {
+/** What the model looks at. */
+export function FeatureImportance({ of: { runs, features } }: { of: Model }) {
   return (
-    <div class="learning-charts">
-      <Panel title="What it looks at">
-        <p class="muted">
-          How far each thing moved the right tools up or down, on average over the{' '}
-          {plural(runs, 'newest run')}; the strongest first.
-        </p>
-        <MovedBars
-          label="Importance of features"
-          rows={features.map(({ name, moved, importance }) => ({
-            name,
-            title: rankingInWords(name),
-            moved: moved < 0 ? -importance : importance,
-          }))}
-        />
-      </Panel>
-      <Panel title={`Attention heads (${heads.length})`}>
-        <p class="muted">
-          Each head learned on its own which kinds of intents go to which kinds of tools, where no text and no
-          earlier run tells. {heads.length} serve: four to twelve were measured to do the same.
-        </p>
-        <Heads heads={heads} />
-      </Panel>
-    </div>
+    <Panel title="What it looks at">
+      <p class="muted learning-note">
+        How far each thing moved the right tools up or down, on average over the {plural(runs, 'newest run')}.
+        The strongest come first.
+      </p>
+      <MovedBars
+        label="Importance of features"
+        rows={features.map(({ name, moved, importance }) => ({
+          name,
+          title: rankingInWords(name),
+          moved: moved < 0 ? -importance : importance,
+        }))}
+      />
+    </Panel>
+  );
+}
+
+/** What the heads do, each by the run it did most for. */
+export function AttentionHeads({ heads }: { heads: readonly PartInsight[] }) {
+  return (
+    <Panel title={`Attention heads (${heads.length})`}>
+      <p class="muted learning-note">
+        Each head learned on its own which kinds of intents go to which kinds of tools, where no text and no
+        earlier run tells. {heads.length} serve: four to twelve were measured to do the same.
+      </p>
+      <Heads heads={heads} />
+    </Panel>
   );
 }
 

@@ -3,12 +3,12 @@ import type { ExplainedHit } from '../../../shared/search-types.ts';
 import { moveFocus } from '../../components/move-focus.ts';
 import { location } from '../../router.ts';
 import { shownLine } from '../../shown-text.ts';
-import { ScoreBar } from './score-bar.tsx';
+import { heightOf, ScoreBar } from './score-bar.tsx';
 
 /** By rank; choosing one shows its details. The arrow keys go from one to the next. */
 export function HitList({ hits, current }: { hits: readonly ExplainedHit[]; current: ExplainedHit }) {
   const { path, query } = location.value;
-  const greatest = Math.max(...hits.map(({ final_score }) => final_score));
+  const greatest = Math.max(...hits.map(({ shares }) => heightOf(shares)));
   return (
     <ol class="hits" aria-label="Tools by rank" onKeyDown={(event) => moveFocus(event, 'a.hit')}>
       {hits.map((hit, i) => (

@@ -37,9 +37,19 @@ export function ScoreBar({ hit, greatest }: { hit: ExplainedHit; greatest: numbe
             {title} <b>{signed(value)}</b>
           </span>
         ))}
+        {hit.parts.learned !== undefined && (
+          <span>
+            text alone <b>{signed(hit.semantic_score)}</b>
+          </span>
+        )}
       </span>
     </span>
   );
+}
+
+/** How long a stack is: what counts against a tool is told in figures alone. */
+export function heightOf(shares: ScoreShares): number {
+  return Object.values(shares).reduce((sum, value) => sum + Math.max(0, value), 0);
 }
 
 /** Says what the colours are, of those that are there. */
@@ -67,6 +77,6 @@ export function ShareLegend({ hits }: { hits: readonly ExplainedHit[] }) {
   );
 }
 
-export function signed(value: number): string {
+function signed(value: number): string {
   return value < 0 ? `−${Math.abs(value).toFixed(2)}` : value.toFixed(2);
 }

@@ -10,6 +10,7 @@ import { Panel } from '../../components/panel.tsx';
 import { SchemaForm } from '../../components/schema-form/schema-form.tsx';
 import { SchemaTable } from '../../components/schema-table.tsx';
 import { Tabs } from '../../components/tabs.tsx';
+import { WaitingCall } from '../../components/waiting-call.tsx';
 import { location, setQuery } from '../../router.ts';
 import { shownLine } from '../../shown-text.ts';
 import { WhyThisOne } from './why-this-one.tsx';
@@ -102,13 +103,14 @@ function TryTool({ hit, intent }: { hit: ExplainedHit; intent: string }) {
   const [outcome, setOutcome] = useState<Execution | ApiError | null>(null);
   const call = async (values: Readonly<Record<string, unknown>>) => {
     setRunning(true);
+    setOutcome(null);
     const body = { tool: hit.tool_id, arguments: values, intent };
     setOutcome(await postJson<Execution>('/execute', body).catch(ApiError.from));
     setRunning(false);
   };
   return (
-    <div class="stack">
-      <p class="muted">
+    <div>
+      <p class="muted search-lead">
         A real call, by the same policy as an agent's. It is remembered as a run for “{shownLine(intent, 80)}
         ”.
       </p>
@@ -118,7 +120,10 @@ function TryTool({ hit, intent }: { hit: ExplainedHit; intent: string }) {
         isBusy={isRunning}
         onSubmit={(values) => void call(values)}
       />
-      <div aria-live="polite">{outcome && <Outcome of={outcome} />}</div>
+      <div class="form-outcome" aria-live="polite">
+        {isRunning && <WaitingCall nodes={[hit.tool_id]} />}
+        {outcome && <Outcome of={outcome} />}
+      </div>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { rankingInWords } from '../../../shared/ranking-words.ts';
-import type { ExplainedHit } from '../../../shared/search-types.ts';
+import type { ExplainedHit, ScoreShares } from '../../../shared/search-types.ts';
 import { MovedBars } from '../../components/moved-bars.tsx';
 import { percent } from '../../format.ts';
 import { shownLine } from '../../shown-text.ts';
@@ -15,12 +15,11 @@ export function WhyThisOne({ hit, rank }: { hit: ExplainedHit; rank: number }) {
   return (
     <div class="stack">
       <p>
-        {reasons
-          ? `Number ${rank}, for what past runs taught. `
-          : `Number ${rank}, for its text${hit.shares.graph > 0 ? ' and for what was used just before' : ''}. `}
+        Number {rank}, {reasonOf(hit.shares)}.{' '}
         {parts.alpha < 1 && (
           <span class="muted">
-            The text weighs {percent(parts.alpha)}, the graph {percent(1 - parts.alpha)}.
+            {reasons ? 'What was learned' : 'The text'} weighs {percent(parts.alpha)}, the graph{' '}
+            {percent(1 - parts.alpha)}.
           </span>
         )}
       </p>
@@ -72,4 +71,11 @@ export function WhyThisOne({ hit, rank }: { hit: ExplainedHit; rank: number }) {
       </div>
     </div>
   );
+}
+
+/** What speaks for it most. */
+function reasonOf({ learned, graph, ...text }: ScoreShares): string {
+  const byText = Object.values(text).reduce((sum, share) => sum + share, 0);
+  if (graph > Math.max(learned, byText)) return 'mostly for what was used just before';
+  return learned > byText ? 'mostly for what past runs taught' : 'mostly for its text';
 }

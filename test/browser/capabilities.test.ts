@@ -1,0 +1,178 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseTar } from 'nanotar';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import type { Capabilities, Capability, Execution } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import type { CapabilityRuns, SkillFolder } from '../../src/surfaces/dashboard/shared/capability-types.ts';
+import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
+import { axe, useDashboard } from '../support/browser.ts';
+import { NARROW } from '../support/launch-browser.ts';
+
+const dashboard = useDashboard();
+const HOSTILE = 'echo <img src=x onerror="alert(1)">\u202E back';
+
+/** Runs a program until it is a capability that may be called. */
+async function teach(intent: string, programs: readonly string[]): Promise<Capability> {
+  for (const code of programs) {
+    const made = await dashboard.api<Execution>('/execute', { code, intent });
+    expect(made).toMatchObject({ status: 'success' });
+  }
+  for (;;) {
+    const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
+    const known = capabilities.find(
+      ({ description, state }) => state === 'active' && description.includes(intent.slice(1, 8)),
+    );
+    if (known) return await dashboard.api<Capability>(`/capabilities/${known.slug}`);
+    await new Promise((done) => setTimeout(done, 100));
+  }
+}
+
+const counting = (
+  file: string,
+) => `const { content } = await mcp.filesystem.read_text_file({ path: ${JSON.stringify(join(dashboard.folder, file))} });
+return content.trim().split('\\n').length;`;
+
+let lines: Capability;
+
+beforeAll(async () => {
+  for (const [file, text] of [
+    ['monday.md', 'a\nb\n'],
+    ['friday.md', 'a\nb\nc\n'],
+  ] as const)
+    await writeFile(join(dashboard.folder, file), text);
+  lines = await teach('count the lines of my notes', ['monday.md', 'friday.md'].map(counting));
+});
+
+const open = (slug: string, expected?: RegExp) =>
+  dashboard.open(href.capability(slug), expected ? { expected } : {});
+
+test('[DASH-60] capabilities are listed with state, success and uses, found by name and state, and opened', async () => {
+  const page = await dashboard.open('/capabilities');
+  const row = page.getByRole('row', { name: lines.slug });
+  await row.getByText('active').waitFor();
+  await row.getByText('100%').waitFor();
+  await page.getByLabel('Search capabilities').fill('nothing like it');
+  await page.getByText('None is like that').waitFor();
+  expect(page.url()).toContain('q=nothing');
+  await page.getByLabel('Search capabilities').fill('read_text_file');
+  await page.getByLabel('State').selectOption('active');
+  await row.waitFor();
+  expect(await axe(page)).toEqual([]);
+  await row.getByRole('link').press('Enter');
+  await page.getByRole('heading', { name: lines.slug, level: 1 }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(href.capability(lines.slug));
+});
+
+test('[DASH-61] a capability tells its code, parameters, result, success and the runs it comes from', async () => {
+  const page = await open(lines.slug);
+  const code = page.getByLabel('Its program');
+  await code.getByText('const').first().waitFor();
+  expect(await code.textContent()).toContain('args.path');
+  expect(await code.locator('.code-keyword').count()).toBeGreaterThan(0);
+  const parameters = page.getByRole('region', { name: 'Parameters' });
+  await parameters.getByText('path', { exact: true }).waitFor();
+  await parameters.getByText('required', { exact: true }).waitFor();
+  await page.getByRole('region', { name: 'Result' }).getByText('integer').first().waitFor();
+  await page.getByRole('img', { name: /of the latest \d+ runs succeeded/ }).waitFor();
+  await page.getByRole('img', { name: /Success over \d+ runs: now 100%/ }).waitFor();
+  const origin = page.getByRole('region', { name: 'Where it comes from' });
+  const run = origin.getByRole('link', { name: 'count the lines of my notes' }).first();
+  const { learned_from } = await dashboard.api<CapabilityRuns>(`/capabilities/${lines.slug}/runs`);
+  expect(learned_from.map(({ id }) => href.run(id))).toContain(await run.getAttribute('href'));
+  expect(await axe(page)).toEqual([]);
+});
+
+test('[DASH-62] a capability is run with a form made of its schema, which says what is missing', async () => {
+  const page = await open(lines.slug);
+  const path = page.getByRole('textbox', { name: /^path text required/ });
+  await path.fill('');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByText('This is required.').waitFor();
+  expect(await path.getAttribute('aria-invalid')).toBe('true');
+  expect(await path.evaluate((field) => field === document.activeElement)).toBe(true);
+  expect(await axe(page)).toEqual([]);
+  await path.fill(join(dashboard.folder, 'friday.md'));
+  await path.press('Enter');
+  const outcome = page.locator('.outcome');
+  await outcome.getByText('success').waitFor();
+  await outcome.getByText('3', { exact: true }).waitFor();
+  await page.getByText('Called in').waitFor();
+  await page.getByRole('button', { name: 'Edit as JSON' }).click();
+  await page.getByLabel('Arguments as JSON').fill('{"path": 7}');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByRole('alert').getByText('path').waitFor();
+  await page.getByLabel('Arguments as JSON').fill('{"path": "/etc/passwd"}');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await outcome.getByText('error', { exact: true }).waitFor();
+  await outcome.getByText(/Access denied/).waitFor();
+});
+
+test('[DASH-63] a capability is renamed, quarantined with a reason, released, and forgotten once one has said yes', async () => {
+  const { slug } = await teach('list what may be read', [
+    'return await mcp.filesystem.list_allowed_directories({});',
+    'return await mcp.filesystem.list_allowed_directories({});',
+  ]);
+  const page = await open(slug, /400 \(Bad Request\)/);
+  const choose = async (item: string) => {
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await choose('Rename…');
+  const name = page.getByLabel('New name');
+  await name.fill('Not A Name');
+  await page.getByRole('button', { name: 'Rename', exact: true }).click();
+  await page
+    .getByRole('dialog')
+    .getByText(/cannot name a capability/)
+    .waitFor();
+  await name.fill('open_folders');
+  await name.press('Enter');
+  await page.getByRole('heading', { name: 'open_folders', level: 1 }).waitFor();
+  await page.getByText(slug, { exact: true }).waitFor();
+
+  await page.getByRole('button', { name: 'Quarantine' }).click();
+  await page.getByLabel('Why').fill('tells too much');
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole('dialog').getByRole('button', { name: 'Quarantine' }).click();
+  await page.getByText(/tells too much/).waitFor();
+  await page.getByText('It can be run again when it is released.').waitFor();
+  await page.getByRole('button', { name: 'Release' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+  expect(await dashboard.api<Capability>('/capabilities/open_folders')).toMatchObject({ state: 'active' });
+
+  await choose('Forget…');
+  await page.getByRole('button', { name: 'Keep it' }).click();
+  expect(await dashboard.api<Capability>('/capabilities/open_folders')).toMatchObject({ state: 'active' });
+  await choose('Forget…');
+  await page.getByRole('button', { name: 'Forget it' }).click();
+  await page.getByRole('heading', { name: 'Capabilities', level: 1 }).waitFor();
+  expect(await dashboard.api('/capabilities/open_folders')).toMatchObject({ error: { code: 'not_found' } });
+});
+
+test('[DASH-64] a capability is exported as the folder of an Agent Skill', async () => {
+  const page = await open(lines.slug);
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const saved = await saving;
+  const { folder, files } = await dashboard.api<SkillFolder>(`/capabilities/${lines.slug}/export`);
+  expect(saved.suggestedFilename()).toBe(`${folder}.tar`);
+  const chunks: Buffer[] = [];
+  for await (const chunk of await saved.createReadStream()) chunks.push(chunk as Buffer);
+  const found = parseTar(new Uint8Array(Buffer.concat(chunks))).map(({ name, text }) => [name, text]);
+  expect(found).toEqual(Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]));
+});
+
+test('[DASH-65] what a capability is called and made for is text, and fits a narrow screen', async () => {
+  const code = (message: string) =>
+    `return await mcp.everything.echo({ message: ${JSON.stringify(message)} });`;
+  const { slug } = await teach(HOSTILE, [code('a'), code('b')]);
+  for (const path of ['/capabilities', href.capability(slug)]) {
+    const page: Page = await dashboard.open(path, { size: NARROW, theme: 'light' });
+    await page.getByText('<img src=x onerror="alert(1)">').first().waitFor();
+    expect(await page.locator('main').textContent()).not.toContain('\u202E');
+    expect(await page.locator('main img').count()).toBe(0);
+    expect(await axe(page), path).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  }
+});

@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { Learning } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import { axe, useDashboard } from '../support/browser.ts';
+import { NARROW } from '../support/launch-browser.ts';
+
+const dashboard = useDashboard();
+
+const WORK = [
+  ['memory:read_graph', {}, 'water the roses on the balcony'],
+  ['everything:echo', { message: 'x' }, 'tune the old piano <img src=x onerror="alert(1)">'],
+  ['filesystem:list_allowed_directories', {}, 'pay the electricity bill'],
+] as const;
+
+/** So many runs, in turn of each kind of work; done when all are looked back on. */
+async function work(from: number, to: number): Promise<Learning> {
+  for (let nth = from; nth < to; nth++) {
+    const [tool, args, says] = WORK[nth % WORK.length]!;
+    await dashboard.api('/execute', { tool, arguments: args, intent: `${says}, week ${nth}` });
+  }
+  for (;;) {
+    const report = await dashboard.api<Learning>('/learning');
+    if (report.runs >= to && !report.training) return report;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+}
+
+const panel = (page: Page, name: string | RegExp) => page.getByRole('region', { name });
+
+test('[DASH-72] who has no runs yet is told what is missing, and cannot train', async () => {
+  const page = await dashboard.open('/learning');
+  await page.getByText('There is no run to learn from yet.').waitFor();
+  await panel(page, 'Does it rank?').getByText('No: nothing has been learned yet.').waitFor();
+  expect(await page.getByRole('button', { name: 'Train now' }).isDisabled()).toBe(true);
+  expect(await page.getByRole('button', { name: 'Roll back…' }).count()).toBe(0);
+  expect(await axe(page)).toEqual([]);
+  const bar = page.getByRole('progressbar', { name: 'Runs to learn from' });
+  await work(0, 3);
+  await page.getByText('There are 3 runs to learn from.').waitFor();
+  expect(await bar.getAttribute('aria-valuenow')).toBe('3');
+});
+
+test('[DASH-74] the table of ablations is that of the documents', async () => {
+  const page = await dashboard.open('/learning');
+  const row = page.getByRole('table', { name: 'Ablations' }).getByRole('row', { name: 'without heads' });
+  await row.getByText('−0.030').waitFor();
+  await row.getByText('worse').waitFor();
+  await row.getByText('no difference').waitFor();
+  await page.getByText('not measured yet').first().waitFor();
+});
+
+test('[DASH-75] one trains, sees how far it is, and then what was learned and whether it ranks', async () => {
+  await work(3, 30);
+  const page = await dashboard.open('/learning');
+  const before = (await dashboard.api<Learning>('/learning')).history.length;
+  // Every step of it is told to whoever watches.
+  const told = page.evaluate(
+    () =>
+      new Promise<number>((done) => {
+        let count = 0;
+        const source = new EventSource('/api/events');
+        source.addEventListener('training_progress', () => count++);
+        source.addEventListener('ranker_trained', () => done(count));
+      }),
+  );
+  await page.getByRole('button', { name: 'Train now' }).click();
+  await page.getByText(/Learned from 30 runs in/).waitFor();
+  expect(await told).toBeGreaterThan(0);
+  const report = await dashboard.api<Learning>('/learning');
+  expect(report.history.length).toBe(before + 1);
+
+  await page.getByRole('progressbar', { name: 'Training' }).waitFor({ state: 'detached' });
+  await work(30, 45);
+  await panel(page, 'Does it rank?').getByText('gate open').waitFor();
+  await panel(page, 'Does it rank?')
+    .getByText(/Yes: on the newest runs/)
+    .waitFor();
+  for (const chart of [/^nDCG@10 of what was learned/, /^Loss by step/, /^Mean absolute TD error/])
+    await page.getByRole('img', { name: chart }).waitFor();
+  await page
+    .getByRole('table', { name: 'Importance of features' })
+    .getByRole('row', { name: /runs used it/ })
+    .first()
+    .waitFor();
+  await panel(page, 'Attention heads (8)').getByText('Head 8').waitFor();
+  await page.getByRole('table', { name: 'Steps by how often they are replayed' }).waitFor();
+  await page.getByRole('table', { name: 'Trainings' }).getByText('in use').waitFor();
+  await page.getByText('Runs that succeed').waitFor();
+  expect(await page.locator('main img').count()).toBe(0);
+  expect(await axe(page)).toEqual([]);
+
+  const narrow = await dashboard.open('/learning', { size: NARROW, theme: 'light' });
+  await panel(narrow, 'Attention heads (8)').waitFor();
+  expect(await axe(narrow)).toEqual([]);
+  expect(await narrow.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+});
+
+test('[DASH-76] a training is rolled back once one has said yes', async () => {
+  const { history } = await dashboard.api<Learning>('/learning');
+  const page = await dashboard.open('/learning');
+  await page.getByRole('button', { name: 'Roll back…' }).click();
+  await page.getByText(/The newest training is dropped/).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Keep it' }).click();
+  expect((await dashboard.api<Learning>('/learning')).history).toHaveLength(history.length);
+  await page.getByRole('button', { name: 'Roll back…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Roll back', exact: true }).click();
+  await page.getByText('Rolled back').waitFor();
+  expect((await dashboard.api<Learning>('/learning')).history).toHaveLength(history.length - 1);
+});
