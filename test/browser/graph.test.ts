@@ -1,0 +1,456 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MultiDirectedGraph } from 'graphology';
+import { parse as parseGraphml } from 'graphology-graphml';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test, vi } from 'vitest';
+import type {
+  Capabilities,
+  Execution,
+  Graph,
+  Traces,
+} from '../../src/surfaces/dashboard/shared/api-types.ts';
+import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
+import { axe, useDashboard } from '../support/browser.ts';
+import { NARROW } from '../support/launch-browser.ts';
+import { referenceServers } from '../support/mcp-reference-servers.ts';
+
+const HOSTILE = fileURLToPath(new URL('../fixtures/servers/hostile-server.ts', import.meta.url));
+const PICTURE = '<img src=x onerror=alert("name")>';
+
+const dashboard = useDashboard({
+  servers: (folder) => ({
+    ...referenceServers(folder),
+    hostile: { command: process.execPath, args: [HOSTILE] },
+  }),
+});
+
+/** What the page's own cytoscape says of an element: the library keeps itself at its container. */
+interface Drawn {
+  readonly id: string;
+  readonly [property: string]: unknown;
+}
+
+function drawn(page: Page, what: 'nodes' | 'edges', ...properties: string[]): Promise<Drawn[]> {
+  return page.evaluate(
+    ([kind, names]) => {
+      interface Element {
+        id(): string;
+        data(name: string): unknown;
+        style(name: string): unknown;
+        renderedPosition?(): { x: number; y: number };
+        hasClass(name: string): boolean;
+      }
+      type Host = HTMLElement & {
+        _cyreg?: { cy: { [kind: string]: () => { map<T>(each: (element: Element) => T): T[] } } };
+      };
+      const { cy } = document.querySelector<Host>('.graph-host')!._cyreg!;
+      return cy[kind]!().map((element) => ({
+        id: element.id(),
+        at: element.renderedPosition?.(),
+        isDim: element.hasClass('dim'),
+        isOnPath: element.hasClass('path'),
+        label: element.data('label'),
+        type: element.data('type'),
+        origin: element.data('origin'),
+        weight: element.data('weight'),
+        ...Object.fromEntries(names.map((name) => [name, element.style(name)])),
+      }));
+    },
+    [what, properties] as const,
+  );
+}
+
+/** The machine may be busy with other tests. */
+const PATIENT = { timeout: 20_000 };
+
+const ids = async (page: Page, what: 'nodes' | 'edges') =>
+  (await drawn(page, what)).map(({ id }) => id).sort();
+
+async function settled(page: Page): Promise<void> {
+  await page.locator('.graph-host canvas').first().waitFor({ state: 'attached' });
+  await expect.poll(() => ids(page, 'nodes'), PATIENT).not.toEqual([]);
+}
+
+async function open(query = '', options: Parameters<typeof dashboard.open>[1] = {}): Promise<Page> {
+  const page = await dashboard.open(`/graph${query}`, options);
+  await settled(page);
+  return page;
+}
+
+const choice = (page: Page, name: RegExp) => page.locator('.graph-legend').getByRole('checkbox', { name });
+
+/** What is learned comes after the answer. */
+function untilThere<T>(look: () => Promise<T | undefined>): Promise<T> {
+  return vi.waitFor(
+    async () => {
+      const found = await look();
+      if (found === undefined) throw new Error('It was not learned');
+      return found;
+    },
+    { timeout: 60_000, interval: 300 },
+  );
+}
+
+let notes: Execution;
+let capability: string;
+
+beforeAll(async () => {
+  for (const name of ['a.md', 'b.md']) await writeFile(join(dashboard.folder, name), `# ${name}\n`);
+  const folder = JSON.stringify(dashboard.folder);
+  const code = `
+    await mcp.filesystem.list_directory({ path: ${folder} });
+    const texts = await Promise.all(['a.md', 'b.md'].map((name) =>
+      mcp.filesystem.read_text_file({ path: ${folder} + '/' + name })));
+    return texts.length;`;
+  const intent = 'read both notes';
+  for (let run = 0; run < 3; run++) notes = await dashboard.api('/execute', { code, intent });
+  capability = await untilThere(async () => {
+    const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
+    return capabilities.find(({ slug, state }) => state === 'active' && slug.includes('notes'))?.slug;
+  });
+  const outer = `
+    await capabilities.${capability}({});
+    return await mcp.memory.search_nodes({ query: 'notes' });`;
+  for (let run = 0; run < 2; run++)
+    await dashboard.api('/execute', { code: outer, intent: 'look the notes up' });
+  // Seen once: it writes, so that nobody repeats it.
+  const once =
+    'await mcp.memory.create_relations({ relations: [] }); return await mcp.memory.open_nodes({ names: [] });';
+  await dashboard.api('/execute', { code: once, intent: 'join nobody' });
+  await untilThere(async () => {
+    const { nodes } = await dashboard.api<Graph>('/graph');
+    return nodes.filter(({ kind }) => kind === 'capability').length === 2 || undefined;
+  });
+}, 240_000);
+
+test('[DASH-20] seed AC9: the computed colour of an edge is that of its type, its line that of its source', async () => {
+  for (const theme of ['dark', 'light'] as const) {
+    const page = await open('', { theme });
+    const edges = await drawn(page, 'edges', 'line-color', 'line-style', 'width', 'line-outline-width');
+    // #22c55e, #FFB86F and #f5f0ea, as the library computes them.
+    const colours = {
+      contains: 'rgb(34,197,94)',
+      sequence: 'rgb(255,184,111)',
+      dependency: 'rgb(245,240,234)',
+    };
+    for (const [type, colour] of Object.entries(colours)) {
+      const own = edges.filter((edge) => edge.type === type);
+      expect(new Set(own.map((edge) => edge['line-color'])), type).toEqual(new Set([colour]));
+      // Pale lines have an outline where the ground is light.
+      const outline = theme === 'light' ? '1px' : '0px';
+      expect(new Set(own.map((edge) => edge['line-outline-width'])), type).toEqual(new Set([outline]));
+    }
+    expect(new Set(edges.map(({ origin }) => origin))).toEqual(new Set(['observed', 'inferred', 'template']));
+    const lines = { observed: 'solid', inferred: 'dashed', template: 'dotted' };
+    for (const { id, origin, ...edge } of edges)
+      expect(edge['line-style'], id).toBe(lines[origin as keyof typeof lines]);
+    const byWeight = edges.toSorted((a, b) => Number(a.weight) - Number(b.weight));
+    const widths = byWeight.map(({ width }) => Number.parseFloat(String(width)));
+    expect(widths).toEqual(widths.toSorted((a, b) => a - b));
+    expect(widths.at(-1)).toBeGreaterThan(widths[0]!);
+    const swatch = page.locator('.graph-choice', { hasText: 'sequence' }).locator('.edge-line');
+    expect(await swatch.evaluate((line) => getComputedStyle(line).stroke)).toBe('rgb(255, 184, 111)');
+  }
+});
+
+test('[DASH-21] types, sources, kinds and servers go and come back by the legend, and stand in the address', async () => {
+  const page = await open();
+  const before = await ids(page, 'edges');
+  await choice(page, /^sequence/).uncheck();
+  await expect
+    .poll(async () => (await drawn(page, 'edges')).some(({ type }) => type === 'sequence'), PATIENT)
+    .toBe(false);
+  await choice(page, /^template/).uncheck();
+  await expect
+    .poll(async () => (await drawn(page, 'edges')).some(({ origin }) => origin === 'template'), PATIENT)
+    .toBe(false);
+  await choice(page, /^memory/).uncheck();
+  await choice(page, /^capabilities/).uncheck();
+  await expect
+    .poll(async () => (await ids(page, 'nodes')).filter((id) => /^(?:memory|capability):/.test(id)), PATIENT)
+    .toEqual([]);
+  const { searchParams } = new URL(page.url());
+  expect(searchParams.get('types')).not.toContain('sequence');
+  expect(searchParams.get('sources')).toBe('inferred,observed');
+  expect(searchParams.get('kinds')).toBe('tool');
+  expect(searchParams.get('servers')).not.toContain('memory');
+
+  await page.reload();
+  await settled(page);
+  expect(await choice(page, /^sequence/).isChecked()).toBe(false);
+  expect((await ids(page, 'nodes')).some((id) => id.startsWith('memory:'))).toBe(false);
+  for (const name of [/^sequence/, /^template/, /^memory/, /^capabilities/]) await choice(page, name).check();
+  await expect.poll(() => ids(page, 'edges'), PATIENT).toEqual(before);
+  expect(new URL(page.url()).search).toBe('');
+});
+
+test('[DASH-22] operations come when one asks for them, and what is not used yet can be left out', async () => {
+  const page = await open();
+  expect((await ids(page, 'nodes')).some((id) => id.startsWith('code:'))).toBe(false);
+  await choice(page, /^operations/).check();
+  await expect.poll(() => ids(page, 'nodes'), PATIENT).toContain('code:map');
+  expect(await ids(page, 'nodes')).toContain('everything:echo');
+  await choice(page, /^not used yet/).uncheck();
+  await expect.poll(() => ids(page, 'nodes'), PATIENT).not.toContain('everything:echo');
+  expect(await ids(page, 'nodes')).toContain('filesystem:read_text_file');
+});
+
+/** How much of the canvas below the drawing is painted at a node. */
+function paintAt(page: Page, { x, y }: { x: number; y: number }): Promise<number> {
+  return page.evaluate(
+    ([left, top]) => {
+      const canvas = document.querySelector<HTMLCanvasElement>('.graph-ground')!;
+      return canvas.getContext('2d')!.getImageData(left * devicePixelRatio, top * devicePixelRatio, 1, 1)
+        .data[3]!;
+    },
+    [x, y] as const,
+  );
+}
+
+test('[DASH-23] a capability is a hull around what it uses, and one that calls another holds its hull', async () => {
+  const page = await open('?lone=none');
+  const nodes = new Map((await drawn(page, 'nodes')).map((node) => [node.label, node]));
+  const at = (label: string) => nodes.get(label)!.at as { x: number; y: number };
+  const inner = capability.replaceAll(/(?<=_)/g, '');
+  const hull = [...nodes.keys()].find((label) => String(label).replaceAll('\n', '') === inner) as string;
+  await expect.poll(() => paintAt(page, at('list_directory')), PATIENT).toBeGreaterThan(0);
+  expect(await paintAt(page, at(hull))).toBeGreaterThan(0);
+  const outside = { x: 4, y: 4 };
+  expect(await paintAt(page, outside)).toBe(0);
+  // Within the inner one two are painted over each other, at what only the outer one uses there is one.
+  expect(await paintAt(page, at('list_directory'))).toBeGreaterThan(await paintAt(page, at('search_nodes')));
+  expect(await paintAt(page, at('search_nodes'))).toBeGreaterThan(0);
+  await choice(page, /^capabilities/).uncheck();
+  await expect.poll(() => paintAt(page, at('list_directory')), PATIENT).toBe(0);
+});
+
+test('[DASH-24] [DASH-32] communities, spectral clusters and servers are drawn behind, each at its own address', async () => {
+  const page = await open('?lone=none&kinds=tool');
+  const painted = () =>
+    page.evaluate(() => {
+      const canvas = document.querySelector<HTMLCanvasElement>('.graph-ground')!;
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+    });
+  await expect.poll(painted, PATIENT).toBe(0);
+  for (const [name, title] of [
+    ['louvain', 'Communities (Louvain)'],
+    ['spectral', 'Clusters (spectral)'],
+    ['server', 'Servers'],
+  ] as const) {
+    await page.getByLabel('Background').selectOption({ label: title });
+    expect(new URL(page.url()).searchParams.get('clusters')).toBe(name);
+    await expect.poll(painted, { ...PATIENT, message: name }).toBeGreaterThan(1_000);
+  }
+  await page.getByLabel('Background').selectOption('none');
+  await expect.poll(painted, PATIENT).toBe(0);
+});
+
+test('[DASH-25] a run is drawn call by call: repeats, parallel ones side by side, and what a capability called', async () => {
+  const page = await open(href.graph({ run: notes.trace_id! }).slice('/graph'.length));
+  const nodes = new Map((await drawn(page, 'nodes')).map((node) => [node.id, node]));
+  expect([...nodes.keys()].sort()).toEqual([
+    'filesystem:list_directory#0',
+    'filesystem:read_text_file#0',
+    'filesystem:read_text_file#1',
+  ]);
+  const at = (id: string) => nodes.get(id)!.at as { x: number; y: number };
+  const [list, first, second] = [...nodes.keys()].sort().map(at);
+  expect(first!.y).toBeCloseTo(second!.y, 3);
+  expect(Math.abs(first!.x - second!.x)).toBeGreaterThan(50);
+  expect(first!.y).toBeGreaterThan(list!.y);
+  const edges = (await drawn(page, 'edges')).map(({ id }) => id);
+  expect(edges).toContain('filesystem:list_directory#0 sequence filesystem:read_text_file#1');
+  expect(edges).not.toContain('filesystem:read_text_file#0 sequence filesystem:read_text_file#1');
+
+  await page.getByRole('button', { name: 'Definition' }).click();
+  await expect.poll(() => ids(page, 'nodes'), PATIENT).toContain('filesystem:read_text_file');
+  await page.getByRole('button', { name: 'Invocation' }).click();
+  await expect.poll(() => ids(page, 'nodes'), PATIENT).toContain('memory:search_nodes#0');
+  const { traces } = await dashboard.api<Traces>('/traces');
+  await page.getByLabel('Run', { exact: true }).selectOption(notes.trace_id!);
+  expect(new URL(page.url()).searchParams.get('run')).toBe(notes.trace_id);
+  await page
+    .getByLabel('Run', { exact: true })
+    .selectOption(traces.find(({ intent_text }) => /look/.test(intent_text ?? ''))!.id);
+  await expect
+    .poll(async () => (await drawn(page, 'edges')).filter(({ type }) => type === 'contains').length, PATIENT)
+    .toBe(3);
+  await page.getByRole('link', { name: /read_text_file #2/ }).click();
+  await page.getByRole('heading', { name: 'At the same time' }).waitFor();
+  await page.getByText('b.md').first().waitFor();
+  expect(await axe(page)).toEqual([]);
+});
+
+test('[DASH-26] the path finder marks the path and explains each step; no way and no such node are said', async () => {
+  const page = await open('', { expected: /404/ });
+  await page.getByRole('tab', { name: 'Path' }).click();
+  await page.getByLabel('From').fill('filesystem:list_directory');
+  await page.getByLabel('To', { exact: true }).fill('filesystem:read_text_file');
+  await page.getByRole('button', { name: 'Find path' }).click();
+  await page.getByText(/filesystem:list_directory .* filesystem:read_text_file, seen in \d+ runs/).waitFor();
+  await expect
+    .poll(
+      async () => (await drawn(page, 'edges')).filter(({ isOnPath }) => isOnPath).map(({ id }) => id),
+      PATIENT,
+    )
+    .toEqual([expect.stringMatching(/^filesystem:list_directory \w+ filesystem:read_text_file$/)]);
+  expect((await drawn(page, 'nodes')).find(({ id }) => id === 'everything:echo')).toMatchObject({
+    isDim: true,
+  });
+  const { searchParams } = new URL(page.url());
+  expect(searchParams.get('from')).toBe('filesystem:list_directory');
+
+  await page.goto(`${dashboard.url}${href.graph({ from: 'everything:echo', to: 'memory:read_graph' })}`);
+  await page.getByText('No path leads from everything:echo to memory:read_graph').waitFor();
+  await page.getByLabel('To', { exact: true }).fill('memory:read_grap');
+  await page.getByRole('button', { name: 'Find path' }).click();
+  await page.getByText('Did you mean memory:read_graph?').waitFor();
+  expect(await axe(page)).toEqual([]);
+}, 60_000);
+
+test('[DASH-27] the details of a node: schema, figures, edges with counts, what is related', async () => {
+  const page = await open(href.graph({ node: 'filesystem:read_text_file' }).slice('/graph'.length));
+  const panel = page.getByRole('tabpanel');
+  await panel.getByRole('heading', { name: 'read_text_file' }).waitFor();
+  await panel.getByText('sequence, observed · ').first().waitFor();
+  expect(await panel.locator('.graph-figures').textContent()).toMatch(
+    /^Runs\d+Calls\d+Success100%Repeats\d+$/,
+  );
+  await panel.getByText('"path"').first().waitFor();
+  await panel.getByRole('heading', { name: 'Related' }).waitFor();
+  await panel.locator('.graph-related').getByRole('link', { name: 'filesystem:list_directory' }).click();
+  await panel.getByRole('heading', { name: 'list_directory', level: 2 }).waitFor();
+  expect(new URL(page.url()).searchParams.get('node')).toBe('filesystem:list_directory');
+  await page.goBack();
+  await panel.getByRole('heading', { name: 'read_text_file' }).waitFor();
+  expect(await axe(page)).toEqual([]);
+});
+
+test('[DASH-28] exports: a picture with hulls, and the files that the command line writes', async () => {
+  const page = await open();
+  const saved = async (title: string) => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: title }).click(),
+    ]);
+    return { name: file.suggestedFilename(), content: await readFile(await file.path()) };
+  };
+  const graph = await dashboard.api<Graph>('/graph');
+  const json = await saved('Whole graph (JSON)');
+  expect(json.name).toBe('graph.json');
+  expect(JSON.parse(json.content.toString())).toEqual(graph);
+  const graphml = await saved('Whole graph (GraphML)');
+  const read = parseGraphml(MultiDirectedGraph, graphml.content.toString());
+  expect([read.order, read.size]).toEqual([graph.nodes.length, graph.edges.length]);
+  const picture = await saved('Picture (PNG)');
+  expect(picture.name).toBe('graph.png');
+  expect(picture.content.subarray(1, 4).toString()).toBe('PNG');
+  const colours = await page.evaluate(
+    async (bytes) => {
+      const bitmap = await createImageBitmap(new Blob([Uint8Array.from(bytes)]));
+      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+      const context = canvas.getContext('2d')!;
+      context.drawImage(bitmap, 0, 0);
+      const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+      let isGreen = false;
+      let painted = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        const [red, green, blue] = data.subarray(i, i + 3);
+        isGreen ||= Math.abs(red! - 34) < 12 && Math.abs(green! - 190) < 20 && Math.abs(blue! - 90) < 16;
+        if (red !== data[0]) painted++;
+      }
+      return { corner: [...data.subarray(0, 3)], isGreen, share: (4 * painted) / data.length };
+    },
+    [...picture.content],
+  );
+  // The ground of the dark theme, the green of an edge, and hulls, which cover more than lines do.
+  const { share, ...seen } = colours;
+  expect(seen).toEqual({ corner: [19, 17, 16], isGreen: true });
+  expect(share).toBeGreaterThan(0.05);
+}, 60_000);
+
+test('[DASH-29] a node is found by its name and looked at by keyboard alone', async () => {
+  const page = await open();
+  await page.locator('body').press('/');
+  await page.keyboard.type('text_file');
+  const links = page.getByRole('list', { name: 'Nodes' }).getByRole('link');
+  await expect.poll(() => links.count(), PATIENT).toBe(1);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'read_text_file', level: 2 }).waitFor();
+  expect((await drawn(page, 'nodes')).find(({ id }) => id === 'everything:echo')).toMatchObject({
+    isDim: true,
+  });
+
+  await page.getByLabel('Find a node').fill('memory');
+  await page.getByLabel('Find a node').press('ArrowDown');
+  const focused = () => page.evaluate(() => document.activeElement?.textContent);
+  const first = await focused();
+  expect(first).toContain('memory');
+  await page.keyboard.press('ArrowDown');
+  expect(await focused()).not.toBe(first);
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => new URL(page.url()).searchParams.get('node'), PATIENT).toMatch(/^memory:/);
+});
+
+test('[DASH-30] the layout is made in a worker, and nodes stay where they are when something is learned or loaded', async () => {
+  const page = await dashboard.open('/');
+  const [worker] = await Promise.all([
+    page.waitForEvent('worker'),
+    page.getByRole('link', { name: 'Graph', exact: true }).click(),
+  ]);
+  expect(worker.url()).toContain('layout-worker');
+  await settled(page);
+  const places = async () =>
+    new Map(
+      (await page.evaluate(() => {
+        type Host = HTMLElement & {
+          _cyreg?: { cy: { nodes(): { map<T>(each: (n: { id(): string; position(): object }) => T): T[] } } };
+        };
+        const { cy } = document.querySelector<Host>('.graph-host')!._cyreg!;
+        return cy.nodes().map((node) => [node.id(), { ...node.position() }] as const);
+      })) as [string, { x: number; y: number }][],
+    );
+  const before = await places();
+  await dashboard.api('/execute', {
+    code: "await mcp.memory.read_graph({}); return await mcp.memory.search_nodes({ query: 'x' })",
+    intent: 'read all there is',
+  });
+  await expect
+    .poll(() => ids(page, 'edges'), PATIENT)
+    .toContain('memory:read_graph sequence memory:search_nodes');
+  const after = await places();
+  for (const [id, place] of before) if (id !== 'memory:read_graph') expect(after.get(id), id).toEqual(place);
+  await page.reload();
+  await settled(page);
+  const again = await places();
+  for (const [id, { x, y }] of after) {
+    expect(Math.abs(again.get(id)!.x - x), id).toBeLessThanOrEqual(0.5);
+    expect(Math.abs(again.get(id)!.y - y), id).toBeLessThanOrEqual(0.5);
+  }
+});
+
+test('[DASH-31] hostile names are text in the drawing, in the list and in the details', async () => {
+  const page = await open(href.graph({ node: `hostile:${PICTURE}` }).slice('/graph'.length));
+  await page.getByRole('heading', { name: PICTURE }).waitFor();
+  const label = (await drawn(page, 'nodes')).find(({ id }) => id === `hostile:${PICTURE}`)?.label;
+  expect(String(label).replaceAll('\n', '')).toBe(PICTURE);
+  await page.getByRole('tab', { name: 'Nodes' }).click();
+  await page.getByRole('link', { name: PICTURE }).waitFor();
+  expect(await page.locator('img[src="x"]').count()).toBe(0);
+});
+
+test('[DASH-32] on a narrow screen and a light ground all of it is there, and nobody is kept out', async () => {
+  const page = await open('?clusters=louvain', { size: NARROW, theme: 'light' });
+  await page.getByText('Legend and filter').click();
+  await choice(page, /^provides/).uncheck();
+  expect(await axe(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  await page.getByRole('link', { name: 'read_text_file' }).click();
+  await page.getByRole('heading', { name: 'read_text_file', level: 2 }).waitFor();
+  expect(await axe(page)).toEqual([]);
+});
