@@ -105,4 +105,4 @@ export type {
   UpstreamTool,
   UserCredentials,
 } from './ports/upstream.ts';
-export type { Neighbour, VectorIndex } from './ports/vector-index.ts';
+export type { Neighbour, StoredVectorIndex, VectorIndex } from './ports/vector-index.ts';

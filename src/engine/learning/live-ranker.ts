@@ -23,6 +23,8 @@ const DEFAULTS = {
   /** Trained anew after so many more runs, and this share more than last time. */
   growth: 20,
   share: 0.1,
+  /** Runs beyond these that are kept in mind, at the most. */
+  reminded: 1_000,
   /** Newest runs that the gate judges by. */
   judged: 100,
   seed: 1,
@@ -43,6 +45,8 @@ export interface LiveRanker {
   offer(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[]): Promise<void>;
   /** At the start: runs of earlier, oldest first, and the parameters learned from them. */
   recall(runs: readonly LearnableRun[]): Promise<void>;
+  /** Runs from beyond those that are recalled, by id, because they are like what is asked for; kept for a while. */
+  remind(runs: ReadonlyMap<string, LearnableRun>): void;
   /** A run that just ended. */
   take(run: LearnableRun, signal?: AbortSignal): Promise<void>;
   /** Another gateway trained, or went back: takes up what is stored. */
@@ -74,6 +78,7 @@ export function createLiveRanker(
   /** How far runs are believed, as the trainer told: weighing each by all others takes too long here. */
   const believed = new WeakMap<LearnableRun, number>();
   let past = new PastRuns([], candidates);
+  const reminded = new Set<string>();
   let bytes: Uint8Array | null = null;
   let model: RankModel | null = null;
   let ranker: Ranker | null = null;
@@ -111,6 +116,7 @@ export function createLiveRanker(
   }
 
   function lookBack(): void {
+    reminded.clear();
     const known = runs.flatMap((run) => {
       const placed = placeRun(candidates, run);
       return placed ? [{ placed, weight: weightOf(run) }] : [];
@@ -121,6 +127,11 @@ export function createLiveRanker(
     );
     past.weigh(known.map(({ weight }) => weight));
     ranker = model && new Ranker(candidates, past, model);
+  }
+
+  function remember(run: LearnableRun): void {
+    const placed = placeRun(candidates, run);
+    if (placed) past.add(placed, weightOf(run));
   }
 
   function weightOf(run: LearnableRun): number {
@@ -275,18 +286,30 @@ export function createLiveRanker(
       }
     },
 
+    remind(older) {
+      const fresh = [...older].filter(([id]) => !reminded.has(id));
+      if (reminded.size + fresh.length > DEFAULTS.reminded) lookBack();
+      for (const [id, run] of fresh) {
+        reminded.add(id);
+        remember(run);
+      }
+    },
+
     async take(run, signal) {
       runs = [...runs, run].slice(-DEFAULTS.runs);
       fresh++;
-      const placed = placeRun(candidates, run);
-      if (placed) past.add(placed, weightOf(run));
+      // What has fallen behind is let go of every now and then.
+      if (past.runs.length > DEFAULTS.runs + DEFAULTS.reminded) lookBack();
+      else remember(run);
       if (!seat.isHeld()) {
         // Should the seat fall to this gateway, its trainer knows of the run.
         if (briefing) await trainer.recall([run]);
+        events.emit({ type: 'run_learned', runs: runs.length });
         return;
       }
       if (briefing) await learn(run);
       else if (runs.length >= LEAST_RUNS) await brief();
+      events.emit({ type: 'run_learned', runs: runs.length });
       const isDue = fresh >= Math.max(DEFAULTS.growth, DEFAULTS.share * trainedOn);
       if (!isDue || underWay) return;
       try {
@@ -304,12 +327,10 @@ export function createLiveRanker(
       if ((latest?.id ?? null) === inUse) return;
       const metrics = takeUp(latest);
       trainedOn = metrics?.seen ?? 0;
-        events.emit({ type: 'run_learned', runs: runs.length });
       fresh = 0;
       if (briefing) await trainer.load(bytes);
     },
 
-      events.emit({ type: 'run_learned', runs: runs.length });
     train,
     stop: () => stopping.abort(),
 

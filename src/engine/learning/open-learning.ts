@@ -14,6 +14,8 @@ import { createSuccessWatch } from './success-watch.ts';
 const DEFAULTS = {
   /** Runs recalled at the start, the newest. */
   recalled: 5_000,
+  /** Runs beyond these that are looked for because they are like what is asked for. */
+  near: 32,
   /** Of these, how many have their success looked into. */
   watched: 500,
 };
@@ -53,6 +55,8 @@ export function openLearning(parts: LearningParts): Learning {
   let isOffering = false;
   let isStale = false;
   let recalling: Promise<void> | null = null;
+  /** There are runs beyond those that were recalled. */
+  let hasMore = false;
   /** Traces that were recalled: stored meanwhile, they come by a second time. */
   const recalledIds = new Set<string>();
 
@@ -76,9 +80,28 @@ export function openLearning(parts: LearningParts): Learning {
       recalledIds.add(run.id);
       recalled.push(await embedded(run));
     }
+    hasMore = recalled.length === DEFAULTS.recalled;
     const newest = await store.traces.list({ limit: DEFAULTS.watched });
     for (const trace of newest.reverse()) watch.add(trace);
     await ranker.recall(recalled.flatMap((run) => learnableRun(run) ?? []));
+  }
+
+  /** Where there are more runs than are recalled, those like this one are; without them search goes on. */
+  async function remind(intent: Float32Array): Promise<void> {
+    if (!hasMore && ranker.runs().length < DEFAULTS.recalled) return;
+    try {
+      const older = await store.traces.near(embedder.model, intent, DEFAULTS.near, DEFAULTS.recalled);
+      ranker.remind(
+        new Map(
+          older.flatMap((run) => {
+            const learnable = learnableRun(run);
+            return learnable ? [[run.id, learnable]] : [];
+          }),
+        ),
+      );
+    } catch (error) {
+      ports.logger.log('debug', 'Runs of long ago cannot be asked for', { error: String(error) });
+    }
   }
 
   function recall(signal?: AbortSignal): Promise<void> {
@@ -117,9 +140,11 @@ export function openLearning(parts: LearningParts): Learning {
     search: {
       async rank(query) {
         await prepare();
-        const current = ranker.gate().open && isEnabled() ? ranker.current() : null;
-        if (!current) return null;
+        if (!ranker.gate().open || !isEnabled()) return null;
         const forms = await intentForms(embedder, query);
+        await remind(forms.intent);
+        const current = ranker.current();
+        if (!current) return null;
         const ranking = current.rank(forms);
         return {
           scoreOf: (tool) => {

@@ -242,6 +242,8 @@ export function createMemoryStore(): Store {
             });
           });
       },
+      // Whatever memory can hold can be recalled.
+      near: async () => [],
       async remove(ids, also) {
         const chosen = [...new Set(ids)].flatMap((id) => traces.get(id)?.trace ?? []);
         const runIds = new Set(chosen.map(({ runId }) => runId));

@@ -32,6 +32,7 @@ export const STORE_METHODS: {
     setPriorities: true,
     setIntentEmbedding: true,
     recall: true,
+    near: true,
     remove: true,
   },
   rollup: { read: true, traces: true, due: true, fold: true, tidy: true },

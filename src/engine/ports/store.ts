@@ -232,6 +232,11 @@ export interface TraceStore {
   /** The newest traces with an intent, oldest first; vectors where this model made them. */
   recall(model: string, limit: number): Promise<RecalledRun[]>;
   /**
+   * Of the runs that `recall` with this `beyond` leaves out, those whose intents are nearest to this one, `limit` at the
+   * most, in any order. None where the store cannot search so many vectors, or not yet.
+   */
+  near(model: string, intent: Float32Array, limit: number, beyond: number): Promise<RecalledRun[]>;
+  /**
    * Forgets them with all else that is kept of their runs: the runs themselves, episodes, approvals.
    * A run that is not over, or waits for a person, keeps all of it unless `unfinishedRuns` go as well.
    */

@@ -16,8 +16,9 @@ import {
   toWire,
   type WireTraceEvent,
 } from '../../../core/vocabulary/trace-event.ts';
+import type { RecalledRun } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
-import { bytesToVector, json, text, textOrNull, vectorToBytes } from './codec.ts';
+import { bytesToVector, bytesToVectors, json, text, textOrNull, vectorToBytes } from './codec.ts';
 
 export function traceToRow(trace: ExecutionTrace) {
   return {
@@ -69,6 +70,41 @@ export function traceFromRow(row: Selectable<Database['execution_trace']>): Exec
     code: row.code_snippet,
     guest: row.guest === null ? null : guestFromWire(row.guest as WireGuest),
     owner: row.owner,
+    visibility: row.visibility as Visibility,
+  };
+}
+
+/** What of a trace the ranker looks back on. */
+export const RECALLED = [
+  'id',
+  'run_id',
+  'session_id',
+  'intent_text',
+  'intent_embedding',
+  'clause_embeddings',
+  'embedding_model',
+  'executed_path',
+  'tool_invocations',
+  'success',
+  'visibility',
+] as const;
+
+export function recalledFromRow(
+  row: Pick<Selectable<Database['execution_trace']>, (typeof RECALLED)[number]>,
+  model: string,
+): RecalledRun {
+  const isKnown = row.embedding_model === model && row.intent_embedding !== null;
+  const intent = isKnown ? bytesToVector(row.intent_embedding!) : null;
+  return {
+    id: row.id,
+    runId: row.run_id,
+    sessionId: row.session_id,
+    intentText: row.intent_text!,
+    intent,
+    clauses: intent && row.clause_embeddings ? bytesToVectors(row.clause_embeddings, intent.length) : null,
+    executedPath: row.executed_path as NodeId[],
+    toolInvocations: (row.tool_invocations as WireInvocation[]).map(invocationFromWire),
+    success: row.success,
     visibility: row.visibility as Visibility,
   };
 }

@@ -1,13 +1,11 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { invocationFromWire, type WireInvocation } from '../../../core/vocabulary/execution-trace.ts';
-import type { NodeId } from '../../../core/vocabulary/ids.ts';
-import type { Visibility } from '../../../core/vocabulary/principal.ts';
-import type { RecalledRun, TraceStore } from '../../../engine/ports.ts';
+import type { TraceStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
-import { bytesToVector, bytesToVectors, guarded, vectorsToBytes, vectorToBytes } from './codec.ts';
+import { createIntentIndex } from '../pgvector/intent-index.ts';
+import { guarded, vectorsToBytes, vectorToBytes } from './codec.ts';
 import { forgetRuns, unfinishedRuns } from './forget-runs.ts';
 import { traceConditions } from './trace-conditions.ts';
-import { traceFromRow, traceToRow } from './trace-row.ts';
+import { RECALLED, recalledFromRow, traceFromRow, traceToRow } from './trace-row.ts';
 
 export function sqlTraces(db: Kysely<Database>): TraceStore {
   /** A trace that is not there (any more) bounds nothing. */
@@ -15,6 +13,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
   /** Leads to the one month it is in. */
   const momentOf = (id: string) => sql<Date>`(select executed_at from trace_key where id = ${id})`;
   const months = new Set<string>();
+  const intents = createIntentIndex(db);
 
   /** A month's table is there before its first trace comes. */
   async function ensureMonths(traces: readonly { readonly executedAt: Date }[]): Promise<void> {
@@ -122,46 +121,34 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
           .where('id', '=', id)
           .where('executed_at', '=', momentOf(id))
           .execute();
+        await intents.note(id, model, vector);
       }),
 
     recall: (model, limit) =>
       guarded('Recalling past runs', async () => {
         const rows = await db
           .selectFrom('execution_trace')
-          .select([
-            'id',
-            'run_id',
-            'session_id',
-            'intent_text',
-            'intent_embedding',
-            'clause_embeddings',
-            'embedding_model',
-            'executed_path',
-            'tool_invocations',
-            'success',
-            'visibility',
-          ])
+          .select(RECALLED)
           .where('intent_text', 'is not', null)
           .orderBy('seq', 'desc')
           .limit(limit)
           .execute();
-        return rows.reverse().map((row): RecalledRun => {
-          const isKnown = row.embedding_model === model && row.intent_embedding !== null;
-          const intent = isKnown ? bytesToVector(row.intent_embedding!) : null;
-          return {
-            id: row.id,
-            runId: row.run_id,
-            sessionId: row.session_id,
-            intentText: row.intent_text!,
-            intent,
-            clauses:
-              intent && row.clause_embeddings ? bytesToVectors(row.clause_embeddings, intent.length) : null,
-            executedPath: row.executed_path as NodeId[],
-            toolInvocations: (row.tool_invocations as WireInvocation[]).map(invocationFromWire),
-            success: row.success,
-            visibility: row.visibility as Visibility,
-          };
-        });
+        return rows.reverse().map((row) => recalledFromRow(row, model));
+      }),
+
+    near: (model, intent, limit, beyond) =>
+      guarded('Recalling runs like this one', async () => {
+        const ids = await intents.nearest(model, intent, limit, beyond);
+        if (!ids || ids.length === 0) return [];
+        const newest = sql<number>`
+          (select seq from execution_trace where intent_text is not null order by seq desc offset ${beyond} limit 1)`;
+        const rows = await db
+          .selectFrom('execution_trace')
+          .select(RECALLED)
+          .where('id', 'in', ids)
+          .where('seq', '<=', newest)
+          .execute();
+        return rows.map((row) => recalledFromRow(row, model));
       }),
 
     remove: (ids, also) =>

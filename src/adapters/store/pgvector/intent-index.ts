@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../database.ts';
+import { bytesToVector, guarded } from '../sql/codec.ts';
+import { PgvectorIndex } from './pgvector-index.ts';
+
+const DEFAULTS = {
+  /** Vectors brought in at once. */
+  batch: 200,
+  /** Before it is looked again whether there are enough by now, in milliseconds. */
+  againMs: 600_000,
+};
+
+/** Ids of the traces whose intents are nearest, where the database can tell: it has pgvector, and enough of them. */
+export interface IntentIndex {
+  /** Null while it cannot. `beyond`: how many of the newest whoever asks knows by heart. */
+  nearest(model: string, intent: Float32Array, limit: number, beyond: number): Promise<string[] | null>;
+  /** A trace got its vector. */
+  note(id: string, model: string, intent: Float32Array): Promise<void>;
+}
+
+export function createIntentIndex(db: Kysely<Database>): IntentIndex {
+  const ready = new Map<string, PgvectorIndex>();
+  const filling = new Set<string>();
+  let isPossible: Promise<boolean> | null = null;
+  let triedAt = Number.NEGATIVE_INFINITY;
+
+  /** Makes the table and brings in what is missing, off the path of whoever asks; others fill the same table. */
+  async function fill(model: string, dimension: number): Promise<void> {
+    const table = tableOf(model, dimension);
+    const idColumn = 'text primary key references trace_key (id) on delete cascade';
+    const index = await PgvectorIndex.open(db, { table, dimension, idColumn });
+    for (;;) {
+      const { rows } = await sql<{ id: string; embedding: Uint8Array }>`
+        select id, intent_embedding as embedding from execution_trace as trace
+        where embedding_model = ${model} and intent_text is not null and intent_embedding is not null
+          and not exists (select from ${sql.table(table)} as known where known.id = trace.id)
+        order by seq desc limit ${DEFAULTS.batch}`.execute(db);
+      if (rows.length === 0) break;
+      await index.setAll(rows.map(({ id, embedding }) => [id, bytesToVector(embedding)]));
+    }
+    ready.set(model, index);
+  }
+
+  async function fillSoon(model: string, dimension: number, beyond: number): Promise<void> {
+    if (filling.has(model) || performance.now() - triedAt < DEFAULTS.againMs) return;
+    triedAt = performance.now();
+    isPossible ??= canIndex(db);
+    if (!(await isPossible) || !(await hasMore(db, beyond))) return;
+    filling.add(model);
+    void fill(model, dimension)
+      .catch(() => {})
+      .finally(() => filling.delete(model));
+  }
+
+  return {
+    async nearest(model, intent, limit, beyond) {
+      const index = ready.get(model);
+      if (index) return (await index.nearest(intent, limit)).map(({ id }) => id);
+      await fillSoon(model, intent.length, beyond);
+      return null;
+    },
+    async note(id, model, intent) {
+      await ready.get(model)?.set(id, intent);
+    },
+  };
+}
+
+/** A table per model: vectors of two have nothing to do with each other. */
+function tableOf(model: string, dimension: number): string {
+  const hash = createHash('sha256').update(`${model} ${dimension}`).digest('hex').slice(0, 12);
+  return `intent_vector_${hash}`;
+}
+
+/** Whether the extension is there, or may be had. */
+async function canIndex(db: Kysely<Database>): Promise<boolean> {
+  try {
+    await sql`create extension if not exists vector`.execute(db);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function hasMore(db: Kysely<Database>, beyond: number): Promise<boolean> {
+  const { rows } = await guarded('Counting intents', () =>
+    sql`select from execution_trace where intent_text is not null offset ${beyond} limit 1`.execute(db),
+  );
+  return rows.length > 0;
+}
