@@ -18,7 +18,7 @@ async function openPalette(page: Page): Promise<void> {
 
 test('[DASH-13] the palette goes to pages and does what there is to do, by keyboard alone', async () => {
   const page = await dashboard.open('/');
-  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   await openPalette(page);
   await page.keyboard.type('learn');
   await page.getByRole('option', { name: 'Learning Page' }).waitFor();
@@ -30,7 +30,7 @@ test('[DASH-13] the palette goes to pages and does what there is to do, by keybo
   await page.locator('html[data-theme=light]').waitFor();
   await page.reload();
   await page.locator('html[data-theme=light]').waitFor();
-  await page.getByRole('heading', { name: 'Learning' }).waitFor();
+  await page.getByRole('heading', { name: 'Learning', level: 1 }).waitFor();
   await openPalette(page);
   await page.keyboard.press('ArrowDown');
   const second = page.getByRole('option').nth(1);
@@ -41,7 +41,7 @@ test('[DASH-13] the palette goes to pages and does what there is to do, by keybo
 
 test('[DASH-13] "?" tells the keys, "/" goes to search, and whoever types is left alone', async () => {
   const page = await dashboard.open('/');
-  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   await page.keyboard.press('?');
   await page.getByRole('heading', { name: 'Keyboard' }).waitFor();
   await page.keyboard.press('Escape');

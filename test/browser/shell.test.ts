@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { PAGES } from '../../src/surfaces/dashboard/shared/routes.ts';
+import type { Capabilities, Execution } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import { href, PAGES } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
 import { NARROW } from '../support/launch-browser.ts';
 import { runPml } from '../support/run-pml.ts';
@@ -53,19 +54,38 @@ test('[DASH-2] every page has an address of its own, in the navigation and on th
   }
 });
 
+/** Every page with something on it, and one thing of each kind. */
+async function addresses(): Promise<string[]> {
+  const code = 'const { entities } = await mcp.memory.read_graph({}); return entities.length';
+  const runs = [];
+  for (let i = 0; i < 2; i++) {
+    runs.push(await dashboard.api<Execution>('/execute', { code, intent: 'count what is remembered' }));
+  }
+  await dashboard.api('/execute', { code: 'throw new Error("no")', intent: 'fail' });
+  const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
+  const trace = runs.at(-1)?.trace_id ?? '';
+  return [
+    ...PAGES.map(({ path }) => path),
+    href.run(trace),
+    href.graph({ run: trace }),
+    href.graph({ node: 'memory:read_graph' }),
+    href.search('read a file'),
+    ...capabilities.slice(0, 1).map(({ slug }) => href.capability(slug)),
+  ];
+}
+
 test('[DASH-3] no page keeps anybody out: no serious violation, at both widths and in both themes', async () => {
-  for (const [size, theme] of [
-    [undefined, 'dark'],
-    [NARROW, 'light'],
-  ] as const) {
+  const all = await addresses();
+  for (const { size, theme } of [{ theme: 'dark' }, { theme: 'light', size: NARROW }] as const) {
     const page = await dashboard.open('/', { theme, ...(size && { size }) });
-    for (const { title, path } of PAGES) {
-      await page.goto(`${dashboard.url}${path}`);
-      await page.getByRole('heading', { name: title, level: 1 }).waitFor();
-      await page.getByText('Live').waitFor({ state: 'attached' });
-      expect(await axe(page), `${path} ${theme}`).toEqual([]);
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      expect(overflow, `${path} is wider than the screen`).toBeLessThanOrEqual(0);
+    for (const address of all) {
+      await page.goto(`${dashboard.url}${address}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' });
+      await page.getByLabel('Loading', { exact: true }).first().waitFor({ state: 'detached' });
+      expect(await axe(page), `${address} ${theme}`).toEqual([]);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(overflow, `${address} is wider than the screen`).toBeLessThanOrEqual(0);
     }
   }
-});
+}, 300_000);
