@@ -1,5 +1,5 @@
 import { duration } from '../../format.ts';
-import { type Call, concurrencyOf, ticksOf } from './calls.ts';
+import { type Call, concurrencyOf, rowsOf, ticksOf } from './calls.ts';
 
 const DEFAULTS = {
   ticks: 6,
@@ -9,7 +9,7 @@ const DEFAULTS = {
 };
 
 /** When a call was under way. Its colour is its server's, its pattern says how it went. */
-export function CallBar({ call, end, now }: { call: Call; end: number; now: number }) {
+export function CallBar({ call, end, now, hue }: { call: Call; end: number; now: number; hue: number }) {
   const scale = 100 / Math.max(end, 1e-3);
   const until = call.end ?? now;
   const [left, width] = [call.start * scale, Math.max(0, until - call.start) * scale];
@@ -18,7 +18,7 @@ export function CallBar({ call, end, now }: { call: Call; end: number; now: numb
   return (
     <span class="call-track">
       <span
-        class={`call-bar call-bar-${call.status}${call.children.length > 0 ? ' call-bar-whole' : ''} chart-${hueOf(call.node)}`}
+        class={`call-bar call-bar-${call.status}${call.children.length > 0 ? ' call-bar-whole' : ''} chart-${hue}`}
         style={{ left: `${left}%`, width: `${width}%` }}
       />
       <span
@@ -71,10 +71,12 @@ function areaOf(steps: readonly { at: number; count: number }[], scale: number, 
   return `M0 20${stair.join('')}V20Z`;
 }
 
-/** The same for every tool of a server. */
-function hueOf(node: string): number {
-  const server = node.slice(0, Math.max(0, node.indexOf(':')));
-  let sum = 0;
-  for (const letter of server) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9973;
-  return (sum % DEFAULTS.hues) + 1;
+/** A colour for each server, in the order they appear; the fifth begins anew. */
+export function huesOf(calls: readonly Call[]): (node: string) => number {
+  const servers = [...new Set(rowsOf(calls).map(({ node }) => serverOf(node)))];
+  return (node) => (servers.indexOf(serverOf(node)) % DEFAULTS.hues) + 1;
+}
+
+function serverOf(node: string): string {
+  return node.slice(0, Math.max(0, node.indexOf(':')));
 }

@@ -4,7 +4,7 @@ import { Icon } from '../../components/icon.tsx';
 import { Duration } from '../../components/time.tsx';
 import { location, setQuery } from '../../router.ts';
 import { shownLine } from '../../shown-text.ts';
-import { CallBar, stepShare, TimeAxis } from './call-bar.tsx';
+import { CallBar, huesOf, stepShare, TimeAxis } from './call-bar.tsx';
 import { CallDetails } from './call-details.tsx';
 import { type Call, endOf, rowsOf } from './calls.ts';
 import { NodeName } from './path-steps.tsx';
@@ -44,6 +44,7 @@ export function CallList({
   const all = rowsOf(calls, closed);
   const rows = all.slice(0, count);
   const end = endOf(calls, now);
+  const hueOf = huesOf(calls);
   const current = rows.some(({ id }) => id === at) ? at : (rows[0]?.id ?? null);
   useEffect(() => {
     list.current?.querySelector('[data-open]')?.scrollIntoView({ block: 'nearest' });
@@ -104,7 +105,7 @@ export function CallList({
                 <NodeName name={nameOf(call.node)} />
               </span>
               {mode === 'timeline' ? (
-                <CallBar call={call} end={end} now={now} />
+                <CallBar call={call} end={end} now={now} hue={hueOf(call.node)} />
               ) : (
                 <>
                   <span class="call-preview">{previewOf(call)}</span>

@@ -49,12 +49,25 @@ export function rowsOf(calls: readonly Call[], closed: ReadonlySet<string> = new
   return calls.flatMap((call) => [call, ...(closed.has(call.id) ? [] : rowsOf(call.children, closed))]);
 }
 
-/** Without calls of one sort; what they made stands in their place. */
-export function without(calls: readonly Call[], isLeftOut: (call: Call) => boolean, depth = 0): Call[] {
+/** `code:map`: a step within a program. */
+export function isOperation(node: string): boolean {
+  return node.startsWith('code:');
+}
+
+/**
+ * Without the steps of a program's own, which are many and quick; what they called stands in their place. Where
+ * a program calls nothing else they are all there is.
+ */
+export function toolCalls(calls: readonly Call[]): readonly Call[] {
+  const called = withoutOperations(calls, 0);
+  return called.length > 0 ? called : calls;
+}
+
+function withoutOperations(calls: readonly Call[], depth: number): Call[] {
   return calls.flatMap((call) =>
-    isLeftOut(call)
-      ? without(call.children, isLeftOut, depth)
-      : [{ ...call, depth, children: without(call.children, isLeftOut, depth + 1) }],
+    isOperation(call.node)
+      ? withoutOperations(call.children, depth)
+      : [{ ...call, depth, children: withoutOperations(call.children, depth + 1) }],
   );
 }
 

@@ -12,9 +12,9 @@ import { duration, plural } from '../../format.ts';
 import { navigate } from '../../router.ts';
 import { alignCalls, type CallPair, differencesOf } from './align-calls.ts';
 import { Value } from './call-details.tsx';
-import { type Call, callsOf, endOf } from './calls.ts';
+import { type Call, callsOf, endOf, toolCalls } from './calls.ts';
 import { NodeName } from './path-steps.tsx';
-import { statusOf, titleOf } from './run-row.ts';
+import { calledOf, statusOf, titleOf } from './run-row.ts';
 import { useNodeNames } from './use-node-names.ts';
 import { useRun } from './use-run.ts';
 
@@ -54,7 +54,7 @@ export function ComparePage({ ids }: { ids: readonly [string, string] }) {
 
 function Comparison({ traces }: { traces: readonly [Trace, Trace] }) {
   const nameOf = useNodeNames();
-  const [a, b] = traces.map(({ events }) => callsOf(events)) as [Call[], Call[]];
+  const [a, b] = traces.map(({ events }) => toolCalls(callsOf(events))) as [Call[], Call[]];
   const pairs = alignCalls(a, b);
   const differing = pairs.filter((pair) => differencesOf(pair).length > 0).length;
   const longest = Math.max(endOf(a, 0), endOf(b, 0), 1e-3);
@@ -97,7 +97,7 @@ function Head({ trace, side, other }: { trace: Trace; side: number; other: Trace
         <StatusBadge status={statusOf(trace)} />
         <span class="number">{duration(trace.duration_ms)}</span>
         {factor < 0.95 && <Badge tone="good">{(1 / factor).toFixed(1)}× faster</Badge>}
-        <span class="muted">{plural(trace.executed_path.length, 'call')}</span>
+        <span class="muted">{plural(calledOf(trace.executed_path).length, 'call')}</span>
         <span class="muted">
           <Time at={trace.executed_at} />
         </span>

@@ -7,8 +7,8 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Duration, Time } from '../../components/time.tsx';
 import { duration, number } from '../../format.ts';
 import { shownLine } from '../../shown-text.ts';
-import { type Call, concurrencyOf, endOf, rowsOf } from './calls.ts';
-import { isCheck, isOperation, rowOfTrace } from './run-row.ts';
+import { type Call, concurrencyOf, endOf, isOperation, rowsOf } from './calls.ts';
+import { isCheck, rowOfTrace } from './run-row.ts';
 
 export interface RunHead {
   readonly title: string;
@@ -48,7 +48,7 @@ export function RunFacts({
       </Fact>
       <Fact name="Calls">
         {number(all.length)}
-        {failed > 0 && <span class="bad"> · {failed} failed</span>}
+        {failed > 0 && <span class="run-fact-note bad">{failed} failed</span>}
       </Fact>
       {most > 1 && <Fact name="At once">{number(most)}</Fact>}
       <Fact name="Began">

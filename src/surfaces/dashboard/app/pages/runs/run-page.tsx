@@ -9,14 +9,14 @@ import { Tabs } from '../../components/tabs.tsx';
 import { plural } from '../../format.ts';
 import { location, setQuery } from '../../router.ts';
 import { CallList } from './call-list.tsx';
-import { callsOf, endOf, rowsOf, without } from './calls.ts';
+import { callsOf, endOf, rowsOf, toolCalls } from './calls.ts';
 import { type FollowedRun, useLiveRuns } from './live-runs.ts';
 import { replayOf } from './replay.ts';
 import { ReplayDialog } from './replay-dialog.tsx';
 import { RunError } from './run-error.tsx';
 import { RunFacts, type RunHead } from './run-facts.tsx';
 import { RunProgram, RunResult } from './run-program.tsx';
-import { isOperation, statusOf, titleOf } from './run-row.ts';
+import { statusOf, titleOf } from './run-row.ts';
 import { useNodeNames } from './use-node-names.ts';
 import { useNow } from './use-now.ts';
 import { type LoadedRun, useRun } from './use-run.ts';
@@ -160,10 +160,10 @@ function Views({
       (name !== 'result' || trace !== null),
   );
   const asked = location.value.query.get('tab');
-  const tools = without(calls, ({ node }) => isOperation(node));
-  const steps = tools.length === 0 ? 0 : rowsOf(calls).length - rowsOf(tools).length;
+  const tools = toolCalls(calls);
+  const steps = rowsOf(calls).length - rowsOf(tools).length;
   const isWhole = location.value.query.get('steps') === 'all';
-  const shown = isWhole || tools.length === 0 ? calls : tools;
+  const shown = isWhole ? calls : tools;
   const current: TabName = tabs.find(({ name }) => name === asked)?.name ?? 'timeline';
   return (
     <section class="panel run-views" aria-label="The run">

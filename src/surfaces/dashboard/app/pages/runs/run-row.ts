@@ -1,6 +1,7 @@
 import type { TraceSummary } from '../../../shared/api-types.ts';
 import type { RunKind } from '../../../shared/run-types.ts';
 import { shownLine } from '../../shown-text.ts';
+import { isOperation } from './calls.ts';
 import type { FollowedRun } from './live-runs.ts';
 
 /** A line of the list: a run that is over, or one that is followed. */
@@ -98,11 +99,6 @@ export function nameOf(node: string): string {
 export function calledOf(path: readonly string[]): readonly string[] {
   const called = path.filter((node) => !isOperation(node));
   return called.length > 0 ? called : path;
-}
-
-/** `code:map`: a step within a program. */
-export function isOperation(node: string): boolean {
-  return node.startsWith('code:');
 }
 
 /** The calls of a path in their order, repeats in a row as one. */

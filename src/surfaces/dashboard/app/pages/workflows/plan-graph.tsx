@@ -4,7 +4,7 @@ import { Icon, type IconName } from '../../components/icon.tsx';
 import { moveFocus } from '../../components/move-focus.ts';
 import { duration, percent } from '../../format.ts';
 import { shownLine } from '../../shown-text.ts';
-import { layoutPlan, pathOf } from './layout-plan.ts';
+import { layersOf, layoutPlan, pathOf } from './layout-plan.ts';
 
 const NARROW = '(max-width: 760px)';
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
@@ -36,8 +36,33 @@ export function PlanGraph({
   reasonOf?: (from: string, to: string) => string | undefined;
 }) {
   const isNarrow = useMedia(NARROW);
-  const placed = useMemo(() => layoutPlan(plan, isNarrow ? 'TB' : 'LR'), [plan, isNarrow]);
+  const placed = useMemo(() => layoutPlan(plan), [plan]);
   const tasks = new Map(plan.tasks.map((task) => [task.id, task]));
+  const boxOf = (id: string, box?: Readonly<Record<string, string>>) => (
+    <TaskBox
+      key={id}
+      task={tasks.get(id)!}
+      state={states && (states[id] ?? { status: 'pending' })}
+      isSelected={id === selected}
+      onSelect={() => onSelect(id)}
+      {...(box && { box })}
+    />
+  );
+  if (isNarrow) {
+    return (
+      <ol
+        class="plan-layers"
+        aria-label={`Plan of ${plan.tasks.length} tasks`}
+        onKeyDown={(event) => moveFocus(event, '.plan-task', STEPS)}
+      >
+        {layersOf(plan).map((layer) => (
+          <li key={layer.join(' ')} class="plan-layer">
+            {layer.map((id) => boxOf(id))}
+          </li>
+        ))}
+      </ol>
+    );
+  }
   return (
     <div class="plan">
       <section
@@ -71,16 +96,9 @@ export function PlanGraph({
             </path>
           ))}
         </svg>
-        {placed.tasks.map(({ id, left, top, width, height }) => (
-          <TaskBox
-            key={id}
-            task={tasks.get(id)!}
-            state={states && (states[id] ?? { status: 'pending' })}
-            isSelected={id === selected}
-            onSelect={() => onSelect(id)}
-            box={{ left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` }}
-          />
-        ))}
+        {placed.tasks.map(({ id, left, top, width, height }) =>
+          boxOf(id, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` }),
+        )}
       </section>
     </div>
   );
@@ -97,7 +115,8 @@ function TaskBox({
   state: TaskState | undefined;
   isSelected: boolean;
   onSelect: () => void;
-  box: Readonly<Record<string, string>>;
+  /** Where it stands; absent in a list. */
+  box?: Readonly<Record<string, string>>;
 }) {
   const [said, icon] = STATES[state?.status ?? 'pending'];
   const took = state?.duration_ms === undefined ? '' : ` in ${duration(state.duration_ms)}`;
@@ -105,7 +124,8 @@ function TaskBox({
     <button
       type="button"
       class={`plan-task plan-${state?.status ?? 'suggested'}`}
-      style={box}
+      {...(box && { style: box })}
+      title={shownLine(bodyOf(task), 120)}
       aria-pressed={isSelected}
       onClick={onSelect}
     >
@@ -113,19 +133,28 @@ function TaskBox({
         <Icon name={state ? icon : 'spark'} size={15} />
       </span>
       <span class="plan-words">
-        <span class="plan-name">{shownLine(bodyOf(task), 60)}</span>
+        <TaskName name={shownLine(bodyOf(task), 60)} />
         <span class="plan-said">
           {shownLine(task.id, 30)} ·{' '}
-          {state
-            ? `${said}${took}`
-            : task.confidence === undefined
-              ? 'suggested'
-              : `${percent(task.confidence)} sure`}
+          {state ? `${said}${took}` : task.confidence === undefined ? 'suggested' : sureOf(task.confidence)}
         </span>
       </span>
     </button>
   );
 }
+
+/** Where there is no room, the server is left out first. */
+function TaskName({ name }: { name: string }) {
+  const at = name.indexOf(':') + 1;
+  return (
+    <span class="plan-name">
+      <span class="plan-server">{name.slice(0, at)}</span>
+      <span class="plan-tool">{name.slice(at)}</span>
+    </span>
+  );
+}
+
+export const sureOf = (confidence: number) => `${percent(Math.round(confidence * 100) / 100)} sure`;
 
 /** What a task runs. */
 export function bodyOf({ tool, capability, code, name }: PlanTask): string {

@@ -7,11 +7,11 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { SchemaForm } from '../../components/schema-form/schema-form.tsx';
 import { Await, EmptyState, ErrorState } from '../../components/states.tsx';
-import { percent, plural } from '../../format.ts';
+import { plural } from '../../format.ts';
 import { onEvents } from '../../live.ts';
 import { useResource } from '../../resource.ts';
 import { location, navigate, setQuery } from '../../router.ts';
-import { PlanGraph } from './plan-graph.tsx';
+import { PlanGraph, sureOf } from './plan-graph.tsx';
 import { TaskDetails } from './task-details.tsx';
 import { IntentBox } from './workflow-list.tsx';
 
@@ -60,7 +60,7 @@ function SuggestedPlan({ intent, suggestion }: { intent: string; suggestion: Sug
       <div class="workflow-columns">
         <Panel
           title={plural(plan.tasks.length, 'task')}
-          actions={<Badge tone="accent">{percent(confidence)} sure in all</Badge>}
+          actions={<Badge tone="accent">{sureOf(confidence)} in all</Badge>}
           flush
         >
           <PlanGraph

@@ -3,9 +3,9 @@ import { Badge, StatusBadge } from '../../components/badge.tsx';
 import { Code } from '../../components/code.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { Panel } from '../../components/panel.tsx';
-import { duration, percent } from '../../format.ts';
+import { duration } from '../../format.ts';
 import { shownLine, shownText } from '../../shown-text.ts';
-import { bodyOf } from './plan-graph.tsx';
+import { bodyOf, sureOf } from './plan-graph.tsx';
 
 /** One task: what it runs, with what, how it stands and what it gave. */
 export function TaskDetails({
@@ -32,7 +32,7 @@ export function TaskDetails({
         <p class="mono strong">{task.code === undefined && shownLine(bodyOf(task), 120)}</p>
         {task.reason && (
           <p class="muted">
-            {task.confidence !== undefined && <Badge tone="accent">{percent(task.confidence)} sure</Badge>}{' '}
+            {task.confidence !== undefined && <Badge tone="accent">{sureOf(task.confidence)}</Badge>}{' '}
             {shownText(task.reason)}
           </p>
         )}
