@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { number } from '../format.ts';
+import { niceTicks, tickLabels } from './nice-ticks.ts';
 
 const SIZE = { height: 220, left: 44, right: 12, top: 12, bottom: 28 };
 const TICKS = 4;
@@ -42,25 +43,26 @@ export function LineChart({
   const [figure, width] = useWidth();
   const points = series.flatMap((one) => one.points);
   const [x0, x1] = range(points.map(({ x }) => x));
-  const [y0, y1] = range(points.flatMap(({ y, low = y, high = y }) => [y, low, high]));
+  const ticks = niceTicks(...range(points.flatMap(({ y, low = y, high = y }) => [y, low, high])), TICKS);
+  const [y0, y1] = [ticks[0]!, ticks.at(-1)!];
+  const labels = tickLabels(ticks, format);
   const across = width - SIZE.left - SIZE.right;
   const down = SIZE.height - SIZE.top - SIZE.bottom;
   const at = (x: number, y: number) => {
     const [left, top] = [(x - x0) / (x1 - x0 || 1), (y1 - y) / (y1 - y0 || 1)];
     return `${(SIZE.left + left * across).toFixed(1)},${(SIZE.top + top * down).toFixed(1)}`;
   };
-  const ticks = Array.from({ length: TICKS + 1 }, (_, i) => y0 + ((y1 - y0) * i) / TICKS);
   return (
     <figure class="chart" ref={figure}>
       <svg viewBox={`0 0 ${width} ${SIZE.height}`} role="img" aria-labelledby={id}>
         <title id={id}>{`${label}. ${series.map((one) => summaryOf(one, format)).join(' ')}`}</title>
-        {ticks.map((value) => {
+        {ticks.map((value, i) => {
           const y = Number(at(x0, value).split(',')[1]);
           return (
             <g key={value}>
               <line class="chart-grid" x1={SIZE.left} x2={width - SIZE.right} y1={y} y2={y} />
               <text class="chart-tick" x={SIZE.left - 8} y={y + 4} text-anchor="end">
-                {format(value)}
+                {labels[i]}
               </text>
             </g>
           );
