@@ -32,7 +32,7 @@ test('[OPS-7] the compose file has a PostgreSQL with pgvector, and its configura
   const { services, volumes } = parse(await read('compose.yaml'));
   expect(services.db.image).toMatch(/^pgvector\/pgvector:pg\d+$/);
   const mounts = [...services.db.volumes, ...services.pml.volumes].map(
-    (mount: string) => mount.split(':')[0],
+    (mount: string) => mount.split(':')[0] ?? '',
   );
   for (const source of mounts) {
     expect(source.startsWith('.') ? existsSync(`deploy/${source}`) : source in volumes).toBe(true);

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkBackup, writeBackup } from '../../src/adapters/store/backup/backup-file.ts';
@@ -49,30 +50,26 @@ async function fill(store: SqlStore): Promise<void> {
   await store.rankerParams.save(params);
 }
 
-async function filledDir(): Promise<string> {
+async function filledDir() {
   const dir = await temporaryDir();
   const store = await openPgliteStore(dir);
   await fill(store);
+  const before = await contents(store);
   await store.close();
-  return dir;
+  return { dir, before };
 }
 
 /** Every table's rows and their hash, and what numbers the rows to come. */
 async function contents(store: SqlStore) {
   const sequences: unknown[] = [];
   const tables: TableEnd[] = [];
+  const { rows: months } = await sql`
+    select relname from pg_class where relispartition and relkind = 'r' order by relname`.execute(store.db);
   for await (const piece of dump(store.db)) {
     if (piece.kind === 'sequences') sequences.push(piece.values);
     if (piece.kind === 'end') tables.push(endOf(piece));
   }
-  return { tables, sequences };
-}
-
-async function embeddedContents(dir: string) {
-  const store = await openPgliteStore(dir);
-  const found = await contents(store);
-  await store.close();
-  return found;
+  return { tables, sequences, months };
 }
 
 async function emptyDatabase(): Promise<string> {
@@ -85,8 +82,8 @@ async function emptyDatabase(): Promise<string> {
 }
 
 test('[OPS-6] embedded to PostgreSQL and back gives equal dumps', async () => {
-  const dir = await filledDir();
-  const before = await embeddedContents(dir);
+  const { dir, before } = await filledDir();
+  expect(before.months).toHaveLength(2);
   expect(before.tables.find(({ table }) => table === 'execution_trace')?.rows).toBe(227);
   const url = await emptyDatabase();
   const there = await migrateStore(dir, embedded, url, { replace: false }, quiet);
@@ -98,9 +95,9 @@ test('[OPS-6] embedded to PostgreSQL and back gives equal dumps', async () => {
 
   const back = await temporaryDir();
   await migrateStore(back, settings(url), 'embedded', { replace: false }, quiet);
-  expect(await embeddedContents(back)).toEqual(before);
-  // Numbers that were given to traces since forgotten are not given again.
   const store = await openPgliteStore(back);
+  expect(await contents(store)).toEqual(before);
+  // Numbers that were given to traces since forgotten are not given again.
   await store.traces.append(sampleTrace({ id: 'new' }));
   const { cursor } = await store.traces.scan(227, 99);
   expect(cursor).toBeGreaterThan(230);
@@ -108,7 +105,7 @@ test('[OPS-6] embedded to PostgreSQL and back gives equal dumps', async () => {
 });
 
 test('[OPS-6] a store that is not empty, or that others are at work on, is not written over', async () => {
-  const dir = await filledDir();
+  const { dir } = await filledDir();
   const url = await emptyDatabase();
   const other = await openPostgresStore(url, { name: 'pml another' });
   await other.tools.put([sampleTool()]);
@@ -126,35 +123,39 @@ test('[OPS-6] a store that is not empty, or that others are at work on, is not w
 });
 
 test('[OPS-4] a backup of a running gateway, restored elsewhere, has everything; a restore is in the audit log', async () => {
-  const dir = await filledDir();
+  const { dir } = await filledDir();
   await startPml(['serve', '--port', '0', '--data', dir]);
   const file = join(dir, 'today.backup');
   const made = await runPml(['backup', file, '--data', dir, '--json']);
   expect(made).toMatchObject({ code: 0, stderr: '' });
   const report = JSON.parse(made.stdout);
   expect((await checkBackup(file)).tables).toEqual(report.tables);
-  expect((await runPml(['backup', file, '--data', dir])).code).toBe(2);
-  const held = await runPml(['restore', file, '--data', dir, '--replace']);
-  expect(held).toMatchObject({ code: 1, stderr: expect.stringMatching(/is held by "pml serve"/) });
+  await expect(restoreBackup(dir, embedded, file, { replace: true }, quiet)).rejects.toMatchObject({
+    code: 'data_dir_held',
+    message: expect.stringMatching(/is held by "pml serve"/),
+  });
 
   const elsewhere = await temporaryDir();
   const restored = await runPml(['restore', file, '--data', elsewhere, '--json']);
   expect(restored.code).toBe(0);
-  const { tables } = await embeddedContents(elsewhere);
   const isLog = ({ table }: { table: string }) => table === 'audit_log';
+  const store = await openPgliteStore(elsewhere);
+  const { tables } = await contents(store);
+  const [entry] = await store.audit.list({ limit: 1 });
+  await store.close();
   expect(tables.filter((table) => !isLog(table))).toEqual(
     report.tables.filter((table: { table: string }) => !isLog(table)),
   );
-  const audit = await runPml(['audit', '--data', elsewhere, '--json']);
-  const [entry] = JSON.parse(audit.stdout).entries;
   expect(entry).toMatchObject({ action: 'restored', subject: file, hash: report.sha256 });
-  const again = await runPml(['restore', file, '--data', elsewhere]);
-  expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/not empty.*--replace/s) });
-  expect((await runPml(['restore', file, '--data', elsewhere, '--replace'])).code).toBe(0);
+  const again = restoreBackup(elsewhere, embedded, file, { replace: false }, quiet);
+  await expect(again).rejects.toMatchObject({
+    code: 'store_conflict',
+    hint: expect.stringMatching(/--replace/),
+  });
 });
 
 test('[OPS-5] a backup that is cut off, changed or of another kind changes nothing', async () => {
-  const source = await filledDir();
+  const { dir: source } = await filledDir();
   const dir = await temporaryDir();
   const file = join(dir, 'b');
   const store = await openPgliteStore(source);
@@ -179,8 +180,13 @@ test('[OPS-5] a backup that is cut off, changed or of another kind changes nothi
       message: expect.stringContaining(says),
     });
   }
-  const { tables } = await embeddedContents(target);
-  expect(tables.filter(({ rows }) => rows > 0).map(({ table }) => table)).toEqual(['graph_state']);
+  const untouched = await openPgliteStore(target);
+  const { tables } = await contents(untouched);
+  await untouched.close();
+  expect(tables.filter(({ rows }) => rows > 0).map(({ table }) => table)).toEqual([
+    'graph_state',
+    'rollup_state',
+  ]);
 });
 
 test('[AUDIT-2] the database itself refuses to change or remove what is in the audit log', async () => {

@@ -1,11 +1,15 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createOperations } from '../../src/compose/operations.ts';
 import { createMemoryTraceExporter } from '../../src/engine/memory/trace-exporter.ts';
+import { isAlive } from '../contracts/upstream-support.ts';
 import { tool } from '../support/code-gateway.ts';
 import { startHttp } from '../support/http-gateway.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
+import { startPml } from '../support/run-pml.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 
 async function operated(slow?: () => Promise<unknown>) {
   const { gateway, store } = await memoryGateway([
@@ -122,4 +126,35 @@ test('[OTEL-7] requests over HTTP are exported with method, route, status and ti
       durationMs: expect.any(Number),
     },
   ]);
+});
+
+test('[OPS-3] SIGTERM: what is under way ends well, new work is turned away, no process is left', async () => {
+  const dir = await temporaryDir();
+  const config = join(dir, 'pml.json');
+  const fixture = join(import.meta.dirname, '../fixtures/servers/stdio-server.ts');
+  const bench = { command: process.execPath, args: [fixture, 'both'] };
+  await writeFile(config, JSON.stringify({ mcpServers: { bench } }));
+  const running = await startPml(['serve', '--port', '0', '--data', dir, '--config', config]);
+  const token = (await readFile(join(dir, 'token'), 'utf8')).trim();
+  const execute = async (code: string) => {
+    const reply = await fetch(`${running.ready.url}/api/execute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    });
+    return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
+  };
+  const first = await execute('return (await mcp.bench.process({})).pid');
+  const pid = Number(first.body.result);
+  expect(isAlive(pid)).toBe(true);
+  const slow = execute('await mcp.bench.sleep({ ms: 1500 }); return "done"');
+  const get = (path: string) =>
+    fetch(`${running.ready.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const patience = { timeout: 60_000, interval: 10 };
+  await expect.poll(async () => await (await get('/api/live')).text(), patience).toContain('bench:sleep');
+  running.child.kill('SIGTERM');
+  await expect.poll(async () => (await get('/api/me')).status, patience).toBe(503);
+  expect((await slow).body).toMatchObject({ status: 'success', result: 'done' });
+  expect(await running.exited).toBe(0);
+  expect(isAlive(pid)).toBe(false);
 });

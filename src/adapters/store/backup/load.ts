@@ -10,7 +10,7 @@ const DEFAULTS = {
 };
 
 /** What a store has before anything was learned; it may be written over. */
-const BLANK = new Set(['graph_state']);
+const BLANK = new Set(['graph_state', 'rollup_state']);
 
 export interface LoadOptions {
   /** Take the place of what is there. */
@@ -60,14 +60,21 @@ async function fill<T>(
   const ends: TableEnd[] = [];
   let open: { readonly shape: TableShape; readonly columns: readonly string[] } | null = null;
   for await (const piece of pieces) {
-    if (piece.kind === 'migrations') await refuseOther(tx, piece.names);
-    else if (piece.kind === 'table') open = { shape: known(shapes, piece.table), columns: piece.columns };
-    else if (piece.kind === 'rows' && open) await insert(tx, open.shape, open.columns, piece.rows);
-    else if (piece.kind === 'end') ends.push(endOf(piece));
-    else if (piece.kind === 'sequences') {
-      for (const [name, [value, isCalled]] of Object.entries(piece.values)) {
-        await sql`select setval(${name}::text::regclass, ${value}::text::bigint, ${isCalled})`.execute(tx);
-      }
+    switch (piece.kind) {
+      case 'migrations':
+        await refuseOther(tx, piece.names);
+        break;
+      case 'table':
+        open = { shape: known(shapes, piece.table), columns: piece.columns };
+        break;
+      case 'rows':
+        if (open) await insert(tx, open.shape, open.columns, piece.rows);
+        break;
+      case 'end':
+        ends.push(endOf(piece));
+        break;
+      case 'sequences':
+        await setSequences(tx, piece.values);
     }
   }
   return ends;
@@ -93,12 +100,35 @@ function known(shapes: readonly TableShape[], table: string): TableShape {
   throw new PmlError('store_conflict', `This store has no table ${table}`);
 }
 
+async function setSequences<T>(
+  tx: Transaction<T>,
+  values: Extract<DumpPiece, { kind: 'sequences' }>['values'],
+): Promise<void> {
+  for (const [name, [value, isCalled]] of Object.entries(values)) {
+    await sql`select setval(${name}::text::regclass, ${value}::text::bigint, ${isCalled})`.execute(tx);
+  }
+}
+
+/** Traces lie by month; those they lie in are made before them. */
+async function makeMonths<T>(
+  tx: Transaction<T>,
+  columns: readonly string[],
+  rows: readonly Row[],
+): Promise<void> {
+  const at = columns.indexOf('executed_at');
+  // A time reads `2026-11-15 10:20:30+00`: UTC, as the months are.
+  const byMonth = new Map(rows.map((row) => [row[at]?.slice(0, 7), row[at]]));
+  for (const time of byMonth.values())
+    await sql`select ensure_trace_month(${time}::text::timestamptz)`.execute(tx);
+}
+
 async function insert<T>(
   tx: Transaction<T>,
   { name, columns: own }: TableShape,
   columns: readonly string[],
   rows: readonly Row[],
 ): Promise<void> {
+  if (name === 'execution_trace') await makeMonths(tx, columns, rows);
   const types = columns.map((column) => own.find((known) => known.name === column)?.type);
   const most = Math.max(1, Math.floor(DEFAULTS.values / Math.max(1, columns.length)));
   for (let at = 0; at < rows.length; at += most) {
