@@ -37,10 +37,10 @@ export function growthRules(store: () => Store): void {
   });
 
   test('[STORE-47] traces whose time is over go into the roll-up once, with what is kept of their runs', async () => {
-    const old = [1, 2, 3].map((day) => at(`2020-01-0${day}T00:00:00Z`));
+    const old = [1, 2, 3].map((month) => at(`2020-0${month}-02T00:00:00Z`));
     const [waiting, unlearned, young] = [
-      at('2020-01-04T00:00:00Z'),
-      at('2020-01-05T00:00:00Z'),
+      at('2020-04-04T00:00:00Z'),
+      at('2020-04-05T00:00:00Z'),
       at('2026-01-01T00:00:00Z'),
     ];
     for (const trace of [...old, waiting]) await store().traces.append(trace);

@@ -1,0 +1,55 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/compose/open-store.ts';
+import { tool } from '../support/code-gateway.ts';
+import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+
+const NOBODY = { sessionId: null };
+const SERVERS = [{ name: 'desk', tools: [tool('note', () => 'noted')] }];
+const NOTE = { tool: 'desk:note', arguments: {} };
+
+test('[TEAM-10] [TEAM-11] while PostgreSQL is away calls go on until the queue is full, what needs it says so, and nothing is lost', async () => {
+  const server = await startPostgres();
+  onTestFinished(server.dispose);
+  const store = { ...settingsFor([]).store, url: server.url, queueBytes: 40_000 };
+  const opened = await openStore(await temporaryDir(), store);
+  const { gateway } = await memoryGateway(SERVERS, { ...opened, settings: { store } });
+  onTestFinished(async () => {
+    await gateway.close();
+    await opened.close();
+  });
+  const traces: (string | null)[] = [];
+  const note = async () => {
+    const done = await gateway.executeTool(NOTE, NOBODY);
+    expect(done.status).toBe('success');
+    traces.push(done.traceId);
+  };
+  await note();
+  await gateway.settled();
+
+  process.kill(await server.pid(), 'SIGKILL');
+  await note();
+  const code = await gateway.executeCode({ code: 'return await mcp.desk.note({})' }, NOBODY);
+  expect(code).toMatchObject({ status: 'success', traceId: expect.any(String) });
+  traces.push(code.traceId);
+  const refused = { code: 'store_unavailable', hint: expect.any(String) };
+  const plan = { tasks: [{ id: 't', dependsOn: [], ...NOTE }], inputs: [] };
+  await expect(gateway.executeWorkflow(plan, null, NOBODY)).rejects.toMatchObject(refused);
+  await expect(gateway.runs(5)).rejects.toMatchObject(refused);
+
+  const untilRefused = async () => {
+    for (;;) await note();
+  };
+  await expect(untilRefused()).rejects.toMatchObject({
+    ...refused,
+    message: expect.stringMatching(/\d+ traces wait on disk/),
+  });
+
+  await server.restartAfterCrash();
+  await gateway.settled();
+  await note();
+  await gateway.settled();
+  const stored = (await opened.store.traces.scan(0, 1_000)).traces.map(({ id }) => id);
+  expect(stored).toEqual(traces);
+}, 120_000);
