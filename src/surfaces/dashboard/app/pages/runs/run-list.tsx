@@ -144,7 +144,7 @@ function RunTable({
             cell: (row) => (
               <>
                 <span class="runs-title">{row.title}</span>
-                {isCheck(row.sessionId) && <Badge tone="info">checked by itself</Badge>}
+                {isCheck(row.sessionId) && <Badge tone="info">checked by PML</Badge>}
                 {row.error && row.status === 'error' ? (
                   <span class="cell-note bad">{shownLine(row.error, 120)}</span>
                 ) : (
