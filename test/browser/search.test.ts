@@ -42,6 +42,8 @@ test('[DASH-67] search ranks tools with the parts of every score as figures that
   const shown = (await hits(page).first().textContent()) ?? '';
   for (const part of ['meaning', 'clause', 'words']) expect(shown).toContain(part);
   expect(shown).toContain(tools[0]!.final_score.toFixed(3));
+  expect(await hits(page).count()).toBe(10);
+  await page.getByRole('button', { name: 'Show 10 more' }).click();
   expect(await hits(page).count()).toBe(tools.length);
   const told = [...shown.matchAll(/(?:meaning|clause|words|name|graph) (−?)([\d.]+)/g)];
   const sum = told.reduce((total, [, sign, figure]) => total + (sign ? -1 : 1) * Number(figure), 0);

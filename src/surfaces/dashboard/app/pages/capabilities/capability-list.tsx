@@ -91,7 +91,7 @@ function Table({ rows }: { rows: readonly CapabilitySummary[] }) {
         },
         { title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
         { title: 'Success', cell: (capability) => <SuccessMeter of={capability} /> },
-        { title: 'Uses', isNumber: true, cell: ({ uses }) => number(uses) },
+        { title: 'Uses', isNumber: true, isExtra: true, cell: ({ uses }) => number(uses) },
         {
           title: 'Tools',
           isExtra: true,

@@ -106,7 +106,7 @@ export function TdErrorCurve({ errors }: { errors: readonly number[] }) {
         <LineChart
           label="Mean absolute TD error by run"
           xTitle="newest runs, oldest first"
-          format={figure}
+          format={(error) => error.toFixed(3)}
           series={[
             {
               name: 'Mean |TD error| of the 500 latest predictions of success',

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Execution } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import type { ExplainedHit } from '../../../shared/search-types.ts';
@@ -40,8 +40,14 @@ export function ToolDetails({
   onContext: (tool: string) => void;
 }) {
   const current = TABS.find(({ name }) => name === location.value.query.get('tab'))?.name ?? 'why';
+  const ref = useRef<HTMLDivElement>(null);
+  // Below the list on narrow screens: whoever chose one sees it.
+  useEffect(() => {
+    const isBelow = matchMedia('(max-width: 1080px)').matches;
+    if (isBelow && location.peek().query.has('tool')) ref.current?.scrollIntoView({ block: 'start' });
+  }, []);
   return (
-    <div class="search-details">
+    <div class="search-details" ref={ref}>
       <Panel
         title={<span class="mono">{shownLine(hit.tool_id, 90)}</span>}
         actions={
