@@ -28,6 +28,7 @@ export function createIntentIndex(db: Kysely<Database>): IntentIndex {
   /** Makes the table and brings in what is missing, off the path of whoever asks; others fill the same table. */
   async function fill(model: string, dimension: number): Promise<void> {
     const table = tableOf(model, dimension);
+    await sql`create schema if not exists ${sql.id(SCHEMA)}`.execute(db);
     const idColumn = 'text primary key references trace_key (id) on delete cascade';
     const index = await PgvectorIndex.open(db, { table, dimension, idColumn });
     for (;;) {
@@ -66,10 +67,13 @@ export function createIntentIndex(db: Kysely<Database>): IntentIndex {
   };
 }
 
+/** Apart from all that is kept: these tables are made again from it, and not everywhere can they be. */
+const SCHEMA = 'pml_vector';
+
 /** A table per model: vectors of two have nothing to do with each other. */
 function tableOf(model: string, dimension: number): string {
   const hash = createHash('sha256').update(`${model} ${dimension}`).digest('hex').slice(0, 12);
-  return `intent_vector_${hash}`;
+  return `${SCHEMA}.intent_${hash}`;
 }
 
 /** Whether the extension is there, or may be had. */

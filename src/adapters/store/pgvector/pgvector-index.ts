@@ -40,7 +40,7 @@ export class PgvectorIndex implements StoredVectorIndex {
           embedding vector(${sql.lit(dimension)}) not null
         )`.execute(db);
       await sql`
-        create index if not exists ${sql.ref(`${table}_nearest`)} on ${sql.table(table)}
+        create index if not exists ${sql.id(`${table.split('.').at(-1)}_nearest`)} on ${sql.table(table)}
         using hnsw (embedding vector_ip_ops)`.execute(db);
     });
     return new PgvectorIndex(db as unknown as Kysely<never>, table, dimension);
