@@ -1,5 +1,5 @@
-import { kindOf } from '../../../../../core/vocabulary/ids.ts';
 import { href } from '../../../shared/routes.ts';
+import { kindOf } from '../../../shared/vocabulary.ts';
 import { StatusBadge } from '../../components/badge.tsx';
 import { JsonView, LongText } from '../../components/json-view.tsx';
 import { EmptyState } from '../../components/states.tsx';

@@ -1,5 +1,4 @@
-import type { EdgeSource, EdgeType } from '../../../../../core/vocabulary/edge.ts';
-import type { NodeKind } from '../../../../../core/vocabulary/ids.ts';
+import type { EdgeSource, EdgeType, NodeKind } from '../../../shared/vocabulary.ts';
 
 /** What is drawn, in either mode, before filters. */
 export interface Drawing {

@@ -1,5 +1,5 @@
-import type { EdgeSource, EdgeType } from '../../../../../core/vocabulary/edge.ts';
 import { EDGE_COLOURS, EDGE_LINES } from '../../../shared/edge-style.ts';
+import type { EdgeSource, EdgeType } from '../../../shared/vocabulary.ts';
 
 const DASHES = { solid: undefined, dashed: '6 4', dotted: '0.1 5' };
 

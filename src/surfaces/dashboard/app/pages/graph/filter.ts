@@ -3,8 +3,8 @@ import {
   EDGE_TYPES,
   type EdgeSource,
   type EdgeType,
-} from '../../../../../core/vocabulary/edge.ts';
-import type { NodeKind } from '../../../../../core/vocabulary/ids.ts';
+  type NodeKind,
+} from '../../../shared/vocabulary.ts';
 import type { Drawing } from './drawing.ts';
 
 export const NODE_KINDS: readonly NodeKind[] = ['tool', 'capability', 'operation'];

@@ -1,4 +1,4 @@
-import { kindOf } from '../../../../../core/vocabulary/ids.ts';
+import { kindOf } from '../../../shared/vocabulary.ts';
 import { location, setQuery } from '../../router.ts';
 import { type Filter, filterFrom, filterToQuery } from './filter.ts';
 import type { Background } from './paint-background.ts';

@@ -1,6 +1,6 @@
 import cytoscape, { type StylesheetJson } from 'cytoscape';
-import { EDGE_SOURCES, EDGE_TYPES } from '../../../../../core/vocabulary/edge.ts';
 import { EDGE_COLOURS, EDGE_LINES } from '../../../shared/edge-style.ts';
+import { EDGE_SOURCES, EDGE_TYPES } from '../../../shared/vocabulary.ts';
 import type { Palette } from './palette.ts';
 
 const DEFAULTS = {

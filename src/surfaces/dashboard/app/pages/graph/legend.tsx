@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { EDGE_SOURCES, EDGE_TYPES } from '../../../../../core/vocabulary/edge.ts';
+import { EDGE_SOURCES, EDGE_TYPES } from '../../../shared/vocabulary.ts';
 import { number } from '../../format.ts';
 import { shownLine } from '../../shown-text.ts';
 import type { Drawing } from './drawing.ts';

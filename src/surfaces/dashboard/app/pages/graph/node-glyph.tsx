@@ -1,4 +1,4 @@
-import type { NodeKind } from '../../../../../core/vocabulary/ids.ts';
+import type { NodeKind } from '../../../shared/vocabulary.ts';
 
 /** The shape that a kind of node has in the graph. */
 export function NodeGlyph({ kind, hue }: { kind: NodeKind; hue?: number }) {

@@ -1,5 +1,5 @@
-import { kindOf } from '../../../../../core/vocabulary/ids.ts';
 import type { Trace } from '../../../shared/api-types.ts';
+import { kindOf } from '../../../shared/vocabulary.ts';
 import { type Drawing, type DrawnEdge, type DrawnNode, nested } from './drawing.ts';
 
 const DEFAULTS = {

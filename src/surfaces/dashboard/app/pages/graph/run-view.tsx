@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
-import { kindOf } from '../../../../../core/vocabulary/ids.ts';
 import type { Graph, Trace, Traces } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
+import { kindOf } from '../../../shared/vocabulary.ts';
 import { getJson } from '../../api.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
