@@ -14,7 +14,7 @@ import {
 } from './membership-features.ts';
 import { type OrderForm, orderSet } from './order-set.ts';
 import { type HistoryView, PlanHistory, type PlannedRun } from './plan-history.ts';
-import { type Choice, chancesOf, chooseSet, orderChance, PlanModel } from './plan-model.ts';
+import { type Choice, chancesOf, chooseSet, logitOf, orderChance, PlanModel } from './plan-model.ts';
 import { type LabelledRows, SmallNet } from './small-net.ts';
 
 const DEFAULTS = {
@@ -109,6 +109,8 @@ export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | nul
     }
   }
 
+  const confidence = yield* learnConfidence(cases, choices, random);
+
   // Where nothing waits for anything there is no order to learn: the intent tells that.
   const inOrder = [...cases.keys()].filter((i) => cases[i]!.run.edges.length > 0);
   const features = yield* forEach(inOrder, (i) => {
@@ -133,7 +135,7 @@ export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | nul
       chances: chancesOf(edges, features[k]!, EDGE_WIDTH),
     })),
   );
-  return new PlanModel(history, texts, { ordered, guess, membership, edges, form });
+  return new PlanModel(history, texts, { ordered, guess, membership, confidence, edges, form });
 }
 
 function* casesOf({ ranker, runs, weights, logitsOf }: PlanLesson, random: Random): Generator<void, Case[]> {
@@ -166,6 +168,22 @@ function* forEach<T, R>(items: readonly T[], work: (item: T, i: number) => R): G
     yield;
   }
   return results;
+}
+
+/** What comes of what sets expect of themselves (Platt, 1999), by sets of nets that had not seen the run. */
+function* learnConfidence(
+  cases: readonly Case[],
+  choices: ReadonlyMap<number, Choice>,
+  random: Random,
+): Generator<void, SmallNet> {
+  const values = Float32Array.from(cases.keys(), (i) => logitOf(choices.get(i)!.expectedF1));
+  const labels = Float32Array.from(cases, ({ run }, i) => f1Of(choices.get(i)!, run));
+  return yield* SmallNet.learn({ width: 1, values, labels }, { random, hidden: 0 });
+}
+
+function f1Of({ chosen }: Choice, { uses }: PlannedRun): number {
+  const right = new Set(uses);
+  return (2 * chosen.filter(({ place }) => right.has(place)).length) / (chosen.length + right.size);
 }
 
 /** Runs of one key fall into one half. */

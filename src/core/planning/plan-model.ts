@@ -22,6 +22,8 @@ export interface PlanNets {
   readonly guess: SmallNet;
   /** The same, by what past runs say besides: several that learned from different runs, of equal weight. */
   readonly membership: readonly SmallNet[];
+  /** What a set's F1 is, by what it expects of itself, as log-odds. */
+  readonly confidence: SmallNet;
   /** Chance that one waits for the other, if anything does. */
   readonly edges: SmallNet;
   readonly form: OrderForm;
@@ -80,8 +82,15 @@ export class PlanModel {
     // Chances of edges are learned from runs that have an order.
     const chances = chancesOf(this.nets.edges, features, EDGE_WIDTH).map((chance) => chance * ordered);
     const order = orderSet(chances, chosen.length, this.nets.form);
-    return { ...withRepeats(chosen, order), rest, confidence: expectedF1 };
+    const confidence = this.nets.confidence.chance(Float32Array.of(logitOf(expectedF1)));
+    return { ...withRepeats(chosen, order), rest, confidence };
   }
+}
+
+/** Log-odds of a chance that may be certain. */
+export function logitOf(chance: number): number {
+  const kept = Math.min(0.999, Math.max(0.001, chance));
+  return Math.log(kept / (1 - kept));
 }
 
 /** The set of greatest expected F1. */
