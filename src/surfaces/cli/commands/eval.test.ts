@@ -4,6 +4,8 @@ import type { EvaluationReport } from '../../../core/vocabulary/evaluation-repor
 import type { EvaluateOptions } from '../system.ts';
 
 const figures = { mrr: 0.5, hit1: 0.25, hit3: 0.75, recall5: 0.6, ndcg10: 0.55 };
+const gain = { gain: 0.05, ci95: [-0.01, 0.11] } as const;
+const gains = { mrr: gain, ndcg10: gain };
 const report: EvaluationReport = {
   dataset: 'household',
   split: 'dev',
@@ -12,10 +14,16 @@ const report: EvaluationReport = {
   tools: 28,
   embedding: 'some-model',
   ranking: { lexical: figures, semantic: figures, hybrid: figures, knn: null, logistic: null, learned: null },
+  gains: { over_semantic: gains, over_hybrid: gains, over_logistic: gains },
   next: { popularity: figures, markov: figures, logistic: null, learned: null },
   plan: null,
   gate: null,
-  curve: [{ traces: 30, semantic_mrr: 0.4, hybrid_mrr: 0.5, learned_mrr: null }],
+  curve: [
+    {
+      ...{ traces: 30, semantic_mrr: 0.4, hybrid_mrr: 0.5, learned_mrr: 0.55 },
+      ...{ over_semantic: gain, over_hybrid: gain },
+    },
+  ],
   seconds: 1.25,
 };
 
@@ -38,7 +46,7 @@ test('[EVAL-1] --json prints the report, for several data sets a list; else ther
   expect(out).toContain('household (dev, cv5): 42 tasks, 28 tools, some-model, 1.3 s');
   expect(out).toMatch(/^hybrid {4}0\.500 {2}0\.250 {2}0\.750 {2}0\.600 {4}0\.550$/m);
   expect(out).toMatch(/^markov {6}0\.250 {2}0\.750 {2}0\.500$/m);
-  expect(out).toMatch(/^30 +0\.400 +0\.500 +-$/m);
+  expect(out).toMatch(/^30 +0\.400 +0\.500 +0\.550 +\+0\.050 \(-0\.010 to \+0\.110\)$/m);
   expect(out).not.toContain('knn');
 });
 
@@ -46,10 +54,22 @@ test('[EVAL-1] every option reaches the measurement; --data is the data set', as
   const { asked, system } = measuring();
   await runCommand(['eval', '--data', 'd'], system);
   const files = ['--distractors', 'x.gz', '--train', 'a', '--test', 'b'];
-  const more = ['--split', 'test', '--tasks', 'traces', '--protocol', 'disjoint', '--curve', '--seed', '-3'];
+  const more = [
+    '--split',
+    'test',
+    '--tasks',
+    'traces',
+    '--protocol',
+    'disjoint',
+    '--curve',
+    '--draws',
+    '5',
+    '--seed',
+    '-3',
+  ];
   await runCommand(['eval', '--data', 'd', '--config', 'c', ...files, ...more], system);
   expect(asked).toEqual([
-    { data: 'd', split: 'dev', tasks: 'tasks', protocol: 'id', seed: 1 },
+    { data: 'd', split: 'dev', tasks: 'tasks', protocol: 'id', draws: 1, seed: 1 },
     {
       data: 'd',
       config: 'c',
@@ -60,6 +80,7 @@ test('[EVAL-1] every option reaches the measurement; --data is the data set', as
       train: 'a',
       test: 'b',
       curve: true,
+      draws: 5,
       seed: -3,
     },
   ]);
@@ -70,6 +91,7 @@ test.each([
   [['eval', '--data', 'd', '--protocol', 'cv7'], /id, disjoint, cv5/],
   [['eval', '--data', 'd', '--tasks', 'all'], /tasks, traces/],
   [['eval', '--data', 'd', '--seed', 'x'], /whole number/],
+  [['eval', '--data', 'd', '--curve', '--draws', '0'], /1 or more/],
 ])('[EVAL-1] %j is wrong usage', async (argv, message) => {
   const { code, err } = await runCommand(argv, measuring().system);
   expect(code).toBe(2);
