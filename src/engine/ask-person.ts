@@ -3,6 +3,7 @@ import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller } from './gateway.ts';
+import { isOwn } from './people/ownership.ts';
 import type { Approval, JsonObject, UpstreamClient } from './ports.ts';
 
 export interface Question {
@@ -37,7 +38,7 @@ export async function askPerson(
 ): Promise<Answer> {
   const { tool } = question;
   const argumentsHash = exactCall(ports, tool, question.arguments);
-  const given = question.isAnew ? null : await findGiven(ports, tool.id, argumentsHash);
+  const given = question.isAnew ? null : await findGiven(ports, tool.id, argumentsHash, caller);
   if (given) return { kind: 'approved', approval: given };
 
   const approval: Approval = {
@@ -84,9 +85,17 @@ export function exactCall(
   return crypto.sha256(callFingerprint(tool.id, tool.definitionHash, args));
 }
 
-async function findGiven(ports: AskPorts, node: string, argumentsHash: string): Promise<Approval | null> {
+async function findGiven(
+  ports: AskPorts,
+  node: string,
+  argumentsHash: string,
+  caller: Caller,
+): Promise<Approval | null> {
   for (const approval of await ports.store.approvals.list({ state: 'approved' })) {
     if (approval.node !== node || approval.argumentsHash !== argumentsHash) continue;
+    // What was approved for one user's run is not for another's.
+    const run = await ports.store.runs.get(approval.runId);
+    if (run && !isOwn(caller, run)) continue;
     if (await ports.store.approvals.use(approval.id)) return approval;
   }
   return null;

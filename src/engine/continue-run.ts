@@ -6,7 +6,7 @@ import { executeCode } from './execute-code.ts';
 import { executeTool } from './execute-tool.ts';
 import type { Caller, ToolRun, WorkflowAction, WorkflowResult } from './gateway.ts';
 import { callOf, endRun, pausedCode } from './paused-runs.ts';
-import { isOwn } from './people/ownership.ts';
+import { isOwn, onBehalf } from './people/ownership.ts';
 import { maySee } from './people/roles.ts';
 import type { Approval, WorkflowRun } from './ports.ts';
 import { toolText, toolValue } from './tool-value.ts';
@@ -45,7 +45,8 @@ export async function continueRun(
   if (action === 'status' || run.status !== 'paused' || !approved) return report(run, approvals);
 
   const isTool = run.plan?.tasks[0]?.tool !== undefined;
-  const made = isTool ? await resumeTool(scope, run, approved, caller) : await resumeCode(scope, run, caller);
+  const behalf = onBehalf(caller, run);
+  const made = isTool ? await resumeTool(scope, run, approved, behalf) : await resumeCode(scope, run, behalf);
   if (made.status !== 'approval_required') {
     const current = (await store.runs.get(runId)) ?? run;
     await endRun(scope.ports, current, made.status === 'success' ? 'success' : 'error');

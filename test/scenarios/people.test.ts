@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { expect, onTestFinished, test } from 'vitest';
 import { isListed } from '../../src/surfaces/http/route-rights.ts';
 import { callTool } from '../support/mcp-endpoints.ts';
+import { settingsFor } from '../support/memory-gateway.ts';
 import { OWNER_TOKEN, peopleGateway } from '../support/people-gateway.ts';
 import { readEvents } from '../support/read-events.ts';
 
@@ -85,6 +86,19 @@ test('[KEY-5] another agent cannot go on with a run that is not its own', async 
   const other = await ask(bob, 'POST', `/api/runs/${run_id}/abort`);
   expect({ status: other.status, code: other.body.error.code }).toEqual({ status: 403, code: 'forbidden' });
   expect((await ask(ada, 'POST', `/api/runs/${run_id}/abort`)).body.status).toBe('aborted');
+});
+
+test('[KEY-5] what was approved for one user is not for another who asks the same', async () => {
+  const { ask, keyFor } = await peopleGateway();
+  const [ada, bob, operator] = [
+    await keyFor('agent', 'ada'),
+    await keyFor('agent', 'bob'),
+    await keyFor('operator'),
+  ];
+  const { run_id } = (await ask(ada, 'POST', '/api/execute', WRITE)).body;
+  await ask(operator, 'POST', `/api/runs/${run_id}/approve`);
+  expect((await ask(bob, 'POST', '/api/execute', WRITE)).body.status).toBe('approval_required');
+  expect((await ask(ada, 'POST', '/api/execute', WRITE)).body.status).toBe('success');
 });
 
 test('[KEY-6] an agent key cannot read a private trace of another user: not in lists, by id, among runs or events', async () => {
@@ -248,6 +262,19 @@ test('[KEY-10] an MCP session is that of the key it was opened with', async () =
   expect((await post(ada, list, session)).status).toBe(200);
 });
 
+test('[KEY-10] over MCP even the owner has the rights of an agent', async () => {
+  const { ask, keyFor, listener } = await peopleGateway();
+  const { run_id } = (await ask(await keyFor('agent', 'ada'), 'POST', '/api/execute', WRITE)).body;
+  const client = new Client({ name: 'test', version: '1' });
+  const headers = { authorization: `Bearer ${OWNER_TOKEN}` };
+  const url = new URL(`${listener.url}/mcp`);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  onTestFinished(() => client.close());
+  const aborted = await callTool(client, 'pml_execute_workflow', { run_id, action: 'abort' });
+  expect(aborted).toMatchObject({ isError: true, structuredContent: { error: { code: 'forbidden' } } });
+  expect((await ask(OWNER_TOKEN, 'POST', `/api/runs/${run_id}/abort`)).body.status).toBe('aborted');
+});
+
 test('[KEY-11] what is learned of private runs has no words, values or code of theirs', async () => {
   const code = 'const r = await mcp.desk.echo({text: "the salary of carol"}); return r.text.length';
   const learn = async (traces: 'private' | 'shared') => {
@@ -289,4 +316,37 @@ test('[KEY-12] a call is made with the credentials of the user whose key it came
   const refused = (await ask(bob, 'POST', '/api/execute', call)).body;
   expect(refused).toMatchObject({ status: 'error', error: { code: 'unauthorized' } });
   expect(users).toEqual(['ada', 'ada']);
+});
+
+test('[KEY-12] a run that somebody else lets go on is still that of its user, with their credentials', async () => {
+  const users: (string | null)[] = [];
+  const write = {
+    definition: { name: 'write', inputSchema: { type: 'object' } },
+    call: async (_args: unknown, { user }: { readonly user: string | null }) => {
+      users.push(user);
+      return { content: [] };
+    },
+  };
+  const own = { name: 'own', tools: [write], settings: { credentials: 'per_user' as const } };
+  const { permissions } = settingsFor([]);
+  const asks = { ...permissions, ask: ['own:*'], approvalWaitMs: 0 };
+  const { ask, keyFor, gateway, store } = await peopleGateway({ permissions: asks }, [own]);
+  const [ada, operator] = [await keyFor('agent', 'ada'), await keyFor('operator', 'olga')];
+  await gateway.keepCredentials('own', 'ada', { env: { TOKEN: 'x' } });
+  const workflow = { tasks: [{ id: 't', tool: 'own:write', arguments: {} }] };
+  const asked = [
+    await ask(ada, 'POST', '/api/execute', { tool: 'own:write', arguments: { n: 1 } }),
+    await ask(ada, 'POST', '/api/execute', { code: 'return await mcp.own.write({ n: 2 })' }),
+    await ask(ada, 'POST', '/api/workflows', { workflow }),
+  ];
+  for (const { body } of asked) {
+    expect(body.status).toBe('approval_required');
+    await ask(operator, 'POST', `/api/runs/${body.run_id}/approve`);
+    const resumed = await ask(operator, 'POST', `/api/runs/${body.run_id}/resume`);
+    expect(resumed.body.status).toBe('success');
+  }
+  expect(users).toEqual(['ada', 'ada', 'ada']);
+  await gateway.settled();
+  const owners = (await store.traces.list({ limit: 9 })).map(({ owner }) => owner);
+  expect(new Set(owners)).toEqual(new Set(['ada']));
 });

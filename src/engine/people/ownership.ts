@@ -12,3 +12,10 @@ export function ownershipOf({ sharing }: Pick<Settings, 'sharing'>, { who }: Cal
 export function isOwn({ who }: Caller, { owner }: Ownership): boolean {
   return !who || owner === null || owner === who.user || may(who, 'decide');
 }
+
+/** Goes on with a run for the user it is of, whoever says so: with their credentials, and as theirs. */
+export function onBehalf(caller: Caller, { owner }: Ownership): Caller {
+  if (owner === null) return caller;
+  const who = caller.who ?? { name: owner, role: 'owner' as const, keyId: null };
+  return { ...caller, who: { ...who, user: owner } };
+}

@@ -2,6 +2,7 @@ import { layersOf } from '../../core/planning/layers.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller, WorkflowResult } from '../gateway.ts';
+import { onBehalf } from '../people/ownership.ts';
 import type { WorkflowRun } from '../ports.ts';
 import { startRun } from '../run.ts';
 import type { Drive, DriveRequest, Speculation } from './drive.ts';
@@ -69,7 +70,7 @@ export async function driveRun(
       owner: run.owner,
       visibility: run.visibility,
     }),
-    caller: { ...unheard, signal: anyOf(caller.signal, opened.stopped) },
+    caller: { ...onBehalf(unheard, run), signal: anyOf(caller.signal, opened.stopped) },
     stopped: opened.stopped,
     slots: createSlots(plan.concurrency ?? DEFAULTS.concurrency),
     states,
