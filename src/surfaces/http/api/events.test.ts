@@ -12,13 +12,15 @@ async function serve({ kept, ...options }: EventOptions & { kept?: number } = {}
   const gateway = handMadeGateway({ servers: async () => [] }, kept);
   const watch = countFollowers(gateway.events);
   const api = createApi({ ...gateway, events: watch.log }, { log: () => {} }, options);
+  // The API itself follows what runs do.
+  const own = watch.count();
   const { listener, token } = await startHttp({ api });
   onTestFinished(listener.close);
   const headers = { authorization: `Bearer ${token}` };
   return {
     listener,
     headers,
-    followers: watch.count,
+    followers: () => watch.count() - own,
     emit(...runs: string[]) {
       for (const run of runs) {
         watch.log.emit({
