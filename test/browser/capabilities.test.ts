@@ -108,6 +108,23 @@ test('[DASH-62] a capability is run with a form made of its schema, which says w
   await outcome.getByText(/Access denied/).waitFor();
 });
 
+test('[DASH-66] a capability that can be relied on is found by what is to be done, beside the tools', async () => {
+  for (const file of ['monday.md', 'friday.md', 'monday.md'])
+    await dashboard.api(`/capabilities/${lines.slug}/run`, {
+      arguments: { path: join(dashboard.folder, file) },
+    });
+  const page = await dashboard.open(href.search('how many lines do my notes have'));
+  const row = page
+    .getByRole('table', { name: 'Capabilities by rank' })
+    .getByRole('row', { name: lines.slug });
+  await row.waitFor();
+  await page.getByLabel('Server').selectOption('memory');
+  await row.waitFor({ state: 'detached' });
+  await page.getByLabel('Server').selectOption('filesystem');
+  await row.getByRole('link').click();
+  await page.getByRole('heading', { name: lines.slug, level: 1 }).waitFor();
+});
+
 test('[DASH-63] a capability is renamed, quarantined with a reason, released, and forgotten once one has said yes', async () => {
   const { slug } = await teach('list what may be read', [
     'return await mcp.filesystem.list_allowed_directories({});',

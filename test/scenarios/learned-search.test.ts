@@ -123,6 +123,8 @@ test('[LEARN-3] a training that is stopped leaves everything as it was, and so d
   expect(await gateway.learning.train()).toMatchObject({ runs: 9, leastRuns: 10, model: null, history: [] });
   await work(gateway, 9, 25);
   const before = await gateway.learning.report();
+  const heard: string[] = [];
+  gateway.events.follow(({ event }) => heard.push(event.type));
   const training = gateway.learning.train();
   const joined = gateway.learning.train();
   const told = expect(training).rejects.toMatchObject({ code: 'cancelled' });
@@ -131,5 +133,6 @@ test('[LEARN-3] a training that is stopped leaves everything as it was, and so d
   await gateway.learning.stop();
   await told;
   await toldToo;
+  expect(heard.at(-1)).toBe('training_stopped');
   expect(await gateway.learning.report()).toEqual(before);
 });

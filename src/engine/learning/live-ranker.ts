@@ -248,10 +248,15 @@ export function createLiveRanker(
     if (runs.length < LEAST_RUNS) return;
     progress = { stage: 'features', done: 0, total: runs.length };
     stopping = new AbortController();
-    underWay = trainNow(signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal).finally(() => {
-      progress = null;
-      underWay = null;
-    });
+    underWay = trainNow(signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal)
+      .catch((error: unknown) => {
+        events.emit({ type: 'training_stopped' });
+        throw error;
+      })
+      .finally(() => {
+        progress = null;
+        underWay = null;
+      });
     await underWay;
   }
 

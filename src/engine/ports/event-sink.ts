@@ -82,6 +82,8 @@ export type GatewayEvent =
       readonly total: number;
       readonly loss?: number;
     }
+  /** It came to no end: somebody stopped it, or it failed. */
+  | { readonly type: 'training_stopped' }
   | {
       readonly type: 'ranker_trained';
       readonly runs: number;

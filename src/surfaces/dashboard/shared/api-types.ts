@@ -289,6 +289,14 @@ export interface Learning {
   readonly losses: readonly number[];
   readonly evidence: { readonly learned: readonly number[]; readonly hybrid: readonly number[] };
   readonly runs_to_ten_percent: number | null;
+  /** Plans that were suggested, and what became of them; the rate is null while nobody has taken one up or down. */
+  readonly suggestions: {
+    readonly made: number;
+    readonly accepted: number;
+    readonly edited: number;
+    readonly rejected: number;
+    readonly acceptance_rate: number | null;
+  };
   readonly success: {
     readonly success_rate: number | null;
     readonly mean_path_length: number | null;

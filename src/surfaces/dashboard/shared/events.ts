@@ -26,6 +26,7 @@ interface EventData {
   readonly gate_changed: { open: boolean; gain: number; ci95: readonly number[]; n: number };
   readonly run_learned: { runs: number };
   readonly training_progress: { stage: string; done: number; total: number; loss?: number };
+  readonly training_stopped: object;
   readonly ranker_trained: { runs: number; loss: number; seconds: number };
   readonly inventory_changed: { inventory: string };
   readonly key_changed: { key_id: string; state: 'created' | 'revoked' };
@@ -55,6 +56,7 @@ export const EVENT_TYPES = Object.keys({
   gate_changed: 0,
   run_learned: 0,
   training_progress: 0,
+  training_stopped: 0,
   ranker_trained: 0,
   inventory_changed: 0,
   key_changed: 0,

@@ -14,7 +14,8 @@ export function useLearning(): Resource<Learning> {
 
 /** How far a training is comes by itself. */
 function withProgress(data: Learning, event: LiveEvent): Learning {
-  if (event.type === 'ranker_trained') return { ...data, training: null };
+  if (event.type === 'ranker_trained' || event.type === 'training_stopped')
+    return { ...data, training: null };
   if (event.type !== 'training_progress') return data;
   const { stage, done, total, loss } = event;
   return { ...data, training: { stage, done, total, ...(loss !== undefined && { loss }) } };

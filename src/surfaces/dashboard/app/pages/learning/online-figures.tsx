@@ -1,8 +1,8 @@
 import type { Learning } from '../../../shared/api-types.ts';
-import { number, percent } from '../../format.ts';
+import { number, percent, plural } from '../../format.ts';
 
 /** How work goes, of the newest runs. */
-export function OnlineFigures({ of: { success, runs, runs_to_ten_percent } }: { of: Learning }) {
+export function OnlineFigures({ of: { success, runs, runs_to_ten_percent, suggestions } }: { of: Learning }) {
   const { success_rate, mean_path_length, mean_absolute_td_error } = success;
   const figures = [
     { title: 'Runs looked back on', value: number(runs), note: 'that say what they are for' },
@@ -15,6 +15,11 @@ export function OnlineFigures({ of: { success, runs, runs_to_ten_percent } }: { 
         runs_to_ten_percent === null
           ? 'not 10 % better than search yet'
           : 'then it was 10 % better than search',
+    },
+    {
+      title: 'Plans accepted',
+      value: told(suggestions.acceptance_rate, percent),
+      note: inWords(suggestions),
     },
     {
       title: 'TD error',
@@ -33,6 +38,11 @@ export function OnlineFigures({ of: { success, runs, runs_to_ten_percent } }: { 
       ))}
     </dl>
   );
+}
+
+function inWords({ made, accepted, edited, rejected }: Learning['suggestions']): string {
+  if (made === 0) return 'no plan was suggested yet';
+  return `of ${plural(made, 'suggestion')}: ${accepted} run as they were, ${edited} edited, ${rejected} rejected`;
 }
 
 function told(value: number | null, format: (value: number) => string): string {
