@@ -141,6 +141,7 @@ test('[DASH-54] a person rejects a task or gives a whole run up, and sees what b
   const aborted = await runPlan(tasks, 'to be given up');
   await page.goto(`${dashboard.url}/workflows/${aborted.run_id}`);
   await page.getByRole('button', { name: 'Abort' }).click();
+  await page.getByRole('button', { name: 'Give it up' }).click();
   await page.getByText('aborted').first().waitFor();
   await page.getByRole('button', { name: 'Approve and go on' }).waitFor({ state: 'detached' });
   await expect(readFile(fileOf('kept.txt'))).rejects.toThrow();

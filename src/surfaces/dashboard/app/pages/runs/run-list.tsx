@@ -144,6 +144,10 @@ function RunTable({
             cell: (row) => (
               <>
                 <span class="runs-title">{row.title}</span>
+                <span class="runs-meta">
+                  <Time at={row.startedAt} />
+                  {row.durationMs !== null && <Duration ms={row.durationMs} />}
+                </span>
                 {isCheck(row.sessionId) && <Badge tone="info">checked by PML</Badge>}
                 {row.error && row.status === 'error' ? (
                   <span class="cell-note bad">{shownLine(row.error, 120)}</span>

@@ -8,7 +8,7 @@ export type Filter = (typeof FILTERS)[number];
 export type RunFilters = Readonly<Partial<Record<Filter, string>>>;
 
 /** Hours that `time` may go back. */
-export const TIMES = { hour: 1, day: 24, week: 24 * 7 } as const;
+const TIMES = { hour: 1, day: 24, week: 24 * 7 } as const;
 
 const HOUR_MS = 3_600_000;
 /** So that the same address asks for the same for a while. */

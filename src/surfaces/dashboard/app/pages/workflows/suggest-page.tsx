@@ -3,10 +3,12 @@ import { href } from '../../../shared/routes.ts';
 import type { Suggestion } from '../../../shared/run-types.ts';
 import { ApiError, postJson } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { SchemaForm } from '../../components/schema-form/schema-form.tsx';
 import { Await, EmptyState, ErrorState } from '../../components/states.tsx';
+import { tellingOutcome } from '../../components/toast.tsx';
 import { plural } from '../../format.ts';
 import { onEvents } from '../../live.ts';
 import { useResource } from '../../resource.ts';
@@ -60,7 +62,12 @@ function SuggestedPlan({ intent, suggestion }: { intent: string; suggestion: Sug
       <div class="workflow-columns">
         <Panel
           title={plural(plan.tasks.length, 'task')}
-          actions={<Badge tone="accent">{sureOf(confidence)} in all</Badge>}
+          actions={
+            <>
+              <Badge tone="accent">{sureOf(confidence)} in all</Badge>
+              <NotMeant id={suggestion.suggestion_id} />
+            </>
+          }
           flush
         >
           <PlanGraph
@@ -80,6 +87,21 @@ function SuggestedPlan({ intent, suggestion }: { intent: string; suggestion: Sug
       </div>
       <RunSuggestion intent={intent} suggestion={suggestion} />
     </>
+  );
+}
+
+/** PML learns from what was not wanted, too. */
+function NotMeant({ id }: { id: string | undefined }) {
+  const [isSaid, setSaid] = useState(false);
+  if (id === undefined) return null;
+  const say = async () => {
+    setSaid(true);
+    await tellingOutcome(postJson(`/suggestions/${encodeURIComponent(id)}/reject`), 'Noted: it was not this');
+  };
+  return (
+    <Button kind="quiet" disabled={isSaid} onClick={() => void say()}>
+      Not what I meant
+    </Button>
   );
 }
 

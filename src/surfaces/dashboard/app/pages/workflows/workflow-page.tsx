@@ -3,6 +3,7 @@ import { href } from '../../../shared/routes.ts';
 import type { WholeRun } from '../../../shared/run-types.ts';
 import { Badge, StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
@@ -30,6 +31,7 @@ export function WorkflowPage({ id }: { id: string }) {
 
 function Workflow({ run }: { run: WholeRun }) {
   const [isReplaying, setReplaying] = useState(false);
+  const [isAborting, setAborting] = useState(false);
   const pending = pendingOf(run);
   return (
     <>
@@ -49,7 +51,7 @@ function Workflow({ run }: { run: WholeRun }) {
               </Button>
             )}
             {!isOver(run) && (
-              <Button kind="danger" icon="cross" onClick={() => void abort(run.run_id)}>
+              <Button kind="danger" icon="cross" onClick={() => setAborting(true)}>
                 Abort
               </Button>
             )}
@@ -72,6 +74,7 @@ function Workflow({ run }: { run: WholeRun }) {
         <PlanPart run={run} />
         <Decisions run={run} />
       </div>
+      {isAborting && <AbortDialog run={run} onClose={() => setAborting(false)} />}
       {isReplaying && (
         <ReplayDialog
           prepare={async () =>
@@ -82,6 +85,31 @@ function Workflow({ run }: { run: WholeRun }) {
         />
       )}
     </>
+  );
+}
+
+function AbortDialog({ run, onClose }: { run: WholeRun; onClose: () => void }) {
+  return (
+    <Dialog
+      title="Give this run up?"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Keep it</Button>
+          <Button
+            kind="danger"
+            onClick={() => {
+              onClose();
+              void abort(run.run_id);
+            }}
+          >
+            Give it up
+          </Button>
+        </>
+      }
+    >
+      <p>What is done stays done. Nothing else of it begins, and what waits for you is rejected.</p>
+    </Dialog>
   );
 }
 
