@@ -19,7 +19,8 @@ import { launchBrowser, NARROW, WIDE } from '../test/support/launch-browser.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Runs that the demo makes by itself. */
-const EXAMPLES = 12;
+/** The last of the demo's examples, and how often it runs. */
+const LAST = { intent: 'write the weekly report', times: 2 };
 /** Long enough for layouts and fades to come to rest. */
 const SETTLE_MS = 900;
 
@@ -48,27 +49,28 @@ function ask<T>(page: Page, path: string): Promise<T> {
 async function untilExamplesRan(page: Page): Promise<Traces> {
   for (;;) {
     const found = await ask<Traces>(page, '/traces');
-    if (found.traces.length >= EXAMPLES) return found;
+    const ran = found.traces.filter(({ intent_text }) => intent_text === LAST.intent);
+    if (ran.length >= LAST.times) return found;
     await page.waitForTimeout(300);
   }
 }
 
-/** Steps within a program are no calls. */
-function toolCalls({ executed_path }: Traces['traces'][number]): number {
-  return executed_path.filter((node) => !node.startsWith('code:')).length;
+/** How many different things a run called; steps within a program are no calls. */
+function variety({ executed_path }: Traces['traces'][number]): number {
+  return new Set(executed_path.filter((node) => !node.startsWith('code:'))).size;
 }
 
 /** Every page, and one thing of each kind. */
 async function shotsOf(page: Page): Promise<Readonly<Record<string, string>>> {
   const { traces } = await untilExamplesRan(page);
-  const longest = traces.toSorted((a, b) => toolCalls(b) - toolCalls(a))[0];
+  const richest = traces.toSorted((a, b) => variety(b) - variety(a))[0];
   const { capabilities } = await ask<Capabilities>(page, '/capabilities');
   const [capability] = capabilities;
   return {
     home: href.home(),
     graph: href.graph(),
     runs: href.runs(),
-    ...(longest && { run: href.run(longest.id), invocation: href.graph({ run: longest.id }) }),
+    ...(richest && { run: href.run(richest.id), invocation: href.graph({ run: richest.id }) }),
     workflows: href.workflows(),
     capabilities: href.capabilities(),
     ...(capability && { capability: href.capability(capability.slug) }),
@@ -80,6 +82,8 @@ async function shotsOf(page: Page): Promise<Readonly<Record<string, string>>> {
 async function shoot(context: BrowserContext, address: string, path: string): Promise<void> {
   const page = await context.newPage();
   await page.goto(address);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByLabel('Loading', { exact: true }).first().waitFor({ state: 'detached' });
   await page.waitForTimeout(SETTLE_MS);
   await page.screenshot({ path });
   await page.close();
