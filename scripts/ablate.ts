@@ -5,7 +5,8 @@
  *
  * DIR holds one folder per data set. Every variant is trained on the same runs as the ranker that serves and
  * ranks the same tasks; printed is the mean difference of nDCG@10 with its 95 % interval (paired bootstrap).
- * `--write` puts the table into docs/ablation.md.
+ * The boost of the next tool by clusters is measured by its MRR, on recorded runs where a set has them.
+ * `--write` puts the tables into docs/ablation.md.
  */
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,13 +21,14 @@ import { mean, ndcg10, ranksOf } from '../src/core/learning/metrics.ts';
 import { pairedBootstrap } from '../src/core/learning/paired-bootstrap.ts';
 import { FEATURES, type Feature, WIDTH } from '../src/core/learning/rank-features.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
-import type { Protocol } from '../src/core/vocabulary/evaluation-report.ts';
-import { readDataSet, type Task } from '../src/evaluation/data-set.ts';
+import type { Gain, Protocol } from '../src/core/vocabulary/evaluation-report.ts';
+import { type DataSet, readDataSet, type Task } from '../src/evaluation/data-set.ts';
 import { foldsOf } from '../src/evaluation/folds.ts';
 import { priorFor } from '../src/evaluation/held-out-priors.ts';
 import { weightsFor } from '../src/evaluation/held-out-weights.ts';
 import { formsOf, openSchool, type TeachingOptions } from '../src/evaluation/rank-by-model.ts';
-import { openWorkbench } from '../src/evaluation/workbench.ts';
+import { openWorkbench, type Workbench } from '../src/evaluation/workbench.ts';
+import { BOOSTS, clusterBoosts } from './ablate-cluster-boost.ts';
 
 const SEED = 1;
 
@@ -38,6 +40,10 @@ const SETS: readonly { name: string; protocol: Protocol; runs: number; tasks: nu
 ];
 
 type Variant = Pick<TeachingOptions, 'model' | 'training'>;
+
+/** Of the next tool's variants, which is a model of its own. */
+const CLUSTERS = 'cluster boost';
+const NEXT_SETS = ['livemcp', 'ultratool', 'toollink'];
 
 const SERVED = ['fusion', 'bilinear'] as const;
 
@@ -101,9 +107,15 @@ const embedder = new StoredEmbedder(
 
 const columns: { title: string; cells: ReadonlyMap<string, string>; served: number }[] = [];
 const asked = values.sets?.split(',');
-for (const set of SETS) if (!asked || asked.includes(set.name)) columns.push(await measure(set));
+if (names.length > 0) {
+  for (const set of SETS) if (!asked || asked.includes(set.name)) columns.push(await measure(set));
+}
+const boosts: string[] = [];
+if (!chosen || chosen.includes(CLUSTERS)) {
+  for (const name of NEXT_SETS) if (!asked || asked.includes(name)) boosts.push(await measureClusters(name));
+}
 await embedder.close();
-const table = tableOf(columns);
+const table = `${tableOf(columns)}${boosts.length > 0 ? boostTable(boosts) : ''}`;
 console.log(table);
 if (values.write) {
   const doc = new URL('../docs/ablation.md', import.meta.url);
@@ -120,11 +132,10 @@ async function measure({ name, protocol, runs, tasks }: (typeof SETS)[number]) {
       .shuffle([...test])
       .slice(0, tasks),
   }));
-  const known = folds.flatMap(({ train, test }) => [...train, ...test]);
-  const bench = await openWorkbench({ ...data, train: known, test: [] }, known, {
-    embedder,
-    emptyIndex: () => new WasmVectorIndex(embedder.dimension),
-  });
+  const bench = await benchOf(
+    data,
+    folds.flatMap(({ train, test }) => [...train, ...test]),
+  );
   const scoresOf = (variant: Variant): number[] => {
     const options = { weights: weightsFor(name), alike: ({ group }: Task) => group, seed: SEED, ...variant };
     const school = openSchool(bench, options);
@@ -140,11 +151,45 @@ async function measure({ name, protocol, runs, tasks }: (typeof SETS)[number]) {
   for (const variant of names) {
     const given = VARIANTS[variant]!;
     const scores = scoresOf(typeof given === 'function' ? given(name) : given);
-    const { gain, ci95 } = pairedBootstrap(scores, served, createRandom(SEED));
-    cells.set(variant, `${signed(gain)} [${signed(ci95[0])}, ${signed(ci95[1])}]`);
+    cells.set(variant, cellOf(pairedBootstrap(scores, served, createRandom(SEED))));
     console.error(`${name}: ${variant}: ${cells.get(variant)}`);
   }
   return { title: `${name} ${protocol}`, cells, served: mean(served) };
+}
+
+function benchOf(data: DataSet, known: readonly Task[]): Promise<Workbench> {
+  return openWorkbench({ ...data, train: known, test: [] }, known, {
+    embedder,
+    emptyIndex: () => new WasmVectorIndex(embedder.dimension),
+  });
+}
+
+async function measureClusters(name: string): Promise<string> {
+  const isRecorded = name === 'livemcp';
+  const data = await readDataSet(join(values.data!, name), {
+    split: 'dev',
+    tasks: isRecorded ? 'traces' : 'tasks',
+  });
+  const folds = foldsOf(data, isRecorded ? 'cv5' : 'disjoint', SEED);
+  const bench = await benchOf(
+    data,
+    folds.flatMap(({ train, test }) => [...train, ...test]),
+  );
+  const { cases, gains } = clusterBoosts(bench, name, folds, SEED);
+  return row([`${name}, ${cases} steps`, ...gains.map(cellOf)]);
+}
+
+function boostTable(rows: readonly string[]): string {
+  const head = row(['next tool, MRR', ...BOOSTS.map((boost) => `boost ${boost}`)]);
+  return ['\n', head, row(['---', ...BOOSTS.map(() => '---')]), ...rows].join('');
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |\n`;
+}
+
+function cellOf({ gain, ci95 }: Gain): string {
+  return `${signed(gain)} [${signed(ci95[0])}, ${signed(ci95[1])}]`;
 }
 
 function without(...features: readonly Feature[]): Variant {
@@ -152,7 +197,7 @@ function without(...features: readonly Feature[]): Variant {
 }
 
 function tableOf(sets: typeof columns): string {
-  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
+  if (sets.length === 0 || names.length === 0) return '';
   return [
     row(['', ...sets.map(({ title }) => title)]),
     row(['---', ...sets.map(() => '---')]),
