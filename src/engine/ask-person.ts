@@ -13,6 +13,8 @@ export interface Question {
   readonly arguments: JsonObject;
   readonly reason: string;
   readonly waitMs: number;
+  /** Whether the answer in the client's own dialogue counts as a person's. */
+  readonly mayClientDecide: boolean;
   /** There is something new to know about the call: what was decided before does not count. */
   readonly isAnew?: boolean;
 }
@@ -61,7 +63,7 @@ export async function askPerson(
     node: approval.node,
     reason: approval.reason,
   });
-  if (caller.client && canElicit(caller.client)) {
+  if (question.mayClientDecide && caller.client && canElicit(caller.client)) {
     void elicit(caller.client, approval, caller.signal).then(
       (decision) => decision && desk.settle(approval, decision, `client ${caller.client?.id}`),
       // A dialogue that fails or is closed leaves the question open for the others.

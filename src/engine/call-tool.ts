@@ -93,6 +93,7 @@ async function passPolicy(
     arguments: call.arguments,
     reason: verdict.reason,
     waitMs: settings.permissions.approvalWaitMs,
+    mayClientDecide: settings.permissions.clientsDecide,
   };
   const hash = exactCall(ports, question.tool, call.arguments);
   let approval: Approval | null = null;

@@ -244,6 +244,30 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     ]);
   });
 
+  test('[KEY-13] with clients_decide off nobody is asked through the client', async () => {
+    const asked: unknown[] = [];
+    const answer = async (_method: string, params: JsonObject) => {
+      asked.push(params.message);
+      return { action: 'accept', content: { decision: 'approve' } };
+    };
+    const { permissions } = settingsFor([]);
+    const strict = { settings: { permissions: { ...permissions, clientsDecide: false, approvalWaitMs: 0 } } };
+    const capabilities = { elicitation: { form: {} } };
+    const { client } = await open({ era, capabilities, answer }, [benchServer()], strict);
+    const call = { tool: 'bench:delete_all', arguments: {} };
+    const code = { code: 'return await mcp.bench.delete_all({})' };
+    const workflow = { workflow: { tasks: [{ id: 'a', ...call }] } };
+    for (const [name, args] of [
+      ['pml_execute', call],
+      ['pml_execute', code],
+      ['pml_execute_workflow', workflow],
+    ] as const) {
+      const { structuredContent } = await callTool(client, name, args);
+      expect(structuredContent.status).toBe('approval_required');
+    }
+    expect(asked).toEqual([]);
+  });
+
   test('[MCP-10] a workflow runs its tasks and hands results on', async () => {
     const { client } = await open({ era });
     const tasks = [

@@ -138,6 +138,7 @@ describe.each(ERAS)('/mcp/servers/<name>, %s', (era) => {
       default: 'allow' as const,
       profile: 'standard' as const,
       approvalWaitMs: 50,
+      clientsDecide: true,
     };
     const { client, gateway, store } = await open({ era }, { permissions });
     const denied = await callTool(client, 'plain', { answer: 'x' });

@@ -45,6 +45,7 @@ describe('where the file is looked for', () => {
         default: 'allow',
         profile: 'standard',
         approvalWaitMs: DEFAULTS.permissions.approval_wait_ms,
+        clientsDecide: true,
       },
       record: [{ tools: '*', keep: 'full' }],
       embedding: { kind: 'minilm' },
@@ -133,7 +134,7 @@ test('[CFG-2] every key of pml.json arrives', async () => {
       },
       "pml": {
         "permissions": { "allow": ["files:*"], "ask": ["*:write_*"], "deny": ["*:delete_*"],
-                         "default": "ask", "profile": "careful", "approval_wait_ms": 1000 },
+                         "default": "ask", "profile": "careful", "approval_wait_ms": 1000, "clients_decide": false },
         "record": { "files:*": "metadata", "*:secret_*": "none" },
         "embedding": { "kind": "openai", "url": "https://api.example.com/v1", "model": "m",
                        "dimension": 64, "api_key": "a-123456" },
@@ -220,6 +221,7 @@ test('[CFG-2] every key of pml.json arrives', async () => {
       default: 'ask',
       profile: 'careful',
       approvalWaitMs: 1000,
+      clientsDecide: false,
     },
     record: [
       { tools: 'files:*', keep: 'metadata' },

@@ -18,6 +18,7 @@ export const DEFAULTS = {
     profile: 'standard',
     /** Below the 60 s after which MCP clients usually give a request up. */
     approval_wait_ms: 45_000,
+    clients_decide: true,
   },
   /** What is kept of a call that no rule of `record` names. */
   record: 'full',
@@ -147,6 +148,10 @@ const permissions = z
     approval_wait_ms: whole(0, 3_600_000)
       .default(DEFAULTS.permissions.approval_wait_ms)
       .describe('How long a run waits for a person before it ends as approval_required.'),
+    clients_decide: z
+      .boolean()
+      .default(DEFAULTS.permissions.clients_decide)
+      .describe('Whether a client may ask its own user (elicitation); false: only operators decide.'),
   })
   .prefault({})
   .describe('What may run: deny is stronger than ask, ask than allow.');

@@ -23,6 +23,7 @@ export function toSettings({ mcpServers, pml }: Config, origin: Origin): Setting
       default: permissions.default,
       profile: permissions.profile,
       approvalWaitMs: permissions.approval_wait_ms,
+      clientsDecide: permissions.clients_decide,
     },
     record: [
       ...Object.entries(pml.record).map(([tools, keep]) => ({ tools, keep })),

@@ -35,8 +35,8 @@ export async function previewPolicy(
   const answers = await Promise.all(
     asks.map(async ({ entry, args, reason }) => {
       const tool = entry.proposed ?? entry.tool;
-      const waitMs = scope.settings.permissions.approvalWaitMs;
-      const question = { runId: run.runId, tool, arguments: args, reason, waitMs };
+      const { approvalWaitMs: waitMs, clientsDecide: mayClientDecide } = scope.settings.permissions;
+      const question = { runId: run.runId, tool, arguments: args, reason, waitMs, mayClientDecide };
       return { tool, args, answer: await askPerson(scope.ports, scope.desk, question, caller) };
     }),
   );

@@ -63,6 +63,6 @@ export async function recordEdit(
   });
 }
 
-function rulesToWire({ allow, ask, deny, default: rest, profile }: PermissionSettings) {
-  return { allow, ask, deny, default: rest, profile };
+function rulesToWire({ allow, ask, deny, default: rest, profile, clientsDecide }: PermissionSettings) {
+  return { allow, ask, deny, default: rest, profile, clients_decide: clientsDecide };
 }

@@ -79,6 +79,8 @@ export type ServerAuth =
 export interface PermissionSettings extends PermissionRules {
   /** How long a run waits for a person before it ends as `approval_required`. */
   readonly approvalWaitMs: number;
+  /** Whether a client may put the question to its own user; else only operators decide. */
+  readonly clientsDecide: boolean;
 }
 
 export interface RecordRule {

@@ -73,6 +73,7 @@ async function ask(drive: Drive, step: Step, args: JsonObject, before: OpenState
     arguments: args,
     reason: UNDER_WAY,
     waitMs: scope.settings.permissions.approvalWaitMs,
+    mayClientDecide: scope.settings.permissions.clientsDecide,
     isAnew: true,
   };
   const answer = await askPerson(scope.ports, scope.desk, question, caller);
