@@ -7,7 +7,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Duration, Time } from '../../components/time.tsx';
 import { duration, number } from '../../format.ts';
 import { shownLine } from '../../shown-text.ts';
-import { type Call, concurrencyOf, endOf, isOperation, rowsOf } from './calls.ts';
+import { type Call, concurrencyOf, endOf, rowsOf, toolCalls } from './calls.ts';
 import { isCheck, rowOfTrace } from './run-row.ts';
 
 export interface RunHead {
@@ -33,9 +33,10 @@ export function RunFacts({
   now: number;
   parts: readonly TraceSummary[];
 }) {
-  const all = rowsOf(calls).filter(({ node }) => !isOperation(node));
+  const tools = toolCalls(calls);
+  const all = rowsOf(tools);
   const failed = all.filter(({ status }) => status === 'error').length;
-  const most = Math.max(0, ...concurrencyOf(calls, now).map(({ count }) => count));
+  const most = Math.max(0, ...concurrencyOf(tools, now).map(({ count }) => count));
   return (
     <dl class="run-facts">
       <Fact name="Status">
