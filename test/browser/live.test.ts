@@ -23,6 +23,23 @@ test('[DASH-4] what happens is seen without loading anew, and nothing jumps', as
   await page.locator('.figure', { hasText: 'Runs today' }).getByText('4', { exact: true }).waitFor();
 });
 
+test('[DASH-4] what two pages show of the same thing is kept up to date for both', async () => {
+  const page = await dashboard.open('/runs');
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+  // The filters of this page know the tools of the graph, too, and do not mind how old they are.
+  await page.getByRole('link', { name: 'Graph', exact: true }).click();
+  const size = page.locator('.page-head').getByText(/\d+ edges/);
+  const before = await size.textContent();
+  await run(
+    'one after the other',
+    'await mcp.memory.read_graph({}); await mcp.everything.echo({message: "x"})',
+  );
+  await page.waitForFunction(
+    (old) => document.querySelector('.page-head .lead')?.textContent !== old,
+    before,
+  );
+});
+
 test('[DASH-5] after the gateway was away the page goes on by itself, with all that happened meanwhile', async () => {
   const page = await dashboard.open('/', { expected: AWAY });
   await page.getByText('Live', { exact: true }).waitFor();

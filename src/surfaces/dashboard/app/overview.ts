@@ -43,7 +43,7 @@ export function useCapabilities(): Resource<Capabilities> {
 
 /** Calls that wait for a person. */
 export function useWaiting(): { readonly waiting: readonly Approval[]; reload(): void } {
-  const { state, reload } = useResource<Runs>('runs', {
+  const { state, reload } = useResource<Runs>('waiting', {
     load: (signal) => getJson('/runs', { limit: 50 }, signal),
     reloadOn: ({ type }) =>
       type === 'approval_requested' ||

@@ -1,5 +1,5 @@
 import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { LiveEvent } from '../shared/events.ts';
 import { ApiError } from './api.ts';
 import { epoch, onEvents } from './live.ts';
@@ -33,50 +33,46 @@ export interface Resource<T> {
   set(data: T): void;
 }
 
-interface Kept extends Resource<unknown> {
-  users: number;
-  start(): void;
-  stop(): void;
+/** Whoever shows it now, with what they want of it at the moment. */
+interface User<T> {
+  readonly current: ResourceOptions<T>;
 }
 
-const kept = new Map<string, Kept>();
+interface SharedResource<T> extends Resource<T> {
+  /** Answers how to leave. */
+  join(user: User<T>): () => void;
+  isInUse(): boolean;
+}
+
+const kept = new Map<string, SharedResource<unknown>>();
 
 /**
- * A snapshot that follows events, shared by all who ask for the same key. Reading `.state.value` in a
- * component follows it.
+ * A snapshot that follows events, shared by all who ask for the same key: it is loaded anew when any of them
+ * says so. Reading `.state.value` in a component follows it.
  */
 export function useResource<T>(key: string, options: ResourceOptions<T>): Resource<T> {
-  // The options of the first render with this key count.
-  const resource = useMemo(() => resourceOf(key, options), [key]);
-  useEffect(() => {
-    resource.users += 1;
-    if (resource.users === 1) resource.start();
-    return () => {
-      resource.users -= 1;
-      if (resource.users === 0) resource.stop();
-    };
-  }, [resource]);
-  return resource as unknown as Resource<T>;
+  const user = useRef(options);
+  user.current = options;
+  const resource = useMemo(() => resourceOf(key) as SharedResource<T>, [key]);
+  useEffect(() => resource.join(user), [resource]);
+  return resource;
 }
 
-function resourceOf<T>(key: string, options: ResourceOptions<T>): Kept {
+function resourceOf(key: string): SharedResource<unknown> {
   const found = kept.get(key);
   if (found) return found;
-  const made = createResource(options) as unknown as Kept;
+  const made = createResource<unknown>();
   kept.set(key, made);
-  for (const [old, { users }] of kept) {
+  for (const [old, resource] of kept) {
     if (kept.size <= DEFAULTS.kept) break;
-    if (users === 0 && old !== key) kept.delete(old);
+    if (!resource.isInUse() && old !== key) kept.delete(old);
   }
   return made;
 }
 
-function createResource<T>({ load, reloadOn, apply }: ResourceOptions<T>): Resource<T> & {
-  users: number;
-  start(): void;
-  stop(): void;
-} {
+function createResource<T>(): SharedResource<T> {
   const state = signal<Loaded<T>>({ data: undefined, error: undefined, isLoading: true });
+  const users = new Set<User<T>>();
   let loading: AbortController | null = null;
   let isStale = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -84,7 +80,15 @@ function createResource<T>({ load, reloadOn, apply }: ResourceOptions<T>): Resou
   let meanwhile: LiveEvent[] = [];
   let undo: (() => void)[] = [];
 
+  const wishes = () => [...users].map(({ current }) => current);
+  const applied = (data: T, events: readonly LiveEvent[]): T => {
+    const apply = wishes().find((wish) => wish.apply)?.apply;
+    return apply ? events.reduce(apply, data) : data;
+  };
+
   async function reload(): Promise<void> {
+    const [wish] = wishes();
+    if (!wish) return;
     loading?.abort();
     clearTimeout(timer);
     timer = undefined;
@@ -94,10 +98,9 @@ function createResource<T>({ load, reloadOn, apply }: ResourceOptions<T>): Resou
     meanwhile = [];
     state.value = { ...state.peek(), isLoading: true };
     try {
-      const loaded = await load(own.signal);
+      const loaded = await wish.load(own.signal);
       if (loading !== own) return;
-      const data = apply ? meanwhile.reduce(apply, loaded) : loaded;
-      state.value = { data, error: undefined, isLoading: false };
+      state.value = { data: applied(loaded, meanwhile), error: undefined, isLoading: false };
     } catch (error) {
       if (loading !== own) return;
       state.value = { ...state.peek(), error: ApiError.from(error), isLoading: false };
@@ -113,40 +116,51 @@ function createResource<T>({ load, reloadOn, apply }: ResourceOptions<T>): Resou
   }
 
   function hear(events: readonly LiveEvent[]): void {
-    if (apply) {
-      if (loading) meanwhile.push(...events);
-      const { data } = state.peek();
-      if (data !== undefined) {
-        const next = events.reduce(apply, data);
-        if (next !== data) state.value = { ...state.peek(), data: next };
-      }
+    if (loading) meanwhile.push(...events);
+    const { data } = state.peek();
+    if (data !== undefined) {
+      const next = applied(data, events);
+      if (next !== data) state.value = { ...state.peek(), data: next };
     }
-    if (reloadOn && events.some(reloadOn)) reloadSoon();
+    if (wishes().some(({ reloadOn }) => reloadOn && events.some(reloadOn))) reloadSoon();
+  }
+
+  function start(): void {
+    undo = [
+      onEvents(hear),
+      // At once, and again whenever events were missed.
+      effect(() => {
+        epoch.value;
+        untracked(() => void reload());
+      }),
+    ];
+  }
+
+  function stop(): void {
+    for (const step of undo.splice(0)) step();
+    loading?.abort();
+    loading = null;
+    clearTimeout(timer);
+    timer = undefined;
   }
 
   return {
     state,
-    users: 0,
+    isInUse: () => users.size > 0,
     reload: () => void reload(),
     set(data) {
       state.value = { data, error: undefined, isLoading: false };
     },
-    start() {
-      undo = [
-        onEvents(hear),
-        // At once, and again whenever events were missed.
-        effect(() => {
-          epoch.value;
-          untracked(() => void reload());
-        }),
-      ];
-    },
-    stop() {
-      for (const step of undo.splice(0)) step();
-      loading?.abort();
-      loading = null;
-      clearTimeout(timer);
-      timer = undefined;
+    join(user) {
+      const wasFollowed = wishes().some(({ reloadOn, apply }) => reloadOn || apply);
+      users.add(user);
+      if (users.size === 1) start();
+      // Those who were there before did not mind how old it is.
+      else if (!wasFollowed && user.current.reloadOn) void reload();
+      return () => {
+        users.delete(user);
+        if (users.size === 0) stop();
+      };
     },
   };
 }
