@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import { sampleRun } from '../support/samples.ts';
+import { sampleCapability, sampleRun } from '../support/samples.ts';
 import { makeTemporaryDir, temporaryDir } from '../support/temporary-dir.ts';
 import { storeContract } from './store-contract.ts';
 
@@ -17,6 +17,14 @@ storeContract('PGlite', async () => {
       await dir.remove();
     },
   };
+});
+
+test('[TEAM-13] a store that one process holds alone keeps no record of what changed', async () => {
+  const store = await openPgliteStore(await temporaryDir());
+  await store.capabilities.put(sampleCapability());
+  await store.graph.replaceAll({ edges: [], statistics: [], cursor: 0 });
+  expect(await store.db.selectFrom('store_change').selectAll().execute()).toEqual([]);
+  await store.close();
 });
 
 test('[STORE-43] an embedded store that is opened again has no runs that anybody drives', async () => {

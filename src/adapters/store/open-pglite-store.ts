@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import { damaged, inspectCluster } from './pglite/cluster-dir.ts';
@@ -17,7 +17,8 @@ export async function openPgliteStore(dataDir: string): Promise<SqlStore> {
   try {
     await migrate(db, cluster);
     await voidLeases(db);
-    // Nobody else follows them.
+    // Changes are told to others, and there are none.
+    await sql`select set_config('pml.alone', 'on', false)`.execute(db);
     await db.deleteFrom('store_change').execute();
   } catch (error) {
     await db.destroy();
