@@ -45,7 +45,7 @@ test('[DASH-74] the table of ablations is that of the documents', async () => {
   const row = page.getByRole('table', { name: 'Ablations' }).getByRole('row', { name: 'without heads' });
   await row.getByText('−0.030').waitFor();
   await row.getByText('worse').waitFor();
-  await row.getByText('no difference').waitFor();
+  await row.getByText('nothing shown').waitFor();
   await page.getByText('not measured yet').first().waitFor();
 });
 

@@ -59,7 +59,7 @@ function Cell({ of: cell }: { of: AblationCell }) {
       <Interval gain={cell.gain} ci95={cell.ci95} reach={DEFAULTS.reach} />
       <span class="number">{signed(cell.gain)}</span>
       <span class={low > 0 ? 'good' : high < 0 ? 'bad' : 'faint'}>
-        {low > 0 ? 'better' : high < 0 ? 'worse' : 'no difference'}
+        {low > 0 ? 'better' : high < 0 ? 'worse' : 'nothing shown'}
       </span>
     </span>
   );
