@@ -141,13 +141,7 @@ function Edges({
 }
 
 /** Type, how it is known, and how often: all that colour, line and width say. */
-export function factsOf({
-  edge_type,
-  edge_source,
-  observed_count,
-  invocation_count,
-  weight,
-}: GraphEdge): string {
+function factsOf({ edge_type, edge_source, observed_count, invocation_count, weight }: GraphEdge): string {
   const seen =
     observed_count === 0
       ? 'not seen yet'

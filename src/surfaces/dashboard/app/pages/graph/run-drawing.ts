@@ -28,7 +28,7 @@ export interface RunCall {
 }
 
 /** In order of start. */
-export function callsOf({ events, tool_invocations }: Pick<Trace, 'events' | 'tool_invocations'>): RunCall[] {
+function callsOf({ events, tool_invocations }: Pick<Trace, 'events' | 'tool_invocations'>): RunCall[] {
   const ends = new Map(events.flatMap((e) => (e.type.endsWith('_end') ? [[e.trace_id, e] as const] : [])));
   const invocations = new Map(tool_invocations.map((call) => [call.id, call]));
   const counts = new Map<string, number>();

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { MultiDirectedGraph } from 'graphology';
 import { parse as parseGraphml } from 'graphology-graphml';
 import { expect, test } from 'vitest';
-import type { NodeId } from '../../core/vocabulary/ids.ts';
-import { GRAPH_FORMATS } from './graph-formats.ts';
-import type { EdgeView, GraphView, NodeView } from './graph-view.ts';
+import type { NodeId } from '../../src/core/vocabulary/ids.ts';
+import { GRAPH_FORMATS } from '../../src/engine/graph/graph-formats.ts';
+import type { EdgeView, GraphView, NodeView } from '../../src/engine/graph/graph-view.ts';
 
 const CAPABILITY = 'capability:0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11' as NodeId;
 
