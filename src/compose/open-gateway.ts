@@ -39,7 +39,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
   const { logger, redact, fillIn, version, exporter, clock, events } = parts;
   const templates = await loadTemplates(settings.templates);
   await reapOrphans(dir);
-  const opened = await openStore(dir, settings.store);
+  const opened = await openStore(dir, settings.store, logger);
   parts.onStore(opened.store);
   const embedder = createEmbedder(settings.embedding);
   const upstream = new McpUpstream({

@@ -7,7 +7,7 @@ import { openPostgresTeam } from '../adapters/store/team/open-postgres-team.ts';
 import { openTraceJournal } from '../adapters/store/trace-journal.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import { solo } from '../engine/memory/team.ts';
-import type { StoreSettings } from '../engine/ports.ts';
+import type { Logger, StoreSettings } from '../engine/ports.ts';
 
 export interface OpenStore extends Pick<FlowPorts, 'changes' | 'seat' | 'journal'> {
   readonly store: SqlStore;
@@ -15,7 +15,7 @@ export interface OpenStore extends Pick<FlowPorts, 'changes' | 'seat' | 'journal
 }
 
 /** The memory of this gateway: its own, or one that it shares with others and that may go away. */
-export async function openStore(dir: string, settings: StoreSettings): Promise<OpenStore> {
+export async function openStore(dir: string, settings: StoreSettings, logger?: Logger): Promise<OpenStore> {
   const { url, pool, statementTimeoutMs, queueBytes } = settings;
   if (url === null) {
     const store = await openPgliteStore(dir);
@@ -24,7 +24,7 @@ export async function openStore(dir: string, settings: StoreSettings): Promise<O
   const name = `pml ${randomUUID()}`;
   const store = await openPostgresStore(url, { name, pool, statementTimeoutMs });
   try {
-    const { changes, seat, close } = await openPostgresTeam(url, name);
+    const { changes, seat, close } = await openPostgresTeam(url, name, logger);
     const journal = openTraceJournal(join(dir, 'queue'), { maxBytes: queueBytes });
     return {
       store,

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Change, ChangeFeed, ChangeTopic, TrainerSeat } from '../../../engine/ports.ts';
+import type { Change, ChangeFeed, ChangeTopic, Logger, TrainerSeat } from '../../../engine/ports.ts';
 import { guarded } from '../sql/codec.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { keepSession, type PgSession } from './pg-session.ts';
@@ -27,8 +27,15 @@ export interface PostgresTeam {
  * This gateway's place among those on one PostgreSQL, on a connection of its own: it hears of changes there and holds
  * the seat there, so that the server itself notices when it dies. `name` is that of the store's own connections.
  */
-export async function openPostgresTeam(url: string, name: string): Promise<PostgresTeam> {
-  const pending = new PendingChanges(async (ms) => void (await setTimeout(ms, undefined, { ref: false })));
+export async function openPostgresTeam(
+  url: string,
+  name: string,
+  logger: Logger = { log: () => {} },
+): Promise<PostgresTeam> {
+  const pending = new PendingChanges(
+    async (ms) => void (await setTimeout(ms, undefined, { ref: false })),
+    (error) => logger.log('warn', 'What others changed could not be taken up yet', { error: String(error) }),
+  );
   // Told of changes before it is there, as soon as it listens; its first look at the table is then still to come.
   let session: PgSession | null = null;
   const seat = createSeat(() => session?.poke());

@@ -11,12 +11,14 @@ const DEFAULTS = {
 export class PendingChanges {
   readonly #waiting = new Map<string, Change>();
   readonly #sleep: (ms: number) => Promise<void>;
+  readonly #onFailure: (error: unknown) => void;
   #isAll = false;
   #isTelling = false;
   #listener: ChangeListener | null = null;
 
-  constructor(sleep: (ms: number) => Promise<void>) {
+  constructor(sleep: (ms: number) => Promise<void>, onFailure: (error: unknown) => void) {
     this.#sleep = sleep;
+    this.#onFailure = onFailure;
   }
 
   listen(listener: ChangeListener | null): void {
@@ -45,7 +47,8 @@ export class PendingChanges {
       this.#waiting.clear();
       try {
         await this.#listener(batch);
-      } catch {
+      } catch (error) {
+        this.#onFailure(error);
         // The store may be away again. What of it was done nobody knows.
         this.#isAll = true;
         await this.#sleep(DEFAULTS.retryMs);
