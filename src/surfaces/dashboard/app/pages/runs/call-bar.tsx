@@ -46,7 +46,7 @@ export function TimeAxis({ end, calls, now }: { end: number; calls: readonly Cal
       <div class="calls-scale" aria-hidden="true">
         {ticksOf(end, DEFAULTS.ticks).map((tick) => (
           <span key={tick} class="calls-tick" style={{ left: `${tick * scale}%` }}>
-            {tick === 0 ? '0' : tick * scale < DEFAULTS.lastTick && duration(tick)}
+            {tick === 0 ? '0' : tick * scale < DEFAULTS.lastTick && tickText(tick)}
           </span>
         ))}
         <svg class="calls-concurrency" viewBox="0 0 100 20" preserveAspectRatio="none" role="presentation">
@@ -55,6 +55,11 @@ export function TimeAxis({ end, calls, now }: { end: number; calls: readonly Cal
       </div>
     </div>
   );
+}
+
+/** 2.00 s is 2 s. */
+function tickText(tick: number): string {
+  return duration(tick).replace(/\.(\d*?)0+ /, (_, digits: string) => (digits ? `.${digits} ` : ' '));
 }
 
 /** How far the lines of the axis are apart, in percent of its length. */
