@@ -1,0 +1,176 @@
+/**
+ * `npm run simulate [-- --most N] [--most-tools N] [--store URL | --postgres] [--json] [--write]`: a made-up past of 10^3
+ * traces and more, written into a real store, and what a gateway on it costs.
+ */
+import { fork } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { sql } from 'kysely';
+import { loadSettings } from '../../src/adapters/config/load-settings.ts';
+import { createEmbedder } from '../../src/adapters/embedding/create-embedder.ts';
+import { settingsHash } from '../../src/engine/refresh-catalogue.ts';
+import { startPostgres } from '../../test/support/postgres-server.ts';
+import { madeUpTeam } from './made-up-team.ts';
+import type { GatewayFigures, GatewayJob } from './measured-gateway.ts';
+import { type ScratchStore, scratchPglite, scratchPostgres } from './scratch-store.ts';
+import { type Axis, asMarkdown, type Measured } from './tell-growth.ts';
+import { writeTeam } from './write-team.ts';
+
+const GATEWAY = fileURLToPath(new URL('./measured-gateway.ts', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../docs/growth.md', import.meta.url));
+
+const DEFAULTS = {
+  least: 1_000,
+  most: 100_000,
+  leastTools: 100,
+  mostTools: 10_000,
+  /** What stays where the other grows. */
+  tools: 1_000,
+  traces: 1_000,
+  starts: 2,
+};
+
+const { values } = parseArgs({
+  options: {
+    most: { type: 'string', default: String(DEFAULTS.most) },
+    'most-tools': { type: 'string', default: String(DEFAULTS.mostTools) },
+    store: { type: 'string' },
+    postgres: { type: 'boolean' },
+    json: { type: 'boolean' },
+    write: { type: 'boolean' },
+  },
+});
+const say = (line: string) => process.stderr.write(`${line}\n`);
+const { model, dimension } = createEmbedder({ kind: 'minilm' });
+
+const server = values.postgres ? await startPostgres() : null;
+try {
+  const axes = await measureAll(values.store ?? server?.url ?? null);
+  if (values.json) console.log(JSON.stringify(axes));
+  else console.log(axes.map(asMarkdown).join('\n\n'));
+  if (values.write) await writePage(axes);
+} finally {
+  await server?.dispose();
+}
+process.exit(0);
+
+async function measureAll(url: string | null): Promise<Axis[]> {
+  const { tools, traces } = DEFAULTS;
+  const byTraces: Measured[] = [];
+  for (const size of decades(DEFAULTS.least, Number(values.most))) {
+    byTraces.push(await measureSize(url, { traces: size, tools }));
+  }
+  const byTools: Measured[] = [];
+  for (const size of decades(DEFAULTS.leastTools, Number(values['most-tools']))) {
+    const known = byTraces.find((at) => at.traces === traces && at.tools === size);
+    byTools.push(known ?? (await measureSize(url, { traces, tools: size })));
+  }
+  const axes: Axis[] = [
+    { name: 'traces', fixed: `${tools.toLocaleString('en')} tools`, measured: byTraces },
+    { name: 'tools', fixed: `${traces.toLocaleString('en')} traces`, measured: byTools },
+  ];
+  return axes.filter(({ measured }) => measured.length > 0);
+}
+
+async function measureSize(
+  url: string | null,
+  { traces, tools }: { readonly traces: number; readonly tools: number },
+): Promise<Measured> {
+  const scratch = url === null ? await scratchPglite() : await scratchPostgres(url);
+  try {
+    const what = `${traces} traces, ${tools} tools`;
+    say(`${what}: writing …`);
+    const config = await writeConfig(scratch, tools);
+    const written = await fill(scratch, config, { traces, tools });
+    const diskBytes = await scratch.diskBytes();
+    const job = { dir: scratch.dir, config, model, dimension, tools, traces };
+    say(`${what}: ${written.edges} edges, written in ${written.seconds.toFixed(0)} s; a gateway on it …`);
+    const again: GatewayFigures[] = [];
+    const firstStart = await inGateway({ ...job, what: 'start' });
+    for (let i = 0; i < DEFAULTS.starts; i++) again.push(await inGateway({ ...job, what: 'start' }));
+    const { work, ...rest } = await inGateway({ ...job, what: 'all' });
+    if (!work) throw new Error('The gateway told nothing of its work');
+    const { startMs, startCpuMs } = firstStart;
+    return { traces, tools, written, diskBytes, first: { ...rest, startMs, startCpuMs, work }, again };
+  } finally {
+    await scratch.remove();
+  }
+}
+
+async function fill(
+  scratch: ScratchStore,
+  config: string,
+  { traces, tools }: { readonly traces: number; readonly tools: number },
+) {
+  const { servers } = await loadSettings({ file: config, env: {}, cwd: scratch.dir });
+  const crypto = {
+    randomUuid: randomUUID,
+    sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
+  };
+  const settingsHashes = new Map(servers.map((each) => [each.name, settingsHash(each, crypto)]));
+  const db = await scratch.open();
+  let toldAt = performance.now();
+  try {
+    const written = await writeTeam(db, madeUpTeam({ tools, model }), {
+      traces,
+      embedding: { model, dimension },
+      settingsHashes,
+      onProgress: (done) => {
+        if (performance.now() - toldAt < 10_000) return;
+        toldAt = performance.now();
+        say(`  ${done} traces`);
+      },
+    });
+    // A server does so by itself; the embedded one never does.
+    if (scratch.url !== null) await sql`analyze`.execute(db);
+    return written;
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Servers that are never started: their tools are known. */
+async function writeConfig({ dir, url }: ScratchStore, tools: number): Promise<string> {
+  const mcpServers = Object.fromEntries(
+    madeUpTeam({ tools, model }).servers.map((name) => [
+      name,
+      { command: process.execPath, args: ['-e', '0'] },
+    ]),
+  );
+  const file = join(dir, 'pml.json');
+  await writeFile(file, JSON.stringify({ mcpServers, ...(url !== null && { pml: { store: { url } } }) }));
+  return file;
+}
+
+async function inGateway(job: GatewayJob): Promise<GatewayFigures> {
+  const child = fork(GATEWAY, [JSON.stringify(job)], { stdio: ['ignore', 2, 2, 'ipc'] });
+  let figures: GatewayFigures | undefined;
+  child.on('message', (message) => {
+    figures = message as GatewayFigures;
+  });
+  const [code, signal] = await once(child, 'exit');
+  if (!figures || code !== 0) throw new Error(`The gateway ended with ${signal ?? code} and no figures`);
+  return figures;
+}
+
+/** Powers of ten from the least to the most. */
+function decades(least: number, most: number): number[] {
+  const sizes: number[] = [];
+  for (let size = least; size <= most; size *= 10) sizes.push(size);
+  return sizes;
+}
+
+/** Between the two marks of the page; the words around them are written by people. */
+async function writePage(axes: readonly Axis[]): Promise<void> {
+  const page = await readFile(PAGE, 'utf8');
+  const [before, after] = [page.split('<!-- measured -->')[0]!, page.split('<!-- end -->')[1]!];
+  const command = ['npm run simulate --', ...process.argv.slice(2)].join(' ');
+  const stated = `${new Date().toISOString().slice(0, 10)}, \`${command}\`, Node ${process.versions.node}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(0)}.`;
+  const text = [stated, ...axes.map(asMarkdown)].join('\n\n');
+  await writeFile(PAGE, `${before}<!-- measured -->\n${text}\n<!-- end -->${after}`);
+}

@@ -1,0 +1,204 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../../src/adapters/store/database.ts';
+import { createSqlStore } from '../../src/adapters/store/sql-store.ts';
+import { applyTraces } from '../../src/core/graph/apply-trace.ts';
+import { TypedGraph } from '../../src/core/graph/typed-graph.ts';
+import { createRankModel } from '../../src/core/learning/create-rank-model.ts';
+import { encodeParams } from '../../src/core/learning/params-file.ts';
+import { createRandom } from '../../src/core/numeric/random.ts';
+import { WasmMultiplier } from '../../src/core/numeric/wasm-multiplier.ts';
+import { invocationToWire } from '../../src/core/vocabulary/execution-trace.ts';
+import { toWire } from '../../src/core/vocabulary/trace-event.ts';
+import { createProgramCache } from '../../src/engine/code/program-cache.ts';
+import { traceFacts } from '../../src/engine/graph/trace-facts.ts';
+import type { TrainingMetrics } from '../../src/engine/learning/training-metrics.ts';
+import type { MadeUpRun, MadeUpTeam } from './made-up-team.ts';
+
+const DEFAULTS = {
+  /** Rows per statement; a trace with its vectors is about 10 kB of text. */
+  batch: 400,
+  /** Runs the stand-in parameters say that they learned from. */
+  learnedFrom: 1_000,
+};
+
+export interface WrittenTeam {
+  readonly seconds: number;
+  readonly nodes: number;
+  readonly edges: number;
+}
+
+export interface WriteOptions {
+  readonly traces: number;
+  readonly embedding: { readonly model: string; readonly dimension: number };
+  /** By server: the hash of its settings, so that no gateway lists its tools anew. */
+  readonly settingsHashes: ReadonlyMap<string, string>;
+  readonly onProgress?: (traces: number) => void;
+}
+
+/**
+ * A team's past as the product would have stored it: tools and vectors, traces by month, the graph they add up to (by
+ * the product's own code), and parameters of a ranker with its gate open, so that search ranks by past runs. These
+ * are not trained: what they cost does not hang on what they say.
+ */
+export async function writeTeam(
+  db: Kysely<Database>,
+  team: MadeUpTeam,
+  { traces, embedding, settingsHashes, onProgress = () => {} }: WriteOptions,
+): Promise<WrittenTeam> {
+  const startedAt = performance.now();
+  const store = createSqlStore(db);
+  await writeTools(db, team, embedding.model, settingsHashes);
+  const graph = new TypedGraph();
+  const programs = createProgramCache();
+  const months = new Set<string>();
+  for (let first = 0; first < traces; first += DEFAULTS.batch) {
+    const runs = Array.from({ length: Math.min(DEFAULTS.batch, traces - first) }, (_, i) =>
+      team.run(first + i, traces),
+    );
+    for (const { trace } of runs) {
+      const month = trace.executedAt.toISOString().slice(0, 7);
+      if (months.has(month)) continue;
+      await sql`select ensure_trace_month(${`${month}-01T00:00:00Z`}::timestamptz)`.execute(db);
+      months.add(month);
+    }
+    await insertAll(db, 'execution_trace', runs.map(traceRecord));
+    applyTraces(
+      graph,
+      runs.map(({ trace }) => traceFacts(programs, trace)),
+    );
+    onProgress(first + runs.length);
+  }
+  const { rows } = await sql<{ last: number }>`select max(seq) as last from trace_key`.execute(db);
+  const cursor = Number(rows[0]?.last ?? 0);
+  await store.graph.replaceAll({ edges: graph.edges(), statistics: graph.statistics(), cursor });
+  await store.rankerParams.save(standInParams(embedding));
+  const { nodes, edges } = graph.size;
+  return { seconds: (performance.now() - startedAt) / 1000, nodes, edges };
+}
+
+async function writeTools(
+  db: Kysely<Database>,
+  { tools, servers, vectorOf }: MadeUpTeam,
+  model: string,
+  settingsHashes: ReadonlyMap<string, string>,
+): Promise<void> {
+  const tables = ['tool_schema', 'tool_embedding'] as const;
+  // A row for each change is for gateways that are there to hear of it.
+  for (const table of tables) await sql`alter table ${sql.table(table)} disable trigger user`.execute(db);
+  for (let first = 0; first < tools.length; first += DEFAULTS.batch) {
+    const some = tools.slice(first, first + DEFAULTS.batch);
+    await insertAll(
+      db,
+      'tool_schema',
+      some.map(({ id, server, name, description, inputSchema, definitionHash }) => ({
+        tool_id: id,
+        server_id: server,
+        name,
+        description,
+        input_schema: inputSchema,
+        definition_hash: definitionHash,
+        retired: false,
+      })),
+    );
+    await insertAll(
+      db,
+      'tool_embedding',
+      some.map(({ id, definitionHash }) => ({
+        tool_id: id,
+        model,
+        definition_hash: definitionHash,
+        embedding: hex(vectorOf(id)),
+      })),
+    );
+  }
+  for (const table of tables) await sql`alter table ${sql.table(table)} enable trigger user`.execute(db);
+  const refreshed_at = new Date().toISOString();
+  await insertAll(
+    db,
+    'upstream_server',
+    servers.map((name) => ({
+      name,
+      settings_hash: settingsHashes.get(name),
+      identity: { name, version: '1' },
+      refreshed_at,
+    })),
+  );
+}
+
+/** As the columns are called; the rest follows from the table's own defaults. */
+async function insertAll(
+  db: Kysely<Database>,
+  table: keyof Database,
+  records: readonly Record<string, unknown>[],
+): Promise<void> {
+  if (records.length === 0) return;
+  const columns = sql.join(Object.keys(records[0]!).map((column) => sql.ref(column)));
+  await sql`
+    insert into ${sql.table(table)} (${columns})
+    select ${columns} from json_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(records)}::json)`.execute(
+    db,
+  );
+}
+
+function traceRecord({ trace, clauses }: MadeUpRun): Record<string, unknown> {
+  return {
+    id: trace.id,
+    run_id: trace.runId,
+    session_id: trace.sessionId,
+    intent_text: trace.intentText,
+    intent_embedding: hex(trace.intentEmbedding!),
+    clause_embeddings: `\\x${clauses.map(halves).join('')}`,
+    embedding_model: trace.embeddingModel,
+    executed_at: trace.executedAt.toISOString(),
+    success: trace.success,
+    duration_ms: trace.durationMs,
+    error_message: trace.errorMessage,
+    error_type: trace.errorType,
+    executed_path: trace.executedPath,
+    tool_invocations: trace.toolInvocations.map(invocationToWire),
+    decisions: trace.decisions,
+    task_results: trace.taskResults,
+    priority: trace.priority,
+    events: trace.events.map(toWire),
+    visibility: trace.visibility,
+  };
+}
+
+/** As PostgreSQL reads bytes. */
+function hex({ buffer, byteOffset, byteLength }: Float32Array): string {
+  return `\\x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`;
+}
+
+const knownHalves = new WeakMap<Float32Array, string>();
+
+/** Clauses are said in a few ways: each vector comes many times. */
+function halves(vector: Float32Array): string {
+  const known = knownHalves.get(vector);
+  if (known !== undefined) return known;
+  const made = Buffer.from(Float16Array.from(vector).buffer).toString('hex');
+  knownHalves.set(vector, made);
+  return made;
+}
+
+function standInParams({ model, dimension }: WriteOptions['embedding']) {
+  const runs = DEFAULTS.learnedFrom;
+  const { parameters } = createRankModel(new WasmMultiplier(), dimension, createRandom(1));
+  const metrics: TrainingMetrics = {
+    runs,
+    seen: runs,
+    gate: { open: true, gain: 0.1, ci95: [0.05, 0.15], n: 100, since: null },
+    evidence: {
+      learned: Array.from({ length: 100 }, () => 0.6),
+      hybrid: Array.from({ length: 100 }, () => 0.5),
+    },
+    losses: [],
+    seconds: 0,
+  };
+  return {
+    id: 'made-up',
+    model,
+    bytes: encodeParams({ embedding: model, dimension, runs }, parameters),
+    metrics: { ...metrics },
+    createdAt: new Date(),
+  };
+}
