@@ -326,8 +326,7 @@ export async function createGateway(
     restart: (server) => upstream.restart(known(settings, server)),
     logs: (server) => upstream.logs(known(settings, server)).map((line) => String(ports.redact(line))),
     login: (server, redirectUrl, user) => upstream.login(known(settings, server), redirectUrl, user),
-    keepCredentials: (server, user, credentials) =>
-      upstream.keep(known(settings, server), user, credentials),
+    keepCredentials: (server, user, credentials) => upstream.keep(known(settings, server), user, credentials),
     async reload(next) {
       settings = next;
       notePolicy();
