@@ -1,6 +1,6 @@
 /**
- * A process of its own: opens a gateway on a store, answers with what that costs, and ends. What it shall do is in its
- * only argument, as JSON.
+ * A process of its own: opens a gateway on a store, answers with what that costs, and ends. Its arguments are what it
+ * shall measure, and on which store, as JSON.
  */
 import { loadSettings } from '../../src/adapters/config/load-settings.ts';
 import { WasmVectorIndex } from '../../src/adapters/embedding/wasm-vector-index.ts';
@@ -19,7 +19,6 @@ import { toolEntries } from '../../src/engine/learning/ranked-candidates.ts';
 import type { Clock, Settings } from '../../src/engine/ports.ts';
 import { type MadeUpTeam, madeUpTeam } from './made-up-team.ts';
 
-/** What is measured, beside the start: everything, or nothing more. */
 export interface GatewayJob {
   readonly dir: string;
   readonly config: string;
@@ -27,7 +26,6 @@ export interface GatewayJob {
   readonly dimension: number;
   readonly tools: number;
   readonly traces: number;
-  readonly what: 'start' | 'all';
 }
 
 export interface Times {
@@ -37,24 +35,28 @@ export interface Times {
   readonly cpu: number;
 }
 
-export interface GatewayFigures {
-  /** Milliseconds from opening the gateway to the first answered search; modules are loaded before. */
+/** Times are in milliseconds. */
+export interface StartFigures {
+  /** From opening the gateway to the first answered search; modules are loaded before. */
   readonly startMs: number;
   /** Of the processor in that time, by all threads: what is done in the background meanwhile is in it. */
   readonly startCpuMs: number;
+}
+
+export interface SearchFigures {
+  readonly search: Times;
+  readonly residentBytes: number;
+  /** Traces per second, stored and in the graph. */
+  readonly ingest: number;
+}
+
+export interface LearnedFigures {
+  /** Of the processor, until all was recalled and learned that a start recalls and learns in the background. */
+  readonly settledCpuMs: number;
+  readonly suggest: Times;
+  readonly trainStep: Times;
   readonly residentBytes: number;
   readonly peakBytes: number;
-  /** Absent after a mere start. */
-  readonly work?: {
-    /** Of the processor, until all was recalled and learned that a start recalls and learns in the background. */
-    readonly settledCpuMs: number;
-    /** All in milliseconds. */
-    readonly search: Times;
-    readonly suggest: Times;
-    readonly trainStep: Times;
-    /** Traces per second, stored and in the graph. */
-    readonly ingest: number;
-  };
 }
 
 const DEFAULTS = {
@@ -66,11 +68,61 @@ const DEFAULTS = {
 
 const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 
-async function measure(job: GatewayJob): Promise<GatewayFigures> {
-  const team = madeUpTeam(job);
-  const settings = await loadSettings({ file: job.config, env: {}, cwd: job.dir });
+/** What can be asked of this process, by name. */
+const MEASURES = { start: measureStart, search: measureSearch, learned: measureLearned };
+
+export type Measure = keyof typeof MEASURES;
+export type FiguresOf<M extends Measure> = Awaited<ReturnType<(typeof MEASURES)[M]>>;
+
+async function measureStart(job: GatewayJob): Promise<StartFigures> {
+  const settings = await settingsOf(job);
   const opened = { at: performance.now(), cpu: cpuMs() };
-  const gateway = await openGateway(job.dir, settings, {
+  const gateway = await open(job, settings, true);
+  const hits = await gateway.searchTools({ query: 'list the open tickets' });
+  const figures = { startMs: performance.now() - opened.at, startCpuMs: cpuMs() - opened.cpu };
+  if (hits.length === 0) throw new Error('Search found nothing');
+  await gateway.close();
+  return figures;
+}
+
+/** In a gateway that recalls what search needs and nothing more, so that nothing else is at work meanwhile. */
+async function measureSearch(job: GatewayJob): Promise<SearchFigures> {
+  const gateway = await open(job, await settingsOf(job), false);
+  const team = madeUpTeam(job);
+  let asked = 0;
+  const search = await times(DEFAULTS.questions, async () => {
+    const [hit] = await gateway.searchTools({ query: team.question(asked++) });
+    if (hit?.parts.learned === undefined) throw new Error('What was learned did not rank');
+  });
+  const residentBytes = process.memoryUsage.rss();
+  const ingest = await measureIngest(gateway, team, job);
+  await gateway.close();
+  return { search, residentBytes, ingest };
+}
+
+/** In a gateway that has learned from past runs all that it learns. */
+async function measureLearned(job: GatewayJob): Promise<LearnedFigures> {
+  const settings = await settingsOf(job);
+  const team = madeUpTeam(job);
+  const cpuBefore = cpuMs();
+  const gateway = await open(job, settings, true);
+  await gateway.settled();
+  const settledCpuMs = cpuMs() - cpuBefore;
+  let asked = 0;
+  const suggest = await times(DEFAULTS.questions, () => gateway.suggest(team.question(asked++)));
+  const residentBytes = process.memoryUsage.rss();
+  const peakBytes = process.resourceUsage().maxRSS * 1024;
+  const trainStep = await measureTraining(gateway, settings, job);
+  await gateway.close();
+  return { settledCpuMs, suggest, trainStep, residentBytes, peakBytes };
+}
+
+function settingsOf({ config, dir }: GatewayJob): Promise<Settings> {
+  return loadSettings({ file: config, env: {}, cwd: dir });
+}
+
+function open({ dir }: GatewayJob, settings: Settings, fillIn: boolean): Promise<Gateway> {
+  return openGateway(dir, settings, {
     version: 'simulate',
     exporter: null,
     clock: CLOCK,
@@ -81,44 +133,10 @@ async function measure(job: GatewayJob): Promise<GatewayFigures> {
       },
     },
     redact: createRedactor([]),
-    fillIn: true,
+    fillIn,
     onStore: () => {},
     onSecrets: () => {},
   });
-  const first = await gateway.searchTools({ query: 'list the open tickets' });
-  if (first.length === 0) throw new Error('Search found nothing');
-  const startMs = performance.now() - opened.at;
-  const startCpuMs = cpuMs() - opened.cpu;
-  console.error('started', startMs, startCpuMs);
-  const start = { startMs, startCpuMs };
-  if (job.what === 'start') return await ended(gateway, { ...start, ...memory() });
-  await gateway.settled();
-  const settledCpuMs = cpuMs() - opened.cpu;
-  console.error('settled', settledCpuMs);
-
-  let asked = 0;
-  const search = await times(DEFAULTS.questions, async () => {
-    const [hit] = await gateway.searchTools({ query: team.question(asked++), explain: false });
-    if (hit?.parts.learned === undefined) throw new Error('What was learned did not rank');
-  });
-  console.error('search', JSON.stringify(search));
-  const suggest = await times(DEFAULTS.questions, () => gateway.suggest(team.question(asked++)));
-  console.error('suggest', JSON.stringify(suggest));
-  // What learning from suggestions began is not part of the next.
-  await gateway.settled();
-  const inMemory = memory();
-  const trainStep = await measureTraining(gateway, settings, job);
-  const ingest = await measureIngest(gateway, team, job);
-  return await ended(gateway, {
-    ...start,
-    ...inMemory,
-    work: { settledCpuMs, search, suggest, trainStep, ingest },
-  });
-}
-
-async function ended(gateway: Gateway, figures: GatewayFigures): Promise<GatewayFigures> {
-  await gateway.close();
-  return figures;
 }
 
 /** One step of the trainer on what the gateway itself would tell it, as after each run. */
@@ -181,11 +199,8 @@ function cpuMs(): number {
   return (user + system) / 1000;
 }
 
-function memory() {
-  return { residentBytes: process.memoryUsage.rss(), peakBytes: process.resourceUsage().maxRSS * 1024 };
-}
-
 if (process.send) {
-  const figures = await measure(JSON.parse(process.argv[2]!) as GatewayJob);
+  const [measure, job] = process.argv.slice(2);
+  const figures = await MEASURES[measure as Measure](JSON.parse(job!) as GatewayJob);
   process.send(figures, () => process.exit());
 }

@@ -1,6 +1,7 @@
 /**
- * `npm run simulate [-- --most N] [--most-tools N] [--store URL | --postgres] [--json] [--write]`: a made-up past of 10^3
- * traces and more, written into a real store, and what a gateway on it costs.
+ * `npm run simulate [-- --most N] [--most-tools N] [--store URL | --postgres] [--quick] [--json] [--write]`: a made-up past
+ * of 10^3 traces and more, written into a real store, and what a gateway on it costs. `--quick` leaves out what waits
+ * until the gateway has learned from it all: suggestions, training steps.
  */
 import { fork } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -16,7 +17,7 @@ import { createEmbedder } from '../../src/adapters/embedding/create-embedder.ts'
 import { settingsHash } from '../../src/engine/refresh-catalogue.ts';
 import { startPostgres } from '../../test/support/postgres-server.ts';
 import { madeUpTeam } from './made-up-team.ts';
-import type { GatewayFigures, GatewayJob } from './measured-gateway.ts';
+import type { FiguresOf, GatewayJob, Measure } from './measured-gateway.ts';
 import { type ScratchStore, scratchPglite, scratchPostgres } from './scratch-store.ts';
 import { type Axis, asMarkdown, type Measured } from './tell-growth.ts';
 import { writeTeam } from './write-team.ts';
@@ -41,6 +42,7 @@ const { values } = parseArgs({
     'most-tools': { type: 'string', default: String(DEFAULTS.mostTools) },
     store: { type: 'string' },
     postgres: { type: 'boolean' },
+    quick: { type: 'boolean' },
     json: { type: 'boolean' },
     write: { type: 'boolean' },
   },
@@ -90,13 +92,13 @@ async function measureSize(
     const diskBytes = await scratch.diskBytes();
     const job = { dir: scratch.dir, config, model, dimension, tools, traces };
     say(`${what}: ${written.edges} edges, written in ${written.seconds.toFixed(0)} s; a gateway on it …`);
-    const again: GatewayFigures[] = [];
-    const firstStart = await inGateway({ ...job, what: 'start' });
-    for (let i = 0; i < DEFAULTS.starts; i++) again.push(await inGateway({ ...job, what: 'start' }));
-    const { work, ...rest } = await inGateway({ ...job, what: 'all' });
-    if (!work) throw new Error('The gateway told nothing of its work');
-    const { startMs, startCpuMs } = firstStart;
-    return { traces, tools, written, diskBytes, first: { ...rest, startMs, startCpuMs, work }, again };
+    const first = await inGateway('start', job);
+    const again: (typeof first)[] = [];
+    while (again.length < DEFAULTS.starts) again.push(await inGateway('start', job));
+    const learned = values.quick ? null : await inGateway('learned', job);
+    // Last, as it adds traces.
+    const serving = await inGateway('search', job);
+    return { traces, tools, written, diskBytes, first, again, serving, learned };
   } finally {
     await scratch.remove();
   }
@@ -147,14 +149,15 @@ async function writeConfig({ dir, url }: ScratchStore, tools: number): Promise<s
   return file;
 }
 
-async function inGateway(job: GatewayJob): Promise<GatewayFigures> {
-  const child = fork(GATEWAY, [JSON.stringify(job)], { stdio: ['ignore', 2, 2, 'ipc'] });
-  let figures: GatewayFigures | undefined;
+async function inGateway<M extends Measure>(measure: M, job: GatewayJob): Promise<FiguresOf<M>> {
+  const child = fork(GATEWAY, [measure, JSON.stringify(job)], { stdio: ['ignore', 2, 2, 'ipc'] });
+  let figures: FiguresOf<M> | undefined;
   child.on('message', (message) => {
-    figures = message as GatewayFigures;
+    figures = message as FiguresOf<M>;
   });
   const [code, signal] = await once(child, 'exit');
   if (!figures || code !== 0) throw new Error(`The gateway ended with ${signal ?? code} and no figures`);
+  say(`  ${measure}: ${JSON.stringify(figures)}`);
   return figures;
 }
 

@@ -1,5 +1,5 @@
 import { logLogPlot } from '../support/log-log-plot.ts';
-import type { GatewayFigures } from './measured-gateway.ts';
+import type { LearnedFigures, SearchFigures, StartFigures } from './measured-gateway.ts';
 import { fitPowerLaw } from './power-law.ts';
 import type { WrittenTeam } from './write-team.ts';
 
@@ -9,9 +9,11 @@ export interface Measured {
   readonly tools: number;
   readonly written: WrittenTeam;
   readonly diskBytes: number;
-  readonly first: GatewayFigures & Required<Pick<GatewayFigures, 'work'>>;
-  /** Mere starts after the first. */
-  readonly again: readonly GatewayFigures[];
+  readonly first: StartFigures;
+  readonly again: readonly StartFigures[];
+  readonly serving: SearchFigures;
+  /** Null where nobody waited for it. */
+  readonly learned: LearnedFigures | null;
 }
 
 /** What grows: sizes where all else stays. */
@@ -25,7 +27,8 @@ export interface Axis {
 interface Column {
   readonly name: string;
   readonly unit: 'ms' | 'MB' | 'traces/s' | '';
-  readonly of: (at: Measured) => number;
+  /** None where it was not measured. */
+  readonly of: (at: Measured) => number | null | undefined;
 }
 
 const MB = 2 ** 20;
@@ -34,17 +37,18 @@ const COLUMNS: readonly Column[] = [
   { name: 'start', unit: 'ms', of: ({ first }) => first.startMs },
   { name: 'again', unit: 'ms', of: ({ again }) => median(again.map(({ startMs }) => startMs)) },
   { name: 'start, CPU', unit: 'ms', of: ({ again }) => median(again.map(({ startCpuMs }) => startCpuMs)) },
-  { name: 'settled, CPU', unit: 'ms', of: ({ first }) => first.work.settledCpuMs },
-  { name: 'search p50', unit: 'ms', of: ({ first }) => first.work.search.p50 },
-  { name: 'search p95', unit: 'ms', of: ({ first }) => first.work.search.p95 },
-  { name: 'search, CPU', unit: 'ms', of: ({ first }) => first.work.search.cpu },
-  { name: 'suggest p50', unit: 'ms', of: ({ first }) => first.work.suggest.p50 },
-  { name: 'suggest p95', unit: 'ms', of: ({ first }) => first.work.suggest.p95 },
-  { name: 'suggest, CPU', unit: 'ms', of: ({ first }) => first.work.suggest.cpu },
-  { name: 'train step p50', unit: 'ms', of: ({ first }) => first.work.trainStep.p50 },
-  { name: 'ingest', unit: 'traces/s', of: ({ first }) => first.work.ingest },
-  { name: 'resident', unit: 'MB', of: ({ first }) => first.residentBytes / MB },
-  { name: 'peak', unit: 'MB', of: ({ first }) => first.peakBytes / MB },
+  { name: 'settled, CPU', unit: 'ms', of: ({ learned }) => learned?.settledCpuMs },
+  { name: 'search p50', unit: 'ms', of: ({ serving }) => serving.search.p50 },
+  { name: 'search p95', unit: 'ms', of: ({ serving }) => serving.search.p95 },
+  { name: 'search, CPU', unit: 'ms', of: ({ serving }) => serving.search.cpu },
+  { name: 'suggest p50', unit: 'ms', of: ({ learned }) => learned?.suggest.p50 },
+  { name: 'suggest p95', unit: 'ms', of: ({ learned }) => learned?.suggest.p95 },
+  { name: 'suggest, CPU', unit: 'ms', of: ({ learned }) => learned?.suggest.cpu },
+  { name: 'train step p50', unit: 'ms', of: ({ learned }) => learned?.trainStep.p50 },
+  { name: 'ingest', unit: 'traces/s', of: ({ serving }) => serving.ingest },
+  { name: 'resident, search alone', unit: 'MB', of: ({ serving }) => serving.residentBytes / MB },
+  { name: 'resident', unit: 'MB', of: ({ learned }) => learned && learned.residentBytes / MB },
+  { name: 'peak', unit: 'MB', of: ({ learned }) => learned && learned.peakBytes / MB },
   { name: 'disk', unit: 'MB', of: ({ diskBytes }) => diskBytes / MB },
   { name: 'edges of the graph', unit: '', of: ({ written }) => written.edges },
 ];
@@ -77,28 +81,35 @@ export function asMarkdown(axis: Axis): string {
   ].join('\n');
 }
 
-function rowOf(
-  { measured, name }: Axis,
-  { name: label, unit, of }: Column,
-  beyond: readonly number[],
-): string[] {
-  const values = measured.map(of);
-  const law = fitPowerLaw(measured.map((at) => [at[name], of(at)]));
+function rowOf(axis: Axis, column: Column, beyond: readonly number[]): string[] {
+  const points = pointsOf(axis, column);
+  const law = fitPowerLaw(points);
+  const [first, last] = [points[0]?.[1], points.at(-1)?.[1]];
   return [
-    unit === '' ? label : `${label}, ${unit}`,
-    ...values.map(figure),
-    `${(values.at(-1)! / values[0]!).toFixed(2)}x`,
+    column.unit === '' ? column.name : `${column.name}, ${column.unit}`,
+    ...axis.measured.map((at) => figure(column.of(at))),
+    first && last ? `${(last / first).toFixed(2)}x` : '',
     law ? law.exponent.toFixed(2) : '',
-    ...beyond.map((x) => (law ? figure(law.at(x)) : '')),
+    ...beyond.map((x) => figure(law?.at(x))),
   ];
 }
 
-function plotOf({ measured, name }: Axis): string {
-  const series = PLOTTED.map(([letter, label]) => {
-    const { of } = COLUMNS.find((column) => column.name === label)!;
-    return { name: letter, points: measured.map((at) => [at[name], of(at)] as const) };
+function plotOf(axis: Axis): string {
+  const series = PLOTTED.map(([name, label]) => ({
+    name,
+    points: pointsOf(axis, COLUMNS.find((column) => column.name === label)!),
+  }));
+  return logLogPlot(
+    series.filter(({ points }) => points.length > 0),
+    'ms',
+  );
+}
+
+function pointsOf({ measured, name }: Axis, { of }: Column): [number, number][] {
+  return measured.flatMap((at) => {
+    const value = of(at);
+    return value ? [[at[name], value]] : [];
   });
-  return logLogPlot(series, 'ms');
 }
 
 /** The next two powers of ten. */
@@ -107,8 +118,8 @@ function nextDecades(measured: readonly Measured[]): number[] {
   return measured.length < 2 ? [] : [last * 10, last * 100];
 }
 
-function figure(value: number): string {
-  if (!Number.isFinite(value)) return '';
+function figure(value: number | null | undefined): string {
+  if (value === null || value === undefined) return '';
   if (value >= 100) return count(Math.round(value));
   return value.toFixed(value >= 10 ? 0 : 1);
 }
