@@ -28,7 +28,11 @@ test('[DASH-13] the palette goes to pages and does what there is to do, by keybo
   await page.keyboard.type('light and dark');
   await page.keyboard.press('Enter');
   await page.locator('html[data-theme=light]').waitFor();
-  await page.reload();
+  await openPalette(page);
+  await page.keyboard.type('nothing is called that');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${dashboard.url}/search?q=nothing+is+called+that`);
+  await page.goto(`${dashboard.url}/learning`);
   await page.locator('html[data-theme=light]').waitFor();
   await page.getByRole('heading', { name: 'Learning', level: 1 }).waitFor();
   await openPalette(page);

@@ -15,20 +15,24 @@ import { listenForShortcuts } from './shortcuts.ts';
 import { SignIn } from './sign-in.tsx';
 import { currentTheme, switchTheme } from './theme.ts';
 
-type Overlay = 'palette' | 'help';
+/** Each opening is one of its own: word of an end may come after the next has begun. */
+interface Overlay {
+  readonly name: 'palette' | 'help';
+  readonly opening: number;
+}
 
 /** What surrounds every page. */
 export function Shell() {
   const [overlay, setOverlay] = useState<Overlay | null>(null);
+  const open = (name: Overlay['name']) =>
+    setOverlay((now) => ({ name, opening: (now?.opening ?? performance.now()) + 1 }));
   useLayoutEffect(
-    () =>
-      listenForShortcuts({ openPalette: () => setOverlay('palette'), openHelp: () => setOverlay('help') }),
+    () => listenForShortcuts({ openPalette: () => open('palette'), openHelp: () => open('help') }),
     [],
   );
   useFocusOnNewPage();
   if (!isSignedIn.value || location.value.path === '/login') return <SignIn />;
-  // Another one may have been opened meanwhile: an end is told of a little later.
-  const close = (closed: Overlay) => () => setOverlay((now) => (now === closed ? null : now));
+  const close = () => setOverlay((now) => (now?.opening === overlay?.opening ? null : now));
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -39,7 +43,7 @@ export function Shell() {
           <Mark />
           <span>PML</span>
         </a>
-        <button type="button" class="bar-search" onClick={() => setOverlay('palette')}>
+        <button type="button" class="bar-search" onClick={() => open('palette')}>
           <Icon name="search" size={16} />
           <span>Jump to…</span>
           <kbd>Ctrl K</kbd>
@@ -47,12 +51,7 @@ export function Shell() {
         <Navigation />
         <div class="bar-foot">
           <ConnectionState />
-          <Button
-            kind="quiet"
-            icon="keyboard"
-            aria-label="Keyboard shortcuts"
-            onClick={() => setOverlay('help')}
-          />
+          <Button kind="quiet" icon="keyboard" aria-label="Keyboard shortcuts" onClick={() => open('help')} />
           <Button
             kind="quiet"
             icon={currentTheme() === 'dark' ? 'sun' : 'moon'}
@@ -66,8 +65,10 @@ export function Shell() {
       </main>
       <LostBanner />
       <Toasts />
-      {overlay === 'palette' && <Palette onClose={close('palette')} onHelp={() => setOverlay('help')} />}
-      {overlay === 'help' && <HelpDialog onClose={close('help')} />}
+      {overlay?.name === 'palette' && (
+        <Palette key={overlay.opening} onClose={close} onHelp={() => open('help')} />
+      )}
+      {overlay?.name === 'help' && <HelpDialog key={overlay.opening} onClose={close} />}
     </div>
   );
 }
