@@ -27,11 +27,15 @@ const DEFAULTS = {
   fullSteps: 500,
   leastSteps: 140,
   repulsion: 0.1,
+  /** From so many nodes on they repel each other more, up to three times: they are pulled from more sides. */
+  crowd: 250,
   /** Nothing repels what is farther, in distances. */
   reach: 3,
   spring: 0.32,
-  group: 0.045,
+  group: 0.07,
   centre: 0.02,
+  /** In graphs of more nodes the middle pulls less, so that groups have room to part. */
+  centredNodes: 60,
   /** Velocity kept from step to step. */
   keeps: 0.6,
   /** Longest way in one step, in distances. */
@@ -150,7 +154,8 @@ function springsOf({ groups, edges, weights }: LayoutTask): Float32Array {
 function repel(at: Float32Array, velocity: Float32Array, heat: number): void {
   const size = at.length / 2;
   const reach = DEFAULTS.reach * DEFAULTS.distance;
-  const strength = DEFAULTS.repulsion * DEFAULTS.distance ** 2 * heat;
+  const crowd = Math.min(3, Math.max(1, size / DEFAULTS.crowd));
+  const strength = DEFAULTS.repulsion * crowd * DEFAULTS.distance ** 2 * heat;
   const { next, first, columns, rows, cellOf } = cellsOf(at, reach);
   for (let i = 0; i < size; i++) {
     const cell = cellOf(i);
@@ -220,6 +225,7 @@ function pull(
 
 /** To the middle of its group, and a little to the middle of all. */
 function gather(groups: Int32Array, at: Float32Array, velocity: Float32Array, heat: number): void {
+  const centre = DEFAULTS.centre * Math.min(1, Math.sqrt(DEFAULTS.centredNodes / groups.length));
   const middles = new Map<number, { x: number; y: number; count: number }>();
   let [x, y] = [0, 0];
   for (let i = 0; i < groups.length; i++) {
@@ -235,8 +241,7 @@ function gather(groups: Int32Array, at: Float32Array, velocity: Float32Array, he
   for (let i = 0; i < groups.length; i++) {
     const middle = middles.get(groups[i]!)!;
     const [ownX, ownY] = [middle.x / middle.count, middle.y / middle.count];
-    velocity[2 * i]! += heat * (DEFAULTS.group * (ownX - at[2 * i]!) + DEFAULTS.centre * (x - at[2 * i]!));
-    velocity[2 * i + 1]! +=
-      heat * (DEFAULTS.group * (ownY - at[2 * i + 1]!) + DEFAULTS.centre * (y - at[2 * i + 1]!));
+    velocity[2 * i]! += heat * (DEFAULTS.group * (ownX - at[2 * i]!) + centre * (x - at[2 * i]!));
+    velocity[2 * i + 1]! += heat * (DEFAULTS.group * (ownY - at[2 * i + 1]!) + centre * (y - at[2 * i + 1]!));
   }
 }

@@ -5,7 +5,7 @@ import { plural } from '../../format.ts';
 import { shownLine } from '../../shown-text.ts';
 import { currentTheme } from '../../theme.ts';
 import type { Drawing } from './drawing.ts';
-import { drawRoundDots, graphStyle } from './graph-style.ts';
+import { graphStyle, mendEdges } from './graph-style.ts';
 import { inLines } from './in-lines.ts';
 import { paintRegions, type Region } from './paint-background.ts';
 import { type Palette, readPalette } from './palette.ts';
@@ -15,6 +15,8 @@ import type { Place, Places } from './places.ts';
 const DEFAULTS = {
   /** Beyond so many nodes a picture of the graph is moved instead of the graph while one pans or zooms. */
   textured: 250,
+  /** Beyond so many edges they are drawn in a plainer way. */
+  manyEdges: 1_200,
   padding: 48,
   /** Nothing is enlarged more than this to fill the canvas. */
   fitZoom: 1.25,
@@ -22,7 +24,7 @@ const DEFAULTS = {
   moveMs: 320,
 };
 
-drawRoundDots();
+mendEdges();
 
 /** What others may do to the drawing. */
 export interface CanvasHandle {
@@ -91,11 +93,11 @@ export function GraphCanvas(props: CanvasProps) {
   }, []);
 
   // A theme changes colours, the number of edges how they are drawn.
-  const isMany = drawing.edges.length > 1_200;
+  const isMany = drawing.edges.length > DEFAULTS.manyEdges;
   useLayoutEffect(() => {
     const palette = readPalette(theme, host.current!);
     painter.current!.palette = palette;
-    cy.current!.style(graphStyle(palette, latest.current.drawing.edges.length));
+    cy.current!.style(graphStyle(palette, isMany));
     recolour(cy.current!, palette, latest.current.hueOf);
     painter.current!.paint();
   }, [theme, isMany]);
@@ -111,7 +113,7 @@ export function GraphCanvas(props: CanvasProps) {
   useLayoutEffect(() => {
     mark(cy.current!, chosen, path);
   }, [chosen, path, elements]);
-  useEffect(() => showAll(cy.current!), [scene]);
+  useLayoutEffect(() => showAll(cy.current!), [scene]);
   useEffect(() => reveal(cy.current!, chosen, path), [chosen, path, scene]);
 
   useImperativeHandle(props.handle, () => ({

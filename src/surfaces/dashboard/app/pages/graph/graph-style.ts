@@ -1,4 +1,4 @@
-import cytoscape, { type StylesheetJson } from 'cytoscape';
+import cytoscape, { type Core, type StylesheetJson } from 'cytoscape';
 import { EDGE_COLOURS, EDGE_LINES } from '../../../shared/edge-style.ts';
 import { EDGE_SOURCES, EDGE_TYPES } from '../../../shared/vocabulary.ts';
 import type { Palette } from './palette.ts';
@@ -9,14 +9,21 @@ const DEFAULTS = {
   dashes: [7, 4],
   /** With round ends that is a dot and a gap. */
   dots: [0.1, 5],
-  /** Beyond so many edges they are straight, which is cheaper to draw. */
-  curved: 1_200,
+  squareDots: [2, 5],
   dim: 0.13,
+  /** Below this zoom dashes and arrows are not drawn. */
+  afar: 0.3,
 };
 
-/** Colour says the type, the line how it is known, the width the weight; shapes say the kind of a node. */
-export function graphStyle(palette: Palette, edgeCount: number): StylesheetJson {
+/**
+ * Colour says the type, the line how it is known, the width the weight; shapes say the kind of a node. Many edges
+ * are straight, and their dots are square: that is cheaper to draw.
+ */
+export function graphStyle(palette: Palette, isMany: boolean): StylesheetJson {
   const [least, most] = DEFAULTS.widths;
+  const dots = isMany
+    ? { 'line-dash-pattern': DEFAULTS.squareDots }
+    : { 'line-dash-pattern': DEFAULTS.dots, 'line-cap': 'round' };
   return [
     {
       selector: 'node',
@@ -73,12 +80,11 @@ export function graphStyle(palette: Palette, edgeCount: number): StylesheetJson 
     {
       selector: 'edge',
       style: {
-        'curve-style': edgeCount > DEFAULTS.curved ? 'straight' : 'bezier',
+        'curve-style': isMany ? 'straight' : 'bezier',
         'control-point-step-size': 26,
         width: `mapData(weight, 0, 1, ${least}, ${most})`,
         'target-arrow-shape': 'triangle',
         'arrow-scale': 0.9,
-        opacity: 0.9,
         'overlay-opacity': 0,
       },
     },
@@ -96,10 +102,12 @@ export function graphStyle(palette: Palette, edgeCount: number): StylesheetJson 
       style: {
         'line-style': EDGE_LINES[source],
         ...(source === 'inferred' && { 'line-dash-pattern': DEFAULTS.dashes }),
-        ...(source === 'template' && { 'line-dash-pattern': DEFAULTS.dots, 'line-cap': 'round' as const }),
+        ...(source === 'template' && dots),
       },
     })),
     { selector: '.dim', style: { opacity: DEFAULTS.dim } },
+    // Below an arrow that is not opaque the library first clears the ground, which costs more than the arrow.
+    { selector: 'edge.dim', style: { 'target-arrow-shape': 'none' } },
     { selector: 'node.dim', style: { 'text-opacity': 0.35 } },
     { selector: 'edge.path', style: { width: 6, opacity: 1, 'z-index': 9 } },
     {
@@ -120,18 +128,27 @@ export function graphStyle(palette: Palette, edgeCount: number): StylesheetJson 
 }
 
 interface EdgeRenderer {
+  readonly cy: Core;
   drawEdgePath(edge: unknown, context: unknown, points: unknown, line: string): void;
+  drawArrowheads(context: unknown, edge: unknown, opacity: unknown): void;
 }
 
 /**
- * The library draws every dotted line as one pixel on and one off, which looks like a pale solid one. Dots are
- * drawn as very short dashes with round ends instead; the edge's style stays what it is, dotted.
+ * How the library's own renderer draws edges, mended in two ways; their computed style stays what it is.
+ *
+ * It draws every dotted line as one pixel on and one off, which looks like a pale solid one: dots are drawn as
+ * very short dashes with round ends instead. And seen from afar, dashes and arrows are smaller than a pixel but
+ * cost more than all the rest, so that they are left out.
  */
-export function drawRoundDots(): void {
+export function mendEdges(): void {
   const extension = cytoscape as unknown as (type: 'renderer', name: 'canvas') => { prototype: EdgeRenderer };
   const { prototype } = extension('renderer', 'canvas');
-  const draw = prototype.drawEdgePath;
+  const { drawEdgePath, drawArrowheads } = prototype;
   prototype.drawEdgePath = function (edge, context, points, line) {
-    draw.call(this, edge, context, points, line === 'dotted' ? 'dashed' : line);
+    const near = line === 'dotted' ? 'dashed' : line;
+    drawEdgePath.call(this, edge, context, points, this.cy.zoom() < DEFAULTS.afar ? 'solid' : near);
+  };
+  prototype.drawArrowheads = function (context, edge, opacity) {
+    if (this.cy.zoom() >= DEFAULTS.afar) drawArrowheads.call(this, context, edge, opacity);
   };
 }
