@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PgvectorIndex } from '../../src/adapters/store/pgvector/pgvector-index.ts';
+import { createSqlStore } from '../../src/adapters/store/sql-store.ts';
 import { normalise } from '../../src/core/numeric/normalise.ts';
 import { createRandom } from '../../src/core/numeric/random.ts';
 import { sampleTrace } from '../support/samples.ts';
@@ -58,4 +59,25 @@ test('[VEC-6] runs beyond those held in memory are recalled by their intents, on
   expect((await near(3, 0)).map(({ intentText }) => intentText)).toContain('late');
   await store.traces.remove([late.id]);
   expect((await near(3, 0)).map(({ intentText }) => intentText)).not.toContain('late');
+});
+
+test('[VEC-6] all runs there are come into the index, however many', async () => {
+  const { store } = opened;
+  const turned = (nth: number) => Float32Array.of(Math.cos(nth / 200), Math.sin(nth / 200), 0);
+  for (let first = 0; first < 450; first += 150) {
+    await store.traces.appendAll(
+      Array.from({ length: 150 }, (_, i) =>
+        sampleTrace({
+          intentEmbedding: turned(first + i),
+          embeddingModel: 'three',
+          intentText: `${first + i}`,
+        }),
+      ),
+    );
+  }
+  // One that looks at the store anew, as it looks only now and then whether it is worth while.
+  const later = createSqlStore(opened.db);
+  const near = (nth: number) => later.traces.near('three', turned(nth), 1, 10);
+  await expect.poll(async () => (await near(0)).length, { timeout: 20_000 }).toBe(1);
+  for (const nth of [0, 100, 225, 350, 435]) expect((await near(nth))[0]?.intentText).toBe(`${nth}`);
 });

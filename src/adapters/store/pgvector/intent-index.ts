@@ -25,21 +25,32 @@ export function createIntentIndex(db: Kysely<Database>): IntentIndex {
   let isPossible: Promise<boolean> | null = null;
   let triedAt = Number.NEGATIVE_INFINITY;
 
+  /** From the newest to the oldest, each looked at once; answers how many were missing. */
+  async function bringIn(model: string, table: string, index: PgvectorIndex): Promise<number> {
+    let missing = 0;
+    let below = Number.MAX_SAFE_INTEGER;
+    for (;;) {
+      const { rows } = await sql<{ seq: number; id: string; embedding: Uint8Array }>`
+        select seq, id, intent_embedding as embedding from execution_trace as trace
+        where seq < ${below} and embedding_model = ${model}
+          and intent_text is not null and intent_embedding is not null
+          and not exists (select from ${sql.table(table)} as known where known.id = trace.id)
+        order by seq desc limit ${DEFAULTS.batch}`.execute(db);
+      if (rows.length === 0) return missing;
+      await index.setAll(rows.map(({ id, embedding }) => [id, bytesToVector(embedding)]));
+      missing += rows.length;
+      below = rows.at(-1)!.seq;
+    }
+  }
+
   /** Makes the table and brings in what is missing, off the path of whoever asks; others fill the same table. */
   async function fill(model: string, dimension: number): Promise<void> {
     const table = tableOf(model, dimension);
     await sql`create schema if not exists ${sql.id(SCHEMA)}`.execute(db);
     const idColumn = 'text primary key references trace_key (id) on delete cascade';
     const index = await PgvectorIndex.open(db, { table, dimension, idColumn });
-    for (;;) {
-      const { rows } = await sql<{ id: string; embedding: Uint8Array }>`
-        select id, intent_embedding as embedding from execution_trace as trace
-        where embedding_model = ${model} and intent_text is not null and intent_embedding is not null
-          and not exists (select from ${sql.table(table)} as known where known.id = trace.id)
-        order by seq desc limit ${DEFAULTS.batch}`.execute(db);
-      if (rows.length === 0) break;
-      await index.setAll(rows.map(({ id, embedding }) => [id, bytesToVector(embedding)]));
-    }
+    // Some may have come, or got their vector, behind its back: it goes through all until there are none.
+    while ((await bringIn(model, table, index)) > 0);
     ready.set(model, index);
   }
 
