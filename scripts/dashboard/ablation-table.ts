@@ -2,11 +2,12 @@ import type { Ablation, AblationCell } from '../../src/surfaces/dashboard/shared
 
 const DIFFERENCE = /^([+-]?[\d.]+) \[([+-]?[\d.]+), ([+-]?[\d.]+)\]$/;
 
-/** The figures of docs/ablation.md: its table, a variant in each row and a data set in each column. */
+/** The figures of docs/ablation.md: its first table, a variant in each row and a data set in each column. */
 export function ablationTable(document: string): Ablation {
-  const [head, , ...rows] = document
+  const [table = ''] = /^\|.*(?:\n\|.*)*/m.exec(document) ?? [];
+  const [head, , ...rows] = table
     .split('\n')
-    .filter((line) => line.startsWith('|'))
+    .filter((line) => line !== '')
     .map((line) =>
       line
         .split('|')

@@ -57,7 +57,7 @@ test('[API-2] /api/stats tells the figures, the tokens spared among them, and wh
       exposed_tokens: 1_900,
       spared_tokens: 95_100,
       pending_approvals: 2,
-    speculation: { started: 4, used: 3, hit_rate: 0.75 },
+      speculation: { started: 4, used: 3, hit_rate: 0.75 },
       last_event_id: expect.stringMatching(/^[0-9a-f]{8}\.0$/),
     },
   });
