@@ -53,3 +53,21 @@ test('[DASH-14] an address that leads nowhere says so', async () => {
   await page.getByRole('link', { name: 'Back to Home' }).click();
   await page.getByRole('heading', { name: 'Home' }).waitFor();
 });
+
+const ground = () => getComputedStyle(document.documentElement).backgroundColor;
+const LIGHT = 'rgb(250, 247, 242)';
+const DARK = 'rgb(19, 17, 16)';
+
+test('[DASH-15] light or dark follows the system until one chooses, and then stays as chosen', async () => {
+  const page = await dashboard.open('/', { theme: 'light' });
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  expect(await page.evaluate(ground)).toBe(LIGHT);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await page.evaluate(ground)).toBe(DARK);
+  await page.getByRole('button', { name: 'Light theme' }).click();
+  await page.locator('html[data-theme=light]').waitFor();
+  expect(await page.evaluate(ground)).toBe(LIGHT);
+  await page.reload();
+  await page.getByRole('button', { name: 'Dark theme' }).waitFor();
+  expect(await page.evaluate(ground)).toBe(LIGHT);
+});
