@@ -11,17 +11,13 @@ import { paintRegions, type Region } from './paint-background.ts';
 import { type Palette, readPalette } from './palette.ts';
 import { picture } from './picture.ts';
 import type { Place, Places } from './places.ts';
+import { type MarkedPath, mark, reveal, showAll, zoomBy } from './viewport.ts';
 
 const DEFAULTS = {
   /** Beyond so many nodes a picture of the graph is moved instead of the graph while one pans or zooms. */
   textured: 250,
   /** Beyond so many edges they are drawn in a plainer way. */
   manyEdges: 1_200,
-  padding: 48,
-  /** Nothing is enlarged more than this to fill the canvas. */
-  fitZoom: 1.25,
-  focusZoom: 1.1,
-  moveMs: 320,
 };
 
 mendEdges();
@@ -41,8 +37,7 @@ interface CanvasProps {
   readonly hueOf: (id: string) => number;
   /** The node that is looked at. */
   readonly chosen: string | null;
-  /** Nodes of a path in order, with its edges. */
-  readonly path: { readonly nodes: readonly string[]; readonly edges: readonly string[] } | null;
+  readonly path: MarkedPath | null;
   /** Changes when another thing is drawn altogether, which is then fitted into view. */
   readonly scene: string;
   readonly onChoose: (id: string | null) => void;
@@ -229,62 +224,4 @@ function recolour(core: Core, palette: Palette, hueOf: (id: string) => number): 
       node.data('hue', palette.hues[hueOf(node.id()) % palette.hues.length]);
     });
   });
-}
-
-/** What is looked at and what is next to it stays bright. */
-function mark(core: Core, chosen: string | null, path: CanvasProps['path']): void {
-  core.batch(() => {
-    core.elements().removeClass('dim path chosen');
-    const onPath = core.collection();
-    for (const id of [...(path?.nodes ?? []), ...(path?.edges ?? [])]) onPath.merge(core.getElementById(id));
-    onPath.addClass('path');
-    const node = core.getElementById(chosen ?? '');
-    node.addClass('chosen');
-    const bright = onPath.nonempty() ? onPath.union(node) : node.closedNeighborhood();
-    if (bright.nonempty()) core.elements().difference(bright).addClass('dim');
-  });
-}
-
-/** At first what is linked, since what is not would make all the rest small; all of it when one asks. */
-function showAll(core: Core, isAnimated = false): void {
-  const linked = core.nodes('[!isLone]');
-  const all = isAnimated || linked.empty() ? core.nodes() : linked;
-  if (all.empty()) return;
-  const box = all.boundingBox({ includeOverlays: false });
-  const zoom = Math.min(
-    DEFAULTS.fitZoom,
-    (core.width() - 2 * DEFAULTS.padding) / box.w,
-    (core.height() - 2 * DEFAULTS.padding) / box.h,
-  );
-  const pan = {
-    x: core.width() / 2 - (zoom * (box.x1 + box.x2)) / 2,
-    y: core.height() / 2 - (zoom * (box.y1 + box.y2)) / 2,
-  };
-  if (isAnimated) core.animate({ zoom, pan }, { duration: DEFAULTS.moveMs });
-  else core.viewport({ zoom, pan });
-}
-
-/** Brings into view what was asked for; what can be seen already stays where it is. */
-function reveal(core: Core, chosen: string | null, path: CanvasProps['path']): void {
-  const asked = core.collection();
-  for (const id of path?.nodes ?? [chosen ?? '']) asked.merge(core.getElementById(id));
-  if (asked.empty()) return;
-  const { x1, y1, x2, y2 } = asked.renderedBoundingBox();
-  const isSeen = x1 >= 0 && y1 >= 0 && x2 <= core.width() && y2 <= core.height() && core.zoom() > 0.5;
-  if (isSeen) return;
-  const isOne = asked.nodes().length === 1;
-  const zoom = Math.max(core.zoom(), DEFAULTS.focusZoom);
-  core.animate(
-    isOne ? { center: { eles: asked }, zoom } : { fit: { eles: asked, padding: 2 * DEFAULTS.padding } },
-    { duration: DEFAULTS.moveMs },
-  );
-}
-
-function zoomBy(core: Core, factor: number): void {
-  core.animate(
-    {
-      zoom: { level: core.zoom() * factor, renderedPosition: { x: core.width() / 2, y: core.height() / 2 } },
-    } as never,
-    { duration: DEFAULTS.moveMs / 2 },
-  );
 }

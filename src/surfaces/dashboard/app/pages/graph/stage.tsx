@@ -16,6 +16,7 @@ import { regionsOf } from './paint-background.ts';
 import type { Place } from './places.ts';
 import { Toolbar } from './toolbar.tsx';
 import type { Settled } from './use-settled.ts';
+import type { MarkedPath } from './viewport.ts';
 
 const TITLES: Readonly<Record<PanelName, string>> = { nodes: 'Nodes', details: 'Details', path: 'Path' };
 
@@ -33,7 +34,7 @@ export function Stage({
   state: GraphState;
   /** Null while the first layout is under way. */
   settled: Settled | null;
-  path?: { readonly nodes: readonly string[]; readonly edges: readonly string[] } | null;
+  path?: MarkedPath | null;
   lead: ComponentChildren;
   trace?: Trace;
   /** What stands behind the tabs besides the list of nodes. */
