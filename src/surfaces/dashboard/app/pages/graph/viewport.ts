@@ -1,7 +1,7 @@
 import type { Core } from 'cytoscape';
 
 const DEFAULTS = {
-  /** Around what is fitted into view, in pixels. */
+  /** Around what is fitted into view, in pixels; less on narrow screens. */
   padding: 48,
   /** Nothing is enlarged more than this to fill the canvas. */
   fitZoom: 1.25,
@@ -35,10 +35,11 @@ export function showAll(core: Core, isAnimated = false): void {
   const all = isAnimated || linked.empty() ? core.nodes() : linked;
   if (all.empty()) return;
   const box = all.boundingBox({ includeOverlays: false });
+  const padding = Math.min(DEFAULTS.padding, core.width() / 20);
   const zoom = Math.min(
     DEFAULTS.fitZoom,
-    (core.width() - 2 * DEFAULTS.padding) / box.w,
-    (core.height() - 2 * DEFAULTS.padding) / box.h,
+    (core.width() - 2 * padding) / box.w,
+    (core.height() - 2 * padding) / box.h,
   );
   const pan = {
     x: core.width() / 2 - (zoom * (box.x1 + box.x2)) / 2,
