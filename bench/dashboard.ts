@@ -14,7 +14,7 @@ import { launchBrowser, WIDE } from '../test/support/launch-browser.ts';
 const PML = fileURLToPath(new URL('../bin/pml.js', import.meta.url));
 const ECHO = fileURLToPath(new URL('./support/echo-server.ts', import.meta.url));
 const OPENINGS = 7;
-const EVENTS = { callsPerSecond: 50, seconds: 8 };
+const EVENTS = { callsPerSecond: 70, seconds: 8 };
 const GRAPH = { nodes: 1_000, moves: 120 };
 
 /** Notes when the figures are first there. */

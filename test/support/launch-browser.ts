@@ -1,5 +1,8 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import sparticuz from '@sparticuz/chromium';
 import { type Browser, chromium } from 'playwright-core';
+import { lock } from 'proper-lockfile';
 
 export const WIDE = { width: 1280, height: 860 };
 export const NARROW = { width: 390, height: 844 };
@@ -9,6 +12,20 @@ const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--use-gl=angle', '-
 
 /** `CHROMIUM` names a browser of the system; without it the one that comes with the tests is used. */
 export async function launchBrowser(): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM ?? (await sparticuz.executablePath());
+  const executablePath = process.env.CHROMIUM ?? (await unpacked());
   return await chromium.launch({ executablePath, args: ARGS });
+}
+
+/** One after the other: of two that unpack it at once, the second would start half of it. */
+async function unpacked(): Promise<string> {
+  const release = await lock(tmpdir(), {
+    lockfilePath: join(tmpdir(), 'pml-chromium.lock'),
+    stale: 60_000,
+    retries: { retries: 1_200, minTimeout: 100, maxTimeout: 100 },
+  });
+  try {
+    return await sparticuz.executablePath();
+  } finally {
+    await release();
+  }
 }
