@@ -1,7 +1,8 @@
 /**
- * `npm run simulate [-- --most N] [--most-tools N] [--store URL | --postgres] [--quick] [--json] [--write]`: a made-up past
- * of 10^3 traces and more, written into a real store, and what a gateway on it costs. `--quick` leaves out what waits
- * until the gateway has learned from it all: suggestions, training steps.
+ * `npm run simulate [-- OPTIONS]`: a made-up past of 10^3 traces and more, written into a real store, and what a gateway
+ * on it costs. --least N, --most N, --most-tools N: sizes; --distinct N: runs that differ; --store URL, --postgres: not
+ * the embedded store; --quick: without what waits until the gateway has learned it all (suggestions, training);
+ * --json; --write.
  */
 import { fork } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -34,12 +35,16 @@ const DEFAULTS = {
   tools: 1_000,
   traces: 1_000,
   starts: 2,
+  /** Runs that differ. */
+  distinct: 100_000,
 };
 
 const { values } = parseArgs({
   options: {
+    least: { type: 'string', default: String(DEFAULTS.least) },
     most: { type: 'string', default: String(DEFAULTS.most) },
     'most-tools': { type: 'string', default: String(DEFAULTS.mostTools) },
+    distinct: { type: 'string', default: String(DEFAULTS.distinct) },
     store: { type: 'string' },
     postgres: { type: 'boolean' },
     quick: { type: 'boolean' },
@@ -64,7 +69,7 @@ process.exit(0);
 async function measureAll(url: string | null): Promise<Axis[]> {
   const { tools, traces } = DEFAULTS;
   const byTraces: Measured[] = [];
-  for (const size of decades(DEFAULTS.least, Number(values.most))) {
+  for (const size of decades(Number(values.least), Number(values.most))) {
     byTraces.push(await measureSize(url, { traces: size, tools }));
   }
   const byTools: Measured[] = [];
@@ -120,6 +125,7 @@ async function fill(
   try {
     const written = await writeTeam(db, madeUpTeam({ tools, model }), {
       traces,
+      distinct: Number(values.distinct),
       embedding: { model, dimension },
       settingsHashes,
       onProgress: (done) => {

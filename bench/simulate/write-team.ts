@@ -12,14 +12,23 @@ import { toWire } from '../../src/core/vocabulary/trace-event.ts';
 import { createProgramCache } from '../../src/engine/code/program-cache.ts';
 import { traceFacts } from '../../src/engine/graph/trace-facts.ts';
 import type { TrainingMetrics } from '../../src/engine/learning/training-metrics.ts';
+import type { StoredGraph } from '../../src/engine/ports.ts';
 import type { MadeUpRun, MadeUpTeam } from './made-up-team.ts';
 
 const DEFAULTS = {
   /** Rows per statement; a trace with its vectors is about 10 kB of text. */
   batch: 400,
+  /** Traces copied by one statement. */
+  copied: 10_000,
   /** Runs the stand-in parameters say that they learned from. */
   learnedFrom: 1_000,
 };
+
+const REPEATED = [
+  ...['session_id', 'intent_text', 'intent_embedding', 'clause_embeddings', 'embedding_model', 'success'],
+  ...['duration_ms', 'error_message', 'error_type', 'executed_path', 'tool_invocations', 'decisions'],
+  ...['task_results', 'priority', 'events', 'visibility'],
+];
 
 export interface WrittenTeam {
   readonly seconds: number;
@@ -29,6 +38,8 @@ export interface WrittenTeam {
 
 export interface WriteOptions {
   readonly traces: number;
+  /** Beyond so many, the past repeats itself: the same runs with ids and times of their own. */
+  readonly distinct: number;
   readonly embedding: { readonly model: string; readonly dimension: number };
   /** By server: the hash of its settings, so that no gateway lists its tools anew. */
   readonly settingsHashes: ReadonlyMap<string, string>;
@@ -43,37 +54,90 @@ export interface WriteOptions {
 export async function writeTeam(
   db: Kysely<Database>,
   team: MadeUpTeam,
-  { traces, embedding, settingsHashes, onProgress = () => {} }: WriteOptions,
+  options: WriteOptions,
 ): Promise<WrittenTeam> {
+  const { traces, embedding, settingsHashes, onProgress = () => {} } = options;
   const startedAt = performance.now();
   const store = createSqlStore(db);
   await writeTools(db, team, embedding.model, settingsHashes);
+  const distinct = Math.min(traces, options.distinct);
+  const repeats = traces / distinct;
+  if (!Number.isInteger(repeats)) throw new Error(`${traces} traces are no multiple of ${distinct}`);
+  await makeMonths(db, [team.run(0, traces), team.run(traces - 1, traces)]);
   const graph = new TypedGraph();
   const programs = createProgramCache();
-  const months = new Set<string>();
-  for (let first = 0; first < traces; first += DEFAULTS.batch) {
-    const runs = Array.from({ length: Math.min(DEFAULTS.batch, traces - first) }, (_, i) =>
+  let writing: Promise<void> = Promise.resolve();
+  for (let first = 0; first < distinct; first += DEFAULTS.batch) {
+    const runs = Array.from({ length: Math.min(DEFAULTS.batch, distinct - first) }, (_, i) =>
       team.run(first + i, traces),
     );
-    for (const { trace } of runs) {
-      const month = trace.executedAt.toISOString().slice(0, 7);
-      if (months.has(month)) continue;
-      await sql`select ensure_trace_month(${`${month}-01T00:00:00Z`}::timestamptz)`.execute(db);
-      months.add(month);
-    }
-    await insertAll(db, 'execution_trace', runs.map(traceRecord));
+    await writing;
+    writing = insertAll(db, 'execution_trace', runs.map(traceRecord));
     applyTraces(
       graph,
       runs.map(({ trace }) => traceFacts(programs, trace)),
     );
     onProgress(first + runs.length);
   }
+  await writing;
+  const apart =
+    team.run(distinct, traces).trace.executedAt.getTime() - team.run(0, traces).trace.executedAt.getTime();
+  for (let nth = 1; nth < repeats; nth++) {
+    for (let from = 0; from < distinct; from += DEFAULTS.copied) {
+      await repeatTraces(db, { from, to: Math.min(from + DEFAULTS.copied, distinct) }, nth, nth * apart);
+      onProgress(nth * distinct + from);
+    }
+  }
   const { rows } = await sql<{ last: number }>`select max(seq) as last from trace_key`.execute(db);
-  const cursor = Number(rows[0]?.last ?? 0);
-  await store.graph.replaceAll({ edges: graph.edges(), statistics: graph.statistics(), cursor });
+  await store.graph.replaceAll({ ...times(graph, repeats), cursor: Number(rows[0]?.last ?? 0) });
   await store.rankerParams.save(standInParams(embedding));
   const { nodes, edges } = graph.size;
   return { seconds: (performance.now() - startedAt) / 1000, nodes, edges };
+}
+
+/** From the first run's to the last one's. */
+async function makeMonths(db: Kysely<Database>, [first, last]: [MadeUpRun, MadeUpRun]): Promise<void> {
+  const month = new Date(first.trace.executedAt);
+  month.setUTCDate(1);
+  for (; month <= last.trace.executedAt; month.setUTCMonth(month.getUTCMonth() + 1)) {
+    await sql`select ensure_trace_month(${month.toISOString()}::timestamptz)`.execute(db);
+  }
+}
+
+/** The runs from one number to the next once more, so many milliseconds later. */
+async function repeatTraces(
+  db: Kysely<Database>,
+  { from, to }: { readonly from: number; readonly to: number },
+  nth: number,
+  laterMs: number,
+): Promise<void> {
+  const rest = sql.join(REPEATED.map((column) => sql.ref(column)));
+  await sql`
+    insert into execution_trace (id, run_id, executed_at, ${rest})
+    select md5(id || ${`#${nth}`}::text), md5(run_id || ${`#${nth}`}::text),
+      executed_at + ${laterMs}::float8 * interval '1 millisecond', ${rest}
+    from execution_trace where seq > ${from} and seq <= ${to} order by seq`.execute(db);
+}
+
+/** What the graph would have learned from every run so many times. */
+function times(graph: TypedGraph, repeats: number): Pick<StoredGraph, 'edges' | 'statistics'> {
+  return {
+    edges: graph.edges().map((edge) => ({
+      ...edge,
+      observedCount: edge.observedCount * repeats,
+      invocationCount: edge.invocationCount * repeats,
+      valuePaths: edge.valuePaths.map((path) => ({ ...path, runs: path.runs * repeats })),
+    })),
+    statistics: graph.statistics().map(({ node, lastSeenAt, ...counts }) => ({
+      node,
+      lastSeenAt,
+      runs: counts.runs * repeats,
+      calls: counts.calls * repeats,
+      failures: counts.failures * repeats,
+      repeats: counts.repeats * repeats,
+      repeatRuns: counts.repeatRuns * repeats,
+    })),
+  };
 }
 
 async function writeTools(
