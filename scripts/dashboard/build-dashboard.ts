@@ -19,7 +19,8 @@ const COMPRESSIBLE = /\.(?:html|js|css|svg|json)$/;
 
 /** Builds beside the old page and then takes its place: a gateway that serves it meanwhile never finds half. */
 export async function buildDashboard(root: string): Promise<number> {
-  const [finished, fresh] = [join(root, 'dist', 'dashboard'), join(root, 'dist', `.dashboard-${process.pid}`)];
+  const finished = join(root, 'dist', 'dashboard');
+  const fresh = join(root, 'dist', `.dashboard-${process.pid}`);
   await build({
     configFile: false,
     root: join(root, APP),
