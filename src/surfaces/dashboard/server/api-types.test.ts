@@ -14,6 +14,7 @@ import type {
 } from '../../../engine/gateway-wire.ts';
 import type { PathView } from '../../../engine/graph/explain-path.ts';
 import type { GraphView } from '../../../engine/graph/graph-view.ts';
+import type { NodeDetails } from '../../../engine/graph/node-details.ts';
 import type { GatewayEvent } from '../../../engine/ports.ts';
 import type * as Page from '../shared/api-types.ts';
 import { EVENT_TYPES, type LiveEvent } from '../shared/events.ts';
@@ -27,6 +28,7 @@ test('[DASH-8] the page expects what the API gives', () => {
   expectTypeOf<Told<typeof serverToWire>>().toExtend<Page.Server>();
   expectTypeOf<Told<typeof hitToWire>>().toExtend<Page.SearchHit>();
   expectTypeOf<GraphView>().toExtend<Page.Graph>();
+  expectTypeOf<NodeDetails>().toExtend<Page.GraphNodeDetails>();
   expectTypeOf<PathView>().toExtend<Page.GraphPath>();
   expectTypeOf<Told<typeof traceSummaryToWire>>().toExtend<Page.TraceSummary>();
   expectTypeOf<Told<typeof seenTraceToWire>>().toExtend<Page.Trace>();
