@@ -109,7 +109,7 @@ export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | nul
     }
   }
 
-  const confidence = yield* learnConfidence(cases, choices, random);
+  const confidence = yield* learnConfidence(cases, choices, createRandom(seed));
 
   // Where nothing waits for anything there is no order to learn: the intent tells that.
   const inOrder = [...cases.keys()].filter((i) => cases[i]!.run.edges.length > 0);
