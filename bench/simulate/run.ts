@@ -34,7 +34,7 @@ const DEFAULTS = {
   /** What stays where the other grows. */
   tools: 1_000,
   traces: 1_000,
-  starts: 2,
+  starts: 3,
   /** Runs that differ. */
   distinct: 100_000,
 };
@@ -77,9 +77,10 @@ async function measureAll(url: string | null): Promise<Axis[]> {
     const known = byTraces.find((at) => at.traces === traces && at.tools === size);
     byTools.push(known ?? (await measureSize(url, { traces, tools: size })));
   }
+  const on = url === null ? 'the embedded store' : 'PostgreSQL';
   const axes: Axis[] = [
-    { name: 'traces', fixed: `${tools.toLocaleString('en')} tools`, measured: byTraces },
-    { name: 'tools', fixed: `${traces.toLocaleString('en')} traces`, measured: byTools },
+    { name: 'traces', fixed: `${tools.toLocaleString('en')} tools, ${on}`, measured: byTraces },
+    { name: 'tools', fixed: `${traces.toLocaleString('en')} traces, ${on}`, measured: byTools },
   ];
   return axes.filter(({ measured }) => measured.length > 0);
 }

@@ -68,7 +68,9 @@ export function asMarkdown(axis: Axis): string {
   const lines = [
     ['', ...heads, 'times as much', 'exponent', ...beyond.map((x) => `${count(x)} (estimate)`)],
     ['---', ...heads.map(() => '--:'), '--:', '--:', ...beyond.map(() => '--:')],
-    ...COLUMNS.map((column) => rowOf(axis, column, beyond)),
+    ...COLUMNS.filter((column) => pointsOf(axis, column).length > 0).map((column) =>
+      rowOf(axis, column, beyond),
+    ),
   ];
   return [
     `### ${name === 'traces' ? 'Traces' : 'Tools'} (${fixed})`,
@@ -88,7 +90,7 @@ function rowOf(axis: Axis, column: Column, beyond: readonly number[]): string[] 
   return [
     column.unit === '' ? column.name : `${column.name}, ${column.unit}`,
     ...axis.measured.map((at) => figure(column.of(at))),
-    first && last ? `${(last / first).toFixed(2)}x` : '',
+    law && first && last ? `${(last / first).toFixed(2)}x` : '',
     law ? law.exponent.toFixed(2) : '',
     ...beyond.map((x) => figure(law?.at(x))),
   ];
