@@ -9,7 +9,7 @@ import type { SearchQuery } from './gateway.ts';
 import { createMemoryEmbedder } from './memory/embedder.ts';
 import { createMemoryStore } from './memory/store.ts';
 import { createMemoryVectorIndex } from './memory/vector-index.ts';
-import { type SearchGraph, search } from './search.ts';
+import { type LearnedSearch, type SearchGraph, search } from './search.ts';
 
 const TOOLS: [server: string, name: string, description: string][] = [
   ['files', 'read_file', 'Reads the text of a file'],
@@ -32,8 +32,8 @@ async function catalogueOf(tools = TOOLS, embedded = true) {
   const emptyIndex = () => createMemoryVectorIndex(embedder.dimension);
   const catalogue = await readCatalogue(store, settings, embedder.model, emptyIndex);
   return {
-    find: (query: string | SearchQuery, graph?: SearchGraph) =>
-      search(catalogue, embedder, typeof query === 'string' ? { query } : query, graph),
+    find: (query: string | SearchQuery, graph?: SearchGraph, ranker?: LearnedSearch) =>
+      search(catalogue, embedder, typeof query === 'string' ? { query } : query, graph, ranker),
   };
 }
 
@@ -90,6 +90,20 @@ describe('search', () => {
     expect(second!.finalScore).toBeCloseTo(0.55 * second!.semanticScore, 12);
     expect((await find({ query: 'text', contextTools }, graph))[0]!.related).toEqual([]);
     expect(asked).toEqual([contextTools, contextTools]);
+  });
+
+  test('[SEARCH-8] where the text tells nothing, what was learned does not drown in the graph', async () => {
+    const { find } = await catalogueOf();
+    const graph: SearchGraph = {
+      context: () => ({ alpha: 0.8, scores: new Map([[toolId('files', 'write_file'), 1]]) }),
+      related: () => [],
+    };
+    const ranker: LearnedSearch = {
+      rank: async () => ({ scoreOf: (id) => Number(id === 'mail:send'), reasonsFor: () => null }),
+    };
+    const [first, second] = await find({ query: 'qwertz', contextTools: ['files:read_file'] }, graph, ranker);
+    expect(first!.tool.id).toBe('mail:send');
+    expect(second!.tool.id).toBe('files:write_file');
   });
 
   test('[SEARCH-4] only tools of the server asked for, and no more than asked for', async () => {

@@ -19,6 +19,8 @@ const DEFAULTS = {
   maxLimit: 50,
   /** Characters of a query that are read: some thousand words of any script. */
   characters: 16_384,
+  /** How far a tool that fits stands above those that do not, by text: learned scores span at least that. */
+  span: 0.4,
 };
 
 /** What was learned from past runs, while it serves. */
@@ -91,15 +93,17 @@ export async function search(
 
 /**
  * Learned scores stretched between the least and the greatest text score of the same tools: their order and
- * distances stay, and the graph weighs as much beside them as beside text. A tool that the ranker does not
- * know yet stands last.
+ * distances stay, and the graph weighs as much beside them as beside text that tells something. Where the
+ * text tells nothing, what was learned must not drown in the graph. A tool that the ranker does not know yet
+ * stands last.
  */
 function onScaleOf(text: Float64Array, rows: readonly { row: number; score: number }[]): number[] {
   const known = rows.map(({ score }) => score).filter(Number.isFinite);
   const texts = rows.map(({ row }) => text[row]!);
-  const [least, most] = [Math.min(...texts), Math.max(...texts)];
+  const least = Math.min(...texts);
+  const span = Math.max(DEFAULTS.span, Math.max(...texts) - least);
   const [low, high] = [Math.min(...known), Math.max(...known)];
-  const factor = high > low ? (most - least) / (high - low) : 1;
+  const factor = high > low ? span / (high - low) : 1;
   return rows.map(({ score }) => least + (Number.isFinite(score) ? (score - low) * factor : 0));
 }
 
