@@ -1,18 +1,18 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MultiDirectedGraph } from 'graphology';
-import { parse as parseGraphml } from 'graphology-graphml';
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
-import type {
-  Capabilities,
-  Execution,
-  Graph,
-  Traces,
-} from '../../src/surfaces/dashboard/shared/api-types.ts';
+import { beforeAll, expect, test } from 'vitest';
+import type { Execution, Traces } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
-import { axe, useDashboard } from '../support/browser.ts';
+import { axe, type PageOptions, useDashboard } from '../support/browser.ts';
+import {
+  drawn,
+  drawnIds,
+  openGraph,
+  PATIENT,
+  teachLookup,
+  teachNotes,
+  untilDrawn,
+} from '../support/graph-page.ts';
 import { NARROW } from '../support/launch-browser.ts';
 import { referenceServers } from '../support/mcp-reference-servers.ts';
 
@@ -26,103 +26,20 @@ const dashboard = useDashboard({
   }),
 });
 
-/** What the page's own cytoscape says of an element: the library keeps itself at its container. */
-interface Drawn {
-  readonly id: string;
-  readonly [property: string]: unknown;
-}
-
-function drawn(page: Page, what: 'nodes' | 'edges', ...properties: string[]): Promise<Drawn[]> {
-  return page.evaluate(
-    ([kind, names]) => {
-      interface Element {
-        id(): string;
-        data(name: string): unknown;
-        style(name: string): unknown;
-        renderedPosition?(): { x: number; y: number };
-        hasClass(name: string): boolean;
-      }
-      type Host = HTMLElement & {
-        _cyreg?: { cy: { [kind: string]: () => { map<T>(each: (element: Element) => T): T[] } } };
-      };
-      const { cy } = document.querySelector<Host>('.graph-host')!._cyreg!;
-      return cy[kind]!().map((element) => ({
-        id: element.id(),
-        at: element.renderedPosition?.(),
-        isDim: element.hasClass('dim'),
-        isOnPath: element.hasClass('path'),
-        label: element.data('label'),
-        type: element.data('type'),
-        origin: element.data('origin'),
-        weight: element.data('weight'),
-        ...Object.fromEntries(names.map((name) => [name, element.style(name)])),
-      }));
-    },
-    [what, properties] as const,
-  );
-}
-
-/** The machine may be busy with other tests. */
-const PATIENT = { timeout: 20_000 };
-
-const ids = async (page: Page, what: 'nodes' | 'edges') =>
-  (await drawn(page, what)).map(({ id }) => id).sort();
-
-async function settled(page: Page): Promise<void> {
-  await page.locator('.graph-host canvas').first().waitFor({ state: 'attached' });
-  await expect.poll(() => ids(page, 'nodes'), PATIENT).not.toEqual([]);
-}
-
-async function open(query = '', options: Parameters<typeof dashboard.open>[1] = {}): Promise<Page> {
-  const page = await dashboard.open(`/graph${query}`, options);
-  await settled(page);
-  return page;
-}
+const open = (query = '', options: PageOptions = {}) => openGraph(dashboard, query, options);
 
 const choice = (page: Page, name: RegExp) => page.locator('.graph-legend').getByRole('checkbox', { name });
-
-/** What is learned comes after the answer. */
-function untilThere<T>(look: () => Promise<T | undefined>): Promise<T> {
-  return vi.waitFor(
-    async () => {
-      const found = await look();
-      if (found === undefined) throw new Error('It was not learned');
-      return found;
-    },
-    { timeout: 60_000, interval: 300 },
-  );
-}
 
 let notes: Execution;
 let capability: string;
 
 beforeAll(async () => {
-  for (const name of ['a.md', 'b.md']) await writeFile(join(dashboard.folder, name), `# ${name}\n`);
-  const folder = JSON.stringify(dashboard.folder);
-  const code = `
-    await mcp.filesystem.list_directory({ path: ${folder} });
-    const texts = await Promise.all(['a.md', 'b.md'].map((name) =>
-      mcp.filesystem.read_text_file({ path: ${folder} + '/' + name })));
-    return texts.length;`;
-  const intent = 'read both notes';
-  for (let run = 0; run < 3; run++) notes = await dashboard.api('/execute', { code, intent });
-  capability = await untilThere(async () => {
-    const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
-    return capabilities.find(({ slug, state }) => state === 'active' && slug.includes('notes'))?.slug;
-  });
-  const outer = `
-    await capabilities.${capability}({});
-    return await mcp.memory.search_nodes({ query: 'notes' });`;
-  for (let run = 0; run < 2; run++)
-    await dashboard.api('/execute', { code: outer, intent: 'look the notes up' });
+  ({ run: notes, capability } = await teachNotes(dashboard));
   // Seen once: it writes, so that nobody repeats it.
   const once =
     'await mcp.memory.create_relations({ relations: [] }); return await mcp.memory.open_nodes({ names: [] });';
   await dashboard.api('/execute', { code: once, intent: 'join nobody' });
-  await untilThere(async () => {
-    const { nodes } = await dashboard.api<Graph>('/graph');
-    return nodes.filter(({ kind }) => kind === 'capability').length === 2 || undefined;
-  });
+  await teachLookup(dashboard, capability);
 }, 240_000);
 
 test('[DASH-20] seed AC9: the computed colour of an edge is that of its type, its line that of its source', async () => {
@@ -157,7 +74,7 @@ test('[DASH-20] seed AC9: the computed colour of an edge is that of its type, it
 
 test('[DASH-21] types, sources, kinds and servers go and come back by the legend, and stand in the address', async () => {
   const page = await open();
-  const before = await ids(page, 'edges');
+  const before = await drawnIds(page, 'edges');
   await choice(page, /^sequence/).uncheck();
   await expect
     .poll(async () => (await drawn(page, 'edges')).some(({ type }) => type === 'sequence'), PATIENT)
@@ -169,7 +86,10 @@ test('[DASH-21] types, sources, kinds and servers go and come back by the legend
   await choice(page, /^memory/).uncheck();
   await choice(page, /^capabilities/).uncheck();
   await expect
-    .poll(async () => (await ids(page, 'nodes')).filter((id) => /^(?:memory|capability):/.test(id)), PATIENT)
+    .poll(
+      async () => (await drawnIds(page, 'nodes')).filter((id) => /^(?:memory|capability):/.test(id)),
+      PATIENT,
+    )
     .toEqual([]);
   const { searchParams } = new URL(page.url());
   expect(searchParams.get('types')).not.toContain('sequence');
@@ -178,23 +98,23 @@ test('[DASH-21] types, sources, kinds and servers go and come back by the legend
   expect(searchParams.get('servers')).not.toContain('memory');
 
   await page.reload();
-  await settled(page);
+  await untilDrawn(page);
   expect(await choice(page, /^sequence/).isChecked()).toBe(false);
-  expect((await ids(page, 'nodes')).some((id) => id.startsWith('memory:'))).toBe(false);
+  expect((await drawnIds(page, 'nodes')).some((id) => id.startsWith('memory:'))).toBe(false);
   for (const name of [/^sequence/, /^template/, /^memory/, /^capabilities/]) await choice(page, name).check();
-  await expect.poll(() => ids(page, 'edges'), PATIENT).toEqual(before);
+  await expect.poll(() => drawnIds(page, 'edges'), PATIENT).toEqual(before);
   expect(new URL(page.url()).search).toBe('');
 });
 
 test('[DASH-22] operations come when one asks for them, and what is not used yet can be left out', async () => {
   const page = await open();
-  expect((await ids(page, 'nodes')).some((id) => id.startsWith('code:'))).toBe(false);
+  expect((await drawnIds(page, 'nodes')).some((id) => id.startsWith('code:'))).toBe(false);
   await choice(page, /^operations/).check();
-  await expect.poll(() => ids(page, 'nodes'), PATIENT).toContain('code:map');
-  expect(await ids(page, 'nodes')).toContain('everything:echo');
+  await expect.poll(() => drawnIds(page, 'nodes'), PATIENT).toContain('code:map');
+  expect(await drawnIds(page, 'nodes')).toContain('everything:echo');
   await choice(page, /^not used yet/).uncheck();
-  await expect.poll(() => ids(page, 'nodes'), PATIENT).not.toContain('everything:echo');
-  expect(await ids(page, 'nodes')).toContain('filesystem:read_text_file');
+  await expect.poll(() => drawnIds(page, 'nodes'), PATIENT).not.toContain('everything:echo');
+  expect(await drawnIds(page, 'nodes')).toContain('filesystem:read_text_file');
 });
 
 /** How much of the canvas below the drawing is painted at a node. */
@@ -266,11 +186,14 @@ test('[DASH-25] a run is drawn call by call: repeats, parallel ones side by side
   expect(edges).not.toContain('filesystem:read_text_file#0 sequence filesystem:read_text_file#1');
 
   await page.getByRole('button', { name: 'Definition' }).click();
-  await expect.poll(() => ids(page, 'nodes'), PATIENT).toContain('filesystem:read_text_file');
+  await expect.poll(() => drawnIds(page, 'nodes'), PATIENT).toContain('filesystem:read_text_file');
   await page.getByRole('button', { name: 'Invocation' }).click();
   const newest = async () => (await dashboard.api<Traces>('/traces')).traces[0]!.executed_path;
   await expect
-    .poll(async () => [...new Set((await ids(page, 'nodes')).map((id) => id.replace(/#\d+$/, '')))], PATIENT)
+    .poll(
+      async () => [...new Set((await drawnIds(page, 'nodes')).map((id) => id.replace(/#\d+$/, '')))],
+      PATIENT,
+    )
     .toEqual([...new Set(await newest())].filter((node) => !node.startsWith('code:')).sort());
   const { traces } = await dashboard.api<Traces>('/traces');
   await page.getByLabel('Run', { exact: true }).selectOption(notes.trace_id!);
@@ -332,50 +255,6 @@ test('[DASH-27] the details of a node: schema, figures, edges with counts, what 
   expect(await axe(page)).toEqual([]);
 });
 
-test('[DASH-28] exports: a picture with hulls, and the files that the command line writes', async () => {
-  const page = await open();
-  const saved = async (title: string) => {
-    await page.getByRole('button', { name: 'Export' }).click();
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('menuitem', { name: title }).click(),
-    ]);
-    return { name: file.suggestedFilename(), content: await readFile(await file.path()) };
-  };
-  const graph = await dashboard.api<Graph>('/graph');
-  const json = await saved('Whole graph (JSON)');
-  expect(json.name).toBe('graph.json');
-  expect(JSON.parse(json.content.toString())).toEqual(graph);
-  const graphml = await saved('Whole graph (GraphML)');
-  const read = parseGraphml(MultiDirectedGraph, graphml.content.toString());
-  expect([read.order, read.size]).toEqual([graph.nodes.length, graph.edges.length]);
-  const picture = await saved('Picture (PNG)');
-  expect(picture.name).toBe('graph.png');
-  expect(picture.content.subarray(1, 4).toString()).toBe('PNG');
-  const colours = await page.evaluate(
-    async (bytes) => {
-      const bitmap = await createImageBitmap(new Blob([Uint8Array.from(bytes)]));
-      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
-      const context = canvas.getContext('2d')!;
-      context.drawImage(bitmap, 0, 0);
-      const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
-      let isGreen = false;
-      let painted = 0;
-      for (let i = 0; i < data.length; i += 4) {
-        const [red, green, blue] = data.subarray(i, i + 3);
-        isGreen ||= Math.abs(red! - 34) < 12 && Math.abs(green! - 190) < 20 && Math.abs(blue! - 90) < 16;
-        if (red !== data[0]) painted++;
-      }
-      return { corner: [...data.subarray(0, 3)], isGreen, share: (4 * painted) / data.length };
-    },
-    [...picture.content],
-  );
-  // The ground of the dark theme, the green of an edge, and hulls, which cover more than lines do.
-  const { share, ...seen } = colours;
-  expect(seen).toEqual({ corner: [19, 17, 16], isGreen: true });
-  expect(share).toBeGreaterThan(0.05);
-}, 60_000);
-
 test('[DASH-29] a node is found by its name and looked at by keyboard alone', async () => {
   const page = await open();
   await page.locator('body').press('/');
@@ -398,43 +277,6 @@ test('[DASH-29] a node is found by its name and looked at by keyboard alone', as
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
   await expect.poll(() => new URL(page.url()).searchParams.get('node'), PATIENT).toMatch(/^memory:/);
-});
-
-test('[DASH-30] the layout is made in a worker, and nodes stay where they are when something is learned or loaded', async () => {
-  const page = await dashboard.open('/');
-  const [worker] = await Promise.all([
-    page.waitForEvent('worker'),
-    page.getByRole('link', { name: 'Graph', exact: true }).click(),
-  ]);
-  expect(worker.url()).toContain('layout-worker');
-  await settled(page);
-  const places = async () =>
-    new Map(
-      (await page.evaluate(() => {
-        type Host = HTMLElement & {
-          _cyreg?: { cy: { nodes(): { map<T>(each: (n: { id(): string; position(): object }) => T): T[] } } };
-        };
-        const { cy } = document.querySelector<Host>('.graph-host')!._cyreg!;
-        return cy.nodes().map((node) => [node.id(), { ...node.position() }] as const);
-      })) as [string, { x: number; y: number }][],
-    );
-  const before = await places();
-  await dashboard.api('/execute', {
-    code: "await mcp.memory.read_graph({}); return await mcp.memory.search_nodes({ query: 'x' })",
-    intent: 'read all there is',
-  });
-  await expect
-    .poll(() => ids(page, 'edges'), PATIENT)
-    .toContain('memory:read_graph sequence memory:search_nodes');
-  const after = await places();
-  for (const [id, place] of before) if (id !== 'memory:read_graph') expect(after.get(id), id).toEqual(place);
-  await page.reload();
-  await settled(page);
-  const again = await places();
-  for (const [id, { x, y }] of after) {
-    expect(Math.abs(again.get(id)!.x - x), id).toBeLessThanOrEqual(0.5);
-    expect(Math.abs(again.get(id)!.y - y), id).toBeLessThanOrEqual(0.5);
-  }
 });
 
 test('[DASH-31] hostile names are text in the drawing, in the list and in the details', async () => {

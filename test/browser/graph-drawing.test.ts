@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { MultiDirectedGraph } from 'graphology';
+import { parse as parseGraphml } from 'graphology-graphml';
+import { beforeAll, expect, test } from 'vitest';
+import type { Graph } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import { useDashboard } from '../support/browser.ts';
+import {
+  drawn,
+  drawnIds,
+  openGraph,
+  PATIENT,
+  teachLookup,
+  teachNotes,
+  untilDrawn,
+} from '../support/graph-page.ts';
+
+const dashboard = useDashboard();
+
+beforeAll(async () => {
+  const { capability } = await teachNotes(dashboard);
+  await teachLookup(dashboard, capability);
+}, 240_000);
+
+test('[DASH-28] exports: a picture with hulls, and the files that the command line writes', async () => {
+  const page = await openGraph(dashboard);
+  const saved = async (title: string) => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: title }).click(),
+    ]);
+    return { name: file.suggestedFilename(), content: await readFile(await file.path()) };
+  };
+  const graph = await dashboard.api<Graph>('/graph');
+  const json = await saved('Whole graph (JSON)');
+  expect(json.name).toBe('graph.json');
+  expect(JSON.parse(json.content.toString())).toEqual(graph);
+  const graphml = await saved('Whole graph (GraphML)');
+  const read = parseGraphml(MultiDirectedGraph, graphml.content.toString());
+  expect([read.order, read.size]).toEqual([graph.nodes.length, graph.edges.length]);
+  const picture = await saved('Picture (PNG)');
+  expect(picture.name).toBe('graph.png');
+  expect(picture.content.subarray(1, 4).toString()).toBe('PNG');
+  const colours = await page.evaluate(async (base64) => {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.fromBase64(base64)]));
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+    const context = canvas.getContext('2d')!;
+    context.drawImage(bitmap, 0, 0);
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    let isGreen = false;
+    let painted = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      const [red, green, blue] = data.subarray(i, i + 3);
+      isGreen ||= Math.abs(red! - 34) < 12 && Math.abs(green! - 190) < 20 && Math.abs(blue! - 90) < 16;
+      if (red !== data[0]) painted++;
+    }
+    return { corner: [...data.subarray(0, 3)], isGreen, share: (4 * painted) / data.length };
+  }, picture.content.toString('base64'));
+  // The ground of the dark theme, the green of an edge, and hulls, which cover more than lines do.
+  const { share, ...seen } = colours;
+  expect(seen).toEqual({ corner: [19, 17, 16], isGreen: true });
+  expect(share).toBeGreaterThan(0.05);
+}, 60_000);
+
+test('[DASH-30] the layout is made in a worker, and nodes stay where they are when something is learned or loaded', async () => {
+  const page = await dashboard.open('/');
+  const [worker] = await Promise.all([
+    page.waitForEvent('worker'),
+    page.getByRole('link', { name: 'Graph', exact: true }).click(),
+  ]);
+  expect(worker.url()).toContain('layout-worker');
+  await untilDrawn(page);
+  const places = async () =>
+    new Map(
+      (await drawn(page, 'nodes')).map(({ id, place }) => [id, place as { x: number; y: number }] as const),
+    );
+  const before = await places();
+  await dashboard.api('/execute', {
+    code: "await mcp.memory.read_graph({}); return await mcp.memory.search_nodes({ query: 'x' })",
+    intent: 'read all there is',
+  });
+  await expect
+    .poll(() => drawnIds(page, 'edges'), PATIENT)
+    .toContain('memory:read_graph sequence memory:search_nodes');
+  const after = await places();
+  for (const [id, place] of before) if (id !== 'memory:read_graph') expect(after.get(id), id).toEqual(place);
+  await page.reload();
+  await untilDrawn(page);
+  const again = await places();
+  for (const [id, { x, y }] of after) {
+    expect(Math.abs(again.get(id)!.x - x), id).toBeLessThanOrEqual(0.5);
+    expect(Math.abs(again.get(id)!.y - y), id).toBeLessThanOrEqual(0.5);
+  }
+});
