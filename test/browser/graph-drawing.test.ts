@@ -4,15 +4,7 @@ import { parse as parseGraphml } from 'graphology-graphml';
 import { beforeAll, expect, test } from 'vitest';
 import type { Graph } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { useDashboard } from '../support/browser.ts';
-import {
-  drawn,
-  drawnIds,
-  openGraph,
-  PATIENT,
-  teachLookup,
-  teachNotes,
-  untilDrawn,
-} from '../support/graph-page.ts';
+import { drawn, drawnIds, openGraph, PATIENT, teachLookup, teachNotes, untilDrawn } from './graph-page.ts';
 
 const dashboard = useDashboard();
 

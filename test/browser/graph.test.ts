@@ -4,17 +4,9 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Execution, Traces } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, type PageOptions, useDashboard } from '../support/browser.ts';
-import {
-  drawn,
-  drawnIds,
-  openGraph,
-  PATIENT,
-  teachLookup,
-  teachNotes,
-  untilDrawn,
-} from '../support/graph-page.ts';
 import { NARROW } from '../support/launch-browser.ts';
 import { referenceServers } from '../support/mcp-reference-servers.ts';
+import { drawn, drawnIds, openGraph, PATIENT, teachLookup, teachNotes, untilDrawn } from './graph-page.ts';
 
 const HOSTILE = fileURLToPath(new URL('../fixtures/servers/hostile-server.ts', import.meta.url));
 const PICTURE = '<img src=x onerror=alert("name")>';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, vi } from 'vitest';
 import type { Capabilities, Execution, Graph } from '../../src/surfaces/dashboard/shared/api-types.ts';
-import type { Dashboard, PageOptions } from './browser.ts';
+import type { Dashboard, PageOptions } from '../support/browser.ts';
 
 /** What the page's own cytoscape says of an element: the library keeps itself at its container. */
 export interface Drawn {
