@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -134,15 +134,16 @@ test('[CLI-9] the demo starts without a configuration and says what it attached'
 
 test('[CODE-19] the demo runs its examples, which build on one another, and a program of your own runs beside them', async () => {
   const data = await temporaryDir();
-  await startPml(['serve', '--demo', '--port', '0', '--data', data], { cwd: data });
+  const { ready } = await startPml(['serve', '--demo', '--port', '0', '--data', data], { cwd: data });
   const here = ['--data', join(data, 'demo'), '--json'];
+  const token = (await readFile(join(data, 'demo', 'token'), 'utf8')).trim();
   const examples = async () => {
-    const { stdout } = await runPml(['trace', 'ls', ...here]);
-    const { traces } = JSON.parse(stdout) as { traces: { session_id: string; success: boolean }[] };
+    const reply = await fetch(`${ready.url}/api/traces`, { headers: { authorization: `Bearer ${token}` } });
+    const { traces } = (await reply.json()) as { traces: { session_id: string; success: boolean }[] };
     return traces.filter(({ session_id }) => session_id === 'demo').map(({ success }) => success);
   };
   await expect
-    .poll(examples, { timeout: 120_000, interval: 1_000 })
+    .poll(examples, { timeout: 120_000, interval: 100 })
     .toEqual(Array.from({ length: 12 }, () => true));
   const { stdout: told } = await runPml(['graph', 'export', ...here.slice(0, 2)]);
   expect(JSON.parse(told).edges).toContainEqual(

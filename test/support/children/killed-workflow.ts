@@ -4,6 +4,7 @@
  * Without a SEED it only takes up.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { openPgliteStore } from '../../../src/adapters/store/open-pglite-store.ts';
 import { createRandom } from '../../../src/core/numeric/random.ts';
@@ -11,6 +12,8 @@ import type { Store } from '../../../src/engine/ports.ts';
 import { countedPlan, countingServer, countLines } from '../counted-workflow.ts';
 import { memoryGateway } from '../memory-gateway.ts';
 
+// By itself Node keeps what it compiled at an orderly end only.
+flushCompileCache();
 const [dir = '', nth = '0', seed] = process.argv.slice(2);
 const counted = join(dir, 'counted');
 const tell = (fact: object) => appendFileSync(join(dir, 'told'), `${JSON.stringify(fact)}\n`);

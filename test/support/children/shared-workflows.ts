@@ -3,11 +3,14 @@
  * runs, eight at a time, in an order of its own; then stays and takes up what others leave, until its input ends.
  */
 import { once } from 'node:events';
+import { flushCompileCache } from 'node:module';
 import { openPostgresStore } from '../../../src/adapters/store/open-postgres-store.ts';
 import { createRandom } from '../../../src/core/numeric/random.ts';
 import { countedPlan, countingServer } from '../counted-workflow.ts';
 import { memoryGateway, settingsFor } from '../memory-gateway.ts';
 
+// By itself Node keeps what it compiled at an orderly end only.
+flushCompileCache();
 const [url = '', file = '', seed = '1', runs = '1', leaseMs = '15000'] = process.argv.slice(2);
 const store = await openPostgresStore(url);
 const { gateway } = await memoryGateway([countingServer(file)], {

@@ -4,6 +4,7 @@
  * Its input: `stop` ends the work, `graph` asks for its graph, `train` for a training, and its end ends the gateway.
  */
 import { createHash, randomUUID } from 'node:crypto';
+import { flushCompileCache } from 'node:module';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { WorkerTrainer } from '../../../src/adapters/training/worker-trainer.ts';
@@ -15,6 +16,8 @@ import { createMemoryEmbedder } from '../../../src/engine/memory/embedder.ts';
 import { countedPlan, countingServer } from '../counted-workflow.ts';
 import { memoryGateway, settingsFor } from '../memory-gateway.ts';
 
+// By itself Node keeps what it compiled at an orderly end only.
+flushCompileCache();
 const [url = '', dir = '', file = '', seed = '1'] = process.argv.slice(2);
 /** By a clock that all processes of this machine share. */
 const tell = (fact: object) => process.stdout.write(`${JSON.stringify({ at: Date.now(), ...fact })}\n`);
