@@ -10,6 +10,8 @@ import type { Graph, GraphEdge, GraphNode } from '../src/surfaces/dashboard/shar
 import { ensureBuiltPage } from '../test/support/built-page.ts';
 import { launchBrowser, WIDE } from '../test/support/launch-browser.ts';
 import type { BenchReport, BenchRow } from './run.ts';
+import { percentile } from './support/percentile.ts';
+import { WATCH_FRAMES } from './support/watch-frames.ts';
 
 const SIZE = { nodes: 1_000, capabilities: 60, servers: 25, edges: 3_000 };
 const MOVES = 120;
@@ -20,9 +22,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** What the worker says of its work, and when frames came. */
-const WATCH = `(() => {
-  globalThis.frames = [];
+/** What the worker says of its work. */
+const WATCH_WORKER = `(() => {
   const Plain = Worker;
   globalThis.Worker = class extends Plain {
     constructor(...args) {
@@ -30,13 +31,6 @@ const WATCH = `(() => {
       super.addEventListener('message', ({ data }) => { globalThis.layoutMs = data.ms; });
     }
   };
-  let last = performance.now();
-  const tick = (now) => {
-    frames.push(now - last);
-    last = now;
-    requestAnimationFrame(tick);
-  };
-  requestAnimationFrame(tick);
 })()`;
 
 export async function bench(): Promise<BenchReport> {
@@ -46,7 +40,7 @@ export async function bench(): Promise<BenchReport> {
   const browser = await launchBrowser();
   try {
     const page = await (await browser.newContext({ viewport: WIDE })).newPage();
-    await page.addInitScript({ content: WATCH });
+    for (const content of [WATCH_WORKER, WATCH_FRAMES]) await page.addInitScript({ content });
     const start = performance.now();
     await page.goto(`http://127.0.0.1:${port}/graph`);
     const host = page.getByLabel(/^Graph of/);
@@ -78,12 +72,16 @@ async function panned(page: Page, what: string): Promise<BenchRow[]> {
   await page.mouse.move(x + 4, y + 4);
   await page.evaluate('frames.length = 0');
   for (let i = 0; i < MOVES; i++) await page.mouse.move(x + 150 + 150 * Math.sin(i / 9), y + i);
-  const frames = (await page.evaluate<number[]>('frames')).sort((a, b) => a - b);
+  const frames = await page.evaluate<number[]>('frames');
   await page.mouse.up();
-  const at = (share: number) => frames[Math.floor(frames.length * share)] ?? Number.NaN;
   return [
-    { label: `${what}: frame while panning, p50`, value: at(0.5), unit: 'ms' },
-    { label: `${what}: frame while panning, p95`, value: at(0.95), unit: 'ms', goal: '< 50 ms' },
+    { label: `${what}: frame while panning, p50`, value: percentile(frames, 0.5), unit: 'ms' },
+    {
+      label: `${what}: frame while panning, p95`,
+      value: percentile(frames, 0.95),
+      unit: 'ms',
+      goal: '< 50 ms',
+    },
   ];
 }
 

@@ -1,4 +1,4 @@
-/** How soon the dashboard shows something, whether it keeps up with events, and how smoothly a large graph moves. */
+/** How soon the dashboard shows something, and whether it keeps up with events. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,12 +10,14 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { ensureBuiltPage } from '../test/support/built-page.ts';
 import { launchBrowser, WIDE } from '../test/support/launch-browser.ts';
+import { percentile } from './support/percentile.ts';
+import { WATCH_FRAMES } from './support/watch-frames.ts';
 
 const PML = fileURLToPath(new URL('../bin/pml.js', import.meta.url));
 const ECHO = fileURLToPath(new URL('./support/echo-server.ts', import.meta.url));
 const OPENINGS = 7;
 const EVENTS = { callsPerSecond: 70, seconds: 8 };
-const GRAPH = { nodes: 1_000, moves: 120 };
+const TOOLS = 1_000;
 
 /** Notes when the figures are first there. */
 const WATCH_FIGURES = `new MutationObserver((_, observer) => {
@@ -25,7 +27,7 @@ const WATCH_FIGURES = `new MutationObserver((_, observer) => {
   }
 }).observe(document, { subtree: true, childList: true, characterData: true })`;
 
-/** Notes how old each event is when the page gets it, and how long frames take. */
+/** Notes how old each event is when the page gets it. */
 const WATCH_EVENTS = `(() => {
   globalThis.ages = [];
   const Plain = EventSource;
@@ -38,17 +40,6 @@ const WATCH_EVENTS = `(() => {
       });
     }
   };
-})()`;
-
-const WATCH_FRAMES = `(() => {
-  globalThis.frames = [];
-  let last = performance.now();
-  const tick = (now) => {
-    frames.push(now - last);
-    last = now;
-    requestAnimationFrame(tick);
-  };
-  requestAnimationFrame(tick);
 })()`;
 
 export async function bench() {
@@ -68,11 +59,7 @@ export async function bench() {
     };
     return {
       name: 'dashboard',
-      rows: [
-        ...(await firstPaint(open)),
-        ...(await events(open, gateway.url, join(dir, 'data'))),
-        ...(await largeGraph(open)),
-      ],
+      rows: [...(await firstPaint(open)), ...(await events(open, gateway.url, join(dir, 'data')))],
     };
   } finally {
     await browser.close();
@@ -133,40 +120,6 @@ async function events(open: Open, url: string, data: string) {
   ];
 }
 
-/** Dragged to and fro with everything in view. */
-async function largeGraph(open: Open) {
-  const start = performance.now();
-  const page = await open('/graph', WATCH_FRAMES);
-  const canvas = page.getByLabel(/^Graph of/);
-  await canvas.waitFor({ timeout: 120_000 });
-  const drawn = performance.now() - start;
-  const box = (await canvas.boundingBox())!;
-  const [x, y] = [box.x + box.width * 0.7, box.y + box.height * 0.9];
-  await page.mouse.move(x, y);
-  await page.mouse.down();
-  await page.evaluate('frames.length = 0');
-  for (let i = 0; i < GRAPH.moves; i++) {
-    await page.mouse.move(x + 120 * Math.sin(i / 10), y - 60 * Math.sin(i / 7));
-  }
-  const frames = await page.evaluate<number[]>('frames');
-  await page.mouse.up();
-  await page.context().close();
-  return [
-    { label: `${GRAPH.nodes} nodes laid out and drawn`, value: drawn, unit: 'ms' },
-    {
-      label: `frame of ${GRAPH.nodes} nodes that are dragged, p50`,
-      value: percentile(frames, 0.5),
-      unit: 'ms',
-    },
-    {
-      label: `frame of ${GRAPH.nodes} nodes that are dragged, p95`,
-      value: percentile(frames, 0.95),
-      unit: 'ms',
-      goal: '< 50 ms',
-    },
-  ];
-}
-
 async function signIn(
   browser: Browser,
   loginUrl: string,
@@ -181,7 +134,7 @@ async function signIn(
 
 async function serve(dir: string) {
   const config = join(dir, 'pml.json');
-  const echo = { command: process.execPath, args: [ECHO, String(GRAPH.nodes - 1)] };
+  const echo = { command: process.execPath, args: [ECHO, String(TOOLS - 1)] };
   await writeFile(config, JSON.stringify({ mcpServers: { echo } }));
   const args = [PML, 'serve', '--port', '0', '--data', join(dir, 'data'), '--config', config, '--json'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -196,9 +149,4 @@ async function serve(dir: string) {
       await ended;
     },
   };
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { percentile } from './support/percentile.ts';
 
 const PML = fileURLToPath(new URL('../bin/pml.js', import.meta.url));
 const ECHO = fileURLToPath(new URL('./support/echo-server.ts', import.meta.url));
@@ -196,9 +197,4 @@ async function throughput(call: Call): Promise<number> {
     }),
   );
   return total / ((performance.now() - start) / 1000);
-}
-
-function percentile(values: number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

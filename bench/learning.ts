@@ -23,6 +23,7 @@ import { WasmMultiplier } from '../src/core/numeric/wasm-multiplier.ts';
 import { PmlError } from '../src/core/vocabulary/pml-error.ts';
 import type { BenchReport, BenchRow } from './run.ts';
 import { type MadeUpWork, madeUpWork } from './support/made-up-work.ts';
+import { percentile } from './support/percentile.ts';
 
 const TOOLS = 538;
 const CAPABILITIES = 333;
@@ -238,8 +239,4 @@ function timesOf<T>(inputs: readonly T[], work: (input: T) => void): readonly nu
     work(input);
     return performance.now() - start;
   });
-}
-
-function percentile(times: readonly number[], share: number): number {
-  return times.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * times.length) - 1)]!;
 }

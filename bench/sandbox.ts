@@ -6,6 +6,7 @@ import { createSandbox } from '../src/adapters/sandbox/create-sandbox.ts';
 import type { GuestHost, GuestProgram, Sandbox, SandboxOptions } from '../src/engine/ports.ts';
 import { BOMBS } from '../test/hostile/cases/bombs.ts';
 import { HOSTILE_OPTIONS, hostileHost, hostileProgram } from '../test/hostile/hostile-host.ts';
+import { percentile } from './support/percentile.ts';
 
 const ROUNDS = 300;
 const CALLS = 1_000;
@@ -161,9 +162,4 @@ async function time(work: () => Promise<unknown>): Promise<number> {
   const begin = performance.now();
   await work();
   return performance.now() - begin;
-}
-
-function percentile(values: number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

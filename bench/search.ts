@@ -15,6 +15,7 @@ import { search } from '../src/engine/search.ts';
 import { createSearchIndex } from '../src/engine/search-index.ts';
 import { readJsonLines } from '../src/evaluation/read-json-lines.ts';
 import type { BenchReport } from './run.ts';
+import { percentile } from './support/percentile.ts';
 
 const TOOLS = 5256;
 const WARM_UP = 2;
@@ -98,10 +99,6 @@ async function timesOf(run: (query: string) => Promise<unknown>): Promise<number
     }
   }
   return times;
-}
-
-function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.ceil(share * values.length) - 1]!;
 }
 
 async function definitions(): Promise<ToolDefinition[]> {

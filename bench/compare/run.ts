@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { percentile } from '../support/percentile.ts';
 import type { Contender } from './contender.ts';
 import { CONTENDERS } from './contenders.ts';
 import { installPeers } from './peers.ts';
@@ -141,10 +142,6 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
-}
-
-function percentile(times: readonly number[], share: number): number {
-  return times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))]!;
 }
 
 /** Between the two marks of the page; the words around them are written by people. */

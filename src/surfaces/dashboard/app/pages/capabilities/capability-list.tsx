@@ -1,6 +1,7 @@
 import type { CapabilitySummary } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { StatusBadge } from '../../components/badge.tsx';
+import { CapabilityName } from '../../components/capability-name.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
@@ -80,15 +81,7 @@ function Table({ rows }: { rows: readonly CapabilitySummary[] }) {
       keyOf={({ id }) => id}
       hrefOf={({ slug }) => href.capability(slug)}
       columns={[
-        {
-          title: 'Name',
-          cell: ({ slug, description }) => (
-            <>
-              <span class="strong mono">{shownLine(slug, 80)}</span>
-              <span class="cell-note muted">{shownLine(description, 120)}</span>
-            </>
-          ),
-        },
+        { title: 'Name', cell: (capability) => <CapabilityName {...capability} /> },
         { title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
         { title: 'Success', cell: (capability) => <SuccessMeter of={capability} /> },
         { title: 'Uses', isNumber: true, isExtra: true, cell: ({ uses }) => number(uses) },

@@ -37,28 +37,8 @@ export function PathFinder({
   return (
     <div class="graph-details">
       <form class="graph-path-form" onSubmit={submit}>
-        <label>
-          <span>From</span>
-          <input
-            type="text"
-            name="from"
-            list={id}
-            key={`from ${from}`}
-            defaultValue={written(from)}
-            autocomplete="off"
-          />
-        </label>
-        <label>
-          <span>To</span>
-          <input
-            type="text"
-            name="to"
-            list={id}
-            key={`to ${to}`}
-            defaultValue={written(to)}
-            autocomplete="off"
-          />
-        </label>
+        <NodeField title="From" name="from" list={id} written={written(from)} />
+        <NodeField title="To" name="to" list={id} written={written(to)} />
         <datalist id={id}>
           {nodes.map((node) => (
             <option key={node.id} value={node.kind === 'capability' ? node.label : node.id} />
@@ -92,6 +72,23 @@ export function PathFinder({
         </p>
       )}
     </div>
+  );
+}
+
+/** Made anew when the address names another node: until then one may write. */
+function NodeField(of: { title: string; name: string; list: string; written: string }) {
+  return (
+    <label>
+      <span>{of.title}</span>
+      <input
+        type="text"
+        name={of.name}
+        list={of.list}
+        key={of.written}
+        defaultValue={of.written}
+        autocomplete="off"
+      />
+    </label>
   );
 }
 

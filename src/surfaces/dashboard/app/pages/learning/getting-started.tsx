@@ -1,10 +1,10 @@
 import { href } from '../../../shared/routes.ts';
 import { Panel } from '../../components/panel.tsx';
 import { plural } from '../../format.ts';
+import { ProgressBar } from './progress-bar.tsx';
 
 /** For whoever has few runs or none: what is missing, and how it comes about. */
 export function GettingStarted({ runs, least }: { runs: number; least: number }) {
-  const share = Math.min(1, runs / least);
   return (
     <Panel title="How learning begins">
       <div class="stack">
@@ -14,16 +14,7 @@ export function GettingStarted({ runs, least }: { runs: number; least: number })
             : `There ${runs === 1 ? 'is' : 'are'} ${plural(runs, 'run')} to learn from.`}{' '}
           From {least} on there is something to learn; until then search ranks by text, which needs no runs.
         </p>
-        <div
-          class="learning-bar"
-          role="progressbar"
-          aria-label="Runs to learn from"
-          aria-valuemin={0}
-          aria-valuemax={least}
-          aria-valuenow={Math.min(runs, least)}
-        >
-          <i style={{ width: `${100 * share}%` }} />
-        </div>
+        <ProgressBar label="Runs to learn from" done={runs} total={least} />
         <ol class="learning-steps">
           <li>
             Connect a client on <a href={href.home()}>Home</a> and let it work. Every run that says what it is

@@ -4,6 +4,7 @@ import { ApiError, postJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { toast } from '../../components/toast.tsx';
 import { number, plural } from '../../format.ts';
+import { ProgressBar } from './progress-bar.tsx';
 
 /** The training this browser asked for. The gateway ends it when nobody waits for it any more. */
 const own = signal<AbortController | null>(null);
@@ -44,16 +45,7 @@ export function TrainingProgress({
         </span>
         {own.value && <Button onClick={() => own.value?.abort()}>Stop</Button>}
       </div>
-      <div
-        class="learning-bar"
-        role="progressbar"
-        aria-label="Training"
-        aria-valuemin={0}
-        aria-valuemax={total}
-        aria-valuenow={done}
-      >
-        <i style={{ width: `${(100 * done) / Math.max(1, total)}%` }} />
-      </div>
+      <ProgressBar label="Training" done={done} total={total} />
     </div>
   );
 }

@@ -19,18 +19,17 @@ export const HINTS: Readonly<Record<ErrorType, string>> = {
   UNKNOWN: 'The message is all that is known.',
 };
 
+/** A call among those of its run. */
+interface CallOfRun {
+  readonly call: Call;
+  readonly calls: readonly Call[];
+  nameOf(node: string): string;
+  readonly flows: Trace['value_flow'];
+}
+
 /** All of one call: what went in, what came out, where values came from and went. */
-export function CallDetails({
-  call,
-  calls,
-  nameOf,
-  flows,
-}: {
-  call: Call;
-  calls: readonly Call[];
-  nameOf: (node: string) => string;
-  flows: Trace['value_flow'];
-}) {
+export function CallDetails(of: CallOfRun) {
+  const { call } = of;
   const isTool = !call.node.startsWith('capability:') && !call.node.startsWith('code:');
   return (
     <div class="call-details">
@@ -64,7 +63,7 @@ export function CallDetails({
           />
         )}
       </div>
-      <Flows call={call} calls={calls} nameOf={nameOf} flows={flows} />
+      <Flows {...of} />
     </div>
   );
 }
@@ -93,17 +92,7 @@ export function Value({ title, value, none }: { title: string; value: unknown; n
 }
 
 /** Values of one call's result that stand among the arguments of a later one. */
-function Flows({
-  call,
-  calls,
-  nameOf,
-  flows,
-}: {
-  call: Call;
-  calls: readonly Call[];
-  nameOf: (node: string) => string;
-  flows: Trace['value_flow'];
-}) {
+function Flows({ call, calls, nameOf, flows }: CallOfRun) {
   const known = new Set(rowsOf(calls).map(({ id }) => id));
   const from = flows.filter(
     ({ to_trace_id, from_trace_id }) => to_trace_id === call.id && known.has(from_trace_id),

@@ -1,10 +1,10 @@
 import type { CapabilityHit } from '../../../shared/capability-types.ts';
 import { href } from '../../../shared/routes.ts';
+import { CapabilityName } from '../../components/capability-name.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { number, percent } from '../../format.ts';
 import { useCapabilities } from '../../overview.ts';
-import { shownLine } from '../../shown-text.ts';
 
 const DEFAULTS = {
   /** Less alike than that, and it is about something else. */
@@ -26,15 +26,7 @@ export function FoundCapabilities({ hits }: { hits: readonly CapabilityHit[] }) 
         keyOf={({ slug }) => slug}
         hrefOf={({ slug }) => href.capability(slug)}
         columns={[
-          {
-            title: 'Name',
-            cell: ({ slug, description }) => (
-              <>
-                <span class="strong mono">{shownLine(slug, 80)}</span>
-                <span class="cell-note muted">{shownLine(description, 120)}</span>
-              </>
-            ),
-          },
+          { title: 'Name', cell: (hit) => <CapabilityName {...hit} /> },
           {
             title: 'Meaning',
             isNumber: true,
