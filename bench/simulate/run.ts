@@ -17,6 +17,7 @@ import { loadSettings } from '../../src/adapters/config/load-settings.ts';
 import { createEmbedder } from '../../src/adapters/embedding/create-embedder.ts';
 import { settingsHash } from '../../src/engine/refresh-catalogue.ts';
 import { startPostgres } from '../../test/support/postgres-server.ts';
+import { withSections } from './growth-page.ts';
 import { madeUpTeam } from './made-up-team.ts';
 import type { FiguresOf, GatewayJob, Measure } from './measured-gateway.ts';
 import { type ScratchStore, scratchPglite, scratchPostgres } from './scratch-store.ts';
@@ -52,15 +53,16 @@ const { values } = parseArgs({
     write: { type: 'boolean' },
   },
 });
-const say = (line: string) => process.stderr.write(`${line}\n`);
+const say = (line: string) => process.stderr.write(`${clock()} ${line}\n`);
 const { model, dimension } = createEmbedder({ kind: 'minilm' });
 
+const taken = { begun: performance.now(), load: loadavg()[0]! };
 const server = values.postgres ? await startPostgres() : null;
 try {
   const axes = await measureAll(values.store ?? server?.url ?? null);
   if (values.json) console.log(JSON.stringify(axes));
   else console.log(axes.map(asMarkdown).join('\n\n'));
-  if (values.write) await writePage(axes);
+  if (values.write) await writePage(axes, taken);
 } finally {
   await server?.dispose();
 }
@@ -77,10 +79,10 @@ async function measureAll(url: string | null): Promise<Axis[]> {
     const known = byTraces.find((at) => at.traces === traces && at.tools === size);
     byTools.push(known ?? (await measureSize(url, { traces, tools: size })));
   }
-  const on = url === null ? 'the embedded store' : 'PostgreSQL';
+  const store = url === null ? 'the embedded store' : 'PostgreSQL';
   const axes: Axis[] = [
-    { name: 'traces', fixed: `${tools.toLocaleString('en')} tools, ${on}`, measured: byTraces },
-    { name: 'tools', fixed: `${traces.toLocaleString('en')} traces, ${on}`, measured: byTools },
+    { name: 'traces', store, fixed: `${tools.toLocaleString('en')} tools`, measured: byTraces },
+    { name: 'tools', store, fixed: `${traces.toLocaleString('en')} traces`, measured: byTools },
   ];
   return axes.filter(({ measured }) => measured.length > 0);
 }
@@ -168,6 +170,12 @@ async function inGateway<M extends Measure>(measure: M, job: GatewayJob): Promis
   return figures;
 }
 
+/** Minutes and seconds since the command began. */
+function clock(): string {
+  const seconds = Math.floor((performance.now() - taken.begun) / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
 /** Powers of ten from the least to the most. */
 function decades(least: number, most: number): number[] {
   const sizes: number[] = [];
@@ -175,12 +183,18 @@ function decades(least: number, most: number): number[] {
   return sizes;
 }
 
-/** Between the two marks of the page; the words around them are written by people. */
-async function writePage(axes: readonly Axis[]): Promise<void> {
-  const page = await readFile(PAGE, 'utf8');
-  const [before, after] = [page.split('<!-- measured -->')[0]!, page.split('<!-- end -->')[1]!];
+/** Each table with how it came about; the words around them are written by people. */
+async function writePage(axes: readonly Axis[], taken: { readonly begun: number; readonly load: number }) {
   const command = ['npm run simulate --', ...process.argv.slice(2)].join(' ');
-  const stated = `${new Date().toISOString().slice(0, 10)}, \`${command}\`, Node ${process.versions.node}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(0)}.`;
-  const text = [stated, ...axes.map(asMarkdown)].join('\n\n');
-  await writeFile(PAGE, `${before}<!-- measured -->\n${text}\n<!-- end -->${after}`);
+  const minutes = Math.ceil((performance.now() - taken.begun) / 60_000);
+  const loads = [taken.load, loadavg()[0]!].map((load) => load.toFixed(1));
+  const stated = [
+    `${new Date().toISOString().slice(0, 10)}, \`${command}\`, ${minutes} minutes, Node ${process.versions.node}, ${cpus().length} cores,`,
+    `load average ${loads[0]} when it began and ${loads[1]} at the end.`,
+  ].join('\n');
+  const sections = axes.map((axis) => {
+    const [head, ...rest] = asMarkdown(axis).split('\n');
+    return { name: `${axis.name}, ${axis.store}`, text: [head, '', stated, ...rest].join('\n') };
+  });
+  await writeFile(PAGE, withSections(await readFile(PAGE, 'utf8'), sections));
 }

@@ -19,6 +19,8 @@ export interface Measured {
 /** What grows: sizes where all else stays. */
 export interface Axis {
   readonly name: 'traces' | 'tools';
+  readonly store: string;
+  /** How many there are of the other. */
   readonly fixed: string;
   /** In order of size. */
   readonly measured: readonly Measured[];
@@ -62,7 +64,7 @@ const PLOTTED = [
 ] as const;
 
 export function asMarkdown(axis: Axis): string {
-  const { measured, name, fixed } = axis;
+  const { measured, name, fixed, store } = axis;
   const beyond = name === 'traces' ? nextDecades(measured) : [];
   const heads = measured.map((at) => count(at[name]));
   const lines = [
@@ -73,7 +75,7 @@ export function asMarkdown(axis: Axis): string {
     ),
   ];
   return [
-    `### ${name === 'traces' ? 'Traces' : 'Tools'} (${fixed})`,
+    `### ${name === 'traces' ? 'Traces' : 'Tools'} (${fixed}, ${store})`,
     '',
     ...lines.map((cells) => `| ${cells.join(' | ')} |`),
     '',
