@@ -10,8 +10,13 @@ const reply = (message: WorkerReply) => port.postMessage(message);
 try {
   const db = await PGlite.create({
     dataDir: workerData as string,
-    // Sequence numbers stay far below 2^53.
-    parsers: { [types.INT8]: Number },
+    parsers: {
+      // Sequence numbers stay far below 2^53.
+      [types.INT8]: Number,
+      // PGlite's own go through the text digit by digit, and a start reads thousands of vectors.
+      [types.BYTEA]: (text) => Uint8Array.fromHex(text.slice('\\x'.length)),
+    },
+    serializers: { [types.BYTEA]: (bytes: Uint8Array) => `\\x${bytes.toHex()}` },
   });
   port.on('message', (request: WorkerRequest) => {
     void answer(db, request).then(reply);
