@@ -112,6 +112,7 @@ export class PlanHistory {
   readonly #size: number;
   readonly #intents: RowMatrix;
   readonly #byKey: ReadonlyMap<string, readonly number[]>;
+  #last: { readonly intent: Float32Array; readonly cosines: Float32Array } | null = null;
 
   constructor(runs: readonly PlannedRun[], size: number, dimension: number) {
     this.runs = runs;
@@ -127,8 +128,10 @@ export class PlanHistory {
     this.#byKey = Map.groupBy(runs.keys(), (i) => runs[i]!.key);
   }
 
+  /** Of all past intents with this one. Whoever drafts a plan and whoever gives reasons for it ask for the same. */
   cosines(intent: Float32Array): Float32Array {
-    return this.#intents.dots(intent);
+    if (this.#last?.intent !== intent) this.#last = { intent, cosines: this.#intents.dots(intent) };
+    return this.#last.cosines;
   }
 
   /** The history as it is without the runs of one key. */
