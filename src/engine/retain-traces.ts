@@ -3,6 +3,7 @@ import { TypedGraph } from '../core/graph/typed-graph.ts';
 import type { ProgramCache } from './code/program-cache.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import { traceFacts } from './graph/trace-facts.ts';
+import { DOUBTED } from './learning/suggestion-book.ts';
 import type { Settings } from './ports.ts';
 
 const DEFAULTS = {
@@ -23,7 +24,8 @@ export interface Retention {
 
 /**
  * Removes traces whose time is over; what the graph learned from them goes into the roll-up first, from which a
- * rebuild starts. Answers how many went.
+ * rebuild starts. Suggestions go with them, but for the newest that people took something out of: what these teach is
+ * in no roll-up. Answers how many traces went.
  */
 export async function retainTraces(
   { ports, programs, settings }: Retention,
@@ -49,6 +51,7 @@ export async function retainTraces(
     from += ids.length;
     gone += ids.length;
   }
+  await store.suggestions.expire(before, DOUBTED);
   await store.rollup.tidy(before);
   return gone;
 }

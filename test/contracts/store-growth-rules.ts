@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { toolId } from '../../src/core/vocabulary/ids.ts';
-import type { Store } from '../../src/engine/ports.ts';
+import { type NodeId, toolId } from '../../src/core/vocabulary/ids.ts';
+import type { Store, TraceQuery } from '../../src/engine/ports.ts';
 import { sampleApproval, sampleEdge, sampleRun, sampleStatistics, sampleTrace } from '../support/samples.ts';
 import { conflict } from './store-conflict.ts';
 
@@ -77,6 +78,39 @@ export function growthRules(store: () => Store): void {
     const late = at('2020-01-02T00:00:00Z');
     await store().traces.append(late);
     expect(await store().traces.get(late.id)).toEqual(late);
+  });
+
+  test('[STORE-48] the number of traces and lists by tool or server follow what is stored, forgotten and rolled up', async () => {
+    const server = `s${randomUUID().slice(0, 8)}`;
+    const [read, write] = [toolId(server, 'read'), toolId(server, 'write')];
+    const paths = [[read], [write, read, write], ['code:filter' as NodeId], [write], [read]];
+    const before = await store().traces.count();
+    const traces = paths.map((executedPath, nth) =>
+      at(`2020-0${1 + (nth % 4)}-02T00:00:00Z`, { executedPath, success: nth !== 4 }),
+    );
+    await store().traces.appendAll(traces.slice(0, 2));
+    for (const trace of traces.slice(2)) await store().traces.append(trace);
+    const listed = async (query: Omit<TraceQuery, 'limit'>, limit = 9) =>
+      (await store().traces.list({ limit, ...query })).map(({ id }) => traces.findIndex((t) => t.id === id));
+    expect(await store().traces.count()).toBe(before + 5);
+    expect(await listed({ node: read })).toEqual([4, 1, 0]);
+    expect(await listed({ node: read }, 2)).toEqual([4, 1]);
+    expect(await listed({ node: read, before: traces[4]!.id })).toEqual([1, 0]);
+    expect(await listed({ node: read, success: true })).toEqual([1, 0]);
+    expect(await listed({ server })).toEqual([4, 3, 1, 0]);
+    expect(await listed({ server, node: write })).toEqual([3, 1]);
+    expect(await listed({ server: `${server}2` })).toEqual([]);
+
+    await store().traces.remove([traces[1]!.id]);
+    const from = await store().rollup.traces();
+    await store().rollup.fold({ edges: [], statistics: [], from, ids: [traces[0]!.id, traces[3]!.id] });
+    expect(await store().traces.count()).toBe(before + 2);
+    expect(await listed({ node: read })).toEqual([4]);
+    expect(await listed({ node: write })).toEqual([]);
+    expect(await listed({ server })).toEqual([4]);
+    await expect(store().traces.appendAll([traces[1]!, traces[4]!])).rejects.toEqual(conflict);
+    expect(await store().traces.count()).toBe(before + 2);
+    expect(await listed({ server })).toEqual([4]);
   });
 }
 

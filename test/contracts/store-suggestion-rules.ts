@@ -82,4 +82,32 @@ export function suggestionRules(store: () => Store): void {
     expect(await store().suggestions.get(its.id)).toBeNull();
     expect(await store().suggestions.get(other.id)).toEqual(other);
   });
+
+  test('[STORE-54] suggestions go after their time, but for the newest that something was taken out of, and stay counted', async () => {
+    const at = (day: number, over: Partial<StoredSuggestion> = {}) =>
+      suggestion({ createdAt: new Date(Date.UTC(2019, 0, day)), ...over });
+    const trace = sampleTrace({ id: randomUUID(), runId: randomUUID(), executedAt: new Date('2019-01-03') });
+    const accepted = outcome({ verdict: 'accepted', left: [], runId: trace.runId });
+    const [open, taken, doubted, newerDoubted, young] = [
+      at(1),
+      at(2, { outcome: accepted }),
+      at(3, { outcome: outcome() }),
+      at(4, { outcome: outcome({ verdict: 'rejected', runId: trace.runId }) }),
+      at(20),
+    ];
+    await store().traces.append(trace);
+    for (const one of [open, taken, doubted, newerDoubted, young]) await store().suggestions.put(one);
+    const counts = await store().suggestions.counts();
+
+    const from = await store().rollup.traces();
+    await store().rollup.fold({ edges: [], statistics: [], from, ids: [trace.id] });
+    expect(await store().suggestions.get(taken.id)).toEqual(taken);
+    expect(await store().suggestions.expire(young.createdAt, 1)).toBe(3);
+    const left = await Promise.all(
+      [open, taken, doubted, newerDoubted, young].map(({ id }) => store().suggestions.get(id)),
+    );
+    expect(left).toEqual([null, null, null, newerDoubted, young]);
+    expect(await store().suggestions.expire(young.createdAt, 1)).toBe(0);
+    expect(await store().suggestions.counts()).toEqual(counts);
+  });
 }

@@ -186,6 +186,7 @@ test('[OPS-5] a backup that is cut off, changed or of another kind changes nothi
   expect(tables.filter(({ rows }) => rows > 0).map(({ table }) => table)).toEqual([
     'graph_state',
     'rollup_state',
+    'tally',
   ]);
 });
 

@@ -68,4 +68,20 @@ for (const [where, open] of [
     await gateway.graph.rebuild();
     expect({ ...(await store.graph.read()), cursor: 0 }).toEqual({ ...more, cursor: 0 });
   });
+
+  test(`[GROW-2] ${where}: suggestions go with the traces; what people took out of them is still known`, async () => {
+    const store = await open();
+    const { gateway } = await codeGateway({ servers: SERVERS, store });
+    const ids: string[] = [];
+    for (let nth = 0; nth < 3; nth++) ids.push((await gateway.suggest(`handle number ${nth}`)).id!);
+    await gateway.rejectSuggestion(ids[1]!);
+    const { suggestions } = await gateway.learning.report();
+    await retain(store, 89);
+    for (const id of ids) expect(await store.suggestions.get(id)).not.toBeNull();
+    await retain(store, 91);
+    const left = await Promise.all(ids.map((id) => store.suggestions.get(id)));
+    expect(left.map((one) => one?.outcome?.verdict ?? null)).toEqual([null, 'rejected', null]);
+    expect(left.map((one) => one?.id)).toEqual([undefined, ids[1], undefined]);
+    expect((await gateway.learning.report()).suggestions).toEqual(suggestions);
+  });
 }

@@ -89,6 +89,10 @@ export interface Database {
   };
   /** Ids of all traces; which month each is in. Kept by triggers. */
   trace_key: { id: string; seq: number; executed_at: Date };
+  /** Which traces have a tool or a server in their path, by `name_key`. Kept by triggers. */
+  trace_use: { name: number; trace: number; executed_at: Date };
+  /** How many there are; kept by triggers. */
+  tally: { name: string; count: number };
   episodic_events: {
     seq: Generated<number>;
     id: string;

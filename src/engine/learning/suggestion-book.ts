@@ -10,9 +10,10 @@ import type { StoredSuggestion, SuggestionOutcome } from '../ports.ts';
 import type { TaskResult } from '../workflow/drive.ts';
 import { intentForms, keyOf } from './learnable-run.ts';
 
+/** Of those that something was taken out of, how many are looked back on: the newest. */
+export const DOUBTED = 500;
+
 const DEFAULTS = {
-  /** Of those that something was taken out of, how many are looked back on. */
-  doubted: 500,
   /** Open suggestions of a session that a run of its own may settle. */
   open: 20,
 };
@@ -51,7 +52,7 @@ export function createSuggestionBook({ store, embedder, clock, crypto, redact }:
     const known = tools.filter((name) => !isCapability(name));
     if (known.length === 0) return;
     const { intent } = await intentForms(embedder, intentText);
-    takenOut = [...takenOut, { intent, tools: known }].slice(-DEFAULTS.doubted);
+    takenOut = [...takenOut, { intent, tools: known }].slice(-DOUBTED);
   }
 
   async function settle(
@@ -125,7 +126,7 @@ export function createSuggestionBook({ store, embedder, clock, crypto, redact }:
     takenOut: () => takenOut,
     recall() {
       recalling ??= (async () => {
-        for (const { intentText, outcome } of (await store.suggestions.doubted(DEFAULTS.doubted)).reverse())
+        for (const { intentText, outcome } of (await store.suggestions.doubted(DOUBTED)).reverse())
           await remember(intentText, outcome?.left ?? []);
       })();
       return recalling;

@@ -9,7 +9,8 @@ export interface RolledTraces {
   /** How far the graph has come. */
   cursor(): Promise<number>;
   remove(ids: readonly string[]): void;
-  forgetRuns(runIds: readonly string[]): void;
+  /** All that is kept of them but the suggestions they came from. */
+  endRuns(runIds: readonly string[]): void;
 }
 
 /** The twin of the stored roll-up. */
@@ -41,7 +42,7 @@ export function createMemoryRollup(parts: RolledTraces): RollupStore {
       const runIds = parts.inOrder().flatMap(({ trace }) => (ids.has(trace.id) ? [trace.runId] : []));
       parts.remove(step.ids);
       const kept = new Set(parts.inOrder().map(({ trace }) => trace.runId));
-      parts.forgetRuns(runIds.filter((id) => !kept.has(id)));
+      parts.endRuns(runIds.filter((id) => !kept.has(id)));
       traces += step.ids.length;
       return true;
     },

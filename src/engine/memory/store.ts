@@ -60,10 +60,13 @@ export function createMemoryStore(): Store {
     approvals.values().some((approval) => approval.runId === runId && approval.state === 'pending');
   const present = () => [...tools.values()].filter((tool) => !tool.retired);
   const graph = createMemoryGraphStore();
-  const forgetRuns = (over: ReadonlySet<string>) => {
+  const endRuns = (over: ReadonlySet<string>) => {
     for (const id of over) runs.delete(id);
     for (const { id, workflowId } of episodes.values()) if (over.has(workflowId)) episodes.delete(id);
     for (const { id, runId } of approvals.values()) if (over.has(runId)) approvals.delete(id);
+  };
+  const forgetRuns = (over: ReadonlySet<string>) => {
+    endRuns(over);
     for (const { id, outcome } of suggestions.values())
       if (outcome?.runId && over.has(outcome.runId)) suggestions.delete(id);
   };
@@ -149,7 +152,7 @@ export function createMemoryStore(): Store {
       isUnfinished,
       cursor: async () => (await graph.position()).cursor,
       remove: (ids) => ids.forEach((id) => void traces.delete(id)),
-      forgetRuns: (ids) => forgetRuns(new Set(ids)),
+      endRuns: (ids) => endRuns(new Set(ids)),
     }),
 
     capabilities: {

@@ -4,11 +4,11 @@ import type { StoredSuggestion, SuggestionStore } from '../ports.ts';
 /** The twin of the SQL one; `kept` is shared with what forgets runs. */
 export function createMemorySuggestions(kept: Map<string, StoredSuggestion>): SuggestionStore {
   const newestFirst = () => structuredClone([...kept.values()].reverse());
-  const count = (verdict: string) =>
-    kept
-      .values()
-      .filter(({ outcome }) => outcome?.verdict === verdict)
-      .toArray().length;
+  const isDoubted = ({ outcome }: StoredSuggestion) => outcome !== null && outcome.left.length > 0;
+  /** Outcomes of those whose time is over. */
+  const gone: StoredSuggestion['outcome'][] = [];
+  const outcomes = () => [...gone, ...kept.values().map(({ outcome }) => outcome)];
+  const count = (verdict: string) => outcomes().filter((outcome) => outcome?.verdict === verdict).length;
   return {
     async put(suggestion) {
       if (kept.has(suggestion.id))
@@ -26,15 +26,26 @@ export function createMemorySuggestions(kept: Map<string, StoredSuggestion>): Su
       newestFirst()
         .filter((one) => one.sessionId === sessionId && one.outcome === null)
         .slice(0, limit),
-    doubted: async (limit) =>
-      newestFirst()
-        .filter(({ outcome }) => outcome !== null && outcome.left.length > 0)
-        .slice(0, limit),
+    doubted: async (limit) => newestFirst().filter(isDoubted).slice(0, limit),
     counts: async () => ({
-      made: kept.size,
+      made: outcomes().length,
       accepted: count('accepted'),
       edited: count('edited'),
       rejected: count('rejected'),
     }),
+    async expire(before, doubted) {
+      const spared = new Set(
+        newestFirst()
+          .filter(isDoubted)
+          .slice(0, doubted)
+          .map(({ id }) => id),
+      );
+      const over = [...kept.values()].filter(({ id, createdAt }) => createdAt < before && !spared.has(id));
+      for (const { id, outcome } of over) {
+        kept.delete(id);
+        gone.push(outcome);
+      }
+      return over.length;
+    },
   };
 }

@@ -24,8 +24,8 @@ export interface RollupStore {
    */
   due(before: Date, limit: number): Promise<ExecutionTrace[]>;
   /**
-   * Takes these edges and statistics in and removes the traces with all else that is kept of their runs, all or none,
-   * and only if the roll-up is still as it was; else false.
+   * Takes these edges and statistics in and removes the traces with all else that is kept of their runs but suggestions,
+   * which have a time of their own; all or none, and only if the roll-up is still as it was; else false.
    */
   fold(step: RollupStep): Promise<boolean>;
   /** Gives back the room of whole months before this moment that hold nothing any more. */

@@ -50,7 +50,7 @@ export const STORE_METHODS: {
   },
   approvals: { request: true, settle: true, use: true, get: true, list: true },
   rankerParams: { save: true, list: true, remove: true },
-  suggestions: { put: true, get: true, settle: true, open: true, doubted: true, counts: true },
+  suggestions: { put: true, get: true, settle: true, open: true, doubted: true, counts: true, expire: true },
   keys: { create: true, get: true, findByHash: true, list: true, revoke: true },
   audit: { append: true, list: true },
 };

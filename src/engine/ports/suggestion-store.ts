@@ -40,5 +40,11 @@ export interface SuggestionStore {
   open(sessionId: string, limit: number): Promise<StoredSuggestion[]>;
   /** Those from which something was taken out, newest first. */
   doubted(limit: number): Promise<StoredSuggestion[]>;
+  /** Of all there were, also of those whose time is over. */
   counts(): Promise<SuggestionCounts>;
+  /**
+   * Removes those made before this moment; of those from which something was taken out, the newest `doubted` of all stay.
+   * Answers how many went.
+   */
+  expire(before: Date, doubted: number): Promise<number>;
 }

@@ -10,7 +10,7 @@ const DEFAULTS = {
 };
 
 /** What a store has before anything was learned; it may be written over. */
-const BLANK = new Set(['graph_state', 'rollup_state']);
+const BLANK = new Set(['graph_state', 'rollup_state', 'tally']);
 
 export interface LoadOptions {
   /** Take the place of what is there. */

@@ -8,6 +8,7 @@ import * as suggestions from './0006-suggestions.ts';
 import * as teams from './0007-teams.ts';
 import * as people from './0008-people.ts';
 import * as growth from './0009-growth.ts';
+import * as lookups from './0010-lookups.ts';
 
 /** Numbered, in order, never edited once released: a change of the schema is a new entry. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -20,4 +21,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007-teams': teams,
   '0008-people': people,
   '0009-growth': growth,
+  '0010-lookups': lookups,
 };

@@ -1,12 +1,18 @@
 import type { Transaction } from 'kysely';
 import type { Database } from '../database.ts';
 
-/** All that is kept of these runs besides their traces. */
-export async function forgetRuns(tx: Transaction<Database>, runIds: readonly string[]): Promise<void> {
+/** All that is kept of these runs besides their traces and the suggestions they came from. */
+export async function endRuns(tx: Transaction<Database>, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;
   await tx.deleteFrom('episodic_events').where('workflow_id', 'in', runIds).execute();
   await tx.deleteFrom('approval').where('run_id', 'in', runIds).execute();
   await tx.deleteFrom('workflow_run').where('id', 'in', runIds).execute();
+}
+
+/** The suggestions as well. */
+export async function forgetRuns(tx: Transaction<Database>, runIds: readonly string[]): Promise<void> {
+  if (runIds.length === 0) return;
+  await endRuns(tx, runIds);
   await tx.deleteFrom('suggestion').where('run_id', 'in', runIds).execute();
 }
 

@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RollupStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { guarded } from './codec.ts';
-import { forgetRuns } from './forget-runs.ts';
+import { endRuns } from './forget-runs.ts';
 import { putEdges, putStatistics, toEdge, toStatistics } from './graph-rows.ts';
 import { traceFromRow } from './trace-row.ts';
 
@@ -72,7 +72,7 @@ export function sqlRollup(db: Kysely<Database>): RollupStore {
             .where('id', 'in', [...ids])
             .returning('run_id')
             .execute();
-          await forgetRuns(tx, await withoutTraces(tx, [...new Set(gone.map(({ run_id }) => run_id))]));
+          await endRuns(tx, await withoutTraces(tx, [...new Set(gone.map(({ run_id }) => run_id))]));
           await tx
             .updateTable('rollup_state')
             .set({ traces: from + ids.length })

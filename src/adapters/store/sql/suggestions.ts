@@ -1,8 +1,11 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Plan } from '../../../core/vocabulary/plan.ts';
 import type { StoredSuggestion, SuggestionOutcome, SuggestionStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { guarded, json, text, textOrNull } from './codec.ts';
+
+/** The very words of an index. */
+const IS_DOUBTED = sql<boolean>`json_array_length(outcome -> 'left') > 0`;
 
 export function sqlSuggestions(db: Kysely<Database>): SuggestionStore {
   return {
@@ -46,7 +49,7 @@ export function sqlSuggestions(db: Kysely<Database>): SuggestionStore {
         const rows = await db
           .selectFrom('suggestion')
           .selectAll()
-          .where(sql<boolean>`json_array_length(outcome -> 'left') > 0`)
+          .where(IS_DOUBTED)
           .orderBy('seq', 'desc')
           .limit(limit)
           .execute();
@@ -55,21 +58,55 @@ export function sqlSuggestions(db: Kysely<Database>): SuggestionStore {
 
     counts: () =>
       guarded('Counting suggestions', async () => {
-        const { countAll } = db.fn;
-        const rows = await db
-          .selectFrom('suggestion')
-          .select(['verdict', countAll().as('count')])
-          .groupBy('verdict')
-          .execute();
-        const of = (verdict: string) => Number(rows.find((row) => row.verdict === verdict)?.count ?? 0);
+        const rows = await db.selectFrom('tally').selectAll().where('name', 'like', 'suggestions%').execute();
+        const of = (name: string) => rows.find((row) => row.name === name)?.count ?? 0;
         return {
-          made: rows.reduce((sum, { count }) => sum + Number(count), 0),
-          accepted: of('accepted'),
-          edited: of('edited'),
-          rejected: of('rejected'),
+          made: of('suggestions'),
+          accepted: of('suggestions accepted'),
+          edited: of('suggestions edited'),
+          rejected: of('suggestions rejected'),
         };
       }),
+
+    expire: (before, doubted) =>
+      guarded('Removing suggestions whose time is over', () =>
+        db.transaction().execute(async (tx) => {
+          const gone = await tx
+            .deleteFrom('suggestion')
+            .where('created_at', '<', before)
+            .where('seq', 'not in', (eb) =>
+              eb
+                .selectFrom('suggestion')
+                .select('seq')
+                .where(IS_DOUBTED)
+                .orderBy('seq', 'desc')
+                .limit(doubted),
+            )
+            .returning('verdict')
+            .execute();
+          await tallyAgain(
+            tx,
+            gone.map(({ verdict }) => verdict),
+          );
+          return gone.length;
+        }),
+      ),
   };
+}
+
+/** They were made, and settled so, though they are kept no more. */
+async function tallyAgain(tx: Transaction<Database>, verdicts: readonly (string | null)[]): Promise<void> {
+  const names = verdicts.flatMap((verdict) => [
+    'suggestions',
+    ...(verdict === null ? [] : [`suggestions ${verdict}`]),
+  ]);
+  for (const [name, { length }] of Map.groupBy(names, (each) => each)) {
+    await tx
+      .updateTable('tally')
+      .set((eb) => ({ count: eb('count', '+', length) }))
+      .where('name', '=', name)
+      .execute();
+  }
 }
 
 function toRow(suggestion: StoredSuggestion) {

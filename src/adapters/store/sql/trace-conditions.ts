@@ -4,7 +4,7 @@ import type { TraceQuery } from '../../../engine/ports.ts';
 import { isVisible, text } from './codec.ts';
 
 type Condition = RawBuilder<SqlBool>;
-type Wanted = Omit<TraceQuery, 'limit' | 'before'>;
+export type WantedTraces = Omit<TraceQuery, 'limit' | 'before'>;
 
 /** The same distinction as `runKindOf`, of columns. */
 const OF_KIND: Readonly<Record<RunKind, Condition>> = {
@@ -15,7 +15,9 @@ const OF_KIND: Readonly<Record<RunKind, Condition>> = {
 };
 
 /** One condition for each thing asked for; texts are compared as texts, nothing in them is a pattern. */
-const CONDITIONS: { readonly [K in keyof Wanted]-?: (value: NonNullable<Wanted[K]>) => Condition } = {
+const CONDITIONS: {
+  readonly [K in keyof WantedTraces]-?: (value: NonNullable<WantedTraces[K]>) => Condition;
+} = {
   sessionId: (id) => sql<SqlBool>`session_id = ${text(id)}`,
   capabilityId: (id) => sql<SqlBool>`capability_id = ${text(id)}`,
   runId: (id) => sql<SqlBool>`run_id = ${text(id)}`,
@@ -30,7 +32,13 @@ const CONDITIONS: { readonly [K in keyof Wanted]-?: (value: NonNullable<Wanted[K
   visibleTo: (user) => isVisible(user),
 };
 
-export function traceConditions(wanted: Wanted): Condition[] {
-  const given = Object.entries(wanted) as [keyof Wanted, never][];
+export function traceConditions(wanted: WantedTraces): Condition[] {
+  const given = Object.entries(wanted) as [keyof WantedTraces, never][];
   return given.flatMap(([name, value]) => (value === undefined ? [] : [CONDITIONS[name](value)]));
+}
+
+/** What of the question stands in `trace_use`: a tool rather than its server, as fewer traces have it. */
+export function nameToLookUp({ node, server }: WantedTraces): string | null {
+  if (node !== undefined) return node;
+  return server === undefined ? null : `${server}:`;
 }

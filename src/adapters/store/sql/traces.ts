@@ -2,9 +2,10 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { TraceStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { createIntentIndex } from '../pgvector/intent-index.ts';
-import { guarded, vectorsToBytes, vectorToBytes } from './codec.ts';
+import { guarded, text, vectorsToBytes, vectorToBytes } from './codec.ts';
 import { forgetRuns, unfinishedRuns } from './forget-runs.ts';
-import { traceConditions } from './trace-conditions.ts';
+import { recallBoundary } from './recall-boundary.ts';
+import { nameToLookUp, traceConditions, type WantedTraces } from './trace-conditions.ts';
 import { RECALLED, recalledFromRow, traceFromRow, traceToRow } from './trace-row.ts';
 
 export function sqlTraces(db: Kysely<Database>): TraceStore {
@@ -14,6 +15,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
   const momentOf = (id: string) => sql<Date>`(select executed_at from trace_key where id = ${id})`;
   const months = new Set<string>();
   const intents = createIntentIndex(db);
+  const boundary = recallBoundary(db);
 
   /** A month's table is there before its first trace comes. */
   async function ensureMonths(traces: readonly { readonly executedAt: Date }[]): Promise<void> {
@@ -22,6 +24,37 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
       await sql`select ensure_trace_month(${month}::timestamptz)`.execute(db);
       months.add(month);
     }
+  }
+
+  async function newest(limit: number, before: string | undefined, wanted: WantedTraces) {
+    let query = db.selectFrom('execution_trace').selectAll().orderBy('seq', 'desc').limit(limit);
+    if (before !== undefined) query = query.where('seq', '<', seqOf(before));
+    for (const condition of traceConditions(wanted)) query = query.where(condition);
+    return await query.execute();
+  }
+
+  /** Only traces with this name in their path are looked at, the newest first, until there are enough. */
+  async function newestWith(name: string, limit: number, before: string | undefined, wanted: WantedTraces) {
+    let query = db
+      .selectFrom('trace_use as used')
+      .innerJoinLateral(
+        ({ selectFrom }) => {
+          let trace = selectFrom('execution_trace')
+            .selectAll()
+            .whereRef('execution_trace.seq', '=', 'used.trace')
+            .whereRef('execution_trace.executed_at', '=', 'used.executed_at');
+          for (const condition of traceConditions(wanted)) trace = trace.where(condition);
+          // There is one at the most; said so, it is looked up for each use in turn.
+          return trace.limit(1).as('trace');
+        },
+        (join) => join.onTrue(),
+      )
+      .selectAll('trace')
+      .where('used.name', '=', sql<number>`name_key(${text(name)})`)
+      .orderBy('used.trace', 'desc')
+      .limit(limit);
+    if (before !== undefined) query = query.where('used.trace', '<', seqOf(before));
+    return await query.execute();
   }
 
   return {
@@ -51,10 +84,9 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
 
     list: ({ limit, before, ...wanted }) =>
       guarded('Listing traces', async () => {
-        let query = db.selectFrom('execution_trace').selectAll().orderBy('seq', 'desc').limit(limit);
-        if (before !== undefined) query = query.where('seq', '<', seqOf(before));
-        for (const condition of traceConditions(wanted)) query = query.where(condition);
-        return (await query.execute()).map(traceFromRow);
+        const name = nameToLookUp(wanted);
+        const rows = name === null ? newest(limit, before, wanted) : newestWith(name, limit, before, wanted);
+        return (await rows).map(traceFromRow);
       }),
 
     scan: (cursor, limit) =>
@@ -71,11 +103,8 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
 
     count: () =>
       guarded('Counting traces', async () => {
-        const { count } = await db
-          .selectFrom('trace_key')
-          .select((e) => e.fn.countAll<number>().as('count'))
-          .executeTakeFirstOrThrow();
-        return count;
+        const tally = db.selectFrom('tally').select('count').where('name', '=', 'traces');
+        return (await tally.executeTakeFirstOrThrow()).count;
       }),
 
     tally: (since) =>
@@ -140,13 +169,11 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
       guarded('Recalling runs like this one', async () => {
         const ids = await intents.nearest(model, intent, limit, beyond);
         if (!ids || ids.length === 0) return [];
-        const newest = sql<number>`
-          (select seq from execution_trace where intent_text is not null order by seq desc offset ${beyond} limit 1)`;
         const rows = await db
           .selectFrom('execution_trace')
           .select(RECALLED)
           .where('id', 'in', ids)
-          .where('seq', '<=', newest)
+          .where('seq', '<=', await boundary.behind(beyond))
           .execute();
         return rows.map((row) => recalledFromRow(row, model));
       }),
@@ -164,6 +191,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
           const spared = new Set(also?.unfinishedRuns ? [] : await unfinishedRuns(tx, [...runIds]));
           const going = chosen.filter((row) => !spared.has(row.run_id)).map(({ id }) => id);
           await forgetRuns(tx, [...runIds.difference(spared)]);
+          boundary.forget();
           return { traces: await removeTraces(tx, going), unfinishedRuns: [...spared] };
         }),
       ),
