@@ -136,6 +136,7 @@ function open({ dir }: GatewayJob, settings: Settings, fillIn: boolean): Promise
     fillIn,
     onStore: () => {},
     onSecrets: () => {},
+    signal: new AbortController().signal,
   });
 }
 

@@ -87,13 +87,16 @@ export async function hold(
     const exporter = await createOtelExporter({ env, version, logger });
     const { promise: store, resolve: onStore } = Promise.withResolvers<SqlStore>();
     const { redact, add: onSecrets } = redaction;
-    const parts = { clock: CLOCK, events, logger, redact, version, exporter, fillIn, onStore, onSecrets };
+    const leaving = new AbortController();
+    const seen = { clock: CLOCK, events, logger, redact, version, exporter };
+    const parts = { ...seen, fillIn, onStore, onSecrets, signal: leaving.signal };
     const opening = setTimeout(options.openAfterMs ?? 0)
       .then(() => import('./open-gateway.ts'))
       .then(({ openGateway }) => openGateway(dir, settings, parts));
     const inventory = await rememberInventory(dir, events);
     const gateway = openingGateway({ settings, events, inventory, opening });
     undo.push(() => gateway.close().catch(() => {}));
+    undo.push(async () => leaving.abort());
 
     const mcp = createMcpEndpoints(gateway, { version, logger });
     undo.push(mcp.close);

@@ -32,6 +32,8 @@ export interface GatewayParts {
   readonly onStore: (store: SqlStore) => void;
   /** Told of what must not be shown from now on. */
   readonly onSecrets: (values: readonly string[]) => void;
+  /** Whoever wanted it has gone before it was open. */
+  readonly signal: AbortSignal;
 }
 
 /** The engine on its real ports: the store opened, what a killed gateway left behind ended. */
@@ -39,7 +41,9 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
   const { logger, redact, fillIn, version, exporter, clock, events } = parts;
   const templates = await loadTemplates(settings.templates);
   await reapOrphans(dir);
-  const opened = await openStore(dir, settings.store, logger);
+  // Whoever only wants to look something up is told at once.
+  const wanted = fillIn ? settings.store : { ...settings.store, waitMs: 0 };
+  const opened = await openStore(dir, wanted, { logger, signal: parts.signal });
   parts.onStore(opened.store);
   const embedder = createEmbedder(settings.embedding);
   const upstream = new McpUpstream({

@@ -5,6 +5,7 @@ import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
 import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { openPostgresTeam } from '../adapters/store/team/open-postgres-team.ts';
 import { openTraceJournal } from '../adapters/store/trace-journal.ts';
+import { whenThere } from '../adapters/store/when-there.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import { solo } from '../engine/memory/team.ts';
 import type { Logger, StoreSettings } from '../engine/ports.ts';
@@ -14,13 +15,32 @@ export interface OpenStore extends Pick<FlowPorts, 'changes' | 'seat' | 'journal
   close(): Promise<void>;
 }
 
-/** The memory of this gateway: its own, or one that it shares with others and that may go away. */
-export async function openStore(dir: string, settings: StoreSettings, logger?: Logger): Promise<OpenStore> {
-  const { url, pool, statementTimeoutMs, queueBytes } = settings;
+export interface OpenStoreOptions {
+  readonly logger?: Logger;
+  /** Ends the wait for a server that is not there. */
+  readonly signal?: AbortSignal;
+}
+
+/** The memory of this gateway: its own, or one that it shares with others, that may go away or be yet to come. */
+export async function openStore(
+  dir: string,
+  settings: StoreSettings,
+  options: OpenStoreOptions = {},
+): Promise<OpenStore> {
+  const { url, waitMs } = settings;
   if (url === null) {
     const store = await openPgliteStore(dir);
     return { store, ...solo(), journal: null, close: store.close };
   }
+  return await whenThere(() => openShared(dir, url, settings, options.logger), { waitMs, ...options });
+}
+
+async function openShared(
+  dir: string,
+  url: string,
+  { pool, statementTimeoutMs, queueBytes }: StoreSettings,
+  logger?: Logger,
+): Promise<OpenStore> {
   const name = `pml ${randomUUID()}`;
   const store = await openPostgresStore(url, { name, pool, statementTimeoutMs });
   try {

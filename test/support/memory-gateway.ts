@@ -50,7 +50,7 @@ export function settingsFor(names: readonly string[], over: Partial<Settings> = 
     },
     record: [{ tools: '*', keep: 'full' }],
     embedding: { kind: 'minilm' },
-    store: { url: null, pool: 4, statementTimeoutMs: 30_000, queueBytes: 2 ** 20 },
+    store: { url: null, pool: 4, statementTimeoutMs: 30_000, queueBytes: 2 ** 20, waitMs: 0 },
     retention: { tracesDays: null },
     http: { port: 0, host: '127.0.0.1', hosts: [] },
     learning: { enabled: true },

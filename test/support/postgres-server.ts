@@ -83,7 +83,8 @@ async function answers(url: string): Promise<void> {
   throw new Error('PostgreSQL lets nobody in');
 }
 
-async function freePort(): Promise<number> {
+/** Of nobody, at this moment. */
+export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
   const { port } = probe.address() as { port: number };

@@ -23,7 +23,7 @@ export const DEFAULTS = {
   /** What is kept of a call that no rule of `record` names. */
   record: 'full',
   embedding: { kind: 'minilm' },
-  store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256 },
+  store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256, wait_ms: 60_000 },
   http: { port: 8080, host: '127.0.0.1', hosts: [] as string[] },
   learning: { enabled: true, run_from: 0.75 },
   /** Calls of one run that may be made ahead of their turn. */
@@ -219,6 +219,9 @@ const pml = z
         queue_mb: whole(1, 1_048_576)
           .default(DEFAULTS.store.queue_mb)
           .describe('Traces that may wait on disk while PostgreSQL is away, in megabytes.'),
+        wait_ms: whole(0, 86_400_000)
+          .default(DEFAULTS.store.wait_ms)
+          .describe('How long a gateway that starts waits for PostgreSQL to answer.'),
       })
       .prefault({})
       .describe('Where PML keeps its memory.'),

@@ -35,6 +35,7 @@ export function toSettings({ mcpServers, pml }: Config, origin: Origin): Setting
       pool: pml.store.pool,
       statementTimeoutMs: pml.store.statement_timeout_ms,
       queueBytes: pml.store.queue_mb * 1024 * 1024,
+      waitMs: pml.store.wait_ms,
     },
     retention: { tracesDays: pml.retention.traces_days ?? null },
     http: pml.http,

@@ -109,6 +109,8 @@ export interface StoreSettings {
   readonly statementTimeoutMs: number;
   /** Bytes of traces that wait on disk while the store is away, before runs are refused. */
   readonly queueBytes: number;
+  /** How long a gateway that starts waits for the server. */
+  readonly waitMs: number;
 }
 
 export interface RetentionSettings {
