@@ -28,7 +28,7 @@ export async function openLiveCatalogue(
   settings: () => Settings,
   onChange: (catalogue: Catalogue) => void,
 ): Promise<LiveCatalogue> {
-  const { store, embedder, emptyIndex, crypto, logger } = ports;
+  const { store, embedder, emptyIndex, crypto, events, logger } = ports;
   const refreshing = new Map<string, Promise<void>>();
   const refreshed = new Set<string>();
   let catalogue = await readCatalogue(store, settings(), embedder.model, emptyIndex);
@@ -50,7 +50,11 @@ export async function openLiveCatalogue(
         while (isAsked) {
           isAsked = false;
           const { embedded } = await embedCatalogue({ store, embedder, signal });
-          if (embedded > 0) await reread();
+          if (embedded === 0) continue;
+          await reread();
+          const { entries, vectors } = catalogue;
+          const counts = { embedded, by_meaning: vectors.size, tools: entries.length };
+          events.emit({ type: 'tools_embedded', ...counts });
         }
       } finally {
         isEmbedding = false;

@@ -1,6 +1,13 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { Execution } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
+import type { ExplainedSearch } from '../../src/surfaces/dashboard/shared/search-types.ts';
 import { axe, useDashboard } from '../support/browser.ts';
+
+const WORKBENCH = fileURLToPath(new URL('../fixtures/servers/stdio-server.ts', import.meta.url));
 
 const dashboard = useDashboard({ pml: { permissions: { ask: ['memory:create_entities'] } } });
 
@@ -55,4 +62,24 @@ test('[DASH-11] what waits for a person is on Home with the exact call, and is s
   await page.getByText('Approved').waitFor();
   await page.getByRole('heading', { name: /Waiting for you/ }).waitFor({ state: 'detached' });
   expect(['success', 'approval_required']).toContain((await asked).status);
+});
+
+test('[DASH-17] tools that come while one looks are found by meaning as soon as they are embedded, and Home and Search say so', async () => {
+  const query = 'say the same text once more';
+  const [home, found] = [await dashboard.open('/'), await dashboard.open(href.search(query))];
+  for (const page of [home, found]) await page.getByText('Live', { exact: true }).waitFor();
+  const file = join(dashboard.data, '..', 'pml.json');
+  const config = JSON.parse(await readFile(file, 'utf8'));
+  config.mcpServers.bench = { command: process.execPath, args: [WORKBENCH] };
+  await writeFile(file, JSON.stringify(config));
+  for (const page of [home, found]) {
+    await page.getByText(/^\d+ tools? more (?:is|are) found by meaning now: (\d+) of \1\.$/).waitFor();
+  }
+  const { tools } = await dashboard.api<ExplainedSearch>(`/search?q=${encodeURIComponent(query)}&limit=20`);
+  const best = tools.find(({ server_id }) => server_id === 'bench')!;
+  const row = found
+    .getByRole('list', { name: 'Tools by rank' })
+    .getByRole('link')
+    .filter({ hasText: best.tool_id });
+  await row.getByText(best.final_score.toFixed(3)).waitFor();
 });

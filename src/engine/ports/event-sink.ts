@@ -62,6 +62,13 @@ export type GatewayEvent =
       readonly slug: string;
       readonly state: 'candidate' | 'active' | 'quarantined' | 'forgotten';
     }
+  /** So many definitions got a vector; of all tools in the catalogue, so many are found by meaning now. */
+  | {
+      readonly type: 'tools_embedded';
+      readonly embedded: number;
+      readonly by_meaning: number;
+      readonly tools: number;
+    }
   /** So many edges were seen for the first time or again. */
   | { readonly type: 'graph_changed'; readonly edges: number; readonly traces: number }
   /** The learned ranker serves from now on, or does not any more. */

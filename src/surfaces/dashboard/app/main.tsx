@@ -7,8 +7,10 @@ import { startLive } from './live.ts';
 import { followLinks } from './router.ts';
 import { Shell } from './shell.tsx';
 import { followTheme } from './theme.ts';
+import { followWho } from './who.ts';
 
 followTheme();
 followLinks();
+followWho();
 void startLive();
 render(<Shell />, document.getElementById('app')!);

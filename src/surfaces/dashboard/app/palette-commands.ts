@@ -10,6 +10,7 @@ import { useResource } from './resource.ts';
 import { navigate } from './router.ts';
 import { shownLine } from './shown-text.ts';
 import { switchTheme } from './theme.ts';
+import { refusal } from './who.ts';
 
 const DEFAULTS = { shown: 12, runs: 100 };
 
@@ -40,9 +41,13 @@ export function ownCommands(onHelp: () => void): Command[] {
       run: () => navigate(path),
     })),
     action('Switch between light and dark', 'sun', switchTheme),
-    action('Train the ranker now', 'learning', () => {
-      void tellingOutcome(postJson('/learning/train'), 'The ranker was trained');
-    }),
+    ...(refusal('manage')
+      ? []
+      : [
+          action('Train the ranker now', 'learning', () => {
+            void tellingOutcome(postJson('/learning/train'), 'The ranker was trained');
+          }),
+        ]),
     action('Keyboard shortcuts', 'keyboard', onHelp),
   ];
 }

@@ -12,8 +12,10 @@ import { CurrentPage } from './pages/current-page.tsx';
 import { Palette } from './palette.tsx';
 import { location, route } from './router.ts';
 import { listenForShortcuts } from './shortcuts.ts';
+import { shownLine } from './shown-text.ts';
 import { SignIn } from './sign-in.tsx';
 import { currentTheme, switchTheme } from './theme.ts';
+import { who } from './who.ts';
 
 /** Each opening is one of its own: word of an end may come after the next has begun. */
 interface Overlay {
@@ -51,6 +53,7 @@ export function Shell() {
         <Navigation />
         <div class="bar-foot">
           <ConnectionState />
+          <Role />
           <Button kind="quiet" icon="keyboard" aria-label="Keyboard shortcuts" onClick={() => open('help')} />
           <Button
             kind="quiet"
@@ -101,6 +104,17 @@ function ConnectionState() {
     <span class={`connection connection-${connection.value}`} role="status">
       <i />
       {STATES[connection.value]}
+    </span>
+  );
+}
+
+/** The owner needs no telling. */
+function Role() {
+  const me = who.value;
+  if (!me || me.role === 'owner') return null;
+  return (
+    <span class="bar-role" title={`Signed in with the key "${shownLine(me.name, 40)}"`}>
+      {me.role}
     </span>
   );
 }

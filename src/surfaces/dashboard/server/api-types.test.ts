@@ -15,6 +15,7 @@ import type {
 import type { PathView } from '../../../engine/graph/explain-path.ts';
 import type { GraphView } from '../../../engine/graph/graph-view.ts';
 import type { NodeDetails } from '../../../engine/graph/node-details.ts';
+import type { Right } from '../../../engine/people/roles.ts';
 import type { GatewayEvent } from '../../../engine/ports.ts';
 import type * as Page from '../shared/api-types.ts';
 import { EVENT_TYPES, type LiveEvent } from '../shared/events.ts';
@@ -38,6 +39,7 @@ test('[DASH-8] the page expects what the API gives', () => {
   expectTypeOf<Told<typeof capabilitySummaryToWire>>().toExtend<Page.CapabilitySummary>();
   expectTypeOf<Told<typeof capabilityToWire>>().toExtend<Page.Capability>();
   expectTypeOf<Told<typeof learningToWire>>().toExtend<Page.Learning>();
+  expectTypeOf<Right>().toEqualTypeOf<Page.Right>();
 });
 
 test('[DASH-8] the page knows every event of the gateway by name', () => {

@@ -2,6 +2,7 @@ import type { EdgeSource, EdgeType } from '../../../core/vocabulary/edge.ts';
 import type { RunKind, WireGuest, WireInvocation } from '../../../core/vocabulary/execution-trace.ts';
 import type { NodeKind } from '../../../core/vocabulary/ids.ts';
 import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
+import type { Role } from '../../../core/vocabulary/principal.ts';
 import type { RunStatus } from '../../../core/vocabulary/result.ts';
 import type { ErrorType, WireTraceEvent } from '../../../core/vocabulary/trace-event.ts';
 
@@ -10,6 +11,16 @@ import type { ErrorType, WireTraceEvent } from '../../../core/vocabulary/trace-e
 /** A snapshot that says where following on begins. */
 export interface Snapshot {
   readonly last_event_id: string;
+}
+
+export type Right = 'read' | 'run' | 'decide' | 'manage' | 'see_all' | 'bridge';
+
+/** Whoever asks. */
+export interface Me {
+  readonly name: string;
+  readonly user: string;
+  readonly role: Role;
+  readonly rights: readonly Right[];
 }
 
 export interface Stats extends Snapshot {

@@ -11,6 +11,7 @@ interface EventData {
     removed: readonly string[];
     changed: readonly string[];
   };
+  readonly tools_embedded: { embedded: number; by_meaning: number; tools: number };
   readonly run_started: { run_id: string; session_id: string | null; intent: string | null };
   readonly trace_event: { run_id: string; event: WireTraceEvent };
   readonly run_finished: { run_id: string; trace_id: string | null; status: string; duration_ms: number };
@@ -45,6 +46,7 @@ export type LiveEvent = {
 export const EVENT_TYPES = Object.keys({
   server_state: 0,
   catalogue_changed: 0,
+  tools_embedded: 0,
   run_started: 0,
   trace_event: 0,
   run_finished: 0,

@@ -30,10 +30,10 @@ export function ApprovalItem({ approval, onSettled }: { approval: Approval; onSe
         <JsonView value={approval.arguments} depth={-3} />
       </div>
       <div class="row">
-        <Button kind="primary" icon="check" onClick={() => settle('approve', 'Approved')}>
+        <Button needs="decide" kind="primary" icon="check" onClick={() => settle('approve', 'Approved')}>
           Approve<span class="hidden"> {name}</span>
         </Button>
-        <Button kind="danger" icon="cross" onClick={() => settle('reject', 'Rejected')}>
+        <Button needs="decide" kind="danger" icon="cross" onClick={() => settle('reject', 'Rejected')}>
           Reject<span class="hidden"> {name}</span>
         </Button>
       </div>

@@ -1,20 +1,26 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import type { Right } from '../../shared/api-types.ts';
+import { refusal } from '../who.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 type ButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'icon'> & {
   kind?: 'primary' | 'plain' | 'danger' | 'quiet';
   icon?: IconName;
+  /** Without it the button is there, but does nothing, and says why. */
+  needs?: Right;
   children?: ComponentChildren;
 };
 
 /** One without words needs an `aria-label`. */
-export function Button({ kind = 'plain', icon, children, ...rest }: ButtonProps) {
+export function Button({ kind = 'plain', icon, needs, children, ...rest }: ButtonProps) {
+  const refused = needs && refusal(needs);
   return (
     <button
       type="button"
       class={`button button-${kind}${children ? '' : ' button-bare'}`}
       {...(rest['aria-label'] && { title: String(rest['aria-label']) })}
       {...rest}
+      {...(refused && { disabled: true, title: refused })}
     >
       {icon && <Icon name={icon} size={16} />}
       {children}

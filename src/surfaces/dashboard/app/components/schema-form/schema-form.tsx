@@ -83,7 +83,7 @@ export function SchemaForm({
           .join(' ')}
       </p>
       <div class="form-actions">
-        <Button type="submit" kind="primary" icon="play" disabled={isBusy}>
+        <Button needs="run" type="submit" kind="primary" icon="play" disabled={isBusy}>
           {submit}
         </Button>
         {fields && fields.length > 0 && (

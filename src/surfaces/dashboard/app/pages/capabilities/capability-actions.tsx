@@ -8,6 +8,7 @@ import { Menu } from '../../components/menu.tsx';
 import { tellingOutcome, toast } from '../../components/toast.tsx';
 import { navigate } from '../../router.ts';
 import { shownLine } from '../../shown-text.ts';
+import { refusal } from '../../who.ts';
 import { AskText } from './ask-text.tsx';
 import { exportSkill } from './export-skill.ts';
 
@@ -56,11 +57,11 @@ export function CapabilityActions({
   return (
     <>
       {of.state === 'quarantined' ? (
-        <Button icon="check" onClick={() => void release()}>
+        <Button needs="manage" icon="check" onClick={() => void release()}>
           Release
         </Button>
       ) : (
-        <Button icon="hand" onClick={() => setAsked('quarantine')}>
+        <Button needs="manage" icon="hand" onClick={() => setAsked('quarantine')}>
           Quarantine
         </Button>
       )}
@@ -70,13 +71,15 @@ export function CapabilityActions({
       >
         Export
       </Button>
-      <Menu
-        label="More"
-        items={[
-          { title: 'Rename…', onSelect: () => setAsked('rename') },
-          { title: 'Forget…', isDangerous: true, onSelect: () => setAsked('forget') },
-        ]}
-      />
+      {!refusal('manage') && (
+        <Menu
+          label="More"
+          items={[
+            { title: 'Rename…', onSelect: () => setAsked('rename') },
+            { title: 'Forget…', isDangerous: true, onSelect: () => setAsked('forget') },
+          ]}
+        />
+      )}
       {asked === 'rename' && (
         <AskText
           title={`Rename ${name}`}

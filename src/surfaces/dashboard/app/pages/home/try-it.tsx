@@ -3,6 +3,7 @@ import type { Execution } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { ApiError, postJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
+import { EmbeddedNews } from '../../components/embedded-news.tsx';
 import { Outcome } from '../../components/outcome.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Tabs } from '../../components/tabs.tsx';
@@ -58,6 +59,7 @@ function TrySearch() {
           Search
         </Button>
       </div>
+      <EmbeddedNews />
     </form>
   );
 }
@@ -90,7 +92,7 @@ function TryCode() {
         onInput={(event) => setCode(event.currentTarget.value)}
       />
       <div class="row">
-        <Button type="submit" kind="primary" icon="play" disabled={isRunning}>
+        <Button needs="run" type="submit" kind="primary" icon="play" disabled={isRunning}>
           {isRunning ? 'Running…' : 'Run'}
         </Button>
       </div>

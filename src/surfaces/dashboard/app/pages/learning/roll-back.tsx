@@ -17,7 +17,9 @@ export function RollBack({ of: { history }, onDone }: { of: Learning; onDone: (a
   };
   return (
     <>
-      <Button onClick={() => setAsking(true)}>Roll back…</Button>
+      <Button needs="manage" onClick={() => setAsking(true)}>
+        Roll back…
+      </Button>
       {isAsking && (
         <Dialog
           title="Roll back?"

@@ -19,6 +19,7 @@ export function TrainButton({ of, onDone }: { of: Learning; onDone: () => void }
   const isTooFew = of.runs < of.least_runs;
   return (
     <Button
+      needs="manage"
       kind="primary"
       icon="spark"
       disabled={isTooFew || of.training !== null || own.value !== null}

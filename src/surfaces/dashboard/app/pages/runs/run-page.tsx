@@ -118,7 +118,7 @@ function Stored({ trace, parts }: { trace: Trace; parts: LoadedRun['parts'] }) {
             <a class="button" href={href.runs({ compare: trace.id })}>
               Compare
             </a>
-            <Button kind="primary" icon="refresh" onClick={() => setReplaying(true)}>
+            <Button needs="run" kind="primary" icon="refresh" onClick={() => setReplaying(true)}>
               Run again
             </Button>
           </>

@@ -3,6 +3,7 @@ import { href } from '../../../shared/routes.ts';
 import type { ExplainedHit, ExplainedSearch } from '../../../shared/search-types.ts';
 import { getJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
+import { EmbeddedNews } from '../../components/embedded-news.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
@@ -33,6 +34,7 @@ export default function SearchPage() {
     <>
       <PageHead title="Search" lead="What an agent would find for what it wants to do, and why." />
       <SearchBox />
+      <EmbeddedNews />
       {q.trim() === '' ? <NothingAsked /> : <Results />}
     </>
   );
@@ -120,7 +122,10 @@ function Results() {
     load: (signal) =>
       getJson('/search', { ...asked, explain: 1, capabilities: 1, limit: DEFAULTS.limit }, signal),
     reloadOn: ({ type }) =>
-      type === 'catalogue_changed' || type === 'gate_changed' || type === 'capability_changed',
+      type === 'catalogue_changed' ||
+      type === 'tools_embedded' ||
+      type === 'gate_changed' ||
+      type === 'capability_changed',
   });
   // What was found last stays until the next answer is there: nothing jumps while one types.
   const last = useRef<ExplainedSearch>(undefined);

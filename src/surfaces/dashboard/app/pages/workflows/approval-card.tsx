@@ -61,6 +61,7 @@ export function ApprovalCard({
       </section>
       <div class="row">
         <Button
+          needs="decide"
           kind="primary"
           icon="check"
           disabled={isBusy}
@@ -69,6 +70,7 @@ export function ApprovalCard({
           {isPaused ? 'Approve and go on' : 'Approve'}
         </Button>
         <Button
+          needs="decide"
           kind="danger"
           icon="cross"
           disabled={isBusy}
@@ -78,10 +80,11 @@ export function ApprovalCard({
         </Button>
         {isPaused && (
           <>
-            <Button disabled={isBusy} onClick={() => setEditing(true)}>
+            <Button needs="decide" disabled={isBusy} onClick={() => setEditing(true)}>
               Edit arguments
             </Button>
             <Button
+              needs="decide"
               kind="quiet"
               disabled={isBusy}
               onClick={() => void answer(approve(run, approval, false))}

@@ -13,6 +13,7 @@ import { plural } from '../../format.ts';
 import { onEvents } from '../../live.ts';
 import { useResource } from '../../resource.ts';
 import { location, navigate, setQuery } from '../../router.ts';
+import { refusal } from '../../who.ts';
 import { PlanGraph, sureOf } from './plan-graph.tsx';
 import { TaskDetails } from './task-details.tsx';
 import { IntentBox } from './workflow-list.tsx';
@@ -20,6 +21,7 @@ import { IntentBox } from './workflow-list.tsx';
 /** A plan from an intent: why each task and each edge is there and how sure that is, then its inputs, then it runs. */
 export function SuggestPage() {
   const intent = location.value.query.get('intent') ?? '';
+  const refused = refusal('run');
   return (
     <>
       <PageHead
@@ -28,7 +30,8 @@ export function SuggestPage() {
       />
       <div class="stack">
         <IntentBox key={intent} intent={intent} />
-        {intent && <Suggested key={intent} intent={intent} />}
+        {intent &&
+          (refused ? <EmptyState icon="info" title={refused} /> : <Suggested key={intent} intent={intent} />)}
       </div>
     </>
   );
@@ -99,7 +102,7 @@ function NotMeant({ id }: { id: string | undefined }) {
     await tellingOutcome(postJson(`/suggestions/${encodeURIComponent(id)}/reject`), 'Noted: it was not this');
   };
   return (
-    <Button kind="quiet" disabled={isSaid} onClick={() => void say()}>
+    <Button needs="run" kind="quiet" disabled={isSaid} onClick={() => void say()}>
       Not what I meant
     </Button>
   );

@@ -83,7 +83,7 @@ export function IntentBox({ intent = '' }: { intent?: string }) {
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <Button type="submit" kind="primary" icon="spark">
+      <Button needs="run" type="submit" kind="primary" icon="spark">
         Suggest a plan
       </Button>
     </form>

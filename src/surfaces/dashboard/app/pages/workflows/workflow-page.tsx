@@ -46,17 +46,17 @@ function Workflow({ run }: { run: WholeRun }) {
               Timeline
             </a>
             {run.status === 'paused' && pending.length === 0 && (
-              <Button kind="primary" icon="play" onClick={() => void resume(run.run_id)}>
+              <Button needs="run" kind="primary" icon="play" onClick={() => void resume(run.run_id)}>
                 Resume
               </Button>
             )}
             {!isOver(run) && (
-              <Button kind="danger" icon="cross" onClick={() => setAborting(true)}>
+              <Button needs="run" kind="danger" icon="cross" onClick={() => setAborting(true)}>
                 Abort
               </Button>
             )}
             {isOver(run) && run.plan && run.kind === 'workflow' && (
-              <Button kind="primary" icon="refresh" onClick={() => setReplaying(true)}>
+              <Button needs="run" kind="primary" icon="refresh" onClick={() => setReplaying(true)}>
                 Run again
               </Button>
             )}

@@ -1,0 +1,40 @@
+import { effect, signal } from '@preact/signals';
+import type { Me, Right } from '../shared/api-types.ts';
+import { getJson, isSignedIn } from './api.ts';
+import { epoch } from './live.ts';
+import { shownLine } from './shown-text.ts';
+
+/** Whoever looks; null until the gateway has said who that is. */
+export const who = signal<Me | null>(null);
+
+const MAY_NOT: Readonly<Record<Right, string>> = {
+  read: 'look here',
+  run: 'run anything',
+  decide: 'decide what waits for a person',
+  manage: 'change what was learned',
+  see_all: 'see private runs of others',
+  bridge: 'reach the store itself',
+};
+
+/** Asks who that is, and again after every new beginning: another key may have been given, another gateway started. */
+export function followWho(): () => void {
+  return effect(() => {
+    epoch.value;
+    if (!isSignedIn.value) return;
+    void getJson<Me>('/me').then(
+      (me) => {
+        who.value = me;
+      },
+      // The gateway refuses what may not be; the page only says so beforehand.
+      () => {},
+    );
+  });
+}
+
+/** Why whoever looks may not do this; null where they may. */
+export function refusal(right: Right): string | null {
+  const me = who.value;
+  if (!me || me.rights.includes(right)) return null;
+  const role = `${/^[aeiou]/.test(me.role) ? 'an' : 'a'} ${me.role}`;
+  return `The key "${shownLine(me.name, 40)}" is ${role}'s, who may not ${MAY_NOT[right]}`;
+}
