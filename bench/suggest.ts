@@ -15,6 +15,8 @@ import type { ToolId } from '../src/core/vocabulary/ids.ts';
 import type { Catalogue } from '../src/engine/catalogue.ts';
 import { createPlanMemory } from '../src/engine/learning/plan-memory.ts';
 import { toolEntries } from '../src/engine/learning/ranked-candidates.ts';
+import { createMemoryStore } from '../src/engine/memory/store.ts';
+import { solo } from '../src/engine/memory/team.ts';
 import type { Embedder } from '../src/engine/ports.ts';
 import { createSearchIndex } from '../src/engine/search-index.ts';
 import { suggest } from '../src/engine/suggest.ts';
@@ -66,6 +68,10 @@ export async function bench(): Promise<BenchReport> {
       clock: { now: () => new Date(), monotonic: () => performance.now() },
       sleep: async () => {},
       embedder,
+      store: createMemoryStore(),
+      seat: solo().seat,
+      crypto: { randomUuid: () => 'plans', sha256: (text) => text },
+      logger: { log: () => {} },
     },
     runs: () => runs,
     ranker: () => ranker,

@@ -157,8 +157,21 @@ export async function createGateway(
   const next = createNextMemory({
     ports,
     runs: learned.ranker.runs,
+    beliefIn: learned.ranker.beliefIn,
     candidates: () => learned.ranker.current()?.candidates ?? null,
   });
+  const learnMore = async (signal: AbortSignal) => {
+    await plans.refresh(signal);
+    await next.refresh(signal);
+  };
+  /** Whoever has the trainer's seat learns, also where only others are asked. */
+  const learnForAll = () => {
+    const learn = () => {
+      if (!watching.signal.aborted) background.run('Learning plans and next steps', learnMore);
+    };
+    ports.seat.onChange((isHeld) => isHeld && learn());
+    events.follow(({ event }) => event.type === 'ranker_trained' && learn());
+  };
   const searchByText = (query: string) =>
     search(catalogue.current(), embedder, { query, limit: DEFAULTS.suggestFrom });
   const hooks = { onStoring: taught.expect, onStored: taught.take };
@@ -184,6 +197,7 @@ export async function createGateway(
     runSuggested(suggestions, request, (run) => executeWorkflow(scope(), drives, run, caller));
   const suggestFor = async (intent: string, caller?: Caller) => {
     await learned.prepare();
+    await plans.recall();
     await suggestions.recall();
     const parts = {
       embedder,
@@ -217,14 +231,16 @@ export async function createGateway(
     background.run('Relating capabilities', relateCapabilities);
     background.run('Recalling past runs', async (signal) => {
       learned.offer();
+      await plans.recall();
+      await next.recall();
       await learned.recall(signal);
-      await plans.refresh(signal);
-      await next.refresh(signal);
+      await learnMore(signal);
     });
     if (settings.learning.enabled) background.run('Learning from traces stored meanwhile', graph.catchUp);
     background.run('Taking up runs that were left', () => takeUpAbandoned(scope(), drives));
     // On a store of many, others may leave runs while this one lives.
     if (isShared) void watchAbandoned(scope, drives, watching.signal);
+    if (isShared) learnForAll();
     ports.seat.seek();
     void watchRetention({ ports, programs, settings: () => settings }, watching.signal);
   }
@@ -234,7 +250,7 @@ export async function createGateway(
       outputs,
       capabilities,
       desk,
-      ranker: learned.ranker,
+      learned: [learned.ranker, plans, next],
       graph,
       learns: () => settings.learning.enabled,
     }),
@@ -258,6 +274,7 @@ export async function createGateway(
     rejectSuggestion: (id) => suggestions.reject(id),
     async predictNext(intent, executed) {
       await learned.prepare();
+      await next.recall();
       const steps = await predictNext({ embedder, next, search: searchByText }, intent, executed);
       background.run('Learning what comes next', next.refresh);
       return steps;

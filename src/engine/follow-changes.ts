@@ -11,14 +11,15 @@ export interface FollowedParts {
   readonly outputs: Pick<ObservedOutputs, 'refresh'>;
   readonly capabilities: Pick<CapabilityBook, 'refresh'>;
   readonly desk: Pick<ApprovalDesk, 'refresh'>;
-  readonly ranker: Pick<LiveRanker, 'reload'>;
+  /** The ranker, and what is learned beside it. */
+  readonly learned: readonly Pick<LiveRanker, 'reload'>[];
   readonly graph: Pick<LiveGraph, 'catchUp'>;
   readonly learns: () => boolean;
 }
 
 /** Brings what is kept in memory up to what another gateway wrote. */
 export function changeFollower(parts: FollowedParts): ChangeListener {
-  const { catalogue, outputs, capabilities, desk, ranker, graph, learns } = parts;
+  const { catalogue, outputs, capabilities, desk, learned, graph, learns } = parts;
   return async (changes) => {
     const keysOf = (topic: ChangeTopic) =>
       changes?.filter((change) => change.topic === topic).map(({ key }) => key);
@@ -29,7 +30,7 @@ export function changeFollower(parts: FollowedParts): ChangeListener {
     if (isTold('tools')) await catalogue.reread();
     if (isTold('outputs')) await outputs.refresh();
     if (isTold('capabilities')) await capabilities.refresh(keysOf('capabilities'));
-    if (isTold('ranker')) await ranker.reload();
+    if (isTold('ranker')) for (const each of learned) await each.reload();
     if (isTold('traces', 'graph') && learns()) await graph.catchUp();
   };
 }

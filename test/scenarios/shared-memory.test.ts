@@ -7,6 +7,8 @@ import { tool } from '../support/code-gateway.ts';
 import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 
 const NOBODY = { sessionId: null };
+/** For what takes a training. */
+const PATIENT = { timeout: 30_000 };
 
 const SERVERS = ['north', 'east', 'south'].map((name) => ({
   name,
@@ -125,6 +127,30 @@ test('[TEAM-7] one gateway trains on the runs of all; the others use what it lea
   a.leave();
   expect(b.seat.isHeld()).toBe(true);
   expect((await b.gateway.learning.train()).model?.runs).toBe(41);
+});
+
+test('[TEAM-15] the gateway that trains learns plans and next steps; those that are asked use what it stored', async () => {
+  const [a, b] = (await teamOf(2)) as [Member, Member];
+  await work(b.gateway, 0, 41);
+  const keptBy = async (what: string) => (await b.store.rankerParams.list(`${what} by words/256`, 9)).length;
+  await expect.poll(() => keptBy('plans'), PATIENT).toBe(1);
+  await expect.poll(() => keptBy('next steps'), PATIENT).toBe(1);
+  const reasons = async ({ gateway }: Member) =>
+    (await gateway.predictNext('please water my roses', [WORK[0].tool])).map(({ node, reason }) => [
+      node,
+      reason,
+    ]);
+  await expect
+    .poll(async () => (await reasons(b))[0])
+    .toEqual(['done', expect.stringMatching(/ended after it/)]);
+  expect((await reasons(a))[0]).toEqual((await reasons(b))[0]);
+
+  a.leave();
+  expect(b.seat.isHeld()).toBe(true);
+  await work(b.gateway, 41, 62);
+  const learnedFrom = async () =>
+    Number((await b.store.rankerParams.list('next steps by words/256', 1))[0]?.metrics.runs);
+  await expect.poll(learnedFrom, PATIENT).toBeGreaterThan(60);
 });
 
 test('[TEAM-8] a call that waits for a person goes on when they answer at another gateway, and all are told', async () => {

@@ -44,6 +44,8 @@ export interface NextLesson {
   readonly multiplier: Multiplier<Floats>;
   /** The same seed gives the same parameters. */
   readonly seed: number;
+  /** How far each run is believed; absent: they are weighed here. */
+  readonly beliefIn?: (run: LearnableRun) => number;
   readonly weights?: SearchWeights;
 }
 
@@ -73,7 +75,7 @@ interface Moment {
 export function* learnNext(lesson: NextLesson): Generator<LearningProgress, LearnedNext> {
   const { candidates, multiplier, seed, weights } = lesson;
   const random = createRandom(seed);
-  const history = rememberSequences(candidates, lesson.runs);
+  const history = rememberSequences(candidates, lesson.runs, lesson.beliefIn);
   const isTaught = history.sequences.length >= DEFAULTS.leastRuns;
   const { tools, done } = isTaught ? yield* examplesFrom(lesson, history, random) : NOTHING;
   const start = tools.length > 0 ? fittedStart(tools) : NEXT_START;

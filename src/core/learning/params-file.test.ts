@@ -4,12 +4,12 @@ import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import { createRandom } from '../numeric/random.ts';
 import { WasmMultiplier } from '../numeric/wasm-multiplier.ts';
 import { createRankModel } from './create-rank-model.ts';
-import { decodeParams, encodeParams, loadParams } from './params-file.ts';
+import { decodeFitting, decodeParams, encodeParams, loadParams } from './params-file.ts';
 
 const HEAD = { embedding: 'tiny', dimension: 8, runs: 3 };
 const REFUSED = expect.objectContaining({
   code: 'invalid_argument',
-  message: expect.stringMatching(/^The ranker's parameters cannot be read: /),
+  message: expect.stringMatching(/^What was learned cannot be read: /),
   hint: expect.stringContaining('pml train'),
 });
 
@@ -58,4 +58,12 @@ test('[LEARN-5] a model takes up its own parameters, and refuses those of anothe
   const before = other.map((parameter) => parameter.values.slice());
   expect(() => loadParams(values, other)).toThrow(REFUSED);
   expect(other.map((parameter) => parameter.values)).toEqual(before);
+});
+
+test('[LEARN-16] what was learned on vectors of another model, or from other features, is refused', () => {
+  const head = { ...HEAD, form: 'length width' };
+  const bytes = encodeParams(head, [{ name: 'a', values: Float32Array.of(1) }]);
+  expect(decodeFitting(bytes, head).get('a')).toEqual(Float32Array.of(1));
+  for (const other of [{ embedding: 'large' }, { dimension: 9 }, { form: 'length height' }])
+    expect(() => decodeFitting(bytes, { ...head, ...other })).toThrow(REFUSED);
 });

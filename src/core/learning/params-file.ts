@@ -1,7 +1,8 @@
 import { PmlError } from '../vocabulary/pml-error.ts';
 import type { Parameter } from './rank-term.ts';
 
-type Block = Pick<Parameter, 'name' | 'values'>;
+/** Numbers under a name. */
+export type ParamsBlock = Pick<Parameter, 'name' | 'values'>;
 
 /** "PMLR" in ASCII, read as a little-endian word. */
 const MAGIC = 0x524c4d50;
@@ -17,6 +18,8 @@ export interface ParamsHead {
   readonly dimension: number;
   /** Runs they learned from. */
   readonly runs: number;
+  /** What the numbers mean, where their names and lengths do not tell. */
+  readonly form?: string;
 }
 
 interface Layout extends ParamsHead {
@@ -24,7 +27,7 @@ interface Layout extends ParamsHead {
 }
 
 /** Magic, version, checksum, head as JSON, then every parameter as little-endian float32 in the head's order. */
-export function encodeParams(head: ParamsHead, parameters: readonly Block[]): Uint8Array {
+export function encodeParams(head: ParamsHead, parameters: readonly ParamsBlock[]): Uint8Array {
   const blocks = parameters.map(({ name, values }) => ({ name, length: values.length }));
   const json = new TextEncoder().encode(JSON.stringify({ ...head, blocks } satisfies Layout));
   // The numbers begin on a word's boundary.
@@ -72,15 +75,38 @@ export function decodeParams(bytes: Uint8Array): {
   return { head, values };
 }
 
-/** Puts what a file holds into a model of the same form. */
-export function loadParams(values: ReadonlyMap<string, Float32Array>, parameters: readonly Block[]): void {
-  for (const parameter of parameters) {
-    const stored = values.get(parameter.name);
-    if (stored?.length !== parameter.values.length) {
-      throw unreadable(`it has no ${parameter.name} of ${parameter.values.length} numbers`);
-    }
+/** The same for whoever can use only what was learned on these vectors, and means this by its numbers. */
+export function decodeFitting(
+  bytes: Uint8Array,
+  wanted: Required<Omit<ParamsHead, 'runs'>>,
+): ReadonlyMap<string, Float32Array> {
+  const { head, values } = decodeParams(bytes);
+  const { embedding, dimension, form } = head;
+  if (embedding !== wanted.embedding || dimension !== wanted.dimension) {
+    throw unreadable(`it is of ${embedding} with ${dimension} numbers, this is ${wanted.embedding}`);
   }
-  for (const { name, values: own } of parameters) own.set(values.get(name)!);
+  if (form !== wanted.form) throw unreadable('it was learned by another version, from other features');
+  return values;
+}
+
+/** Puts what a file holds into a model of the same form. */
+export function loadParams(
+  values: ReadonlyMap<string, Float32Array>,
+  parameters: readonly ParamsBlock[],
+): void {
+  const stored = parameters.map(({ name, values: own }) => blockOf(values, name, own.length));
+  for (const [i, { values: own }] of parameters.entries()) own.set(stored[i]!);
+}
+
+/** What a file holds under a name. */
+export function blockOf(
+  values: ReadonlyMap<string, Float32Array>,
+  name: string,
+  length: number,
+): Float32Array {
+  const stored = values.get(name);
+  if (stored?.length !== length) throw unreadable(`it has no ${name} of ${length} numbers`);
+  return stored;
 }
 
 function readLayout(json: Uint8Array): Layout {
@@ -99,7 +125,7 @@ function checksum(bytes: Uint8Array): number {
 }
 
 function unreadable(why: string): PmlError {
-  return new PmlError('invalid_argument', `The ranker's parameters cannot be read: ${why}`, {
-    hint: 'Run "pml train" to learn them anew from the stored traces.',
+  return new PmlError('invalid_argument', `What was learned cannot be read: ${why}`, {
+    hint: 'It is learned anew from the stored traces; for the ranker, "pml train" does so now.',
   });
 }

@@ -1,6 +1,6 @@
 import type { Candidates } from './candidates.ts';
-import { type LearnableRun, rememberRuns } from './learn-ranker.ts';
-import type { PastRuns } from './past-runs.ts';
+import { type LearnableRun, placeRun, rememberRuns } from './learn-ranker.ts';
+import { PastRuns } from './past-runs.ts';
 
 const DEFAULTS = {
   /** Calls of one run that are looked at, the first ones. */
@@ -14,12 +14,27 @@ export interface PastSequences {
   readonly sequences: readonly (readonly number[])[];
 }
 
-export function rememberSequences(candidates: Candidates, runs: readonly LearnableRun[]): PastSequences {
+/** `beliefIn` is for whoever weighed the runs already: to weigh each by all others takes the square of their number. */
+export function rememberSequences(
+  candidates: Candidates,
+  runs: readonly LearnableRun[],
+  beliefIn?: (run: LearnableRun) => number,
+): PastSequences {
   const known = runs.filter(({ uses }) => uses.some((id) => candidates.placeOf(id) !== undefined));
-  const past = rememberRuns(candidates, known);
+  const past = beliefIn ? believed(candidates, known, beliefIn) : rememberRuns(candidates, known);
   // Only the newest are remembered, and none of those is left out here.
   const kept = known.slice(known.length - past.runs.length);
   return { past, sequences: kept.map(({ uses }) => sequenceOf(candidates, uses)) };
+}
+
+function believed(
+  candidates: Candidates,
+  runs: readonly LearnableRun[],
+  beliefIn: (run: LearnableRun) => number,
+): PastRuns {
+  const past = new PastRuns([], candidates);
+  for (const run of runs) past.add(placeRun(candidates, run)!, beliefIn(run));
+  return past;
 }
 
 /** Places of known ids, in order, repeats kept. */

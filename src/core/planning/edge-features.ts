@@ -16,7 +16,7 @@ const DEFAULTS = {
   sharpClause: 15,
 };
 
-const EDGE_FEATURES = [
+export const EDGE_FEATURES = [
   'edge_share',
   'edge_back_share',
   'edge_lead',

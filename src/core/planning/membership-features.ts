@@ -14,7 +14,7 @@ const DEFAULTS = {
 };
 
 /** What tells whether a candidate belongs to the set; `nearest` and the like speak of past runs. */
-const MEMBERSHIP_FEATURES = [
+export const MEMBERSHIP_FEATURES = [
   'log_chance',
   'gap_to_best',
   'gap_to_next',

@@ -38,6 +38,8 @@ export interface LiveRanker {
   current(): Ranker | null;
   gate(): GateState;
   runs(): readonly LearnableRun[];
+  /** How far a run is believed, in [0, 1]. */
+  beliefIn(run: LearnableRun): number;
   training(): LearningProgress | null;
   /** Newest first. */
   history(): Promise<readonly KeptTraining[]>;
@@ -119,7 +121,7 @@ export function createLiveRanker(
     reminded.clear();
     const known = runs.flatMap((run) => {
       const placed = placeRun(candidates, run);
-      return placed ? [{ placed, weight: weightOf(run) }] : [];
+      return placed ? [{ placed, weight: beliefIn(run) }] : [];
     });
     past = new PastRuns(
       known.map(({ placed }) => placed),
@@ -131,10 +133,10 @@ export function createLiveRanker(
 
   function remember(run: LearnableRun): void {
     const placed = placeRun(candidates, run);
-    if (placed) past.add(placed, weightOf(run));
+    if (placed) past.add(placed, beliefIn(run));
   }
 
-  function weightOf(run: LearnableRun): number {
+  function beliefIn(run: LearnableRun): number {
     return believed.get(run) ?? (run.succeeded ? 1 : 0);
   }
 
@@ -264,6 +266,7 @@ export function createLiveRanker(
     current: () => ranker,
     gate: () => gate,
     runs: () => runs,
+    beliefIn,
     training: () => progress,
     history: () => kept.history(),
 

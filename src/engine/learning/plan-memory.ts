@@ -12,21 +12,18 @@ import {
 } from '../../core/planning/edge-features.ts';
 import { learnPlans } from '../../core/planning/learn-plans.ts';
 import { PlanHistory } from '../../core/planning/plan-history.ts';
-import { type DraftedPlan, PlanModel, type PlanNets } from '../../core/planning/plan-model.ts';
+import { type DraftedPlan, PlanModel } from '../../core/planning/plan-model.ts';
+import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/plan-params.ts';
 import { type PlanReasons, planReasons } from '../../core/planning/plan-reasons.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue.ts';
-import type { FlowPorts } from '../flow-ports.ts';
-import { inSlices } from './in-slices.ts';
+import { createKeptModel, type KeptModel, type KeptModelPorts } from './kept-model.ts';
 import { plannedRun } from './planned-run.ts';
 import { toolEntries } from './ranked-candidates.ts';
 import type { TakenOut } from './suggestion-book.ts';
 import { wholeRuns } from './whole-runs.ts';
 
 const DEFAULTS = {
-  /** Learned anew when there are so many runs more, and this share more. */
-  growth: 20,
-  share: 0.1,
   seed: 1,
 };
 
@@ -37,15 +34,13 @@ export interface RecalledPlan extends DraftedPlan {
 }
 
 /** What past runs say of whole plans. */
-export interface PlanMemory {
+export interface PlanMemory extends Omit<KeptModel<unknown>, 'current'> {
   /** Null where no past run has anything to say. */
   draft(query: IntentForms): RecalledPlan | null;
-  /** Learns from the runs there are by now, if they are many more than before; off the path of every answer. */
-  refresh(signal?: AbortSignal): Promise<void>;
 }
 
 export interface PlanMemoryParts {
-  readonly ports: Pick<FlowPorts, 'clock' | 'sleep' | 'embedder'>;
+  readonly ports: KeptModelPorts;
   /** The newest runs, oldest first; another list whenever there is another run. */
   readonly runs: () => readonly LearnableRun[];
   /** Null while nothing was learned. */
@@ -67,9 +62,14 @@ interface Recalled {
 export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
   const { ports, runs, ranker, graph, catalogue, takenOut = () => [] } = parts;
   const { embedder } = ports;
-  let nets: PlanNets | null = null;
-  let learnedFrom = 0;
-  let isLearning = false;
+  const kept = createKeptModel({
+    ports,
+    what: 'plans',
+    form: PLAN_FORM,
+    runs,
+    learn,
+    read: (values) => planNetsOf(values, embedder.dimension),
+  });
   let own: { of: Catalogue; candidates: Candidates } | undefined;
   let last: { of: readonly unknown[]; recalled: Recalled } | undefined;
 
@@ -100,23 +100,33 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
     return ids.map((id) => toolWordsOf(catalogue().get(id as ToolId)?.tool ?? nothing));
   }
 
-  async function learn(model: Ranker, signal?: AbortSignal): Promise<void> {
+  function learn() {
+    const current = ranker();
+    return current && blocksFrom(current);
+  }
+
+  function* blocksFrom(current: Ranker) {
     const { history, texts } = recalled();
-    const steps = learnPlans({
-      ranker: model,
+    const model = yield* learnPlans({
+      ranker: current,
       runs: history.runs,
       words: texts.words,
       seed: DEFAULTS.seed,
     });
-    nets = (await inSlices(steps, ports, signal))?.nets ?? null;
+    return model && planBlocks(model.nets);
   }
 
   return {
+    recall: kept.recall,
+    reload: kept.reload,
+    refresh: kept.refresh,
+
     draft(query) {
       const { candidates: known, texts, history, trustIn } = recalled();
       const current = ranker();
+      const nets = kept.current();
       const drafted =
-        nets && current
+        nets && current && history.runs.length > 0
           ? new PlanModel(history, texts, nets).draft(
               query,
               current.rank(query).logits.subarray(0, known.tools),
@@ -131,20 +141,6 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
       const view = history.without(null);
       const reasons = planReasons(known, doubted.tools, history.cosines(query.intent), view);
       return { ...doubted, candidates: known, reasons };
-    },
-
-    async refresh(signal) {
-      const current = ranker();
-      const count = runs().length;
-      const isDue = count - learnedFrom >= Math.max(DEFAULTS.growth, DEFAULTS.share * learnedFrom);
-      if (!current || !isDue || isLearning) return;
-      isLearning = true;
-      try {
-        await learn(current, signal);
-        learnedFrom = count;
-      } finally {
-        isLearning = false;
-      }
     },
   };
 }

@@ -342,7 +342,7 @@ export interface ApprovalStore {
 
 export interface RankerParams {
   readonly id: string;
-  /** Embedding model the parameters were trained on. */
+  /** The embedding model they were trained on; of parameters that are not the ranker's, whose they are besides. */
   readonly model: string;
   readonly bytes: Uint8Array;
   readonly metrics: Readonly<Record<string, unknown>>;
