@@ -129,7 +129,7 @@ test('[TEAM-7] one gateway trains on the runs of all; the others use what it lea
   expect((await b.gateway.learning.train()).model?.runs).toBe(41);
 });
 
-test('[TEAM-15] the gateway that trains learns plans and next steps; those that are asked use what it stored', async () => {
+test('[TEAM-14] the gateway that trains learns plans and next steps; those that are asked use what it stored', async () => {
   const [a, b] = (await teamOf(2)) as [Member, Member];
   await work(b.gateway, 0, 41);
   const keptBy = async (what: string) => (await b.store.rankerParams.list(`${what} by words/256`, 9)).length;

@@ -75,7 +75,7 @@ test('[LEARN-15] it is learned when 20 runs came and a tenth of those there were
   expect(await rowsOf(store)).toEqual([1_000]);
 });
 
-test('[TEAM-15] without the seat nothing is learned, and what is learned while it is lost is not kept', async () => {
+test('[TEAM-14] without the seat nothing is learned, and what is learned while it is lost is not kept', async () => {
   const store = createMemoryStore();
   const team = createMemoryTeam(store);
   const [a, b] = [team.join(), team.join()];
