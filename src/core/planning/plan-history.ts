@@ -12,6 +12,8 @@ export interface PlannedRun extends IntentForms {
   readonly edges: readonly PlacePair[];
   /** Runs of one key are the same work: none speaks for another while learning. */
   readonly key: string;
+  /** Its words are quoted to nobody. */
+  readonly isPrivate?: boolean;
 }
 
 /** Counts of pairs of places, as far as any were seen. */

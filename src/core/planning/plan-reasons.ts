@@ -30,8 +30,9 @@ export function planReasons(
     ofTool(place) {
       const using = near.filter(({ row }) => runs[row]!.uses.includes(place));
       if (using.length > 0) {
-        const like = `like "${short(runs[using[0]!.row]!.text)}"`;
-        return `used in ${using.length} of the ${counted(near.length, 'past run')} most alike, ${like}`;
+        const quoted = using.find(({ row }) => !runs[row]!.isPrivate);
+        const like = quoted ? `, like "${short(runs[quoted.row]!.text)}"` : '';
+        return `used in ${using.length} of the ${counted(near.length, 'past run')} most alike${like}`;
       }
       const companion = companionOf(place, tools, view);
       if (companion) {
