@@ -3,8 +3,8 @@ import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Capability } from './ports.ts';
 
-/** The capabilities in memory, as the store has them: a call from code must not wait for a query. */
-export interface CapabilityBook {
+/** Capabilities as they are looked up. */
+export interface ReadableBook {
   /** In order of slug. */
   all(): readonly Capability[];
   get(id: string): Capability | undefined;
@@ -13,6 +13,10 @@ export interface CapabilityBook {
   /** The same; an unknown one is an error that names the nearest. */
   known(slug: string): Capability;
   byCodeHash(codeHash: string): Capability | undefined;
+}
+
+/** The capabilities in memory, as the store has them: a call from code must not wait for a query. */
+export interface CapabilityBook extends ReadableBook {
   /** Answers it as it is stored: one revision on from what was known of it. */
   put(capability: Capability): Promise<Capability>;
   remove(id: string): Promise<boolean>;
@@ -25,10 +29,36 @@ export interface CapabilityBook {
   refresh(ids?: Iterable<string>): Promise<void>;
 }
 
+/** Whose changes are told. */
+const NOTED = ['state', 'slug', 'owner', 'visibility'] as const;
+
 const DEFAULTS = {
   /** How often a change is worked out again. */
   retries: 5,
 };
+
+/** Of whatever list there is at the time. */
+export function readBook(all: () => readonly Capability[]): ReadableBook {
+  const find = (slug: string) =>
+    all().find((one) => one.slug === slug) ?? all().find((one) => one.aliases.includes(slug));
+  return {
+    all,
+    get: (id) => all().find((one) => one.id === id),
+    find,
+    known(slug) {
+      const found = find(slug);
+      if (found) return found;
+      const nearest = nearestName(
+        slug,
+        all().map((one) => one.slug),
+      );
+      throw new PmlError('not_found', `There is no capability ${slug}`, {
+        hint: nearest ? `Did you mean ${nearest}?` : 'Search with pml_search_capabilities.',
+      });
+    },
+    byCodeHash: (codeHash) => all().find((one) => one.codeHash === codeHash),
+  };
+}
 
 type BookPorts = Pick<FlowPorts, 'store' | 'events'>;
 
@@ -39,8 +69,6 @@ export async function openCapabilityBook(
   const byId = new Map((await store.capabilities.list()).map((one) => [one.id, one]));
   let last: Promise<unknown> = Promise.resolve();
   const all = () => [...byId.values()].sort((a, b) => (a.slug < b.slug ? -1 : 1));
-  const find = (slug: string) =>
-    all().find((one) => one.slug === slug) ?? all().find((one) => one.aliases.includes(slug));
 
   /** As the store has it now; undefined: it is gone. */
   function note(id: string, now: Capability | undefined): void {
@@ -48,9 +76,13 @@ export async function openCapabilityBook(
     if (now) byId.set(id, now);
     else byId.delete(id);
     const told = now ?? before;
-    if (!told || (before && now && before.state === now.state && before.slug === now.slug)) return;
-    const { slug } = told;
-    events.emit({ type: 'capability_changed', capability_id: id, slug, state: now?.state ?? 'forgotten' });
+    const isSame = before && now && NOTED.every((field) => before[field] === now[field]);
+    if (!told || isSame) return;
+    const tell = ({ slug, owner, visibility }: Capability, state: Capability['state'] | 'forgotten') =>
+      events.emit({ type: 'capability_changed', capability_id: id, slug, state, owner, visibility });
+    // For whoever may no longer see it, it is gone.
+    if (before?.visibility === 'shared' && now?.visibility === 'private') tell(before, 'forgotten');
+    tell(told, now?.state ?? 'forgotten');
     onChange();
   }
 
@@ -82,21 +114,8 @@ export async function openCapabilityBook(
   const revisions = () => JSON.stringify(all().map(({ id, revision }) => [id, revision]));
 
   return {
-    all,
+    ...readBook(all),
     get: (id) => byId.get(id),
-    find,
-    known(slug) {
-      const found = find(slug);
-      if (found) return found;
-      const nearest = nearestName(
-        slug,
-        all().map((one) => one.slug),
-      );
-      throw new PmlError('not_found', `There is no capability ${slug}`, {
-        hint: nearest ? `Did you mean ${nearest}?` : 'Search with pml_search_capabilities.',
-      });
-    },
-    byCodeHash: (codeHash) => all().find((one) => one.codeHash === codeHash),
     async put(capability) {
       const stored = { ...capability, revision: (byId.get(capability.id)?.revision ?? 0) + 1 };
       await store.capabilities.put(stored);

@@ -11,9 +11,11 @@ import type { CapabilityBook } from './capability-book.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { ProgramCache } from './code/program-cache.ts';
 import type { FlowPorts } from './flow-ports.ts';
-import type { CapabilityShelf } from './gateway.ts';
+import type { Caller, CapabilityShelf } from './gateway.ts';
 import { quarantined } from './learn/count-uses.ts';
 import { definitionsOf } from './learn/learn-capability.ts';
+import { keptPrivate, shared } from './people/capability-sharing.ts';
+import { seenBy } from './people/seen-capabilities.ts';
 import type { Capability } from './ports.ts';
 
 export interface ShelfParts {
@@ -23,25 +25,32 @@ export interface ShelfParts {
   readonly catalogue: () => Catalogue;
 }
 
+/** Whoever owns the data dir, at a terminal. */
+const ANYBODY: Pick<Caller, 'who'> = {};
+
 /** What people do with capabilities besides running them. */
 export function createCapabilityShelf(parts: ShelfParts): CapabilityShelf {
   const { ports, capabilities: book, catalogue } = parts;
-  const change = (slug: string, work: (capability: Capability) => Capability) =>
+  const change = (slug: string, work: (capability: Capability) => Capability, caller = ANYBODY) =>
     book.change(async () => {
-      const next = { ...work(book.known(slug)), updatedAt: ports.clock.now() };
+      const next = { ...work(seenBy(book, caller).known(slug)), updatedAt: ports.clock.now() };
       return await book.put(next);
     });
 
   return {
-    list: async () => book.all(),
-    show: async (slug) => book.known(slug),
+    list: async (caller = ANYBODY) => seenBy(book, caller).all(),
+    show: async (slug, caller = ANYBODY) => seenBy(book, caller).known(slug),
+    share: (slug, caller = ANYBODY) =>
+      change(slug, (capability) => shared(capability, book, ports.crypto, caller), caller),
+    keepPrivate: (slug, user) =>
+      change(slug, (capability) => keptPrivate(capability, user, book, ports.crypto)),
     rename: (slug, to) => change(slug, (capability) => renamed(capability, to, book)),
     quarantine: (slug, reason) =>
       change(slug, (capability) =>
         reason === null ? released(capability, catalogue()) : quarantined(capability, reason),
       ),
     forget: (slug) => book.change(async () => await book.remove(book.known(slug).id)),
-    export: async (slug) => toSkillFiles(book.known(slug)),
+    export: async (slug, caller = ANYBODY) => toSkillFiles(seenBy(book, caller).known(slug)),
     import: (files) =>
       book.change(async () => {
         const read = fromSkillFiles(files);
@@ -118,6 +127,8 @@ function taken(
       intents: [],
       quarantinedBecause: null,
     },
+    owner: null,
+    visibility: 'shared',
     state: 'active',
     uses: 0,
     successes: 0,

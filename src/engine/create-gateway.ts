@@ -39,6 +39,7 @@ import { openLiveCatalogue } from './live-catalogue.ts';
 import { settleRun } from './paused-runs.ts';
 import { recordPolicy } from './people/audit-trail.ts';
 import { createPeopleShelf } from './people/people-shelf.ts';
+import { asSeenBy, seenBy, sharedOnly } from './people/seen-capabilities.ts';
 import type { Settings } from './ports.ts';
 import { predictNext } from './predict-next.ts';
 import { rememberingEmbedder } from './remembering-embedder.ts';
@@ -95,12 +96,14 @@ export async function createGateway(
   });
   let inventory = '';
   const tellInventory = (current: Catalogue) => {
-    const line = inventoryLine(settings, current, capabilities.all());
+    const line = inventoryLine(settings, current, shared.all());
     if (line === inventory) return;
     inventory = line;
     events.emit({ type: 'inventory_changed', inventory });
   };
   const capabilities = await openCapabilityBook(ports, () => tellInventory(catalogue.current()));
+  /** What all learn from and see: the graph, the ranker and the list of tools are nobody's own. */
+  const shared = sharedOnly(capabilities);
   const catalogue = await openLiveCatalogue(
     ports,
     background,
@@ -122,14 +125,14 @@ export async function createGateway(
       executeCode(scope(), program, { ...REPLAYER, signal }, standing),
   };
   const relateCapabilities = async () => {
-    graph.relate(await capabilityAlternatives(remembering, capabilities.all()));
+    graph.relate(await capabilityAlternatives(remembering, shared.all()));
   };
   const suggestions = createSuggestionBook(ports);
   learning = openLearning({
     ports,
     background,
     catalogue: catalogue.current,
-    capabilities: capabilities.all,
+    capabilities: shared.all,
     remembering,
     isEnabled: () => settings.learning.enabled,
   });
@@ -190,8 +193,8 @@ export async function createGateway(
   });
 
   const searchGraph = graphForSearch(graph.current, catalogue.current);
-  const findCapabilities = (query: string, limit: number) =>
-    searchCapabilities(capabilities.all(), embedder, remembering, query, limit);
+  const findCapabilities = (query: string, limit: number, caller: Pick<Caller, 'who'> = {}) =>
+    searchCapabilities(seenBy(capabilities, caller).all(), embedder, remembering, query, limit);
 
   const runPlan = (request: SuggestedRun, caller: Caller) =>
     runSuggested(suggestions, request, (run) => executeWorkflow(scope(), drives, run, caller));
@@ -203,14 +206,14 @@ export async function createGateway(
       embedder,
       catalogue: catalogue.current(),
       graph: graph.current(),
-      capabilities: capabilities.all(),
+      capabilities: seenBy(capabilities, caller ?? {}).all(),
       plans,
       search: searchByText,
     };
     const suggested = await suggest(parts, intent);
     background.run('Learning plans', plans.refresh);
     const id = await suggestions.keep(intent, suggested.plan, suggested.confidence, caller);
-    return { id, ...suggested, suggestedCapabilities: await findCapabilities(intent, 3) };
+    return { id, ...suggested, suggestedCapabilities: await findCapabilities(intent, 3, caller) };
   };
 
   const unsubscribe = upstream.subscribe((event) => {
@@ -269,7 +272,7 @@ export async function createGateway(
       if (!query.signatures) return hits;
       return hits.map((hit) => ({ ...hit, signature: toolSignature(hit.tool, outputs.of(hit.tool.id)) }));
     },
-    searchCapabilities: (query, limit) => findCapabilities(query, limit),
+    searchCapabilities: (query, limit, caller) => findCapabilities(query, limit, caller),
     suggest: suggestFor,
     rejectSuggestion: (id) => suggestions.reject(id),
     async predictNext(intent, executed) {
@@ -292,7 +295,7 @@ export async function createGateway(
       store,
       settings: () => settings,
       catalogue: catalogue.current,
-      capabilities,
+      capabilities: shared,
       relate: relateCapabilities,
     }),
     executeWorkflow: (plan, intent, caller, runId = ports.crypto.randomUuid(), suggestionId) =>
@@ -302,7 +305,7 @@ export async function createGateway(
     executeIntent: (call, caller, runId = ports.crypto.randomUuid()) => {
       const run = (plan: Plan, { id }: Suggestion) =>
         runPlan({ plan, intent: call.intent, runId, suggestionId: id ?? undefined }, caller);
-      return executeIntent({ scope: scope(), suggest: suggestFor, run }, call, caller);
+      return executeIntent({ scope: asSeenBy(scope(), caller), suggest: suggestFor, run }, call, caller);
     },
     continueRun: (runId, action, caller) => continueRun(scope(), drives, runId, action, caller),
 

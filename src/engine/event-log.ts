@@ -15,7 +15,7 @@ export interface NumberedEvent {
   readonly seq: number;
   readonly at: string;
   readonly event: GatewayEvent;
-  /** Whose business it is: that of the run it tells of. */
+  /** Whose business it is: that of the run or the capability it tells of. */
   readonly ownership: Ownership;
 }
 
@@ -38,6 +38,8 @@ export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
       privateRuns.set(run_id, { owner, visibility });
       if (privateRuns.size > DEFAULTS.runs) privateRuns.delete(privateRuns.keys().next().value!);
     }
+    if (event.type === 'capability_changed' && event.visibility === 'private')
+      return { owner: event.owner ?? null, visibility: event.visibility };
     return ('run_id' in event && privateRuns.get(event.run_id)) || EVERYBODYS;
   };
   return {

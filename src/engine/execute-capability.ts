@@ -4,6 +4,7 @@ import { openCapability } from './code/enter-capability.ts';
 import type { Standing } from './code/program.ts';
 import { executeCode } from './execute-code.ts';
 import type { Caller, CapabilityCall, CodeRun } from './gateway.ts';
+import { seenBy } from './people/seen-capabilities.ts';
 
 /** A capability as a run of its own, called by an agent or a person. */
 export async function executeCapability(
@@ -14,7 +15,7 @@ export async function executeCapability(
 ): Promise<CodeRun> {
   const runId = standing?.runId ?? scope.ports.crypto.randomUuid();
   try {
-    const capability = scope.capabilities.known(call.capability);
+    const capability = seenBy(scope.capabilities, caller).known(call.capability);
     const { args } = openCapability(scope, capability, call.arguments);
     const program = {
       source: capability.code,

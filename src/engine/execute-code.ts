@@ -7,6 +7,7 @@ import { previewPolicy } from './code/preview-policy.ts';
 import type { Program, Standing } from './code/program.ts';
 import { runGuest } from './code/run-guest.ts';
 import type { Caller, CodeRun } from './gateway.ts';
+import { asSeenBy } from './people/seen-capabilities.ts';
 import type { CodeError } from './ports.ts';
 
 /** Blanks and comments. */
@@ -19,11 +20,12 @@ const NO_CODE: CodeError = {
 
 /** Structure, checks, policy preview, sandbox; then the trace is stored and the run answered. */
 export async function executeCode(
-  scope: CodeScope,
+  whole: CodeScope,
   program: Program,
   caller: Caller,
-  standing: Standing = freshStanding(scope),
+  standing: Standing = freshStanding(whole),
 ): Promise<CodeRun> {
+  const scope = asSeenBy(whole, caller);
   const open = openCodeRun(scope, program, caller, standing);
   const prepared = scope.programs.prepare(program.source);
   if (!prepared.ok) return await open.fail({ error: placed(prepared), errorType: 'VALIDATION' });

@@ -1,6 +1,7 @@
 import { withUsedTasks } from '../core/planning/validate-plan.ts';
 import type { CodeScope } from './code/code-scope.ts';
 import type { Caller, WorkflowResult } from './gateway.ts';
+import { asSeenBy } from './people/seen-capabilities.ts';
 import { checkPlan } from './workflow/check-plan.ts';
 import { driveRun } from './workflow/drive-run.ts';
 import type { OpenDrives } from './workflow/open-drives.ts';
@@ -9,11 +10,12 @@ import { resumeRun } from './workflow/resume-run.ts';
 
 /** Checks the whole plan, then runs it until it is over or waits. */
 export async function executeWorkflow(
-  scope: CodeScope,
+  whole: CodeScope,
   drives: OpenDrives,
   request: WorkflowRequest,
   caller: Caller,
 ): Promise<WorkflowResult> {
+  const scope = asSeenBy(whole, caller);
   const plan = withUsedTasks(request.plan);
   const targets = await checkPlan(scope, plan);
   const run = await openRun(scope, { ...request, plan }, caller);

@@ -68,6 +68,8 @@ export interface GatewayClient
   capabilities(): Promise<readonly Capability[]>;
   showCapability(slug: string): Promise<Capability>;
   renameCapability(slug: string, to: string): Promise<Capability>;
+  shareCapability(slug: string): Promise<Capability>;
+  keepCapabilityPrivate(slug: string, user?: string): Promise<Capability>;
   quarantineCapability(slug: string, reason: string | null): Promise<Capability>;
   forgetCapability(slug: string): Promise<boolean>;
   exportCapability(slug: string): Promise<Readonly<Record<string, string>>>;
@@ -114,6 +116,8 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   capabilities: true,
   showCapability: true,
   renameCapability: true,
+  shareCapability: true,
+  keepCapabilityPrivate: true,
   quarantineCapability: true,
   forgetCapability: true,
   exportCapability: true,
@@ -198,6 +202,8 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     capabilities: () => gateway.capabilities.list(),
     showCapability: (slug) => gateway.capabilities.show(slug),
     renameCapability: (slug, to) => gateway.capabilities.rename(slug, to),
+    shareCapability: (slug) => gateway.capabilities.share(slug),
+    keepCapabilityPrivate: (slug, user) => gateway.capabilities.keepPrivate(slug, user),
     quarantineCapability: (slug, reason) => gateway.capabilities.quarantine(slug, reason),
     forgetCapability: (slug) => gateway.capabilities.forget(slug),
     exportCapability: (slug) => gateway.capabilities.export(slug),

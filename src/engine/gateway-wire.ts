@@ -236,6 +236,8 @@ export function capabilitySummaryToWire(capability: Capability) {
     slug: capability.slug,
     aliases: capability.aliases,
     description: capability.description,
+    owner: capability.owner,
+    visibility: capability.visibility,
     state: capability.state,
     quarantined_because: capability.evidence.quarantinedBecause,
     uses,

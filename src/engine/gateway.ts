@@ -254,17 +254,21 @@ export interface GatewayStats {
 
 /** What people and programs do with capabilities besides running them. */
 export interface CapabilityShelf {
-  /** In order of slug. */
-  list(): Promise<readonly Capability[]>;
+  /** In order of slug; those that this caller may see. */
+  list(caller?: Pick<Caller, 'who'>): Promise<readonly Capability[]>;
   /** By slug or alias; an unknown one is an error that names the nearest. */
-  show(slug: string): Promise<Capability>;
+  show(slug: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
+  /** What was one user's is everybody's. */
+  share(slug: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
+  /** What was everybody's is one user's: this one's, or of whoever made the run it was first learned from. */
+  keepPrivate(slug: string, user?: string): Promise<Capability>;
   /** The old name goes on calling it. */
   rename(slug: string, to: string): Promise<Capability>;
   /** By a person: it can no longer be called, or, with null, it can again. */
   quarantine(slug: string, reason: string | null): Promise<Capability>;
   forget(slug: string): Promise<boolean>;
   /** The files of an Agent Skill, by name. */
-  export(slug: string): Promise<Readonly<Record<string, string>>>;
+  export(slug: string, caller?: Pick<Caller, 'who'>): Promise<Readonly<Record<string, string>>>;
   import(files: Readonly<Record<string, string>>): Promise<Capability>;
 }
 
@@ -279,7 +283,8 @@ export interface Gateway {
   inventory(): string;
 
   searchTools(query: SearchQuery): Promise<SearchHit[]>;
-  searchCapabilities(query: string, limit: number): Promise<CapabilityHit[]>;
+  /** Of those that this caller may see. */
+  searchCapabilities(query: string, limit: number, caller?: Pick<Caller, 'who'>): Promise<CapabilityHit[]>;
   suggest(intent: string, caller?: Caller): Promise<Suggestion>;
   /** False when it is settled already. */
   rejectSuggestion(id: string): Promise<boolean>;

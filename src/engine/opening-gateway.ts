@@ -69,12 +69,14 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
     executeCode: later('executeCode'),
     executeCapability: later('executeCapability'),
     capabilities: {
-      list: async () => (await opening).capabilities.list(),
-      show: async (slug) => (await opening).capabilities.show(slug),
+      list: async (caller) => (await opening).capabilities.list(caller),
+      show: async (slug, caller) => (await opening).capabilities.show(slug, caller),
+      share: async (slug, caller) => (await opening).capabilities.share(slug, caller),
+      keepPrivate: async (slug, user) => (await opening).capabilities.keepPrivate(slug, user),
       rename: async (slug, to) => (await opening).capabilities.rename(slug, to),
       quarantine: async (slug, reason) => (await opening).capabilities.quarantine(slug, reason),
       forget: async (slug) => (await opening).capabilities.forget(slug),
-      export: async (slug) => (await opening).capabilities.export(slug),
+      export: async (slug, caller) => (await opening).capabilities.export(slug, caller),
       import: async (files) => (await opening).capabilities.import(files),
     },
     graph: {

@@ -182,6 +182,8 @@ function capabilityRules(store: () => Store): void {
       ...capability,
       slug: `${capability.slug}_2`,
       state: 'quarantined' as const,
+      owner: 'bob',
+      visibility: 'private' as const,
       revision: 2,
     };
     await store().capabilities.put(renamed);

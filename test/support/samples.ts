@@ -133,6 +133,8 @@ export function sampleCapability(over: Partial<Capability> = {}): Capability {
       quarantinedBecause: null,
     },
     intentText: 'long lines',
+    owner: 'ada',
+    visibility: 'shared',
     state: 'active',
     uses: 3,
     successes: 2,

@@ -15,6 +15,7 @@ import type { Program, Standing } from '../code/program.ts';
 import type { ProgramCache } from '../code/program-cache.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { CodeRun } from '../gateway.ts';
+import { hashFor } from '../people/capability-sharing.ts';
 import type { Capability } from '../ports.ts';
 import { countUses, wasHalted, withOutcome } from './count-uses.ts';
 import { currentDefinition } from './quarantine-changed.ts';
@@ -46,11 +47,12 @@ export async function learnCapability(lessons: CapabilityLessons, trace: Executi
   const { code } = trace;
   // A run of a capability is counted above; one that was kept from its end says nothing about its code.
   if (code === null || trace.capabilityId !== null || wasHalted(trace)) return;
-  // A capability is code, and words, for all to read and run.
-  if (trace.visibility === 'private') return;
+  // A capability is code, and words, for all to read and run, or for one: nobody's cannot be private.
+  if (trace.visibility === 'private' && trace.owner === null) return;
   const identity = identityOf(code, ports.crypto.sha256);
   if (!identity.ok) return;
-  const { codeHash, template } = identity.value;
+  const { template } = identity.value;
+  const codeHash = hashFor(identity.value.codeHash, trace, ports.crypto);
   const learned = await capabilities.change(async () => {
     const known = capabilities.byCodeHash(codeHash);
     if (!trace.success) {
@@ -65,7 +67,9 @@ export async function learnCapability(lessons: CapabilityLessons, trace: Executi
     const next = known ? seenAgain(known, template, trace) : firstSeen(lessons, codeHash, template, trace);
     return await capabilities.put(next);
   });
-  if (learned?.state === 'candidate') replayIfHarmless(lessons, learned, trace);
+  // What PML runs again by itself is nobody's.
+  if (learned?.state === 'candidate' && learned.visibility === 'shared')
+    replayIfHarmless(lessons, learned, trace);
 }
 
 function structureOf({ programs }: CapabilityLessons, code: string) {
@@ -107,6 +111,8 @@ function firstSeen(
         quarantinedBecause: null,
       },
       intentText: intent ?? '',
+      owner: trace.owner,
+      visibility: trace.visibility,
       state: 'candidate',
       uses: 1,
       successes: 1,

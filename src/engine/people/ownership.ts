@@ -16,6 +16,6 @@ export function isOwn({ who }: Caller, { owner }: Ownership): boolean {
 /** Goes on with a run for the user it is of, whoever says so: with their credentials, and as theirs. */
 export function onBehalf(caller: Caller, { owner }: Ownership): Caller {
   if (owner === null) return caller;
-  const who = caller.who ?? { name: owner, role: 'owner' as const, keyId: null };
+  const who = caller.who ?? { name: owner, role: 'agent' as const, keyId: null };
   return { ...caller, who: { ...who, user: owner } };
 }

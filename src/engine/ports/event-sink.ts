@@ -61,6 +61,9 @@ export type GatewayEvent =
       readonly capability_id: string;
       readonly slug: string;
       readonly state: 'candidate' | 'active' | 'quarantined' | 'forgotten';
+      /** Absent: everybody's. */
+      readonly owner?: string | null;
+      readonly visibility?: Visibility;
     }
   /** So many definitions got a vector; of all tools in the catalogue, so many are found by meaning now. */
   | {

@@ -108,14 +108,16 @@ export interface CapabilityEvidence {
   readonly quarantinedBecause: string | null;
 }
 
-/** A reusable piece of code that earned its place; stored in `workflow_pattern`. */
-export interface Capability {
+/**
+ * A reusable piece of code that earned its place; stored in `workflow_pattern`. A private one is its owner's alone.
+ */
+export interface Capability extends Ownership {
   readonly id: string;
   readonly slug: string;
   /** Former slugs that still call it. */
   readonly aliases: readonly string[];
   readonly description: string;
-  /** Hash of the normalised syntax tree: the capability's identity. */
+  /** Hash of the normalised syntax tree, and of the owner where it is private: the capability's identity. */
   readonly codeHash: string;
   readonly code: string;
   readonly parametersSchema: unknown;

@@ -3,6 +3,7 @@ import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller, WorkflowResult } from '../gateway.ts';
 import { onBehalf } from '../people/ownership.ts';
+import { asSeenBy } from '../people/seen-capabilities.ts';
 import type { WorkflowRun } from '../ports.ts';
 import { startRun } from '../run.ts';
 import type { Drive, DriveRequest, Speculation } from './drive.ts';
@@ -61,8 +62,9 @@ export async function driveRun(
     onProgress?.({ progress: over, total: plan.tasks.length });
     ahead?.look();
   };
+  const behalf = onBehalf(unheard, run);
   const drive: Drive = {
-    scope,
+    scope: asSeenBy(scope, behalf),
     run: startRun(ports, scope.traces, {
       runId: run.id,
       sessionId: run.sessionId,
@@ -70,7 +72,7 @@ export async function driveRun(
       owner: run.owner,
       visibility: run.visibility,
     }),
-    caller: { ...onBehalf(unheard, run), signal: anyOf(caller.signal, opened.stopped) },
+    caller: { ...behalf, signal: anyOf(caller.signal, opened.stopped) },
     stopped: opened.stopped,
     slots: createSlots(plan.concurrency ?? DEFAULTS.concurrency),
     states,

@@ -6,11 +6,12 @@ import { columns } from './columns.ts';
 
 /** Everything a person wants to know before trusting it. */
 export function describeCapability(capability: Capability): string {
-  const { slug, state, evidence, intentText, aliases, code, parametersSchema } = capability;
+  const { slug, state, evidence, intentText, aliases, code, parametersSchema, owner, visibility } =
+    capability;
   const { signature } = capabilityToWire(capability);
   const because = evidence.quarantinedBecause === null ? '' : `: ${evidence.quarantinedBecause}`;
   return [
-    lines([`${slug}  (${state}${because})`]),
+    lines([`${slug}  (${state}${because}${visibility === 'private' ? `, private to ${owner}` : ''})`]),
     indented(signature),
     section('Parameters', columns(parameterRows(parametersSchema))),
     section('Evidence', lines(evidenceOf(capability))),

@@ -34,9 +34,12 @@ const ROUTES: readonly (readonly [method: string, path: string, right: Right])[]
   ['POST', '/api/runs/:id/resume', 'run'],
   ['POST', '/api/runs/:id/abort', 'run'],
   ['POST', '/api/capabilities/:slug/run', 'run'],
+  // One's own; the flow looks.
+  ['POST', '/api/capabilities/:slug/share', 'run'],
   ['POST', '/api/runs/:id/approve', 'decide'],
   ['POST', '/api/runs/:id/reject', 'decide'],
   ['POST', '/api/runs/:id/edit', 'decide'],
+  ['POST', '/api/capabilities/:slug/keep-private', 'manage'],
   ['POST', '/api/capabilities/:slug/rename', 'manage'],
   ['POST', '/api/capabilities/:slug/quarantine', 'manage'],
   ['POST', '/api/capabilities/:slug/forget', 'manage'],

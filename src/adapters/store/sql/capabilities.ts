@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { NodeId } from '../../../core/vocabulary/ids.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import type { Ownership } from '../../../core/vocabulary/principal.ts';
 import type {
   Capability,
   CapabilityEvidence,
@@ -18,6 +19,7 @@ interface DagStructure {
   /** Absent in rows of the first schema. */
   readonly template?: CapabilityTemplate;
   readonly evidence?: CapabilityEvidence;
+  readonly ownership?: Ownership;
   readonly intent_text: string;
 }
 
@@ -113,6 +115,7 @@ function toRow(capability: Capability) {
     static_structure: capability.staticStructure,
     template: capability.template,
     evidence: capability.evidence,
+    ownership: { owner: capability.owner, visibility: capability.visibility },
     intent_text: capability.intentText,
   };
   return {
@@ -151,6 +154,7 @@ function fromRow(row: Selectable<Database['workflow_pattern']>): Capability {
     template: structure.template ?? { source: row.code_snippet, slots: [] },
     evidence: { ...NO_EVIDENCE, ...structure.evidence },
     intentText: structure.intent_text,
+    ...(structure.ownership ?? { owner: null, visibility: 'shared' }),
     state: row.state as Capability['state'],
     uses: row.usage_count,
     successes: row.success_count,

@@ -50,6 +50,8 @@ function shelved(start: Capability | null = COUNT) {
   const capabilities: CapabilityShelf = {
     list: async () => (one ? [one] : []),
     show: async (slug) => known(slug),
+    share: (slug) => change(slug, { visibility: 'shared' }),
+    keepPrivate: (slug, user = 'ada') => change(slug, { visibility: 'private', owner: user }),
     rename: (slug, to) => change(slug, { slug: to, aliases: [slug] }),
     quarantine: (slug, reason) =>
       change(slug, {
@@ -79,6 +81,21 @@ function shelved(start: Capability | null = COUNT) {
   });
   return { calls, imports, system: { openGateway: async () => openedGateway(gateway) } };
 }
+
+test('[CAPCMD-7] a capability is kept private to a user, and shared again', async () => {
+  const { system } = shelved();
+  expect((await runCommand(['capability', 'keep-private', 'count_lines', '--user', 'bob'], system)).out).toBe(
+    'count_lines is private to bob now.\n',
+  );
+  expect((await runCommand(['capability', 'show', 'count_lines'], system)).out).toContain(
+    'count_lines  (active, private to bob)',
+  );
+  const { out } = await runCommand(['capability', 'share', 'count_lines', '--json'], system);
+  expect(JSON.parse(out)).toMatchObject({ slug: 'count_lines', visibility: 'shared', owner: 'bob' });
+  expect((await runCommand(['capability', 'share', 'count_lines'], system)).out).toBe(
+    'count_lines is for everybody now.\n',
+  );
+});
 
 test('[CAPCMD-1] capabilities are listed with state, success, uses and tools', async () => {
   const { system } = shelved();

@@ -22,6 +22,10 @@ interface QuarantineOptions extends GlobalOptions {
   readonly lift?: boolean;
 }
 
+interface KeepPrivateOptions extends GlobalOptions {
+  readonly user?: string;
+}
+
 interface ForgetOptions extends GlobalOptions {
   readonly yes?: boolean;
 }
@@ -89,6 +93,31 @@ export const capabilityCommand: CommandModule = (program, context) => {
       withGateway(context, options, 'capability', async (gateway) => {
         const renamed = await gateway.renameCapability(slug, to);
         tell(renamed, `${slug} is called ${renamed.slug} now; code that calls it ${slug} goes on.`, options);
+      }),
+    );
+
+  capability
+    .command('share')
+    .argument('<slug>', 'which one')
+    .description('let everybody see and call what was learned of one user’s private runs')
+    .addHelpText('after', '\nExample:\n  $ pml capability share count_lines')
+    .action((slug: string, options: GlobalOptions) =>
+      withGateway(context, options, 'capability', async (gateway) => {
+        const changed = await gateway.shareCapability(slug);
+        tell(changed, `${changed.slug} is for everybody now.`, options);
+      }),
+    );
+
+  capability
+    .command('keep-private')
+    .argument('<slug>', 'which one')
+    .description('let one user alone see and call it, and operators')
+    .option('--user <name>', 'whose it shall be (default: whoever made the run it was first learned from)')
+    .addHelpText('after', '\nExample:\n  $ pml capability keep-private count_lines --user ada')
+    .action((slug: string, { user, ...options }: KeepPrivateOptions) =>
+      withGateway(context, options, 'capability', async (gateway) => {
+        const changed = await gateway.keepCapabilityPrivate(slug, user);
+        tell(changed, `${changed.slug} is private to ${changed.owner} now.`, options);
       }),
     );
 

@@ -13,6 +13,7 @@ import { readBody } from './read-body.ts';
 const DEFAULTS = { limit: 50, maxLimit: 500 };
 
 const RENAME = z.strictObject({ to: z.string().min(1) });
+const KEEP_PRIVATE = z.strictObject({ user: z.string().min(1).optional() });
 const QUARANTINE = z.strictObject({
   reason: z.string().min(1).default('by a person'),
   /** Lets it be called again. */
@@ -20,17 +21,20 @@ const QUARANTINE = z.strictObject({
 });
 
 export function capabilityRoutes(api: Hono, gateway: Gateway): void {
+  const asked = (context: Context) => ({ who: whoIs(context) });
   const slugOf = (context: Context) => context.req.param('slug') ?? '';
 
   api.get('/capabilities', async (context) =>
-    context.json({ capabilities: (await gateway.capabilities.list()).map(capabilitySummaryToWire) }),
+    context.json({
+      capabilities: (await gateway.capabilities.list(asked(context))).map(capabilitySummaryToWire),
+    }),
   );
   api.get('/capabilities/:slug', async (context) =>
-    context.json(capabilityToWire(await gateway.capabilities.show(slugOf(context)))),
+    context.json(capabilityToWire(await gateway.capabilities.show(slugOf(context), asked(context)))),
   );
   // The runs it was learned from, as far as they are still kept, and those that called it, newest first.
   api.get('/capabilities/:slug/runs', async (context) => {
-    const { id, evidence } = await gateway.capabilities.show(slugOf(context));
+    const { id, evidence } = await gateway.capabilities.show(slugOf(context), asked(context));
     const limit = countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit);
     const seen = visibleTo(whoIs(context));
     const { traces } = gateway.store;
@@ -44,15 +48,22 @@ export function capabilityRoutes(api: Hono, gateway: Gateway): void {
     });
   });
   api.get('/capabilities/:slug/export', async (context) => {
-    const files = await gateway.capabilities.export(slugOf(context));
+    const files = await gateway.capabilities.export(slugOf(context), asked(context));
     return context.json({ folder: skillFolder(files), files });
   });
   api.post('/capabilities/:slug/run', async (context) => {
     const call = callOf(await readBody(context, CALL));
     // What is not there is an error of the request, not of a run.
-    const { slug } = await gateway.capabilities.show(slugOf(context));
+    const { slug } = await gateway.capabilities.show(slugOf(context), asked(context));
     const made = await gateway.executeCapability({ capability: slug, ...call }, callerOf(context));
     return context.json(told(codeRunToWire(made)));
+  });
+  api.post('/capabilities/:slug/share', async (context) =>
+    context.json(capabilityToWire(await gateway.capabilities.share(slugOf(context), asked(context)))),
+  );
+  api.post('/capabilities/:slug/keep-private', async (context) => {
+    const { user } = await readBody(context, KEEP_PRIVATE);
+    return context.json(capabilityToWire(await gateway.capabilities.keepPrivate(slugOf(context), user)));
   });
   api.post('/capabilities/:slug/rename', async (context) => {
     const { to } = await readBody(context, RENAME);

@@ -4,6 +4,7 @@ import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { learningToWire, suggestionToWire } from '../../../engine/gateway-wire.ts';
 import { insightToWire } from '../../../engine/learning/learning-insight.ts';
+import { callerOf } from './execute.ts';
 import { readBody } from './read-body.ts';
 
 const SUGGEST = z.strictObject({
@@ -27,7 +28,7 @@ export function learningRoutes(api: Hono, gateway: Gateway): void {
   api.post('/suggest', async (context) => {
     const { intent, executed } = await readBody(context, SUGGEST);
     if (executed.length > 0) return context.json({ next: await gateway.predictNext(intent, executed) });
-    const suggestion = await gateway.suggest(intent);
+    const suggestion = await gateway.suggest(intent, callerOf(context));
     const { edges, alternatives } = suggestion;
     return context.json({ ...suggestionToWire(suggestion), edges, alternatives });
   });

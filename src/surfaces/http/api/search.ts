@@ -3,6 +3,7 @@ import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { capabilityHitToWire, hitToWire } from '../../../engine/gateway-wire.ts';
 import { scoreShares } from '../../../engine/score-shares.ts';
+import { whoIs } from '../guard.ts';
 import { countParameter, textParameter } from './parameters.ts';
 
 const DEFAULTS = { limit: 10, maxLimit: 100 };
@@ -30,7 +31,7 @@ export function searchRoutes(api: Hono, gateway: Gateway): void {
     });
     const tools = hits.map((hit) => ({ ...hitToWire(hit), ...(explain && { shares: scoreShares(hit) }) }));
     if (context.req.query('capabilities') !== '1') return context.json({ tools });
-    const found = await gateway.searchCapabilities(query, limit);
+    const found = await gateway.searchCapabilities(query, limit, { who: whoIs(context) });
     // A capability belongs to no server: those that call tools of the one asked for are given.
     const wanted = found.filter(
       ({ toolsUsed }) => server === undefined || toolsUsed.some((tool) => tool.startsWith(`${server}:`)),

@@ -17,8 +17,8 @@ export const searchCapabilities = metaTool(
     query: z.string().min(1).describe('What is to be done'),
     limit: z.int().min(1).max(DEFAULTS.maxLimit).default(DEFAULTS.limit),
   }),
-  async ({ query, limit }, { gateway }) => {
-    const hits = await gateway.searchCapabilities(query, limit);
+  async ({ query, limit }, { gateway }, { caller }) => {
+    const hits = await gateway.searchCapabilities(query, limit, caller);
     return answer({ capabilities: hits.map(capabilityHitToWire) });
   },
 );

@@ -28,7 +28,10 @@ export class SkillShelf {
   }
 
   async all(): Promise<readonly ShelvedSkill[]> {
-    const active = (await this.#capabilities().list()).filter(({ state }) => state === 'active');
+    // Every client is served the same ones.
+    const active = (await this.#capabilities().list()).filter(
+      ({ state, visibility }) => state === 'active' && visibility === 'shared',
+    );
     const kept = await Promise.all(active.map(async (one) => [one.id, await this.#keep(one)] as const));
     this.#kept = new Map(kept);
     const all = kept.flatMap(([, { shelved }]) => shelved ?? []);
