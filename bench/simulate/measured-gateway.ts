@@ -50,9 +50,12 @@ export interface SearchFigures {
   readonly ingest: number;
 }
 
-export interface LearnedFigures {
+export interface SettledFigures {
   /** Of the processor, until all was recalled and learned that a start recalls and learns in the background. */
   readonly settledCpuMs: number;
+}
+
+export interface LearnedFigures extends SettledFigures {
   readonly suggest: Times;
   readonly trainStep: Times;
   readonly residentBytes: number;
@@ -69,7 +72,12 @@ const DEFAULTS = {
 const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 
 /** What can be asked of this process, by name. */
-const MEASURES = { start: measureStart, search: measureSearch, learned: measureLearned };
+const MEASURES = {
+  start: measureStart,
+  settled: measureSettled,
+  search: measureSearch,
+  learned: measureLearned,
+};
 
 export type Measure = keyof typeof MEASURES;
 export type FiguresOf<M extends Measure> = Awaited<ReturnType<(typeof MEASURES)[M]>>;
@@ -100,14 +108,27 @@ async function measureSearch(job: GatewayJob): Promise<SearchFigures> {
   return { search, residentBytes, ingest };
 }
 
+async function measureSettled(job: GatewayJob): Promise<SettledFigures> {
+  const { gateway, settledCpuMs } = await openSettled(job, await settingsOf(job));
+  await gateway.close();
+  return { settledCpuMs };
+}
+
+async function openSettled(
+  job: GatewayJob,
+  settings: Settings,
+): Promise<SettledFigures & { readonly gateway: Gateway }> {
+  const cpuBefore = cpuMs();
+  const gateway = await open(job, settings, true);
+  await gateway.settled();
+  return { gateway, settledCpuMs: cpuMs() - cpuBefore };
+}
+
 /** In a gateway that has learned from past runs all that it learns. */
 async function measureLearned(job: GatewayJob): Promise<LearnedFigures> {
   const settings = await settingsOf(job);
   const team = madeUpTeam(job);
-  const cpuBefore = cpuMs();
-  const gateway = await open(job, settings, true);
-  await gateway.settled();
-  const settledCpuMs = cpuMs() - cpuBefore;
+  const { gateway, settledCpuMs } = await openSettled(job, settings);
   let asked = 0;
   const suggest = await times(DEFAULTS.questions, () => gateway.suggest(team.question(asked++)));
   const residentBytes = process.memoryUsage.rss();

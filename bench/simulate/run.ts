@@ -103,10 +103,11 @@ async function measureSize(
     const first = await inGateway('start', job);
     const again: (typeof first)[] = [];
     while (again.length < DEFAULTS.starts) again.push(await inGateway('start', job));
+    const settled = values.quick ? null : await inGateway('settled', job);
     const learned = values.quick ? null : await inGateway('learned', job);
     // Last, as it adds traces.
     const serving = await inGateway('search', job);
-    return { traces, tools, written, diskBytes, first, again, serving, learned };
+    return { traces, tools, written, diskBytes, first, again, settled, serving, learned };
   } finally {
     await scratch.remove();
   }
