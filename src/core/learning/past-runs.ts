@@ -1,9 +1,9 @@
 import { dot } from '../numeric/dot.ts';
 import { rowOf } from '../numeric/matrices.ts';
 import { RowMatrix } from '../numeric/row-matrix.ts';
-import { StripMatrix } from '../numeric/strip-matrix.ts';
 import { type Bm25Index, createBm25 } from '../retrieval/bm25.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
+import { DistinctVectors } from './distinct-vectors.ts';
 
 /** A run as the ranker remembers it. */
 export interface PastRun extends IntentForms {
@@ -28,7 +28,7 @@ export class PastRuns {
   readonly #weights: number[] = [];
   /** Of each run the clauses that were nearest to something it used. */
   readonly #intents: RowMatrix;
-  readonly #clauses: StripMatrix;
+  readonly #clauses: DistinctVectors;
   /** One entry for each use, lists apart: they are read from end to end for every query, after much else. */
   readonly #usedPlaces: number[] = [];
   readonly #usedByRuns: number[] = [];
@@ -38,18 +38,18 @@ export class PastRuns {
   constructor(runs: readonly PastRun[], candidates: Candidates) {
     this.#candidates = candidates;
     this.#intents = new RowMatrix(candidates.vectors.columns);
-    this.#clauses = new StripMatrix(candidates.vectors.columns);
+    this.#clauses = new DistinctVectors(candidates.vectors.columns);
     for (const run of runs) this.add(run);
   }
 
   add(run: PastRun, weight = 1): void {
     for (const [clause, uses] of usesByClause(run, this.#candidates)) {
+      const row = this.#clauses.add(run.clauses[clause]!);
       for (const place of uses) {
         this.#usedPlaces.push(place);
         this.#usedByRuns.push(this.#runs.length);
-        this.#usedForClauses.push(this.#clauses.rows);
+        this.#usedForClauses.push(row);
       }
-      this.#clauses.push(run.clauses[clause]!);
     }
     this.#intents.push(run.intent);
     this.#runs.push(run);
