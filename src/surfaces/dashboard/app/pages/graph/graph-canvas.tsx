@@ -203,18 +203,21 @@ function update(
     core.elements().forEach((each) => {
       if (!wanted.has(each.id())) each.remove();
     });
+    const added: ElementDefinition[] = [];
     for (const element of elements) {
       const { id } = element.data;
       const place = element.data.at ?? places.get(id!);
       const present = core.getElementById(id!);
       if (element.group === 'nodes') element.data.hue = palette.hues[hueOf(id!) % palette.hues.length];
       if (present.empty()) {
-        core.add({ ...element, ...(place && { position: { x: place.x, y: place.y } }) });
+        added.push({ ...element, ...(place && { position: { x: place.x, y: place.y } }) });
         continue;
       }
       present.data(element.data);
       if (place && element.group === 'nodes') present.position({ x: place.x, y: place.y });
     }
+    // All at once: one by one, each addition costs the library as much as it has elements.
+    core.add(added);
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Core } from 'cytoscape';
+import type { Core, NodeCollection } from 'cytoscape';
 
 const DEFAULTS = {
   /** Around what is fitted into view, in pixels; less on narrow screens. */
@@ -7,6 +7,9 @@ const DEFAULTS = {
   fitZoom: 1.25,
   focusZoom: 1.1,
   moveMs: 320,
+  /** Room for a label below its node, in pixels of the drawing. */
+  labelWidth: 110,
+  labelHeight: 36,
 };
 
 /** Nodes of a path in order, with its edges. */
@@ -34,7 +37,7 @@ export function showAll(core: Core, isAnimated = false): void {
   const linked = core.nodes('[!isLone]');
   const all = isAnimated || linked.empty() ? core.nodes() : linked;
   if (all.empty()) return;
-  const box = all.boundingBox({ includeOverlays: false });
+  const box = boxOf(all);
   const padding = Math.min(DEFAULTS.padding, core.width() / 20);
   const zoom = Math.min(
     DEFAULTS.fitZoom,
@@ -47,6 +50,21 @@ export function showAll(core: Core, isAnimated = false): void {
   };
   if (isAnimated) core.animate({ zoom, pan }, { duration: DEFAULTS.moveMs });
   else core.viewport({ zoom, pan });
+}
+
+/** Around nodes and the room for their labels, which the library would measure one by one. */
+function boxOf(nodes: NodeCollection) {
+  let [x1, y1, x2, y2] = [Infinity, Infinity, -Infinity, -Infinity];
+  nodes.forEach((node) => {
+    const { x, y } = node.position();
+    const half = Number(node.data('size')) / 2;
+    const side = Math.max(half, DEFAULTS.labelWidth / 2);
+    x1 = Math.min(x1, x - side);
+    x2 = Math.max(x2, x + side);
+    y1 = Math.min(y1, y - half);
+    y2 = Math.max(y2, y + half + DEFAULTS.labelHeight);
+  });
+  return { x1, y1, x2, y2, w: x2 - x1, h: y2 - y1 };
 }
 
 /** Brings into view what was asked for; what can be seen already stays where it is. */
