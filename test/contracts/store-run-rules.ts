@@ -74,6 +74,10 @@ export function runRules(store: () => Store): void {
     for (const params of saved) await store().rankerParams.save(params);
     expect(await store().rankerParams.list(model, 9)).toEqual([saved[1], saved[0]]);
     expect(await store().rankerParams.list(model, 1)).toEqual([saved[1]]);
+    const plans = { ...saved[0]!, id: randomUUID(), model: `plans by ${model}` };
+    await store().rankerParams.save(plans);
+    expect(await store().rankerParams.list(plans.model, 9)).toEqual([plans]);
+    expect(await store().rankerParams.list(model, 1)).toEqual([saved[1]]);
     expect(await store().rankerParams.remove(saved[1]!.id)).toBe(true);
     expect(await store().rankerParams.list(model, 9)).toEqual([saved[0]]);
   });
