@@ -45,6 +45,10 @@ export interface StartFigures {
 
 export interface SearchFigures {
   readonly search: Times;
+  /** As `/api/stats` tells them. */
+  readonly stats: Times;
+  /** The newest runs of a tool that hardly any used. */
+  readonly rareRuns: Times;
   readonly residentBytes: number;
   /** Traces per second, stored and in the graph. */
   readonly ingest: number;
@@ -67,6 +71,8 @@ const DEFAULTS = {
   questions: 40,
   trainSteps: 12,
   ingest: 2_000,
+  lookUps: 20,
+  listed: 50,
 };
 
 const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
@@ -103,9 +109,22 @@ async function measureSearch(job: GatewayJob): Promise<SearchFigures> {
     if (hit?.parts.learned === undefined) throw new Error('What was learned did not rank');
   });
   const residentBytes = process.memoryUsage.rss();
+  const stats = await times(DEFAULTS.lookUps, () => gateway.stats());
+  const node = rareTool(team, job.traces);
+  const rareRuns = await times(DEFAULTS.lookUps, async () => {
+    const found = await gateway.store.traces.list({ node, limit: DEFAULTS.listed });
+    if (found.length === 0) throw new Error(`No run of ${node} was found`);
+  });
   const ingest = await measureIngest(gateway, team, job);
   await gateway.close();
-  return { search, residentBytes, ingest };
+  return { search, stats, rareRuns, residentBytes, ingest };
+}
+
+/** Of the tools that the oldest runs used the least popular: whoever looks for it from the newest on looks longest. */
+function rareTool(team: MadeUpTeam, traces: number): string {
+  const places = new Map(team.tools.map(({ id }, place) => [id as string, place]));
+  const oldest = Array.from({ length: 100 }, (_, nth) => team.run(nth, traces).trace.executedPath).flat();
+  return oldest.reduce((a, b) => ((places.get(a) ?? 0) > (places.get(b) ?? 0) ? a : b));
 }
 
 async function measureSettled(job: GatewayJob): Promise<SettledFigures> {
