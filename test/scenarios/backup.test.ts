@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
@@ -15,13 +15,23 @@ import { settingsFor } from '../support/memory-gateway.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { runPml, startPml } from '../support/run-pml.ts';
 import { sampleApproval, sampleCapability, sampleRun, sampleTool, sampleTrace } from '../support/samples.ts';
-import { temporaryDir } from '../support/temporary-dir.ts';
+import { makeTemporaryDir, temporaryDir } from '../support/temporary-dir.ts';
 
 let server: PostgresServer;
+let filled: Awaited<ReturnType<typeof makeTemporaryDir>>;
+let before: Awaited<ReturnType<typeof contents>>;
 beforeAll(async () => {
   server = await startPostgres();
+  filled = await makeTemporaryDir();
+  const store = await openPgliteStore(filled.path);
+  await fill(store);
+  before = await contents(store);
+  await store.close();
 });
-afterAll(() => server?.dispose());
+afterAll(async () => {
+  await server?.dispose();
+  await filled?.remove();
+});
 
 const quiet = () => {};
 const settings = (url: string | null): StoreSettings => ({ ...settingsFor([]).store, url });
@@ -50,12 +60,10 @@ async function fill(store: SqlStore): Promise<void> {
   await store.rankerParams.save(params);
 }
 
+/** A data dir with all of that; it was filled once, and each test gets a copy. */
 async function filledDir() {
   const dir = await temporaryDir();
-  const store = await openPgliteStore(dir);
-  await fill(store);
-  const before = await contents(store);
-  await store.close();
+  await cp(filled.path, dir, { recursive: true });
   return { dir, before };
 }
 
