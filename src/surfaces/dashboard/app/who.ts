@@ -4,8 +4,8 @@ import { getJson, isSignedIn } from './api.ts';
 import { epoch } from './live.ts';
 import { shownLine } from './shown-text.ts';
 
-/** Whoever looks; null until the gateway has said who that is. */
-export const who = signal<Me | null>(null);
+/** Whoever looks; undefined until the gateway was asked, null where it did not say. */
+export const who = signal<Me | null | undefined>(undefined);
 
 const MAY_NOT: Readonly<Record<Right, string>> = {
   read: 'look here',
@@ -26,7 +26,9 @@ export function followWho(): () => void {
         who.value = me;
       },
       // The gateway refuses what may not be; the page only says so beforehand.
-      () => {},
+      () => {
+        who.value ??= null;
+      },
     );
   });
 }

@@ -7,13 +7,13 @@ import { Button } from '../../components/button.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { SchemaForm } from '../../components/schema-form/schema-form.tsx';
-import { Await, EmptyState, ErrorState } from '../../components/states.tsx';
+import { Await, EmptyState, ErrorState, Skeleton } from '../../components/states.tsx';
 import { tellingOutcome } from '../../components/toast.tsx';
 import { plural } from '../../format.ts';
 import { onEvents } from '../../live.ts';
 import { useResource } from '../../resource.ts';
 import { location, navigate, setQuery } from '../../router.ts';
-import { refusal } from '../../who.ts';
+import { refusal, who } from '../../who.ts';
 import { PlanGraph, sureOf } from './plan-graph.tsx';
 import { TaskDetails } from './task-details.tsx';
 import { IntentBox } from './workflow-list.tsx';
@@ -21,7 +21,6 @@ import { IntentBox } from './workflow-list.tsx';
 /** A plan from an intent: why each task and each edge is there and how sure that is, then its inputs, then it runs. */
 export function SuggestPage() {
   const intent = location.value.query.get('intent') ?? '';
-  const refused = refusal('run');
   return (
     <>
       <PageHead
@@ -30,11 +29,17 @@ export function SuggestPage() {
       />
       <div class="stack">
         <IntentBox key={intent} intent={intent} />
-        {intent &&
-          (refused ? <EmptyState icon="info" title={refused} /> : <Suggested key={intent} intent={intent} />)}
+        {intent && <SuggestedIfAllowed intent={intent} />}
       </div>
     </>
   );
+}
+
+/** A plan is asked for on behalf of somebody who may run it, so that has to be known first. */
+function SuggestedIfAllowed({ intent }: { intent: string }) {
+  if (who.value === undefined) return <Skeleton lines={6} />;
+  const refused = refusal('run');
+  return refused ? <EmptyState icon="info" title={refused} /> : <Suggested key={intent} intent={intent} />;
 }
 
 function Suggested({ intent }: { intent: string }) {
