@@ -25,7 +25,8 @@ const tell = (fact: object) => process.stdout.write(`${JSON.stringify({ at: Date
 const WORK = ['water the roses', 'send the invoice', 'tune the piano', 'sweep the yard'];
 const random = createRandom(Number(seed));
 const settings = settingsFor([]);
-const store = { ...settings.store, url, queueBytes: 64 * 2 ** 20 };
+// Like any gateway, one that starts while the server restarts waits for it.
+const store = { ...settings.store, url, queueBytes: 64 * 2 ** 20, waitMs: 60_000 };
 const opened = await openStore(dir, store);
 opened.seat.onChange((isHeld) => tell({ seat: isHeld }));
 const { model: embedding, dimension } = createMemoryEmbedder();
