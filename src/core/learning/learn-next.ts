@@ -134,7 +134,7 @@ function* examplesFrom(
   for (const [run, own] of sample) {
     const { key, intent } = past.runs[run]!;
     // The moments of one run are much alike: a long one does not count for as many as it has.
-    const weight = past.weights[run]! / Math.sqrt(sequences[run]!.length);
+    const weight = past.lessons[run]! / Math.sqrt(sequences[run]!.length);
     const isHidden = (other: number) => past.runs[other]!.key === key;
     const query = nextQuery(past.runs[run]!, candidates, history, { isHidden, ...(weights && { weights }) });
     for (const { steps } of own) {

@@ -132,14 +132,14 @@ export function* judgeLearning(lesson: Lesson): Generator<LearningProgress, Gate
 export function rememberRuns(candidates: Candidates, runs: readonly LearnableRun[]): PastRuns {
   const placed = runs.slice(-DEFAULTS.past).flatMap((run) => placeRun(candidates, run) ?? []);
   const past = new PastRuns(placed, candidates);
-  const weights = weighRuns({
+  const { beliefs, lessons } = weighRuns({
     uses: past.uses,
     succeeded: placed.map(({ succeeded }) => succeeded),
     similarities: (run) => past.cosines(placed[run]!.intent),
     cosines: (run) => candidates.cosines(placed[run]!.intent),
     isHidden: (run, other) => placed[run]!.key === placed[other]!.key,
   });
-  past.weigh(weights);
+  past.weigh(beliefs, lessons);
   return past;
 }
 
@@ -169,7 +169,7 @@ function* examplesFrom(
   const sample = random.shuffle([...past.runs.keys()]).slice(0, Math.min(fitting, mostExamples));
   const examples: TrainingExample[] = [];
   for (const i of sample) {
-    examples.push(exampleOf(past.runs[i]!, past.weights[i]!, candidates, past, { weights, wantsPast }));
+    examples.push(exampleOf(past.runs[i]!, past.lessons[i]!, candidates, past, { weights, wantsPast }));
     yield { stage: 'features', done: examples.length, total: sample.length };
   }
   return examples;

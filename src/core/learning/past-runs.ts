@@ -26,6 +26,7 @@ export class PastRuns {
   readonly #runs: PastRun[] = [];
   readonly #uses: (readonly number[])[] = [];
   readonly #weights: number[] = [];
+  readonly #lessons: number[] = [];
   /** Of each run the clauses that were nearest to something it used. */
   readonly #intents: RowMatrix;
   readonly #clauses: DistinctVectors;
@@ -55,6 +56,7 @@ export class PastRuns {
     this.#runs.push(run);
     this.#uses.push(run.uses);
     this.#weights.push(weight);
+    this.#lessons.push(weight);
   }
 
   get runs(): readonly PastRun[] {
@@ -70,8 +72,16 @@ export class PastRuns {
     return this.#weights;
   }
 
-  weigh(weights: ArrayLike<number>): void {
-    for (let i = 0; i < weights.length; i++) this.#weights[i] = weights[i]!;
+  /** How much each teaches, in [0, 1]. */
+  get lessons(): readonly number[] {
+    return this.#lessons;
+  }
+
+  weigh(weights: ArrayLike<number>, lessons = weights): void {
+    for (let i = 0; i < weights.length; i++) {
+      this.#weights[i] = weights[i]!;
+      this.#lessons[i] = lessons[i]!;
+    }
   }
 
   /** Tells the runs of a key, so that none of them speaks for another. */

@@ -166,13 +166,13 @@ export class RankLearner {
 
   /** One step on past runs drawn from the replay buffer, their features as of now. */
   #step(model: RankModel, past: PastRuns): number {
-    const { runs, weights } = past;
+    const { runs, lessons } = past;
     const batch = this.#replay.sample(
       Math.min(DEFAULTS.batch, this.#replay.size),
       annealedBeta(this.#learned, DEFAULTS.runs),
     );
     const examples = batch.items.map((run, i) =>
-      exampleOf(runs[run]!, weights[run]! * batch.weights[i]!, this.#candidates, past),
+      exampleOf(runs[run]!, lessons[run]! * batch.weights[i]!, this.#candidates, past),
     );
     const { loss, losses } = learnFrom(model, this.#candidates, examples, this.#random);
     this.#replay.updatePriorities(batch, losses);

@@ -33,14 +33,15 @@ function world(count: number, { textNoise = 0.8, random = createRandom(seed) } =
   const poisoned = uses.map((own, run) =>
     isPoisoned[run] ? [...new Set(own.map(() => random.int(tools.length)))] : own,
   );
-  const weigh = (what: readonly (readonly number[])[], succeeded = kinds.map(() => true)) =>
+  const all = (what: readonly (readonly number[])[], succeeded = kinds.map(() => true)) =>
     weighRuns({
       uses: what,
       succeeded,
       similarities: (run) => intents.map((other) => dot(intents[run]!, other)),
       cosines: (run) => tools.map((tool) => dot(intents[run]!, tool)),
     });
-  return { kinds, uses, poisoned, isPoisoned, intents, tools, weigh };
+  const weigh = (...told: Parameters<typeof all>) => all(...told).beliefs;
+  return { kinds, uses, poisoned, isPoisoned, intents, tools, all, weigh };
 }
 
 const meanOf = (weights: Float64Array, keep: (run: number) => boolean) => {
@@ -69,7 +70,7 @@ test('[WEIGH-1] and where no run is like another, as far as the text tells', () 
     succeeded: uses.map(() => true),
     similarities: () => new Float32Array(uses.length),
     cosines: (run) => tools.map((tool) => dot(intents[run]!, tool)),
-  });
+  }).beliefs;
   expect(meanOf(weights, (run) => isPoisoned[run]!)).toBeLessThan(0.5);
   expect(meanOf(weights, (run) => !isPoisoned[run])).toBeGreaterThan(0.9);
 });
@@ -99,6 +100,21 @@ test('[WEIGH-2] a failed run weighs less, and random flags leave clean runs thei
   expect(meanOf(weights, (run) => !isPoisoned[run])).toBeGreaterThan(0.85);
 });
 
+test('[WEIGH-4] doubted runs teach as much as others while they are few, and less where they are many', () => {
+  const { uses, poisoned, isPoisoned, all } = world(300);
+  expect(Math.min(...all(uses).lessons)).toBe(1);
+  const { beliefs, lessons } = all(poisoned);
+  expect(meanOf(lessons, (run) => isPoisoned[run]!)).toBeCloseTo(
+    meanOf(beliefs, (run) => isPoisoned[run]!),
+    5,
+  );
+  const failed = all(
+    uses,
+    uses.map((_, run) => run !== 7),
+  );
+  expect(failed.lessons[7]).toBeCloseTo(0.4, 5);
+});
+
 test('[WEIGH-3] a run does not vouch for itself, nor do those hidden from it', () => {
   const { kinds, uses, tools, intents } = world(100, { textNoise: 50 });
   const elsewhere = ((kinds[0]! + 1) % CLUSTERS) * TOOLS_PER_CLUSTER;
@@ -114,7 +130,7 @@ test('[WEIGH-3] a run does not vouch for itself, nor do those hidden from it', (
       similarities: (run) => vectors.map((other) => dot(vectors[run]!, other)),
       cosines: (run) => tools.map((tool) => dot(vectors[run]!, tool)),
       ...(isHidden && { isHidden }),
-    });
+    }).beliefs;
   const apart = weigh((run, other) => run >= first && other >= first)[first]!;
   expect(apart).toBeLessThan(0.5);
   expect(weigh()[first]).toBeGreaterThan(2 * apart);
@@ -129,14 +145,15 @@ test('[WEIGH-3] weights are in (0, 1], whatever the numbers', () => {
   });
   fc.assert(
     fc.property(fc.array(run, { maxLength: 8 }), (runs) => {
-      const weights = weighRuns({
+      const { beliefs, lessons } = weighRuns({
         uses: runs.map(({ uses }) => uses),
         succeeded: runs.map(({ success }) => success),
         similarities: (i) => runs[i]!.similarities,
         cosines: (i) => runs[i]!.cosines,
       });
-      expect(weights).toHaveLength(runs.length);
-      for (const weight of weights) expect(weight > 0 && weight <= 1).toBe(true);
+      expect(beliefs).toHaveLength(runs.length);
+      expect(lessons).toHaveLength(runs.length);
+      for (const weight of [...beliefs, ...lessons]) expect(weight > 0 && weight <= 1).toBe(true);
     }),
     { seed, numRuns: proofRuns(500) },
   );

@@ -1,3 +1,4 @@
+import { standardised } from '../numeric/standardise.ts';
 import { TopK } from '../numeric/top-k.ts';
 
 /** Looked at with one run in five poisoned, on six sets; none of them is sharp. */
@@ -12,7 +13,14 @@ const DEFAULTS = {
   support: 0.3,
   /** Voices there must be before their silence about a tool counts: it then does by 63 %. */
   evidence: 1.5,
-  /** Similarity of tool and intent, in standard deviations over all tools, at which a tool half fits. */
+  /** What like runs used counts this much beside the text, as runs become many; after so many it does by half. */
+  sayOfUse: 0.5,
+  runsToSay: 100,
+  /** Sharpness of the kernel by which runs of like intents have that say. */
+  sharpness: 12,
+  /** Added to a tool's share of that say before its logarithm is taken. */
+  leastSay: 1e-3,
+  /** Fit of tool and intent, in standard deviations over all tools, at which a tool half fits. */
   halfFit: 1.5,
   /** How fast the fit grows around it, per standard deviation. */
   steepness: 2,
@@ -28,6 +36,9 @@ const DEFAULTS = {
   rounds: 2,
   /** No run is shut out: what is new is borne out by nobody. */
   least: 0.05,
+  /** Mean doubt that honest work gives cause for, and the one from which doubted runs teach no more than believed. */
+  honestDoubt: 0.07,
+  plainDoubt: 0.12,
 };
 
 /** Past runs as plain numbers; tools are places among the candidates. */
@@ -49,67 +60,101 @@ interface Voice {
   readonly weight: number;
 }
 
-/**
- * How far each past run is to be believed, in (0, 1], against traces that are wrong by accident or by
- * intent. A tool is doubted as far as no similar run used it and the run's tools fit its intent worse, by
- * their text, than is usual here; both only as far as there are runs to judge by, so that the first few
- * are believed. A run is believed as its tools are on average, and less if it failed. Every run is judged
- * by the others alone (leave-one-out, as in edited nearest neighbours: Wilson, 1972).
- */
-export function weighRuns(runs: RunsToWeigh): Float64Array {
-  const { uses, succeeded } = runs;
-  const bySuccess = Float64Array.from(succeeded, (success) => (success ? 1 : DEFAULTS.failed));
-  const voices = uses.map((_, run) => voicesFor(runs, run));
-  const fits = uses.map((tools, run) => fitOf(tools, runs.cosines(run)));
-  const usual = fits.toSorted((a, b) => a - b)[fits.length >> 1] || 1;
-  const { chanceFit, tellingFit, usualFit, runsToKnow } = DEFAULTS;
-  const trustInText = Math.min(1, Math.max(0, (usual - chanceFit) / (tellingFit - chanceFit)));
-  const doubtOfMisfit = (trustInText * usual * uses.length) / (uses.length + runsToKnow);
-
-  let weights = bySuccess;
-  for (let round = 0; round < DEFAULTS.rounds; round++) {
-    const heard = weights;
-    weights = bySuccess.map((weight, run) => {
-      const silence = silenceOf(uses, run, voices[run]!, doubtOfMisfit, heard);
-      const misfit = 1 - trustInText * Math.min(1, fits[run]! / (usualFit * usual)) ** 2;
-      return weight * Math.max(DEFAULTS.least, 1 - silence * misfit);
-    });
-  }
-  return weights;
+export interface RunWeights {
+  /** How far each run is to be believed, in (0, 1]. */
+  readonly beliefs: Float64Array;
+  /** How much each run counts as an example to learn from, in (0, 1]. */
+  readonly lessons: Float64Array;
 }
 
-function voicesFor({ uses, similarities, isHidden }: RunsToWeigh, run: number): Voice[] {
+/**
+ * How far past runs are to be believed, against traces that are wrong by accident or by intent. A tool is
+ * doubted as far as no similar run used it and the run's tools fit its intent worse than is usual here; both
+ * only as far as there are runs to judge by, so that the first few are believed. A run is believed as its
+ * tools are on average, and less if it failed. Every run is judged by the others alone (leave-one-out, as in
+ * edited nearest neighbours: Wilson, 1972).
+ *
+ * Honest runs that are hard to foretell are doubted, too, and teach the most: what is doubted teaches less
+ * only where more is doubted than honest work gives cause for.
+ */
+export function weighRuns(runs: RunsToWeigh): RunWeights {
+  const { uses, succeeded } = runs;
+  const bySuccess = Float64Array.from(succeeded, (success) => (success ? 1 : DEFAULTS.failed));
+  const judged = uses.map((tools, run) => {
+    const similarities = runs.similarities(run);
+    const others = (other: number) => other !== run && !runs.isHidden?.(run, other);
+    return {
+      voices: voicesFor(uses.length, similarities, others),
+      fit: fitOf(tools, fitScores(uses, runs.cosines(run), similarities, others)),
+    };
+  });
+  const usual = judged.map(({ fit }) => fit).toSorted((a, b) => a - b)[judged.length >> 1] || 1;
+  const { chanceFit, tellingFit, usualFit, runsToKnow } = DEFAULTS;
+  const trustInFit = between(usual, chanceFit, tellingFit);
+  const doubtOfMisfit = trustInFit * usual * grown(uses.length, runsToKnow);
+
+  let doubts = new Float64Array(uses.length);
+  for (let round = 0; round < DEFAULTS.rounds; round++) {
+    const heard = bySuccess.map((weight, run) => weight * (1 - doubts[run]!));
+    doubts = doubts.map((_, run) => {
+      const { voices, fit } = judged[run]!;
+      const silence = silenceOf(uses, run, voices, doubtOfMisfit, heard);
+      const misfit = 1 - trustInFit * Math.min(1, fit / (usualFit * usual)) ** 2;
+      return Math.min(1 - DEFAULTS.least, silence * misfit);
+    });
+  }
+  const caution = between(meanOf(doubts), DEFAULTS.honestDoubt, DEFAULTS.plainDoubt);
+  return {
+    beliefs: bySuccess.map((weight, run) => weight * (1 - doubts[run]!)),
+    lessons: bySuccess.map((weight, run) => weight * (1 - caution * doubts[run]!)),
+  };
+}
+
+type IsHeard = (other: number) => boolean;
+
+function voicesFor(count: number, similarities: ArrayLike<number>, isHeard: IsHeard): Voice[] {
   const { neighbours, near } = DEFAULTS;
-  const cosines = similarities(run);
   const nearest = new TopK(neighbours);
-  for (let other = 0; other < uses.length; other++) {
-    const cosine = cosines[other]!;
-    if (cosine > near && other !== run && !isHidden?.(run, other)) nearest.offer(other, cosine);
+  for (let other = 0; other < count; other++) {
+    const similarity = similarities[other]!;
+    if (similarity > near && isHeard(other)) nearest.offer(other, similarity);
   }
   return nearest
     .sorted()
     .map(({ row, score }) => ({ run: row, weight: Math.min(1, (score - near) / (1 - near)) }));
 }
 
-/**
- * How well the tools fit the intent by their text, in [0, 1]: the mean over them of a logistic of their
- * standard score among all candidates, which means the same whatever model embedded them; 1 for no tools.
- */
-function fitOf(tools: readonly number[], cosines: ArrayLike<number>): number {
-  if (tools.length === 0) return 1;
-  let sum = 0;
-  let squares = 0;
-  for (let i = 0; i < cosines.length; i++) {
-    sum += cosines[i]!;
-    squares += cosines[i]! ** 2;
+/** How well each candidate fits an intent: by its text, and the more runs there are, by what like runs used. */
+function fitScores(
+  uses: RunsToWeigh['uses'],
+  cosines: ArrayLike<number>,
+  similarities: ArrayLike<number>,
+  isHeard: IsHeard,
+): Float64Array {
+  const { sayOfUse, runsToSay, sharpness, leastSay } = DEFAULTS;
+  const says = new Float64Array(cosines.length);
+  let total = 0;
+  for (let other = 0; other < uses.length; other++) {
+    if (!isHeard(other)) continue;
+    const say = Math.exp(sharpness * (similarities[other]! - 1));
+    total += say;
+    for (const tool of uses[other]!) says[tool]! += say;
   }
-  const mean = sum / cosines.length;
-  const deviation = Math.sqrt(squares / cosines.length - mean ** 2) || 1;
-  const fits = tools.map((tool) => {
-    const score = (cosines[tool]! - mean) / deviation;
-    return 1 / (1 + Math.exp(-DEFAULTS.steepness * (score - DEFAULTS.halfFit)));
-  });
-  return meanOf(fits);
+  const byText = standardised(cosines);
+  const byUse = standardised(says.map((say) => Math.log(leastSay + say / (total || 1))));
+  const trustInUse = sayOfUse * grown(uses.length, runsToSay);
+  return byText.map((score, i) => score + trustInUse * byUse[i]!);
+}
+
+/**
+ * How well the tools fit, in [0, 1]: the mean over them of a logistic of their standard score among all
+ * candidates, which means the same whatever model embedded them; 1 for no tools.
+ */
+function fitOf(tools: readonly number[], scores: Float64Array): number {
+  if (tools.length === 0) return 1;
+  const standard = standardised(scores);
+  const { steepness, halfFit } = DEFAULTS;
+  return meanOf(tools.map((tool) => 1 / (1 + Math.exp(-steepness * (standard[tool]! - halfFit)))));
 }
 
 /** How much it says that nobody bears the run's tools out, in [0, 1]: the mean over its tools. */
@@ -135,6 +180,22 @@ function saturate(amount: number, scale: number): number {
   return 1 - Math.exp(-amount / scale);
 }
 
-function meanOf(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+/** Half of 1 at `half`, and ever nearer to it. */
+function grown(amount: number, half: number): number {
+  return amount / (amount + half);
+}
+
+/** 0 up to `low`, 1 from `high` on. */
+function between(value: number, low: number, high: number): number {
+  return Math.min(1, Math.max(0, (value - low) / (high - low)));
+}
+
+function meanOf(values: Iterable<number>): number {
+  let sum = 0;
+  let count = 0;
+  for (const value of values) {
+    sum += value;
+    count++;
+  }
+  return count === 0 ? 0 : sum / count;
 }
