@@ -14,12 +14,13 @@ import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, CapabilityShelf } from './gateway.ts';
 import { quarantined } from './learn/count-uses.ts';
 import { definitionsOf } from './learn/learn-capability.ts';
+import { recordSharing } from './people/audit-trail.ts';
 import { keptPrivate, shared } from './people/capability-sharing.ts';
 import { seenBy } from './people/seen-capabilities.ts';
 import type { Capability } from './ports.ts';
 
 export interface ShelfParts {
-  readonly ports: Pick<FlowPorts, 'clock' | 'crypto'>;
+  readonly ports: Pick<FlowPorts, 'clock' | 'crypto' | 'store'>;
   readonly capabilities: CapabilityBook;
   readonly programs: ProgramCache;
   readonly catalogue: () => Catalogue;
@@ -37,13 +38,25 @@ export function createCapabilityShelf(parts: ShelfParts): CapabilityShelf {
       return await book.put(next);
     });
 
+  const recorded = async (changing: Promise<Capability>, caller: Pick<Caller, 'who'>) => {
+    const changed = await changing;
+    await recordSharing(ports, changed, caller);
+    return changed;
+  };
+
   return {
     list: async (caller = ANYBODY) => seenBy(book, caller).all(),
     show: async (slug, caller = ANYBODY) => seenBy(book, caller).known(slug),
     share: (slug, caller = ANYBODY) =>
-      change(slug, (capability) => shared(capability, book, ports.crypto, caller), caller),
-    keepPrivate: (slug, user) =>
-      change(slug, (capability) => keptPrivate(capability, user, book, ports.crypto)),
+      recorded(
+        change(slug, (capability) => shared(capability, book, ports.crypto, caller), caller),
+        caller,
+      ),
+    keepPrivate: (slug, user, caller = ANYBODY) =>
+      recorded(
+        change(slug, (capability) => keptPrivate(capability, user, book, ports.crypto)),
+        caller,
+      ),
     rename: (slug, to) => change(slug, (capability) => renamed(capability, to, book)),
     quarantine: (slug, reason) =>
       change(slug, (capability) =>

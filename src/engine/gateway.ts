@@ -261,7 +261,7 @@ export interface CapabilityShelf {
   /** What was one user's is everybody's. */
   share(slug: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
   /** What was everybody's is one user's: this one's, or of whoever made the run it was first learned from. */
-  keepPrivate(slug: string, user?: string): Promise<Capability>;
+  keepPrivate(slug: string, user?: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
   /** The old name goes on calling it. */
   rename(slug: string, to: string): Promise<Capability>;
   /** By a person: it can no longer be called, or, with null, it can again. */

@@ -72,7 +72,7 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
       list: async (caller) => (await opening).capabilities.list(caller),
       show: async (slug, caller) => (await opening).capabilities.show(slug, caller),
       share: async (slug, caller) => (await opening).capabilities.share(slug, caller),
-      keepPrivate: async (slug, user) => (await opening).capabilities.keepPrivate(slug, user),
+      keepPrivate: async (slug, user, caller) => (await opening).capabilities.keepPrivate(slug, user, caller),
       rename: async (slug, to) => (await opening).capabilities.rename(slug, to),
       quarantine: async (slug, reason) => (await opening).capabilities.quarantine(slug, reason),
       forget: async (slug) => (await opening).capabilities.forget(slug),

@@ -70,7 +70,7 @@ test('[KEY-14] [KEY-11] a capability learned of private runs is there for its us
   expect(his[0]?.slug).not.toBe(slug);
 });
 
-test('[KEY-15] its user or an operator shares a capability, and an operator makes it private again', async () => {
+test('[KEY-15] [AUDIT-5] its user or an operator shares a capability, and an operator makes it private again', async () => {
   const { ask, keyFor, gateway } = await peopleGateway({ sharing: { traces: 'private' } });
   const [ada, bob] = [await keyFor('agent', 'ada'), await keyFor('agent', 'bob')];
   const operator = await keyFor('operator', 'olga');
@@ -99,6 +99,17 @@ test('[KEY-15] its user or an operator shares a capability, and an operator make
   expect([await run(ada), await run(bob)]).toEqual(['success', 'error']);
   expect((await ask(operator, 'POST', path, { user: 'bob' })).body).toMatchObject({ owner: 'bob' });
   expect([await run(ada), await run(bob)]).toEqual(['error', 'success']);
+
+  const { entries } = (await ask(operator, 'GET', '/api/audit?action=sharing_changed')).body;
+  const told = (entries as { actor: string; details: object }[]).map(({ actor, details }) => ({
+    actor,
+    ...details,
+  }));
+  expect(told).toEqual([
+    { actor: 'olga', slug, owner: 'bob', visibility: 'private' },
+    { actor: 'olga', slug, owner: 'ada', visibility: 'private' },
+    { actor: 'ada', slug, owner: 'ada', visibility: 'shared' },
+  ]);
 });
 
 async function connect(url: string, key: string): Promise<Client> {

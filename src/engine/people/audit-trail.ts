@@ -1,7 +1,8 @@
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { Approval, PermissionSettings, Settings } from '../ports.ts';
+import type { Caller } from '../gateway.ts';
+import type { Approval, Capability, PermissionSettings, Settings } from '../ports.ts';
 
 type TrailPorts = Pick<FlowPorts, 'store' | 'clock' | 'crypto'>;
 
@@ -60,6 +61,22 @@ export async function recordEdit(
     subject: runId,
     hash: argumentsHash,
     details,
+  });
+}
+
+/** A capability was made everybody's, or one user's. The hash is that of its code. */
+export async function recordSharing(
+  { store, clock }: Pick<TrailPorts, 'store' | 'clock'>,
+  { id, slug, owner, visibility, codeHash }: Capability,
+  { who }: Pick<Caller, 'who'>,
+): Promise<void> {
+  await store.audit.append({
+    at: clock.now(),
+    actor: who?.name ?? 'a person',
+    action: 'sharing_changed',
+    subject: id,
+    hash: codeHash,
+    details: { slug, owner, visibility },
   });
 }
 

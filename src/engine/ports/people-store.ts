@@ -35,6 +35,7 @@ export const AUDIT_ACTIONS = [
   'key_revoked',
   'policy_changed',
   'definition_accepted',
+  'sharing_changed',
   'restored',
 ] as const;
 

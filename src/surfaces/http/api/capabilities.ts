@@ -63,7 +63,8 @@ export function capabilityRoutes(api: Hono, gateway: Gateway): void {
   );
   api.post('/capabilities/:slug/keep-private', async (context) => {
     const { user } = await readBody(context, KEEP_PRIVATE);
-    return context.json(capabilityToWire(await gateway.capabilities.keepPrivate(slugOf(context), user)));
+    const kept = await gateway.capabilities.keepPrivate(slugOf(context), user, asked(context));
+    return context.json(capabilityToWire(kept));
   });
   api.post('/capabilities/:slug/rename', async (context) => {
     const { to } = await readBody(context, RENAME);
