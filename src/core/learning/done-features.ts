@@ -1,3 +1,4 @@
+import { logOdds } from '../numeric/log-odds.ts';
 import type { FollowStatistics } from './follow-statistics.ts';
 import type { RankBatch } from './rank-term.ts';
 
@@ -50,9 +51,4 @@ export function doneFeatures(
     DONE * DONE_WIDTH,
   );
   return features;
-}
-
-/** log(p / (1 - p)) */
-function logOdds(chance: number): number {
-  return Math.log(chance / (1 - chance));
 }

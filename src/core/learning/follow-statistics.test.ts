@@ -55,6 +55,28 @@ test('[NEXT-1] how runs end: after the last call, at this step, with this set', 
   expect(ends.usualSteps).toBeLessThan(4);
 });
 
+test('[NEXT-8] whether the last call is made again is told by streaks of that length, of tools like it first', () => {
+  const streaks = rememberSequences(candidates, [
+    tinyRun(1, [3, 3, 3, 1]),
+    tinyRun(2, [3, 3, 3, 0]),
+    tinyRun(3, [0, 1, 0, 2]),
+  ]);
+  streaks.past.weigh([1, 1, 1]);
+  const againAfter = (before: readonly number[]) =>
+    followStatistics(SIZE, streaks, {
+      before,
+      cosines: streaks.past.cosines(tinyIntent(1).intent),
+      likeness: candidates.cosines(rowOf(candidates.vectors, before.at(-1)!)),
+      chances: new Float64Array(SIZE).fill(1 / SIZE),
+    }).again;
+  expect(againAfter([3])).toBeGreaterThan(0.8);
+  expect(againAfter([3, 3])).toBeGreaterThan(0.8);
+  expect(againAfter([3, 3, 3])).toBeLessThan(0.3);
+  expect(againAfter([0])).toBeLessThan(0.5);
+  // Nobody ever went that far: one half.
+  expect(againAfter([3, 3, 3, 3])).toBeCloseTo(0.5, 9);
+});
+
 test('[NEXT-2] runs that are hidden say nothing', () => {
   const { after, seen } = asked([0], (run) => run < 2);
   expect([...after]).toEqual([0, 0, 1, 0, 0]);

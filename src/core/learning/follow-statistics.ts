@@ -10,6 +10,8 @@ const DEFAULTS = {
   backOff: 1,
   /** The same as a share of what was seen, where calls weigh less than 1. */
   backOffShare: 0.1,
+  /** Calls like the last that streaks of any tool count for. */
+  backOffAgain: 0.3,
   /** So that nothing seen gives the general answer, not 0 / 0. */
   least: 1e-9,
 };
@@ -38,6 +40,11 @@ export interface FollowStatistics {
   readonly place: Float64Array;
   /** Chance of things that stood before the candidate in its runs and have not been called, summed up. */
   readonly waiting: Float64Array;
+  /**
+   * Chance that the last call is made once more, of those that went on after as many in a row: the hazard of
+   * streaks, where past calls speak as loudly as they are like the last.
+   */
+  readonly again: number;
   /** Runs with the last call in them, runs that ended with it, and runs where each came right after it. */
   readonly seen: number;
   readonly ended: number;
@@ -82,6 +89,7 @@ export function followStatistics(
   ) as [Counts, Counts, Counts, Counts, Counts, Counts, Counts, Counts, Counts, Counts];
   const [waiting, holders, after] = [new Float64Array(size), new Float64Array(size), new Float64Array(size)];
   let repeats = 0;
+  const streaks = new StreakCounts(streakOf(before));
   const ends = new EndCounts();
   const last = before.at(-1);
   const secondLast = before.at(-2);
@@ -101,6 +109,7 @@ export function followStatistics(
     const metAfter = new Set<number>();
     let passed = 0;
     let missing = 0;
+    let inARow = 0;
     for (const [i, tool] of sequence.entries()) {
       if (!met.has(tool)) {
         met.add(tool);
@@ -115,8 +124,11 @@ export function followStatistics(
       const from = sequence[i - 1]!;
       popular.add(tool, weight);
       if (from === tool) repeats += weight;
+      inARow = from === sequence[i - 2] ? inARow + 1 : 1;
       if (last !== undefined) {
-        akin.add(from === tool ? last : tool, weight * Math.exp(DEFAULTS.akin * (likeness[from]! - 1)));
+        const like = weight * Math.exp(DEFAULTS.akin * (likeness[from]! - 1));
+        akin.add(from === tool ? last : tool, like);
+        streaks.add(inARow, from === tool, weight, like);
       }
       if (calledEarlier.has(from)) earlier.add(tool, weight);
       if (from !== last) continue;
@@ -158,6 +170,7 @@ export function followStatistics(
     company: company.shares(),
     place: place.shares(),
     waiting: waiting.map((sum, tool) => (holders[tool]! > 0 ? sum / holders[tool]! : 0)),
+    again: streaks.again(),
     seen,
     ended,
     after,
@@ -188,6 +201,39 @@ class Counts {
   backedOff(general: Float64Array, times: number): Float64Array {
     return this.values.map((count, i) => (count + times * general[i]!) / (this.total + times));
   }
+}
+
+/** How often streaks of one length went on, at all and among tools like the last. */
+class StreakCounts {
+  readonly #length: number;
+  #all = 0;
+  #allOn = 0;
+  #like = 0;
+  #likeOn = 0;
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  add(length: number, wentOn: boolean, weight: number, like: number): void {
+    if (length !== this.#length) return;
+    this.#all += weight;
+    this.#like += like;
+    if (!wentOn) return;
+    this.#allOn += weight;
+    this.#likeOn += like;
+  }
+
+  again(): number {
+    const { backOffAgain } = DEFAULTS;
+    return (this.#likeOn + backOffAgain * half(this.#allOn, this.#all)) / (this.#like + backOffAgain);
+  }
+}
+
+/** How often the last call was made without another in between. */
+export function streakOf(before: readonly number[]): number {
+  const other = before.findLastIndex((place) => place !== before.at(-1));
+  return before.length - 1 - other;
 }
 
 interface RunEnd {

@@ -35,6 +35,9 @@ const FITTED = [
   'is_last',
   'is_used',
   'streak',
+  'again',
+  'here',
+  'recent',
 ] as const satisfies readonly NextFeature[];
 
 export interface NextLesson {
@@ -133,8 +136,7 @@ function* examplesFrom(
   let finished = 0;
   for (const [run, own] of sample) {
     const { key, intent } = past.runs[run]!;
-    // The moments of one run are much alike: a long one does not count for as many as it has.
-    const weight = past.lessons[run]! / Math.sqrt(sequences[run]!.length);
+    const weight = past.lessons[run]!;
     const isHidden = (other: number) => past.runs[other]!.key === key;
     const query = nextQuery(past.runs[run]!, candidates, history, { isHidden, ...(weights && { weights }) });
     for (const { steps } of own) {

@@ -1,8 +1,9 @@
+import { logOdds } from '../numeric/log-odds.ts';
 import { rowOf } from '../numeric/matrices.ts';
 import { standardised } from '../numeric/standardise.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
-import { type FollowStatistics, followStatistics } from './follow-statistics.ts';
+import { type FollowStatistics, followStatistics, streakOf } from './follow-statistics.ts';
 import type { PastSequences } from './past-sequences.ts';
 import { FEATURES, rankFeatures, SITUATION, WIDTH } from './rank-features.ts';
 
@@ -34,6 +35,9 @@ const STEP_FEATURES = [
   'is_used',
   'count',
   'streak',
+  'again',
+  'here',
+  'recent',
 ] as const;
 
 /** What is the same for all candidates, for the hidden layer alone. */
@@ -152,6 +156,9 @@ function stepColumns(
     is_used: each((i) => Number(called.has(i))),
     count: counts.map(Math.log1p),
     streak: each((i) => (i === last ? Math.log(streakOf(before)) : 0)),
+    again: each((i) => (i === last ? logOdds(statistics.again) : 0)),
+    here: followersHere(before, size),
+    recent: each((i) => (i === last || !called.has(i) ? 0 : 1 / (before.length - 1 - before.lastIndexOf(i)))),
   };
   return STEP_FEATURES.map((name) => columns[name]);
 }
@@ -170,10 +177,16 @@ function situationOf({ seen }: FollowStatistics, before: readonly number[], chan
   return STEP_SITUATION.map((name) => values[name]);
 }
 
-/** How often the last call was made without another in between. */
-function streakOf(before: readonly number[]): number {
-  const other = before.findLastIndex((place) => place !== before.at(-1));
-  return before.length - 1 - other;
+/**
+ * Share of the times the last call was made before in this very run that each came right after it, as if there
+ * had been one more: what was just done is done again (a cache model: Kuhn & De Mori, 1990).
+ */
+function followersHere(before: readonly number[], size: number): Float64Array {
+  const last = before.at(-1);
+  const followers = before.slice(1).filter((_, i) => before[i] === last);
+  const shares = new Float64Array(size);
+  for (const place of followers) shares[place]! += 1 / (followers.length + 1);
+  return shares;
 }
 
 /** Of what has been called: the cosine of it and each candidate. */

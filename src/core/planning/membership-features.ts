@@ -1,3 +1,4 @@
+import { logOdds } from '../numeric/log-odds.ts';
 import { TopK } from '../numeric/top-k.ts';
 import type { HistoryView } from './plan-history.ts';
 import { runVotes } from './run-votes.ts';
@@ -107,7 +108,7 @@ export function membershipFeatures(
       gap_to_next: logits[place]! - logitAt(i + 1, place),
       gap_to_previous: logitAt(i - 1, place) - logits[place]!,
       rank: Math.log1p(i),
-      first_guess: logOdds(guesses[i]!),
+      first_guess: guessLogOdds(guesses[i]!),
       is_used: Number(view.sum('used', place) > 0),
       used: Math.log1p(view.sum('used', place)),
       in_nearest: isIn(said.nearest[0]!),
@@ -167,7 +168,6 @@ function drawnBy(place: number, places: readonly number[], guesses: readonly num
   };
 }
 
-function logOdds(chance: number): number {
-  const safe = Math.min(1 - 1e-4, Math.max(1e-4, chance));
-  return Math.log(safe / (1 - safe));
+function guessLogOdds(chance: number): number {
+  return logOdds(Math.min(1 - 1e-4, Math.max(1e-4, chance)));
 }

@@ -1,5 +1,6 @@
 import type { IntentForms } from '../learning/candidates.ts';
 import { mean } from '../learning/metrics.ts';
+import { logOdds } from '../numeric/log-odds.ts';
 import { bestSize } from './choose-set.ts';
 import { EDGE_WIDTH, type EdgeTexts, edgeFeatures } from './edge-features.ts';
 import {
@@ -89,8 +90,7 @@ export class PlanModel {
 
 /** Log-odds of a chance that may be certain. */
 export function logitOf(chance: number): number {
-  const kept = Math.min(0.999, Math.max(0.001, chance));
-  return Math.log(kept / (1 - kept));
+  return logOdds(Math.min(0.999, Math.max(0.001, chance)));
 }
 
 /** The set of greatest expected F1. */

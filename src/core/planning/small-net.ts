@@ -1,3 +1,4 @@
+import { logOdds } from '../numeric/log-odds.ts';
 import type { Random } from '../numeric/random.ts';
 
 const DEFAULTS = {
@@ -144,7 +145,7 @@ function epochsFor(rows: number): number {
 function startOf({ width, labels }: LabelledRows, hidden: number, random: Random): Float64Array {
   const weights = new Float64Array(width + 1 + hidden * (width + 2));
   const share = labels.reduce((sum, label) => sum + label, 0.5) / (labels.length + 1);
-  weights[width] = Math.log(share / (1 - share));
+  weights[width] = logOdds(share);
   for (let h = 0; h < hidden; h++) {
     const at = width + 1 + h * (width + 2);
     for (let k = 0; k < width; k++) weights[at + k] = random.normal() / Math.sqrt(width);
