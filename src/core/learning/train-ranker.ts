@@ -20,8 +20,8 @@ const DEFAULTS = {
   /** Steps: two for each example, within these; with thousands of examples, so many for each. */
   leastSteps: 60,
   usualSteps: 400,
-  perExample: 0.4,
-  mostSteps: 1500,
+  perExample: 0.2,
+  mostSteps: 1000,
   /** Share of the examples that early stopping looks at. */
   aside: 0.1,
 };
