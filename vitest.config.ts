@@ -24,8 +24,7 @@ export default defineConfig(({ mode }) => ({
     },
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // One more than the two cores of a small machine: a third of the time a test waits for a process.
-    maxWorkers: 3,
+    maxWorkers: 2,
     sequence: { sequencer: ProcessesFirst },
   },
 }));
