@@ -121,7 +121,7 @@ test('[DASH-66] a capability that can be relied on is found by what is to be don
   await page.getByLabel('Server').selectOption('memory');
   await row.waitFor({ state: 'detached' });
   await page.getByLabel('Server').selectOption('filesystem');
-  await row.getByRole('link').click();
+  await row.getByRole('link').press('Enter');
   await page.getByRole('heading', { name: lines.slug, level: 1 }).waitFor();
 });
 

@@ -7,11 +7,8 @@ import { lock } from 'proper-lockfile';
 export const WIDE = { width: 1280, height: 860 };
 export const NARROW = { width: 390, height: 844 };
 
-/**
- * Those that come with it end the browser with its first window, and switch off protections that are tested here.
- * Without a graphics card the processor draws by itself, which costs it a third of playing one.
- */
-const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--disable-gpu'];
+/** Those that come with it end the browser with its first window, and switch off protections that are tested here. */
+const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--use-gl=angle', '--use-angle=swiftshader'];
 
 /** `CHROMIUM` names a browser of the system; without it the one that comes with the tests is used. */
 export async function launchBrowser(): Promise<Browser> {
