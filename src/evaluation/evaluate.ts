@@ -11,7 +11,7 @@ import type {
 } from '../core/vocabulary/evaluation-report.ts';
 import { scoreTools } from '../engine/search.ts';
 import type { DataSet, Task } from './data-set.ts';
-import { type Fold, foldsOf } from './folds.ts';
+import { type Fold, foldsAnew, foldsOf } from './folds.ts';
 import { weightsFor } from './held-out-weights.ts';
 import { learningCurve } from './learning-curve.ts';
 import { rankNext } from './next-by-logistic.ts';
@@ -56,7 +56,7 @@ export async function evaluate(
   onProgress?.(`${data.name}: ranking`);
   const ranks = await rankTasks(school, folds);
   onProgress?.(`${data.name}: next steps`);
-  const next = measureNext(bench, data.name, folds, alike, seed);
+  const next = measureNext(bench, data.name, foldsAnew(data, protocol, seed), alike, seed);
   onProgress?.(`${data.name}: plans`);
   const plan = planFigures(school, folds);
   return {

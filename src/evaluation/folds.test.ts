@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DataSet, Task } from './data-set.ts';
-import { foldsOf } from './folds.ts';
+import { foldsAnew, foldsOf } from './folds.ts';
 
 const task = (id: string, group: string): Task => ({
   id,
@@ -42,6 +42,12 @@ test('[EVAL-4] cv5 measures every task of both once, by folds that share no grou
   }
   expect(foldsOf(data, 'cv5', 1)).toEqual(folds);
   expect(foldsOf(data, 'cv5', 2)).not.toEqual(folds);
+});
+
+test('[EVAL-12] for the next tool a small set is cut five times, beginning with the folds of its seed', () => {
+  const folds = foldsAnew(data, 'cv5', 1);
+  expect(folds).toEqual([1, 2, 3, 4, 5].flatMap((seed) => foldsOf(data, 'cv5', seed)));
+  expect(foldsAnew(data, 'disjoint', 1)).toEqual(foldsOf(data, 'disjoint', 1));
 });
 
 test('[EVAL-4] fewer groups than folds give fewer folds', () => {

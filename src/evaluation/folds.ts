@@ -2,7 +2,11 @@ import { createRandom } from '../core/numeric/random.ts';
 import type { Protocol } from '../core/vocabulary/evaluation-report.ts';
 import type { DataSet, Task } from './data-set.ts';
 
-const DEFAULTS = { folds: 5 };
+const DEFAULTS = {
+  folds: 5,
+  /** Times that small sets are cut anew. */
+  foldings: 5,
+};
 
 /** What may be learned from, and what is measured with it. */
 export interface Fold {
@@ -23,6 +27,15 @@ export function foldsOf({ train, test }: DataSet, protocol: Protocol, seed: numb
     case 'cv5':
       return crossValidation([...train, ...test], seed);
   }
+}
+
+/**
+ * The folds of several foldings, one after the other: repeated cross-validation, for what is measured at few moments
+ * that depend on which runs are cut off together. Only `cv5` cuts anything, so only there are they several.
+ */
+export function foldsAnew(data: DataSet, protocol: Protocol, seed: number): Fold[] {
+  const foldings = protocol === 'cv5' ? DEFAULTS.foldings : 1;
+  return Array.from({ length: foldings }, (_, i) => foldsOf(data, protocol, seed + i)).flat();
 }
 
 function withoutGroupsOf(tasks: readonly Task[], others: readonly Task[]): Task[] {

@@ -1,5 +1,4 @@
 import { learnNext } from '../core/learning/learn-next.ts';
-import type { Floats } from '../core/numeric/matrices.ts';
 import { scoreSteps } from '../core/planning/predict-next.ts';
 import type { SearchWeights } from '../core/retrieval/search-weights.ts';
 import type { Task } from './data-set.ts';
@@ -7,25 +6,25 @@ import type { NextCase } from './next-steps.ts';
 import { candidatesOf, driven, formsOf, runOf } from './rank-by-model.ts';
 import type { Workbench } from './workbench.ts';
 
-/** Logits of every tool for each case, of a predictor that learned from the runs that have an order. */
+/** Chances of every tool for each case, of a predictor that learned from the runs that have an order. */
 export function rankNextByModel(
   bench: Workbench,
   train: readonly Task[],
   test: readonly NextCase[],
   alike: (task: Task) => string,
   { weights, seed }: { weights: SearchWeights; seed: number },
-): Floats[] {
+): Float64Array[] {
   const candidates = candidatesOf(bench);
   const runs = train.filter(({ isOrdered }) => isOrdered).map((task) => runOf(bench, task, alike(task)));
   const learned = driven(learnNext({ candidates, runs, multiplier: bench.multiplier, seed, weights }));
-  const logits = new Map<NextCase, Floats>();
+  const chances = new Map<NextCase, Float64Array>();
   for (const [task, cases] of Map.groupBy(test, ({ task }) => task)) {
     const scores = scoreSteps(
       learned,
       formsOf(bench, task),
       cases.map(({ before }) => before),
     );
-    for (const [i, each] of cases.entries()) logits.set(each, scores[i]!.logits);
+    for (const [i, each] of cases.entries()) chances.set(each, scores[i]!.chances);
   }
-  return test.map((each) => logits.get(each)!);
+  return test.map((each) => chances.get(each)!);
 }

@@ -1,6 +1,6 @@
 import { logOdds } from '../numeric/log-odds.ts';
 import type { FollowStatistics } from './follow-statistics.ts';
-import type { RankBatch } from './rank-term.ts';
+import { yesFeatures } from './yes-or-no.ts';
 
 /** What speaks for a run to be over. */
 export const DONE_FEATURES = [
@@ -14,19 +14,9 @@ export const DONE_FEATURES = [
   'company_left',
 ] as const;
 
-export const DONE_WIDTH = DONE_FEATURES.length;
-
 export type DoneFeature = (typeof DONE_FEATURES)[number];
 
-/** The two answers: going on, and being done. They are told apart by their features alone. */
-export const GOING_ON = 0;
-export const DONE = 1;
-export const ANSWERS: RankBatch['candidates'] = {
-  size: 2,
-  vectors: { rows: 0, columns: 0, values: new Float32Array(0) },
-};
-
-/** [2 x DONE_WIDTH]: going on is what the other is compared with, all 0. */
+/** [2 x DONE_FEATURES] */
 export function doneFeatures(
   { ends, company }: FollowStatistics,
   before: readonly number[],
@@ -35,7 +25,7 @@ export function doneFeatures(
   const called = new Set(before);
   const left = (values: Float64Array) => values.map((value, i) => (called.has(i) ? 0 : value));
   const doneShare = [...called].reduce((sum, place) => sum + chances[place]!, 0);
-  const values: Record<DoneFeature, number> = {
+  return yesFeatures(DONE_FEATURES, {
     constant: 1,
     after_last: logOdds(ends.afterLast),
     at_step: logOdds(ends.atStep),
@@ -44,11 +34,5 @@ export function doneFeatures(
     done: 2 * doneShare - 1,
     best_left: 2 * left(chances).reduce((best, chance) => Math.max(best, chance), 0) - 1,
     company_left: left(company).reduce((sum, share) => sum + share, 0),
-  };
-  const features = new Float32Array(ANSWERS.size * DONE_WIDTH);
-  features.set(
-    DONE_FEATURES.map((name) => values[name]),
-    DONE * DONE_WIDTH,
-  );
-  return features;
+  });
 }

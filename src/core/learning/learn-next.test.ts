@@ -3,7 +3,8 @@ import { TINY_DIMENSION, tinyRun, tinyTools } from '../../../test/support/tiny-h
 import { PlainMultiplier } from '../numeric/plain-multiplier.ts';
 import { createRandom } from '../numeric/random.ts';
 import { WasmMultiplier } from '../numeric/wasm-multiplier.ts';
-import { ANSWERS, DONE, doneFeatures, GOING_ON } from './done-features.ts';
+import { againFeatures } from './again-features.ts';
+import { doneFeatures } from './done-features.ts';
 import { learnNext } from './learn-next.ts';
 import { nextFeatures, nextQuery } from './next-features.ts';
 import { createNextModel } from './next-model.ts';
@@ -11,6 +12,7 @@ import { rememberSequences } from './past-sequences.ts';
 import type { RankModel } from './rank-model.ts';
 import type { RankBatch } from './rank-term.ts';
 import { learnFrom, type TrainingExample, trainRanker } from './train-ranker.ts';
+import { NO, YES, YES_OR_NO } from './yes-or-no.ts';
 
 const SIZE = 7;
 /** Of central differences in double precision. */
@@ -21,7 +23,7 @@ const runs = Array.from({ length: 12 }, (_, i) =>
 );
 const history = rememberSequences(candidates, runs);
 
-/** Real features of real moments, for both models. */
+/** Real features of real moments, for all models. */
 const examples = history.sequences.slice(0, 6).map((sequence, run) => {
   const query = nextQuery(history.past.runs[run]!, candidates, history, {
     isHidden: (other) => other === run,
@@ -30,19 +32,25 @@ const examples = history.sequences.slice(0, 6).map((sequence, run) => {
   const next = sequence[before.length];
   const { features, statistics } = nextFeatures(query, before, candidates, history);
   const common = { intent: query.intent, weight: 1 - run / 10 };
+  const last = before.at(-1)!;
   return {
-    tools: { ...common, features, right: [next ?? 0] },
+    others: { ...common, features, right: [next === undefined || next === last ? 0 : next], leftOut: last },
+    again: {
+      ...common,
+      features: againFeatures(statistics, before),
+      right: [next === last ? YES : NO],
+    },
     done: {
       ...common,
       features: doneFeatures(statistics, before, query.chances),
-      right: [next === undefined ? DONE : GOING_ON],
+      right: [next === undefined ? YES : NO],
     },
   };
 });
-const PARTS = ['tools', 'done'] as const;
+const PARTS = ['others', 'again', 'done'] as const;
 
 function setOf(part: (typeof PARTS)[number]): [RankBatch['candidates'], TrainingExample[]] {
-  return [part === 'tools' ? candidates : ANSWERS, examples.map((each) => each[part])];
+  return [part === 'others' ? candidates : YES_OR_NO, examples.map((each) => each[part])];
 }
 
 describe.each(PARTS)('[NEXT-3] the model of %s', (part) => {

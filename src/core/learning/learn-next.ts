@@ -1,14 +1,16 @@
 import type { Floats, Multiplier } from '../numeric/matrices.ts';
 import { createRandom, type Random } from '../numeric/random.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
+import { againFeatures } from './again-features.ts';
 import type { Candidates } from './candidates.ts';
-import { ANSWERS, DONE, doneFeatures, GOING_ON } from './done-features.ts';
+import { doneFeatures } from './done-features.ts';
 import type { LearnableRun, LearningProgress } from './learn-ranker.ts';
 import { fitListwise } from './listwise-logistic.ts';
 import { NEXT_FEATURES, NEXT_WIDTH, type NextFeature, nextFeatures, nextQuery } from './next-features.ts';
 import { createNextModel, NEXT_START, type NextModel, type NextStart } from './next-model.ts';
 import { type PastSequences, rememberSequences } from './past-sequences.ts';
 import { type TrainingExample, type TrainingStep, trainRanker } from './train-ranker.ts';
+import { NO, YES, YES_OR_NO } from './yes-or-no.ts';
 
 const DEFAULTS = {
   /** Rows of features held while training, over all examples: about 100 MB. */
@@ -22,7 +24,7 @@ const DEFAULTS = {
   leastSteps: 60,
   mostSteps: 300,
   /** A handful of numbers, far from where they may have to go. */
-  done: { batch: 64, steps: 200, rate: 0.02, decay: 1e-3 },
+  answers: { batch: 64, steps: 200, rate: 0.02, decay: 1e-3 },
 };
 
 /** What few runs can tell the weights of. */
@@ -32,10 +34,7 @@ const FITTED = [
   'follows_earlier',
   'like_last',
   'server_any',
-  'is_last',
   'is_used',
-  'streak',
-  'again',
   'here',
   'recent',
 ] as const satisfies readonly NextFeature[];
@@ -60,12 +59,11 @@ export interface LearnedNext {
   readonly weights?: SearchWeights;
 }
 
-interface NextExamples {
-  readonly tools: TrainingExample[];
-  readonly done: TrainingExample[];
-}
+type NextExamples = Readonly<Record<keyof NextModel, TrainingExample[]>>;
 
-const NOTHING: NextExamples = { tools: [], done: [] };
+function noExamples(): NextExamples {
+  return { others: [], again: [], done: [] };
+}
 
 /** A moment in a run. */
 interface Moment {
@@ -80,16 +78,20 @@ export function* learnNext(lesson: NextLesson): Generator<LearningProgress, Lear
   const random = createRandom(seed);
   const history = rememberSequences(candidates, lesson.runs, lesson.beliefIn);
   const isTaught = history.sequences.length >= DEFAULTS.leastRuns;
-  const { tools, done } = isTaught ? yield* examplesFrom(lesson, history, random) : NOTHING;
-  const start = tools.length > 0 ? fittedStart(tools) : NEXT_START;
+  const examples = isTaught ? yield* examplesFrom(lesson, history, random) : noExamples();
+  const { others } = examples;
+  const start = others.length > 0 ? fittedStart(others) : NEXT_START;
   const model = createNextModel(multiplier, candidates.vectors.columns, random, start);
-  if (tools.length > 0) {
+  if (others.length > 0) {
     const { batch, leastSteps, mostSteps } = DEFAULTS;
-    const steps = Math.min(mostSteps, Math.max(leastSteps, Math.floor(tools.length / 3)));
-    yield* training(trainRanker(model.tools, candidates, tools, { seed, steps, batch }));
+    const steps = Math.min(mostSteps, Math.max(leastSteps, Math.floor(others.length / 3)));
+    yield* training(trainRanker(model.others, candidates, others, { seed, steps, batch }));
   }
-  if (done.length > 0) yield* training(trainRanker(model.done, ANSWERS, done, { seed, ...DEFAULTS.done }));
-  for (const term of model.tools.terms) term.prepare?.(candidates);
+  for (const part of ['again', 'done'] as const) {
+    if (examples[part].length === 0) continue;
+    yield* training(trainRanker(model[part], YES_OR_NO, examples[part], { seed, ...DEFAULTS.answers }));
+  }
+  for (const term of model.others.terms) term.prepare?.(candidates);
   return { candidates, history, model, ...(weights && { weights }) };
 }
 
@@ -100,21 +102,22 @@ export function* learnNext(lesson: NextLesson): Generator<LearningProgress, Lear
 function fittedStart(examples: readonly TrainingExample[]): NextStart {
   const columns = FITTED.map((name) => NEXT_FEATURES.indexOf(name));
   const weights = fitListwise(
-    examples.slice(0, DEFAULTS.fittedOn).map(({ features, right }) => ({
-      features: columns.map((column) => columnOf(features, column)),
-      positives: right,
+    examples.slice(0, DEFAULTS.fittedOn).map(({ features, right, leftOut = -1 }) => ({
+      features: columns.map((column) => columnOf(features, column, leftOut)),
+      positives: right.map((place) => (leftOut >= 0 && place > leftOut ? place - 1 : place)),
     })),
     FITTED.map((name) => NEXT_START[name] ?? 0),
   );
   return Object.fromEntries(FITTED.map((name, i) => [name, weights[i]!]));
 }
 
-/** [candidates] */
-function columnOf(rows: Float32Array, column: number): Float64Array {
-  return Float64Array.from(
+/** [candidates], but for the one that is left out. */
+function columnOf(rows: Float32Array, column: number, leftOut: number): Float64Array {
+  const values = Float64Array.from(
     { length: rows.length / NEXT_WIDTH },
     (_, candidate) => rows[candidate * NEXT_WIDTH + column]!,
   );
+  return values.filter((_, candidate) => candidate !== leftOut);
 }
 
 function* training(steps: Generator<TrainingStep, void>): Generator<LearningProgress, void> {
@@ -132,7 +135,7 @@ function* examplesFrom(
   );
   const most = Math.max(1, Math.floor(DEFAULTS.rows / Math.max(1, candidates.size)));
   const sample = Map.groupBy(random.shuffle(moments).slice(0, most), ({ run }) => run);
-  const examples = { tools: [] as TrainingExample[], done: [] as TrainingExample[] };
+  const examples = noExamples();
   let finished = 0;
   for (const [run, own] of sample) {
     const { key, intent } = past.runs[run]!;
@@ -143,13 +146,13 @@ function* examplesFrom(
       const before = sequences[run]!.slice(0, steps);
       const next = sequences[run]![steps];
       const { features, statistics } = nextFeatures(query, before, candidates, history);
-      if (next !== undefined) examples.tools.push({ features, intent, weight, right: [next] });
-      examples.done.push({
-        features: doneFeatures(statistics, before, query.chances),
-        intent,
-        weight,
-        right: [next === undefined ? DONE : GOING_ON],
-      });
+      const last = before.at(-1)!;
+      const answer = (isYes: boolean) => ({ intent, weight, right: [isYes ? YES : NO] });
+      const ending = doneFeatures(statistics, before, query.chances);
+      examples.done.push({ features: ending, ...answer(next === undefined) });
+      if (next === undefined) continue;
+      examples.again.push({ features: againFeatures(statistics, before), ...answer(next === last) });
+      if (next !== last) examples.others.push({ features, intent, weight, right: [next], leftOut: last });
     }
     yield { stage: 'features', done: ++finished, total: sample.size };
   }

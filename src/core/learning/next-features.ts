@@ -1,9 +1,9 @@
-import { logOdds } from '../numeric/log-odds.ts';
 import { rowOf } from '../numeric/matrices.ts';
 import { standardised } from '../numeric/standardise.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import { type FollowStatistics, followStatistics, streakOf } from './follow-statistics.ts';
+import { followersHere } from './followers-here.ts';
 import type { PastSequences } from './past-sequences.ts';
 import { FEATURES, rankFeatures, SITUATION, WIDTH } from './rank-features.ts';
 
@@ -15,7 +15,7 @@ const DEFAULTS = {
   sharpness: 1.8,
 };
 
-/** What speaks for a candidate to be the next step, beside what speaks for it at all. */
+/** What speaks for a candidate to be the next step, beside what speaks for it at all; the last call is none. */
 const STEP_FEATURES = [
   'follows',
   'follows_pair',
@@ -31,11 +31,8 @@ const STEP_FEATURES = [
   'like_any',
   'server_last',
   'server_any',
-  'is_last',
   'is_used',
   'count',
-  'streak',
-  'again',
   'here',
   'recent',
 ] as const;
@@ -134,6 +131,7 @@ function stepColumns(
   const counts = new Float64Array(size);
   for (const place of before) counts[place]!++;
   const called = new Set(before);
+  const here = followersHere(before);
   const calledServers = new Set([...called].map((place) => servers[place]!));
   const each = (value: (i: number) => number) => Float64Array.from({ length: size }, (_, i) => value(i));
   const columns: Record<(typeof STEP_FEATURES)[number], Float64Array> = {
@@ -147,17 +145,14 @@ function stepColumns(
     company: logarithms(statistics.company),
     place: logarithms(statistics.place),
     waiting: logarithms(statistics.waiting, DEFAULTS.leastSum),
-    // Everything is most like itself: whether it is called again is told by others.
+    // Everything is most like itself, and would hide how the others differ.
     like_last: standardised(each((i) => (i === last ? 0 : (likeness.get(last)?.[i] ?? 0)))),
     like_any: standardised(each((i) => likenessToOthers(likeness, i))),
     server_last: each((i) => Number(servers[i] === servers[last])),
     server_any: each((i) => Number(calledServers.has(servers[i]!))),
-    is_last: each((i) => Number(i === last)),
     is_used: each((i) => Number(called.has(i))),
     count: counts.map(Math.log1p),
-    streak: each((i) => (i === last ? Math.log(streakOf(before)) : 0)),
-    again: each((i) => (i === last ? logOdds(statistics.again) : 0)),
-    here: followersHere(before, size),
+    here: each((i) => here.get(i) ?? 0),
     recent: each((i) => (i === last || !called.has(i) ? 0 : 1 / (before.length - 1 - before.lastIndexOf(i)))),
   };
   return STEP_FEATURES.map((name) => columns[name]);
@@ -175,18 +170,6 @@ function situationOf({ seen }: FollowStatistics, before: readonly number[], chan
     left: 1 - 2 * done,
   };
   return STEP_SITUATION.map((name) => values[name]);
-}
-
-/**
- * Share of the times the last call was made before in this very run that each came right after it, as if there
- * had been one more: what was just done is done again (a cache model: Kuhn & De Mori, 1990).
- */
-function followersHere(before: readonly number[], size: number): Float64Array {
-  const last = before.at(-1);
-  const followers = before.slice(1).filter((_, i) => before[i] === last);
-  const shares = new Float64Array(size);
-  for (const place of followers) shares[place]! += 1 / (followers.length + 1);
-  return shares;
 }
 
 /** Of what has been called: the cosine of it and each candidate. */

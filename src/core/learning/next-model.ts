@@ -1,14 +1,16 @@
 import type { Floats, Multiplier } from '../numeric/matrices.ts';
 import type { Random } from '../numeric/random.ts';
+import { AGAIN_FEATURES, type AgainFeature } from './again-features.ts';
 import { BilinearTerm } from './bilinear-term.ts';
-import { DONE_FEATURES, DONE_WIDTH, type DoneFeature } from './done-features.ts';
+import { DONE_FEATURES, type DoneFeature } from './done-features.ts';
 import { FusionTerm, type FusionWeights } from './fusion-term.ts';
 import { NEXT_FEATURES, NEXT_WIDTH, type NextFeature } from './next-features.ts';
 import { RankModel } from './rank-model.ts';
 
 const DEFAULTS = {
   hidden: 32,
-  doneHidden: 8,
+  /** Of a question with two answers. */
+  answerHidden: 8,
 };
 
 /** Weights of features; the rest are 0. */
@@ -23,10 +25,16 @@ export const NEXT_START: NextStart = { hybrid: 0.4, follows: 2 };
 /** Runs end where most of their like ended; without any, hardly ever. */
 const DONE_START: Partial<Record<DoneFeature, number>> = { constant: -2, after_last: 0.5, of_set: 0.5 };
 
-/** Which candidate comes next if anything does, and whether anything does. */
+/** As often as streaks of this length went on. */
+const AGAIN_START: Partial<Record<AgainFeature, number>> = { streaks: 1 };
+
+/**
+ * Whether anything comes next, whether it is the last call once more, and if not, which of the others: real
+ * runs repeat calls so often that one list for both would learn little else.
+ */
 export interface NextModel {
-  readonly tools: RankModel;
-  /** Of two answers: going on, and being done. */
+  readonly others: RankModel;
+  readonly again: RankModel;
   readonly done: RankModel;
 }
 
@@ -37,14 +45,18 @@ export function createNextModel(
   random: Random,
   start: NextStart = NEXT_START,
 ): NextModel {
-  const tools = startAt(NEXT_FEATURES, start, NEXT_WIDTH, DEFAULTS.hidden, random);
-  const done = startAt(DONE_FEATURES, DONE_START, DONE_WIDTH, DEFAULTS.doneHidden, random);
+  const others = startAt(NEXT_FEATURES, start, NEXT_WIDTH, DEFAULTS.hidden, random);
+  const question = <Name extends string>(features: readonly Name[], first: Partial<Record<Name, number>>) => {
+    const weights = startAt(features, first, features.length, DEFAULTS.answerHidden, random);
+    return new RankModel(multiplier, [new FusionTerm(multiplier, weights)]);
+  };
   return {
-    tools: new RankModel(multiplier, [
-      new FusionTerm(multiplier, tools),
+    others: new RankModel(multiplier, [
+      new FusionTerm(multiplier, others),
       new BilinearTerm(multiplier, dimension, random),
     ]),
-    done: new RankModel(multiplier, [new FusionTerm(multiplier, done)]),
+    done: question(DONE_FEATURES, DONE_START),
+    again: question(AGAIN_FEATURES, AGAIN_START),
   };
 }
 

@@ -8,7 +8,7 @@ import { createRankModel } from './create-rank-model.ts';
 import { EarlyStopping } from './early-stopping.ts';
 import { learnRanker } from './learn-ranker.ts';
 import { ranksOf } from './metrics.ts';
-import { type TrainingOptions, trainRanker } from './train-ranker.ts';
+import { learnFrom, type TrainingOptions, trainRanker } from './train-ranker.ts';
 
 /** The loss after every tenth step of the training below. */
 const COMMITTED_CURVE: readonly number[] = [2.1464, 0.3183, 0.002, 0.0009, 0.0019, 0.003];
@@ -34,6 +34,20 @@ test('[RANK-12] replay by loss trains as well, from the same seed the same way',
   const { losses } = trained(options);
   expect(losses.at(-1)).toBeLessThan(losses[0]! / 2);
   expect(trained(options).losses).toEqual(losses);
+});
+
+test('[NEXT-8] a candidate that is left out neither competes nor teaches', () => {
+  const { candidates, examples } = createTinyRanking({ dimension: DIMENSION });
+  const model = createRankModel(new WasmMultiplier(), DIMENSION, createRandom(3));
+  const lossWith = (of: (typeof examples)[number]) => learnFrom(model, candidates, [of]).loss;
+  const [first] = examples;
+  const wrong = [...candidates.ids.keys()].find((place) => !first!.right.includes(place))!;
+  const width = first!.features.length / candidates.size;
+  const louder = { ...first!, features: first!.features.slice() };
+  louder.features.fill(9, wrong * width, (wrong + 1) * width);
+  expect(lossWith({ ...first!, leftOut: wrong })).toBeLessThan(lossWith(first!));
+  expect(lossWith({ ...louder, leftOut: wrong })).toBe(lossWith({ ...first!, leftOut: wrong }));
+  expect(lossWith(louder)).not.toBe(lossWith(first!));
 });
 
 describe('[RANK-13] early stopping', () => {

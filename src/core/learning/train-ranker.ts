@@ -30,6 +30,8 @@ const DEFAULTS = {
 export interface TrainingExample extends RankExample {
   /** Places of the right candidates, at least one. */
   readonly right: readonly number[];
+  /** A candidate that is no answer here, neither right nor wrong. */
+  readonly leftOut?: number;
   /** How much it counts beside others. */
   readonly weight: number;
 }
@@ -170,7 +172,8 @@ export function learnFrom(
   const total = examples.reduce((sum, { weight }) => sum + weight, 0) || 1;
   const slopes = logits.map((row) => row.slice());
   const losses = logits.map((row, i) => {
-    const { right, weight } = examples[i]!;
+    const { right, weight, leftOut } = examples[i]!;
+    if (leftOut !== undefined) row[leftOut] = Number.NEGATIVE_INFINITY;
     return listwiseLoss(row, right, weight / total, slopes[i]!);
   });
   model.backward(batch, slopes);

@@ -39,6 +39,12 @@ test('[NEXT-5] where every run ended, being done comes first; before that it doe
     expect(predictNext(taught, INTENT, whole.slice(0, steps))[0]?.node).not.toBe(DONE_NODE);
 });
 
+test('[NEXT-8] whether the last call is made again is told by how many were made in a row', () => {
+  const nodeAfter = (...before: number[]) => predictNext(taught, INTENT, before.map(tinyTool))[0]!;
+  expect(nodeAfter(0, 1)).toMatchObject({ node: tinyTool(1) });
+  expect(nodeAfter(0, 1, 1)).toMatchObject({ node: tinyTool(5) });
+});
+
 test('[NEXT-6] without past runs the next step is what search finds, in its order', () => {
   const { fused } = candidates.textScores(INTENT);
   const bySearch = [...candidates.ids.keys()].sort((a, b) => fused[b]! - fused[a]!).map(tinyTool);

@@ -1,9 +1,12 @@
+import { againFeatures } from '../learning/again-features.ts';
 import type { IntentForms } from '../learning/candidates.ts';
-import { ANSWERS, DONE, doneFeatures, GOING_ON } from '../learning/done-features.ts';
+import { doneFeatures } from '../learning/done-features.ts';
 import type { FollowStatistics } from '../learning/follow-statistics.ts';
 import type { LearnedNext } from '../learning/learn-next.ts';
 import { nextFeatures, nextQuery } from '../learning/next-features.ts';
 import { sequenceOf } from '../learning/past-sequences.ts';
+import type { RankModel } from '../learning/rank-model.ts';
+import { chanceOfYes, YES_OR_NO } from '../learning/yes-or-no.ts';
 import type { Floats } from '../numeric/matrices.ts';
 import { TopK } from '../numeric/top-k.ts';
 
@@ -24,10 +27,10 @@ export interface NextAnswer {
   readonly reason: string;
 }
 
-/** Logits of all candidates, the chance that the run is over, and what both rest on. */
+/** Chances of all candidates, the chance that the run is over, and what both rest on. */
 interface NextScores {
-  /** [candidates] */
-  readonly logits: Floats;
+  /** [candidates], if the run goes on: they add up to 1. */
+  readonly chances: Float64Array;
   readonly done: number;
   readonly statistics: FollowStatistics;
 }
@@ -44,12 +47,21 @@ export function scoreSteps(
   const query = nextQuery(intent, candidates, history, weights && { weights });
   return moments.map((before) => {
     const { features, statistics } = nextFeatures(query, before, candidates, history);
-    const [logits] = model.tools.forward({ candidates, examples: [{ features, intent: query.intent }] });
-    const ending = { features: doneFeatures(statistics, before, query.chances), intent: query.intent };
-    const [answers] = model.done.forward({ candidates: ANSWERS, examples: [ending] });
+    const { intent } = query;
+    const [logits] = model.others.forward({ candidates, examples: [{ features, intent }] });
+    const last = before.at(-1);
     // Nothing is over before it has begun.
-    const done = before.length === 0 ? 0 : 1 / (1 + Math.exp(answers![GOING_ON]! - answers![DONE]!));
-    return { logits: logits!, done, statistics };
+    if (last === undefined) return { chances: softmax(logits!), done: 0, statistics };
+    const chance = (question: RankModel, answer: Float32Array) =>
+      chanceOfYes(question.forward({ candidates: YES_OR_NO, examples: [{ features: answer, intent }] })[0]!);
+    const done = chance(model.done, doneFeatures(statistics, before, query.chances));
+    // Without any run, what was called last is like any other.
+    if (history.sequences.length === 0) return { chances: softmax(logits!), done, statistics };
+    const again = chance(model.again, againFeatures(statistics, before));
+    logits![last] = Number.NEGATIVE_INFINITY;
+    const chances = softmax(logits!).map((each) => (1 - again) * each);
+    chances[last] = again;
+    return { chances, done, statistics };
   });
 }
 
@@ -62,8 +74,7 @@ export function predictNext(
 ): NextAnswer[] {
   const { candidates } = learned;
   const before = sequenceOf(candidates, executed);
-  const { logits, done, statistics } = scoreSteps(learned, intent, [before])[0]!;
-  const chances = softmax(logits);
+  const { chances, done, statistics } = scoreSteps(learned, intent, [before])[0]!;
   const best = new TopK(limit);
   for (const [place, chance] of chances.entries()) best.offer(place, (1 - done) * chance);
   const last = before.at(-1);

@@ -55,7 +55,7 @@ export function createNextMemory({ ports, runs, beliefIn, candidates }: NextMemo
   function history(known: Candidates, model: NextModel): PastSequences {
     const of = [known, runs(), model];
     if (!last || of.some((each, i) => each !== last!.of[i])) {
-      for (const term of model.tools.terms) term.prepare?.(known);
+      for (const term of model.others.terms) term.prepare?.(known);
       last = { of, history: rememberSequences(known, runs(), beliefIn) };
     }
     return last.history;
