@@ -53,6 +53,8 @@ export interface DataSet {
   readonly train: readonly Task[];
   /** What is measured. */
   readonly test: readonly Task[];
+  /** Whether these are runs as they were recorded, not tasks with their right tools. */
+  readonly isRecorded: boolean;
 }
 
 export interface DataSetOptions {
@@ -96,6 +98,7 @@ export async function readDataSet(folder: string, options: DataSetOptions): Prom
     tools: [...tools, ...others.filter(({ id }) => !own.has(id))],
     train: await readTasks(trainFile ?? join(folder, `${tasks}.train.jsonl`)),
     test: await readTasks(testFile ?? join(folder, `${tasks}.${split}.jsonl`)),
+    isRecorded: tasks === 'traces',
   };
 }
 

@@ -18,6 +18,7 @@ const data: DataSet = {
   tools: [],
   train: Array.from({ length: 20 }, (_, i) => task(`a${i}`, `g${i % 7}`)),
   test: [task('b0', 'g0'), task('b1', 'g1'), task('b2', 'new')],
+  isRecorded: false,
 };
 const ids = (tasks: readonly Task[]) => tasks.map(({ id }) => id);
 const groups = (tasks: readonly Task[]) => new Set(tasks.map(({ group }) => group));
@@ -44,10 +45,12 @@ test('[EVAL-4] cv5 measures every task of both once, by folds that share no grou
   expect(foldsOf(data, 'cv5', 2)).not.toEqual(folds);
 });
 
-test('[EVAL-12] for the next tool a small set is cut five times, beginning with the folds of its seed', () => {
-  const folds = foldsAnew(data, 'cv5', 1);
+test('[EVAL-12] for the next tool, recorded runs are cut five times, beginning with the folds of the seed', () => {
+  const recorded = { ...data, isRecorded: true };
+  const folds = foldsAnew(recorded, 'cv5', 1);
   expect(folds).toEqual([1, 2, 3, 4, 5].flatMap((seed) => foldsOf(data, 'cv5', seed)));
-  expect(foldsAnew(data, 'disjoint', 1)).toEqual(foldsOf(data, 'disjoint', 1));
+  expect(foldsAnew(recorded, 'disjoint', 1)).toEqual(foldsOf(data, 'disjoint', 1));
+  expect(foldsAnew(data, 'cv5', 1)).toEqual(foldsOf(data, 'cv5', 1));
 });
 
 test('[EVAL-4] fewer groups than folds give fewer folds', () => {

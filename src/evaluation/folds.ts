@@ -4,7 +4,7 @@ import type { DataSet, Task } from './data-set.ts';
 
 const DEFAULTS = {
   folds: 5,
-  /** Times that small sets are cut anew. */
+  /** Times that a small set of recorded runs is cut anew. */
   foldings: 5,
 };
 
@@ -30,11 +30,11 @@ export function foldsOf({ train, test }: DataSet, protocol: Protocol, seed: numb
 }
 
 /**
- * The folds of several foldings, one after the other: repeated cross-validation, for what is measured at few moments
- * that depend on which runs are cut off together. Only `cv5` cuts anything, so only there are they several.
+ * The folds of several foldings, one after the other (repeated cross-validation): in a small set of recorded runs,
+ * which of them are cut off together moves what follows what by more than is compared. Only `cv5` cuts anything.
  */
 export function foldsAnew(data: DataSet, protocol: Protocol, seed: number): Fold[] {
-  const foldings = protocol === 'cv5' ? DEFAULTS.foldings : 1;
+  const foldings = protocol === 'cv5' && data.isRecorded ? DEFAULTS.foldings : 1;
   return Array.from({ length: foldings }, (_, i) => foldsOf(data, protocol, seed + i)).flat();
 }
 

@@ -15,6 +15,9 @@ const DEFAULTS = {
   rate: 3e-3,
   warmUp: 20,
   batch: 64,
+  /** Rows of features of one step: with thousands of candidates it sees fewer examples, but some. */
+  rows: 200_000,
+  leastBatch: 16,
   /** Pull toward where the dense part started. */
   decay: 0.01,
   /** Steps: two for each example, within these; with thousands of examples, so many for each. */
@@ -91,7 +94,7 @@ export function* trainRanker(
     lossOf(model, candidates, all.slice(0, aside)),
   );
   const steps = options.steps ?? Math.min(options.mostSteps ?? DEFAULTS.mostSteps, stepsFor(examples.length));
-  const size = Math.min(options.batch ?? DEFAULTS.batch, examples.length);
+  const size = Math.min(options.batch ?? batchFor(candidates.size), examples.length);
   const random = createRandom(seed);
   const draw =
     alpha > 0 ? drawByLoss(examples, size, steps, alpha, random) : drawInTurn(examples, size, random);
@@ -149,6 +152,11 @@ function drawByLoss(
     const batch = drawn.items.map((item, i) => ({ ...item, weight: item.weight * drawn.weights[i]! }));
     return { batch, learned: (losses) => buffer.updatePriorities(drawn, losses) };
   };
+}
+
+function batchFor(candidates: number): number {
+  const { batch, leastBatch, rows } = DEFAULTS;
+  return Math.max(leastBatch, Math.min(batch, Math.floor(rows / candidates)));
 }
 
 function stepsFor(examples: number): number {
