@@ -16,7 +16,7 @@ const DEFAULTS = {
   warmUp: 20,
   batch: 64,
   /** Rows of features of one step: with thousands of candidates it sees fewer examples, but some. */
-  rows: 200_000,
+  rows: 100_000,
   leastBatch: 16,
   /** Pull toward where the dense part started. */
   decay: 0.01,
