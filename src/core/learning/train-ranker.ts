@@ -1,3 +1,4 @@
+import type { Floats } from '../numeric/matrices.ts';
 import { createRandom, type Random } from '../numeric/random.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
 import { Adam } from './adam.ts';
@@ -117,7 +118,7 @@ function lossOf(
 ): number {
   const losses = model
     .forward({ candidates, examples })
-    .map((logits, i) => listwiseLoss(logits, examples[i]!.right, 1, logits.slice()));
+    .map((logits, i) => listwiseLoss(answersOf(logits, examples[i]!), examples[i]!.right, 1, logits.slice()));
   return losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
 }
 
@@ -180,13 +181,18 @@ export function learnFrom(
   const total = examples.reduce((sum, { weight }) => sum + weight, 0) || 1;
   const slopes = logits.map((row) => row.slice());
   const losses = logits.map((row, i) => {
-    const { right, weight, leftOut } = examples[i]!;
-    if (leftOut !== undefined) row[leftOut] = Number.NEGATIVE_INFINITY;
-    return listwiseLoss(row, right, weight / total, slopes[i]!);
+    const { right, weight } = examples[i]!;
+    return listwiseLoss(answersOf(row, examples[i]!), right, weight / total, slopes[i]!);
   });
   model.backward(batch, slopes);
   const loss = losses.reduce((sum, each, i) => sum + (each * examples[i]!.weight) / total, 0);
   return { loss, losses };
+}
+
+/** The logits themselves, with nothing said for what is left out. */
+function answersOf(logits: Floats, { leftOut }: TrainingExample): Floats {
+  if (leftOut !== undefined) logits[leftOut] = Number.NEGATIVE_INFINITY;
+  return logits;
 }
 
 /** Linear warm-up, then half a cosine down to 0 (Loshchilov & Hutter, 2017). */
