@@ -33,7 +33,9 @@ export function clusterBoosts(
     const clusters = clustersOf(bench, train);
     for (const [i, each] of cases.entries()) {
       for (const [k, boost] of [0, ...BOOSTS].entries()) {
-        const logits = served[i]!.map((logit, tool) => logit + boost * isNear(clusters, each, tool));
+        const logits = served[i]!.map(
+          (chance, tool) => Math.log(chance) + boost * isNear(clusters, each, tool),
+        );
         reciprocals[k]!.push(1 / ranksOf(logits, [each.accepted])[0]!);
       }
     }

@@ -13,6 +13,8 @@ import type { Workbench } from './workbench.ts';
 const DEFAULTS = {
   /** Moments that the weights are fitted on. */
   fittedOn: 800,
+  /** Rows of features of all of these: with thousands of tools there are fewer moments. */
+  rows: 600_000,
   features: 11,
   /** Added to a chance before its logarithm is taken. */
   least: 1e-3,
@@ -41,7 +43,7 @@ export function rankNext(
   const transitions = new Transitions(bench.index.tools.length, runs);
   const popularity = transitions.popularity();
   const mix = createMix(bench, ordered, runs, transitions, alike);
-  const sample = random.shuffle(nextCases(bench, ordered)).slice(0, DEFAULTS.fittedOn);
+  const sample = random.shuffle(nextCases(bench, ordered)).slice(0, momentsFor(bench.index.tools.length));
   const examples = mix(sample, true)
     .map((features, i) => ({ features, positives: sample[i]!.accepted }))
     .filter(({ positives }) => positives.length > 0);
@@ -51,6 +53,10 @@ export function rankNext(
     markov: test.map(({ before }) => markovChances(transitions, before.at(-1)!)),
     logistic: mix(test, false).map((features) => linearScores(features, weights)),
   };
+}
+
+function momentsFor(tools: number): number {
+  return Math.min(DEFAULTS.fittedOn, Math.ceil(DEFAULTS.rows / tools));
 }
 
 /** Gives [features][tools] per case; what is learned from hides itself and its like. */
