@@ -78,7 +78,7 @@ const VARIANTS: Readonly<Record<string, Variant | ((set: string) => Variant)>> =
     },
   },
   'with attention over a set': { model: { terms: [...SERVED, 'set_attention'] } },
-  'the same, separate projections': {
+  'the same with separate projections': {
     model: { terms: [...SERVED, 'set_attention'], set_attention: { isSeparate: true } },
   },
   'with message passing': { model: { terms: [...SERVED, 'message_passing'] } },
