@@ -20,7 +20,8 @@ export function AblationTable() {
         Measured on public data, not on your runs: the ranker with one thing changed, beside the one that
         serves. Differences of nDCG@10 with 95 % intervals; where an interval holds 0, nothing was shown.
       </p>
-      <div class="table-scroll">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what is wider than the page is scrolled by keys, too */}
+      <section class="table-scroll" tabIndex={0} aria-label="Ablations, by data set">
         <table class="table ablation" aria-label="Ablations">
           <thead>
             <tr>
@@ -45,7 +46,7 @@ export function AblationTable() {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </Panel>
   );
 }
