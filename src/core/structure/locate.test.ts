@@ -11,7 +11,7 @@ async function failingPlace(source: string): Promise<SourcePosition | null> {
   const program = prepareProgram(source);
   if (!program.ok) throw new Error(program.error.message);
   const { error, position } = await runInVm(program.value, GIVEN);
-  expect(error).toBeDefined();
+  expect(error).toMatchObject({ message: expect.any(String) });
   return position && program.value.locate(position.line, position.column);
 }
 
