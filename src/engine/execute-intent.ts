@@ -1,21 +1,17 @@
+import { type PlannedStep, whyNotByItself } from '../core/policy/may-run-by-itself.ts';
 import type { Plan, Task } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { judge } from './call-tool.ts';
 import type { CodeScope } from './code/code-scope.ts';
 import type { Caller, IntentCall, IntentRun, Suggestion, WorkflowResult } from './gateway.ts';
 
-const DEFAULTS = {
-  /** Confidence from which a suggested plan is run. */
-  runFrom: 0.75,
-};
-
 export interface IntentParts {
   readonly scope: CodeScope;
   readonly suggest: (intent: string, caller: Caller) => Promise<Suggestion>;
-  readonly run: (plan: Plan, suggestion: Suggestion) => Promise<WorkflowResult>;
+  readonly run: (plan: Plan) => Promise<WorkflowResult>;
 }
 
-/** From an intent to a run where the plan is sure enough and nobody has to be asked; else only the plan, and why. */
+/** From an intent to a run where the plan may run by itself; else only the plan, and why. */
 export async function executeIntent(
   { scope, suggest, run }: IntentParts,
   { intent, arguments: args = {} }: IntentCall,
@@ -28,64 +24,51 @@ export async function executeIntent(
     ...suggestion.plan,
     arguments: { ...suggestion.plan.arguments, ...Object.fromEntries(given) },
   };
-  const why = await reasonsNotToRun(scope, plan, suggestion.confidence);
-  return why.length > 0 ? { suggestion, why } : { suggestion, why, run: await run(plan, suggestion) };
+  const { permissions, learning } = scope.settings;
+  const why = whyNotByItself(permissions, {
+    steps: await Promise.all(plan.tasks.map((task) => stepOf(scope, task))),
+    confidence: suggestion.confidence,
+    support: suggestion.support,
+    missing: inputs.map(({ name }) => name).filter((name) => !Object.hasOwn(plan.arguments, name)),
+    ...(learning.runFrom !== undefined && { runFrom: learning.runFrom }),
+  });
+  return why.length > 0 ? { suggestion, why } : { suggestion, why, run: await run(plan) };
 }
 
-async function reasonsNotToRun(scope: CodeScope, plan: Plan, confidence: number): Promise<string[]> {
-  if (plan.tasks.length === 0) return ['nothing known fits'];
-  const { runFrom = DEFAULTS.runFrom } = scope.settings.learning;
-  const needed = plan.inputs
-    .map(({ name }) => name)
-    .filter((name) => !Object.hasOwn(plan.arguments ?? {}, name));
-  const verdicts = await Promise.all(plan.tasks.map((task) => verdictOn(scope, task)));
-  return [
-    ...(confidence < runFrom
-      ? [`its confidence of ${percent(confidence)} is below the ${percent(runFrom)} that are asked for`]
-      : []),
-    ...(needed.length > 0
-      ? [`it needs ${needed.map((name) => `"${name}"`).join(', ')}: give them in "arguments"`]
-      : []),
-    ...verdicts.flatMap((verdict, i) =>
-      verdict === null ? [] : [`${plan.tasks[i]!.id} (${nameOf(plan.tasks[i]!)}) ${verdict}`],
-    ),
-  ];
-}
-
-/** Why a task would not simply run; null where it would. */
-async function verdictOn(scope: CodeScope, task: Task): Promise<string | null> {
+async function stepOf(scope: CodeScope, task: Task): Promise<PlannedStep> {
+  const name = `${task.id} (${task.tool ?? task.capability ?? 'code'})`;
   try {
-    for (const tool of toolsOf(scope, task)) {
-      const verdict = judge(scope.settings, await scope.findTool({ tool, arguments: {} }));
-      if (verdict.action === 'deny') return `is not allowed: ${verdict.reason}`;
-      if (verdict.action === 'ask') return `would ask a person: ${verdict.reason}`;
+    const calls: PlannedStep['calls'][number][] = [];
+    for (const id of toolsOf(scope, task, new Set())) {
+      const entry = await scope.findTool({ tool: id, arguments: {} });
+      calls.push({ tool: entry.tool, verdict: judge(scope.settings, entry) });
     }
-    return null;
+    return { name, calls };
   } catch (error) {
-    return `cannot run: ${PmlError.from(error).message}`;
+    return { name, calls: [], problem: PmlError.from(error).message };
   }
 }
 
-/** The tools that a task calls, as far as its text tells. */
-function toolsOf(scope: CodeScope, task: Task): string[] {
-  if (task.tool !== undefined) return [task.tool];
-  const code = task.capability === undefined ? task.code : scope.capabilities.known(task.capability).code;
+/** All the tools that a task calls, within capabilities too; throws where only a run can tell. */
+function toolsOf(scope: CodeScope, { tool, capability, code }: BodyOfTask, met: Set<string>): string[] {
+  if (tool !== undefined) return [tool];
+  if (capability === undefined) return toolsIn(scope, code ?? '', met);
+  const known = scope.capabilities.known(capability);
+  // Capabilities that call each other in a circle fail when they run; here each is looked at once.
+  if (met.has(known.id)) return [];
+  met.add(known.id);
+  return toolsIn(scope, known.code, met);
+}
+
+type BodyOfTask = Pick<Task, 'tool' | 'capability' | 'code'>;
+
+function toolsIn(scope: CodeScope, code: string, met: Set<string>): string[] {
   const prepared = scope.programs.prepare(code);
   if (!prepared.ok) throw new PmlError('invalid_argument', prepared.error.message);
   const { nodes, unresolved } = prepared.value.structure;
   if (unresolved.length > 0) throw new PmlError('not_available', 'only a run can tell what it calls');
   return nodes.flatMap((node) => {
     if (node.type === 'task') return [node.tool];
-    return node.type === 'capability'
-      ? toolsOf(scope, { id: '', capability: node.slug, arguments: {}, dependsOn: [] })
-      : [];
+    return node.type === 'capability' ? toolsOf(scope, { capability: node.slug }, met) : [];
   });
-}
-
-function nameOf({ tool, capability }: Task): string {
-  return tool ?? capability ?? 'code';
-}
-
-function percent(share: number): string {
-  return `${Math.round(100 * share)} %`;
 }

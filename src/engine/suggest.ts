@@ -41,7 +41,7 @@ export async function suggest(
   const { catalogue, graph, capabilities } = parts;
   const recalled = intent.trim() === '' ? null : parts.plans.draft(await intentForms(parts.embedder, intent));
   const sketched = recalled && sketchOf(recalled, catalogue);
-  const { sketch, confidence } =
+  const { sketch, confidence, support } =
     sketched && sketched.sketch.tasks.length > 0 ? sketched : fromSearch(intent, await parts.search(intent));
   const { plan, edges } = suggestPlan(sketch, {
     graph,
@@ -58,12 +58,16 @@ export async function suggest(
       tool === undefined ? [] : alternativesTo(tool, recalled, graph, catalogue),
     ]),
   );
-  return { plan, confidence, edges, alternatives };
+  return { plan, confidence, support, edges, alternatives };
+}
+
+interface Sketched extends Pick<Suggestion, 'confidence' | 'support'> {
+  readonly sketch: PlanSketch;
 }
 
 /** Tools that are gone meanwhile are left out. */
-function sketchOf(recalled: RecalledPlan, catalogue: Catalogue): { sketch: PlanSketch; confidence: number } {
-  const { tools, edges, candidates, reasons, confidence } = recalled;
+function sketchOf(recalled: RecalledPlan, catalogue: Catalogue): Sketched {
+  const { tools, edges, candidates, reasons, confidence, support } = recalled;
   const found = tools.map(({ place }) => catalogue.get(candidates.ids[place] as ToolId)?.tool);
   const kept = [...tools.keys()].filter((i) => found[i] !== undefined);
   const at = new Map(kept.map((i, place) => [i, place]));
@@ -73,11 +77,11 @@ function sketchOf(recalled: RecalledPlan, catalogue: Catalogue): { sketch: PlanS
     if (a === undefined || b === undefined) return [];
     return [{ from: a, to: b, weight, reason: reasons.ofEdge(tools[from]!.place, tools[to]!.place) }];
   });
-  return { sketch: { tasks, edges: between }, confidence };
+  return { sketch: { tasks, edges: between }, confidence, support };
 }
 
 /** The tools that fit the intent about as well as the best one does. Search knows no order. */
-function fromSearch(intent: string, hits: readonly SearchHit[]): { sketch: PlanSketch; confidence: number } {
+function fromSearch(intent: string, hits: readonly SearchHit[]): Sketched {
   const best = hits[0]?.finalScore ?? 0;
   const tasks = hits
     .filter((hit) => hit.finalScore >= best * DEFAULTS.closeToBest)
@@ -86,7 +90,8 @@ function fromSearch(intent: string, hits: readonly SearchHit[]): { sketch: PlanS
       taskOf(tool, clamped(finalScore), `fits "${intent}" best by name and description`),
     );
   // Where several fit alike, one of them may be all that is needed.
-  return { sketch: { tasks, edges: [] }, confidence: clamped(best) / Math.max(1, tasks.length) };
+  const confidence = clamped(best) / Math.max(1, tasks.length);
+  return { sketch: { tasks, edges: [] }, confidence, support: 0 };
 }
 
 function taskOf(tool: ToolDefinition, chance: number, reason: string): SketchedTask {

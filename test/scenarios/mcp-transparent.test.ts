@@ -137,6 +137,7 @@ describe.each(ERAS)('/mcp/servers/<name>, %s', (era) => {
       deny: ['bench:plain'],
       default: 'allow' as const,
       profile: 'standard' as const,
+      auto: [],
       approvalWaitMs: 50,
       clientsDecide: true,
     };

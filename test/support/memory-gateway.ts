@@ -43,6 +43,7 @@ export function settingsFor(names: readonly string[], over: Partial<Settings> = 
       allow: [],
       ask: [],
       deny: [],
+      auto: [],
       default: 'allow',
       profile: 'standard',
       approvalWaitMs: 100,

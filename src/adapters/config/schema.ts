@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LEAST_CONFIDENCE } from '../../core/policy/may-run-by-itself.ts';
 
 /** Every default of the configuration; the published JSON Schema shows the same. */
 export const DEFAULTS = {
@@ -25,7 +26,7 @@ export const DEFAULTS = {
   embedding: { kind: 'minilm' },
   store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256, wait_ms: 60_000 },
   http: { port: 8080, host: '127.0.0.1', hosts: [] as string[] },
-  learning: { enabled: true, run_from: 0.75 },
+  learning: { enabled: true, run_from: LEAST_CONFIDENCE },
   /** Calls of one run that may be made ahead of their turn. */
   workflow: { speculation: 0 },
   sharing: { traces: 'shared' },
@@ -137,6 +138,9 @@ const permissions = z
     allow: rules('Tool ids (globs) that run without asking.'),
     ask: rules('Tool ids (globs) that a person approves first; stronger than allow.'),
     deny: rules('Tool ids (globs) that never run; stronger than ask and allow.'),
+    auto: rules(
+      'Tool ids (globs) that PML may call by itself for an intent alone, though they are not marked read-only; deny and ask are stronger.',
+    ),
     default: z
       .enum(['allow', 'ask', 'deny'])
       .default(DEFAULTS.permissions.default)
@@ -251,10 +255,10 @@ const pml = z
         enabled: z.boolean().default(DEFAULTS.learning.enabled).describe('Whether runs are learned from.'),
         run_from: z
           .number()
-          .min(0)
+          .min(LEAST_CONFIDENCE)
           .max(1)
           .default(DEFAULTS.learning.run_from)
-          .describe('Confidence from which a suggested plan is run for an intent alone.'),
+          .describe('Confidence from which a suggested plan may be run for an intent alone; at least .9.'),
       })
       .prefault({})
       .describe('Learning from runs.'),

@@ -20,6 +20,7 @@ export function toSettings({ mcpServers, pml }: Config, origin: Origin): Setting
       allow: permissions.allow,
       ask: permissions.ask,
       deny: permissions.deny,
+      auto: permissions.auto,
       default: permissions.default,
       profile: permissions.profile,
       approvalWaitMs: permissions.approval_wait_ms,

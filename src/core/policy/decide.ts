@@ -8,6 +8,8 @@ export interface PermissionRules {
   readonly default: 'allow' | 'ask' | 'deny';
   /** `careful` turns a default of `allow` into `ask` for every tool not marked read-only. */
   readonly profile: 'standard' | 'careful';
+  /** Tools that need not be read-only to be called in runs that PML starts by itself. They are no rule of `decide`. */
+  readonly auto: readonly string[];
 }
 
 export interface Verdict {

@@ -6,7 +6,14 @@ import { callFingerprint, canonicalJson } from './call-hash.ts';
 import { decide, type PermissionRules } from './decide.ts';
 import { matchesGlob } from './glob.ts';
 
-const OPEN: PermissionRules = { allow: [], ask: [], deny: [], default: 'allow', profile: 'standard' };
+const OPEN: PermissionRules = {
+  allow: [],
+  ask: [],
+  deny: [],
+  auto: [],
+  default: 'allow',
+  profile: 'standard',
+};
 const tool = (annotations?: ToolAnnotations) => ({
   id: toolId('github', 'delete_repo'),
   ...(annotations && { annotations }),

@@ -25,12 +25,16 @@ import { wholeRuns } from './whole-runs.ts';
 
 const DEFAULTS = {
   seed: 1,
+  /** Cosine from which a past run supports a plan. */
+  near: 0.7,
 };
 
 /** A plan by place among candidates, with what they are and why they are in it. */
 export interface RecalledPlan extends DraftedPlan {
   readonly candidates: Candidates;
   readonly reasons: PlanReasons;
+  /** Successful past runs, not started by PML itself, that are near to the intent and used all of its tools. */
+  readonly support: number;
 }
 
 /** What past runs say of whole plans. */
@@ -140,9 +144,18 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
       const doubted = doubtTools(drafted, query.intent, history, removals);
       const view = history.without(null);
       const reasons = planReasons(known, doubted.tools, history.cosines(query.intent), view);
-      return { ...doubted, candidates: known, reasons };
+      return { ...doubted, candidates: known, reasons, support: supportOf(doubted, query, history) };
     },
   };
+}
+
+/** The history has each run once, and none that failed or that PML started by itself. */
+function supportOf({ tools }: DraftedPlan, { intent }: IntentForms, history: PlanHistory): number {
+  const cosines = history.cosines(intent);
+  const needed = new Set(tools.map(({ place }) => place));
+  return history.runs.filter(
+    ({ uses }, i) => cosines[i]! >= DEFAULTS.near && needed.isSubsetOf(new Set(uses)),
+  ).length;
 }
 
 /**

@@ -80,6 +80,6 @@ export async function recordSharing(
   });
 }
 
-function rulesToWire({ allow, ask, deny, default: rest, profile, clientsDecide }: PermissionSettings) {
-  return { allow, ask, deny, default: rest, profile, clients_decide: clientsDecide };
+function rulesToWire({ allow, ask, deny, auto, default: rest, profile, clientsDecide }: PermissionSettings) {
+  return { allow, ask, deny, auto, default: rest, profile, clients_decide: clientsDecide };
 }

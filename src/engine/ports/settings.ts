@@ -125,7 +125,7 @@ export interface WorkflowSettings {
 
 export interface LearningSettings {
   readonly enabled: boolean;
-  /** Confidence from which a suggested plan is run for an intent alone; absent: the engine's own. */
+  /** Confidence from which a suggested plan may run for an intent alone; absent, or too low: the least there is. */
   readonly runFrom?: number;
 }
 

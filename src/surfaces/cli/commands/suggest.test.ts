@@ -20,6 +20,7 @@ const SUGGESTION: Suggestion = {
     inputs: [{ name: 'path', schema: { type: 'string', description: 'Where\u001b[2J it lies' } }],
   },
   confidence: 0.625,
+  support: 3,
   edges: [{ from: 'read', to: 'mail', reason: 'the text is mailed' }],
   alternatives: {},
   suggestedCapabilities: [

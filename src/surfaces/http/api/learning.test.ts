@@ -113,6 +113,7 @@ test('[LEARN-14] /api/suggest gives a plan, or the next step after what was exec
       id: 's-1',
       plan: { tasks: [{ id: 'a', tool: 'files:read', arguments: {}, dependsOn: [] }], inputs: [] },
       confidence: 0.5,
+      support: 0,
       edges: [],
       alternatives: {},
       suggestedCapabilities: [],
