@@ -132,6 +132,7 @@ export function madeUpTeam({
           id,
           runId: idOf('run', nth),
           sessionId: `session-${own.int(DEFAULTS.sessions)}`,
+          origin: 'agent',
           owner: null,
           visibility: 'shared',
           capabilityId: null,

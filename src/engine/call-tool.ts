@@ -1,5 +1,6 @@
 import { decide, type Verdict } from '../core/policy/decide.ts';
 import { matchesGlob } from '../core/policy/glob.ts';
+import { whyNotCalled } from '../core/policy/may-run-by-itself.ts';
 import { classifyError } from '../core/tracing/classify-error.ts';
 import type { Recorder } from '../core/tracing/recorder.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
@@ -84,6 +85,9 @@ async function passPolicy(
 ): Promise<CallOutcome | null> {
   const { ports, desk, settings, runId, caller, acceptDefinition } = scope;
   const { tool, proposed } = entry;
+  // Once more for each call: what was looked at before the run may be another tool by now, or another call.
+  const own = (caller.origin ?? 'agent') === 'agent' ? null : whyNotCalled(settings.permissions, tool);
+  if (own !== null) return { kind: 'refused', error: notByItself(own) };
   const verdict = judge(settings, entry);
   if (verdict.action === 'allow') return null;
   if (verdict.action === 'deny') return { kind: 'refused', error: notAllowed(tool, verdict) };
@@ -134,6 +138,14 @@ export function notAllowed({ id }: ToolDefinition, { reason }: Verdict): ErrorSh
     code: 'forbidden',
     message: `${id} is not allowed: ${reason}`,
     hint: 'Change "permissions" in the configuration.',
+  };
+}
+
+function notByItself(why: string): ErrorShape {
+  return {
+    code: 'forbidden',
+    message: `A run that PML started by itself must not call it: ${why}`,
+    hint: 'Run the plan with pml_execute_workflow, or name the tool in permissions.auto.',
   };
 }
 

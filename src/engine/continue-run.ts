@@ -45,7 +45,7 @@ export async function continueRun(
   if (action === 'status' || run.status !== 'paused' || !approved) return report(run, approvals);
 
   const isTool = run.plan?.tasks[0]?.tool !== undefined;
-  const behalf = onBehalf(caller, run);
+  const behalf = { ...onBehalf(caller, run), origin: run.origin };
   const made = isTool ? await resumeTool(scope, run, approved, behalf) : await resumeCode(scope, run, behalf);
   if (made.status !== 'approval_required') {
     const current = (await store.runs.get(runId)) ?? run;

@@ -21,7 +21,7 @@ import { executeTool } from './execute-tool.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import { changeFollower } from './follow-changes.ts';
-import type { Caller, Gateway, Suggestion } from './gateway.ts';
+import type { Caller, Gateway } from './gateway.ts';
 import { capabilityAlternatives } from './graph/capability-alternatives.ts';
 import { graphForSearch } from './graph/graph-for-search.ts';
 import { createGraphShelf } from './graph/graph-shelf.ts';
@@ -66,8 +66,8 @@ export interface GatewayOptions {
   readonly leaseMs?: number;
 }
 
-/** Who runs code once more to see whether it works again: a session of its own, told apart from people's. */
-const REPLAYER: Caller = { sessionId: 'replay' };
+/** Who runs code once more to see whether it works again. */
+const REPLAYER: Caller = { sessionId: null, origin: 'replay' };
 
 /** Wires the flows to their ports; each method is one flow. */
 export async function createGateway(
@@ -303,8 +303,9 @@ export async function createGateway(
     planFromCode: (code, args) => planFromCode(scope(), code, args),
     executeAsPlan: (call, caller, runId) => executeAsPlan(scope(), drives, call, caller, runId),
     executeIntent: (call, caller, runId = ports.crypto.randomUuid()) => {
-      const run = (plan: Plan, { id }: Suggestion) =>
-        runPlan({ plan, intent: call.intent, runId, suggestionId: id ?? undefined }, caller);
+      // The suggestion stays open: that PML runs it does not mean that anybody took it.
+      const run = (plan: Plan) =>
+        executeWorkflow(scope(), drives, { plan, intent: call.intent, runId }, { ...caller, origin: 'self' });
       return executeIntent({ scope: asSeenBy(scope(), caller), suggest: suggestFor, run }, call, caller);
     },
     continueRun: (runId, action, caller) => continueRun(scope(), drives, runId, action, caller),

@@ -36,7 +36,8 @@ export async function executeTool(
     return { status: 'error', runId, traceId: null, error: PmlError.from(error).toShape() };
   }
   const owned = ownershipOf(scope.settings, caller);
-  const head = { runId, sessionId: caller.sessionId, intent: call.intent ?? null, ...owned };
+  const { sessionId, origin = 'agent' } = caller;
+  const head = { runId, sessionId, origin, intent: call.intent ?? null, ...owned };
   const run = startRun(ports, traces, head);
   const callScope = { ...scope, runId, recorder: run.recorder, parent: null, caller };
   const outcome = await callTool(callScope, entry, call);

@@ -89,11 +89,12 @@ export function capabilityHitToWire(hit: CapabilityHit) {
   };
 }
 
-export function suggestionToWire({ id, plan, confidence, suggestedCapabilities }: Suggestion) {
+export function suggestionToWire({ id, plan, confidence, support, suggestedCapabilities }: Suggestion) {
   return {
     suggestion_id: id,
     plan: planToWire(plan),
     confidence,
+    support,
     suggested_capabilities: suggestedCapabilities.map(capabilityHitToWire),
   };
 }

@@ -1,4 +1,5 @@
 import type { RankingReasons } from '../core/learning/ranker.ts';
+import type { RunOrigin } from '../core/vocabulary/execution-trace.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { Principal } from '../core/vocabulary/principal.ts';
@@ -43,6 +44,8 @@ export interface Caller {
   readonly isAtTerminal?: boolean;
   /** A person's doing, by terminal or API: decides where an agent may only ask. */
   readonly isPerson?: boolean;
+  /** Who chose what runs; absent: the caller did. */
+  readonly origin?: RunOrigin;
   /** Whoever was let in; absent where PML itself calls. */
   readonly who?: Principal;
 }
@@ -113,6 +116,8 @@ export interface Suggestion {
   readonly plan: Plan;
   /** How far its tools agree with those that are needed, as is to be expected: their F1. */
   readonly confidence: number;
+  /** Successful past runs near to the intent that used all of its tools, without those PML started; 0 from search. */
+  readonly support: number;
   /** Why tasks wait for others, by their ids. */
   readonly edges: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
   /** By task: other tools that would do. */
@@ -312,7 +317,7 @@ export interface Gateway {
   planFromCode(code: string, args?: JsonObject): Promise<PlannedCode>;
   /** Runs code as a plan: what only reads runs side by side, and the run can be interrupted. */
   executeAsPlan(call: CodeCall, caller: Caller, runId?: string): Promise<PlannedRun>;
-  /** Suggests, and runs that where confidence and policy allow. */
+  /** Suggests, and runs that where it may run by itself. */
   executeIntent(call: IntentCall, caller: Caller, runId?: string): Promise<IntentRun>;
   continueRun(runId: string, action: WorkflowAction, caller: Caller): Promise<WorkflowResult>;
 

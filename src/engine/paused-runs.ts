@@ -29,6 +29,7 @@ export async function pauseRun(
     id: head.runId,
     kind: 'call',
     sessionId: head.sessionId,
+    origin: head.origin,
     owner: head.owner,
     visibility: head.visibility,
     intentText: head.intent === null ? null : String(redact(head.intent)),

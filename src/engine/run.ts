@@ -1,6 +1,6 @@
 import { deriveTrace } from '../core/tracing/derive-trace.ts';
 import { createRecorder, type Recorder } from '../core/tracing/recorder.ts';
-import type { ExecutionTrace, GuestConditions } from '../core/vocabulary/execution-trace.ts';
+import type { ExecutionTrace, GuestConditions, RunOrigin } from '../core/vocabulary/execution-trace.ts';
 import type { Ownership } from '../core/vocabulary/principal.ts';
 import { type ErrorType, isEnd, toWire } from '../core/vocabulary/trace-event.ts';
 import type { FlowPorts } from './flow-ports.ts';
@@ -9,6 +9,7 @@ import type { TraceQueue } from './trace-queue.ts';
 export interface RunHead extends Ownership {
   readonly runId: string;
   readonly sessionId: string | null;
+  readonly origin: RunOrigin;
   readonly intent: string | null;
 }
 
@@ -51,9 +52,9 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
     redact,
     onEvent: (event) => events.emit({ type: 'trace_event', run_id: head.runId, event: toWire(event) }),
   });
-  const { runId: run_id, sessionId: session_id, owner, visibility } = head;
+  const { runId: run_id, sessionId: session_id, origin, owner, visibility } = head;
   const intent = head.intent === null ? null : String(redact(head.intent));
-  events.emit({ type: 'run_started', run_id, session_id, intent, owner, visibility });
+  events.emit({ type: 'run_started', run_id, session_id, origin, intent, owner, visibility });
 
   return {
     ...head,
@@ -95,6 +96,7 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
       id: crypto.randomUuid(),
       runId: head.runId,
       sessionId: head.sessionId,
+      origin: head.origin,
       owner: head.owner,
       visibility: head.visibility,
       capabilityId: end.capabilityId ?? null,

@@ -66,6 +66,8 @@ export interface Database {
     id: string;
     run_id: string;
     session_id: string | null;
+    /** `agent`, `self` or `replay`. */
+    origin: string;
     capability_id: string | null;
     intent_text: string | null;
     intent_embedding: Uint8Array | null;
@@ -106,6 +108,8 @@ export interface Database {
     seq: Generated<number>;
     id: string;
     session_id: string | null;
+    /** `agent`, `self` or `replay`. */
+    origin: string;
     intent_text: string | null;
     plan: unknown;
     status: string;

@@ -107,7 +107,9 @@ export function openTraceJournal(dir: string, options: JournalOptions): TraceJou
       let nth = 0;
       for (const body of records(readFileSync(first.path))) {
         if (nth++ < first.confirmed) continue;
-        found.push(deserialize(body) as ExecutionTrace);
+        // A record of an earlier version tells no origin.
+        const trace: Omit<ExecutionTrace, 'origin'> = deserialize(body);
+        found.push({ origin: 'agent', ...trace });
         if (found.length === limit) break;
       }
       return found;

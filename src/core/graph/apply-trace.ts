@@ -13,6 +13,8 @@ export interface TraceFacts {
   /** When it ran, in milliseconds since 1970. */
   readonly at: number;
   readonly events: readonly TraceEvent[];
+  /** PML started the run by itself: it shows what does not work, and nothing else. */
+  readonly failuresOnly?: boolean;
   /** From the program's text: a value of `from` is used by `to`. They are templates until a value is seen. */
   readonly staticProvides?: readonly NodePair[];
   /** From the program's text: whether `to` runs was decided by `from`. Seen when both ran, in this order. */
@@ -44,6 +46,10 @@ export function applyTraces(graph: TypedGraph, runs: Iterable<TraceFacts>): Grap
   const edges = new Set<GraphEdge>();
   const statistics = new Set<NodeStatistics>();
   for (const facts of runs) {
+    if (facts.failuresOnly) {
+      for (const node of failedNodes(facts)) statistics.add(graph.count(node, facts.at));
+      continue;
+    }
     for (const { from, to, type } of declarations(facts)) {
       const edge = graph.declare(from, to, type);
       if (edge) edges.add(edge);
@@ -59,6 +65,16 @@ export function applyTraces(graph: TypedGraph, runs: Iterable<TraceFacts>): Grap
     edges: [...edges].map((edge) => ({ ...edge })).sort(compareEdges),
     statistics: [...statistics].map((each) => ({ ...each })).sort((a, b) => (a.node < b.node ? -1 : 1)),
   };
+}
+
+function failedNodes({ events }: TraceFacts): NodeSighting[] {
+  const failed = callSpans(events).filter(({ end }) => !end?.success);
+  return [...Map.groupBy(failed, ({ start }) => start.node)].map(([node, { length }]) => ({
+    node,
+    calls: length,
+    failures: length,
+    repeats: 0,
+  }));
 }
 
 function* declarations({ staticProvides, conditionals }: TraceFacts) {

@@ -14,11 +14,24 @@ export interface ToolInvocation {
   readonly parallelWith: readonly string[];
 }
 
+/**
+ * Who chose what ran: `agent`, whoever asked for these very calls, a person too; `self`, PML for an intent alone;
+ * `replay`, PML to see whether a program works again.
+ */
+export const RUN_ORIGINS = ['agent', 'self', 'replay'] as const;
+export type RunOrigin = (typeof RUN_ORIGINS)[number];
+
+/** That PML started something and it went well says nothing of what people want; that it failed counts. */
+export function isEvidence({ origin, success }: Pick<ExecutionTrace, 'origin' | 'success'>): boolean {
+  return origin === 'agent' || !success;
+}
+
 /** One run. Everything but the head fields is derived from `events`, in one place. */
 export interface ExecutionTrace extends Ownership {
   readonly id: string;
   readonly runId: string;
   readonly sessionId: string | null;
+  readonly origin: RunOrigin;
   readonly capabilityId: string | null;
   readonly intentText: string | null;
   readonly intentEmbedding: Float32Array | null;
@@ -125,6 +138,7 @@ export function traceToWire(trace: ExecutionTrace) {
     run_id: trace.runId,
     kind: runKindOf(trace),
     session_id: trace.sessionId,
+    origin: trace.origin,
     owner: trace.owner,
     visibility: trace.visibility,
     capability_id: trace.capabilityId,

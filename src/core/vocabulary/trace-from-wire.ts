@@ -1,4 +1,4 @@
-import { type ExecutionTrace, guestFromWire } from './execution-trace.ts';
+import { type ExecutionTrace, guestFromWire, RUN_ORIGINS } from './execution-trace.ts';
 import { capabilityNode, kindOf, type NodeId, operationId, toolId } from './ids.ts';
 import { VISIBILITIES } from './principal.ts';
 import {
@@ -46,6 +46,8 @@ export function traceFromWire(wire: unknown): ToldTrace {
     id: trace.get('id', id),
     runId: trace.get('run_id', id),
     sessionId: trace.get('session_id', orNull(id)),
+    // As old as the visibility: nothing told them apart.
+    origin: trace.get('origin', orNull(oneOf(RUN_ORIGINS))) ?? 'agent',
     owner: trace.get('owner', orNull(id)),
     // What does not say is as old as the word itself: all could see it.
     visibility: trace.get('visibility', orNull(oneOf(VISIBILITIES))) ?? 'shared',

@@ -42,8 +42,8 @@ export function openCodeRun(
 ): OpenCodeRun {
   const { source, args, capability } = program;
   const { runId, seed, startedAt } = standing;
-  const { sessionId } = caller;
-  const head = { runId, sessionId, intent: program.intent ?? null, ...ownershipOf(settings, caller) };
+  const { sessionId, origin = 'agent' } = caller;
+  const head = { runId, sessionId, origin, intent: program.intent ?? null, ...ownershipOf(settings, caller) };
   const run = startRun(ports, traces, head);
   const root = capability ? run.recorder.start(capabilityNode(capability.id), null, args) : null;
   const grants = createGrantBook(standing.grants);

@@ -9,10 +9,12 @@ import type { ProgramCache } from '../code/program-cache.ts';
 /** What a stored trace says to the graph. All of it comes from the trace, so that rebuilding gives the same. */
 export function traceFacts(programs: ProgramCache, trace: ExecutionTrace): TraceFacts {
   const { code, guest, events } = trace;
+  const at = trace.executedAt.getTime();
+  if (trace.origin !== 'agent') return { at, events, failuresOnly: true };
   const prepared = code === null ? null : programs.prepare(code);
   const structure = prepared?.ok ? prepared.value.structure : null;
   return {
-    at: trace.executedAt.getTime(),
+    at,
     events,
     valueFlow: observedValueFlow(events, { args: guest?.args, code }),
     dependencies: planDependencies(trace.taskResults),

@@ -1,5 +1,5 @@
 import { quarantineReason } from '../../core/capabilities/quarantine.ts';
-import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
 import { type CapabilityNodeId, capabilityUuid, kindOf } from '../../core/vocabulary/ids.ts';
 import { isEnd } from '../../core/vocabulary/trace-event.ts';
 import type { CapabilityBook } from '../capability-book.ts';
@@ -38,12 +38,15 @@ export function wasHalted({ errorType, taskResults }: ExecutionTrace): boolean {
   return errorType === 'PERMISSION' || only?.error?.code === 'cancelled';
 }
 
-/** Every invocation counts, also those within others. One that was halted has not failed. */
+/**
+ * Every invocation counts, also those within others, but for successes in runs that PML started by itself. One that
+ * was halted has not failed.
+ */
 export async function countUses(book: CapabilityBook, trace: ExecutionTrace): Promise<void> {
-  const { events, executedAt } = trace;
+  const { events, executedAt, origin } = trace;
   for (const event of events) {
     if (!isEnd(event) || kindOf(event.node) !== 'capability') continue;
-    if (!event.success && wasHalted(trace)) continue;
+    if (!isEvidence({ origin, success: event.success }) || (!event.success && wasHalted(trace))) continue;
     const id = capabilityUuid(event.node as CapabilityNodeId);
     await book.change(async () => {
       const capability = book.get(id);

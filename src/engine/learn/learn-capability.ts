@@ -6,7 +6,7 @@ import { parametersSchema } from '../../core/capabilities/parameters-schema.ts';
 import { describeCapability, slugFor } from '../../core/capabilities/slug.ts';
 import { identityOf, type Template } from '../../core/capabilities/template.ts';
 import { deriveTrace } from '../../core/tracing/derive-trace.ts';
-import { type ExecutionTrace, invocationToWire } from '../../core/vocabulary/execution-trace.ts';
+import { type ExecutionTrace, invocationToWire, isEvidence } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Background } from '../background.ts';
 import type { CapabilityBook } from '../capability-book.ts';
@@ -57,6 +57,10 @@ export async function learnCapability(lessons: CapabilityLessons, trace: Executi
     const known = capabilities.byCodeHash(codeHash);
     if (!trace.success) {
       if (known) await capabilities.put(withOutcome(known, false, trace.executedAt));
+      return null;
+    }
+    if (!isEvidence(trace)) {
+      if (known && trace.origin === 'replay') await capabilities.put(confirmed(known, trace));
       return null;
     }
     if (
@@ -150,6 +154,13 @@ function seenAgain(known: Capability, template: Template, trace: ExecutionTrace)
   const admitted =
     seen.state === 'candidate' ? { ...seen, state: admission({ successfulRuns: runIds.length }) } : seen;
   return withTemplate(admitted, slots, template, trace);
+}
+
+/** It worked again when PML tried: that admits it, and is no use of it. */
+function confirmed(known: Capability, { executedAt }: ExecutionTrace): Capability {
+  if (known.state !== 'candidate') return known;
+  const state = admission({ successfulRuns: known.evidence.runIds.length, successfulReplays: 1 });
+  return { ...known, state, updatedAt: executedAt };
 }
 
 /** The intents it served so far, this one included. */

@@ -1,16 +1,13 @@
 import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
 import { clauses } from '../../core/retrieval/clauses.ts';
 import { words } from '../../core/retrieval/words.ts';
-import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';
 import type { Embedder, RecalledRun } from '../ports.ts';
 
-/** Who tries code again to see whether it works: its runs say nothing of what people want. */
-const REPLAY_SESSION = 'replay';
-
 type Past = Pick<
   ExecutionTrace,
-  'runId' | 'sessionId' | 'executedPath' | 'toolInvocations' | 'success' | 'visibility'
+  'runId' | 'origin' | 'executedPath' | 'toolInvocations' | 'success' | 'visibility'
 >;
 
 /** An intent in all the forms that are compared. */
@@ -24,7 +21,7 @@ export async function intentForms(embedder: Embedder, intent: string) {
 /** What a stored run teaches; null where there is nothing to learn, or its vectors are not made yet. */
 export function learnableRun(run: RecalledRun): LearnableRun | null {
   const uses = usesOf(run);
-  if (!run.intent || !run.clauses || uses.length === 0 || run.sessionId === REPLAY_SESSION) return null;
+  if (!run.intent || !run.clauses || uses.length === 0 || !isEvidence(run)) return null;
   const text = run.intentText.trim();
   return {
     text,
@@ -45,7 +42,7 @@ export function learnableTrace(
   trace: Past,
 ): LearnableRun | null {
   const uses = usesOf(trace);
-  if (uses.length === 0 || trace.sessionId === REPLAY_SESSION) return null;
+  if (uses.length === 0 || !isEvidence(trace)) return null;
   const isPrivate = trace.visibility === 'private';
   const { success: succeeded, runId } = trace;
   return { ...forms, uses, succeeded, key: keyOf(forms.text), runId, isPrivate };

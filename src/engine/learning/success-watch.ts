@@ -5,7 +5,7 @@ import { TdErrorWindow } from '../../core/learning/td-error-window.ts';
 import { TRACE_STATISTICS, TraceStatistics } from '../../core/learning/trace-statistics.ts';
 import { trainSuccessHead } from '../../core/learning/train-success-head.ts';
 import { createRandom } from '../../core/numeric/random.ts';
-import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
 
 const DEFAULTS = {
   seed: 1,
@@ -60,6 +60,7 @@ export function createSuccessWatch(): SuccessWatch {
 
   return {
     add(trace) {
+      if (!isEvidence(trace)) return;
       const path = trace.executedPath;
       // Before the trace is counted: a run must not foretell itself.
       for (const [i, node] of path.entries()) {

@@ -102,8 +102,10 @@ export function createSuggestionBook({ store, embedder, clock, crypto, redact }:
     expect(runId) {
       expected.add(runId);
     },
-    async see({ sessionId, intentText, runId, executedPath, taskResults, success }) {
+    async see({ sessionId, origin, intentText, runId, executedPath, taskResults, success }) {
       if (sessionId === null || intentText === null || !success || expected.delete(runId)) return;
+      // What PML chose itself nobody accepted.
+      if (origin !== 'agent') return;
       // A workflow that waited for a person did the rest of its work in earlier traces.
       const done = (taskResults as readonly Partial<TaskResult>[]).flatMap(({ node, status }) =>
         node !== undefined && status === 'success' ? [node] : [],

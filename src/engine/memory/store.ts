@@ -235,6 +235,7 @@ export function createMemoryStore(): Store {
               id: trace.id,
               runId: trace.runId,
               sessionId: trace.sessionId,
+              origin: trace.origin,
               intentText: trace.intentText!,
               intent: isKnown ? trace.intentEmbedding : null,
               clauses: isKnown ? (clauses ?? null) : null,

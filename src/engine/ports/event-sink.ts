@@ -1,3 +1,4 @@
+import type { RunOrigin } from '../../core/vocabulary/execution-trace.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import type { Visibility } from '../../core/vocabulary/principal.ts';
 import type { WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
@@ -23,6 +24,7 @@ export type GatewayEvent =
       readonly type: 'run_started';
       readonly run_id: string;
       readonly session_id: string | null;
+      readonly origin: RunOrigin;
       readonly intent: string | null;
       readonly owner: string | null;
       readonly visibility: Visibility;

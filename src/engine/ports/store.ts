@@ -1,4 +1,4 @@
-import type { ExecutionTrace, RunKind } from '../../core/vocabulary/execution-trace.ts';
+import type { ExecutionTrace, RunKind, RunOrigin } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
@@ -189,6 +189,7 @@ export interface RecalledRun {
   readonly id: string;
   readonly runId: string;
   readonly sessionId: string | null;
+  readonly origin: RunOrigin;
   readonly intentText: string;
   readonly intent: Float32Array | null;
   readonly clauses: readonly Float32Array[] | null;
@@ -266,6 +267,7 @@ export interface WorkflowRun extends Ownership {
   /** `call`: a single call or piece of code that waits for a person; kept only while it does. */
   readonly kind: 'call' | 'workflow';
   readonly sessionId: string | null;
+  readonly origin: RunOrigin;
   readonly intentText: string | null;
   readonly plan: Plan | null;
   readonly status: 'running' | 'paused' | 'success' | 'error' | 'aborted';

@@ -62,12 +62,14 @@ export async function driveRun(
     onProgress?.({ progress: over, total: plan.tasks.length });
     ahead?.look();
   };
-  const behalf = onBehalf(unheard, run);
+  // Whoever takes a run up has not chosen what it calls.
+  const behalf = { ...onBehalf(unheard, run), origin: run.origin };
   const drive: Drive = {
     scope: asSeenBy(scope, behalf),
     run: startRun(ports, scope.traces, {
       runId: run.id,
       sessionId: run.sessionId,
+      origin: run.origin,
       intent: run.intentText,
       owner: run.owner,
       visibility: run.visibility,

@@ -34,6 +34,7 @@ export async function openRun(
     id: runId ?? crypto.randomUuid(),
     kind: 'workflow',
     sessionId: caller.sessionId,
+    origin: caller.origin ?? 'agent',
     ...ownershipOf(settings, caller),
     intentText: intent === null ? null : String(redact(intent)),
     plan: kept,

@@ -32,6 +32,7 @@ export function describeTrace(
     ['trace', trace.id],
     ['run', trace.runId],
     ['session', trace.sessionId],
+    ['started by', trace.origin === 'agent' ? null : `PML itself (${trace.origin})`],
     ['when', trace.executedAt.toISOString()],
     ['intent', trace.intentText],
     ['error', error],

@@ -9,6 +9,7 @@ import * as teams from './0007-teams.ts';
 import * as people from './0008-people.ts';
 import * as growth from './0009-growth.ts';
 import * as lookups from './0010-lookups.ts';
+import * as origins from './0011-origins.ts';
 
 /** Numbered, in order, never edited once released: a change of the schema is a new entry. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -22,4 +23,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008-people': people,
   '0009-growth': growth,
   '0010-lookups': lookups,
+  '0011-origins': origins,
 };

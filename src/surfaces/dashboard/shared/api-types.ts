@@ -1,5 +1,10 @@
 import type { EdgeSource, EdgeType } from '../../../core/vocabulary/edge.ts';
-import type { RunKind, WireGuest, WireInvocation } from '../../../core/vocabulary/execution-trace.ts';
+import type {
+  RunKind,
+  RunOrigin,
+  WireGuest,
+  WireInvocation,
+} from '../../../core/vocabulary/execution-trace.ts';
 import type { NodeKind } from '../../../core/vocabulary/ids.ts';
 import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
 import type { Role } from '../../../core/vocabulary/principal.ts';
@@ -158,6 +163,7 @@ export interface TraceSummary {
   readonly run_id: string;
   readonly kind: RunKind;
   readonly session_id: string | null;
+  readonly origin: RunOrigin;
   readonly capability_id: string | null;
   readonly intent_text: string | null;
   readonly executed_at: string;

@@ -1,3 +1,4 @@
+import type { RunOrigin } from '../../../core/vocabulary/execution-trace.ts';
 import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
 import type { WireTraceEvent } from '../../../core/vocabulary/trace-event.ts';
 import type { ServerState } from './api-types.ts';
@@ -12,7 +13,12 @@ interface EventData {
     changed: readonly string[];
   };
   readonly tools_embedded: { embedded: number; by_meaning: number; tools: number };
-  readonly run_started: { run_id: string; session_id: string | null; intent: string | null };
+  readonly run_started: {
+    run_id: string;
+    session_id: string | null;
+    origin: RunOrigin;
+    intent: string | null;
+  };
   readonly trace_event: { run_id: string; event: WireTraceEvent };
   readonly run_finished: { run_id: string; trace_id: string | null; status: string; duration_ms: number };
   readonly task_changed: { run_id: string; task_id: string; status: string };

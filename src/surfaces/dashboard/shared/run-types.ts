@@ -1,11 +1,11 @@
-import type { RunKind } from '../../../core/vocabulary/execution-trace.ts';
+import type { RunKind, RunOrigin } from '../../../core/vocabulary/execution-trace.ts';
 import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
 import type { ErrorType, WireTraceEvent } from '../../../core/vocabulary/trace-event.ts';
 import type { Run, Snapshot } from './api-types.ts';
 
 /** The JSON of runs under way, workflows and suggestions. */
 
-export type { ErrorShape, ErrorType, RunKind, WireTraceEvent };
+export type { ErrorShape, ErrorType, RunKind, RunOrigin, WireTraceEvent };
 
 /** How a task stands; `waiting` and `unknown` ones wait for a person. */
 export interface TaskState {
@@ -84,6 +84,7 @@ export interface Suggestion {
 export interface LiveRun {
   readonly run_id: string;
   readonly session_id: string | null;
+  readonly origin: RunOrigin;
   readonly intent: string | null;
   readonly started_at: string;
   readonly events: readonly LiveTraceEvent[];

@@ -27,6 +27,7 @@ async function serve({ kept, ...options }: EventOptions & { kept?: number } = {}
           type: 'run_started',
           run_id: run,
           session_id: null,
+          origin: 'agent',
           intent: null,
           owner: null,
           visibility: 'shared',

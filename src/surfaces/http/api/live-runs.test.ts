@@ -11,6 +11,7 @@ test('[DASH-41] /api/live tells of the runs under way what they did so far, and 
       type: 'run_started',
       run_id,
       session_id: 's',
+      origin: 'agent',
       intent: 'count',
       owner: null,
       visibility: 'shared',
@@ -33,7 +34,7 @@ test('[DASH-41] /api/live tells of the runs under way what they did so far, and 
 
   const reply = await fetch(`${listener.url}/api/live`, { headers: { authorization: `Bearer ${token}` } });
   const at = '2026-11-15T10:00:00.000Z';
-  const head = { session_id: 's', intent: 'count', started_at: at };
+  const head = { session_id: 's', origin: 'agent', intent: 'count', started_at: at };
   expect(await reply.json()).toEqual({
     runs: [
       { run_id: 'early', ...head, events: [] },

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import type { RunOrigin } from '../../../core/vocabulary/execution-trace.ts';
 import type { WireTraceEvent } from '../../../core/vocabulary/trace-event.ts';
 import type { EventLog, NumberedEvent } from '../../../engine/event-log.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
@@ -13,6 +14,7 @@ const DEFAULTS = {
 interface UnderWay extends Pick<NumberedEvent, 'ownership'> {
   readonly run_id: string;
   readonly session_id: string | null;
+  readonly origin: RunOrigin;
   readonly intent: string | null;
   readonly started_at: string;
   readonly events: (WireTraceEvent & { readonly at: string })[];
@@ -35,8 +37,8 @@ function trackRuns(log: EventLog): ReadonlyMap<string, UnderWay> {
   const runs = new Map<string, UnderWay>();
   const note = ({ event, at, ownership }: NumberedEvent) => {
     if (event.type === 'run_started') {
-      const { run_id, session_id, intent } = event;
-      runs.set(run_id, { run_id, session_id, intent, started_at: at, events: [], ownership });
+      const { run_id, session_id, origin, intent } = event;
+      runs.set(run_id, { run_id, session_id, origin, intent, started_at: at, events: [], ownership });
     }
     if (event.type === 'trace_event') {
       const run = runs.get(event.run_id);

@@ -34,10 +34,10 @@ export function useLiveRuns(): Resource<FollowedRuns> {
 export function followRuns(data: FollowedRuns, event: LiveEvent): FollowedRuns {
   switch (event.type) {
     case 'run_started': {
-      const { run_id, session_id, intent, at } = event;
+      const { run_id, session_id, origin, intent, at } = event;
       const before = data.runs.find((run) => run.run_id === run_id);
       if (before && !before.end) return data;
-      const run = { run_id, session_id, intent, started_at: at, events: [] };
+      const run = { run_id, session_id, origin, intent, started_at: at, events: [] };
       return { runs: pruned([run, ...data.runs.filter((other) => other !== before)]) };
     }
     case 'trace_event': {

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import type { TraceSummary } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import type { RunKind } from '../../../shared/run-types.ts';
+import type { RunKind, RunOrigin } from '../../../shared/run-types.ts';
 import { StatusBadge } from '../../components/badge.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Duration, Time } from '../../components/time.tsx';
 import { duration, number } from '../../format.ts';
 import { shownLine } from '../../shown-text.ts';
 import { type Call, concurrencyOf, endOf, rowsOf, toolCalls } from './calls.ts';
-import { isCheck, rowOfTrace } from './run-row.ts';
+import { rowOfTrace, STARTED_BY_PML } from './run-row.ts';
 
 export interface RunHead {
   readonly title: string;
@@ -17,6 +17,7 @@ export interface RunHead {
   readonly startedAt: string;
   readonly durationMs: number;
   readonly sessionId: string | null;
+  readonly origin: RunOrigin;
   readonly runId: string;
   readonly traceId?: string;
 }
@@ -55,7 +56,7 @@ export function RunFacts({
       <Fact name="Began">
         <Time at={head.startedAt} />
       </Fact>
-      {isCheck(head.sessionId) && <Fact name="Why">to see whether it can be kept as a capability</Fact>}
+      {head.origin !== 'agent' && <Fact name="Why">{STARTED_BY_PML[head.origin].why}</Fact>}
       {head.sessionId !== null && (
         <Fact name="Session">
           <a href={href.runs({ session: head.sessionId })}>{shownLine(head.sessionId, 12)}</a>

@@ -16,7 +16,7 @@ import { useLiveRuns } from './live-runs.ts';
 import { PathSteps } from './path-steps.tsx';
 import { RunFilterBar } from './run-filters.tsx';
 import { apiQuery, currentFilters, isShown, listHref } from './run-query.ts';
-import { calledOf, isCheck, type RunRow, rowsOfRuns } from './run-row.ts';
+import { calledOf, type RunRow, rowsOfRuns, STARTED_BY_PML } from './run-row.ts';
 import { useNodeNames } from './use-node-names.ts';
 import { useSteadyRows } from './use-steady-rows.ts';
 
@@ -148,7 +148,7 @@ function RunTable({
                   <Time at={row.startedAt} />
                   {row.durationMs !== null && <Duration ms={row.durationMs} />}
                 </span>
-                {isCheck(row.sessionId) && <Badge tone="info">checked by PML</Badge>}
+                {row.origin !== 'agent' && <Badge tone="info">{STARTED_BY_PML[row.origin].did}</Badge>}
                 {row.error && row.status === 'error' ? (
                   <span class="cell-note bad">{shownLine(row.error, 120)}</span>
                 ) : (

@@ -74,6 +74,7 @@ function Followed({ run }: { run: FollowedRun }) {
     startedAt: run.started_at,
     durationMs: run.end?.durationMs ?? Math.max(0, now - Date.parse(run.started_at)),
     sessionId: run.session_id,
+    origin: run.origin,
     runId: run.run_id,
   };
   return (
@@ -98,6 +99,7 @@ function Stored({ trace, parts }: { trace: Trace; parts: LoadedRun['parts'] }) {
     startedAt: trace.executed_at,
     durationMs: trace.duration_ms,
     sessionId: trace.session_id,
+    origin: trace.origin,
     runId: trace.run_id,
     traceId: trace.id,
   };

@@ -6,7 +6,7 @@ import { rowsOfRuns, statusOf, stepsOf } from './run-row.ts';
 
 const at = '2026-11-15T10:00:00.000Z';
 const EVENTS: LiveEvent[] = [
-  { type: 'run_started', at, run_id: 'r', session_id: null, intent: 'count' },
+  { type: 'run_started', at, run_id: 'r', session_id: null, origin: 'agent', intent: 'count' },
   {
     type: 'trace_event',
     at,

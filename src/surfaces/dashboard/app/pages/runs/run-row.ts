@@ -1,5 +1,5 @@
 import type { TraceSummary } from '../../../shared/api-types.ts';
-import type { RunKind } from '../../../shared/run-types.ts';
+import type { RunKind, RunOrigin } from '../../../shared/run-types.ts';
 import { shownLine } from '../../shown-text.ts';
 import { isOperation } from './calls.ts';
 import type { FollowedRun } from './live-runs.ts';
@@ -18,6 +18,7 @@ export interface RunRow {
   readonly startedAt: string;
   readonly durationMs: number | null;
   readonly sessionId: string | null;
+  readonly origin: RunOrigin;
   readonly error: string | null;
 }
 
@@ -46,11 +47,13 @@ export function rowOfTrace(trace: TraceSummary): RunRow {
     startedAt: trace.executed_at,
     durationMs: trace.duration_ms,
     sessionId: trace.session_id,
+    origin: trace.origin,
     error: trace.error_message,
   };
 }
 
-function rowOfFollowed({ run_id, intent, events, started_at, session_id, end }: FollowedRun): RunRow {
+function rowOfFollowed(run: FollowedRun): RunRow {
+  const { run_id, intent, events, started_at, session_id, origin, end } = run;
   const path = events.filter(({ type }) => type.endsWith('_start')).map(({ node }) => node);
   return {
     key: run_id,
@@ -63,6 +66,7 @@ function rowOfFollowed({ run_id, intent, events, started_at, session_id, end }: 
     startedAt: started_at,
     durationMs: end?.durationMs ?? null,
     sessionId: session_id,
+    origin,
     error: null,
   };
 }
@@ -78,10 +82,11 @@ export function statusOf(
   return trace.task_results.some(waits) || isSilent ? 'approval_required' : 'error';
 }
 
-/** A program that only reads is run once more by itself, to see whether it may be kept as a capability. */
-export function isCheck(sessionId: string | null): boolean {
-  return sessionId === 'replay';
-}
+/** Of runs that nobody asked for as they are: what PML did there, and why. */
+export const STARTED_BY_PML = {
+  self: { did: 'chosen by PML', why: 'PML chose this plan for the intent' },
+  replay: { did: 'checked by PML', why: 'to see whether it can be kept as a capability' },
+} as const;
 
 /** What was wanted, else what was called first. */
 export function titleOf(intent: string | null, path: readonly string[]): string {
