@@ -300,6 +300,11 @@ export async function createGateway(
     }),
     executeWorkflow: (plan, intent, caller, runId = ports.crypto.randomUuid(), suggestionId) =>
       runPlan({ plan, intent, runId, suggestionId }, caller),
+    async executeSuggestion(suggestionId, args, caller, runId = ports.crypto.randomUuid()) {
+      const { plan } = await suggestions.get(suggestionId);
+      const given = { ...plan, arguments: { ...plan.arguments, ...args } };
+      return await runPlan({ plan: given, intent: null, runId, suggestionId }, caller);
+    },
     planFromCode: (code, args) => planFromCode(scope(), code, args),
     executeAsPlan: (call, caller, runId) => executeAsPlan(scope(), drives, call, caller, runId),
     executeIntent: (call, caller, runId = ports.crypto.randomUuid()) => {

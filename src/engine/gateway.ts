@@ -313,6 +313,13 @@ export interface Gateway {
     /** The suggestion that the plan comes from, changed or not. */
     suggestionId?: string,
   ): Promise<WorkflowResult>;
+  /** Runs what was suggested as it was, with these values of its inputs. */
+  executeSuggestion(
+    suggestionId: string,
+    args: JsonObject,
+    caller: Caller,
+    runId?: string,
+  ): Promise<WorkflowResult>;
   /** Code whose calls do not depend on how the run goes, as a plan; else an error with all that stands against it. */
   planFromCode(code: string, args?: JsonObject): Promise<PlannedCode>;
   /** Runs code as a plan: what only reads runs side by side, and the run can be interrupted. */

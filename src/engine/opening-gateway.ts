@@ -101,6 +101,7 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
       audit: async (query) => (await opening).people.audit(query),
     },
     executeWorkflow: later('executeWorkflow'),
+    executeSuggestion: later('executeSuggestion'),
     planFromCode: later('planFromCode'),
     executeAsPlan: later('executeAsPlan'),
     executeIntent: later('executeIntent'),

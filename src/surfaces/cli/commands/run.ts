@@ -101,5 +101,9 @@ async function runIntent(
   else {
     for (const line of describeSuggestion(made.suggestion)) terminal.err(`${printable(line)}\n`);
     for (const why of made.why) terminal.err(`Not run: ${printable(why)}.\n`);
+    if (made.suggestion.id !== null)
+      terminal.err(
+        `To run it: pml suggest … --json | jq .plan | pml workflow run - --suggestion ${made.suggestion.id}\n`,
+      );
   }
 }

@@ -73,7 +73,11 @@ export function callOf({ timeout_ms: timeoutMs, intent, arguments: args }: z.inf
 
 function toldIntent(made: IntentRun) {
   const wire = intentRunToWire(made);
-  return made.run ? told(wire as typeof wire & { run_id: string }) : wire;
+  if (made.run) return told(wire as typeof wire & { run_id: string });
+  const { id } = made.suggestion;
+  if (id === null) return wire;
+  const call = { suggestion_id: id, arguments: {} };
+  return { ...wire, how_to_run: `POST /api/workflows with ${JSON.stringify(call)}` };
 }
 
 /** A run as it is told, with the way on where it waits for a person. */

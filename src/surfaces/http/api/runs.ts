@@ -23,12 +23,15 @@ const EDIT = z.strictObject({
   arguments: z.record(z.string(), z.unknown()),
 });
 const WORKFLOW = z.strictObject({
-  workflow: z.looseObject({}),
+  /** Absent: the suggestion as it is. */
+  workflow: z.looseObject({}).optional(),
   intent: z.string().min(1).optional(),
   /** Whoever asks again with it gets the same run. */
   run_id: z.string().min(1).max(200).optional(),
   /** Of the suggestion that the workflow comes from, changed or not. */
   suggestion_id: z.string().min(1).optional(),
+  /** Values of the suggestion's inputs. */
+  arguments: z.record(z.string(), z.unknown()).optional(),
 });
 
 export function runRoutes(api: Hono, gateway: Gateway): void {
@@ -63,9 +66,21 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
   };
 
   api.post('/workflows', async (context) => {
-    const { workflow, intent, run_id: runId, suggestion_id: from } = await readBody(context, WORKFLOW);
-    const plan = planFromWire(workflow);
-    const made = await gateway.executeWorkflow(plan, intent ?? null, callerOf(context), runId, from);
+    const {
+      workflow,
+      intent,
+      run_id: runId,
+      suggestion_id: from,
+      ...rest
+    } = await readBody(context, WORKFLOW);
+    const caller = callerOf(context);
+    if (workflow === undefined) {
+      if (from === undefined)
+        throw new PmlError('invalid_argument', 'There is neither workflow nor suggestion_id');
+      const made = await gateway.executeSuggestion(from, rest.arguments ?? {}, caller, runId);
+      return context.json(told(workflowToWire(made)));
+    }
+    const made = await gateway.executeWorkflow(planFromWire(workflow), intent ?? null, caller, runId, from);
     return context.json(told(workflowToWire(made)));
   });
   api.get('/runs', async (context) => {

@@ -1,4 +1,4 @@
-import type { Caller, CodeCall, IntentCall } from '../../../engine/gateway.ts';
+import type { Caller, CodeCall, IntentCall, Suggestion } from '../../../engine/gateway.ts';
 import { intentRunToWire } from '../../../engine/gateway-wire.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import { answer } from './answer.ts';
@@ -28,7 +28,21 @@ export async function executeIntent(
   caller: Caller,
 ): Promise<JsonObject> {
   const made = await gateway.executeIntent(call, caller);
-  if (!made.run) return answer(intentRunToWire(made));
+  if (!made.run) return answer({ ...intentRunToWire(made), ...howToRun(made.suggestion) });
   const { plan, confidence } = intentRunToWire(made) as JsonObject;
   return workflowAnswer(made.run, shrink, { plan, confidence });
+}
+
+/** Nobody has to be asked twice: the agent decides. */
+function howToRun({ id, plan }: Suggestion): { how_to_run?: JsonObject } {
+  if (id === null) return {};
+  const needed = plan.inputs.map(({ name }) => [name, '…']);
+  const values = needed.length === 0 ? {} : { arguments: Object.fromEntries(needed) };
+  const as = (args: object) => `If this plan is what you want: pml_execute_workflow ${JSON.stringify(args)}`;
+  return {
+    how_to_run: {
+      as_it_is: as({ suggestion_id: id, ...values }),
+      changed: 'Give the changed plan in "workflow" besides suggestion_id.',
+    },
+  };
 }

@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { toolId } from '../vocabulary/ids.ts';
+import type { ToolAnnotations } from '../vocabulary/tool-definition.ts';
+import { decide, type PermissionRules } from './decide.ts';
+import { LEAST_CONFIDENCE, type PlanInQuestion, whyNotByItself, whyNotCalled } from './may-run-by-itself.ts';
+
+const OPEN: PermissionRules = {
+  allow: [],
+  ask: [],
+  deny: [],
+  auto: [],
+  default: 'allow',
+  profile: 'standard',
+};
+const READS: ToolAnnotations = { readOnlyHint: true };
+const tool = (name: string, annotations?: ToolAnnotations) => ({
+  id: toolId('disk', name),
+  ...(annotations && { annotations }),
+});
+
+/** A plan of one task that calls these, as sure as can be. */
+function plan(
+  rules: PermissionRules,
+  tools: readonly ReturnType<typeof tool>[],
+  over: Partial<PlanInQuestion> = {},
+) {
+  const calls = tools.map((each) => ({ tool: each, verdict: decide(rules, each) }));
+  return { steps: [{ name: 't1', calls }], confidence: 1, support: 1_000, missing: [], ...over };
+}
+
+test('[INTENT-1] what only reads runs by itself, from .9 and two runs on', () => {
+  const reads = (over?: Partial<PlanInQuestion>) =>
+    whyNotByItself(OPEN, plan(OPEN, [tool('read', READS)], over));
+  expect(reads()).toEqual([]);
+  expect(reads({ confidence: 0.9, support: 2 })).toEqual([]);
+  expect(reads({ support: 1 })).toEqual([
+    'only 1 past run like it succeeded with these tools, and 2 are asked for',
+  ]);
+  expect(reads({ support: 0 })).toEqual([
+    'no past run like it succeeded with these tools, and 2 are asked for',
+  ]);
+  expect(reads({ confidence: 0.899 })).toEqual([
+    'its confidence of 89 % is below the 90 % that are asked for',
+  ]);
+  expect(reads({ confidence: Number.NaN, support: Number.NaN })).toHaveLength(2);
+  expect(reads({ missing: ['a', 'b'] })).toEqual(['it needs "a", "b": give them in "arguments"']);
+  expect(reads({ steps: [] })).toEqual(['nothing known fits']);
+});
+
+test('[INTENT-1] a setting can ask for more confidence, never for less', () => {
+  const from = (runFrom: number, confidence: number) =>
+    whyNotByItself(OPEN, plan(OPEN, [tool('read', READS)], { runFrom, confidence })).length;
+  expect(from(0.95, 0.94)).toBe(1);
+  expect(from(0.95, 0.95)).toBe(0);
+  expect(from(0.1, LEAST_CONFIDENCE - 0.01)).toBe(1);
+});
+
+test('[POLICY-7] a tool that is not marked read-only has to be named in permissions.auto', () => {
+  for (const annotations of [undefined, {}, { readOnlyHint: false }, { idempotentHint: true }]) {
+    const write = tool('write', annotations);
+    expect(whyNotByItself(OPEN, plan(OPEN, [tool('read', READS), write]))).toEqual([
+      't1 may change something: disk:write is not marked read-only, and permissions.auto does not name it',
+    ]);
+    const named = { ...OPEN, auto: ['disk:w*'] };
+    expect(whyNotByItself(named, plan(named, [write]))).toEqual([]);
+    expect(whyNotCalled(named, write)).toBeNull();
+  }
+});
+
+test('[POLICY-7] deny, ask and a changed definition are stronger than permissions.auto and a read-only mark', () => {
+  const [read, write] = [tool('read', READS), tool('write', { destructiveHint: true })];
+  const auto = { ...OPEN, auto: ['*'] };
+  for (const rules of [
+    { ...auto, deny: ['disk:*'] },
+    { ...auto, ask: ['disk:*'] },
+    { ...auto, default: 'ask' as const },
+  ]) {
+    expect(whyNotByItself(rules, plan(rules, [read]))).toHaveLength(1);
+    expect(whyNotByItself(rules, plan(rules, [write]))).toHaveLength(1);
+  }
+  // It asks because it says of itself that it is destructive; `allow` settles that.
+  expect(whyNotByItself(auto, plan(auto, [write]))).toHaveLength(1);
+  const allowed = { ...auto, allow: ['disk:write'] };
+  expect(whyNotByItself(allowed, plan(allowed, [write]))).toEqual([]);
+  const changed = { action: 'ask', reason: 'its definition changed' } as const;
+  const steps = [{ name: 't1', calls: [{ tool: read, verdict: changed }] }];
+  expect(whyNotByItself(auto, plan(auto, [], { steps }))).toEqual([
+    't1 would ask a person: its definition changed',
+  ]);
+});
+
+test('[INTENT-4] what cannot be told before does not run, and no confidence makes up for a tool', () => {
+  const steps = [{ name: 't1 (code)', calls: [], problem: 'only a run can tell what it calls' }];
+  expect(whyNotByItself({ ...OPEN, auto: ['*'] }, plan(OPEN, [], { steps }))).toEqual([
+    't1 (code) cannot run by itself: only a run can tell what it calls',
+  ]);
+  fc.assert(
+    fc.property(fc.double(), fc.nat(), (confidence, support) => {
+      expect(whyNotByItself(OPEN, plan(OPEN, [tool('write')], { confidence, support }))).not.toEqual([]);
+    }),
+  );
+});
