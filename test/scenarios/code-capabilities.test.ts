@@ -73,13 +73,14 @@ test('[CODE-11][CODE-12] the same program with other literals is one capability,
   expect(await gateway.capabilities.show('list_active_people')).toMatchObject({ uses: 3, successes: 3 });
 });
 
-test('[CODE-12] one run that only reads is run once more by itself, and counts when it succeeds again', async () => {
+test('[CODE-12] [ORIGIN-2] one run that only reads is run once more by itself, which admits it and is no use of it', async () => {
   const { gateway, store } = await codeGateway({ servers: [database(CLOSED_READ)] });
   await run(gateway, ACTIVE('people', 5));
   const [capability] = await gateway.capabilities.list();
-  expect(capability).toMatchObject({ state: 'active', uses: 2 });
+  expect(capability).toMatchObject({ state: 'active', uses: 1, successes: 1 });
   const [replay, first] = await store.traces.list({ limit: 10 });
-  expect(replay).toMatchObject({ sessionId: 'replay', success: true, code: first!.code });
+  expect(replay).toMatchObject({ origin: 'replay', sessionId: null, success: true, code: first!.code });
+  expect(first).toMatchObject({ origin: 'agent' });
 });
 
 test('[CODE-12] code that failed, called nothing, or chose its tools at run time is not kept', async () => {
