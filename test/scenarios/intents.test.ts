@@ -1,12 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Settings } from '../../src/engine/ports.ts';
+import type { JsonObject, Settings } from '../../src/engine/ports.ts';
 import { codeGateway, tool } from '../support/code-gateway.ts';
 import { referenceServers } from '../support/mcp-reference-servers.ts';
 import { settingsFor } from '../support/memory-gateway.ts';
 import { runPml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
+import { untilSure } from '../support/until-sure.ts';
 import { planOf } from '../support/workflow-plan.ts';
 
 const INTENT = 'read the northern harvest report and file it';
@@ -19,55 +20,157 @@ const needs = (...names: string[]) => ({
   },
 });
 
-/** A gateway that has done the work twice. */
-async function taught(settings: Partial<Settings> = {}) {
+const READS = { annotations: { readOnlyHint: true } };
+
+interface Office {
+  readonly settings?: Partial<Settings>;
+  /** What the tool that files says of itself. */
+  readonly files?: JsonObject;
+  /** How often the work is done before; else until the gateway is sure of it. */
+  readonly times?: number;
+}
+
+/** A gateway that has done the work before. */
+async function taught({ settings = {}, files = {}, times }: Office = {}) {
   const filed: unknown[] = [];
+  let isFull = false;
+  const file = (args: JsonObject) => {
+    if (isFull) throw new Error('the cabinet is full');
+    filed.push(args);
+  };
+  const read = ({ path }: JsonObject) => ({ text: `What is said in ${path} and nowhere else` });
   const tools = [
-    tool('read', ({ path }) => ({ text: `What is said in ${path} and nowhere else` }), needs('path')),
-    tool('file', (args) => filed.push(args), needs('content')),
+    tool('read', read, { ...needs('path'), ...READS }),
+    tool('file', file, { ...needs('content'), ...files }),
   ];
-  const { gateway } = await codeGateway({ servers: [{ name: 'disk', tools }], settings });
+  const { gateway, store } = await codeGateway({ servers: [{ name: 'disk', tools }], settings });
   const plan = planOf([
     { id: 'a', tool: 'disk:read', arguments: { path: 'northern-harvest-2026.md' } },
     { id: 'b', tool: 'disk:file', arguments: { content: '${a.text}' } },
   ]);
-  for (let times = 0; times < 2; times++) {
+  const work = async () => {
     expect(await gateway.executeWorkflow(plan, INTENT, AGENT)).toMatchObject({ status: 'success' });
     await gateway.settled();
-  }
-  return { gateway, filed };
+  };
+  if (times === undefined) {
+    await untilSure(work, async () => {
+      const suggested = await gateway.suggest(INTENT, AGENT);
+      await gateway.settled();
+      return suggested;
+    });
+  } else for (let nth = 0; nth < times; nth++) await work();
+  const before = filed.length;
+  return {
+    gateway,
+    store,
+    /** Since then. */
+    filed: () => filed.slice(before),
+    fill: () => {
+      isFull = true;
+    },
+  };
 }
 
-test('[INTENT-1] an intent alone runs what is suggested, with the values it needs', async () => {
-  const { gateway, filed } = await taught();
-  const made = await gateway.executeIntent(
-    { intent: INTENT, arguments: { t1_path: 'x.md', other: 1 } },
-    AGENT,
-  );
+const CALL = { intent: INTENT, arguments: { t1_path: 'x.md', other: 1 } };
+
+test('[INTENT-1] an intent alone runs what is suggested where all of it is marked read-only', async () => {
+  const { gateway, store, filed } = await taught({ files: READS });
+  const made = await gateway.executeIntent(CALL, AGENT);
   expect(made).toMatchObject({ why: [], run: { status: 'success' } });
-  expect(made.suggestion.confidence).toBeGreaterThanOrEqual(0.75);
-  expect(filed[2]).toEqual({ content: 'What is said in x.md and nowhere else' });
+  expect(filed()).toEqual([{ content: 'What is said in x.md and nowhere else' }]);
+  await gateway.settled();
+  const [trace] = await store.traces.list({ limit: 1 });
+  expect(trace).toMatchObject({ runId: made.run?.runId, origin: 'self', success: true });
+});
+
+test('[INTENT-1] [POLICY-7] however sure it is, what may change something waits until permissions.auto names it', async () => {
+  const { gateway, filed } = await taught();
+  const made = await gateway.executeIntent(CALL, AGENT);
+  expect(made.run).toBeUndefined();
+  expect(made.why).toEqual([
+    expect.stringMatching(/\(disk:file\) may change something: .*permissions\.auto/),
+  ]);
+  expect(filed()).toEqual([]);
+  const settings = gateway.settings();
+  const with_ = (over: Partial<Settings['permissions']>) =>
+    gateway.reload({ ...settings, permissions: { ...settings.permissions, ...over } });
+  for (const rule of [{ ask: ['disk:file'] }, { deny: ['disk:file'] }]) {
+    await with_({ auto: ['disk:file'], ...rule });
+    expect(await gateway.executeIntent(CALL, AGENT)).not.toHaveProperty('run');
+  }
+  await with_({ auto: ['disk:file'] });
+  expect(await gateway.executeIntent(CALL, AGENT)).toMatchObject({ why: [], run: { status: 'success' } });
+  expect(filed()).toHaveLength(1);
 });
 
 test('[INTENT-2] what is unsure, lacks values or would ask is suggested with every reason, and nothing runs', async () => {
   const { permissions } = settingsFor([]);
-  const settings = {
-    permissions: { ...permissions, ask: ['disk:file'] },
-    learning: { enabled: true, runFrom: 0.99 },
-  };
-  const { gateway, filed } = await taught({ learning: settings.learning });
-  await gateway.reload({ ...gateway.settings(), permissions: settings.permissions });
+  const { gateway, filed } = await taught({ times: 1 });
+  await gateway.reload({ ...gateway.settings(), permissions: { ...permissions, ask: ['disk:file'] } });
   const { why, run, suggestion } = await gateway.executeIntent({ intent: INTENT }, AGENT);
   expect(run).toBeUndefined();
   expect(suggestion.plan.tasks).toHaveLength(2);
   expect(why).toEqual([
-    expect.stringMatching(/^its confidence of \d+ % is below the 99 %/),
+    expect.stringMatching(/^its confidence of \d+ % is below the 90 %/),
+    'only 1 past run like it succeeded with these tools, and 2 are asked for',
     'it needs "t1_path": give them in "arguments"',
     expect.stringMatching(/\(disk:file\) would ask a person: /),
   ]);
   expect(await gateway.executeIntent({ intent: '' }, AGENT)).toMatchObject({ why: ['nothing known fits'] });
-  expect(filed).toHaveLength(2);
+  expect(filed()).toEqual([]);
 });
+
+test('[INTENT-5] what was suggested is run by its id, by whoever decides so', async () => {
+  const { gateway, store, filed } = await taught({ times: 1 });
+  const { suggestion } = await gateway.executeIntent(CALL, AGENT);
+  const made = await gateway.executeSuggestion(suggestion.id!, { t1_path: 'y.md' }, AGENT);
+  expect(made).toMatchObject({ status: 'success' });
+  expect(filed()).toEqual([{ content: 'What is said in y.md and nowhere else' }]);
+  await gateway.settled();
+  expect(await store.traces.list({ limit: 1 })).toMatchObject([{ origin: 'agent', intentText: INTENT }]);
+  expect((await store.suggestions.get(suggestion.id!))?.outcome).toMatchObject({ verdict: 'accepted' });
+  await expect(gateway.executeSuggestion('nowhere', {}, AGENT)).rejects.toThrow('There is no suggestion');
+});
+
+test('[ORIGIN-2] [ORIGIN-3] that PML ran it well teaches nothing, that it failed does; a rebuild agrees', async () => {
+  const { gateway, store, filed, fill } = await taught({ files: READS });
+  const learned = async () => {
+    await gateway.settled();
+    const { runs, suggestions, success } = await gateway.learning.report();
+    const { made: _, ...outcomes } = suggestions;
+    const file = await gateway.graph.node('disk:file');
+    return { runs, outcomes, rate: success.successRate, graph: await store.graph.read(), file };
+  };
+  const known = ({ graph, ...rest }: Awaited<ReturnType<typeof learned>>) => ({
+    ...rest,
+    edges: graph.edges,
+    statistics: graph.statistics,
+  });
+  const before = known(await learned());
+  for (let times = 0; times < 3; times++) {
+    expect(await gateway.executeIntent(CALL, AGENT)).toMatchObject({ run: { status: 'success' } });
+  }
+  expect(known(await learned())).toEqual(before);
+  expect(filed()).toHaveLength(3);
+
+  fill();
+  expect(await gateway.executeIntent(CALL, AGENT)).toMatchObject({ run: { status: 'error' } });
+  const after = known(await learned());
+  expect(after.runs).toBe(before.runs + 1);
+  expect(after.outcomes).toEqual(before.outcomes);
+  expect(after.edges).toEqual(before.edges);
+  const counted = (name: string, of: typeof before) => of.statistics.find(({ node }) => node === name);
+  expect(counted('disk:read', after)).toEqual(counted('disk:read', before));
+  expect(counted('disk:file', after)).toMatchObject({
+    calls: counted('disk:file', before)!.calls + 1,
+    failures: counted('disk:file', before)!.failures + 1,
+  });
+  await gateway.graph.rebuild();
+  expect(known(await learned())).toEqual(after);
+});
+
+const LOOK = 'return await mcp.filesystem.list_directory({ path: args.path });';
+const WANTED = 'list what the notes folder holds';
 
 test('[INTENT-3] [ASPLAN-6] with real servers: taught by code, run as a plan, then by its intent alone', async () => {
   const dir = await temporaryDir();
@@ -75,22 +178,35 @@ test('[INTENT-3] [ASPLAN-6] with real servers: taught by code, run as a plan, th
   await writeFile(join(dir, 'notes', 'a.txt'), 'Apples are picked in the northern orchard.');
   const config = { mcpServers: { filesystem: referenceServers(dir).filesystem } };
   await writeFile(join(dir, 'pml.json'), JSON.stringify(config));
-  await writeFile(join(dir, 'look.ts'), 'return await mcp.filesystem.list_directory({ path: args.path });');
+  await writeFile(join(dir, 'look.ts'), LOOK);
   const where = ['--data', join(dir, 'data'), '--config', join(dir, 'pml.json')];
   const { ready } = await startPml(['serve', '--port', '0', ...where], { cwd: dir });
   expect(ready.url).toBeTruthy();
   const pml = (...args: string[]) => runPml([...args, ...where], { cwd: dir });
   const args = ['--args', JSON.stringify({ path: join(dir, 'notes') })];
-  const intent = ['--intent', 'list what the notes folder holds'];
+  const intent = ['--intent', WANTED];
 
   const first = await pml('run', 'look.ts', '--as-plan', ...intent, ...args);
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('a.txt') });
   expect(first.stderr).toContain('filesystem:list_directory');
-  expect(await pml('run', 'look.ts', '--as-plan', ...intent, ...args)).toMatchObject({ code: 0 });
 
-  const asked = async () => JSON.parse((await pml('run', ...intent, '--json')).stdout);
-  await expect.poll(async () => (await asked()).confidence, { timeout: 30_000 }).toBeGreaterThan(0.75);
-  expect(await asked()).toMatchObject({
+  const authorization = `Bearer ${(await readFile(join(dir, 'data', 'token'), 'utf8')).trim()}`;
+  const post = async (path: string, body: object) => {
+    const headers = { authorization, 'content-type': 'application/json' };
+    const answer = await fetch(new URL(path, String(ready.url)), {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    return (await answer.json()) as never;
+  };
+  const call = { code: LOOK, as_plan: true, intent: WANTED, arguments: { path: join(dir, 'notes') } };
+  await untilSure(
+    async () => expect(await post('/api/execute', call)).toMatchObject({ status: 'success' }),
+    () => post('/api/suggest', { intent: WANTED }),
+  );
+  const asked = await pml('run', ...intent, '--json');
+  expect(JSON.parse(asked.stdout)).toMatchObject({
     status: 'suggestion',
     why_not_run: [expect.stringContaining('it needs "t1_path"')],
     plan: { tasks: [{ tool: 'filesystem:list_directory' }] },
@@ -98,4 +214,4 @@ test('[INTENT-3] [ASPLAN-6] with real servers: taught by code, run as a plan, th
   const given = ['--args', JSON.stringify({ t1_path: join(dir, 'notes') })];
   const second = await pml('run', ...intent, ...given);
   expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('a.txt') });
-});
+}, 180_000);
