@@ -1,0 +1,53 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { referenceServers } from './mcp-reference-servers.ts';
+import { startPml } from './run-pml.ts';
+import { temporaryDir } from './temporary-dir.ts';
+
+type Permissions = Readonly<Record<string, readonly string[]>>;
+
+/** A real gateway with the real filesystem server, spoken to over HTTP while it learns. */
+export async function taughtGateway(permissions: Permissions = {}) {
+  const dir = await temporaryDir();
+  const permit = async (rules: Permissions) => {
+    const config = {
+      mcpServers: { filesystem: referenceServers(dir).filesystem },
+      pml: { permissions: rules },
+    };
+    await writeFile(join(dir, 'pml.json'), JSON.stringify(config));
+  };
+  await permit(permissions);
+  const where = ['--data', join(dir, 'data'), '--config', join(dir, 'pml.json')];
+  const { ready } = await startPml(['serve', '--port', '0', ...where], { cwd: dir });
+  const authorization = `Bearer ${(await readFile(join(dir, 'data', 'token'), 'utf8')).trim()}`;
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const headers = { authorization, 'content-type': 'application/json' };
+    const answer = await fetch(new URL(path, String(ready.url)), { ...init, headers });
+    return JSON.parse(await answer.text());
+  };
+  const get = (path: string) => ask(path);
+  return {
+    dir,
+    where,
+    get,
+    post: (path: string, body: object) => ask(path, { method: 'POST', body: JSON.stringify(body) }),
+    /** The gateway notices by itself. */
+    permit,
+    /** Waits until it has taken in so many runs. */
+    learnedFrom: (runs: number) =>
+      expect
+        .poll(async () => (await get('/api/learning')).runs, { timeout: 120_000 })
+        .toBeGreaterThanOrEqual(runs),
+  };
+}
+
+const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+
+/** The same job as it is asked for from day to day. */
+export function wordings(job: string, count: number): string[] {
+  return Array.from(
+    { length: count },
+    (_, n) => `${job} for ${DAYS[n % 7]} of week ${1 + Math.floor(n / 7)}`,
+  );
+}
