@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RUN_ORIGINS } from '../../src/core/vocabulary/execution-trace.ts';
 import type { ToolId } from '../../src/core/vocabulary/ids.ts';
 import type { Store } from '../../src/engine/ports.ts';
-import { sampleCapability, sampleTool, sampleTrace } from '../support/samples.ts';
+import { sampleCapability, sampleRun, sampleTool, sampleTrace } from '../support/samples.ts';
 import { conflict } from './store-conflict.ts';
 import { forgettingRules } from './store-forgetting-rules.ts';
 import { graphRules } from './store-graph-rules.ts';
@@ -166,6 +167,19 @@ function recallRules(store: () => Store): void {
     const { runId, executedPath, toolInvocations, success, sessionId } = made[1]!;
     expect(recalled[1]).toMatchObject({ runId, executedPath, toolInvocations, success, sessionId });
     expect(await store().traces.recall('m', 1)).toHaveLength(1);
+  });
+
+  test('[ORIGIN-1] traces and runs come back with who chose what ran', async () => {
+    for (const origin of RUN_ORIGINS) {
+      const trace = sampleTrace({ origin });
+      await store().traces.append(trace);
+      expect(await store().traces.get(trace.id)).toMatchObject({ origin });
+      expect(await store().traces.list({ limit: 1 })).toMatchObject([{ origin }]);
+      expect(await store().traces.recall('m', 1)).toMatchObject([{ id: trace.id, origin }]);
+      const run = sampleRun({ origin });
+      await store().runs.create(run);
+      expect(await store().runs.get(run.id)).toMatchObject({ origin });
+    }
   });
 }
 

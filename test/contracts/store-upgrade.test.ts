@@ -12,7 +12,7 @@ import { temporaryDir } from '../support/temporary-dir.ts';
 
 const FIRST = '0001-initial';
 
-test('[STORE-29] a database of an earlier schema is brought up to date with all that is in it', async () => {
+test('[STORE-29] [ORIGIN-1] a database of an earlier schema is brought up to date with all that is in it', async () => {
   const dir = await temporaryDir();
   const db = new Kysely<Database>({ dialect: pgliteDialect(await startPglite(join(dir, 'pg'))) });
   const provider = { getMigrations: async () => ({ [FIRST]: MIGRATIONS[FIRST]! }) };
@@ -31,7 +31,11 @@ test('[STORE-29] a database of an earlier schema is brought up to date with all 
   await store.tools.observeOutputs(new Map([[toolId('a', 'b'), { type: 'string' }]]));
   expect((await store.tools.observedOutputs()).size).toBe(1);
   expect(await store.graph.read()).toEqual({ edges: [], statistics: [], cursor: 0 });
-  expect((await store.traces.scan(0, 9)).traces.map(({ id }) => id)).toEqual(['trace-1']);
+  const { traces } = await store.traces.scan(0, 9);
+  expect(traces.map(({ id, origin }) => [id, origin])).toEqual([
+    ['trace-1', 'agent'],
+    ['trace-2', 'replay'],
+  ]);
   const run = await store.runs.get('run-1');
   expect(run).toMatchObject({
     kind: 'call',
@@ -50,9 +54,10 @@ async function fillFirstSchema(db: Kysely<Database>): Promise<void> {
   await sql`insert into tool_dependency values ('a:b', 'a:c', 'sequence', 'observed', 3, 4)`.execute(db);
   await sql`insert into tool_schema (tool_id, server_id, name, description, input_schema, definition_hash)
     values ('a:b', 'a', 'b', 'old', '{}', 'hash')`.execute(db);
-  await sql`insert into execution_trace (id, run_id, intent_text, executed_at, success, duration_ms, executed_path,
-      tool_invocations, decisions, task_results, events)
-    values ('trace-1', 'run-1', 'old', now(), true, 1, '{a:b}', '[]', '[]', '[]', '[]')`.execute(db);
+  await sql`insert into execution_trace (id, run_id, session_id, intent_text, executed_at, success, duration_ms,
+      executed_path, tool_invocations, decisions, task_results, events)
+    values ('trace-1', 'run-1', 's', 'old', now(), true, 1, '{a:b}', '[]', '[]', '[]', '[]'),
+      ('trace-2', 'run-2', 'replay', 'old', now(), true, 1, '{a:b}', '[]', '[]', '[]', '[]')`.execute(db);
   await sql`insert into workflow_pattern (pattern_id, slug, aliases, description, code_hash, code_snippet,
       parameters_schema, output_schema, dag_structure, state, usage_count, success_count, created_at, updated_at)
     values ('1', 'old_one', '{}', '', 'hash', 'return 1', '{}', '{}',

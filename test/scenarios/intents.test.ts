@@ -1,12 +1,11 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject, Settings } from '../../src/engine/ports.ts';
 import { codeGateway, tool } from '../support/code-gateway.ts';
-import { referenceServers } from '../support/mcp-reference-servers.ts';
 import { settingsFor } from '../support/memory-gateway.ts';
-import { runPml, startPml } from '../support/run-pml.ts';
-import { temporaryDir } from '../support/temporary-dir.ts';
+import { runPml } from '../support/run-pml.ts';
+import { taughtGateway, wordings } from '../support/taught-gateway.ts';
 import { untilSure } from '../support/until-sure.ts';
 import { planOf } from '../support/workflow-plan.ts';
 
@@ -132,6 +131,55 @@ test('[INTENT-5] what was suggested is run by its id, by whoever decides so', as
   await expect(gateway.executeSuggestion('nowhere', {}, AGENT)).rejects.toThrow('There is no suggestion');
 });
 
+test('[INTENT-4] a call that was not looked at before is refused when a run that PML started makes it', async () => {
+  const { gateway, filed } = await taught({ times: 1 });
+  const own = { ...AGENT, origin: 'self' as const };
+  const code = 'const name = args.name; return await mcp.disk[name]({ path: "x.md", content: "x" });';
+  const run = (name: string) => gateway.executeCode({ code, arguments: { name } }, own);
+  expect(await run('read')).toMatchObject({ status: 'success' });
+  expect(await run('file')).toMatchObject({
+    status: 'error',
+    error: { message: expect.stringContaining('permissions.auto does not name it') },
+  });
+  const step = { id: 'a', tool: 'disk:file', arguments: { content: 'x' } };
+  expect(await gateway.executeWorkflow(planOf([step]), INTENT, own)).toMatchObject({
+    status: 'error',
+    results: { a: { error: { code: 'forbidden' } } },
+  });
+  expect(filed()).toEqual([]);
+});
+
+test('[ORIGIN-1] a run that waited and is taken up by an agent keeps its origin', async () => {
+  const { gateway, store } = await taught({ times: 1 });
+  const { permissions } = settingsFor([]);
+  await gateway.reload({ ...gateway.settings(), permissions: { ...permissions, ask: ['disk:read'] } });
+  const plan = planOf([{ id: 'a', tool: 'disk:read', arguments: { path: 'x.md' } }]);
+  const { runId, status } = await gateway.executeWorkflow(plan, INTENT, { ...AGENT, origin: 'self' });
+  expect(status).toBe('approval_required');
+  await gateway.settleApproval(runId, 'approved', 'a person');
+  expect(await gateway.continueRun(runId, 'resume', AGENT)).toMatchObject({ status: 'success' });
+  await gateway.settled();
+  expect(await store.traces.list({ limit: 1 })).toMatchObject([{ runId, origin: 'self', success: true }]);
+});
+
+test('[ORIGIN-2] in a run that PML started a capability has no success, and its failure counts', async () => {
+  const code = 'if (args.fail) throw new Error("no"); return await mcp.disk.read({ path: "x.md" })';
+  const { gateway } = await codeGateway({
+    servers: [{ name: 'disk', tools: [tool('read', () => null, READS)] }],
+    capabilities: [{ slug: 'look', code, uses: 5, successes: 5 }],
+  });
+  const run = async (fail: boolean, origin: 'agent' | 'self') => {
+    const plan = planOf([{ id: 'a', capability: 'look', arguments: { fail } }]);
+    await gateway.executeWorkflow(plan, INTENT, { ...AGENT, origin });
+    await gateway.settled();
+    const { uses, successes } = await gateway.capabilities.show('look');
+    return [uses, successes];
+  };
+  expect(await run(false, 'self')).toEqual([5, 5]);
+  expect(await run(true, 'self')).toEqual([6, 5]);
+  expect(await run(false, 'agent')).toEqual([7, 6]);
+});
+
 test('[ORIGIN-2] [ORIGIN-3] that PML ran it well teaches nothing, that it failed does; a rebuild agrees', async () => {
   const { gateway, store, filed, fill } = await taught({ files: READS });
   const learned = async () => {
@@ -170,48 +218,36 @@ test('[ORIGIN-2] [ORIGIN-3] that PML ran it well teaches nothing, that it failed
 });
 
 const LOOK = 'return await mcp.filesystem.list_directory({ path: args.path });';
-const WANTED = 'list what the notes folder holds';
 
 test('[INTENT-3] [ASPLAN-6] with real servers: taught by code, run as a plan, then by its intent alone', async () => {
-  const dir = await temporaryDir();
+  const { dir, where, post, learnedFrom } = await taughtGateway();
   await mkdir(join(dir, 'notes'));
   await writeFile(join(dir, 'notes', 'a.txt'), 'Apples are picked in the northern orchard.');
-  const config = { mcpServers: { filesystem: referenceServers(dir).filesystem } };
-  await writeFile(join(dir, 'pml.json'), JSON.stringify(config));
   await writeFile(join(dir, 'look.ts'), LOOK);
-  const where = ['--data', join(dir, 'data'), '--config', join(dir, 'pml.json')];
-  const { ready } = await startPml(['serve', '--port', '0', ...where], { cwd: dir });
-  expect(ready.url).toBeTruthy();
   const pml = (...args: string[]) => runPml([...args, ...where], { cwd: dir });
-  const args = ['--args', JSON.stringify({ path: join(dir, 'notes') })];
-  const intent = ['--intent', WANTED];
+  const path = join(dir, 'notes');
+  const [wanted, ...others] = wordings('list what the notes folder holds', 40) as [string, ...string[]];
+  const intent = ['--intent', wanted];
 
-  const first = await pml('run', 'look.ts', '--as-plan', ...intent, ...args);
+  const first = await pml('run', 'look.ts', '--as-plan', ...intent, '--args', JSON.stringify({ path }));
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('a.txt') });
   expect(first.stderr).toContain('filesystem:list_directory');
+  for (const other of others) {
+    const call = { code: LOOK, as_plan: true, intent: other, arguments: { path } };
+    expect(await post('/api/execute', call)).toMatchObject({ status: 'success' });
+  }
+  await learnedFrom(40);
+  await expect
+    .poll(async () => (await post('/api/suggest', { intent: wanted })).confidence, { timeout: 60_000 })
+    .toBeGreaterThanOrEqual(0.9);
 
-  const authorization = `Bearer ${(await readFile(join(dir, 'data', 'token'), 'utf8')).trim()}`;
-  const post = async (path: string, body: object) => {
-    const headers = { authorization, 'content-type': 'application/json' };
-    const answer = await fetch(new URL(path, String(ready.url)), {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-    });
-    return (await answer.json()) as never;
-  };
-  const call = { code: LOOK, as_plan: true, intent: WANTED, arguments: { path: join(dir, 'notes') } };
-  await untilSure(
-    async () => expect(await post('/api/execute', call)).toMatchObject({ status: 'success' }),
-    () => post('/api/suggest', { intent: WANTED }),
-  );
   const asked = await pml('run', ...intent, '--json');
   expect(JSON.parse(asked.stdout)).toMatchObject({
     status: 'suggestion',
     why_not_run: [expect.stringContaining('it needs "t1_path"')],
     plan: { tasks: [{ tool: 'filesystem:list_directory' }] },
   });
-  const given = ['--args', JSON.stringify({ t1_path: join(dir, 'notes') })];
+  const given = ['--args', JSON.stringify({ t1_path: path })];
   const second = await pml('run', ...intent, ...given);
   expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('a.txt') });
 }, 180_000);

@@ -125,6 +125,21 @@ describe('structure of a run', () => {
     expect(graphOf({ events }).statisticsOf(a)).toMatchObject({ calls: 1, failures: 1 });
   });
 
+  test('[ORIGIN-3] a run that PML started by itself adds the calls that failed, and no edge', () => {
+    const graph = graphOf({
+      events: eventsOf({
+        one: { node: a, from: 0, to: 1 },
+        two: { node: b, from: 2, to: 3, success: false },
+        three: { node: b, from: 4, to: 5 },
+      }),
+      dependencies: [{ from: a, to: b }],
+      staticProvides: [{ from: a, to: b }],
+      failuresOnly: true,
+    });
+    expect(graph.edges()).toEqual([]);
+    expect(graph.statistics()).toMatchObject([{ node: b, runs: 1, calls: 1, failures: 1, repeats: 0 }]);
+  });
+
   test('[GRAPH-6] repetition is no edge but is counted, in a row and not in parallel', () => {
     const graph = graphOf({ events: chain(a, a, a, b, a) });
     applyTrace(graph, {

@@ -19,11 +19,12 @@ test('[TRACE-10] a trace told as JSON comes back with all that is not derived an
   expect(traceFromWire(line())).toEqual({ ...told, intentEmbedding: null, embeddingModel: null });
 });
 
-test('[TRACE-10] what may be left out may be left out', () => {
+test('[TRACE-10] [ORIGIN-1] what may be left out may be left out', () => {
   const { id, run_id, executed_at, success, duration_ms, events } = line();
   const bare = traceFromWire({ id, run_id, executed_at, success, duration_ms, events, extra: 'ignored' });
   expect(bare).toMatchObject({
     sessionId: null,
+    origin: 'agent',
     capabilityId: null,
     intentText: null,
     errorType: null,
@@ -47,6 +48,7 @@ test('[TRACE-11] what is wrong with a told trace is said, and where', () => {
     ['id must be an id', (wire) => Object.assign(wire, { id: 'lone \ud800' })],
     ['run_id must be an id', (wire) => Object.assign(wire, { run_id: 'x'.repeat(513) })],
     ['session_id must be a string, not {"a":1}', (wire) => Object.assign(wire, { session_id: { a: 1 } })],
+    ['origin must be one of agent', (wire) => Object.assign(wire, { origin: 'me' })],
     ['success must be true or false, not "yes"', (wire) => Object.assign(wire, { success: 'yes' })],
     [
       'duration_ms must be a number of at least 0, not -1',
