@@ -23,7 +23,8 @@ const CAPABILITIES = {
   writes: 'await mcp.disk.read({}); return await mcp.disk.write({})',
   calls_writes: 'const n = await mcp.disk.read({}); return [n, await capabilities.writes({})]',
   calls_calls_writes: 'for (const n of args.all) await capabilities.calls_writes({ n })',
-  in_a_helper: 'const put = async (n) => await mcp.disk.write({ n }); return await Promise.all(args.all.map(put))',
+  in_a_helper:
+    'const put = async (n) => await mcp.disk.write({ n }); return await Promise.all(args.all.map(put))',
   in_a_branch: 'if (args.sure) await mcp.disk.write({}); return 1',
   chooses: 'return await mcp.disk[args.name]({})',
   chooses_capability: 'return await capabilities[args.name]({})',

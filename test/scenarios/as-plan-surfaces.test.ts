@@ -72,7 +72,7 @@ test('[ASPLAN-6] pml workflow from prints code as a plan, pml workflow code the 
   });
 });
 
-test('[ASPLAN-6] [INTENT-3] over MCP code runs as a plan, and an intent that is not sure is told why', async () => {
+test('[ASPLAN-6] [INTENT-3] [INTENT-5] over MCP code runs as a plan, and an intent that is not sure is told why', async () => {
   const { gateway } = await office();
   const client = await connectClient(fetchInto(openEndpoints(gateway)), { era: 'modern' });
   const execute = async (args: object) => (await callTool(client, 'pml_execute', args)).structuredContent;
@@ -86,14 +86,25 @@ test('[ASPLAN-6] [INTENT-3] over MCP code runs as a plan, and an intent that is 
     status: 'error',
     error: { code: 'invalid_argument', message: expect.stringContaining('line 1') },
   });
-  expect(await execute({ intent: 'read a file' })).toMatchObject({
+  const asked = await execute({ intent: 'read a file' });
+  expect(asked).toMatchObject({
     status: 'suggestion',
     suggestion_id: expect.any(String),
-    why_not_run: [expect.stringContaining('confidence')],
+    support: 0,
+    why_not_run: expect.arrayContaining([
+      expect.stringContaining('confidence'),
+      expect.stringContaining('no past run'),
+    ]),
+    how_to_run: { as_it_is: expect.stringContaining(String(asked.suggestion_id)) },
   });
+  const { suggestion_id } = asked;
+  const run = async (args: object) =>
+    (await callTool(client, 'pml_execute_workflow', args)).structuredContent;
+  expect(await run({ suggestion_id, arguments: { t1_path: 'a' } })).toMatchObject({ status: 'success' });
+  expect(await run({})).toMatchObject({ status: 'error', error: { code: 'invalid_argument' } });
 });
 
-test('[ASPLAN-6] [INTENT-3] [SUGG-2] over HTTP as well, and a suggestion is rejected there', async () => {
+test('[ASPLAN-6] [INTENT-3] [INTENT-5] [SUGG-2] over HTTP as well, and a suggestion is rejected there', async () => {
   const { gateway } = await office();
   const { listener, token } = await startHttp({ api: createApi(gateway, { log: () => {} }) });
   const post = async (path: string, body: object) => {
@@ -110,7 +121,12 @@ test('[ASPLAN-6] [INTENT-3] [SUGG-2] over HTTP as well, and a suggestion is reje
       body: { status: 'success', result: RESULT },
     });
     const asked = await post('/execute', { intent: 'read a file' });
-    expect(asked).toMatchObject({ body: { status: 'suggestion', why_not_run: [expect.any(String)] } });
+    expect(asked).toMatchObject({ body: { status: 'suggestion', how_to_run: expect.any(String) } });
+    expect(asked.body.why_not_run).toContainEqual(expect.stringContaining('confidence'));
+    const { suggestion_id } = (await post('/execute', { intent: 'read a file' })).body;
+    const byId = { suggestion_id, arguments: { t1_path: 'a' } };
+    expect(await post('/workflows', byId)).toMatchObject({ status: 200, body: { status: 'success' } });
+    expect(await post('/workflows', {})).toMatchObject({ status: 400 });
     const reject = `/suggestions/${asked.body.suggestion_id}/reject`;
     expect(await post(reject, {})).toMatchObject({ status: 200, body: { verdict: 'rejected' } });
     expect(await post(reject, {})).toMatchObject({ status: 409 });
