@@ -9,6 +9,7 @@ import { WorkerTrainer } from '../src/adapters/training/worker-trainer.ts';
 import { Adam } from '../src/core/learning/adam.ts';
 import { Candidates, type IntentForms } from '../src/core/learning/candidates.ts';
 import { createRankModel } from '../src/core/learning/create-rank-model.ts';
+import { Familiarity } from '../src/core/learning/familiarity.ts';
 import { type LearningProgress, rememberRuns } from '../src/core/learning/learn-ranker.ts';
 import { encodeParams } from '../src/core/learning/params-file.ts';
 import type { PastRuns } from '../src/core/learning/past-runs.ts';
@@ -53,7 +54,7 @@ export async function bench(): Promise<BenchReport> {
     const model = createRankModel(multiplier, work.dimension, createRandom(1));
     const step = stepTimes(model, candidates, examples);
     const [scoreMany, scoreFew] = [many, few].map((past) => {
-      const ranker = new Ranker(candidates, past, model);
+      const ranker = new Ranker(candidates, past, model, new Familiarity(-1, -1, 0));
       return timesOf(intents, (intent) => ranker.rank(intent));
     });
     return { model, step, scoreMany: scoreMany!, scoreFew: scoreFew! };

@@ -6,6 +6,7 @@ import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts'
 import { TypedGraph } from '../src/core/graph/typed-graph.ts';
 import { Candidates } from '../src/core/learning/candidates.ts';
 import { createRankModel } from '../src/core/learning/create-rank-model.ts';
+import { Familiarity } from '../src/core/learning/familiarity.ts';
 import { type LearnableRun, rememberRuns } from '../src/core/learning/learn-ranker.ts';
 import { Ranker } from '../src/core/learning/ranker.ts';
 import { normalise } from '../src/core/numeric/normalise.ts';
@@ -55,7 +56,7 @@ export async function bench(): Promise<BenchReport> {
   }
   const candidates = new Candidates(toolEntries(catalogue), [], DIMENSION);
   const model = createRankModel(new WasmMultiplier(), DIMENSION, random);
-  let ranker = new Ranker(candidates, rememberRuns(candidates, runs), model);
+  let ranker = new Ranker(candidates, rememberRuns(candidates, runs), model, new Familiarity(-1, -1, 0));
   let given: Float32Array = kinds[0]!;
   const embedder: Embedder = {
     model: 'given',
@@ -82,7 +83,7 @@ export async function bench(): Promise<BenchReport> {
   await plans.refresh();
   const learnMs = performance.now() - learning;
   runs = Array.from({ length: REMEMBERED }, (_, i) => madeUpRun(catalogue, kinds, work, i));
-  ranker = new Ranker(candidates, rememberRuns(candidates, runs), model);
+  ranker = new Ranker(candidates, rememberRuns(candidates, runs), model, new Familiarity(-1, -1, 0));
 
   const times: number[] = [];
   let tasks = 0;

@@ -4,7 +4,10 @@ import { createSqlStore } from '../../src/adapters/store/sql-store.ts';
 import { applyTraces } from '../../src/core/graph/apply-trace.ts';
 import { TypedGraph } from '../../src/core/graph/typed-graph.ts';
 import { createRankModel } from '../../src/core/learning/create-rank-model.ts';
+import { Familiarity } from '../../src/core/learning/familiarity.ts';
+import { NO_EVIDENCE } from '../../src/core/learning/gate.ts';
 import { encodeParams } from '../../src/core/learning/params-file.ts';
+import { rankerBlocks } from '../../src/core/learning/rank-learner.ts';
 import { createRandom } from '../../src/core/numeric/random.ts';
 import { WasmMultiplier } from '../../src/core/numeric/wasm-multiplier.ts';
 import { invocationToWire } from '../../src/core/vocabulary/execution-trace.ts';
@@ -250,10 +253,19 @@ function standInParams({ model, dimension }: WriteOptions['embedding']) {
   const metrics: TrainingMetrics = {
     runs,
     seen: runs,
-    gate: { open: true, gain: 0.1, ci95: [0.05, 0.15], n: 100, since: null },
+    gate: {
+      open: true,
+      gain: 0.1,
+      ci95: [0.05, 0.15],
+      n: 100,
+      far: { gain: 0, ci95: [0, 0], n: 60 },
+      since: null,
+    },
     evidence: {
+      ...NO_EVIDENCE,
       learned: Array.from({ length: 100 }, () => 0.6),
       hybrid: Array.from({ length: 100 }, () => 0.5),
+      keys: Array.from({ length: 100 }, (_, i) => i),
     },
     losses: [],
     seconds: 0,
@@ -261,7 +273,10 @@ function standInParams({ model, dimension }: WriteOptions['embedding']) {
   return {
     id: 'made-up',
     model,
-    bytes: encodeParams({ embedding: model, dimension, runs }, parameters),
+    bytes: encodeParams(
+      { embedding: model, dimension, runs },
+      rankerBlocks(parameters, new Familiarity(-1, -1, 0)),
+    ),
     metrics: { ...metrics },
     createdAt: new Date(),
   };

@@ -120,7 +120,7 @@ export function learningToWire(report: LearningReport) {
       seconds,
     })),
     losses: report.losses,
-    evidence: report.evidence,
+    evidence: { ...judgedToWire(report.evidence), far: judgedToWire(report.evidence.far) },
     runs_to_ten_percent: report.runsToTenPercent,
     suggestions: suggestionsToWire(report.suggestions),
     success: {
@@ -134,6 +134,10 @@ export function learningToWire(report: LearningReport) {
       },
     },
   };
+}
+
+function judgedToWire({ learned, hybrid }: LearningReport['evidence']['far']) {
+  return { learned, hybrid };
 }
 
 function suggestionsToWire({ made, accepted, edited, rejected }: LearningReport['suggestions']) {

@@ -4,7 +4,14 @@ import type { LearningReport } from '../../src/engine/learning/learning-shelf.ts
 /** Of a gateway that has been trained once and whose gate is open. */
 export function sampleLearningReport(over: Partial<LearningReport> = {}): LearningReport {
   const since = Date.parse('2026-11-15T09:30:00Z');
-  const gate = { open: true, gain: 0.125, ci95: [0.05, 0.2], n: 40, since } as const;
+  const gate = {
+    open: true,
+    gain: 0.125,
+    ci95: [0.05, 0.2],
+    n: 40,
+    far: { gain: 0, ci95: [0, 0], n: 60 },
+    since,
+  } as const;
   const trainedAt = new Date('2026-11-15T09:00:00Z');
   return {
     embedding: 'tiny/8',
@@ -15,7 +22,12 @@ export function sampleLearningReport(over: Partial<LearningReport> = {}): Learni
     training: null,
     history: [{ trainedAt, runs: 1_200, gate, loss: 0.25, seconds: 3.5 }],
     losses: [2.5, 1, 0.25],
-    evidence: { learned: [1, 0.5], hybrid: [0.5, 0.5] },
+    evidence: {
+      learned: [1, 0.5],
+      hybrid: [0.5, 0.5],
+      keys: [1, 2],
+      far: { learned: [1], hybrid: [1], keys: [3] },
+    },
     runsToTenPercent: 300,
     suggestions: { made: 10, accepted: 6, edited: 1, rejected: 1 },
     success: {

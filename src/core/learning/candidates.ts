@@ -56,11 +56,13 @@ export class Candidates {
   readonly serverCount: number;
   readonly #shelves: readonly Shelf[];
   readonly #places: ReadonlyMap<string, number>;
+  readonly #words: readonly (readonly string[])[];
 
   constructor(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[], dimension: number) {
     const entries = [...tools, ...capabilities];
     const nothing = new Float32Array(dimension);
     this.ids = entries.map(({ id }) => id);
+    this.#words = entries.map(({ words: said }) => said);
     this.size = entries.length;
     this.tools = tools.length;
     this.vectors = matrixOf(
@@ -75,6 +77,11 @@ export class Candidates {
       .filter(({ length }) => length > 0)
       .map((list) => shelfOf(list, dimension));
     this.#places = new Map(this.ids.map((id, place) => [id, place]));
+  }
+
+  /** What of one is searched by words. */
+  wordsOf(place: number): readonly string[] {
+    return this.#words[place]!;
   }
 
   placeOf(id: string): number | undefined {

@@ -41,6 +41,14 @@ export function searchFusion(random: Random, hidden = DEFAULTS.hidden): FusionWe
   };
 }
 
+/** What the fusion gives before anything was learned. `features` are [candidates x WIDTH]. */
+export function searchLogits(features: Float32Array, candidates: number): Float32Array {
+  const column = FEATURES.indexOf('hybrid');
+  const logits = new Float32Array(candidates);
+  for (let i = 0; i < candidates; i++) logits[i] = DEFAULTS.hybridWeight * features[i * WIDTH + column]!;
+  return logits;
+}
+
 /** logit = w . z + v . relu(W^T [z; x] + b): the features fused, z standardised ones, x the situation. */
 export class FusionTerm implements RankTerm {
   readonly parameters: readonly Parameter[];

@@ -2,14 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import { createRandom } from '../numeric/random.ts';
-import { CLOSED_GATE, decideGate, type GateState } from './gate.ts';
+import { CLOSED_GATE, decideGate, type GateState, NO_EVIDENCE } from './gate.ts';
 import { pairedBootstrap } from './paired-bootstrap.ts';
 
 const seed = proofSeed();
 const metric = fc.double({ min: 0, max: 1, noNaN: true });
+const near = (learned: number[], hybrid: number[]) => ({
+  ...NO_EVIDENCE,
+  learned,
+  hybrid,
+  keys: [...learned.keys()],
+});
 const decide = (before: GateState, learned: number[], hybrid: number[], now = 1) =>
-  decideGate(before, { learned, hybrid }, { random: createRandom(7), now });
-const OPEN: GateState = { open: true, gain: 0.1, ci95: [0.05, 0.15], n: 50, since: 0 };
+  decideGate(before, near(learned, hybrid), { random: createRandom(7), now });
+const OPEN: GateState = { ...CLOSED_GATE, open: true, gain: 0.1, ci95: [0.05, 0.15], n: 50, since: 0 };
 
 describe('paired bootstrap', () => {
   test('[GATE-1] the interval holds the mean and is as wide as theory says', () => {
@@ -29,7 +35,7 @@ describe('paired bootstrap', () => {
     let held = 0;
     for (let trial = 0; trial < 400; trial++) {
       const gains = Array.from({ length: 50 }, () => 0.05 + 0.3 * random.normal());
-      const { ci95 } = pairedBootstrap(gains, new Float64Array(50), random, 400);
+      const { ci95 } = pairedBootstrap(gains, new Float64Array(50), random, { resamples: 400 });
       if (ci95[0] <= 0.05 && ci95[1] >= 0.05) held++;
     }
     expect(held / 400).toBeGreaterThan(0.9);
@@ -105,6 +111,33 @@ describe('gate', () => {
   });
 });
 
+describe('gate on foreign questions', () => {
+  const hybrid = Array.from({ length: 40 }, () => 0.5);
+  const better = hybrid.map((value, i) => value + 0.2 + 0.01 * (i % 3));
+  const far = (loss: number) => ({
+    learned: hybrid.map((value) => value - loss),
+    hybrid,
+    keys: [...hybrid.keys()],
+  });
+  const judge = (before: GateState, loss: number) =>
+    decideGate(before, { ...near(better, hybrid), far: far(loss) }, { random: createRandom(7), now: 9 });
+
+  test('[GATE-5] gain on runs does not open it while foreign questions lose, and closes it once they do', () => {
+    expect(judge(CLOSED_GATE, 0)).toMatchObject({ open: true, far: { gain: 0, n: 40 } });
+    expect(judge(CLOSED_GATE, 0.02)).toMatchObject({ open: false });
+    expect(judge(CLOSED_GATE, 0.02).far.gain).toBeCloseTo(-0.02);
+    expect(judge(OPEN, 0.02)).toMatchObject({ open: false, since: 9 });
+  });
+
+  test('[GATE-6] the same work many times is one piece of evidence', () => {
+    const mixed = hybrid.map((value, i) => value + (i < 36 ? 0.3 : -0.3));
+    const judged = (keys: number[]) =>
+      decideGate(CLOSED_GATE, { ...near(mixed, hybrid), keys }, { random: createRandom(7), now: 1 });
+    expect(judged([...hybrid.keys()]).open).toBe(true);
+    expect(judged(hybrid.map((_, i) => (i < 36 ? 0 : i))).open).toBe(false);
+  });
+});
+
 /** Five streams of 1,000 queries in which learned and hybrid differ by chance alone, judged every ten queries. */
 function watchNoise(from: number): { decisions: number; flips: number; signChanges: number } {
   let decisions = 0;
@@ -117,7 +150,7 @@ function watchNoise(from: number): { decisions: number; flips: number; signChang
     for (let i = 1; i <= 1000; i++) {
       learned.push(0.3 * random.normal());
       if (i % 10 > 0) continue;
-      const next = decideGate(state, { learned, hybrid: new Array<number>(i).fill(0) }, { random, now: i });
+      const next = decideGate(state, near(learned, new Array<number>(i).fill(0)), { random, now: i });
       decisions++;
       if (next.open !== state.open) flips++;
       if (Math.sign(next.gain) !== Math.sign(state.gain)) signChanges++;

@@ -3,9 +3,13 @@ import { createRandom, type Random } from '../numeric/random.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import { createRankModel, type RankModelOptions } from './create-rank-model.ts';
-import type { GateEvidence } from './gate.ts';
+import { type Familiarity, learnFamiliarity } from './familiarity.ts';
+import { type ForeignQuestion, runQuestion, toolQuestions } from './foreign-questions.ts';
+import { evidenceKey, type GateEvidence, type JudgedQueries } from './gate.ts';
 import { ndcg10, ranksOf } from './metrics.ts';
+import { pastForTerms } from './past-for-terms.ts';
 import { type PastRun, PastRuns } from './past-runs.ts';
+import { rankFeatures } from './rank-features.ts';
 import { Ranker } from './ranker.ts';
 import { exampleOf, type TrainingExample, type TrainingOptions, trainRanker } from './train-ranker.ts';
 import { weighRuns } from './weigh-runs.ts';
@@ -27,6 +31,14 @@ const DEFAULTS = {
    * them are learned by heart, and a ranker that learned less errs on the side of search.
    */
   judging: { steps: 300, examples: 1_000 },
+  /**
+   * Foreign questions beside the runs, as shares of their number, and how much each counts: without them a ranker
+   * learns from a narrow past that what was used is right whatever is asked. The smallest shares and weight that were
+   * enough on six sets.
+   */
+  foreign: { tools: 0.5, leastTools: 50, runs: 0.3, weight: 0.3 },
+  /** Foreign questions that are judged. */
+  judgedForeign: 60,
   /** Share of the learning rate that the heads have. */
   pace: { slowest: 1 / 30, fastest: 0.1, runsToFastest: 500 },
 };
@@ -87,10 +99,11 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
     ...lesson.model,
     bilinear: { pace: headsPace(past.runs.length), ...lesson.model?.bilinear },
   });
-  const examples = yield* examplesFrom(lesson, past, model.wantsPast, random);
-  const isTaught = examples.length >= DEFAULTS.leastRuns;
+  const runs = yield* examplesFrom(lesson, past, model.wantsPast, random);
+  const taught = runs.length;
   const losses: number[] = [];
-  if (isTaught) {
+  if (taught >= DEFAULTS.leastRuns) {
+    const examples = [...runs, ...(yield* foreignExamples(lesson, past, taught, model.wantsPast, random))];
     for (const { step, steps, loss } of trainRanker(model, candidates, examples, {
       seed,
       ...lesson.training,
@@ -98,9 +111,23 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
       losses.push(loss);
       yield { stage: 'training', done: step, total: steps, loss };
     }
-    model.temper(examples.length / (examples.length + DEFAULTS.doubt));
+    model.temper(taught / (taught + DEFAULTS.doubt));
   }
-  return { ranker: new Ranker(candidates, past, model, weights), runs: examples.length, losses };
+  const familiarity = yield* familiarityOf(lesson, past);
+  const ranker = new Ranker(candidates, past, model, familiarity, weights);
+  return { ranker, runs: taught, losses };
+}
+
+function* familiarityOf(
+  { candidates, weights }: Lesson,
+  past: PastRuns,
+): Generator<LearningProgress, Familiarity> {
+  const looking = learnFamiliarity(candidates, past, (query) => candidates.textScores(query, weights));
+  for (let looked = 1; ; looked++) {
+    const { done, value } = looking.next();
+    if (done) return value;
+    yield { stage: 'features', done: Math.min(looked, past.runs.length), total: past.runs.length };
+  }
 }
 
 /**
@@ -114,18 +141,45 @@ export function* judgeLearning(lesson: Lesson): Generator<LearningProgress, Gate
   const { steps: mostSteps, examples: mostExamples } = DEFAULTS.judging;
   const training = { ...lesson.training, mostSteps };
   const { ranker } = yield* learnRanker({ ...lesson, runs: older, training, mostExamples });
-  const learned: number[] = [];
-  const hybrid: number[] = [];
-  for (const [i, run] of runs.slice(runs.length - count).entries()) {
+  const heldBack = runs.slice(runs.length - count).filter(({ succeeded }) => succeeded);
+  const near = heldBack.flatMap((run): Judgeable[] => {
     const right = candidates.placesOf(run.uses);
-    if (right.length === 0 || !run.succeeded) continue;
-    const gold = right.map((place) => [place]);
-    const { logits, text } = ranker.rank(run);
-    learned.push(ndcg10(ranksOf(logits, gold)));
-    hybrid.push(ndcg10(ranksOf(text.fused, gold)));
-    yield { stage: 'judging', done: i + 1, total: count };
+    return right.length === 0 ? [] : [{ query: run, right, key: run.key }];
+  });
+  const { past } = ranker;
+  const half = Math.floor(DEFAULTS.judgedForeign / 2);
+  const far = [
+    ...toolQuestions(half, candidates, past, createRandom(lesson.seed + 1)),
+    ...past.runs.slice(-half).map((run) => runQuestion(run, past)),
+  ];
+  return { ...(yield* judge(ranker, near)), far: yield* judge(ranker, far) };
+}
+
+type Judgeable = Pick<ForeignQuestion, 'query' | 'right' | 'key'> &
+  Partial<Pick<ForeignQuestion, 'isHidden'>>;
+
+function* judge(ranker: Ranker, questions: readonly Judgeable[]): Generator<LearningProgress, JudgedQueries> {
+  const judged = { learned: [] as number[], hybrid: [] as number[], keys: [] as number[] };
+  for (const [i, { query, right, key, isHidden }] of questions.entries()) {
+    const { learned, hybrid } = judgeQuery(ranker, query, right, isHidden);
+    judged.learned.push(learned);
+    judged.hybrid.push(hybrid);
+    judged.keys.push(evidenceKey(key));
+    yield { stage: 'judging', done: i + 1, total: questions.length };
   }
-  return { learned, hybrid };
+  return judged;
+}
+
+/** nDCG@10 of what was learned and of search. */
+export function judgeQuery(
+  ranker: Ranker,
+  query: IntentForms,
+  right: readonly number[],
+  isHidden?: (run: number) => boolean,
+): { readonly learned: number; readonly hybrid: number } {
+  const gold = right.map((place) => [place]);
+  const { logits, text } = ranker.rank(query, isHidden);
+  return { learned: ndcg10(ranksOf(logits, gold)), hybrid: ndcg10(ranksOf(text.fused, gold)) };
 }
 
 /** The newest runs, as features look back on them, each weighed by the others. */
@@ -171,6 +225,39 @@ function* examplesFrom(
   for (const i of sample) {
     examples.push(exampleOf(past.runs[i]!, past.lessons[i]!, candidates, past, { weights, wantsPast }));
     yield { stage: 'features', done: examples.length, total: sample.length };
+  }
+  return examples;
+}
+
+/** Questions that the past says nothing of, so that what was learned there counts for as little. */
+function* foreignExamples(
+  { candidates, weights, mostExamples = Number.POSITIVE_INFINITY }: Lesson,
+  past: PastRuns,
+  taught: number,
+  wantsPast: boolean,
+  random: Random,
+): Generator<LearningProgress, TrainingExample[]> {
+  const { tools, leastTools, runs, weight } = DEFAULTS.foreign;
+  const fitting = Math.floor(DEFAULTS.rows / Math.max(1, candidates.size));
+  const most = Math.min(fitting, mostExamples);
+  const ofTools = Math.min(most, Math.max(leastTools, Math.round(tools * taught)));
+  const ofRuns = random.shuffle([...past.runs.keys()]).slice(0, Math.round(runs * taught));
+  const questions = [
+    ...toolQuestions(ofTools, candidates, past, random).map((question) => ({ question, lesson: 1 })),
+    ...ofRuns.map((i) => ({ question: runQuestion(past.runs[i]!, past), lesson: past.lessons[i]! })),
+  ];
+  const examples: TrainingExample[] = [];
+  for (const { question, lesson } of questions) {
+    const { query, right, isHidden } = question;
+    const text = candidates.textScores(query, weights);
+    examples.push({
+      features: rankFeatures(query, text, candidates, past, isHidden),
+      intent: query.intent,
+      right,
+      weight: weight * lesson,
+      ...(wantsPast && pastForTerms(query.intent, past, isHidden)),
+    });
+    yield { stage: 'features', done: examples.length, total: questions.length };
   }
   return examples;
 }

@@ -35,6 +35,8 @@ export class PastRuns {
   readonly #usedByRuns: number[] = [];
   readonly #usedForClauses: number[] = [];
   #lexical: Bm25Index = createBm25([]);
+  /** Features of a query and what tells how far it is from the past ask for the same. */
+  #last: { readonly intent: Float32Array; readonly cosines: Float32Array } | null = null;
 
   constructor(runs: readonly PastRun[], candidates: Candidates) {
     this.#candidates = candidates;
@@ -91,7 +93,10 @@ export class PastRuns {
 
   /** Cosine of an intent and each run's. */
   cosines(intent: Float32Array): Float32Array {
-    return this.#intents.dots(intent);
+    const { runs } = this;
+    if (this.#last?.intent !== intent || this.#last.cosines.length !== runs.length)
+      this.#last = { intent, cosines: this.#intents.dots(intent) };
+    return this.#last.cosines;
   }
 
   /** BM25 of some words against each run's intent, on a scale where the best has 1. */

@@ -1,3 +1,4 @@
+import { momentsOf } from '../numeric/standardise.ts';
 import { TopK } from '../numeric/top-k.ts';
 import { nearestVotes, type PastUses, similarityToUsers } from '../retrieval/past-intents.ts';
 import type { TextScores } from '../retrieval/text-scores.ts';
@@ -185,17 +186,6 @@ function writeStandardised(values: Float64Array, rows: Float32Array, column: num
   const { mean, deviation } = momentsOf(values);
   if (deviation === 0) return;
   for (let i = 0; i < values.length; i++) rows[i * WIDTH + column] = (values[i]! - mean) / deviation;
-}
-
-function momentsOf(values: Float64Array): { mean: number; deviation: number } {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i]!;
-  const mean = sum / values.length;
-  let squares = 0;
-  for (let i = 0; i < values.length; i++) squares += (values[i]! - mean) ** 2;
-  const deviation = Math.sqrt(squares / values.length);
-  // Rounding alone makes no difference between candidates.
-  return { mean, deviation: deviation > 1e-12 * Math.max(1, Math.abs(mean)) ? deviation : 0 };
 }
 
 /** Scaled by hand to about [-1, 1]. */

@@ -3,17 +3,18 @@ import { createRandom, type Random } from '../numeric/random.ts';
 import { Adam } from './adam.ts';
 import { type CandidateEntry, Candidates } from './candidates.ts';
 import { createRankModel } from './create-rank-model.ts';
+import { Familiarity, UNFAMILIAR } from './familiarity.ts';
 import type { GateEvidence } from './gate.ts';
 import {
   judgeLearning,
+  judgeQuery,
   type LearnableRun,
   type LearningProgress,
   learnRanker,
   placeRun,
   rememberRuns,
 } from './learn-ranker.ts';
-import { ndcg10, ranksOf } from './metrics.ts';
-import { decodeParams, encodeParams, loadParams } from './params-file.ts';
+import { blockOf, decodeParams, encodeParams, loadParams, type ParamsBlock } from './params-file.ts';
 import type { PastRuns } from './past-runs.ts';
 import type { RankModel } from './rank-model.ts';
 import { Ranker } from './ranker.ts';
@@ -69,6 +70,7 @@ export class RankLearner {
   #model: RankModel | null = null;
   #adam: Adam | null = null;
   #learned = 0;
+  #familiarity: Familiarity = UNFAMILIAR;
   /** A training that was begun and not ended. */
   #underWay: Generator<LearningProgress, Trained> | null = null;
   #replay: ReplayBuffer<number>;
@@ -111,7 +113,7 @@ export class RankLearner {
     const { multiplier, dimension } = this.#options;
     const model = createRankModel(multiplier, dimension, this.#random);
     loadParams(values, model.parameters);
-    this.#use(model, head.runs);
+    this.#use(model, head.runs, familiarityIn(values));
   }
 
   /**
@@ -137,7 +139,7 @@ export class RankLearner {
     const { ranker, runs, losses } = yield* learnRanker(lesson);
     const taught = losses.length > 0 ? runs : 0;
     this.#remember(ranker.past);
-    this.#use(ranker.model, taught);
+    this.#use(ranker.model, taught, ranker.familiarity);
     const params = this.#encoded(ranker.model);
     return { params, runs: taught, losses, evidence, weights: this.weights() };
   }
@@ -159,9 +161,7 @@ export class RankLearner {
   }
 
   #judge(run: LearnableRun, right: readonly number[], past: PastRuns): NonNullable<Taken['judged']> {
-    const gold = right.map((place) => [place]);
-    const { logits, text } = new Ranker(this.#candidates, past, this.#model!).rank(run);
-    return { learned: ndcg10(ranksOf(logits, gold)), hybrid: ndcg10(ranksOf(text.fused, gold)) };
+    return judgeQuery(new Ranker(this.#candidates, past, this.#model!, this.#familiarity), run, right);
   }
 
   /** One step on past runs drawn from the replay buffer, their features as of now. */
@@ -180,7 +180,8 @@ export class RankLearner {
     return loss;
   }
 
-  #use(model: RankModel, learned: number): void {
+  #use(model: RankModel, learned: number, familiarity: Familiarity): void {
+    this.#familiarity = familiarity;
     this.#model = learned > 0 ? model : null;
     this.#adam = new Adam(model.parameters, DEFAULTS.decay);
     this.#learned = learned;
@@ -203,6 +204,21 @@ export class RankLearner {
 
   #encoded({ parameters }: RankModel): Uint8Array {
     const { embedding, dimension } = this.#options;
-    return encodeParams({ embedding, dimension, runs: this.#learned }, parameters);
+    return encodeParams(
+      { embedding, dimension, runs: this.#learned },
+      rankerBlocks(parameters, this.#familiarity),
+    );
   }
+}
+
+const FAMILIARITY = 'familiarity';
+
+/** All that is kept of a ranker. */
+export function rankerBlocks(parameters: readonly ParamsBlock[], familiarity: Familiarity): ParamsBlock[] {
+  return [...parameters, { name: FAMILIARITY, values: familiarity.values }];
+}
+
+/** What a file of parameters says of how far they may be trusted; throws where it says nothing. */
+export function familiarityIn(values: ReadonlyMap<string, Float32Array>): Familiarity {
+  return Familiarity.from(blockOf(values, FAMILIARITY, UNFAMILIAR.values.length));
 }

@@ -2,6 +2,8 @@ import type { Floats } from '../numeric/matrices.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
 import type { TextScores } from '../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
+import { type Familiarity, sightingOf } from './familiarity.ts';
+import { searchLogits } from './fusion-term.ts';
 import { pastForTerms } from './past-for-terms.ts';
 import type { PastRuns } from './past-runs.ts';
 import { rankFeatures } from './rank-features.ts';
@@ -25,6 +27,8 @@ export interface Ranking {
   /** [candidates x WIDTH] */
   readonly features: Float32Array;
   readonly logits: Floats;
+  /** How much of what was learned is in the logits, in [0, 1]; at 0 they rank exactly as search does. */
+  readonly familiarity: number;
 }
 
 /** Ranks candidates for an intent by its text, by what past runs used, and by what was learned from them. */
@@ -32,12 +36,20 @@ export class Ranker {
   readonly candidates: Candidates;
   readonly past: PastRuns;
   readonly model: RankModel;
+  readonly familiarity: Familiarity;
   readonly #weights: SearchWeights | undefined;
 
-  constructor(candidates: Candidates, past: PastRuns, model: RankModel, weights?: SearchWeights) {
+  constructor(
+    candidates: Candidates,
+    past: PastRuns,
+    model: RankModel,
+    familiarity: Familiarity,
+    weights?: SearchWeights,
+  ) {
     this.candidates = candidates;
     this.past = past;
     this.model = model;
+    this.familiarity = familiarity;
     this.#weights = weights;
     for (const term of model.terms) term.prepare?.(candidates);
   }
@@ -61,13 +73,17 @@ export class Ranker {
     };
   }
 
-  rank(query: IntentForms, context: readonly number[] = []): Ranking {
+  /** Runs that are hidden say nothing, as if they had not been. */
+  rank(query: IntentForms, isHidden?: (run: number) => boolean): Ranking {
     const { candidates, past, model } = this;
     const text = candidates.textScores(query, this.#weights);
-    const features = rankFeatures(query, text, candidates, past);
-    const example = { features, intent: query.intent, context };
-    const more = model.wantsPast ? pastForTerms(query.intent, past) : {};
-    const [logits] = model.forward({ candidates, examples: [{ ...example, ...more }] });
-    return { text, features, logits: logits! };
+    const features = rankFeatures(query, text, candidates, past, isHidden);
+    const familiarity = this.familiarity.of(sightingOf(query, text, candidates, past, isHidden));
+    const more = model.wantsPast ? pastForTerms(query.intent, past, isHidden) : {};
+    const example = { features, intent: query.intent, ...more };
+    const [learned] = model.forward({ candidates, examples: [example] });
+    const search = searchLogits(features, candidates.size);
+    const logits = learned!.map((logit, i) => familiarity * logit + (1 - familiarity) * search[i]!);
+    return { text, features, logits, familiarity };
   }
 }

@@ -1,3 +1,15 @@
+/** Mean and deviation; a deviation of rounding alone is 0. */
+export function momentsOf(values: Float64Array): { mean: number; deviation: number } {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
+  const mean = sum / values.length;
+  let squares = 0;
+  for (let i = 0; i < values.length; i++) squares += (values[i]! - mean) ** 2;
+  const deviation = Math.sqrt(squares / values.length);
+  // Rounding alone makes no difference between candidates.
+  return { mean, deviation: deviation > 1e-12 * Math.max(1, Math.abs(mean)) ? deviation : 0 };
+}
+
 /** The same values with mean 0 and deviation 1; all 0 where they do not differ. */
 export function standardised(values: ArrayLike<number>): Float64Array {
   const copy = Float64Array.from(values);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Candidates, type IntentForms } from '../learning/candidates.ts';
+import { UNFAMILIAR } from '../learning/familiarity.ts';
 import { rememberRuns } from '../learning/learn-ranker.ts';
 import { RankModel } from '../learning/rank-model.ts';
 import { Ranker } from '../learning/ranker.ts';
@@ -56,6 +57,7 @@ function learned(runs: readonly PlannedRun[]): PlanModel | null {
     candidates,
     rememberRuns(candidates, []),
     new RankModel(new PlainMultiplier(), []),
+    UNFAMILIAR,
   );
   const lesson: PlanLesson = {
     ranker,

@@ -1,4 +1,4 @@
-import type { GateState } from '../../core/learning/gate.ts';
+import { type GateState, NO_EVIDENCE } from '../../core/learning/gate.ts';
 import type { LearningProgress } from '../../core/learning/learn-ranker.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { SuggestionCounts } from '../ports.ts';
@@ -84,7 +84,7 @@ export function createLearningShelf(
         seconds: metrics.seconds,
       })),
       losses: newest?.metrics.losses ?? [],
-      evidence: newest?.metrics.evidence ?? { learned: [], hybrid: [] },
+      evidence: newest?.metrics.evidence ?? NO_EVIDENCE,
       runsToTenPercent: runsToTenPercent(history.map(({ metrics }) => metrics)),
       success: watch.figures(),
       suggestions: await ports.store.suggestions.counts(),

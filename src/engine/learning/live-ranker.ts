@@ -1,9 +1,18 @@
 import { type CandidateEntry, Candidates } from '../../core/learning/candidates.ts';
 import { createRankModel } from '../../core/learning/create-rank-model.ts';
-import { CLOSED_GATE, decideGate, type GateState } from '../../core/learning/gate.ts';
+import { type Familiarity, UNFAMILIAR } from '../../core/learning/familiarity.ts';
+import {
+  CLOSED_GATE,
+  decideGate,
+  evidenceKey,
+  type GateEvidence,
+  type GateState,
+  NO_EVIDENCE,
+} from '../../core/learning/gate.ts';
 import { type LearnableRun, type LearningProgress, placeRun } from '../../core/learning/learn-ranker.ts';
 import { decodeParams, loadParams } from '../../core/learning/params-file.ts';
 import { PastRuns } from '../../core/learning/past-runs.ts';
+import { familiarityIn } from '../../core/learning/rank-learner.ts';
 import type { RankModel } from '../../core/learning/rank-model.ts';
 import { Ranker } from '../../core/learning/ranker.ts';
 import { createRandom } from '../../core/numeric/random.ts';
@@ -83,9 +92,10 @@ export function createLiveRanker(
   const reminded = new Set<string>();
   let bytes: Uint8Array | null = null;
   let model: RankModel | null = null;
+  let familiarity: Familiarity = UNFAMILIAR;
   let ranker: Ranker | null = null;
   let gate: GateState = CLOSED_GATE;
-  let evidence: TrainingMetrics['evidence'] = { learned: [], hybrid: [] };
+  let evidence: GateEvidence = NO_EVIDENCE;
   /** Runs there were when all of them were last trained on, and those that came since. */
   let trainedOn = 0;
   let fresh = 0;
@@ -128,7 +138,7 @@ export function createLiveRanker(
       candidates,
     );
     past.weigh(known.map(({ weight }) => weight));
-    ranker = model && new Ranker(candidates, past, model);
+    ranker = model && new Ranker(candidates, past, model, familiarity);
   }
 
   function remember(run: LearnableRun): void {
@@ -144,9 +154,10 @@ export function createLiveRanker(
     const { values } = decodeParams(params);
     const read = createRankModel(multiplier, embedder.dimension, random);
     loadParams(values, read.parameters);
+    familiarity = familiarityIn(values);
     bytes = params;
     model = read;
-    ranker = new Ranker(candidates, past, read);
+    ranker = new Ranker(candidates, past, read, familiarity);
   }
 
   function forget(): void {
@@ -155,7 +166,7 @@ export function createLiveRanker(
     model = null;
     ranker = null;
     gate = CLOSED_GATE;
-    evidence = { learned: [], hybrid: [] };
+    evidence = NO_EVIDENCE;
   }
 
   function judge(): void {
@@ -198,8 +209,10 @@ export function createLiveRanker(
     use(taken.params);
     if (!taken.judged) return;
     evidence = {
+      ...evidence,
       learned: newest([...evidence.learned, taken.judged.learned]),
       hybrid: newest([...evidence.hybrid, taken.judged.hybrid]),
+      keys: newest([...evidence.keys, evidenceKey(run.key)]),
     };
     judge();
   }
@@ -228,8 +241,10 @@ export function createLiveRanker(
     believe(told, trained.weights);
     use(trained.params);
     evidence = {
-      learned: judgedAnew(evidence.learned, trained.evidence.learned),
-      hybrid: judgedAnew(evidence.hybrid, trained.evidence.hybrid),
+      learned: judgedAgain(evidence.learned, trained.evidence.learned),
+      hybrid: judgedAgain(evidence.hybrid, trained.evidence.hybrid),
+      keys: judgedAgain(evidence.keys, trained.evidence.keys),
+      far: trained.evidence.far,
     };
     judge();
     const { losses } = trained;
@@ -364,10 +379,10 @@ export function createLiveRanker(
  * Held back from a training are the newest runs, which were judged before, too: the new verdicts take the place of
  * those. What was judged earlier stays, or a gate that a few dozen runs opened would close with each training.
  */
-function judgedAnew(before: readonly number[], heldBack: readonly number[]): number[] {
+function judgedAgain<T>(before: readonly T[], heldBack: readonly T[]): T[] {
   return newest([...before.slice(0, Math.max(0, before.length - heldBack.length)), ...heldBack]);
 }
 
-function newest(judged: readonly number[]): number[] {
+function newest<T>(judged: readonly T[]): T[] {
   return judged.slice(-DEFAULTS.judged);
 }

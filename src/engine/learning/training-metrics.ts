@@ -1,4 +1,4 @@
-import { CLOSED_GATE, type GateState } from '../../core/learning/gate.ts';
+import { CLOSED_GATE, type GateEvidence, type GateState, NO_EVIDENCE } from '../../core/learning/gate.ts';
 
 /** What is kept beside learned parameters. */
 export interface TrainingMetrics {
@@ -8,7 +8,7 @@ export interface TrainingMetrics {
   readonly seen: number;
   readonly gate: GateState;
   /** nDCG@10 on runs that had not been learned from, oldest first. */
-  readonly evidence: { readonly learned: readonly number[]; readonly hybrid: readonly number[] };
+  readonly evidence: GateEvidence;
   /** One per step. */
   readonly losses: readonly number[];
   readonly seconds: number;
@@ -18,12 +18,18 @@ const NOTHING: TrainingMetrics = {
   runs: 0,
   seen: 0,
   gate: CLOSED_GATE,
-  evidence: { learned: [], hybrid: [] },
+  evidence: NO_EVIDENCE,
   losses: [],
   seconds: 0,
 };
 
 /** As the store gave it back; what an older version did not keep is as if nothing had been measured. */
 export function readMetrics(stored: Readonly<Record<string, unknown>>): TrainingMetrics {
-  return { ...NOTHING, ...stored };
+  const { gate, evidence, ...rest } = stored as Partial<TrainingMetrics>;
+  return {
+    ...NOTHING,
+    ...rest,
+    gate: { ...CLOSED_GATE, ...gate },
+    evidence: { ...NO_EVIDENCE, ...evidence },
+  };
 }

@@ -27,10 +27,17 @@ test('[LEARN-12] training tells runs, time, loss and what the gate says', async 
     [
       'Learned from 1,200 runs in 3.5 s.\n',
       'Loss 2.500 -> 0.250 in 3 steps.\n',
-      'The gate is open: what was learned ranks, nDCG@10 +0.125 (95 % interval +0.050 to +0.200) on the 40 newest runs.\n',
+      'The gate is open: what was learned ranks, nDCG@10 +0.125 (95 % interval +0.050 to +0.200) on the 40 newest runs; +0.000 on 60 foreign questions.\n',
     ].join(''),
   );
-  const gate = { open: false, gain: -0.01, ci95: [-0.03, 0.01], n: 12, since: null } as const;
+  const gate = {
+    open: false,
+    gain: -0.01,
+    ci95: [-0.03, 0.01],
+    n: 12,
+    far: { gain: 0, ci95: [0, 0], n: 0 },
+    since: null,
+  } as const;
   const closed = await runCommand(['train'], shelved(sampleLearningReport({ gate })));
   expect(closed.out).toContain('The gate is closed: it is not proven');
   expect(closed.out).toContain(

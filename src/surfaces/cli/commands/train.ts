@@ -101,11 +101,12 @@ function trained(report: LearningReport): string[] {
 }
 
 function gateOf({ gate }: LearningReport): string {
-  const { open, gain, ci95, n } = gate;
+  const { open, gain, ci95, n, far } = gate;
   const figures = `nDCG@10 ${signed(gain)} (95 % interval ${signed(ci95[0])} to ${signed(ci95[1])}) on the ${countOf(n, 'newest run', 'newest runs')}`;
   if (n === 0) return 'The gate is closed: there are too few runs to judge by. Search ranks alone.';
-  if (open) return `The gate is open: what was learned ranks, ${figures}.`;
-  return `The gate is closed: it is not proven that this is better than search, ${figures}. Search ranks alone.`;
+  const foreign = far.n === 0 ? '' : `; ${signed(far.gain)} on ${countOf(far.n, 'foreign question')}`;
+  if (open) return `The gate is open: what was learned ranks, ${figures}${foreign}.`;
+  return `The gate is closed: it is not proven that this is better than search, ${figures}${foreign}. Search ranks alone.`;
 }
 
 function tooFew({ runs, leastRuns }: LearningReport): string[] {

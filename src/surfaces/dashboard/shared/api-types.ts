@@ -281,7 +281,15 @@ export interface Gate {
   readonly gain: number;
   readonly ci95: readonly [number, number];
   readonly n: number;
+  /** The same on foreign questions. */
+  readonly far: { readonly gain: number; readonly ci95: readonly [number, number]; readonly n: number };
   readonly since: string | null;
+}
+
+/** nDCG@10 of what was learned and of search, query by query. */
+interface Judged {
+  readonly learned: readonly number[];
+  readonly hybrid: readonly number[];
 }
 
 export interface Learning {
@@ -304,7 +312,7 @@ export interface Learning {
     readonly seconds: number;
   }[];
   readonly losses: readonly number[];
-  readonly evidence: { readonly learned: readonly number[]; readonly hybrid: readonly number[] };
+  readonly evidence: Judged & { readonly far: Judged };
   readonly runs_to_ten_percent: number | null;
   /** Plans that were suggested, and what became of them; the rate is null while nobody has taken one up or down. */
   readonly suggestions: {

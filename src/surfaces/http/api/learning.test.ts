@@ -38,7 +38,14 @@ test('[LEARN-14] /api/learning tells model, gate, history, evidence and figures,
   const ask = await serve(shelf());
   const { status, body } = await ask('/learning');
   expect(status).toBe(200);
-  const gate = { open: true, gain: 0.125, ci95: [0.05, 0.2], n: 40, since: '2026-11-15T09:30:00.000Z' };
+  const gate = {
+    open: true,
+    gain: 0.125,
+    ci95: [0.05, 0.2],
+    n: 40,
+    far: { gain: 0, ci95: [0, 0], n: 60 },
+    since: '2026-11-15T09:30:00.000Z',
+  };
   const trained = { trained_at: '2026-11-15T09:00:00.000Z', runs: 1_200 };
   expect(body).toEqual({
     embedding: 'tiny/8',
@@ -49,7 +56,7 @@ test('[LEARN-14] /api/learning tells model, gate, history, evidence and figures,
     training: null,
     history: [{ ...trained, gate, loss: 0.25, seconds: 3.5 }],
     losses: [2.5, 1, 0.25],
-    evidence: { learned: [1, 0.5], hybrid: [0.5, 0.5] },
+    evidence: { learned: [1, 0.5], hybrid: [0.5, 0.5], far: { learned: [1], hybrid: [1] } },
     runs_to_ten_percent: 300,
     suggestions: { made: 10, accepted: 6, edited: 1, rejected: 1, acceptance_rate: 0.75 },
     success: {

@@ -1,0 +1,139 @@
+import { momentsOf } from '../numeric/standardise.ts';
+import { TopK } from '../numeric/top-k.ts';
+import type { TextScores } from '../retrieval/text-scores.ts';
+import type { Candidates, IntentForms } from './candidates.ts';
+import type { PastRuns } from './past-runs.ts';
+
+const DEFAULTS = {
+  /** Past runs whose tools are compared with the text of a query. */
+  neighbours: 5,
+  /** The newest runs that tell how near a run usually is to the others. */
+  runs: 200,
+  /** Share of the runs that lie lower: from there up a query is as near as runs usually are. */
+  usual: 0.05,
+  usualFit: 0.1,
+  /** How far below that nothing learned counts any more: cosine, and standard deviations of text scores. */
+  nearBand: 0.15,
+  fitBand: 1,
+  /** Of the way from the cosine with any tool to 1: as near in every store, however alike its runs are. */
+  near: 0.7,
+};
+
+/** How a query stands to the past. */
+export interface Sighting {
+  /** Cosine with the nearest past intent; -1 without any. */
+  readonly nearest: number;
+  /** Cosine from which an intent is near in any store. */
+  readonly near: number;
+  /** How well the text of what the nearest runs used fits the query: standard score of the best among all candidates. */
+  readonly fit: number;
+  /** The candidate that fits the text best was never used, nor anything else of its server. */
+  readonly isNew: boolean;
+  /** The best candidate by text. */
+  readonly favourite: number;
+}
+
+/**
+ * Whether a question is of a kind that was seen before. What is usual is taken from the runs themselves: how near
+ * each was to the others, as if it had not been seen (a conformal measure of strangeness: Laxhammar & Falkman,
+ * "Conformal prediction for distribution-independent anomaly detection", 2010). A narrow past has near neighbours, and
+ * what is farther away than its runs are from each other is foreign to it; in a diverse past far neighbours are usual.
+ */
+export class Familiarity {
+  /** Cosine that most runs reach with the nearest of the others, and how well what near runs used fits them. */
+  readonly nearest: number;
+  readonly fit: number;
+  /** Share of the runs for which the best candidate by text was right. */
+  readonly textRight: number;
+
+  constructor(nearest: number, fit: number, textRight: number) {
+    this.nearest = nearest;
+    this.fit = fit;
+    this.textRight = textRight;
+  }
+
+  static from(values: ArrayLike<number>): Familiarity {
+    return new Familiarity(values[0]!, values[1]!, values[2]!);
+  }
+
+  get values(): Float32Array {
+    return Float32Array.of(this.nearest, this.fit, this.textRight);
+  }
+
+  /** How much of what was learned counts for a query, in [0, 1]: nothing where it is foreign to all that was seen. */
+  of(query: Sighting): number {
+    const near = rising(query.nearest, Math.min(this.nearest, query.near), DEFAULTS.nearBand);
+    const fit = rising(query.fit, this.fit, DEFAULTS.fitBand);
+    // Of what nobody has used nothing was learned: the text decides, as far as it is right more often than not here.
+    const trustInText = Math.max(0, 2 * this.textRight - 1);
+    return Math.min(near, fit) * (query.isNew ? 1 - trustInText : 1);
+  }
+}
+
+/** Nothing was ever seen. */
+export const UNFAMILIAR = new Familiarity(2, 0, 1);
+
+/** What is usual among the newest of these runs, each compared with those that are not its like. */
+export function* learnFamiliarity(
+  candidates: Candidates,
+  past: PastRuns,
+  textScores: (query: IntentForms) => TextScores,
+): Generator<void, Familiarity> {
+  const nearest: number[] = [];
+  const fits: number[] = [];
+  let right = 0;
+  for (const run of past.runs.slice(-DEFAULTS.runs)) {
+    const seen = sightingOf(run, textScores(run), candidates, past, past.alike(run.key));
+    nearest.push(seen.nearest);
+    fits.push(seen.fit);
+    if (run.uses.includes(seen.favourite)) right++;
+    yield;
+  }
+  if (nearest.length === 0) return UNFAMILIAR;
+  return new Familiarity(
+    quantile(nearest, DEFAULTS.usual),
+    quantile(fits, DEFAULTS.usualFit),
+    right / nearest.length,
+  );
+}
+
+export function sightingOf(
+  query: Pick<IntentForms, 'intent'>,
+  { whole, fused }: Pick<TextScores, 'whole' | 'fused'>,
+  { servers, serverCount }: Pick<Candidates, 'servers' | 'serverCount'>,
+  past: PastRuns,
+  isHidden: (run: number) => boolean = () => false,
+): Sighting {
+  const cosines = past.cosines(query.intent);
+  const nearest = new TopK(DEFAULTS.neighbours);
+  const isKnown = new Uint8Array(serverCount);
+  for (const [run, uses] of past.uses.entries()) {
+    if (isHidden(run)) continue;
+    nearest.offer(run, cosines[run]!);
+    for (const place of uses) isKnown[servers[place]!] = 1;
+  }
+  const near = nearest.sorted();
+  const { mean, deviation } = momentsOf(fused);
+  let best = Number.NEGATIVE_INFINITY;
+  for (const { row } of near) for (const place of past.uses[row]!) best = Math.max(best, fused[place]!);
+  let favourite = 0;
+  for (let i = 1; i < fused.length; i++) if (fused[i]! > fused[favourite]!) favourite = i;
+  const background = momentsOf(whole).mean;
+  return {
+    nearest: near[0]?.score ?? -1,
+    near: background + DEFAULTS.near * (1 - background),
+    fit: deviation === 0 || near.length === 0 ? 0 : (best - mean) / deviation,
+    isNew: fused.length > 0 && !isKnown[servers[favourite]!],
+    favourite,
+  };
+}
+
+/** 1 from `from` on, falling to 0 over `band` below. */
+function rising(value: number, from: number, band: number): number {
+  return Math.min(1, Math.max(0, 1 - (from - value) / band));
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(share * (sorted.length - 1))]!;
+}

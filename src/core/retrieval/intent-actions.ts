@@ -1,0 +1,188 @@
+import { words } from './words.ts';
+
+const DEFAULTS = {
+  /** Characters and words of an intent that are looked at: what it asks for stands early. */
+  characters: 4_000,
+  words: 400,
+  /** Words after a negation that it may speak of: "do not ever again send". */
+  reach: 3,
+};
+
+/**
+ * Verbs that ask for the same kind of work. The list is short on purpose: a verb that is not on it is a class of
+ * its own, and only says something where both intents use it.
+ */
+const CLASSES: Readonly<Record<string, string>> = {
+  create:
+    'create make write compose draft generate build produce prepare add insert author record save store',
+  delete: 'delete remove erase drop clear purge wipe discard trash destroy shred uninstall unset',
+  cancel:
+    'cancel void revoke undo revert withdraw abort annul rescind retract recall rollback refund unsubscribe unbook',
+  refuse: 'reject decline deny refuse forbid block ban dismiss disapprove veto prohibit',
+  stop: 'stop end halt disable deactivate terminate kill suspend freeze shut unpublish',
+  skip: 'skip ignore forget avoid omit prevent exclude withhold postpone delay hold refrain',
+  send: 'send email mail message notify post share forward deliver submit publish text dispatch',
+  read: `get show find list search look fetch retrieve read display give tell check view see know query browse
+    explore identify determine discover lookup what which who when where how`,
+  update: 'update change edit modify adjust rename replace correct fix amend alter revise set',
+  start: 'start begin launch run open activate enable resume play',
+  buy: 'buy purchase order book reserve rent',
+  sell: 'sell',
+  compute: 'calculate compute sum count measure estimate total average',
+  convert: 'convert transform',
+  translate: 'translate',
+  summarise: 'summarise summarize recap condense digest',
+  analyse: 'analyse analyze evaluate assess compare review examine investigate',
+  approve: 'allow approve accept grant permit authorise authorize confirm',
+  lock: 'lock',
+  unlock: 'unlock',
+  raise: 'increase raise boost extend',
+  lower: 'decrease reduce lower cut shorten',
+  upload: 'upload push',
+  download: 'download pull',
+  import: 'import',
+  export: 'export',
+  hide: 'hide mute archive',
+  restore: 'restore recover undelete unarchive',
+  deposit: 'deposit',
+  encrypt: 'encrypt',
+  decrypt: 'decrypt',
+  install: 'install',
+  copy: 'copy duplicate clone',
+  move: 'move transfer relocate',
+};
+
+/** Classes that take back, keep from happening, or end what others do: opposed to every class that is not one. */
+const UNDOING: ReadonlySet<string> = new Set(['delete', 'cancel', 'refuse', 'stop', 'skip']);
+
+const OPPOSED: readonly (readonly [string, string])[] = [
+  ['buy', 'sell'],
+  ['lock', 'unlock'],
+  ['raise', 'lower'],
+  ['upload', 'download'],
+  ['import', 'export'],
+  ['encrypt', 'decrypt'],
+  ['hide', 'restore'],
+  ['hide', 'read'],
+  ['approve', 'refuse'],
+];
+
+const CLASS_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(CLASSES).flatMap(([name, verbs]) =>
+    verbs.split(/\s+/).map((verb) => [words(verb)[0] ?? verb, name] as const),
+  ),
+);
+
+const NEGATIONS = new Set(
+  `not never dont doesnt didnt wont cannot cant shouldnt mustnt without neither nor instead rather no`.split(
+    ' ',
+  ),
+);
+/** After one of these, or at the start of a clause, a verb says what is to be done. */
+const LEADS = new Set(
+  `to and then or but please also just now can could would will should must you we i lets let help me
+  us want need like id we'd kindly instead rather not never dont without ever again`.split(/\s+/),
+);
+/** Words between a lead and its verb that change nothing. */
+const FILLERS = new Set('the a an my our your all any kindly quickly immediately'.split(' '));
+
+/** One thing that an intent asks for. */
+export interface Action {
+  /** The class of its verb, or the verb's stem where it is in none. */
+  readonly kind: string;
+  readonly isKnown: boolean;
+  /** Asked not to be done. */
+  readonly isNegated: boolean;
+}
+
+/** What an intent asks for, in order: English imperatives, wishes and questions, by their position. */
+export function actionsOf(intent: string): readonly Action[] {
+  const tokens = tokensOf(intent);
+  const actions: Action[] = [];
+  let isExpected = true;
+  let negatedFor = 0;
+  for (const token of tokens) {
+    if (token === '.') {
+      isExpected = true;
+      negatedFor = 0;
+      continue;
+    }
+    if (NEGATIONS.has(token)) {
+      // "no" and "without" speak of what follows as well as "do not" does.
+      negatedFor = DEFAULTS.reach;
+      isExpected = true;
+      continue;
+    }
+    if (LEADS.has(token)) {
+      isExpected = true;
+      continue;
+    }
+    if (isExpected && !FILLERS.has(token)) {
+      const kind = CLASS_OF.get(words(token)[0] ?? token);
+      const isNegated = negatedFor > 0;
+      if (kind !== undefined) actions.push({ kind, isKnown: true, isNegated });
+      else if (isNegated) actions.push({ kind: words(token)[0] ?? token, isKnown: false, isNegated });
+      isExpected = false;
+    }
+    negatedFor--;
+  }
+  return actions;
+}
+
+export type ActionRelation = 'same' | 'different' | 'opposed' | 'unknown';
+
+/**
+ * How what two intents ask for goes together. Opposed: one takes back, prevents or negates what the other asks for.
+ * Different: both say what is to be done, and it is not the same. Unknown: at least one of them does not say.
+ */
+export function relateActions(a: readonly Action[], b: readonly Action[]): ActionRelation {
+  if (isNegatedBy(a, b) || isNegatedBy(b, a)) return 'opposed';
+  const [kindsOfA, kindsOfB] = [affirmed(a), affirmed(b)];
+  if (kindsOfA.size === 0 || kindsOfB.size === 0) return 'unknown';
+  const [onlyA, onlyB] = [kindsOfA.difference(kindsOfB), kindsOfB.difference(kindsOfA)];
+  if (undoes(onlyA, kindsOfB) || undoes(onlyB, kindsOfA)) return 'opposed';
+  if (OPPOSED.some(([x, y]) => (onlyA.has(x) && onlyB.has(y)) || (onlyA.has(y) && onlyB.has(x))))
+    return 'opposed';
+  return kindsOfA.isDisjointFrom(kindsOfB) ? 'different' : 'same';
+}
+
+/** `a` asks for something not to be done, and `b` does not. */
+function isNegatedBy(a: readonly Action[], b: readonly Action[]): boolean {
+  const negated = (actions: readonly Action[]) =>
+    new Set(actions.filter(({ isNegated }) => isNegated).map(({ kind }) => kind));
+  const [inA, inB] = [negated(a), negated(b)];
+  const does = affirmed(b);
+  if ([...inA].some((kind) => does.has(kind) && !inB.has(kind))) return true;
+  // The first thing said decides: "never mail her the bill" prevents what "send her the bill" does.
+  return a[0]?.isNegated === true && b[0] !== undefined && !b[0].isNegated && inB.size === 0;
+}
+
+/** Whether some of these kinds take back, where the other intent takes nothing back. */
+function undoes(kinds: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  return [...kinds].some((kind) => UNDOING.has(kind)) && ![...others].some((kind) => UNDOING.has(kind));
+}
+
+function affirmed(actions: readonly Action[]): ReadonlySet<string> {
+  return new Set(actions.filter(({ isNegated, isKnown }) => !isNegated && isKnown).map(({ kind }) => kind));
+}
+
+/** Lower-case words, with a full stop for every end of a clause. */
+function tokensOf(intent: string): string[] {
+  const tokens: string[] = [];
+  let word = '';
+  const close = () => {
+    if (word !== '') tokens.push(word);
+    word = '';
+  };
+  for (const character of intent.slice(0, DEFAULTS.characters).toLowerCase()) {
+    if (tokens.length >= DEFAULTS.words) break;
+    if (character === "'" || character === '’') continue;
+    if (/[\p{L}\p{N}_-]/u.test(character)) word += character;
+    else {
+      close();
+      if ('.,;:!?\n()—–'.includes(character) && tokens.at(-1) !== '.') tokens.push('.');
+    }
+  }
+  close();
+  return tokens;
+}
