@@ -91,7 +91,7 @@ export async function bench(): Promise<BenchReport> {
     given = near(kinds[random.int(KINDS)]!, 0.5);
     const start = performance.now();
     const { plan } = await suggest(
-      { embedder, catalogue, graph, capabilities: [], plans, search: async () => [] },
+      { embedder, catalogue, graph, capabilities: [], plans },
       'find the entry, look into it and tell the others',
     );
     if (round >= 0) times.push(performance.now() - start);

@@ -161,7 +161,7 @@ export async function createGateway(
     ports,
     runs: learned.ranker.runs,
     beliefIn: learned.ranker.beliefIn,
-    candidates: () => learned.ranker.current()?.candidates ?? null,
+    ranker: learned.ranker.current,
   });
   const learnMore = async (signal: AbortSignal) => {
     await plans.refresh(signal);
@@ -208,7 +208,6 @@ export async function createGateway(
       graph: graph.current(),
       capabilities: seenBy(capabilities, caller ?? {}).all(),
       plans,
-      search: searchByText,
     };
     const suggested = await suggest(parts, intent);
     background.run('Learning plans', plans.refresh);

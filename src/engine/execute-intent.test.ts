@@ -51,6 +51,7 @@ async function ask(plan: Plan, rules: Partial<PermissionRules> = {}): Promise<re
     plan,
     confidence: 1,
     support: 1_000,
+    basis: 'runs' as const,
     edges: [],
     alternatives: {},
     suggestedCapabilities: [],

@@ -89,12 +89,18 @@ export function capabilityHitToWire(hit: CapabilityHit) {
   };
 }
 
-export function suggestionToWire({ id, plan, confidence, support, suggestedCapabilities }: Suggestion) {
+const NO_EVIDENCE_FOR_A_PLAN =
+  'No past run is of this kind, and no tool fits by its text. Search for tools, then run what fits: it will be known next time.';
+
+export function suggestionToWire(suggestion: Suggestion) {
+  const { id, plan, confidence, support, basis, suggestedCapabilities } = suggestion;
   return {
     suggestion_id: id,
     plan: planToWire(plan),
     confidence,
     support,
+    basis,
+    ...(basis === 'nothing' && { reason: NO_EVIDENCE_FOR_A_PLAN }),
     suggested_capabilities: suggestedCapabilities.map(capabilityHitToWire),
   };
 }

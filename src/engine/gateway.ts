@@ -114,10 +114,12 @@ export interface Suggestion {
   /** By which a run says that it comes from it; null for a plan of nothing. */
   readonly id: string | null;
   readonly plan: Plan;
-  /** How far its tools agree with those that are needed, as is to be expected: their F1. */
+  /** Expected F1 of its tools, calibrated. */
   readonly confidence: number;
   /** Successful past runs near to the intent that used all of its tools, without those PML started; 0 from search. */
   readonly support: number;
+  /** What it rests on: past runs of the same kind, the texts of tools, or nothing; then it is empty. */
+  readonly basis: 'runs' | 'text' | 'nothing';
   /** Why tasks wait for others, by their ids. */
   readonly edges: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
   /** By task: other tools that would do. */

@@ -9,15 +9,12 @@ import { suggestPlan } from '../core/planning/suggest-plan.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { Catalogue } from './catalogue.ts';
-import type { SearchHit, Suggestion } from './gateway.ts';
+import type { Suggestion } from './gateway.ts';
 import { intentForms } from './learning/learnable-run.ts';
 import type { PlanMemory, RecalledPlan } from './learning/plan-memory.ts';
 import type { Capability, Embedder } from './ports.ts';
 
 const DEFAULTS = {
-  /** From search alone a tool stands in the plan while its score is at least this share of the best one's. */
-  closeToBest: 0.85,
-  maxTasks: 3,
   /** Other tools told for a task, and the cosine from which they would do as well. */
   alternatives: 3,
   alike: 0.6,
@@ -29,20 +26,17 @@ export interface SuggestParts {
   readonly graph: TypedGraph;
   readonly capabilities: readonly Capability[];
   readonly plans: Pick<PlanMemory, 'draft'>;
-  /** What serves where past runs have nothing to say. */
-  readonly search: (intent: string) => Promise<readonly SearchHit[]>;
 }
 
-/** What past runs say of the intent, or else search, made into a plan that can run. */
-export async function suggest(
-  parts: SuggestParts,
-  intent: string,
-): Promise<Omit<Suggestion, 'id' | 'suggestedCapabilities'>> {
+type Suggested = Omit<Suggestion, 'id' | 'suggestedCapabilities'>;
+
+/** What past runs say of the intent, or else the texts of tools, made into a plan that can run. */
+export async function suggest(parts: SuggestParts, intent: string): Promise<Suggested> {
   const { catalogue, graph, capabilities } = parts;
-  const recalled = intent.trim() === '' ? null : parts.plans.draft(await intentForms(parts.embedder, intent));
-  const sketched = recalled && sketchOf(recalled, catalogue);
-  const { sketch, confidence, support } =
-    sketched && sketched.sketch.tasks.length > 0 ? sketched : fromSearch(intent, await parts.search(intent));
+  const text = intent.trim();
+  if (text === '') return NOTHING;
+  const recalled = parts.plans.draft(await intentForms(parts.embedder, text));
+  const sketch = sketchOf(recalled, catalogue);
   const { plan, edges } = suggestPlan(sketch, {
     graph,
     arcs: arcsOf(graph.snapshot()),
@@ -58,16 +52,24 @@ export async function suggest(
       tool === undefined ? [] : alternativesTo(tool, recalled, graph, catalogue),
     ]),
   );
-  return { plan, confidence, support, edges, alternatives };
+  const { confidence, support, basis } = recalled;
+  if (plan.tasks.length === 0) return NOTHING;
+  return { plan, confidence, support, basis, edges, alternatives };
 }
 
-interface Sketched extends Pick<Suggestion, 'confidence' | 'support'> {
-  readonly sketch: PlanSketch;
-}
+/** A plan rests on evidence; without any there is none. */
+const NOTHING: Suggested = {
+  plan: { tasks: [], inputs: [] },
+  confidence: 0,
+  support: 0,
+  basis: 'nothing',
+  edges: [],
+  alternatives: {},
+};
 
 /** Tools that are gone meanwhile are left out. */
-function sketchOf(recalled: RecalledPlan, catalogue: Catalogue): Sketched {
-  const { tools, edges, candidates, reasons, confidence, support } = recalled;
+function sketchOf(recalled: RecalledPlan, catalogue: Catalogue): PlanSketch {
+  const { tools, edges, candidates, reasons } = recalled;
   const found = tools.map(({ place }) => catalogue.get(candidates.ids[place] as ToolId)?.tool);
   const kept = [...tools.keys()].filter((i) => found[i] !== undefined);
   const at = new Map(kept.map((i, place) => [i, place]));
@@ -77,29 +79,11 @@ function sketchOf(recalled: RecalledPlan, catalogue: Catalogue): Sketched {
     if (a === undefined || b === undefined) return [];
     return [{ from: a, to: b, weight, reason: reasons.ofEdge(tools[from]!.place, tools[to]!.place) }];
   });
-  return { sketch: { tasks, edges: between }, confidence, support };
-}
-
-/** The tools that fit the intent about as well as the best one does. Search knows no order. */
-function fromSearch(intent: string, hits: readonly SearchHit[]): Sketched {
-  const best = hits[0]?.finalScore ?? 0;
-  const tasks = hits
-    .filter((hit) => hit.finalScore >= best * DEFAULTS.closeToBest)
-    .slice(0, DEFAULTS.maxTasks)
-    .map(({ tool, finalScore }) =>
-      taskOf(tool, clamped(finalScore), `fits "${intent}" best by name and description`),
-    );
-  // Where several fit alike, one of them may be all that is needed.
-  const confidence = clamped(best) / Math.max(1, tasks.length);
-  return { sketch: { tasks, edges: [] }, confidence, support: 0 };
+  return { tasks, edges: between };
 }
 
 function taskOf(tool: ToolDefinition, chance: number, reason: string): SketchedTask {
   return { node: tool.id, body: { tool: tool.id }, schema: tool.inputSchema, chance, reason };
-}
-
-function clamped(score: number): number {
-  return Math.max(0, Math.min(1, score));
 }
 
 function covering(capability: Capability): CoveringCapability {
@@ -129,7 +113,7 @@ function arcsOf(snapshot: GraphSnapshot): readonly Hyperedge[] {
 /** Those the graph knows to stand in for it, then those that were likely too and read alike. */
 function alternativesTo(
   tool: string,
-  recalled: RecalledPlan | null,
+  recalled: RecalledPlan,
   graph: TypedGraph,
   catalogue: Catalogue,
 ): string[] {
@@ -138,9 +122,9 @@ function alternativesTo(
     .map(({ to }): string => to);
   const vector = catalogue.vectors.get(tool);
   const near = vector ? catalogue.vectors.nearest(vector, 2 * DEFAULTS.alternatives + 1) : [];
-  const likely = new Set(recalled?.rest.map(({ place }) => recalled.candidates.ids[place]));
+  const likely = new Set(recalled.rest.map(({ place }) => recalled.candidates.ids[place]));
   const alike = near
-    .filter(({ id, score }) => id !== tool && score >= DEFAULTS.alike && (!recalled || likely.has(id)))
+    .filter(({ id, score }) => id !== tool && score >= DEFAULTS.alike && likely.has(id))
     .map(({ id }) => id);
   return [...new Set([...inGraph, ...alike])].slice(0, DEFAULTS.alternatives);
 }

@@ -11,7 +11,7 @@ const DEFAULTS = {
   runs: 200,
   /** Share of the runs that lie lower: from there up a query is as near as runs usually are. */
   usual: 0.05,
-  usualFit: 0.1,
+  usualFit: 0.02,
   /** How far below that nothing learned counts any more: cosine, and standard deviations of text scores. */
   nearBand: 0.15,
   fitBand: 1,

@@ -27,6 +27,8 @@ export interface Ranking {
   /** [candidates x WIDTH] */
   readonly features: Float32Array;
   readonly logits: Floats;
+  /** What was learned alone, however foreign the query is. */
+  readonly learned: Floats;
   /** How much of what was learned is in the logits, in [0, 1]; at 0 they rank exactly as search does. */
   readonly familiarity: number;
 }
@@ -84,6 +86,6 @@ export class Ranker {
     const [learned] = model.forward({ candidates, examples: [example] });
     const search = searchLogits(features, candidates.size);
     const logits = learned!.map((logit, i) => familiarity * logit + (1 - familiarity) * search[i]!);
-    return { text, features, logits, familiarity };
+    return { text, features, logits, learned: learned!, familiarity };
   }
 }

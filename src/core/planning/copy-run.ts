@@ -1,5 +1,4 @@
-import type { IntentForms } from '../learning/candidates.ts';
-import type { PlanHistory } from './plan-history.ts';
+import type { HistoryView } from './plan-history.ts';
 import type { DraftedPlan } from './plan-model.ts';
 import { nearestRuns } from './run-votes.ts';
 
@@ -10,21 +9,27 @@ const DEFAULTS = {
   confidence: 0.6,
   /** and from this cosine on toward what is to be expected when the same is asked again. */
   same: 0.95,
-  sameConfidence: 0.9,
+  sameConfidence: 1,
 };
+
+/** The plan of a past run. */
+export interface CopiedPlan extends DraftedPlan {
+  /** It was asked for the same, not only for something like it. */
+  readonly isSame: boolean;
+}
 
 /**
  * The plan of the run whose intent is nearest, as it was: what serves while there are too few runs to
  * learn from. Null where no run is near. `trustIn` tells how far work of a key is trusted to succeed.
  */
 export function copyNearestRun(
-  history: PlanHistory,
-  query: IntentForms,
+  view: HistoryView,
+  cosines: ArrayLike<number>,
   trustIn: (key: string) => number = () => 1,
-): DraftedPlan | null {
-  const [nearest] = nearestRuns(history.cosines(query.intent), history.without(null));
+): CopiedPlan | null {
+  const [nearest] = nearestRuns(cosines, view);
   if (!nearest || nearest.score < DEFAULTS.alike) return null;
-  const { uses, edges, key } = history.runs[nearest.row]!;
+  const { uses, edges, key } = view.history.runs[nearest.row]!;
   const confidence = confidenceAt(nearest.score) * trustIn(key);
   const at = new Map(uses.map((place, i) => [place, i]));
   return {
@@ -35,6 +40,7 @@ export function copyNearestRun(
     }),
     rest: [],
     confidence,
+    isSame: nearest.score >= DEFAULTS.same,
   };
 }
 

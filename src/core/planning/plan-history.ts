@@ -138,12 +138,13 @@ export class PlanHistory {
 
   /** The history as it is without the runs of one key. */
   without(key: string | null): HistoryView {
-    const hidden = key === null ? [] : (this.#byKey.get(key) ?? []);
-    const counts = new PlanCounts(
-      this.#size,
-      hidden.map((i) => this.runs[i]!),
-    );
-    return new HistoryView(this, counts, new Set(hidden));
+    return this.hiding(new Set(key === null ? [] : (this.#byKey.get(key) ?? [])));
+  }
+
+  /** The history as it is without these runs. */
+  hiding(hidden: ReadonlySet<number>): HistoryView {
+    const runs = [...hidden].map((i) => this.runs[i]!);
+    return new HistoryView(this, new PlanCounts(this.#size, runs), hidden);
   }
 }
 

@@ -1,3 +1,4 @@
+import { TopK } from '../numeric/top-k.ts';
 import { words } from './words.ts';
 
 const DEFAULTS = {
@@ -6,6 +7,9 @@ const DEFAULTS = {
   words: 400,
   /** Words after a negation that it may speak of: "do not ever again send". */
   reach: 3,
+  /** Past intents that are compared, and the cosine from which they are. */
+  compared: 100,
+  alike: 0.3,
 };
 
 /**
@@ -136,35 +140,66 @@ export type ActionRelation = 'same' | 'different' | 'opposed' | 'unknown';
  * Different: both say what is to be done, and it is not the same. Unknown: at least one of them does not say.
  */
 export function relateActions(a: readonly Action[], b: readonly Action[]): ActionRelation {
-  if (isNegatedBy(a, b) || isNegatedBy(b, a)) return 'opposed';
+  if (negates(a, b) || negates(b, a)) return 'opposed';
   const [kindsOfA, kindsOfB] = [affirmed(a), affirmed(b)];
   if (kindsOfA.size === 0 || kindsOfB.size === 0) return 'unknown';
-  const [onlyA, onlyB] = [kindsOfA.difference(kindsOfB), kindsOfB.difference(kindsOfA)];
-  if (undoes(onlyA, kindsOfB) || undoes(onlyB, kindsOfA)) return 'opposed';
-  if (OPPOSED.some(([x, y]) => (onlyA.has(x) && onlyB.has(y)) || (onlyA.has(y) && onlyB.has(x))))
-    return 'opposed';
-  return kindsOfA.isDisjointFrom(kindsOfB) ? 'different' : 'same';
+  const areDisjoint = kindsOfA.isDisjointFrom(kindsOfB);
+  if (areDisjoint || undoesFirst(a) !== undoesFirst(b)) {
+    if (undoes(kindsOfA) !== undoes(kindsOfB)) return 'opposed';
+    if (
+      OPPOSED.some(([x, y]) => (kindsOfA.has(x) && kindsOfB.has(y)) || (kindsOfA.has(y) && kindsOfB.has(x)))
+    )
+      return 'opposed';
+  }
+  return areDisjoint ? 'different' : 'same';
 }
 
 /** `a` asks for something not to be done, and `b` does not. */
-function isNegatedBy(a: readonly Action[], b: readonly Action[]): boolean {
+function negates(a: readonly Action[], b: readonly Action[]): boolean {
   const negated = (actions: readonly Action[]) =>
     new Set(actions.filter(({ isNegated }) => isNegated).map(({ kind }) => kind));
   const [inA, inB] = [negated(a), negated(b)];
   const does = affirmed(b);
-  if ([...inA].some((kind) => does.has(kind) && !inB.has(kind))) return true;
+  // What somebody does not know or cannot find is no wish: "I don't know which".
+  if ([...inA].some((kind) => kind !== 'read' && does.has(kind) && !inB.has(kind))) return true;
   // The first thing said decides: "never mail her the bill" prevents what "send her the bill" does.
   return a[0]?.isNegated === true && b[0] !== undefined && !b[0].isNegated && inB.size === 0;
 }
 
-/** Whether some of these kinds take back, where the other intent takes nothing back. */
-function undoes(kinds: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
-  return [...kinds].some((kind) => UNDOING.has(kind)) && ![...others].some((kind) => UNDOING.has(kind));
+function undoes(kinds: ReadonlySet<string>): boolean {
+  return [...kinds].some((kind) => UNDOING.has(kind));
+}
+
+function undoesFirst(actions: readonly Action[]): boolean {
+  const first = actions.find(({ isNegated, isKnown }) => isKnown && !isNegated);
+  return first !== undefined && UNDOING.has(first.kind);
 }
 
 function affirmed(actions: readonly Action[]): ReadonlySet<string> {
   return new Set(actions.filter(({ isNegated, isKnown }) => !isNegated && isKnown).map(({ kind }) => kind));
 }
+
+/** Past intents that ask for the opposite of a query: of those most like it, since others say nothing anyway. */
+export function opposedIntents(
+  query: string,
+  intents: readonly { readonly text: string }[],
+  cosines: ArrayLike<number>,
+): ReadonlySet<number> {
+  const near = new TopK(DEFAULTS.compared);
+  for (let i = 0; i < intents.length; i++) if (cosines[i]! >= DEFAULTS.alike) near.offer(i, cosines[i]!);
+  const asked = actionsOf(query);
+  return new Set(
+    near.sorted().flatMap(({ row }) => {
+      const intent = intents[row]!;
+      const known = knownActions.get(intent) ?? actionsOf(intent.text);
+      knownActions.set(intent, known);
+      return relateActions(asked, known) === 'opposed' ? [row] : [];
+    }),
+  );
+}
+
+/** Past intents are read once. */
+const knownActions = new WeakMap<object, readonly Action[]>();
 
 /** Lower-case words, with a full stop for every end of a clause. */
 function tokensOf(intent: string): string[] {

@@ -4,6 +4,7 @@ import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
 import { createNextModel, type NextModel } from '../../core/learning/next-model.ts';
 import { loadNext, NEXT_FORM, nextBlocks } from '../../core/learning/next-params.ts';
 import { type PastSequences, rememberSequences } from '../../core/learning/past-sequences.ts';
+import type { Ranker } from '../../core/learning/ranker.ts';
 import { createRandom } from '../../core/numeric/random.ts';
 import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { type NextAnswer, predictNext } from '../../core/planning/predict-next.ts';
@@ -15,7 +16,7 @@ const DEFAULTS = {
 
 /** What past runs say of what comes next. */
 export interface NextMemory extends Omit<KeptModel<unknown>, 'current'> {
-  /** Null where no past run has anything to say. */
+  /** Null where no past run has anything to say: the intent is foreign to them, and so is the last step. */
   predict(intent: IntentForms, executed: readonly string[]): NextAnswer[] | null;
 }
 
@@ -26,17 +27,17 @@ export interface NextMemoryParts {
   /** How far a run is believed, in [0, 1]. */
   readonly beliefIn: (run: LearnableRun) => number;
   /** Null while nothing was learned. */
-  readonly candidates: () => Candidates | null;
+  readonly ranker: () => Ranker | null;
 }
 
-export function createNextMemory({ ports, runs, beliefIn, candidates }: NextMemoryParts): NextMemory {
+export function createNextMemory({ ports, runs, beliefIn, ranker }: NextMemoryParts): NextMemory {
   const multiplier = new WasmMultiplier();
   const kept = createKeptModel<NextModel>({ ports, what: 'next steps', form: NEXT_FORM, runs, learn, read });
   let last: { readonly of: readonly unknown[]; readonly history: PastSequences } | undefined;
 
   function learn() {
-    const known = candidates();
-    return known && blocksFrom(known);
+    const known = ranker()?.candidates;
+    return known ? blocksFrom(known) : null;
   }
 
   function* blocksFrom(known: Candidates) {
@@ -67,9 +68,14 @@ export function createNextMemory({ ports, runs, beliefIn, candidates }: NextMemo
     refresh: kept.refresh,
 
     predict(intent, executed) {
-      const known = candidates();
+      const current = ranker();
       const model = kept.current();
-      if (!known || !model || runs().length === 0) return null;
+      if (!current || !model || runs().length === 0) return null;
+      const { candidates: known, past } = current;
+      const last = executed.at(-1);
+      const place = last === undefined ? undefined : known.placeOf(last);
+      const isKnownStep = place !== undefined && past.uses.some((uses) => uses.includes(place));
+      if (!isKnownStep && current.rank(intent).familiarity === 0) return null;
       return predictNext({ candidates: known, history: history(known, model), model }, intent, executed);
     },
   };

@@ -2,8 +2,8 @@ import type { TypedGraph } from '../../core/graph/typed-graph.ts';
 import { Candidates, type IntentForms } from '../../core/learning/candidates.ts';
 import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
 import type { Ranker } from '../../core/learning/ranker.ts';
-import { copyNearestRun } from '../../core/planning/copy-run.ts';
 import { doubtTools } from '../../core/planning/doubt-tools.ts';
+import { draftPlan, type GroundedPlan } from '../../core/planning/draft-plan.ts';
 import {
   createEdgeTexts,
   type EdgeTexts,
@@ -12,7 +12,6 @@ import {
 } from '../../core/planning/edge-features.ts';
 import { learnPlans } from '../../core/planning/learn-plans.ts';
 import { PlanHistory } from '../../core/planning/plan-history.ts';
-import { type DraftedPlan, PlanModel } from '../../core/planning/plan-model.ts';
 import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/plan-params.ts';
 import { type PlanReasons, planReasons } from '../../core/planning/plan-reasons.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
@@ -25,22 +24,18 @@ import { wholeRuns } from './whole-runs.ts';
 
 const DEFAULTS = {
   seed: 1,
-  /** Cosine from which a past run supports a plan. */
-  near: 0.7,
 };
 
 /** A plan by place among candidates, with what they are and why they are in it. */
-export interface RecalledPlan extends DraftedPlan {
+export interface RecalledPlan extends GroundedPlan {
   readonly candidates: Candidates;
   readonly reasons: PlanReasons;
-  /** Successful past runs, not started by PML itself, that are near to the intent and used all of its tools. */
-  readonly support: number;
 }
 
 /** What past runs say of whole plans. */
 export interface PlanMemory extends Omit<KeptModel<unknown>, 'current'> {
-  /** Null where no past run has anything to say. */
-  draft(query: IntentForms): RecalledPlan | null;
+  /** Empty where neither a past run nor the text of a tool has anything to say. */
+  draft(query: IntentForms): RecalledPlan;
 }
 
 export interface PlanMemoryParts {
@@ -126,17 +121,9 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
     refresh: kept.refresh,
 
     draft(query) {
-      const { candidates: known, texts, history, trustIn } = recalled();
-      const current = ranker();
-      const nets = kept.current();
-      const drafted =
-        nets && current && history.runs.length > 0
-          ? new PlanModel(history, texts, nets).draft(
-              query,
-              current.rank(query).logits.subarray(0, known.tools),
-            )
-          : copyNearestRun(history, query, trustIn);
-      if (!drafted) return null;
+      const past = recalled();
+      const { candidates: known, history } = past;
+      const drafted = draftPlan({ ...past, ranker: ranker(), nets: kept.current() }, query);
       const removals = takenOut().map(({ intent, tools }) => ({
         intent,
         places: new Set(known.placesOf(tools)),
@@ -144,23 +131,14 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
       const doubted = doubtTools(drafted, query.intent, history, removals);
       const view = history.without(null);
       const reasons = planReasons(known, doubted.tools, history.cosines(query.intent), view);
-      return { ...doubted, candidates: known, reasons, support: supportOf(doubted, query, history) };
+      return { ...drafted, ...doubted, candidates: known, reasons };
     },
   };
 }
 
-/** The history has each run once, and none that failed or that PML started by itself. */
-function supportOf({ tools }: DraftedPlan, { intent }: IntentForms, history: PlanHistory): number {
-  const cosines = history.cosines(intent);
-  const needed = new Set(tools.map(({ place }) => place));
-  return history.runs.filter(
-    ({ uses }, i) => cosines[i]! >= DEFAULTS.near && needed.isSubsetOf(new Set(uses)),
-  ).length;
-}
-
 /**
  * What was rejected or failed since it succeeded is suggested with less confidence, what went well again
- * with more: the mean of a Beta(1, 1/2) prior and the runs there were.
+ * with more: the mean of a prior of three successes in four and the runs there were.
  */
 function trustOf(runs: readonly LearnableRun[]): (key: string) => number {
   const counts = new Map<string, { good: number; all: number }>();
@@ -170,6 +148,6 @@ function trustOf(runs: readonly LearnableRun[]): (key: string) => number {
   }
   return (key) => {
     const { good, all } = counts.get(key) ?? { good: 0, all: 0 };
-    return (good + 1) / (all + 1.5);
+    return (good + 3) / (all + 4);
   };
 }

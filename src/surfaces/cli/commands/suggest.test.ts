@@ -21,6 +21,7 @@ const SUGGESTION: Suggestion = {
   },
   confidence: 0.625,
   support: 3,
+  basis: 'runs',
   edges: [{ from: 'read', to: 'mail', reason: 'the text is mailed' }],
   alternatives: {},
   suggestedCapabilities: [

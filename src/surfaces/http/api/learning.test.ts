@@ -121,6 +121,7 @@ test('[LEARN-14] /api/suggest gives a plan, or the next step after what was exec
       plan: { tasks: [{ id: 'a', tool: 'files:read', arguments: {}, dependsOn: [] }], inputs: [] },
       confidence: 0.5,
       support: 0,
+      basis: 'runs' as const,
       edges: [],
       alternatives: {},
       suggestedCapabilities: [],

@@ -1,0 +1,153 @@
+import type { Candidates, IntentForms } from '../learning/candidates.ts';
+import type { Ranker, Ranking } from '../learning/ranker.ts';
+import { opposedIntents } from '../retrieval/intent-actions.ts';
+import { type CopiedPlan, copyNearestRun } from './copy-run.ts';
+import type { EdgeTexts } from './edge-features.ts';
+import type { HistoryView, PlanHistory } from './plan-history.ts';
+import { type DraftedPlan, PlanModel, type PlanNets } from './plan-model.ts';
+import { nearestRuns } from './run-votes.ts';
+import { SHIPPED_TEXT_CHANCES, type TextChances, textPlan, usualSize } from './text-plan.ts';
+
+const DEFAULTS = {
+  /** Trust in past runs below which tools are taken by their text instead. */
+  leastTrust: 0.5,
+  /** Cosines at which a past run is of another kind, and of the same. */
+  far: 0.5,
+  near: 0.75,
+  /** Cosine from which a past run supports a plan. */
+  supports: 0.7,
+  /** Kinds of runs, by what they used, after which a past has half shown what other questions look like. */
+  kindsToKnow: 10,
+  /** Where nothing speaks for a plan, so that a diverse past still has its say. */
+  least: 0.01,
+  /** Confidence at the most where the run most like it asked for the opposite. */
+  opposed: 0.4,
+  /** Tasks of a plan at the most, unless a near run had more. */
+  mostTasks: 12,
+};
+
+/** What a plan rests on. */
+export type PlanBasis = 'runs' | 'text' | 'nothing';
+
+export interface GroundedPlan extends DraftedPlan {
+  readonly basis: PlanBasis;
+  /** Near runs that used all its tools. */
+  readonly support: number;
+}
+
+export interface PlanningPast {
+  readonly candidates: Candidates;
+  readonly history: PlanHistory;
+  readonly texts: EdgeTexts;
+  /** Null before anything was learned. */
+  readonly ranker: Ranker | null;
+  readonly nets: PlanNets | null;
+  /** How far work of a key is trusted to succeed. */
+  readonly trustIn: (key: string) => number;
+  readonly textChances?: TextChances;
+}
+
+/**
+ * A plan that rests on evidence: runs of the same kind, else tools whose text fits, else nothing. Runs that asked for
+ * the opposite are no evidence. Between near and far, confidence is that of both, each as far as it applies.
+ */
+export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan {
+  const { candidates, history, ranker, textChances = SHIPPED_TEXT_CHANCES } = past;
+  const cosines = history.cosines(query.intent);
+  const view = history.hiding(opposedIntents(query.text, history.runs, cosines));
+  const ranking = ranker?.rank(query) ?? null;
+  const text = textPlan(
+    (ranking?.text ?? candidates.textScores(query)).fused,
+    candidates,
+    usualSize(history.runs),
+    textChances,
+  );
+  const copied = copyNearestRun(view, cosines, past.trustIn);
+  const learned = learnedPlan(past, query, ranking);
+  const plan = better(copied, learned);
+  const trust = plan ? trustIn(plan, text, ranking, view, cosines) : 0;
+  if (!plan || trust < DEFAULTS.leastTrust)
+    return { ...text, basis: text.tools.length > 0 ? 'text' : 'nothing', support: 0 };
+  const confidence = trust * plan.confidence + (1 - trust) * Math.min(plan.confidence, text.confidence);
+  const short = shortened(plan, longestNear(view, cosines));
+  if (isOpposed(view, cosines))
+    return { ...short, confidence: Math.min(confidence, DEFAULTS.opposed), basis: 'runs', support: 0 };
+  return { ...short, confidence, basis: 'runs', support: supportOf(short, view, cosines) };
+}
+
+/**
+ * How far a plan made of past runs is one for this query, in [0, 1]: as far as the query is familiar, a run is near,
+ * and the tool that fits best by its text is in it. A diverse past has shown by itself how its plans do for questions
+ * of other kinds, and its confidence says so already; a narrow one has never seen another question.
+ */
+function trustIn(
+  plan: RunsPlan,
+  text: DraftedPlan,
+  ranking: Ranking | null,
+  view: HistoryView,
+  cosines: ArrayLike<number>,
+): number {
+  const { far, near, kindsToKnow, least } = DEFAULTS;
+  const nearest = nearestRuns(cosines, view)[0]?.score ?? 0;
+  const nearness = Math.min(1, Math.max(0, (nearest - far) / (near - far)));
+  const [favourite] = text.tools;
+  const isIn = !favourite || plan.tools.some(({ place }) => place === favourite.place);
+  const agreement = isIn ? 1 : 1 - favourite.chance;
+  const kinds = new Set(view.history.runs.map(({ uses }) => uses.join())).size;
+  const narrowness = 1 / (1 + (kinds - 1) / kindsToKnow);
+  const familiarity = plan.isSame ? 1 : (ranking?.familiarity ?? 1);
+  return Math.max(least, Math.min(familiarity, nearness * agreement)) ** narrowness;
+}
+
+/** The run most like it asked for the opposite, and no other is of its kind. */
+function isOpposed(view: HistoryView, cosines: ArrayLike<number>): boolean {
+  const [nearest] = nearestRuns(cosines, view.history.without(null));
+  const [visible] = nearestRuns(cosines, view);
+  return nearest !== undefined && view.isHidden(nearest.row) && (visible?.score ?? 0) < DEFAULTS.near;
+}
+
+/** Null before anything was learned. */
+function learnedPlan(
+  { history, texts, nets, candidates }: PlanningPast,
+  query: IntentForms,
+  ranking: Ranking | null,
+): RunsPlan | null {
+  if (!nets || !ranking || history.runs.length === 0) return null;
+  const { learned } = ranking;
+  const plan = new PlanModel(history, texts, nets).draft(query, learned.subarray(0, candidates.tools));
+  return { ...plan, isSame: false };
+}
+
+/** A plan made of past runs; the same, if a run asked for the very same. */
+type RunsPlan = CopiedPlan;
+
+/** A copy of a run that asked for the same beats what was learned where it is surer; else what was learned serves. */
+function better(copied: RunsPlan | null, learned: RunsPlan | null): RunsPlan | null {
+  if (!copied || !learned) return copied ?? learned;
+  return copied.isSame && copied.confidence > learned.confidence ? copied : learned;
+}
+
+function supportOf({ tools }: DraftedPlan, view: HistoryView, cosines: ArrayLike<number>): number {
+  const needed = new Set(tools.map(({ place }) => place));
+  return view.history.runs.filter(
+    ({ uses }, i) =>
+      cosines[i]! >= DEFAULTS.supports && !view.isHidden(i) && needed.isSubsetOf(new Set(uses)),
+  ).length;
+}
+
+function longestNear(view: HistoryView, cosines: ArrayLike<number>): number {
+  const near = nearestRuns(cosines, view);
+  return Math.max(0, ...near.map(({ row }) => view.history.runs[row]!.uses.length));
+}
+
+/** The likeliest tools of a plan that is longer than any near run was. */
+function shortened(plan: DraftedPlan, longest: number): DraftedPlan {
+  const most = Math.max(DEFAULTS.mostTasks, longest);
+  if (plan.tools.length <= most) return plan;
+  return {
+    ...plan,
+    tools: plan.tools.slice(0, most),
+    edges: plan.edges.filter(({ from, to }) => from < most && to < most),
+    rest: [...plan.tools.slice(most), ...plan.rest],
+  };
+}

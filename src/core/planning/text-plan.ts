@@ -1,0 +1,81 @@
+import type { Candidates } from '../learning/candidates.ts';
+import { dot } from '../numeric/dot.ts';
+import { rowOf } from '../numeric/matrices.ts';
+import { TopK } from '../numeric/top-k.ts';
+import type { ChosenTool, DraftedPlan } from './plan-model.ts';
+
+const DEFAULTS = {
+  /** Tools that may stand in a plan that only their texts speak for. */
+  most: 3,
+  /** Chance below which a text says nothing: no plan is made of it. */
+  least: 0.4,
+  /** Cosine of two tools from which one of them will do. */
+  rivals: 0.6,
+  /** Tools of a run to be expected, before any run was seen, and how many runs that counts for. */
+  usualSize: 2.5,
+  usualRuns: 5,
+  /** What text alone may expect of itself, unless its best tool is as good as certain. */
+  mostConfidence: 0.5,
+  certain: 0.9,
+};
+
+/** The chance of a tool to belong, by its text: a logistic of score and rank. */
+export interface TextChances {
+  readonly bias: number;
+  readonly score: number;
+  /** Of the logarithm of its rank, from 1. */
+  readonly rank: number;
+}
+
+/** Fitted on six public data sets. */
+export const SHIPPED_TEXT_CHANCES: TextChances = { bias: -1.7, score: 5.99, rank: -1.08 };
+
+/**
+ * A plan of the tools whose text fits the intent: what there is where no past run speaks. Of tools that read alike one
+ * stands in it. Empty where no text fits. The size is that of greatest expected F1, 2 sum p / (k + m), where m tools
+ * are usual.
+ */
+export function textPlan(
+  scores: ArrayLike<number>,
+  candidates: Candidates,
+  usualSize: number,
+  chances = SHIPPED_TEXT_CHANCES,
+): DraftedPlan {
+  const best = new TopK(2 * DEFAULTS.most + 2);
+  for (let i = 0; i < candidates.tools; i++) best.offer(i, scores[i]!);
+  const ranked = best.sorted().map(({ row, score }, rank): ChosenTool => {
+    const logit = chances.bias + chances.score * score + chances.rank * Math.log(rank + 1);
+    return { place: row, chance: 1 / (1 + Math.exp(-logit)) };
+  });
+  const tools: ChosenTool[] = [];
+  let [sum, expected] = [0, 0];
+  for (const tool of ranked) {
+    const isRival = tools.some(({ place }) => alike(candidates, place, tool.place) >= DEFAULTS.rivals);
+    if (isRival || tools.length === DEFAULTS.most) continue;
+    const withIt = (2 * (sum + tool.chance)) / (tools.length + 1 + usualSize);
+    if (withIt <= expected) break;
+    tools.push(tool);
+    sum += tool.chance;
+    expected = withIt;
+  }
+  const surest = tools[0]?.chance ?? 0;
+  if (surest < DEFAULTS.least) return { tools: [], edges: [], rest: ranked, confidence: 0 };
+  const chosen = new Set(tools.map(({ place }) => place));
+  return {
+    tools,
+    edges: [],
+    rest: ranked.filter(({ place }) => !chosen.has(place)),
+    confidence: surest >= DEFAULTS.certain ? expected : Math.min(DEFAULTS.mostConfidence, expected),
+  };
+}
+
+/** How many tools a run uses, by those there were. */
+export function usualSize(runs: readonly { readonly uses: readonly unknown[] }[]): number {
+  const { usualSize: prior, usualRuns } = DEFAULTS;
+  const used = runs.reduce((sum, { uses }) => sum + uses.length, 0);
+  return (prior * usualRuns + used) / (usualRuns + runs.length);
+}
+
+function alike({ vectors }: Candidates, a: number, b: number): number {
+  return dot(rowOf(vectors, a), rowOf(vectors, b));
+}
