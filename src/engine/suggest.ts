@@ -81,7 +81,7 @@ function sketchOf(recalled: RecalledPlan, catalogue: Catalogue): Sketched {
 }
 
 /** The tools that fit the intent about as well as the best one does. Search knows no order. */
-function fromSearch(intent: string, hits: readonly SearchHit[]): Sketched {
+export function fromSearch(intent: string, hits: readonly SearchHit[]): Sketched {
   const best = hits[0]?.finalScore ?? 0;
   const tasks = hits
     .filter((hit) => hit.finalScore >= best * DEFAULTS.closeToBest)

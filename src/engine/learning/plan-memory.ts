@@ -150,7 +150,7 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
 }
 
 /** The history has each run once, and none that failed or that PML started by itself. */
-function supportOf({ tools }: DraftedPlan, { intent }: IntentForms, history: PlanHistory): number {
+export function supportOf({ tools }: DraftedPlan, { intent }: IntentForms, history: PlanHistory): number {
   const cosines = history.cosines(intent);
   const needed = new Set(tools.map(({ place }) => place));
   return history.runs.filter(
@@ -162,7 +162,7 @@ function supportOf({ tools }: DraftedPlan, { intent }: IntentForms, history: Pla
  * What was rejected or failed since it succeeded is suggested with less confidence, what went well again
  * with more: the mean of a Beta(1, 1/2) prior and the runs there were.
  */
-function trustOf(runs: readonly LearnableRun[]): (key: string) => number {
+export function trustOf(runs: readonly LearnableRun[]): (key: string) => number {
   const counts = new Map<string, { good: number; all: number }>();
   for (const { key, succeeded } of runs) {
     const { good, all } = counts.get(key) ?? { good: 0, all: 0 };
