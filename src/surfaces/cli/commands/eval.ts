@@ -75,8 +75,8 @@ function progressOn(terminal: Terminal) {
 
 function warnOfOverlap(terminal: Terminal, { dataset, overlap, n }: EvaluationReport): void {
   if (overlap === 0) return;
-  const tasks = overlap === 1 ? 'task was' : 'tasks were';
-  terminal.err(`${dataset}: ${overlap} of ${n} measured ${tasks} also learned from, word for word\n`);
+  const were = overlap === 1 ? 'was' : 'were';
+  terminal.err(`${dataset}: ${overlap} of ${n} measured tasks ${were} also learned from, word for word\n`);
 }
 
 function readable(report: EvaluationReport): string {
