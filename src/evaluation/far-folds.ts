@@ -1,6 +1,7 @@
 import { createRandom } from '../core/numeric/random.ts';
 import type { DataSet, Task } from './data-set.ts';
-import type { Fold } from './folds.ts';
+
+type Parts = Pick<DataSet, 'train' | 'test'>;
 
 const DEFAULTS = {
   /** A narrow past: runs in it, draws of it, and tasks measured with each. */
@@ -18,7 +19,7 @@ const DEFAULTS = {
 };
 
 /** What was done so far is one kind of work or a few, and what is asked is another. Drawn three times. */
-export function narrowFolds({ train, test }: DataSet, seed: number): Fold[] {
+export function narrowFolds({ train, test }: DataSet, seed: number): Parts[] {
   return Array.from({ length: DEFAULTS.draws }, (_, draw) => {
     const past = narrowPast(train, seed + draw);
     const known = new Set(past.map(({ group }) => group));
@@ -48,7 +49,7 @@ function narrowPast(train: readonly Task[], seed: number): Task[] {
  * Servers are attached that nobody has used yet: what used any of theirs is measured, what used none was learned from.
  * Where there are too few servers to cut, tools are new one by one.
  */
-export function newToolFolds(data: DataSet, seed: number): Fold[] {
+export function newToolFolds(data: DataSet, seed: number): Parts[] {
   const isSmall = data.train.length < DEFAULTS.few;
   const all = [...data.train, ...data.test];
   const [train, test] = isSmall ? [all, all] : [data.train, data.test];
