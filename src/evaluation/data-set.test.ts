@@ -9,6 +9,7 @@ const lines = (rows: readonly unknown[]) => rows.map((row) => `${JSON.stringify(
 const TOOLS = [
   { id: 'no_colon', server: 'S', name: 'no_colon', description: 'Does it' },
   { id: 's:b', server: 's', name: 'b', description: '', inputSchema: { type: 'object' } },
+  { id: 'x:b', server: 'x', name: 'b', description: 'The same elsewhere' },
 ];
 const TASKS = [
   {
@@ -45,6 +46,7 @@ test('[EVAL-2] a data set is read from its folder, ids verbatim', async () => {
   expect(tools.map(({ id, inputSchema }) => [id, inputSchema])).toEqual([
     ['no_colon', {}],
     ['s:b', { type: 'object' }],
+    ['x:b', {}],
   ]);
   expect(train[0]).toEqual({
     id: '1',
@@ -84,7 +86,7 @@ test('[EVAL-10] files may be given, dev is then not read; distractors are added,
   });
   expect(data.split).toBe('held-out.jsonl');
   expect(data.train).toHaveLength(2);
-  expect(data.tools.map(({ id }) => id)).toEqual(['no_colon', 's:b', 'other:x']);
+  expect(data.tools.map(({ id }) => id)).toEqual(['no_colon', 's:b', 'x:b', 'other:x']);
 });
 
 test('[EVAL-2] a folder is a data set, or holds several, or the error says what is missing', async () => {
@@ -112,6 +114,31 @@ test.each([
   if (text === undefined) delete files[name];
   else files[name] = text;
   await expect(readDataSet(await folderOf(files), OPTIONS)).rejects.toThrow(message);
+});
+
+test.each([
+  ['tools', { tools: ['no_colon', 'gone'] }],
+  ['alternatives', { alts: { 's:b': ['gone'] } }],
+  ['edges', { edges: [['no_colon', 'gone']] }],
+])('[EVAL-16] a task whose %s name a tool that the set does not have is refused', async (_, change) => {
+  const tasks = [TASKS[0], { ...TASKS[1], id: 'odd one', ...change }];
+  for (const file of ['tasks.train.jsonl', 'tasks.dev.jsonl']) {
+    const reading = readDataSet(await folderOf({ ...whole, [file]: lines(tasks) }), OPTIONS);
+    await expect(reading).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringMatching(new RegExp(`${file}: task "odd one" names the tool "gone"`)),
+    });
+  }
+});
+
+test('[EVAL-16] a distractor is right for no task', async () => {
+  const files = { ...whole, 'tasks.dev.jsonl': lines([{ ...TASKS[1], tools: ['gone'] }]) };
+  const folder = await folderOf({
+    ...files,
+    'more.jsonl': lines([{ id: 'gone', server: 'o', name: 'gone', description: '' }]),
+  });
+  const reading = readDataSet(folder, { ...OPTIONS, distractors: join(folder, 'more.jsonl') });
+  await expect(reading).rejects.toThrow(/"gone", which is not in tools\.jsonl/);
 });
 
 test('[EVAL-2] a file that claims to be gzipped and is not is refused', async () => {

@@ -90,14 +90,19 @@ export async function findDataSets(folder: string): Promise<string[]> {
 export async function readDataSet(folder: string, options: DataSetOptions): Promise<DataSet> {
   const { split, tasks, trainFile, testFile, distractors } = options;
   const tools = await readTools(join(folder, TOOLS_FILE));
-  const own = new Set(tools.map(({ id }) => id));
+  const own = new Set<string>(tools.map(({ id }) => id));
   const others = distractors === undefined ? [] : await readTools(distractors);
+  const readOwn = async (file: string) => {
+    const read = await readTasks(file);
+    for (const task of read) refuseUnknown(task, own, file);
+    return read;
+  };
   return {
     name: basename(folder),
     split: testFile === undefined ? split : basename(testFile),
     tools: [...tools, ...others.filter(({ id }) => !own.has(id))],
-    train: await readTasks(trainFile ?? join(folder, `${tasks}.train.jsonl`)),
-    test: await readTasks(testFile ?? join(folder, `${tasks}.${split}.jsonl`)),
+    train: await readOwn(trainFile ?? join(folder, `${tasks}.train.jsonl`)),
+    test: await readOwn(testFile ?? join(folder, `${tasks}.${split}.jsonl`)),
     isRecorded: tasks === 'traces',
   };
 }
@@ -126,6 +131,24 @@ async function readTasks(file: string): Promise<Task[]> {
     edges: edges ?? tools.slice(1).map((to, i): [string, string] => [tools[i]!, to]),
     isParallel: kind?.startsWith('parallel') ?? false,
   }));
+}
+
+/** A right tool that cannot be found would count as a miss of every ranker, and nobody would know why. */
+function refuseUnknown(
+  { id, tools, alternatives, edges }: Task,
+  own: ReadonlySet<string>,
+  file: string,
+): void {
+  const named = [...tools, ...Object.entries(alternatives).flat(2), ...edges.flat()];
+  const unknown = named.find((tool) => !own.has(tool));
+  if (unknown === undefined) return;
+  throw new PmlError(
+    'invalid_argument',
+    `${file}: task "${id}" names the tool "${unknown}", which is not in ${TOOLS_FILE}`,
+    {
+      hint: `Add the tool to ${TOOLS_FILE}, or take it out of the task.`,
+    },
+  );
 }
 
 async function readRows<T>(file: string, form: z.ZodType<T>): Promise<T[]> {

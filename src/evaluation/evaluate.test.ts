@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { EvaluationReport, Protocol } from '../core/vocabulary/evaluation-report.ts';
+import type { EvaluationReport, Gain, Protocol } from '../core/vocabulary/evaluation-report.ts';
 import { createMemoryEmbedder } from '../engine/memory/embedder.ts';
 import { createMemoryVectorIndex } from '../engine/memory/vector-index.ts';
 import { search } from '../engine/search.ts';
@@ -21,6 +21,7 @@ const read = (tasks: 'tasks' | 'traces' = 'tasks', distractors?: string) =>
     tasks,
     ...(distractors !== undefined && { distractors }),
   });
+const widthOf = ({ ci95: [low, high] }: Gain) => high - low;
 const withoutTime = ({ seconds, ...rest }: EvaluationReport) => rest;
 
 describe('on a small data set', () => {
@@ -43,7 +44,10 @@ describe('on a small data set', () => {
       dataset: 'household',
       split: 'dev',
       protocol: 'id',
+      seed: 1,
+      train: 33,
       n: 9,
+      overlap: 0,
       tools: 28,
       embedding: 'words/256',
       plan: { node_f1: expect.any(Number), edge_f1: expect.any(Number), exact: expect.any(Number) },
@@ -52,6 +56,7 @@ describe('on a small data set', () => {
         gain: expect.any(Number),
         ci95: [expect.any(Number), expect.any(Number)],
       },
+      caution: null,
       curve: null,
     });
     expect(Object.keys(report.gains)).toEqual(['over_semantic', 'over_hybrid', 'over_logistic']);
@@ -87,13 +92,14 @@ describe('on a small data set', () => {
     expect(ranking.hybrid!.mrr).toBeCloseTo(reciprocal.reduce((sum, value) => sum + value, 0) / 9, 12);
   });
 
-  test.each<Protocol>(['id', 'disjoint', 'cv5'])(
+  test.each<Protocol>(['id', 'disjoint', 'cv5', 'narrow', 'new-tools'])(
     '[EVAL-8] %s gives the same figures for the same seed',
     async (protocol) => {
       const report = await reportOf(protocol);
       const again = await evaluate(household, { ...OPTIONS, protocol }, PORTS);
       expect(withoutTime(again)).toEqual(withoutTime(report));
-      expect(report.n).toBe(protocol === 'cv5' ? 42 : 9);
+      if (protocol !== 'narrow' && protocol !== 'new-tools')
+        expect(report.n).toBe(protocol === 'cv5' ? 42 : 9);
     },
   );
 
@@ -110,9 +116,66 @@ describe('on a small data set', () => {
     expect(plan!.exact).toBeLessThanOrEqual(Math.min(plan!.node_f1, plan!.edge_f1));
   });
 
-  test('[PLAN-11] where there are too few runs to learn from, no plan is told', async () => {
+  test('[PLAN-11] where there are too few runs to learn from, plans that are copied or found are told', async () => {
     const few = { ...household, train: household.train.slice(0, 5) };
-    expect((await evaluate(few, OPTIONS, PORTS)).plan).toBeNull();
+    const { plan } = await evaluate(few, OPTIONS, PORTS);
+    expect(plan!.node_f1).toBeGreaterThan(0);
+    expect(plan!.exact).toBeLessThanOrEqual(Math.min(plan!.node_f1, plan!.edge_f1));
+  });
+
+  test('[PLAN-11] where all tasks are parallel calls beside chains, no plan is told', async () => {
+    const parallel = household.test.map((task) => ({ ...task, isParallel: true }));
+    expect((await evaluate({ ...household, test: parallel }, OPTIONS, PORTS)).plan).toBeNull();
+  });
+
+  test('[EVAL-15] narrow tells how far plans of foreign tasks and of opposites were trusted', async () => {
+    const { n, train, plan, next, caution } = await reportOf('narrow');
+    expect(train).toBe(33);
+    expect(plan!.ece).toBeGreaterThanOrEqual(0);
+    expect(next).toBeNull();
+    expect(caution!.plans).toBeLessThanOrEqual(n);
+    expect(caution!.longest_plan).toBeGreaterThan(0);
+    expect(caution!.opposites!.n).toBe(120);
+    for (const { wrong_above_half, would_run, most } of [
+      { ...caution!, most: caution!.plans },
+      { ...caution!.opposites!, most: 120 },
+    ]) {
+      for (const count of [wrong_above_half, would_run]) {
+        expect(count).toBeGreaterThanOrEqual(0);
+        expect(count).toBeLessThanOrEqual(most);
+      }
+    }
+  });
+
+  test('[EVAL-15] new-tools measures only tasks with tools that nobody used, and no opposites', async () => {
+    const { n, ranking, gains, caution } = await reportOf('new-tools');
+    expect(caution).toMatchObject({ never_used: { n }, opposites: null });
+    expect(caution!.never_used.hybrid_mrr).toBeGreaterThan(0);
+    expect(caution!.never_used.hybrid_mrr).toBeLessThanOrEqual(ranking.hybrid!.mrr);
+    expect(gains.over_hybrid.mrr.gain).toBeCloseTo(ranking.learned!.mrr - ranking.hybrid!.mrr, 12);
+  });
+
+  test('[EVAL-17] measured tasks whose very words were learned from are counted', async () => {
+    const again = household.train.slice(0, 2).map((task) => ({ ...task, intent: ` ${task.intent}` }));
+    const few = { ...household, train: household.train.slice(0, 5), test: [...household.test, ...again] };
+    expect(await evaluate(few, OPTIONS, PORTS)).toMatchObject({ n: 11, train: 5, overlap: 2 });
+    const apart = await evaluate(few, { ...OPTIONS, protocol: 'disjoint' }, PORTS);
+    expect(apart).toMatchObject({ overlap: 0 });
+  });
+
+  test('[EVAL-11] tasks of one group are drawn together: more of the same make no interval narrower', async () => {
+    const few = { ...household, train: household.train.slice(0, 12), test: household.test.slice(0, 4) };
+    const groups = few.test.map((task, i) => ({ ...task, group: `g${i}` }));
+    const often = Array.from({ length: 5 }, () => groups).flat();
+    const [once, repeated] = await Promise.all(
+      [groups, often].map((test) => evaluate({ ...few, test }, { ...OPTIONS, draws: 1 }, PORTS)),
+    );
+    expect(repeated!.n).toBe(20);
+    for (const over of ['over_semantic', 'over_hybrid'] as const) {
+      expect(widthOf(repeated!.gains[over].mrr)).toBeCloseTo(widthOf(once!.gains[over].mrr), 9);
+      expect(widthOf(repeated!.curve!.at(-1)![over])).toBeCloseTo(widthOf(once!.curve!.at(-1)![over]), 9);
+    }
+    expect(widthOf(once!.gains.over_semantic.mrr)).toBeGreaterThan(0);
   });
 
   test('[EVAL-1] the curve has a point for each number of past runs; search that does not learn is level', async () => {

@@ -1,6 +1,6 @@
 import { CLOSED_GATE, decideGate } from '../core/learning/gate.ts';
 import { judgeLearning } from '../core/learning/learn-ranker.ts';
-import { ndcg10, nextFigures, rankingFigures, ranksOf } from '../core/learning/metrics.ts';
+import { mean, ndcg10, nextFigures, rankingFigures, ranksOf } from '../core/learning/metrics.ts';
 import { pairedBootstrap } from '../core/learning/paired-bootstrap.ts';
 import { createRandom } from '../core/numeric/random.ts';
 import type {
@@ -10,14 +10,17 @@ import type {
   RankingGain,
 } from '../core/vocabulary/evaluation-report.ts';
 import { scoreTools } from '../engine/search.ts';
+import { cautionOf, measureOpposites, rankNeverUsed } from './caution.ts';
 import type { DataSet, Task } from './data-set.ts';
+import { createDrafter } from './draft-plan.ts';
 import { type Fold, foldsAnew, foldsOf } from './folds.ts';
+import { textChancesFor } from './held-out-chances.ts';
 import { weightsFor } from './held-out-weights.ts';
 import { learningCurve } from './learning-curve.ts';
 import { rankNext } from './next-by-logistic.ts';
 import { rankNextByModel } from './next-by-model.ts';
 import { nextCases } from './next-steps.ts';
-import { planFigures } from './plan-quality.ts';
+import { planFigures, scorePlans } from './plan-quality.ts';
 import { rankByLogistic } from './rank-by-logistic.ts';
 import { driven, openSchool, type School } from './rank-by-model.ts';
 import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';
@@ -30,6 +33,9 @@ export interface EvaluationOptions {
   /** Told what is being done, and how far it is where that is known. */
   readonly onProgress?: (what: string, done?: number, total?: number) => void;
 }
+
+/** What is asked is far from all that was done; which tool comes next is not measured there. */
+const FAR: readonly Protocol[] = ['narrow', 'new-tools'];
 
 const RANKERS = ['lexical', 'semantic', 'hybrid', 'knn', 'logistic', 'learned'] as const;
 const PREDICTORS = ['popularity', 'markov', 'logistic', 'learned'] as const;
@@ -48,28 +54,37 @@ export async function evaluate(
   const bench = await openWorkbench(data, [...data.train, ...data.test], ports, (done, total) =>
     onProgress?.(`${data.name}: embedding`, done, total),
   );
-  // In `id` the same work may have been seen before, so only the run itself is hidden from itself.
-  const alike = protocol === 'id' ? ({ id }: Task) => id : ({ group }: Task) => group;
+  // In `id` the same work may have been seen before, and a narrow past may be of one group, so only the run itself is
+  // hidden from itself.
+  const isByRun = protocol === 'id' || protocol === 'narrow';
+  const alike = isByRun ? ({ id }: Task) => id : ({ group }: Task) => group;
   const weights = weightsFor(data.name);
-  const schoolOf = (drawn: number) => openSchool(bench, { weights, alike, seed: drawn });
+  const textChances = textChancesFor(data.name);
+  const schoolOf = (drawn: number) => openSchool(bench, { weights, textChances, alike, seed: drawn });
   const school = schoolOf(seed);
   onProgress?.(`${data.name}: ranking`);
   const ranks = await rankTasks(school, folds);
   onProgress?.(`${data.name}: next steps`);
-  const next = measureNext(bench, data.name, foldsAnew(data, protocol, seed), alike, seed);
+  const isFar = FAR.includes(protocol);
+  const next = isFar ? null : measureNext(bench, data.name, foldsAnew(data, protocol, seed), alike, seed);
   onProgress?.(`${data.name}: plans`);
-  const plan = planFigures(school, folds);
+  const plans = await scorePlans(bench, createDrafter(school), folds);
+  const opposites = protocol === 'narrow' ? await measureOpposites(seed, ports) : null;
   return {
     dataset: data.name,
     split: data.split,
     protocol,
+    seed,
+    train: Math.round(mean(folds.map(({ train }) => train.length))),
     n: measured.length,
+    overlap: folds.reduce((sum, fold) => sum + overlapOf(fold), 0),
     tools: data.tools.length,
     embedding: bench.book.model,
     ranking: record(RANKERS, (ranker) => rankingFigures(ranks[ranker])),
-    gains: gainsOf(ranks, seed),
+    gains: gainsOf(ranks, measured, seed),
     next,
-    plan,
+    plan: planFigures(plans),
+    caution: isFar ? cautionOf(plans, rankNeverUsed(bench, folds, ranks), opposites) : null,
     gate: measureGate(school, folds[0]!),
     curve:
       draws > 0
@@ -113,15 +128,24 @@ async function rankTasks(
   return ranks;
 }
 
+/** Measured tasks that were learned from in the very same words. */
+function overlapOf({ train, test }: Fold): number {
+  const seen = new Set(train.map(({ intent }) => intent.trim()));
+  return test.filter(({ intent }) => seen.has(intent.trim())).length;
+}
+
 function reciprocals(tasks: TaskRanks['learned']): number[] {
   return tasks.map((ranks) => 1 / Math.min(...ranks));
 }
 
 /** How much better the learned ranker is than others on the same tasks. */
-function gainsOf(ranks: TaskRanks, seed: number): EvaluationReport['gains'] {
+function gainsOf(ranks: TaskRanks, measured: readonly Task[], seed: number): EvaluationReport['gains'] {
+  const groups = measured.map(({ group }) => group);
+  const gain = (a: readonly number[], b: readonly number[]) =>
+    pairedBootstrap(a, b, createRandom(seed), { groups });
   const over = (other: (typeof RANKERS)[number]): RankingGain => ({
-    mrr: pairedBootstrap(reciprocals(ranks.learned), reciprocals(ranks[other]), createRandom(seed)),
-    ndcg10: pairedBootstrap(ranks.learned.map(ndcg10), ranks[other].map(ndcg10), createRandom(seed)),
+    mrr: gain(reciprocals(ranks.learned), reciprocals(ranks[other])),
+    ndcg10: gain(ranks.learned.map(ndcg10), ranks[other].map(ndcg10)),
   });
   return {
     over_semantic: over('semantic'),

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { ToolId } from '../core/vocabulary/ids.ts';
 import type { DataSet, Task } from './data-set.ts';
 import { foldsAnew, foldsOf } from './folds.ts';
 
@@ -60,4 +61,84 @@ test('[EVAL-4] fewer groups than folds give fewer folds', () => {
       .map(({ test }) => test.length)
       .sort(),
   ).toEqual([1, 2]);
+});
+
+describe('far from all that was done', () => {
+  const many = (prefix: string, group: string, count: number) =>
+    Array.from({ length: count }, (_, i) => task(`${prefix}${i}`, group));
+  const shop: DataSet = {
+    ...data,
+    train: [...many('a', 'a', 60), ...many('b', 'b', 30), ...many('c', 'c', 25), ...many('d', 'd', 2)],
+    test: [...many('ta', 'a', 10), ...many('tb', 'b', 10), ...many('tc', 'c', 10), ...many('tn', 'new', 200)],
+  };
+
+  test('[EVAL-13] a narrow past is at most 45 runs of large groups; what is measured is of no group among them', () => {
+    const folds = foldsOf(shop, 'narrow', 1);
+    expect(folds).toHaveLength(3);
+    for (const { train, test } of folds) {
+      expect(train).toHaveLength(45);
+      expect(groups(train).size).toBeLessThanOrEqual(2);
+      expect(groups(train).has('d')).toBe(false);
+      expect(groups(train).isDisjointFrom(groups(test))).toBe(true);
+      expect(test).toHaveLength(150);
+    }
+    expect(folds[1]).toEqual(foldsOf(shop, 'narrow', 2)[0]);
+    expect(new Set(folds.map(({ train }) => ids(train).join())).size).toBeGreaterThan(1);
+  });
+
+  test('[EVAL-13] where groups are small there are more of them, and where runs are few all are the past', () => {
+    const [fold] = foldsOf({ ...shop, train: data.train }, 'narrow', 1);
+    expect(ids(fold!.train).sort()).toEqual(ids(data.train).sort());
+    expect(groups(fold!.test)).toEqual(new Set(['a', 'b', 'c', 'new']));
+  });
+
+  const toolsOf = (servers: number, each: number) =>
+    Array.from({ length: servers * each }, (_, i) => ({
+      id: `s${i % servers}:t${i}` as ToolId,
+      server: `s${i % servers}`,
+      name: `t${i}`,
+      description: '',
+      inputSchema: {},
+      definitionHash: '',
+    }));
+  const tasksOf = (tools: DataSet['tools'], count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      ...task(`n${i}`, `g${i}`),
+      // Each alone at first, so that no server is only used beside another.
+      tools: [...new Set([i, i < tools.length ? i : 7 * i].map((at) => tools[at % tools.length]!.id))],
+    }));
+  const serversOf = (tasks: readonly Task[]) =>
+    new Set(tasks.flatMap(({ tools }) => tools.map((tool) => tool.split(':')[0]!)));
+
+  test('[EVAL-14] new tools are those of whole servers, each new once; nothing of them was ever used', () => {
+    const tools = toolsOf(10, 3);
+    const set = { ...data, tools, train: tasksOf(tools, 300), test: tasksOf(tools, 60) };
+    const folds = foldsOf(set, 'new-tools', 1);
+    expect(folds).toHaveLength(5);
+    const heldOut = folds.map(({ train }) => [
+      ...serversOf(tasksOf(tools, 300)).difference(serversOf(train)),
+    ]);
+    expect(heldOut.flat().sort()).toEqual([...new Set(tools.map(({ server }) => server))].sort());
+    for (const [i, { test }] of folds.entries()) {
+      const isNew = ({ tools }: Task) => tools.some((tool) => heldOut[i]!.includes(tool.split(':')[0]!));
+      expect(test).toEqual(set.test.filter(isNew));
+    }
+    expect(foldsOf(set, 'new-tools', 1)).toEqual(folds);
+    expect(foldsOf(set, 'new-tools', 2)).not.toEqual(folds);
+  });
+
+  test('[EVAL-14] of few servers tools are new one by one; large sets are cut in three, small ones measured whole', () => {
+    const tools = toolsOf(2, 10);
+    const large = { ...data, tools, train: tasksOf(tools, 1_600), test: tasksOf(tools, 20) };
+    const inThree = foldsOf(large, 'new-tools', 1);
+    expect(inThree).toHaveLength(3);
+    for (const { train, test } of inThree) {
+      const used = new Set(train.flatMap((each) => each.tools));
+      expect(serversOf(train).size).toBe(2);
+      for (const each of test) expect(each.tools.some((tool) => !used.has(tool))).toBe(true);
+    }
+    const small = { ...large, train: tasksOf(tools, 100) };
+    const measured = foldsOf(small, 'new-tools', 1).flatMap(({ test }) => test);
+    expect(new Set(ids(measured)).size).toBe(100);
+  });
 });

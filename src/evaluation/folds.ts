@@ -1,6 +1,7 @@
 import { createRandom } from '../core/numeric/random.ts';
 import type { Protocol } from '../core/vocabulary/evaluation-report.ts';
 import type { DataSet, Task } from './data-set.ts';
+import { narrowFolds, newToolFolds } from './far-folds.ts';
 
 const DEFAULTS = {
   folds: 5,
@@ -16,9 +17,11 @@ export interface Fold {
 
 /**
  * `id`: all of train. `disjoint`: without the groups that are measured. `cv5`: train and the measured
- * split together, cut into five by group; each part is measured by what the other four taught.
+ * split together, cut into five by group; each part is measured by what the other four taught. `narrow` and
+ * `new-tools`: what is asked is far from all that was done.
  */
-export function foldsOf({ train, test }: DataSet, protocol: Protocol, seed: number): Fold[] {
+export function foldsOf(data: DataSet, protocol: Protocol, seed: number): Fold[] {
+  const { train, test } = data;
   switch (protocol) {
     case 'id':
       return [{ train, test }];
@@ -26,6 +29,10 @@ export function foldsOf({ train, test }: DataSet, protocol: Protocol, seed: numb
       return [{ train: withoutGroupsOf(train, test), test }];
     case 'cv5':
       return crossValidation([...train, ...test], seed);
+    case 'narrow':
+      return narrowFolds(data, seed);
+    case 'new-tools':
+      return newToolFolds(data, seed);
   }
 }
 

@@ -34,15 +34,16 @@ export function learningCurve(
       onProgress?.('learning curve', i * draws + draw, sizes.length * draws);
       return reciprocalRanks(schoolOf(seed + draw), folds, size, seed + draw);
     });
-    // One value per task, so that tasks are what is drawn anew: draws of runs are no further tasks.
+    // One value per task: draws of runs are no further tasks.
     const learned = rounds[0]!.map((_, task) => mean(rounds.map((round) => round[task]!)));
+    const groups = folds.flatMap(({ test }) => test.map(({ group }) => group));
     return {
       traces: size,
       semantic_mrr: mean(search.semantic),
       hybrid_mrr: mean(search.hybrid),
       learned_mrr: mean(learned),
-      over_semantic: pairedBootstrap(learned, search.semantic, createRandom(seed)),
-      over_hybrid: pairedBootstrap(learned, search.hybrid, createRandom(seed)),
+      over_semantic: pairedBootstrap(learned, search.semantic, createRandom(seed), { groups }),
+      over_hybrid: pairedBootstrap(learned, search.hybrid, createRandom(seed), { groups }),
     };
   });
 }

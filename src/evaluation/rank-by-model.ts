@@ -4,6 +4,7 @@ import { type LearnableRun, type Lesson, learnRanker } from '../core/learning/le
 import type { Ranker } from '../core/learning/ranker.ts';
 import type { TrainingOptions } from '../core/learning/train-ranker.ts';
 import { type Floats, rowOf } from '../core/numeric/matrices.ts';
+import type { TextChances } from '../core/planning/text-plan.ts';
 import { clauses } from '../core/retrieval/clauses.ts';
 import type { SearchWeights } from '../core/retrieval/search-weights.ts';
 import { toolWords } from '../core/retrieval/tool-words.ts';
@@ -41,6 +42,8 @@ export function runOf(bench: Workbench, task: Task, key: string): LearnableRun {
 export interface TeachingOptions {
   /** Of search, fitted on other sets. */
   readonly weights: SearchWeights;
+  /** Of plans by text, fitted on other sets; absent: the shipped ones. */
+  readonly textChances?: TextChances;
   readonly alike: (task: Task) => string;
   readonly seed: number;
   /** Of an ablation. */

@@ -50,10 +50,19 @@ test('[EVAL-2] a folder that is not there, or holds no data set, fails with what
   expect(noFile).toMatchObject({ code: 1, stderr: expect.stringMatching(/no\.jsonl cannot be read/) });
 });
 
+test('[EVAL-17] measuring on what was learned from is said on stderr', async () => {
+  const home = await temporaryDir();
+  const dev = join(HOUSEHOLD, 'tasks.dev.jsonl');
+  const { code, stdout, stderr } = await evaluate(home, '--data', HOUSEHOLD, '--train', dev, '--json');
+  expect(code).toBe(0);
+  expect(stderr).toBe('household: 9 of 9 measured tasks were also learned from, word for word\n');
+  expect(JSON.parse(stdout)).toMatchObject({ train: 9, n: 9, overlap: 9 });
+});
+
 test('[EVAL-1] a folder of data sets gives one report for each', async () => {
   const home = await temporaryDir();
   const { code, stdout } = await evaluate(home, '--data', DATA_SETS, '--protocol', 'disjoint');
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^household \(dev, disjoint\): 9 tasks, 28 tools/);
+  expect(stdout).toMatch(/^household \(dev, disjoint\): 9 tasks after \d+, 28 tools/);
   expect(stdout).toMatch(/^hybrid +\d\.\d{3}/m);
 });

@@ -13,8 +13,14 @@ const DEFAULTS = {
   usual: 0.05,
   usualFit: 0.02,
   /** How far below that nothing learned counts any more: cosine, and standard deviations of text scores. */
-  nearBand: 0.15,
-  fitBand: 1,
+  nearBand: { narrow: 0.15, diverse: 0.25 },
+  fitBand: { narrow: 1, diverse: 2 },
+  /** Power of the share that counts: a diverse past has shown how it does for questions of other kinds. */
+  power: { narrow: 1, diverse: 0.3 },
+  /** Cosine that a past of one kind asks for at the least: it has never seen another question. */
+  nearWhenNarrow: 0.65,
+  /** Kinds of runs, by what they used, after which a past has half shown what other questions look like. */
+  kindsToKnow: 10,
   /** Of the way from the cosine with any tool to 1: as near in every store, however alike its runs are. */
   near: 0.7,
 };
@@ -45,28 +51,37 @@ export class Familiarity {
   readonly fit: number;
   /** Share of the runs for which the best candidate by text was right. */
   readonly textRight: number;
+  /** Of the past: 1 where it knows one kind of run. */
+  readonly narrowness: number;
 
-  constructor(nearest: number, fit: number, textRight: number) {
+  constructor(nearest: number, fit: number, textRight: number, narrowness = 1) {
     this.nearest = nearest;
     this.fit = fit;
     this.textRight = textRight;
+    this.narrowness = narrowness;
   }
 
   static from(values: ArrayLike<number>): Familiarity {
-    return new Familiarity(values[0]!, values[1]!, values[2]!);
+    return new Familiarity(values[0]!, values[1]!, values[2]!, values[3]!);
   }
 
   get values(): Float32Array {
-    return Float32Array.of(this.nearest, this.fit, this.textRight);
+    return Float32Array.of(this.nearest, this.fit, this.textRight, this.narrowness);
   }
 
   /** How much of what was learned counts for a query, in [0, 1]: nothing where it is foreign to all that was seen. */
   of(query: Sighting): number {
-    const near = rising(query.nearest, Math.min(this.nearest, query.near), DEFAULTS.nearBand);
-    const fit = rising(query.fit, this.fit, DEFAULTS.fitBand);
+    const { nearBand, fitBand, power } = DEFAULTS;
+    const near = rising(query.nearest, Math.min(this.nearest, query.near), this.#between(nearBand));
+    const fit = rising(query.fit, this.fit, this.#between(fitBand));
     // Of what nobody has used nothing was learned: the text decides, as far as it is right more often than not here.
     const trustInText = Math.max(0, 2 * this.textRight - 1);
-    return Math.min(near, fit) * (query.isNew ? 1 - trustInText : 1);
+    const share = Math.min(near, fit) * (query.isNew ? 1 - trustInText : 1);
+    return share ** this.#between(power);
+  }
+
+  #between({ narrow, diverse }: { readonly narrow: number; readonly diverse: number }): number {
+    return this.narrowness * narrow + (1 - this.narrowness) * diverse;
   }
 }
 
@@ -90,10 +105,13 @@ export function* learnFamiliarity(
     yield;
   }
   if (nearest.length === 0) return UNFAMILIAR;
+  const usual = quantile(nearest, DEFAULTS.usual);
+  const narrowness = narrownessOf(past.uses);
   return new Familiarity(
-    quantile(nearest, DEFAULTS.usual),
+    Math.max(usual, DEFAULTS.nearWhenNarrow * narrowness),
     quantile(fits, DEFAULTS.usualFit),
     right / nearest.length,
+    narrowness,
   );
 }
 
@@ -126,6 +144,12 @@ export function sightingOf(
     isNew: fused.length > 0 && !isKnown[servers[favourite]!],
     favourite,
   };
+}
+
+/** In (0, 1]: 1 for a past of one kind of run, by what it used; a half where it has shown some more. */
+export function narrownessOf(uses: readonly (readonly number[])[]): number {
+  const kinds = new Set(uses.map((places) => places.join())).size;
+  return 1 / (1 + Math.max(0, kinds - 1) / DEFAULTS.kindsToKnow);
 }
 
 /** 1 from `from` on, falling to 0 over `band` below. */

@@ -1,4 +1,5 @@
 import type { Candidates, IntentForms } from '../learning/candidates.ts';
+import { narrownessOf } from '../learning/familiarity.ts';
 import type { Ranker, Ranking } from '../learning/ranker.ts';
 import { opposedIntents } from '../retrieval/intent-actions.ts';
 import { type CopiedPlan, copyNearestRun } from './copy-run.ts';
@@ -16,8 +17,6 @@ const DEFAULTS = {
   near: 0.75,
   /** Cosine from which a past run supports a plan. */
   supports: 0.7,
-  /** Kinds of runs, by what they used, after which a past has half shown what other questions look like. */
-  kindsToKnow: 10,
   /** Where nothing speaks for a plan, so that a diverse past still has its say. */
   least: 0.01,
   /** Confidence at the most where the run most like it asked for the opposite. */
@@ -76,9 +75,9 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
 }
 
 /**
- * How far a plan made of past runs is one for this query, in [0, 1]: as far as the query is familiar, a run is near,
- * and the tool that fits best by its text is in it. A diverse past has shown by itself how its plans do for questions
- * of other kinds, and its confidence says so already; a narrow one has never seen another question.
+ * How far a plan made of past runs is one for this query, in [0, 1]: as far as the query is familiar and the tool that
+ * fits best by its text is in it. A diverse past has shown by itself how its plans do for questions of other kinds, and
+ * its confidence says so already; a narrow one has never seen another question.
  */
 function trustIn(
   plan: RunsPlan,
@@ -87,16 +86,20 @@ function trustIn(
   view: HistoryView,
   cosines: ArrayLike<number>,
 ): number {
-  const { far, near, kindsToKnow, least } = DEFAULTS;
-  const nearest = nearestRuns(cosines, view)[0]?.score ?? 0;
-  const nearness = Math.min(1, Math.max(0, (nearest - far) / (near - far)));
   const [favourite] = text.tools;
   const isIn = !favourite || plan.tools.some(({ place }) => place === favourite.place);
   const agreement = isIn ? 1 : 1 - favourite.chance;
-  const kinds = new Set(view.history.runs.map(({ uses }) => uses.join())).size;
-  const narrowness = 1 / (1 + (kinds - 1) / kindsToKnow);
-  const familiarity = plan.isSame ? 1 : (ranking?.familiarity ?? 1);
-  return Math.max(least, Math.min(familiarity, nearness * agreement)) ** narrowness;
+  const narrowness = narrownessOf(view.history.runs.map(({ uses }) => uses));
+  const familiarity = plan.isSame ? 1 : (ranking?.familiarity ?? nearness(view, cosines));
+  const trust = Math.max(DEFAULTS.least, familiarity * agreement) ** narrowness;
+  return isOpposed(view, cosines) ? trust * (1 - narrowness) : trust;
+}
+
+/** By the nearest run alone, while nothing was learned of how near runs usually are. */
+function nearness(view: HistoryView, cosines: ArrayLike<number>): number {
+  const { far, near } = DEFAULTS;
+  const nearest = nearestRuns(cosines, view)[0]?.score ?? 0;
+  return Math.min(1, Math.max(0, (nearest - far) / (near - far)));
 }
 
 /** The run most like it asked for the opposite, and no other is of its kind. */

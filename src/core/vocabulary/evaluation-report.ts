@@ -17,7 +17,7 @@ export interface NextFigures {
   readonly mrr: number;
 }
 
-/** A mean paired difference, and its 95 % interval over tasks drawn anew. */
+/** A mean paired difference, and its 95 % interval over groups of tasks drawn anew. */
 export interface Gain {
   readonly gain: number;
   readonly ci95: readonly [number, number];
@@ -39,16 +39,45 @@ export interface CurvePoint {
   readonly over_hybrid: Gain;
 }
 
-export const PROTOCOLS = ['id', 'disjoint', 'cv5'] as const;
+export const PROTOCOLS = ['id', 'disjoint', 'cv5', 'narrow', 'new-tools'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
+
+/** How what was learned behaves where it knows nothing. Numbers of plans, but for MRRs. */
+export interface CautionFigures {
+  /** Those that hold any tool. */
+  readonly plans: number;
+  /** Node F1 below .5, confidence above. */
+  readonly wrong_above_half: number;
+  /** By confidence and support, as if every tool were read-only. */
+  readonly would_run: number;
+  /** Tools of the longest. */
+  readonly longest_plan: number;
+  /** Of intents that read like past work and mean something else; `n` of them. Null where they are not measured. */
+  readonly opposites: {
+    readonly n: number;
+    readonly wrong_above_half: number;
+    readonly would_run: number;
+  } | null;
+  /** Of `n` tasks with right tools that no past run used: the MRR of the first of these. */
+  readonly never_used: {
+    readonly n: number;
+    readonly learned_mrr: number;
+    readonly hybrid_mrr: number;
+  };
+}
 
 /** What `pml eval` prints; `null` stands for what a data set cannot tell or this version does not do. */
 export interface EvaluationReport {
   readonly dataset: string;
   readonly split: string;
   readonly protocol: Protocol;
-  /** Tasks measured. */
+  readonly seed: number;
+  /** Tasks learned from, on average over folds. */
+  readonly train: number;
+  /** Tasks measured, once in each fold that measures them. */
   readonly n: number;
+  /** Of these, tasks whose very words were learned from. */
+  readonly overlap: number;
   /** Tools ranked, distractors included. */
   readonly tools: number;
   /** The model whose vectors were used. */
@@ -68,6 +97,8 @@ export interface EvaluationReport {
     /** Expected calibration error of the confidence, which foretells node F1. */
     readonly ece: number;
   } | null;
+  /** Of `narrow` and `new-tools` only. */
+  readonly caution: CautionFigures | null;
   readonly gate: (Gain & { readonly open: boolean }) | null;
   readonly curve: readonly CurvePoint[] | null;
   readonly seconds: number;

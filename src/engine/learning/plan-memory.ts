@@ -140,7 +140,7 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
  * What was rejected or failed since it succeeded is suggested with less confidence, what went well again
  * with more: the mean of a prior of three successes in four and the runs there were.
  */
-function trustOf(runs: readonly LearnableRun[]): (key: string) => number {
+export function trustOf(runs: readonly LearnableRun[]): (key: string) => number {
   const counts = new Map<string, { good: number; all: number }>();
   for (const { key, succeeded } of runs) {
     const { good, all } = counts.get(key) ?? { good: 0, all: 0 };

@@ -10,13 +10,17 @@ const report: EvaluationReport = {
   dataset: 'household',
   split: 'dev',
   protocol: 'cv5',
+  seed: 3,
+  train: 34,
   n: 42,
+  overlap: 0,
   tools: 28,
   embedding: 'some-model',
   ranking: { lexical: figures, semantic: figures, hybrid: figures, knn: null, logistic: null, learned: null },
   gains: { over_semantic: gains, over_hybrid: gains, over_logistic: gains },
   next: { popularity: figures, markov: figures, logistic: null, learned: null },
   plan: null,
+  caution: null,
   gate: null,
   curve: [
     {
@@ -43,11 +47,35 @@ test('[EVAL-1] --json prints the report, for several data sets a list; else ther
   expect(JSON.parse(two.out)).toEqual([report, report]);
   const { code, out } = await runCommand(argv, measuring().system);
   expect(code).toBe(0);
-  expect(out).toContain('household (dev, cv5): 42 tasks, 28 tools, some-model, 1.3 s');
+  expect(out).toContain('household (dev, cv5): 42 tasks after 34, 28 tools, some-model, seed 3, 1.3 s');
   expect(out).toMatch(/^hybrid {4}0\.500 {2}0\.250 {2}0\.750 {2}0\.600 {4}0\.550$/m);
   expect(out).toMatch(/^markov {6}0\.250 {2}0\.750 {2}0\.500$/m);
   expect(out).toMatch(/^30 +0\.400 +0\.500 +0\.550 +\+0\.050 \(-0\.010 to \+0\.110\)$/m);
   expect(out).not.toContain('knn');
+});
+
+test('[EVAL-15] what far plans did is a table of its own', async () => {
+  const argv = ['eval', '--data', 'd', '--protocol', 'narrow'];
+  const caution = {
+    ...{ plans: 400, wrong_above_half: 12, would_run: 1, longest_plan: 9 },
+    opposites: { n: 120, wrong_above_half: 7, would_run: 2 },
+    never_used: { n: 55, learned_mrr: 0.61, hybrid_mrr: 0.6 },
+  };
+  const { out } = await runCommand(argv, measuring([{ ...report, protocol: 'narrow', caution }]).system);
+  expect(out).toMatch(/^far plans +400 +12 +1 +9$/m);
+  expect(out).toMatch(/^opposites +120 +7 +2 *$/m);
+  expect(out).toMatch(/^tools +55 +0\.610 +0\.600$/m);
+  const newTools = measuring([{ ...report, caution: { ...caution, opposites: null } }]);
+  expect((await runCommand(argv, newTools.system)).out).not.toContain('opposites');
+  expect((await runCommand(argv, measuring().system)).out).not.toContain('far plans');
+});
+
+test('[EVAL-17] what was learned from word for word is told on stderr, how often', async () => {
+  const argv = ['eval', '--data', 'd', '--json'];
+  const { out, err } = await runCommand(argv, measuring([{ ...report, overlap: 4 }]).system);
+  expect(err).toBe('household: 4 of 42 measured tasks were also learned from, word for word\n');
+  expect(JSON.parse(out)).toMatchObject({ overlap: 4 });
+  expect((await runCommand(argv, measuring().system)).err).toBe('');
 });
 
 test('[EVAL-1] every option reaches the measurement; --data is the data set', async () => {
@@ -88,7 +116,7 @@ test('[EVAL-1] every option reaches the measurement; --data is the data set', as
 
 test.each([
   [['eval'], /--data/],
-  [['eval', '--data', 'd', '--protocol', 'cv7'], /id, disjoint, cv5/],
+  [['eval', '--data', 'd', '--protocol', 'cv7'], /id, disjoint, cv5, narrow, new-tools/],
   [['eval', '--data', 'd', '--tasks', 'all'], /tasks, traces/],
   [['eval', '--data', 'd', '--seed', 'x'], /whole number/],
   [['eval', '--data', 'd', '--curve', '--draws', '0'], /1 or more/],

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import {
+  type CautionFigures,
   type EvaluationReport,
   type Gain,
   type NextFigures,
@@ -31,7 +32,7 @@ export const evalCommand: CommandModule = (program, { system, terminal }) => {
         .default('tasks'),
     )
     .addOption(
-      new Option('--protocol <name>', 'what may be learned from: all, other groups only, or five folds')
+      new Option('--protocol <name>', 'what is learned from, and how far from that it is measured')
         .choices(PROTOCOLS)
         .default('id'),
     )
@@ -45,6 +46,7 @@ export const evalCommand: CommandModule = (program, { system, terminal }) => {
     .action(async (options: Options) => {
       const reports = await system.evaluate(options, progressOn(terminal));
       if (terminal.isTty) terminal.err(ERASE_LINE);
+      for (const report of reports) warnOfOverlap(terminal, report);
       if (options.json) terminal.out(`${JSON.stringify(reports.length === 1 ? reports[0] : reports)}\n`);
       else terminal.out(reports.map(readable).join('\n'));
     });
@@ -71,15 +73,22 @@ function progressOn(terminal: Terminal) {
   };
 }
 
+function warnOfOverlap(terminal: Terminal, { dataset, overlap, n }: EvaluationReport): void {
+  if (overlap === 0) return;
+  const were = overlap === 1 ? 'was' : 'were';
+  terminal.err(`${dataset}: ${overlap} of ${n} measured tasks ${were} also learned from, word for word\n`);
+}
+
 function readable(report: EvaluationReport): string {
-  const { dataset, split, protocol, n, tools, embedding, seconds, next, plan } = report;
+  const { dataset, split, protocol, n, train, seed, tools, embedding, seconds, next, plan, caution } = report;
   const lines = [
-    `${dataset} (${split}, ${protocol}): ${n} tasks, ${tools} tools, ${embedding}, ${seconds.toFixed(1)} s\n`,
+    `${dataset} (${split}, ${protocol}): ${n} tasks after ${train}, ${tools} tools, ${embedding}, seed ${seed}, ${seconds.toFixed(1)} s\n`,
     tableOf('ranking', RANKING, report.ranking),
     '\n',
     gainTable(report.gains),
     ...(next ? ['\n', tableOf('next tool', NEXT, next)] : []),
     ...(plan ? ['\n', tableOf('plan', PLAN, { learned: plan })] : []),
+    ...(caution ? ['\n', cautionTable(caution)] : []),
     ...(report.curve ? ['\n', curveTable(report.curve)] : []),
   ];
   return lines.join('');
@@ -112,6 +121,22 @@ function withInterval({ gain, ci95 }: Gain): string {
 
 function signed(value: number): string {
   return `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(3)}`;
+}
+
+function cautionTable({ never_used, opposites, ...plans }: CautionFigures): string {
+  const rows = [
+    ['far plans', plans.plans, plans.wrong_above_half, plans.would_run, plans.longest_plan],
+    ...(opposites ? [['opposites', opposites.n, opposites.wrong_above_half, opposites.would_run, '']] : []),
+  ].map((row) => row.map(String));
+  const { n, learned_mrr, hybrid_mrr } = never_used;
+  return [
+    columns([['caution', 'n', 'wrong, sure', 'would run', 'longest'], ...rows]),
+    '\n',
+    columns([
+      ['never used', 'n', 'learned mrr', 'hybrid mrr'],
+      ['tools', String(n), learned_mrr.toFixed(3), hybrid_mrr.toFixed(3)],
+    ]),
+  ].join('');
 }
 
 function curveTable(curve: NonNullable<EvaluationReport['curve']>): string {

@@ -1,0 +1,88 @@
+/**
+ * Fits the chance that a tool is right by its text alone, a logistic of its text score and rank, on data sets of
+ * tasks whose right tools are known:
+ *
+ *   node scripts/fit-text-chances.ts --data DIR [--cache DIR]
+ *
+ * DIR holds one folder per data set; every set counts the same. Prints the chances fitted on all sets (what is
+ * shipped, core/planning/text-plan.ts), and those without each (evaluation/held-out-chances.ts).
+ */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { ParallelEmbedder } from '../src/adapters/embedding/parallel-embedder.ts';
+import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
+import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
+import { TopK } from '../src/core/numeric/top-k.ts';
+import type { TextChances } from '../src/core/planning/text-plan.ts';
+import { scoreTools } from '../src/engine/search.ts';
+import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
+import { weightsFor } from '../src/evaluation/held-out-weights.ts';
+import { openWorkbench } from '../src/evaluation/workbench.ts';
+
+/** Of each set at the most, and how many of the best tools of each task. */
+const TASKS_PER_SET = 300;
+const TOOLS_PER_TASK = 5;
+const STEPS = 4_000;
+/** Of gradient descent, for bias, score and rank: the score spans little. */
+const RATES = [2, 8, 2] as const;
+
+interface Row {
+  readonly values: readonly [bias: number, score: number, logRank: number];
+  readonly isRight: boolean;
+}
+
+const { values } = parseArgs({ options: { data: { type: 'string' }, cache: { type: 'string' } } });
+if (values.data === undefined) {
+  console.error('fit-text-chances: name the folder of the data sets with --data');
+  process.exit(2);
+}
+
+const embedder = new StoredEmbedder(
+  new ParallelEmbedder(new MiniLmEmbedder(), new MiniLmEmbedder()),
+  values.cache ?? join(tmpdir(), 'pml-vectors'),
+);
+const sets = new Map<string, readonly Row[]>();
+for (const folder of await findDataSets(values.data)) {
+  const data = await readDataSet(folder, { split: 'dev', tasks: 'tasks' });
+  const step = Math.max(1, Math.floor(data.train.length / TASKS_PER_SET));
+  const tasks = data.train.filter((_, i) => i % step === 0).slice(0, TASKS_PER_SET);
+  const emptyIndex = () => new WasmVectorIndex(embedder.dimension);
+  const bench = await openWorkbench({ ...data, train: tasks, test: [] }, tasks, { embedder, emptyIndex });
+  const rows: Row[] = [];
+  for (const task of tasks) {
+    const scores = (await scoreTools(bench.index, bench.book, task.intent, weightsFor(data.name)))!.fused;
+    const right = new Set(bench.goldOf(task).flat());
+    const best = new TopK(TOOLS_PER_TASK);
+    for (const [place, score] of scores.entries()) best.offer(place, score);
+    for (const [rank, { row, score }] of best.sorted().entries())
+      rows.push({ values: [1, score, Math.log(rank + 1)], isRight: right.has(row) });
+  }
+  sets.set(data.name, rows);
+}
+await embedder.close();
+
+console.log('all', JSON.stringify(fit([...sets.values()])));
+for (const left of sets.keys()) {
+  const others = [...sets].filter(([name]) => name !== left).map(([, rows]) => rows);
+  console.log(`without ${left}`, JSON.stringify(fit(others)));
+}
+
+/** Logistic regression by gradient descent, each set of the same weight. */
+function fit(groups: readonly (readonly Row[])[]): TextChances {
+  const weights = [0, 0, 0];
+  for (let step = 0; step < STEPS; step++) {
+    const slopes = [0, 0, 0];
+    for (const rows of groups) {
+      for (const { values: row, isRight } of rows) {
+        const logit = row.reduce((sum, value, k) => sum + value * weights[k]!, 0);
+        const error = 1 / (1 + Math.exp(-logit)) - Number(isRight);
+        for (const [k, value] of row.entries()) slopes[k]! += (error * value) / (rows.length * groups.length);
+      }
+    }
+    for (const [k, slope] of slopes.entries()) weights[k]! -= RATES[k]! * slope;
+  }
+  const [bias, score, rank] = weights.map((weight) => Math.round(100 * weight) / 100);
+  return { bias: bias!, score: score!, rank: rank! };
+}

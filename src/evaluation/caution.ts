@@ -1,0 +1,127 @@
+import { mean } from '../core/learning/metrics.ts';
+import type { PermissionRules } from '../core/policy/decide.ts';
+import { whyNotByItself } from '../core/policy/may-run-by-itself.ts';
+import type { CautionFigures } from '../core/vocabulary/evaluation-report.ts';
+import type { ToolId } from '../core/vocabulary/ids.ts';
+import type { Task } from './data-set.ts';
+import { createDrafter } from './draft-plan.ts';
+import type { Fold } from './folds.ts';
+import { weightsFor } from './held-out-weights.ts';
+import { type ScoredPlan, scorePlans } from './plan-quality.ts';
+import { openSchool } from './rank-by-model.ts';
+import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';
+import { WRITTEN_JOBS } from './written-opposites.ts';
+import { WRITTEN_TOOLS } from './written-tools.ts';
+
+const DEFAULTS = {
+  /** Node F1 below which a plan is wrong, and the confidence above which it should not have been. */
+  wrong: 0.5,
+  sure: 0.5,
+};
+
+const READ_ONLY = { id: 'any:tool' as ToolId, annotations: { readOnlyHint: true } };
+const RULES: PermissionRules = {
+  allow: [],
+  ask: [],
+  deny: [],
+  default: 'allow',
+  profile: 'standard',
+  auto: [],
+};
+
+type Opposites = NonNullable<CautionFigures['opposites']>;
+
+/** How plans of far tasks, and the ranking of tools that nobody used, stand up to what was never seen. */
+export function cautionOf(
+  plans: readonly ScoredPlan[],
+  neverUsed: CautionFigures['never_used'],
+  opposites: Opposites | null,
+): CautionFigures {
+  const made = plans.filter(({ tools }) => tools.length > 0);
+  return {
+    plans: made.length,
+    ...rashnessOf(made),
+    longest_plan: Math.max(0, ...made.map(({ tools }) => tools.length)),
+    opposites,
+    never_used: neverUsed,
+  };
+}
+
+/** An empty plan is neither sure nor run, whatever it says of itself. */
+function rashnessOf(plans: readonly ScoredPlan[]): Pick<CautionFigures, 'wrong_above_half' | 'would_run'> {
+  const made = plans.filter(({ tools }) => tools.length > 0);
+  const isWrongAndSure = ({ nodeF1, confidence }: ScoredPlan) =>
+    nodeF1 < DEFAULTS.wrong && confidence > DEFAULTS.sure;
+  return {
+    wrong_above_half: made.filter(isWrongAndSure).length,
+    would_run: made.filter(wouldRun).length,
+  };
+}
+
+/** As if every tool were marked read-only and every value known: what is left are confidence and support. */
+function wouldRun({ tools, confidence, support }: ScoredPlan): boolean {
+  const step = {
+    name: READ_ONLY.id,
+    calls: [{ tool: READ_ONLY, verdict: { action: 'allow', reason: '' } }],
+  } as const;
+  return (
+    whyNotByItself(RULES, { steps: tools.map(() => step), confidence, support, missing: [] }).length === 0
+  );
+}
+
+/** Of tasks with a right tool that no past run used: how high the first such tool stands. `ranks`: of all measured tasks. */
+export function rankNeverUsed(
+  bench: Workbench,
+  folds: readonly Fold[],
+  ranks: Readonly<Record<'learned' | 'hybrid', readonly (readonly number[])[]>>,
+): CautionFigures['never_used'] {
+  const unused = folds.flatMap(({ train, test }) => {
+    const used = new Set(train.flatMap((task) => bench.placesOf(task)));
+    return test.map((task) =>
+      bench.goldOf(task).map((accepted) => !accepted.some((place) => used.has(place))),
+    );
+  });
+  const mrrOf = (ranker: 'learned' | 'hybrid') =>
+    mean(
+      unused.flatMap((isUnused, task) => {
+        const first = Math.min(...ranks[ranker][task]!.filter((_, tool) => isUnused[tool]));
+        return isUnused.includes(true) ? [1 / first] : [];
+      }),
+    );
+  return {
+    n: unused.filter((isUnused) => isUnused.includes(true)).length,
+    learned_mrr: mrrOf('learned'),
+    hybrid_mrr: mrrOf('hybrid'),
+  };
+}
+
+/**
+ * After a past of six recurring jobs, what reads like one of them and is not: "do not send …", "cancel …", another verb or
+ * another object. On a small catalogue that comes with PML, since no data set has such.
+ */
+export async function measureOpposites(seed: number, ports: EvaluationPorts): Promise<Opposites> {
+  const train = WRITTEN_JOBS.flatMap(({ name, tool, past }) =>
+    past.map((intent) => written(name, intent, [tool])),
+  );
+  const test = WRITTEN_JOBS.flatMap(({ name, opposites }) =>
+    opposites.map(([intent, ...tools]) => written(`not ${name}`, intent, tools)),
+  );
+  const data = { name: 'written', split: 'opposites', tools: WRITTEN_TOOLS, train, test, isRecorded: false };
+  const bench = await openWorkbench(data, [...train, ...test], ports);
+  const school = openSchool(bench, { weights: weightsFor(data.name), alike: ({ id }) => id, seed });
+  const plans = await scorePlans(bench, createDrafter(school), [{ train, test }]);
+  return { n: plans.length, ...rashnessOf(plans) };
+}
+
+function written(group: string, intent: string, tools: readonly string[]): Task {
+  return {
+    id: intent,
+    intent,
+    tools,
+    group,
+    alternatives: {},
+    isOrdered: true,
+    edges: [],
+    isParallel: false,
+  };
+}
