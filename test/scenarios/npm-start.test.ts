@@ -31,7 +31,7 @@ async function start({ command, args }: { command: string; args: readonly string
   });
   const exited = once(starter, 'exit') as Promise<[number | null, string | null]>;
   let said = '';
-  for await (const chunk of starter.stdout) {
+  for await (const chunk of starter.stdout.iterator({ destroyOnReturn: false })) {
     said += chunk;
     if (/^\{.*\}$/m.test(said)) break;
   }
@@ -64,7 +64,7 @@ test.for([
 ] as const)('[CLI-10] %s ended by %s leaves no gateway behind', async ([name, signal]) => {
   const { starter, leftBehind } = await start(STARTS[name]);
   starter.kill(signal);
-  await expect.poll(leftBehind, { timeout: 60_000 }).toEqual(NOTHING);
+  await expect.poll(leftBehind, { timeout: 30_000 }).toEqual(NOTHING);
 });
 
 test.for(['npm', 'launcher'] as const)(
@@ -75,6 +75,6 @@ test.for(['npm', 'launcher'] as const)(
     const [code] = await exited;
     // The shell of npm dies of the signal itself, which npm tells; the launcher tells how the gateway ended.
     if (name === 'launcher') expect(code).toBe(0);
-    await expect.poll(leftBehind, { timeout: 60_000 }).toEqual(NOTHING);
+    await expect.poll(leftBehind, { timeout: 30_000 }).toEqual(NOTHING);
   },
 );
