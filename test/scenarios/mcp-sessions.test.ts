@@ -68,15 +68,19 @@ test('[MCP-18] a session that its client ends is forgotten', async () => {
 });
 
 test('[MCP-18] a session that nobody uses is ended; one that is listened to is not', async () => {
-  const { send, post, hello, forgotten } = await openRaw({ idleMs: 30, sweepMs: 10 });
+  let time = 0;
+  const { send, post, hello, forgotten } = await openRaw({ idleMs: 30, sweepMs: 10, now: () => time });
   const [idle, listening, calling] = [await hello(), await hello(), await hello()];
   const stream = await send('GET', undefined, { 'mcp-session-id': listening });
   const hang = { name: 'pml_execute', arguments: { tool: 'bench:hang' } };
   await post({ id: 3, method: 'tools/call', params: hang }, calling);
+  time += 31;
   await expect.poll(() => forgotten).toEqual([idle]);
+  time += 1_000;
   await sleep(100);
   expect(forgotten).toEqual([idle]);
   await stream.body?.cancel();
+  time += 31;
   await expect.poll(() => forgotten).toEqual([idle, listening]);
 });
 

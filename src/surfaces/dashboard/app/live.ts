@@ -2,6 +2,7 @@ import { batch, signal } from '@preact/signals';
 import type { Snapshot } from '../shared/api-types.ts';
 import { EVENT_TYPES, type LiveEvent } from '../shared/events.ts';
 import { ApiError, getJson, isSignedIn } from './api.ts';
+import { pressOver } from './press.ts';
 
 const DEFAULTS = {
   /** Milliseconds before the first new try after a loss; doubled with each, up to the last. */
@@ -78,7 +79,8 @@ function receive(message: MessageEvent<string>): void {
   queue.push({ type: message.type, ...JSON.parse(message.data) } as LiveEvent);
   if (isFlushing) return;
   isFlushing = true;
-  inNextFrame(() => {
+  inNextFrame(async () => {
+    await pressOver();
     const events = queue;
     queue = [];
     isFlushing = false;
@@ -113,12 +115,12 @@ function stayAlert(): void {
   watchdog = setTimeout(retry, DEFAULTS.silenceMs);
 }
 
-function inNextFrame(work: () => void): void {
+function inNextFrame(work: () => Promise<void>): void {
   let isDone = false;
   const once = () => {
     if (isDone) return;
     isDone = true;
-    work();
+    void work();
   };
   requestAnimationFrame(once);
   setTimeout(once, DEFAULTS.lastFrameMs);

@@ -8,7 +8,16 @@ import { Ago } from './time.tsx';
 import { tellingOutcome } from './toast.tsx';
 
 /** One exact call that waits for a person, who settles it here. */
-export function ApprovalItem({ approval, onSettled }: { approval: Approval; onSettled: () => void }) {
+export function ApprovalItem({
+  approval,
+  isSettled,
+  onSettled,
+}: {
+  approval: Approval;
+  /** It is still shown, but waits no more. */
+  isSettled: boolean;
+  onSettled: () => void;
+}) {
   const settle = async (decision: 'approve' | 'reject', done: string) => {
     const path = `/runs/${encodeURIComponent(approval.run_id)}/${decision}`;
     await tellingOutcome(postJson(path, { approval_ids: [approval.approval_id] }), done);
@@ -30,10 +39,22 @@ export function ApprovalItem({ approval, onSettled }: { approval: Approval; onSe
         <JsonView value={approval.arguments} depth={-3} />
       </div>
       <div class="row">
-        <Button needs="decide" kind="primary" icon="check" onClick={() => settle('approve', 'Approved')}>
+        <Button
+          needs="decide"
+          kind="primary"
+          icon="check"
+          disabled={isSettled}
+          onClick={() => settle('approve', 'Approved')}
+        >
           Approve<span class="hidden"> {name}</span>
         </Button>
-        <Button needs="decide" kind="danger" icon="cross" onClick={() => settle('reject', 'Rejected')}>
+        <Button
+          needs="decide"
+          kind="danger"
+          icon="cross"
+          disabled={isSettled}
+          onClick={() => settle('reject', 'Rejected')}
+        >
           Reject<span class="hidden"> {name}</span>
         </Button>
       </div>
