@@ -5,6 +5,7 @@ import type { Plan } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createApprovalDesk } from './approval-desk.ts';
 import { createBackground } from './background.ts';
+import { boundedGateway } from './bounded-gateway.ts';
 import { openCapabilityBook } from './capability-book.ts';
 import { createCapabilityShelf } from './capability-shelf.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -259,7 +260,7 @@ export async function createGateway(
     }),
   );
 
-  return {
+  return boundedGateway({
     store,
     events,
     settings: () => settings,
@@ -376,7 +377,7 @@ export async function createGateway(
       await exporter?.close();
       await embedder.close();
     },
-  };
+  });
 }
 
 function known(settings: Settings, server: string): string {

@@ -1,0 +1,97 @@
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { Gateway } from './gateway.ts';
+
+const DEFAULTS = {
+  /** In characters. More than anybody says of one job; it is kept, split into clauses and embedded. */
+  maxIntent: 16_384,
+  /** Of a query; how much of it is read is the search's business. */
+  maxQuery: 65_536,
+  /** Of a tool's or a capability's name. */
+  maxName: 1_024,
+  /** Of code, with room for fences around it; the parser has a limit of its own. */
+  maxCode: 1_000_000,
+};
+
+/** Texts come from anybody: how long they are is seen before anything looks at what they say. */
+export function boundedGateway(gateway: Gateway): Gateway {
+  return {
+    ...gateway,
+    async searchTools(query) {
+      checkQuery(query.query);
+      for (const name of [query.server, ...(query.contextTools ?? [])]) checkName(name);
+      return await gateway.searchTools(query);
+    },
+    async searchCapabilities(query, limit, caller) {
+      checkQuery(query);
+      return await gateway.searchCapabilities(query, limit, caller);
+    },
+    async suggest(intent, caller) {
+      checkIntent(intent);
+      return await gateway.suggest(intent, caller);
+    },
+    async predictNext(intent, executed) {
+      checkIntent(intent);
+      for (const name of executed) checkName(name);
+      return await gateway.predictNext(intent, executed);
+    },
+    async executeTool(call, caller) {
+      checkName(call.tool);
+      checkIntent(call.intent);
+      return await gateway.executeTool(call, caller);
+    },
+    async executeCode(call, caller) {
+      checkCode(call.code);
+      checkIntent(call.intent);
+      return await gateway.executeCode(call, caller);
+    },
+    async executeCapability(call, caller) {
+      checkName(call.capability);
+      checkIntent(call.intent);
+      return await gateway.executeCapability(call, caller);
+    },
+    async executeWorkflow(plan, intent, caller, runId, suggestionId) {
+      checkIntent(intent ?? undefined);
+      return await gateway.executeWorkflow(plan, intent, caller, runId, suggestionId);
+    },
+    async planFromCode(code, args) {
+      checkCode(code);
+      return await gateway.planFromCode(code, args);
+    },
+    async executeAsPlan(call, caller, runId) {
+      checkCode(call.code);
+      checkIntent(call.intent);
+      return await gateway.executeAsPlan(call, caller, runId);
+    },
+    async executeIntent(call, caller, runId) {
+      checkIntent(call.intent);
+      return await gateway.executeIntent(call, caller, runId);
+    },
+  };
+}
+
+function checkIntent(intent: string | undefined): void {
+  check(
+    'intent',
+    intent,
+    DEFAULTS.maxIntent,
+    'Say what is wanted in a few sentences; give data as arguments.',
+  );
+}
+
+function checkQuery(query: string): void {
+  check('query', query, DEFAULTS.maxQuery, 'Describe the tool in a few words.');
+}
+
+function checkName(name: string | undefined): void {
+  check('name', name, DEFAULTS.maxName, 'Names come from pml_search_tools and pml_search_capabilities.');
+}
+
+function checkCode(code: string): void {
+  check('code', code, DEFAULTS.maxCode, 'Give data to code as args, or let a tool read it.');
+}
+
+function check(what: string, text: string | undefined, most: number, hint: string): void {
+  if (text === undefined || text.length <= most) return;
+  const message = `The ${what} has ${text.length} characters, and ${most} is the most there can be`;
+  throw new PmlError('too_large', message, { hint });
+}
