@@ -12,64 +12,78 @@ const DEFAULTS = {
   maxCode: 1_000_000,
 };
 
-/** Texts come from anybody: how long they are is seen before anything looks at what they say. */
-export function boundedGateway(gateway: Gateway): Gateway {
+/**
+ * Texts come from anybody: how long they are is seen before anything looks at what they say. What begins is
+ * told, by its kind alone.
+ */
+export function boundedGateway(begin: (what: string) => void, gateway: Gateway): Gateway {
   return {
     ...gateway,
     async searchTools(query) {
       checkQuery(query.query);
       for (const name of [query.server, ...(query.contextTools ?? [])]) checkName(name);
+      begin('search tools');
       return await gateway.searchTools(query);
     },
     async searchCapabilities(query, limit, caller) {
       checkQuery(query);
+      begin('search capabilities');
       return await gateway.searchCapabilities(query, limit, caller);
     },
     async suggest(intent, caller) {
       checkIntent(intent);
+      begin('suggest');
       return await gateway.suggest(intent, caller);
     },
     async predictNext(intent, executed) {
       checkIntent(intent);
       for (const name of executed) checkName(name);
+      begin('predict next');
       return await gateway.predictNext(intent, executed);
     },
     async executeTool(call, caller) {
       checkName(call.tool);
       checkIntent(call.intent);
+      begin('execute tool');
       return await gateway.executeTool(call, caller);
     },
     async executeCode(call, caller) {
       checkCode(call.code);
       checkIntent(call.intent);
+      begin('execute code');
       return await gateway.executeCode(call, caller);
     },
     async executeCapability(call, caller) {
       checkName(call.capability);
       checkIntent(call.intent);
+      begin('execute capability');
       return await gateway.executeCapability(call, caller);
     },
     async executeWorkflow(plan, intent, caller, runId, suggestionId) {
       checkIntent(intent ?? undefined);
+      begin('execute workflow');
       return await gateway.executeWorkflow(plan, intent, caller, runId, suggestionId);
     },
     async planFromCode(code, args) {
       checkCode(code);
+      begin('plan from code');
       return await gateway.planFromCode(code, args);
     },
     async executeAsPlan(call, caller, runId) {
       checkCode(call.code);
       checkIntent(call.intent);
+      begin('execute as plan');
       return await gateway.executeAsPlan(call, caller, runId);
     },
     async executeIntent(call, caller, runId) {
       checkIntent(call.intent);
+      begin('execute intent');
       return await gateway.executeIntent(call, caller, runId);
     },
   };
 }
 
-function checkIntent(intent: string | undefined): void {
+export function checkIntent(intent: string | undefined): void {
   check(
     'intent',
     intent,

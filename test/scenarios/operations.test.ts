@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { createLoopWatch } from '../../src/adapters/telemetry/loop-watch.ts';
 import { createOperations } from '../../src/compose/operations.ts';
 import { createMemoryTraceExporter } from '../../src/engine/memory/trace-exporter.ts';
 import { isAlive } from '../contracts/upstream-support.ts';
@@ -11,18 +12,23 @@ import { memoryGateway } from '../support/memory-gateway.ts';
 import { startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
+const CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
+
 async function operated(slow?: () => Promise<unknown>) {
   const { gateway, store } = await memoryGateway([
     { name: 'desk', tools: [tool('echo', (args) => args), tool('slow', async () => await slow?.())] },
   ]);
   const exporter = createMemoryTraceExporter();
+  const loop = createLoopWatch(CLOCK, { log: () => {} });
+  onTestFinished(loop.close);
   const operations = createOperations({
     gateway,
     events: gateway.events,
     exporter,
     opening: Promise.resolve(),
     version: '1.2.3',
-    clock: { now: () => new Date(), monotonic: () => performance.now() },
+    clock: CLOCK,
+    loop,
   });
   const { createApi } = await import('../../src/surfaces/http/api/create-api.ts');
   const api = createApi(gateway, { log: () => {} });
