@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,8 +8,12 @@ import { type RunningPml, runPml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 const FLOOD = fileURLToPath(new URL('../fixtures/servers/flood-server.ts', import.meta.url));
-/** What a person would notice, on a machine that is busy with other tests. */
+/** What a person would notice. */
 const PATIENCE_MS = 1_000;
+/** No answer at all. */
+const WALL_MS = 30_000;
+/** How the system counts the time of threads. */
+const TICK_MS = 10;
 /** The sum of what the steps of an orderly end may take is more; this is far beyond what they do take. */
 const END_MS = 20_000;
 
@@ -41,7 +46,7 @@ const CODES = [
 ];
 const TOOLS = [
   'marks blanks quotes secrets keys numbers deep_text ok'.split(' '),
-  'content_text content_null content_list nothing deep'.split(' '),
+  'content_text content_null content_list deep'.split(' '),
 ] as const;
 
 async function begin(dir: string) {
@@ -54,18 +59,26 @@ async function begin(dir: string) {
     const reply = await fetch(`${url}${path}`, { headers, ...sent });
     return { status: reply.status, text: await reply.text() };
   };
-  return { pml, url, ask, pulse: takePulse(url) };
+  const { pid } = JSON.parse(await readFile(join(dir, 'holder.json'), 'utf8'));
+  return { pml, url, ask, pulse: takePulse(url, pid) };
 }
 
-/** Asks `/healthz` all the time; `end` gives the longest it took. */
-function takePulse(url: string) {
+/**
+ * Asks `/healthz` all the time; `end` gives the longest it took, in time that the gateway's main thread ran:
+ * how long it had to wait for the machine is not its doing.
+ */
+function takePulse(url: string, pid: number) {
   let longest = 0;
   let isOver = false;
   const beat = (async () => {
     while (!isOver) {
-      const start = performance.now();
-      await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(30_000) }).then((reply) => reply.text());
-      longest = Math.max(longest, performance.now() - start);
+      const start = await mainThreadMs(pid);
+      const signal = AbortSignal.timeout(WALL_MS);
+      const isWell = await fetch(`${url}/healthz`, { signal }).then(
+        (reply) => reply.ok,
+        () => false,
+      );
+      longest = isWell ? Math.max(longest, (await mainThreadMs(pid)) - start) : WALL_MS;
       await sleep(20);
     }
   })();
@@ -76,6 +89,14 @@ function takePulse(url: string) {
       return longest;
     },
   };
+}
+
+/** Where the system does not tell, time itself. */
+async function mainThreadMs(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/task/${pid}/stat`, 'utf8').catch(() => null);
+  if (stat === null) return performance.now();
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
 async function endInTime({ child, exited }: RunningPml): Promise<void> {
@@ -89,11 +110,11 @@ test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entrance 
   const mcpServers = { flood: { command: process.execPath, args: [FLOOD] } };
   const glob = '*a'.repeat(60);
   const permissions = { ask: [`flood:${glob}`], default: 'allow' };
-  await writeFile(join(dir, 'pml.json'), JSON.stringify({ mcpServers, permissions }));
+  await writeFile(join(dir, 'pml.json'), JSON.stringify({ mcpServers, pml: { permissions } }));
   const { pml, ask, pulse } = await begin(dir);
 
   // Definitions: those that are sound are there, and what was left out is told.
-  await expect.poll(async () => (await ask('/api/servers')).text, { timeout: 30_000 }).toContain('"tools":');
+  await expect.poll(async () => (await ask('/api/servers')).text, { timeout: WALL_MS }).toContain('"tools":');
   await ask('/api/execute', { tool: 'flood:ok' });
   const { stdout: noted } = await runPml(['servers', 'logs', 'flood', '--data', dir]);
   expect(noted).toContain('A tool is left out: its name');
@@ -108,7 +129,9 @@ test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entrance 
     expect({ tool, status }).toMatchObject({ status: 200 });
     const run = JSON.parse(text);
     expect(run).toMatchObject({ status: 'error', error: { code: 'upstream_error' } });
-    expect((await ask(`/api/traces/${run.trace_id}`)).status).toBe(200);
+    await expect
+      .poll(async () => (await ask(`/api/traces/${run.trace_id}`)).status, { timeout: WALL_MS })
+      .toBe(200);
   }
   expect(JSON.parse((await ask('/api/live')).text)).toMatchObject({ runs: [] });
 
@@ -134,9 +157,13 @@ test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entrance 
   }
 
   // Traces from elsewhere.
+  const { stdout } = await runPml(['trace', 'export', '--limit', '1', '--data', dir]);
+  const sample = JSON.parse(stdout.split('\n')[0]!);
+  const lines = TEXTS.map((intent) => JSON.stringify({ ...sample, id: randomUUID(), intent_text: intent }));
   const file = join(dir, 'traces.jsonl');
-  await writeFile(file, TEXTS.map((intent) => JSON.stringify({ intent, events: [] })).join('\n'));
-  await runPml(['trace', 'import', file, '--data', dir]);
+  await writeFile(file, [...lines, `{"id":${'['.repeat(100_000)}`].join('\n'));
+  const imported = await runPml(['trace', 'import', file, '--data', dir]);
+  expect(imported.stderr).toContain('16384 is the most');
 
   expect(await pulse.end()).toBeLessThan(PATIENCE_MS);
   await endInTime(pml);
