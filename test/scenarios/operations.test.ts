@@ -45,8 +45,26 @@ async function operated(slow?: () => Promise<unknown>) {
     const body = JSON.stringify({ tool: `desk:${name}`, arguments: args });
     return fetch(`${listener.url}/api/execute`, { method: 'POST', headers, body });
   };
-  return { operations, store, exporter, get, execute };
+  return { operations, store, exporter, loop, get, execute };
 }
+
+test('[HANG-9] /metrics tells when nothing was answered', async () => {
+  const { get, loop } = await operated();
+  await setTimeout(100);
+  const until = performance.now() + 700;
+  while (performance.now() < until);
+  await setTimeout(100);
+  // From now on nothing more is counted.
+  loop.close();
+  const { stalls, stalledMs, longestMs } = loop.figures();
+  expect(longestMs).toBeGreaterThan(500);
+  const told = async () => await (await get('/metrics')).text();
+  for (const text of [await told(), await told()]) {
+    expect(text).toContain(`pml_stalls_total ${stalls}\n`);
+    expect(text).toContain(`pml_stalled_seconds_total ${stalledMs / 1_000}\n`);
+    expect(text).toContain(`pml_longest_stall_seconds ${longestMs / 1_000}\n`);
+  }
+});
 
 test('[OPS-1] /metrics has exactly the figures that docs/operate.md lists, and counts what happens', async () => {
   const { get, execute } = await operated();

@@ -108,12 +108,13 @@ async function checkServers(system: System, options: GlobalOptions): Promise<Che
   const { gateway, close } = await system.openGateway(options, 'doctor');
   try {
     const [servers, stats] = await Promise.all([gateway.servers(), gateway.stats()]);
-    if (servers.length === 0) return checkLoop(stats);
+    const stalls = (await system.holder(options)) ? checkLoop(stats) : [];
+    if (servers.length === 0) return stalls;
     const sick = servers.flatMap((server) => problemsOf(server));
     const running = servers.filter(({ state }) => state === 'ready').length;
     const spared = `about ${stats.sparedTokens.toLocaleString('en')} of ${stats.schemaTokens.toLocaleString('en')} schema tokens spared`;
     const message = `${count(servers.length, 'server')} (${running} running), ${count(stats.tools, 'tool')}, ${spared}`;
-    return [{ name: 'servers', status: 'ok', message }, ...sick, ...checkLoop(stats)];
+    return [{ name: 'servers', status: 'ok', message }, ...sick, ...stalls];
   } catch (error) {
     return [toCheck('servers', error)];
   } finally {
@@ -121,7 +122,7 @@ async function checkServers(system: System, options: GlobalOptions): Promise<Che
   }
 }
 
-/** Of the gateway that holds the data; one that was opened just now has not had the time. */
+/** Of the gateway that holds the data; one that was opened for this look answers nobody else. */
 function checkLoop({ loop }: GatewayStats): Check[] {
   if (loop.last === null) return [];
   const { at, ms, during } = loop.last;
