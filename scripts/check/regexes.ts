@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Node } from 'oxc-parser';
@@ -59,7 +59,9 @@ export function checkRegexes(root: string): Problem[] {
     });
   }
   mkdirSync(dirname(CACHE), { recursive: true });
-  writeFileSync(CACHE, JSON.stringify(verdicts));
+  // In one go, as another check may read it meanwhile.
+  writeFileSync(`${CACHE}.${process.pid}`, JSON.stringify(verdicts));
+  renameSync(`${CACHE}.${process.pid}`, CACHE);
   return problems;
 }
 

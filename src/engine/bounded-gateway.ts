@@ -8,13 +8,11 @@ const DEFAULTS = {
   maxQuery: 65_536,
   /** Of a tool's or a capability's name. */
   maxName: 1_024,
-  /** Of code, with room for fences around it; the parser has a limit of its own. */
-  maxCode: 1_000_000,
 };
 
 /**
- * Texts come from anybody: how long they are is seen before anything looks at what they say. What begins is
- * told, by its kind alone.
+ * Texts come from anybody: how long they are is seen before anything looks at what they say. Code is
+ * bounded by its parser, as a run that fails. What begins is told, by its kind alone.
  */
 export function boundedGateway(begin: (what: string) => void, gateway: Gateway): Gateway {
   return {
@@ -48,7 +46,6 @@ export function boundedGateway(begin: (what: string) => void, gateway: Gateway):
       return await gateway.executeTool(call, caller);
     },
     async executeCode(call, caller) {
-      checkCode(call.code);
       checkIntent(call.intent);
       begin('execute code');
       return await gateway.executeCode(call, caller);
@@ -65,12 +62,10 @@ export function boundedGateway(begin: (what: string) => void, gateway: Gateway):
       return await gateway.executeWorkflow(plan, intent, caller, runId, suggestionId);
     },
     async planFromCode(code, args) {
-      checkCode(code);
       begin('plan from code');
       return await gateway.planFromCode(code, args);
     },
     async executeAsPlan(call, caller, runId) {
-      checkCode(call.code);
       checkIntent(call.intent);
       begin('execute as plan');
       return await gateway.executeAsPlan(call, caller, runId);
@@ -98,10 +93,6 @@ function checkQuery(query: string): void {
 
 function checkName(name: string | undefined): void {
   check('name', name, DEFAULTS.maxName, 'Names come from pml_search_tools and pml_search_capabilities.');
-}
-
-function checkCode(code: string): void {
-  check('code', code, DEFAULTS.maxCode, 'Give data to code as args, or let a tool read it.');
 }
 
 function check(what: string, text: string | undefined, most: number, hint: string): void {
