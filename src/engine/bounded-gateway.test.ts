@@ -19,7 +19,7 @@ test('[HANG-12] what is too long is refused before anything looks at it', async 
     () => gateway.executeTool({ tool: 'desk:echo', arguments: {}, intent }, caller),
     () => gateway.executeCode({ code: 'return 1', intent }, caller),
     () => gateway.executeCapability({ capability: name, arguments: {} }, caller),
-    () => gateway.executeWorkflow({ tasks: [] }, intent, caller),
+    () => gateway.executeWorkflow({ tasks: [], inputs: [] }, intent, caller),
     () => gateway.executeAsPlan({ code: 'return 1', intent }, caller),
     () => gateway.executeIntent({ intent }, caller),
   ];
