@@ -6,6 +6,7 @@ import { readToken } from '../adapters/store/data-dir.ts';
 import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
 import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { createLogger } from '../adapters/telemetry/logger.ts';
+import { createLoopWatch } from '../adapters/telemetry/loop-watch.ts';
 import { createOtelExporter } from '../adapters/telemetry/otel-exporter.ts';
 import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
@@ -84,11 +85,13 @@ export async function hold(
     const { version, env } = options.own;
     const { fillIn } = options;
     const events = createEventLog(CLOCK);
+    const loop = createLoopWatch(CLOCK, logger);
+    undo.push(async () => loop.close());
     const exporter = await createOtelExporter({ env, version, logger });
     const { promise: store, resolve: onStore } = Promise.withResolvers<SqlStore>();
     const { redact, add: onSecrets } = redaction;
     const leaving = new AbortController();
-    const seen = { clock: CLOCK, events, logger, redact, version, exporter };
+    const seen = { clock: CLOCK, loop, events, logger, redact, version, exporter };
     const parts = { ...seen, fillIn, onStore, onSecrets, signal: leaving.signal };
     const opening = setTimeout(options.openAfterMs ?? 0)
       .then(() => import('./open-gateway.ts'))
@@ -116,7 +119,7 @@ export async function hold(
       // Answered before it is done: the answer goes through what is about to close.
       holder: { handOver: async () => void setImmediate(() => options.handOver?.()) },
     };
-    const operations = createOperations({ gateway, events, exporter, opening, version, clock: CLOCK });
+    const operations = createOperations({ gateway, events, exporter, opening, version, clock: CLOCK, loop });
     undo.push(async () => operations.close());
     const app = createApp({
       ...operations.routes,

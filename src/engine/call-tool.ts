@@ -5,6 +5,7 @@ import { classifyError } from '../core/tracing/classify-error.ts';
 import type { Recorder } from '../core/tracing/recorder.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import { mayBeCalledTwice, type ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import { weighJson } from '../core/vocabulary/weigh-json.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
 import { askPerson, exactCall } from './ask-person.ts';
 import type { CatalogueEntry } from './catalogue.ts';
@@ -13,6 +14,11 @@ import type { Caller, ToolCall } from './gateway.ts';
 import { recordAccepted } from './people/audit-trail.ts';
 import type { Approval, Settings, ToolResult, UpstreamFailure, UpstreamReply } from './ports.ts';
 import { toolText, valueToKeep } from './tool-value.ts';
+
+const DEFAULTS = {
+  /** Levels of a result: what reads, redacts and stores it goes down by recursion. */
+  maxDepth: 500,
+};
 
 export interface CallScope {
   readonly ports: FlowPorts;
@@ -171,10 +177,36 @@ async function callUpstream(
     ...(caller.client && { client: caller.client }),
     ...(caller.who && { user: caller.who.user }),
   };
-  const reply = await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
+  const send = async () => {
+    const reply = await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
+    ports.loop?.begin(`the result of ${tool.id}`);
+    return soundReply(tool, reply);
+  };
+  const reply = await send();
   if (reply.ok || reply.error.errorType !== 'NETWORK' || !mayBeCalledTwice(tool) || caller.signal?.aborted)
     return reply;
-  return await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
+  return await send();
+}
+
+/** What is not the result of a tool is a failure of its server. */
+function soundReply(tool: ToolDefinition, reply: UpstreamReply<ToolResult>): UpstreamReply<ToolResult> {
+  const fault = reply.ok ? faultOf(reply.value) : null;
+  if (fault === null) return reply;
+  const message = `Server "${tool.server}" gave a result for "${tool.name}" that cannot be read: ${fault}`;
+  return { ok: false, error: { code: 'upstream_error', errorType: 'UNKNOWN', message } };
+}
+
+function faultOf(result: ToolResult): string | null {
+  if (!isObject(result)) return 'it is not an object';
+  const { content = [] } = result;
+  if (!Array.isArray(content)) return '"content" is not a list';
+  if (!content.every(isObject)) return 'a block of "content" is not an object';
+  const { depth } = weighJson(result);
+  return depth > DEFAULTS.maxDepth ? `it is nested ${depth} levels deep` : null;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function recordLevel(settings: Settings, toolId: string): 'none' | 'metadata' | 'full' {

@@ -5,6 +5,7 @@ import type { Plan } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createApprovalDesk } from './approval-desk.ts';
 import { createBackground } from './background.ts';
+import { boundedGateway } from './bounded-gateway.ts';
 import { openCapabilityBook } from './capability-book.ts';
 import { createCapabilityShelf } from './capability-shelf.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -40,7 +41,7 @@ import { settleRun } from './paused-runs.ts';
 import { recordPolicy } from './people/audit-trail.ts';
 import { createPeopleShelf } from './people/people-shelf.ts';
 import { asSeenBy, seenBy, sharedOnly } from './people/seen-capabilities.ts';
-import type { Settings } from './ports.ts';
+import type { LoopFigures, Settings } from './ports.ts';
 import { predictNext } from './predict-next.ts';
 import { rememberingEmbedder } from './remembering-embedder.ts';
 import { watchRetention } from './retain-traces.ts';
@@ -69,6 +70,8 @@ export interface GatewayOptions {
 /** Who runs code once more to see whether it works again. */
 const REPLAYER: Caller = { sessionId: null, origin: 'replay' };
 
+const NEVER_STILL: LoopFigures = { stalls: 0, stalledMs: 0, longestMs: 0, last: null };
+
 /** Wires the flows to their ports; each method is one flow. */
 export async function createGateway(
   ports: FlowPorts,
@@ -77,7 +80,8 @@ export async function createGateway(
 ): Promise<Gateway> {
   const { store, upstream, embedder, sandbox, exporter, events, logger } = ports;
   let settings = initial;
-  const background = createBackground(logger);
+  const begin = (what: string) => ports.loop?.begin(what);
+  const background = createBackground(logger, begin);
   const desk = createApprovalDesk(ports);
   const programs = createProgramCache();
   const watching = new AbortController();
@@ -259,12 +263,16 @@ export async function createGateway(
     }),
   );
 
-  return {
+  return boundedGateway(begin, {
     store,
     events,
     settings: () => settings,
     servers: async () => serverReports(upstream.servers(), catalogue.current()),
-    stats: () => statsOf(store, catalogue.current(), settings, inventory, drives.speculation.figures()),
+    stats: () =>
+      statsOf(store, catalogue.current(), settings, inventory, {
+        speculation: drives.speculation.figures(),
+        loop: ports.loop?.figures() ?? NEVER_STILL,
+      }),
     inventory: () => inventory,
 
     async searchTools(query) {
@@ -382,7 +390,7 @@ export async function createGateway(
       await exporter?.close();
       await embedder.close();
     },
-  };
+  });
 }
 
 function known(settings: Settings, server: string): string {

@@ -1,9 +1,12 @@
 import type { Ownership } from '../core/vocabulary/principal.ts';
+import { weighJson } from '../core/vocabulary/weigh-json.ts';
 import type { Clock, EventSink, GatewayEvent } from './ports.ts';
 
 /** How many events a watcher may miss and still catch up. */
 const DEFAULTS = {
   kept: 2_000,
+  /** And how many characters they may have together: a single result may have a million. */
+  characters: 8 * 1024 * 1024,
   /** Private runs whose events are told apart from others'. */
   runs: 10_000,
 };
@@ -29,6 +32,8 @@ export interface EventLog extends EventSink {
 
 export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
   const events: NumberedEvent[] = [];
+  const weights: number[] = [];
+  let weight = 0;
   const listeners = new Set<(event: NumberedEvent) => void>();
   let lastSeq = 0;
   const privateRuns = new Map<string, Ownership>();
@@ -50,7 +55,12 @@ export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
       lastSeq += 1;
       const numbered = { seq: lastSeq, at: clock.now().toISOString(), event, ownership: ownership(event) };
       events.push(numbered);
-      if (events.length > kept) events.shift();
+      weights.push(weighJson(event).characters);
+      weight += weights.at(-1)!;
+      while (events.length > kept || (weight > DEFAULTS.characters && events.length > 1)) {
+        events.shift();
+        weight -= weights.shift()!;
+      }
       for (const listener of listeners) listener(numbered);
     },
     since(seq) {

@@ -10,8 +10,6 @@ import type { Caller, CodeRun } from './gateway.ts';
 import { asSeenBy } from './people/seen-capabilities.ts';
 import type { CodeError } from './ports.ts';
 
-/** Blanks and comments. */
-const NOTHING = /^(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*$/;
 const NO_CODE: CodeError = {
   code: 'invalid_argument',
   message: 'There is no code to run',
@@ -29,7 +27,7 @@ export async function executeCode(
   const open = openCodeRun(scope, program, caller, standing);
   const prepared = scope.programs.prepare(program.source);
   if (!prepared.ok) return await open.fail({ error: placed(prepared), errorType: 'VALIDATION' });
-  if (NOTHING.test(program.source)) return await open.fail({ error: NO_CODE, errorType: 'VALIDATION' });
+  if (prepared.value.isEmpty) return await open.fail({ error: NO_CODE, errorType: 'VALIDATION' });
   const { structure } = prepared.value;
 
   const problem = await checkProgram(scope, structure);

@@ -5,6 +5,7 @@ import type {
   Crypto,
   Embedder,
   Logger,
+  LoopWatch,
   Sandbox,
   Store,
   TraceExporter,
@@ -35,6 +36,8 @@ export interface FlowPorts {
   readonly clock: Clock;
   readonly crypto: Crypto;
   readonly logger: Logger;
+  /** Absent where nobody watches. */
+  readonly loop?: LoopWatch;
   readonly events: EventLog;
   /** Hides secrets and cuts what is too large; applied before anything is stored or told. */
   readonly redact: (value: unknown) => unknown;

@@ -39,6 +39,12 @@ export function statsToWire(stats: GatewayStats) {
       ...stats.speculation,
       hit_rate: stats.speculation.started === 0 ? null : stats.speculation.used / stats.speculation.started,
     },
+    loop: {
+      stalls: stats.loop.stalls,
+      stalled_ms: stats.loop.stalledMs,
+      longest_ms: stats.loop.longestMs,
+      last: stats.loop.last,
+    },
   };
 }
 

@@ -15,6 +15,7 @@ import type {
   CodeError,
   ConsoleLine,
   JsonObject,
+  LoopFigures,
   Settings,
   Store,
   ToolResult,
@@ -255,6 +256,8 @@ export interface GatewayStats {
   readonly pendingApprovals: number;
   /** Calls of workflows that ran ahead, and those whose result was used, since the gateway began. */
   readonly speculation: SpeculationFigures;
+  /** How often and how long the process stood still. */
+  readonly loop: LoopFigures;
 }
 
 /** What people and programs do with capabilities besides running them. */

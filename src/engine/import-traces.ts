@@ -4,6 +4,7 @@ import type { ExecutionTrace } from '../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { isEnd, type TraceEvent } from '../core/vocabulary/trace-event.ts';
 import { type ToldTrace, traceFromWire } from '../core/vocabulary/trace-from-wire.ts';
+import { checkIntent } from './bounded-gateway.ts';
 import type { Store } from './ports.ts';
 
 const DEFAULTS = {
@@ -61,7 +62,9 @@ export async function importTraces(
   for await (const { number, text: line } of lines) {
     if (line?.trim() === '') continue;
     try {
-      batch.push(complete(redacted(traceFromWire(parse(line)), redact)));
+      const trace = traceFromWire(parse(line));
+      checkIntent(trace.intentText ?? undefined);
+      batch.push(complete(redacted(trace, redact)));
     } catch (error) {
       counts.refused++;
       if (refusals.length < DEFAULTS.refusals) refusals.push({ line: number, reason: reasonOf(error) });

@@ -8,6 +8,7 @@ export type { Embedder } from './ports/embedder.ts';
 export type { EventSink, GatewayEvent } from './ports/event-sink.ts';
 export type { EdgeKey, GraphPosition, GraphStep, GraphStore, StoredGraph } from './ports/graph-store.ts';
 export type { Logger, LogLevel } from './ports/logger.ts';
+export type * from './ports/loop-watch.ts';
 export {
   type ApiKey,
   AUDIT_ACTIONS,

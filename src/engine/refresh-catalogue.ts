@@ -12,11 +12,6 @@ export interface RefreshPorts {
   readonly logger: Logger;
 }
 
-const DEFAULTS = {
-  /** Characters of a tool's name. Longer ones are no names, and too long for an index. */
-  maxName: 512,
-};
-
 /**
  * Lists a server's tools and brings the store up to date: new ones are accepted, one that differs
  * from what was accepted is proposed and never silently takes its place, one that is gone is retired.
@@ -31,9 +26,7 @@ export async function refreshCatalogue(ports: RefreshPorts, server: ServerSettin
     logger.log('warn', `The tools of ${server.name} cannot be listed`, { error: error.error.message });
     return false;
   }
-  const definitions = listed.value
-    .filter(({ name }) => name.length <= DEFAULTS.maxName)
-    .map((tool) => defineTool(server.name, tool, crypto));
+  const definitions = listed.value.map((tool) => defineTool(server.name, tool, crypto));
   const change = await compare(store, server.name, definitions);
   await store.tools.put(change.accept);
   await store.tools.propose(change.propose);

@@ -56,6 +56,18 @@ function toolRules(store: () => Store): void {
     expect(await store().tools.get('no:such' as ToolId)).toBeNull();
   });
 
+  test('[HANG-8] what no text of the store can hold is not found', async () => {
+    for (const id of ['\0', 'a\0b', '\ud800']) {
+      expect(await store().tools.get(id as ToolId)).toBeNull();
+      expect(await store().traces.get(id)).toBeNull();
+      expect(await store().runs.get(id)).toBeNull();
+      expect(await store().approvals.get(id)).toBeNull();
+      expect(await store().tools.list(id)).toEqual([]);
+      expect(await store().approvals.list({ runId: id })).toEqual([]);
+      expect(await store().audit.list({ limit: 1, subject: id })).toEqual([]);
+    }
+  });
+
   test('[STORE-2] tools are listed in order of id, by server if asked', async () => {
     const server = `server-${randomUUID()}`;
     const tools = ['b', 'B', 'a', 'ä'].map((name) => sampleTool(server, name));

@@ -12,6 +12,7 @@ import { askClient } from './ask-client.ts';
 import { AskRouter, type Call } from './ask-router.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';
 import { UpstreamFault } from './failure.ts';
+import { ListedTools } from './listed-tools.ts';
 import { ListenStream } from './listen-stream.ts';
 import { QuietDeadline } from './quiet-deadline.ts';
 
@@ -99,17 +100,20 @@ export class Connection {
     }
   }
 
-  /** All pages of `tools/list`. */
-  async tools(options: ConnectionRequest): Promise<readonly JsonObject[]> {
-    const tools: JsonObject[] = [];
+  /** All pages of `tools/list`, and what had to be left out. */
+  async tools(
+    options: ConnectionRequest,
+  ): Promise<{ readonly tools: readonly JsonObject[]; readonly notes: readonly string[] }> {
+    const listed = new ListedTools();
     let cursor: unknown;
     for (let page = 0; page < DEFAULTS.pages; page++) {
       const result = await this.request('tools/list', cursor === undefined ? {} : { cursor }, options);
-      if (Array.isArray(result.tools)) tools.push(...result.tools);
+      if (Array.isArray(result.tools) && !listed.add(result.tools)) break;
       if (result.nextCursor === undefined || result.nextCursor === cursor) break;
       cursor = result.nextCursor;
     }
-    return this.modern ? this.#exchange.withSoundHeaders(tools) : tools;
+    const { tools, notes } = listed;
+    return { tools: this.modern ? await this.#exchange.withSoundHeaders(tools) : tools, notes };
   }
 
   notify(method: string, params: JsonObject): Promise<void> {

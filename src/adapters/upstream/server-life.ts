@@ -81,6 +81,12 @@ export class ServerLife implements ConnectionListener {
     return this.#live;
   }
 
+  /** Something about the server that a person may want to know. */
+  note(text: string): void {
+    this.#stderr.append(`[pml] ${text}\n`);
+    this.#context.logger.log('warn', text, { server: this.#settings.name });
+  }
+
   logs(): readonly string[] {
     return this.#stderr.list();
   }

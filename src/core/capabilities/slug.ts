@@ -35,8 +35,10 @@ const RESERVED = new Set(
   ).split(' '),
 );
 
-/** What stands for a value and not for the task: quoted text, addresses, paths, file names, numbers. */
-const VALUES = /"[^"]*"|`[^`]*`|(?<!\p{L})'[^']*'|\S*[/\\@]\S*|\S+\.\w{1,5}(?=\s|$|[,;:!?])|\S*\d\S*/gu;
+/** A word that stands for a value and not for the task: an address, a path, a number. */
+const VALUE = /[/\\@\d]/;
+const QUOTES = '"`\'';
+const FILE_ENDING = /\.\w{1,5}(?:$|[,;:!?])/g;
 
 /** `GitHub` is one word, unlike `readFile`. */
 const PROPER = /(?<![\p{L}\p{N}])\p{Lu}\S*/gu;
@@ -46,7 +48,7 @@ const PROPER = /(?<![\p{L}\p{N}])\p{Lu}\S*/gu;
  * `taken`: slugs and aliases.
  */
 export function slugFor({ intent, tools, taken }: Purpose & { readonly taken: Iterable<string> }): string {
-  const text = (intent ?? '').replace(VALUES, ' ').replace(PROPER, (name) => name.toLowerCase());
+  const text = withoutValues(intent ?? '').replace(PROPER, (name) => name.toLowerCase());
   const words = wordsOf(text).filter((word) => !FILLERS.has(word));
   const named = words.length >= 2 ? joined(words) : toolSlug(tools) || joined(words);
   const slug = isSlug(named) && !isReserved(named) ? named : `run_${named || 'task'}`;
@@ -55,6 +57,39 @@ export function slugFor({ intent, tools, taken }: Purpose & { readonly taken: It
   let count = 2;
   while (others.has(`${slug}_${count}`)) count++;
   return `${slug}_${count}`;
+}
+
+/** Without quoted text, addresses, paths, file names and numbers. */
+function withoutValues(text: string): string {
+  const left = withoutQuotes(text)
+    .split(/\s/)
+    .map((word) => {
+      if (VALUE.test(word)) return '';
+      const ending = word.matchAll(FILE_ENDING).toArray().at(-1);
+      return ending && ending.index > 0 ? word.slice(ending.index + ending[0].length) : word;
+    });
+  return left.join(' ');
+}
+
+/** A quote that is never closed is an apostrophe or a mark of inches; its end is looked for once. */
+function withoutQuotes(text: string): string {
+  const unpaired = new Set<string>();
+  let left = '';
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const mark = text[at]!;
+    if (!QUOTES.includes(mark) || unpaired.has(mark)) continue;
+    if (mark === "'" && /\p{L}/u.test(text[at - 1] ?? '')) continue;
+    const end = text.indexOf(mark, at + 1);
+    if (end === -1) {
+      unpaired.add(mark);
+      continue;
+    }
+    left += `${text.slice(from, at)} `;
+    at = end;
+    from = end + 1;
+  }
+  return left + text.slice(from);
 }
 
 export function isReserved(slug: string): boolean {

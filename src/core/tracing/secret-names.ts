@@ -1,3 +1,5 @@
+import { withoutEnding } from '../vocabulary/without-ending.ts';
+
 /** A name's last word says what it holds: `githubToken`, `PGPASSWORD`, `x-api-key`. */
 const SECRET_WORD =
   /(password|passwd|passphrase|passcode|pwd|secret|secrets|token|apikey|accesskey|secretkey|privatekey|authorization|credential|credentials|cookie|jwt)$/;
@@ -39,6 +41,6 @@ function wordsOf(name: string): string[] {
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
-    .map((word) => (TRAILING.has(word) ? word : word.replace(/\d+$/, '')))
+    .map((word) => (TRAILING.has(word) ? word : withoutEnding(word, '0123456789')))
     .filter((word) => word !== '');
 }

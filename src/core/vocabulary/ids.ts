@@ -46,7 +46,7 @@ export function parseToolId(text: string, knownServers?: Iterable<string>): Tool
     if (rest) return toolId(server, rest);
   }
   const bare = trimmed.startsWith('mcp__') ? trimmed.slice('mcp__'.length) : trimmed;
-  const match = /^([A-Za-z0-9][A-Za-z0-9_.-]*?)(?::|__|\/)(.+)$/.exec(bare) ?? /^([^.]+)\.(.+)$/.exec(bare);
+  const match = /^([A-Za-z0-9][A-Za-z0-9_.-]*?)(?::|__|\/)(.+)$/s.exec(bare) ?? /^([^.]+)\.(.+)$/.exec(bare);
   if (!match?.[1] || !match[2]) {
     throw new PmlError('invalid_id', `"${text}" is not a tool id`, {
       hint: 'Write it as server:tool, for example filesystem:read_file.',

@@ -26,7 +26,7 @@ export function sqlTools(db: Kysely<Database>): ToolStore {
         const row = await db
           .selectFrom('tool_schema')
           .selectAll()
-          .where('tool_id', '=', id)
+          .where('tool_id', '=', text(id))
           .executeTakeFirst();
         return row ? fromRow(row) : null;
       }),
@@ -34,7 +34,7 @@ export function sqlTools(db: Kysely<Database>): ToolStore {
     list: (server) =>
       guarded('Listing tools', async () => {
         let query = db.selectFrom('tool_schema').selectAll().where('retired', '=', false);
-        if (server !== undefined) query = query.where('server_id', '=', server);
+        if (server !== undefined) query = query.where('server_id', '=', text(server));
         const rows = await query.execute();
         return rows.map(fromRow).sort((a, b) => (a.id < b.id ? -1 : 1));
       }),
@@ -89,7 +89,7 @@ export function sqlTools(db: Kysely<Database>): ToolStore {
             await tx
               .updateTable('tool_schema')
               .set({ observed_output: json(schema) })
-              .where('tool_id', '=', id)
+              .where('tool_id', '=', text(id))
               .execute();
           }
         }),

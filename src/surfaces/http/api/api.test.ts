@@ -43,6 +43,7 @@ test('[API-2] /api/stats tells the figures, the tokens spared among them, and wh
       sparedTokens: 95_100,
       pendingApprovals: 2,
       speculation: { started: 4, used: 3 },
+      loop: { stalls: 0, stalledMs: 0, longestMs: 0, last: null },
     }),
   });
   const { ask } = await serve(gateway);
@@ -58,6 +59,7 @@ test('[API-2] /api/stats tells the figures, the tokens spared among them, and wh
       spared_tokens: 95_100,
       pending_approvals: 2,
       speculation: { started: 4, used: 3, hit_rate: 0.75 },
+      loop: { stalls: 0, stalled_ms: 0, longest_ms: 0, last: null },
       last_event_id: expect.stringMatching(/^[0-9a-f]{8}\.0$/),
     },
   });
