@@ -27,7 +27,7 @@ export interface GatewayParts {
   readonly clock: Clock;
   readonly events: EventLog;
   readonly logger: Logger;
-  readonly redact: (value: unknown) => unknown;
+  readonly redact: FlowPorts['redact'];
   readonly fillIn: boolean;
   readonly onStore: (store: SqlStore) => void;
   /** Told of what must not be shown from now on. */

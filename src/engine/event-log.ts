@@ -1,4 +1,5 @@
 import type { Ownership } from '../core/vocabulary/principal.ts';
+import type { WireTraceEvent } from '../core/vocabulary/trace-event.ts';
 import type { Clock, EventSink, GatewayEvent } from './ports.ts';
 
 /** How many events a watcher may miss and still catch up. */
@@ -25,6 +26,8 @@ export interface EventLog extends EventSink {
   /** The kept events after `seq`; null when some of them are no longer kept. */
   since(seq: number): readonly NumberedEvent[] | null;
   follow(listener: (event: NumberedEvent) => void): () => void;
+  /** Redacts what is kept of a run once more: more is known to be secret by now. */
+  amend(runId: string, redact: (value: unknown) => unknown): void;
 }
 
 export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
@@ -57,6 +60,20 @@ export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
       const oldest = events[0]?.seq ?? lastSeq + 1;
       if (seq > lastSeq || seq < oldest - 1) return seq === lastSeq ? [] : null;
       return events.filter((event) => event.seq > seq);
+    },
+    amend(runId, redact) {
+      for (const [index, numbered] of events.entries()) {
+        const { event } = numbered;
+        if (!('run_id' in event) || event.run_id !== runId) continue;
+        if (event.type === 'trace_event') {
+          const { args, result, error, ...rest } = event.event as WireTraceEvent & Record<string, unknown>;
+          const texts = redact({ args, result, error }) as Record<string, unknown>;
+          const told = Object.entries(texts).filter(([, value]) => value !== undefined);
+          const clean = { ...rest, ...Object.fromEntries(told) } as WireTraceEvent;
+          events[index] = { ...numbered, event: { ...event, event: clean } };
+        } else if (event.type === 'run_started' && event.intent !== null)
+          events[index] = { ...numbered, event: { ...event, intent: String(redact(event.intent)) } };
+      }
     },
     follow(listener) {
       listeners.add(listener);

@@ -10,6 +10,9 @@ const DEFAULTS = {
   maxLength: 8_192,
   /** Shorter ones are hidden only where they are the whole value. */
   minWhole: 4,
+  /** Of one value that is secret as a whole. */
+  maxLeaves: 1_000,
+  maxDepth: 64,
 };
 
 /**
@@ -26,6 +29,22 @@ export interface FoundSecrets {
   look(): void;
   findIn(text: string): readonly Span[];
   readonly longest: number;
+}
+
+/** Every text and number of a value that is secret as a whole, line by line. */
+export function addLeaves(found: Pick<FoundSecrets, 'add'>, value: unknown): void {
+  let left = DEFAULTS.maxLeaves;
+  const visit = (item: unknown, depth: number): void => {
+    if (left-- <= 0 || depth > DEFAULTS.maxDepth) return;
+    if (typeof item === 'string') {
+      found.add(item);
+      if (item.includes('\n')) for (const line of item.split('\n', DEFAULTS.maxLeaves)) found.add(line);
+    } else if (typeof item === 'number') found.add(String(item));
+    else if (Array.isArray(item)) for (const one of item) visit(one, depth + 1);
+    else if (typeof item === 'object' && item !== null)
+      for (const one of Object.values(item)) visit(one, depth + 1);
+  };
+  visit(value, 0);
 }
 
 export function createFoundSecrets(): FoundSecrets {

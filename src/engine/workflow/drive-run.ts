@@ -65,13 +65,18 @@ export async function driveRun(
   const behalf = onBehalf(unheard, run);
   const drive: Drive = {
     scope: asSeenBy(scope, behalf),
-    run: startRun(ports, scope.traces, {
-      runId: run.id,
-      sessionId: run.sessionId,
-      intent: run.intentText,
-      owner: run.owner,
-      visibility: run.visibility,
-    }),
+    run: startRun(
+      ports,
+      scope.traces,
+      {
+        runId: run.id,
+        sessionId: run.sessionId,
+        intent: run.intentText,
+        owner: run.owner,
+        visibility: run.visibility,
+      },
+      plan,
+    ),
     caller: { ...behalf, signal: anyOf(caller.signal, opened.stopped) },
     stopped: opened.stopped,
     slots: createSlots(plan.concurrency ?? DEFAULTS.concurrency),
@@ -82,9 +87,9 @@ export async function driveRun(
       tell(key, state);
       return journal.write(key, state);
     },
-    note(key, state) {
+    note(key, state, kept = state) {
       tell(key, state);
-      journal.note(key, state);
+      journal.note(key, kept);
     },
     onAsk() {
       mayHaveAsked = true;
