@@ -99,6 +99,7 @@ export async function driveRun(
     },
     ahead: () => ahead,
   };
+  const knownAtStart = ports.found?.size ?? 0;
   try {
     const reachable = openLayers(plan, layers, states, request.goesOn);
     if (scope.settings.workflow.speculation > 0) {
@@ -121,7 +122,8 @@ export async function driveRun(
     const rest = await journal.rest().catch(() => ({}));
     if (!held) await save(rest).catch(() => opened.stop('lost'));
     const why = opened.why();
-    const told = await finishDrive(drive, { ...request, layers, why, rest, mayHaveAsked }, caller);
+    const ended = { ...request, layers, why, rest, mayHaveAsked, knownAtStart };
+    const told = await finishDrive(drive, ended, caller);
     isDecided = told.status !== 'decision_required';
     return told;
   } finally {
