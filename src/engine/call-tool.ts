@@ -161,7 +161,7 @@ async function callUpstream(
   const made = await madeAhead;
   if (made) return { ok: true, value: made };
   const options = {
-    ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
+    ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs, isFirm: true }),
     ...(call.meta && { meta: call.meta }),
     ...(call.extraParams && { extraParams: call.extraParams }),
     ...(call.passInputRequired && { passInputRequired: true }),

@@ -108,7 +108,8 @@ export function fromSkillFiles(files: Readonly<Record<string, string>>): Outcome
         used: template.value.used,
         observed: parameters,
       }),
-      outputSchema: output,
+      // Nothing is known of it; the store has no word for less than an empty schema.
+      outputSchema: output ?? {},
     },
   };
 }
