@@ -4,6 +4,7 @@ import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
 import type { Principal } from '../../src/core/vocabulary/principal.ts';
 import type { Settings } from '../../src/engine/ports.ts';
 import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
+import { settingsFor } from '../support/memory-gateway.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { planOf } from '../support/workflow-plan.ts';
 
@@ -145,6 +146,17 @@ test.each(['none', 'metadata'] as const)(
     expect((await store.runs.get(paused.runId))?.status).toBe('paused');
   },
 );
+
+test('[CODE-20] a run can be given less time than the sandbox allows, not more', async () => {
+  const wait = tool('wait', () => new Promise((resolve) => setTimeout(() => resolve(1), 5_000).unref()));
+  const other = await codeGateway({
+    servers: [{ name: 'slow', tools: [wait] }],
+    settings: { sandbox: { ...settingsFor([]).sandbox, wallMs: 300 } },
+  });
+  expect(
+    await other.gateway.executeCode({ code: 'return await mcp.slow.wait({})', timeoutMs: 3_600_000 }, NOBODY),
+  ).toMatchObject({ status: 'error', error: { code: 'code_limit' } });
+});
 
 test('[RED-10] the fields of a private result are told to nobody else', async () => {
   const who: Principal = { name: 'ann', user: 'ann', role: 'agent', keyId: 'k1' };

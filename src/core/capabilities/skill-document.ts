@@ -108,8 +108,7 @@ export function fromSkillFiles(files: Readonly<Record<string, string>>): Outcome
         used: template.value.used,
         observed: parameters,
       }),
-      // Nothing is known of it; the store has no word for less than an empty schema.
-      outputSchema: output ?? {},
+      outputSchema: output,
     },
   };
 }
