@@ -10,6 +10,8 @@ const DEFAULTS = {
   maxLength: 8_192,
   /** Shorter ones are hidden only where they are the whole value. */
   minWhole: 4,
+  /** Of a longer one, with letters and digits, that is looked for by itself. */
+  minPart: 10,
   /** Of one value that is secret as a whole. */
   maxLeaves: 1_000,
   maxDepth: 64,
@@ -29,6 +31,15 @@ export interface FoundSecrets {
   look(): void;
   findIn(text: string): readonly Span[];
   readonly longest: number;
+}
+
+const SEPARATOR = /[\s;,=/&:@?"'\\]/;
+
+/** A block, a cookie or an address that is secret as a whole is so for what nobody would type in it. */
+function partsOf(secret: string): string[] {
+  if (secret.length > DEFAULTS.maxLength || !SEPARATOR.test(secret)) return [];
+  const parts = secret.replace(/\\[nrt]/g, ' ').split(SEPARATOR, DEFAULTS.maxLeaves);
+  return parts.filter((part) => part.length >= DEFAULTS.minPart && /\d/.test(part) && /[A-Za-z]/.test(part));
 }
 
 /** Every text and number of a value that is secret as a whole, line by line. */
@@ -60,23 +71,26 @@ export function createFoundSecrets(): FoundSecrets {
     const isWord = to - from <= 16 && values.has(text.slice(from, to)) && LETTERS.test(text.slice(from, to));
     return !isWord || standsAlone(text, span);
   };
+  const keep = (value: string) => {
+    const plain = value.trim();
+    if (plain.length > DEFAULTS.maxLength || plain.length < DEFAULTS.minWhole || isCommonWord(plain)) return;
+    if (values.has(plain) || values.size >= DEFAULTS.maxValues || text >= DEFAULTS.maxText) return;
+    values.add(plain);
+    if (plain.length < MIN_SECRET_LENGTH) return;
+    for (const form of formsOf(plain)) {
+      if (forms.has(form)) continue;
+      forms.add(form);
+      fresh.push(form);
+      text += form.length;
+    }
+  };
   return {
     get size() {
       return values.size;
     },
     add(value) {
-      const plain = value.trim();
-      if (plain.length > DEFAULTS.maxLength || plain.length < DEFAULTS.minWhole || isCommonWord(plain))
-        return;
-      if (values.has(plain) || values.size >= DEFAULTS.maxValues || text >= DEFAULTS.maxText) return;
-      values.add(plain);
-      if (plain.length < MIN_SECRET_LENGTH) return;
-      for (const form of formsOf(plain)) {
-        if (forms.has(form)) continue;
-        forms.add(form);
-        fresh.push(form);
-        text += form.length;
-      }
+      keep(value);
+      for (const part of partsOf(value)) keep(part);
     },
     look() {
       if (fresh.length === 0) return;
