@@ -74,7 +74,10 @@ test('[RED-11] of 200 secrets of 70 kinds none can be read in store, backup, log
 
   // A word that is a password by what is said around it is nobody else's business either.
   const code = `const { echoed } = await mcp.bench.echo({ text: 'x' }); return echoed.text.length;`;
-  const said = { code, intent: 'log into the acmecorp account with my password swordfish and count the text' };
+  const said = {
+    code,
+    intent: 'log into the acmecorp account with my password swordfish and count the text',
+  };
   for (let run = 0; run < 2; run++) await (await ask('/api/execute', said)).json();
   const capabilities = async () => await (await ask('/api/capabilities')).text();
   await expect.poll(capabilities, { timeout: 60_000 }).toContain('bench:echo');

@@ -245,7 +245,7 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
     });
   });
 
-  test('[KEY-14] what a client wants to hear of is asked of its user’s own server', async () => {
+  test('[KEY-16] what a client wants to hear of is asked of its user’s own server', async () => {
     const { gateway } = await memoryGateway([benchServer()]);
     const users: (string | undefined)[] = [];
     const watched: Gateway = {
