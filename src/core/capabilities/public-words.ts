@@ -10,7 +10,7 @@ const DEFAULTS = {
 
 /** Words that do not tell one task from another. */
 export const FILLERS = words(
-  'a about after all also an and any are as at be been both by can could do does each every for from get give has have ' +
+  'a about after all also an and any are as at be been by can could do does each every for from get give has have ' +
     'how i if in into is it its just let like me my need now of on or our out please should so some than that the ' +
     'their them then there these this those to up us use using want was we were what when where which who will with ' +
     'would you your',
@@ -19,7 +19,7 @@ export const FILLERS = words(
 /** What people do with tools, and what they do it to: nobody's secret. */
 const COMMON = words(
   'accept account action active activity add address agenda aggregate alert analyse analysis analyze answer append ' +
-    'apply approve archive arrange article ask assign attach attachment audit author average backup balance batch board ' +
+    'apply approve archive arrange article ask assign attach attachment audit author average backup balance batch board both ' +
     'body book branch browse budget bug build bulk button calculate calendar call cancel categorise categorize category ' +
     'cell change channel chart chat check checksum choose class clean clear click clone close code collect column combine ' +
     'comment commit compare complete compress compute config configuration confirm connect contact contents content ' +
