@@ -18,33 +18,33 @@ export const FILLERS = words(
 
 /** What people do with tools, and what they do it to: nobody's secret. */
 const COMMON = words(
-  'accept account action active activity add address agenda aggregate alert analyse analysis analyze answer append ' +
+  'accept account action active activity add address agenda aggregate alert among analyse analysis analyze answer append ' +
     'apply approve archive arrange article ask assign attach attachment audit author average backup balance batch board both ' +
     'body book branch browse budget bug build bulk button calculate calendar call cancel categorise categorize category ' +
     'cell change channel chart chat check checksum choose class clean clear click clone close code collect column combine ' +
     'comment commit compare complete compress compute config configuration confirm connect contact contents content ' +
     'convert copy correct count create crop csv current customer daily data database dataset date day decode deduplicate ' +
     'default delete deploy describe description details detect diff digest directory disable display document domain done ' +
-    'double download draft drop due duplicate edge edit element email empty enable encode end entry environment error ' +
+    'double download draft drop due duplicate edge edit element email empty enable encode end engineer entry environment error ' +
     'event example execute expand expense export extract fail failed fetch field fields file fill filter find first fix ' +
     'flag folder follow forecast form format forward free frequency function generate greet greeting group handle hash ' +
     'header heading hello highest history hour html image import inbox index info information input insert inspect ' +
-    'install inventory invoice issue item job join json key keyword label language large largest last latest launch layout ' +
+    'install inventory invoice issue item job join json key keyword known label language large largest last latest launch layout ' +
     'length level limit line link list load local locate log long look lookup lowest mail make manage map mark markdown ' +
     'match max mean meeting member merge message metadata metric min minute missing model month monthly move multiply ' +
-    'name new news newest next node note notify number numbers object old oldest open order organise organize outline ' +
+    'name new news newest next node note notify number numbers object old oldest one open order organise organize outline ' +
     'output overdue overview owner package page pair parse part past path pay payment people percent person photo pick ' +
     'place plan plot point poll post preview price print priority process product profile program project prune publish ' +
     'pull purge push query question queue rank rate read recent recipient record recurring reduce refresh region register ' +
-    'relation release reload remind reminder remove rename render reorder replace reply repo repository report request ' +
+    'relation release reload remember remind reminder remove rename render repeat reorder replace reply repo repository report request ' +
     'reschedule resize resolve response restart restore result resume retrieve return reverse review rotate round route ' +
     'row rows rule run sale sales sample save scan schedule schema score screenshot script search section select send ' +
     'sentence sequence server service set share sheet short show sign size small smallest snapshot sort source split ' +
     'spreadsheet star start state statistics status step stop store story stream string submit subscribe subtract sum ' +
-    'summarise summarize summary supplier swap sync table tag task team template test text thread ticket tidy time title ' +
-    'today tomorrow top topic total track transaction transfer transform translate tree trigger trim turn twice two three ' +
+    'summarise summarize summary supplier swap sync table tag task team tell ten template test text thread ticket tidy time title ' +
+    'today together tomorrow top topic total track transaction transfer transform translate tree trigger trim turn twice two three ' +
     'type unassigned undo unique update upload upper url user users validate value values verify version video view ' +
-    'visit watch weather web week weekly word words write year yesterday zip',
+    'visit watch weather web week weekly word words work write year yesterday zip',
 );
 
 /** The words that may be told to all, for intents about a program: its own names and those of its tools. */
