@@ -16,14 +16,6 @@ const DEFAULTS = {
   timeout: 60_000,
 };
 
-/** Files whose expressions are beyond the checker, with why they take linear time; tests prove it on long texts. */
-const BY_HAND: Readonly<Record<string, string>> = {
-  'src/core/tracing/redact.ts':
-    'built from known secrets: alternatives of escaped literals, with nothing repeated',
-  'src/core/tracing/secret-shapes.ts':
-    'too large to be taken apart; each begins with a literal that it cannot hold',
-};
-
 /** Looking at an expression takes up to seconds, and hardly any changes from one check to the next. */
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/pml/regexes.json', import.meta.url));
 
@@ -38,7 +30,7 @@ export function checkRegexes(root: string): Problem[] {
   const verdicts = readCache();
   const problems: Problem[] = [];
   for (const file of sourceFiles(root, ['src/**/*.{ts,tsx}'])) {
-    if (/\.test\.tsx?$/.test(file.path) || file.path in BY_HAND) continue;
+    if (/\.test\.tsx?$/.test(file.path)) continue;
     const { path, text, program } = parseFile(file);
     walk(program, (node) => {
       const line = lineAt(text, node.start);

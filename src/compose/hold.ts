@@ -8,6 +8,7 @@ import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { createLogger } from '../adapters/telemetry/logger.ts';
 import { createLoopWatch } from '../adapters/telemetry/loop-watch.ts';
 import { createOtelExporter } from '../adapters/telemetry/otel-exporter.ts';
+import type { FoundSecrets } from '../core/tracing/found-secrets.ts';
 import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createEventLog } from '../engine/event-log.ts';
@@ -166,7 +167,7 @@ function createRedaction(token: string, settings: Settings) {
   const own = new Set([token]);
   const made = () => createRedactor([...secrets, ...own]);
   let current = made();
-  const redact = ((value: unknown) => current(value)) as Redactor;
+  const redact = ((value: unknown, found?: FoundSecrets) => current(value, found)) as Redactor;
   return {
     redact,
     use(next: Settings) {

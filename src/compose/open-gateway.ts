@@ -28,7 +28,7 @@ export interface GatewayParts {
   readonly events: EventLog;
   readonly logger: Logger;
   readonly loop?: LoopWatch;
-  readonly redact: (value: unknown) => unknown;
+  readonly redact: FlowPorts['redact'];
   readonly fillIn: boolean;
   readonly onStore: (store: SqlStore) => void;
   /** Told of what must not be shown from now on. */

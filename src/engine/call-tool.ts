@@ -1,7 +1,7 @@
 import { decide, type Verdict } from '../core/policy/decide.ts';
-import { matchesGlob } from '../core/policy/glob.ts';
 import { whyNotCalled } from '../core/policy/may-run-by-itself.ts';
 import { classifyError } from '../core/tracing/classify-error.ts';
+import { addLeaves } from '../core/tracing/found-secrets.ts';
 import type { Recorder } from '../core/tracing/recorder.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import { mayBeCalledTwice, type ToolDefinition } from '../core/vocabulary/tool-definition.ts';
@@ -13,7 +13,8 @@ import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, ToolCall } from './gateway.ts';
 import { recordAccepted } from './people/audit-trail.ts';
 import type { Approval, Settings, ToolResult, UpstreamFailure, UpstreamReply } from './ports.ts';
-import { toolText, valueToKeep } from './tool-value.ts';
+import { recordLevel } from './record-level.ts';
+import { toolText, toolValue, valueToKeep } from './tool-value.ts';
 
 const DEFAULTS = {
   /** Levels of a result: what reads, redacts and stores it goes down by recursion. */
@@ -64,23 +65,33 @@ export async function callTool(
   await scope.beforeCall?.();
   const { tool } = entry;
   const keep = recordLevel(scope.settings, tool.id);
+  if (keep !== 'full') conceal(scope, call.arguments);
   const span =
     keep === 'none'
       ? null
       : scope.recorder.start(tool.id, scope.parent, keep === 'full' ? call.arguments : undefined);
   const reply = await callUpstream(scope, entry, call);
   if (!reply.ok) {
-    span?.end({ success: false, error: reply.error.message, errorType: reply.error.errorType });
+    const { message, errorType } = reply.error;
+    span?.end({ success: false, ...(keep === 'full' && { error: message }), errorType });
     return { kind: 'failed', error: reply.error };
   }
   const result = reply.value;
   const complaint = result.isError === true ? toolText(result) : null;
+  if (keep !== 'full') conceal(scope, toolValue(result));
   span?.end({
     success: complaint === null,
     ...(keep === 'full' && { result: valueToKeep(result) }),
-    ...(complaint !== null && { error: complaint, errorType: classifyError(complaint) }),
+    ...(complaint !== null && keep === 'full' && { error: complaint }),
+    ...(complaint !== null && { errorType: classifyError(complaint) }),
   });
   return { kind: 'ran', result };
+}
+
+/** What goes into such a call and what comes out is hidden wherever the run has it, and so is what is made of it. */
+function conceal({ ports, recorder }: CallScope, value: unknown): void {
+  recorder.conceal();
+  if (ports.found) addLeaves(ports.found, value);
 }
 
 /** Null: go ahead. */
@@ -168,7 +179,7 @@ async function callUpstream(
   const made = await madeAhead;
   if (made) return { ok: true, value: made };
   const options = {
-    ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
+    ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs, isFirm: true }),
     ...(call.meta && { meta: call.meta }),
     ...(call.extraParams && { extraParams: call.extraParams }),
     ...(call.passInputRequired && { passInputRequired: true }),
@@ -207,8 +218,4 @@ function faultOf(result: ToolResult): string | null {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function recordLevel(settings: Settings, toolId: string): 'none' | 'metadata' | 'full' {
-  return settings.record.find((rule) => matchesGlob(rule.tools, toolId))?.keep ?? 'full';
 }

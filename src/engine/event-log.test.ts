@@ -7,6 +7,7 @@ const told = (characters: number): GatewayEvent => ({
   type: 'run_started',
   run_id: 'r',
   session_id: null,
+  origin: 'agent',
   intent: 'x'.repeat(characters),
   owner: null,
   visibility: 'shared',

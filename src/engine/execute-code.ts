@@ -6,6 +6,7 @@ import type { CodeScope } from './code/code-scope.ts';
 import { previewPolicy } from './code/preview-policy.ts';
 import type { Program, Standing } from './code/program.ts';
 import { runGuest } from './code/run-guest.ts';
+import { ofOneRun } from './flow-ports.ts';
 import type { Caller, CodeRun } from './gateway.ts';
 import { asSeenBy } from './people/seen-capabilities.ts';
 import type { CodeError } from './ports.ts';
@@ -23,7 +24,7 @@ export async function executeCode(
   caller: Caller,
   standing: Standing = freshStanding(whole),
 ): Promise<CodeRun> {
-  const scope = asSeenBy(whole, caller);
+  const scope = ofOneRun(asSeenBy(whole, caller));
   const open = openCodeRun(scope, program, caller, standing);
   const prepared = scope.programs.prepare(program.source);
   if (!prepared.ok) return await open.fail({ error: placed(prepared), errorType: 'VALIDATION' });

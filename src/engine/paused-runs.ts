@@ -1,4 +1,5 @@
 import { callFingerprint, canonicalJson } from '../core/policy/call-hash.ts';
+import { REDACTED } from '../core/tracing/redact.ts';
 import type { TaskBody } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { ApprovalDesk, Decision } from './approval-desk.ts';
@@ -22,9 +23,11 @@ export async function pauseRun(
   approval: Approval,
   /** Where code stood. */
   standing?: Omit<Standing, 'runId'>,
+  /** False: what it was to do must not be kept, so it cannot be taken up again. */
+  isKept = true,
 ): Promise<void> {
   const now = clock.now();
-  const kept = redact(work) as PausedWork;
+  const kept = isKept ? (redact(work) as PausedWork) : withoutValues(work);
   const run: WorkflowRun = {
     id: head.runId,
     kind: 'call',
@@ -49,6 +52,10 @@ export async function pauseRun(
   const before = await store.runs.get(head.runId);
   if (before) await store.runs.update({ ...run, createdAt: before.createdAt, version: before.version + 1 });
   else await store.runs.create(run);
+}
+
+function withoutValues(work: PausedWork): PausedWork {
+  return work.code === undefined ? { ...work, arguments: {} } : { code: REDACTED, arguments: {} };
 }
 
 /** Paused code and where it stood; what redaction took away cannot be run. */

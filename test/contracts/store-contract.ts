@@ -210,6 +210,7 @@ function capabilityRules(store: () => Store): void {
       state: 'quarantined' as const,
       owner: 'bob',
       visibility: 'private' as const,
+      outputSchema: null,
       revision: 2,
     };
     await store().capabilities.put(renamed);

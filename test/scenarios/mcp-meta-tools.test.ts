@@ -61,7 +61,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(JSON.stringify(reply)).toContain('25 servers, 375 tools: a-server-with-a-long-name-0 (15)');
   });
 
-  test('[MCP-2] are found by their other names; another name is answered with the nearest', async () => {
+  test('[MCP-2] are found by their other names; another name is answered with the nearest, if one is near', async () => {
     const { client } = await open({ era });
     for (const name of ['pml:search_tools', 'pml.search_tools', 'search_tools', 'pml_search_tools']) {
       const found = await callTool(client, name, { query: 'echo', limit: 1 });
@@ -73,6 +73,8 @@ describe.each(ERAS)('the five tools, %s', (era) => {
       code: 'not_found',
       message: 'There is no tool "pml_serch_tools" here; the nearest is pml_search_tools',
     });
+    const nonsense = await callTool(client, 'zzzz', {});
+    expect(nonsense.structuredContent.error).toMatchObject({ message: 'There is no tool "zzzz" here' });
   });
 
   test('[MCP-3] take arguments as JSON in strings, whole or in parts', async () => {

@@ -88,12 +88,12 @@ export class Connection {
   }
 
   async request(method: string, params: JsonObject, options: ConnectionRequest): Promise<JsonObject> {
-    const deadline = new QuietDeadline(options.timeoutMs, options.signal);
+    const deadline = new QuietDeadline(options.timeoutMs, options.signal, options.isFirm);
     const call: Call = { client: options.client, deadline };
     try {
       return await this.#asks.run(call, () => this.#exchange.run(method, params, call, options));
     } catch (error) {
-      if (deadline.expired) throw new UpstreamFault(timedOut(this.#server, method, options.timeoutMs), error);
+      if (deadline.expired) throw new UpstreamFault(timedOut(this.#server, method, options), error);
       throw error;
     } finally {
       deadline.dispose();
@@ -178,11 +178,14 @@ export class Connection {
   }
 }
 
-function timedOut(server: string, method: string, ms: number): UpstreamFailure {
+function timedOut(server: string, method: string, { timeoutMs, isFirm }: ConnectionRequest): UpstreamFailure {
+  const what = isFirm ? 'did not end within' : 'gave no sign of life for';
   return {
     code: 'upstream_timeout',
     errorType: 'TIMEOUT',
-    message: `Server "${server}" gave no sign of life for ${ms} ms during "${method}"`,
-    hint: "Raise the server's timeout in the configuration if it may take that long.",
+    message: `Server "${server}" ${what} ${timeoutMs} ms during "${method}"`,
+    hint: isFirm
+      ? 'Give the call more time if it may take that long.'
+      : "Raise the server's timeout in the configuration if it may take that long.",
   };
 }

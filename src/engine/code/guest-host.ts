@@ -14,6 +14,7 @@ import type {
   JsonObject,
   WallHold,
 } from '../ports.ts';
+import { recordLevel } from '../record-level.ts';
 import type { Run } from '../run.ts';
 import { toolText, toolValue } from '../tool-value.ts';
 import type { CallLog } from './call-log.ts';
@@ -77,7 +78,7 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
     try {
       const before = await log.recall(key, tool.id, call.args, isRepeatable);
       const reply = before ? replay(frame, tool.id, call, before) : await make(frame, found, call, hold);
-      if (reply) log.keep(key, tool.id, call.args, reply);
+      if (reply) log.keep(key, tool.id, call.args, reply, recordLevel(scope.settings, tool.id) === 'full');
       return reply ?? halted(now());
     } catch (error) {
       if (!(error instanceof PmlError) || error.code !== 'replay_differs') throw error;
@@ -101,6 +102,8 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
   }
 
   function replay(frame: Frame, node: CatalogueEntry['tool']['id'], call: GuestToolCall, reply: GuestReply) {
+    // Of a tool with another level there is no reply to give again.
+    if (recordLevel(scope.settings, node) !== 'full') return reply;
     const span = run.recorder.start(node, traceOf(frame), call.args);
     if (reply.ok) span.end({ success: true, result: reply.value });
     else

@@ -105,6 +105,8 @@ export interface UpstreamOptions {
   readonly signal?: AbortSignal;
   /** Longest silence; progress starts it over, and it does not run while a client is being asked. */
   readonly timeoutMs?: number;
+  /** The time is all there is: progress does not start it over. */
+  readonly isFirm?: boolean;
   readonly onProgress?: (progress: UpstreamProgress) => void;
   /** Who the request is made for; without one nobody can be asked. */
   readonly client?: UpstreamClient;

@@ -1,6 +1,6 @@
-import { closest } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { nearestName } from '../../../engine/nearest-name.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 
 const STRUCTURED = new Set(['object', 'array', 'integer', 'number', 'boolean']);
@@ -31,7 +31,10 @@ export function readArguments<T extends z.ZodObject>(
   );
   const names = Object.keys(properties);
   const strangers = Object.keys(args).filter((name) => !names.includes(name));
-  const slips = strangers.map((name) => `"${name}" is no argument, did you mean "${closest(name, names)}"?`);
+  const slips = strangers.map((name) => {
+    const nearest = nearestName(name, names);
+    return `"${name}" is no argument${nearest === null ? '' : `, did you mean "${nearest}"?`}`;
+  });
   throw new PmlError('invalid_argument', `${tool}: ${[...problems, ...slips].join('; ')}`, {
     hint: `Arguments: ${names.join(', ')}.`,
   });

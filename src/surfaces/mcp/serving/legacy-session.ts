@@ -71,6 +71,10 @@ export class LegacySession implements Outlet {
     await this.#server.connect(this.#transport);
   }
 
+  get user(): string {
+    return this.#options.who.user;
+  }
+
   isOf({ keyId }: Principal): boolean {
     return this.#options.who.keyId === keyId;
   }
