@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { dataDir as dataDirOf } from './adapters/config/find-config.ts';
+import { dataDir as dataDirOf, findConfig } from './adapters/config/find-config.ts';
 import { isAlive, readHolder } from './adapters/store/data-dir-lock.ts';
 import type { Own } from './compose/own.ts';
 import { PmlError } from './core/vocabulary/pml-error.ts';
@@ -93,6 +93,16 @@ export function compose(env: Own['env'], cwd: string): System {
       return await planUndo({ journal, ...(options.from !== undefined && { from: options.from }) });
     },
 
+    async trust(options, file) {
+      const { trustConfig } = await import('./adapters/config/trust-config.ts');
+      return await trustConfig(source({ ...options, ...(file !== undefined && { config: file }) }));
+    },
+
+    async distrust(options, file) {
+      const { distrustConfig } = await import('./adapters/config/trust-config.ts');
+      return await distrustConfig(source({ ...options, ...(file !== undefined && { config: file }) }));
+    },
+
     async addServer(options, name, entry) {
       const { addServer } = await import('./adapters/config/edit-config.ts');
       return await addServer(source(options), name, entry);
@@ -137,6 +147,8 @@ export function compose(env: Own['env'], cwd: string): System {
 
     async stdio(options) {
       const { serveStdio } = await import('./compose/stdio.ts');
+      // At once and by name: later, a client would only see that its first call fails.
+      if ((await findConfig(source(options)))?.isFound) await loadSettings(options);
       return serveStdio(dataDir(options), () => loadSettings(options), own);
     },
 

@@ -216,7 +216,7 @@ async function followSettings(
     await gateway.reload(next);
   };
   const watcher = await watchSettings(
-    { env, cwd, file },
+    { env, cwd, file, data: dir, isFound: settings.isFound ?? false },
     settings,
     (next) =>
       void reload(next).catch((error) =>

@@ -47,6 +47,12 @@ export interface SetupPlan {
   apply(): Promise<readonly string[]>;
 }
 
+export interface TrustedConfig {
+  readonly file: string;
+  /** What it starts and reaches, with variables as they are written. */
+  readonly servers: readonly { readonly name: string; readonly runs: string }[];
+}
+
 export interface ServeOptions extends GlobalOptions {
   readonly host?: string;
   readonly port?: number;
@@ -126,6 +132,12 @@ export interface System {
   planInit(options: InitOptions): Promise<SetupPlan>;
   /** Takes the last init back. */
   planUndo(options: InitOptions): Promise<SetupPlan>;
+  /** Trusts a configuration file as it is now, so that it is used in its folder; absent: pml.json here. */
+  trust(options: GlobalOptions, file?: string): Promise<TrustedConfig>;
+  distrust(
+    options: GlobalOptions,
+    file?: string,
+  ): Promise<{ readonly file: string; readonly wasTrusted: boolean }>;
   /** Writes a server into the configuration; answers the file. */
   addServer(options: GlobalOptions, name: string, entry: Readonly<Record<string, unknown>>): Promise<string>;
   /** Takes a server out of the configuration; answers the file. */
