@@ -222,9 +222,12 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     keys: () => gateway.people.keys(),
     revokeKey: (idOrName, by) => gateway.people.revokeKey(idOrName, by),
     audit: (query) => gateway.people.audit(query),
-    waitingRuns: () => waitingRuns(gateway.store),
-    recentRuns: (limit) => recentRuns(gateway.store, limit),
-    findRun: (runId) => findRun(gateway.store, runId),
+    waitingRuns: async () => gateway.showExact(await waitingRuns(gateway.store)),
+    recentRuns: async (limit) => gateway.showExact(await recentRuns(gateway.store, limit)),
+    async findRun(runId) {
+      const found = await findRun(gateway.store, runId);
+      return found && ((await gateway.showExact([found]))[0] ?? null);
+    },
     settleApproval: (...decision) => gateway.settleApproval(...decision),
     editCall: (runId, edit) => gateway.editCall(runId, edit),
     restart: (server) => gateway.restart(server),

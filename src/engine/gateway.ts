@@ -29,6 +29,7 @@ import type {
   UserCredentials,
   WorkflowRun,
 } from './ports.ts';
+import type { RunInQuestion } from './runs-in-question.ts';
 import type { SpeculationFigures } from './workflow/speculation-book.ts';
 
 /** Who calls: the client connection a run came from, and how to reach the person behind it. */
@@ -325,7 +326,11 @@ export interface Gateway {
     by: string,
     /** Those the person was shown; absent: all that wait. */
     approvalIds?: readonly string[],
+    /** Changed definitions of these tools are accepted for good, not for these calls alone. */
+    acceptDefinition?: boolean,
   ): Promise<boolean>;
+  /** Runs with the exact calls that wait in them, for a person who may decide about them. */
+  showExact(runs: readonly RunInQuestion[]): Promise<RunInQuestion[]>;
 
   /** By a person: other arguments for a call that waits. It is asked about anew, since it is another call. */
   editCall(runId: string, edit: CallEdit): Promise<Approval>;

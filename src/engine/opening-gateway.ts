@@ -107,6 +107,7 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
     continueRun: later('continueRun'),
     runs: later('runs'),
     settleApproval: later('settleApproval'),
+    showExact: later('showExact'),
     editCall: later('editCall'),
     request: later('request'),
     notify: later('notify'),

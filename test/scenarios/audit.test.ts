@@ -15,7 +15,7 @@ test('[AUDIT-3] an accepted definition is in the audit log, with who approved it
   await gateway.settled();
   const { runId } = await gateway.executeTool({ tool: 'mail:send', arguments: {} }, NOBODY);
   const [proposed] = await store.tools.proposed();
-  await gateway.settleApproval(runId, 'approved', 'ana');
+  await gateway.settleApproval(runId, 'approved', 'ana', undefined, true);
   expect((await gateway.continueRun(runId, 'resume', NOBODY)).status).toBe('success');
   expect(await gateway.people.audit({ limit: 9, action: 'definition_accepted' })).toMatchObject([
     { actor: 'ana', subject: 'mail:send', hash: proposed?.definitionHash, details: { run_id: runId } },
@@ -28,7 +28,7 @@ test('[AUDIT-3] a change of the permissions is in the audit log, made while PML 
   const changes = () => store.audit.list({ limit: 9, action: 'policy_changed' });
   const { permissions } = settingsFor([]);
   const first = await memoryGateway([], { store, settings: { file } });
-  const rules = { allow: [], ask: [], deny: [], default: 'allow', profile: 'standard', clients_decide: true };
+  const rules = { allow: [], ask: [], deny: [], default: 'allow', profile: 'standard', clients_decide: false };
   expect(await changes()).toMatchObject([{ subject: file, details: { rules, before: null } }]);
   await first.gateway.reload(settingsFor([], { file, templates: '/elsewhere' }));
   await first.gateway.settled();

@@ -80,7 +80,6 @@ test('[CFG-12] the pml.json of a project that a client opens runs nothing, by ha
 
   const refused = await runPml(['stdio'], there);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('pml trust') });
-  expect((await runPml(['doctor'], there)).stdout).toContain('is not trusted');
   const { mcpServers } = JSON.parse((await readFile(file, 'utf8')).replace('// mine', ''));
   const client = await connect(mcpServers.pml, there);
   const call = { tool: 'bench:echo', arguments: { text: 'mine' } };
@@ -90,8 +89,6 @@ test('[CFG-12] the pml.json of a project that a client opens runs nothing, by ha
   expect(existsSync(proof)).toBe(false);
 
   expect((await runPml(['trust'], there)).stdout).toContain('evil');
-  await startPml(['serve', '--port', '0'], there);
-  await expect.poll(() => existsSync(proof), { timeout: 20_000 }).toBe(true);
 });
 
 test('[RUNS-2] a call that asks waits for a person at a terminal, who sees its exact arguments', async () => {

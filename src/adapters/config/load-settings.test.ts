@@ -47,7 +47,7 @@ describe('where the file is looked for', () => {
         default: 'allow',
         profile: 'standard',
         approvalWaitMs: DEFAULTS.permissions.approval_wait_ms,
-        clientsDecide: true,
+        clientsDecide: false,
       },
       record: [{ tools: '*', keep: 'full' }],
       embedding: { kind: 'minilm' },
