@@ -5,7 +5,13 @@ import { isAlive, readHolder } from './adapters/store/data-dir-lock.ts';
 import type { Own } from './compose/own.ts';
 import { PmlError } from './core/vocabulary/pml-error.ts';
 import type { Settings } from './engine/ports.ts';
-import type { BackupReport, GlobalOptions, MaintenanceProgress, System } from './surfaces/cli/system.ts';
+import type {
+  BackupReport,
+  BrowserLogin,
+  GlobalOptions,
+  MaintenanceProgress,
+  System,
+} from './surfaces/cli/system.ts';
 
 /** How often the process that makes a backup is asked how far it is. */
 const PROGRESS_MS = 200;
@@ -34,6 +40,23 @@ export function compose(env: Own['env'], cwd: string): System {
   const open = async (options: GlobalOptions, role: string) => {
     const { openBridge } = await import('./compose/open-bridge.ts');
     return await openBridge(dataDir(options), await loadSettings(options), role, own);
+  };
+
+  /** Of the gateway that serves from the data dir, or of its demo. */
+  const askServing = async (options: GlobalOptions, method: string, args: unknown[]) => {
+    const [{ createHttpBridge }, { readToken }] = await Promise.all([
+      import('./adapters/client/http-bridge.ts'),
+      import('./adapters/store/data-dir.ts'),
+    ]);
+    const dir = dataDir(options);
+    for (const candidate of [dir, join(dir, 'demo')]) {
+      const holder = await readHolder(candidate);
+      if (holder?.role !== 'serve' || holder.port === null || !isAlive(holder)) continue;
+      return await createHttpBridge(holder.port, await readToken(candidate)).call('login', method, args);
+    }
+    throw new PmlError('not_found', `No gateway serves from ${dir}`, {
+      hint: 'Start one with "pml serve".',
+    });
   };
 
   return {
@@ -152,22 +175,10 @@ export function compose(env: Own['env'], cwd: string): System {
       return serveStdio(dataDir(options), () => loadSettings(options), own);
     },
 
-    async loginLink(options, key) {
-      const [{ createHttpBridge }, { readToken }] = await Promise.all([
-        import('./adapters/client/http-bridge.ts'),
-        import('./adapters/store/data-dir.ts'),
-      ]);
-      const dir = dataDir(options);
-      for (const candidate of [dir, join(dir, 'demo')]) {
-        const holder = await readHolder(candidate);
-        if (holder?.role !== 'serve' || holder.port === null || !isAlive(holder)) continue;
-        const bridge = createHttpBridge(holder.port, await readToken(candidate));
-        return (await bridge.call('login', 'createLink', key === undefined ? [] : [key])) as string;
-      }
-      throw new PmlError('not_found', `No gateway serves from ${dir}`, {
-        hint: 'Start one with "pml serve".',
-      });
-    },
+    loginLink: async (options, key) =>
+      (await askServing(options, 'createLink', key === undefined ? [] : [key])) as string,
+    logins: async (options) => (await askServing(options, 'list', [])) as BrowserLogin[],
+    revokeLogin: async (options, id) => (await askServing(options, 'revoke', [id])) as boolean,
   };
 }
 

@@ -116,7 +116,7 @@ function mayLookAt(gateway: Gateway, who: Principal, { run }: RunInQuestion): bo
 
 /** For the record of decisions: whose key it was, else a browser that was logged in or a program with the token. */
 function deciderOf(context: Context): string {
-  const { keyId, name } = whoIs(context);
+  const { keyId, name, loginId } = whoIs(context);
   if (keyId !== null) return name;
-  return context.req.header('authorization') === undefined ? 'dashboard' : 'api';
+  return loginId === undefined ? 'api' : 'dashboard';
 }

@@ -114,8 +114,8 @@ export class LegacySession implements Outlet {
       const told = { ...progress, progressToken };
       context.mcpReq.notify({ method: 'notifications/progress', params: told }).catch(() => {});
     };
-    const sessionId = namedClient(context.http?.req) ?? this.clientId;
     const { who } = this.#options;
+    const sessionId = namedClient(context.http?.req, who) ?? this.clientId;
     const caller: RequestCaller = { sessionId, client: this.#client(context), signal, onProgress, who };
     this.#running.set(id, context);
     signal.addEventListener('abort', () => this.#endStream(id), { once: true });
