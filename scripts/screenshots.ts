@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Capabilities, Traces } from '../src/surfaces/dashboard/shared/api-types.ts';
 import { href } from '../src/surfaces/dashboard/shared/routes.ts';
-import { launchBrowser, signIn, NARROW, WIDE } from '../test/support/launch-browser.ts';
+import { launchBrowser, NARROW, signIn, WIDE } from '../test/support/launch-browser.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Runs that the demo makes by itself. */

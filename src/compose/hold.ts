@@ -106,7 +106,7 @@ export async function hold(
     const ring = createKeyRing(gateway.store.keys, CLOCK.monotonic);
     undo.push(async () => stopFollowing());
     const stopFollowing = events.follow(({ event }) => event.type === 'key_changed' && ring.forget());
-    const logins = createLogins(dataFile(dir, 'logins.json'));
+    const logins = createLogins(dataFile(dir, 'browser-logins.json'));
     const access = createAccess(token, { keys: ring, owner, logins });
     let listener: Listener | undefined;
     const createLink = (key?: ApiKey) => `${listener?.url}/login#code=${access.createLoginCode(key)}`;

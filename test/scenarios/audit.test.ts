@@ -28,7 +28,14 @@ test('[AUDIT-3] a change of the permissions is in the audit log, made while PML 
   const changes = () => store.audit.list({ limit: 9, action: 'policy_changed' });
   const { permissions } = settingsFor([]);
   const first = await memoryGateway([], { store, settings: { file } });
-  const rules = { allow: [], ask: [], deny: [], default: 'allow', profile: 'standard', clients_decide: false };
+  const rules = {
+    allow: [],
+    ask: [],
+    deny: [],
+    default: 'allow',
+    profile: 'standard',
+    clients_decide: false,
+  };
   expect(await changes()).toMatchObject([{ subject: file, details: { rules, before: null } }]);
   await first.gateway.reload(settingsFor([], { file, templates: '/elsewhere' }));
   await first.gateway.settled();

@@ -89,7 +89,8 @@ test('[HTTP-6] logins are distinct, listed, ended one by one, and over after the
   };
   const [one, two] = [await open(), await open()];
   expect(one).not.toEqual(two);
-  const ping = async (headers: Record<string, string>) => (await ask(listener.port, '/api/ping', headers)).status;
+  const ping = async (headers: Record<string, string>) =>
+    (await ask(listener.port, '/api/ping', headers)).status;
   const list = await ask(listener.port, '/api/logins', one);
   const { logins } = JSON.parse(list.body);
   expect(logins).toMatchObject([{ is_this_one: true, about: expect.any(String) }, { is_this_one: false }]);
@@ -151,7 +152,9 @@ test('[HTTP-2] what a browser sends for a page elsewhere is refused, on this mac
     expect((await ask(listener.port, '/healthz', framed)).status).toBe(403);
   }
   for (const site of ['same-origin', 'none']) {
-    expect((await ask(listener.port, '/api/ping', { authorization, 'sec-fetch-site': site })).status).toBe(200);
+    expect((await ask(listener.port, '/api/ping', { authorization, 'sec-fetch-site': site })).status).toBe(
+      200,
+    );
   }
 });
 

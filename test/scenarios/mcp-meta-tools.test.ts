@@ -118,6 +118,9 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(await message('pml_search_tools', { qurey: 'x' })).toMatch(
       /query: .*expected string.*"qurey" is no argument, did you mean "query"\?/,
     );
+    expect(await message('pml_execute', { tool: 'bench:echo', arguments: {}, timeoutms: 5 })).toMatch(
+      /"timeoutms" is no argument, did you mean "timeout_ms"\?/,
+    );
     expect(await message('pml_search_tools', { query: 'x', limit: 'many' })).toMatch(
       /limit: .*expected number/,
     );

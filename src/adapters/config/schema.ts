@@ -152,7 +152,9 @@ const permissions = z
     clients_decide: z
       .boolean()
       .default(DEFAULTS.permissions.clients_decide)
-      .describe('Whether the answer in a client\'s own dialogue (elicitation) decides; false: only operators do.'),
+      .describe(
+        "Whether the answer in a client's own dialogue (elicitation) decides; false: only operators do.",
+      ),
   })
   .prefault({})
   .describe('What may run: deny is stronger than ask, ask than allow.');

@@ -91,7 +91,8 @@ export function createApp(options: AppOptions): Hono {
         : await options.access.redeemLoginCode(String(code), about);
     if (session === null) {
       failures.add();
-      const why = code === undefined ? 'This key is not good' : 'This login link was used already, or is too old';
+      const why =
+        code === undefined ? 'This key is not good' : 'This login link was used already, or is too old';
       return refuse(context, 403, 'forbidden', why, 'Run "pml login" for a new link.');
     }
     const { secret, expiresAt } = session;

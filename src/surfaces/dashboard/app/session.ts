@@ -9,7 +9,9 @@ export function credentials(): Record<string, string> {
 }
 
 /** Hands in a code of a link, or a key; answers what is wrong, or null. */
-export async function logIn(given: { readonly code: string } | { readonly key: string }): Promise<string | null> {
+export async function logIn(
+  given: { readonly code: string } | { readonly key: string },
+): Promise<string | null> {
   const reply = await fetch('/login', { method: 'POST', body: new URLSearchParams(given) });
   const body = await reply.json().catch(() => null);
   if (!reply.ok) return String(body?.error?.message ?? 'That did not work');

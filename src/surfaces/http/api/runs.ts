@@ -43,7 +43,8 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
   const known = async (context: Context): Promise<RunInQuestion> => {
     const runId = context.req.param('id') ?? '';
     const found = await findRun(gateway.store, runId);
-    if (found && mayLookAt(gateway, whoIs(context), found)) return (await shown(context, [found]))[0] ?? found;
+    if (found && mayLookAt(gateway, whoIs(context), found))
+      return (await shown(context, [found]))[0] ?? found;
     throw new PmlError('not_found', `There is no run ${runId}`, { hint: 'See GET /api/runs.' });
   };
   const settle = (decision: 'approved' | 'rejected') => async (context: Context) => {

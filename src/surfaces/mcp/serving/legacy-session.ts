@@ -42,6 +42,7 @@ export interface LegacySessionOptions {
 /** One client of the 2025-11-25 era: a handshake, a session id, and questions to it on its own streams. */
 export class LegacySession implements Outlet {
   readonly clientId = randomUUID();
+  readonly user: string;
   readonly logLevel = null;
   readonly #options: LegacySessionOptions;
   readonly #transport: WebStandardStreamableHTTPServerTransport;
@@ -52,6 +53,7 @@ export class LegacySession implements Outlet {
 
   constructor(options: LegacySessionOptions) {
     this.#options = options;
+    this.user = options.who.user;
     this.#usedAt = options.now();
     this.#transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => this.clientId,

@@ -123,7 +123,7 @@ export class ModernServing {
         if (progressToken !== undefined) tell('notifications/progress', { ...progress, progressToken });
       },
     };
-    this.#requests.set(call.id, { clientId: call.id, logLevel: parts.logLevel, tell });
+    this.#requests.set(call.id, { clientId: call.id, user: who.user, logLevel: parts.logLevel, tell });
     try {
       return await this.#held.answer(
         call,
