@@ -2,6 +2,7 @@ import { toolSignature } from '../core/capabilities/tool-signature.ts';
 import type { TemplateEdge } from '../core/graph/templates.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
+import { acceptServer, changesOfServer } from './accept-server.ts';
 import { createApprovalDesk } from './approval-desk.ts';
 import { createBackground } from './background.ts';
 import { openCapabilityBook } from './capability-book.ts';
@@ -360,6 +361,8 @@ export async function createGateway(
     onUpstream: (listener) => upstream.subscribe(listener),
     forgetClient: (clientId) => upstream.forgetClient(clientId),
 
+    changesOfServer: (server) => changesOfServer({ ports, catalogue }, known(settings, server)),
+    acceptServer: (server, by, hash) => acceptServer({ ports, catalogue }, known(settings, server), by, hash),
     restart: (server) => upstream.restart(known(settings, server)),
     logs: (server) => upstream.logs(known(settings, server)).map((line) => String(ports.redact(line))),
     login: (server, redirectUrl, user) => upstream.login(known(settings, server), redirectUrl, user),

@@ -53,6 +53,8 @@ export interface GatewayClient
     | 'settleApproval'
     | 'editCall'
     | 'restart'
+    | 'changesOfServer'
+    | 'acceptServer'
   > {
   /** For a person in a terminal: no client to ask, no session. */
   runCode(call: CodeCall, signal?: AbortSignal): Promise<CodeRun>;
@@ -140,6 +142,8 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   settleApproval: true,
   editCall: true,
   restart: true,
+  changesOfServer: true,
+  acceptServer: true,
   logs: true,
   keepCredentials: true,
   loginStart: true,
@@ -231,6 +235,8 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     settleApproval: (...decision) => gateway.settleApproval(...decision),
     editCall: (runId, edit) => gateway.editCall(runId, edit),
     restart: (server) => gateway.restart(server),
+    changesOfServer: (server) => gateway.changesOfServer(server),
+    acceptServer: (...accepted) => gateway.acceptServer(...accepted),
     logs: async (server) => gateway.logs(server),
 
     keepCredentials: (server, user, given) => gateway.keepCredentials(server, user, given),

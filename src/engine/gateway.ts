@@ -4,6 +4,7 @@ import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { Principal } from '../core/vocabulary/principal.ts';
 import type { RunStatus } from '../core/vocabulary/result.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import type { ServerChanges } from './accept-server.ts';
 import type { EventLog } from './event-log.ts';
 import type { GraphShelf } from './graph/graph-shelf.ts';
 import type { LearningShelf } from './learning/learning-shelf.ts';
@@ -352,6 +353,10 @@ export interface Gateway {
   onUpstream(listener: (event: UpstreamEvent) => void): () => void;
   forgetClient(clientId: string): Promise<void>;
 
+  /** What a server says of itself and its tools that nobody has accepted yet. */
+  changesOfServer(server: string): Promise<ServerChanges>;
+  /** By a person who was shown the changes of this hash. */
+  acceptServer(server: string, by: string, hash: string): Promise<ServerChanges>;
   restart(server: string): Promise<UpstreamReply<UpstreamIdentity>>;
   logs(server: string): readonly string[];
   login(server: string, redirectUrl: string, user?: string): Promise<UpstreamReply<UpstreamLogin>>;

@@ -114,6 +114,8 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
     identity: later('identity'),
     rawTools: later('rawTools'),
     forgetClient: later('forgetClient'),
+    changesOfServer: later('changesOfServer'),
+    acceptServer: later('acceptServer'),
     restart: later('restart'),
     login: later('login'),
     keepCredentials: later('keepCredentials'),

@@ -2,6 +2,8 @@ import type { DefinitionChange } from '../core/policy/definition-changes.ts';
 import type { AskedCall } from './asked-calls.ts';
 import type { Approval, Store, WorkflowRun } from './ports.ts';
 
+export type { DefinitionChange };
+
 /** An approval as the person who decides sees it. */
 export interface ShownApproval extends Approval {
   /** Whether `arguments` are those of the call; where they are not known whole, it can only be rejected. */

@@ -10,8 +10,13 @@ export interface DefinitionChange {
 
 /** What a server changed of a tool since it was accepted, field by field. */
 export function definitionChanges(accepted: ToolDefinition, proposed: ToolDefinition): DefinitionChange[] {
-  const before = fieldsOf(accepted);
-  const after = fieldsOf(proposed);
+  return fieldChanges(fieldsOf(accepted), fieldsOf(proposed));
+}
+
+export function fieldChanges(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): DefinitionChange[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .map((field) => ({ field, before: before[field], after: after[field] }))
     .filter((change) => canonicalJson(change.before) !== canonicalJson(change.after));

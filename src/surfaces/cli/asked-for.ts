@@ -1,5 +1,5 @@
 import { printable } from '../../core/vocabulary/printable.ts';
-import type { ShownApproval } from '../../engine/runs-in-question.ts';
+import type { DefinitionChange, ShownApproval } from '../../engine/runs-in-question.ts';
 
 /** The call as it would be made, and what became of the question. */
 export function askedFor(approval: ShownApproval): string {
@@ -10,16 +10,16 @@ export function askedFor(approval: ShownApproval): string {
     `${node}  (${answer}; ${reason})`,
     ...args,
     ...Object.entries(program ?? {}).flatMap(([kind, text]) => [`${kind}:`, ...text.split('\n')]),
-    ...changes.flatMap(({ field, before, after }) => [
-      `its ${field} was accepted as:`,
-      ...linesOf(before),
-      `its ${field} is now:`,
-      ...linesOf(after),
-    ]),
+    ...changes.flatMap(changeLines),
     ...(isExact === false ? ['These are not all of its arguments: it can only be rejected here.'] : []),
   ]
     .map((line) => `  ${printable(line)}`)
     .join('\n');
+}
+
+/** One field as it was accepted and as it is now, in full. */
+export function changeLines({ field, before, after }: DefinitionChange): string[] {
+  return [`its ${field} was accepted as:`, ...linesOf(before), `its ${field} is now:`, ...linesOf(after)];
 }
 
 function linesOf(value: unknown): string[] {

@@ -136,7 +136,7 @@ function problemsOf({ name, error, changedTools }: ServerReport): Check[] {
     name: 'servers',
     status: 'warn',
     message: `${tool} has another definition than the one you accepted`,
-    fix: 'Its calls ask you and show what changed; accept it with "pml runs approve ID --accept-definition".',
+    fix: 'Its calls ask you and show what changed; accept it with "pml servers accept".',
   }));
   return [...failed, ...changed];
 }
