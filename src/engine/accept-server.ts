@@ -2,18 +2,10 @@ import { canonicalJson } from '../core/policy/call-hash.ts';
 import { type DefinitionChange, definitionChanges, fieldChanges } from '../core/policy/definition-changes.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from './flow-ports.ts';
+import type { ServerChanges } from './gateway.ts';
 import type { LiveCatalogue } from './live-catalogue.ts';
 import { recordAccepted } from './people/audit-trail.ts';
 import type { UpstreamIdentity } from './ports.ts';
-
-/** What a server says of itself and its tools that nobody has accepted yet. */
-export interface ServerChanges {
-  /** Of the server's own words: `instructions` and fields of its name. */
-  readonly words: readonly DefinitionChange[];
-  readonly tools: readonly { readonly tool: string; readonly changes: readonly DefinitionChange[] }[];
-  /** Names exactly these changes. */
-  readonly hash: string;
-}
 
 interface AcceptScope {
   readonly ports: FlowPorts;

@@ -1,10 +1,10 @@
 import type { RankingReasons } from '../core/learning/ranker.ts';
+import type { DefinitionChange } from '../core/policy/definition-changes.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { Principal } from '../core/vocabulary/principal.ts';
 import type { RunStatus } from '../core/vocabulary/result.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
-import type { ServerChanges } from './accept-server.ts';
 import type { EventLog } from './event-log.ts';
 import type { GraphShelf } from './graph/graph-shelf.ts';
 import type { LearningShelf } from './learning/learning-shelf.ts';
@@ -252,6 +252,15 @@ export interface GatewayStats {
   readonly pendingApprovals: number;
   /** Calls of workflows that ran ahead, and those whose result was used, since the gateway began. */
   readonly speculation: SpeculationFigures;
+}
+
+/** What a server says of itself and its tools that nobody has accepted yet. */
+export interface ServerChanges {
+  /** Of the server's own words: `instructions` and fields of its name. */
+  readonly words: readonly DefinitionChange[];
+  readonly tools: readonly { readonly tool: string; readonly changes: readonly DefinitionChange[] }[];
+  /** Names exactly these changes. */
+  readonly hash: string;
 }
 
 /** What people and programs do with capabilities besides running them. */
