@@ -39,6 +39,10 @@ test('[KEY-2] pml keys makes, lists and revokes keys of a running gateway; the k
   const me = async () => await fetch(`${ready.url}/api/me`, { headers });
   expect(await (await me()).json()).toMatchObject({ name: 'ada-laptop', role: 'viewer' });
 
+  const { logins } = JSON.parse((await runPml(['login', 'ls', '--data', dir, '--json'])).stdout);
+  expect(logins).toMatchObject([{ id: expect.any(String), about: expect.any(String) }]);
+  expect((await runPml(['login', 'revoke', 'no-such', '--data', dir])).code).toBe(1);
+
   expect((await runPml(['keys', 'revoke', 'ada-laptop', '--data', dir])).code).toBe(0);
   expect([await status(key), (await me()).status]).toEqual([401, 401]);
   expect((await runPml(['keys', 'revoke', 'ada-laptop', '--data', dir])).code).toBe(1);
