@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { watchSettings } from '../adapters/config/watch-settings.ts';
-import { readToken } from '../adapters/store/data-dir.ts';
+import { dataFile, readToken } from '../adapters/store/data-dir.ts';
 import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
 import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { createLogger } from '../adapters/telemetry/logger.ts';
@@ -26,6 +26,7 @@ import { createApi } from '../surfaces/http/api/create-api.ts';
 import { createApp } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
 import { type Listener, listen } from '../surfaces/http/listen.ts';
+import { createLogins, loginToWire } from '../surfaces/http/logins.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import { backupProcedures } from './maintenance.ts';
 import { createOperations } from './operations.ts';
@@ -109,13 +110,18 @@ export async function hold(
     const ring = createKeyRing(gateway.store.keys, CLOCK.monotonic);
     undo.push(async () => stopFollowing());
     const stopFollowing = events.follow(({ event }) => event.type === 'key_changed' && ring.forget());
-    const access = createAccess(token, { keys: ring, owner });
+    const logins = createLogins(dataFile(dir, 'browser-logins.json'));
+    const access = createAccess(token, { keys: ring, owner, logins });
     let listener: Listener | undefined;
-    const createLink = (key?: ApiKey) => `${listener?.url}/login?code=${access.createLoginCode(key)}`;
+    const createLink = (key?: ApiKey) => `${listener?.url}/login#code=${access.createLoginCode(key)}`;
     const procedures = {
       ...storeProcedures(gateway.store),
       ...gatewayProcedures(gateway),
-      login: { createLink: async (name?: string) => createLink(await knownKey(gateway, name)) },
+      login: {
+        createLink: async (name?: string) => createLink(await knownKey(gateway, name)),
+        list: async () => (await logins.list()).map(loginToWire),
+        revoke: logins.revoke,
+      },
       backup: backupProcedures(store, CLOCK),
       // Answered before it is done: the answer goes through what is about to close.
       holder: { handOver: async () => void setImmediate(() => options.handOver?.()) },
@@ -220,7 +226,7 @@ async function followSettings(
     await gateway.reload(next);
   };
   const watcher = await watchSettings(
-    { env, cwd, file },
+    { env, cwd, file, data: dir, isFound: settings.isFound ?? false },
     settings,
     (next) =>
       void reload(next).catch((error) =>

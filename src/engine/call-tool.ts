@@ -11,7 +11,6 @@ import { askPerson, exactCall } from './ask-person.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, ToolCall } from './gateway.ts';
-import { recordAccepted } from './people/audit-trail.ts';
 import type { Approval, Settings, ToolResult, UpstreamFailure, UpstreamReply } from './ports.ts';
 import { recordLevel } from './record-level.ts';
 import { toolText, toolValue, valueToKeep } from './tool-value.ts';
@@ -30,10 +29,10 @@ export interface CallScope {
   /** Trace id of the capability or task that calls; null at the root of the run. */
   readonly parent: string | null;
   readonly caller: Caller;
-  /** Takes a changed definition in place of the accepted one. */
-  readonly acceptDefinition: (definition: ToolDefinition) => Promise<void>;
   /** What a person has allowed this run before it began. */
   readonly grants?: Grants;
+  /** On the monotonic clock: a person is not waited for any longer. */
+  readonly askUntil?: number;
   /** Told when a person is being asked; the answer is called when that is over. */
   readonly whileAsking?: () => () => void;
   /** Done when the call may be made and before it is; what fails here keeps it from being made. */
@@ -100,7 +99,7 @@ async function passPolicy(
   entry: CatalogueEntry,
   call: ToolCall,
 ): Promise<CallOutcome | null> {
-  const { ports, desk, settings, runId, caller, acceptDefinition } = scope;
+  const { ports, desk, settings, runId, caller } = scope;
   const { tool, proposed } = entry;
   // Once more for each call: what was looked at before the run may be another tool by now, or another call.
   const own = (caller.origin ?? 'agent') === 'agent' ? null : whyNotCalled(settings.permissions, tool);
@@ -111,32 +110,26 @@ async function passPolicy(
   const question = {
     runId,
     tool: proposed ?? tool,
+    ...(proposed && { accepted: tool }),
     arguments: call.arguments,
     reason: verdict.reason,
-    waitMs: settings.permissions.approvalWaitMs,
+    waitMs: waitFor(settings, call.timeoutMs ?? timeLeft(scope)),
     mayClientDecide: settings.permissions.clientsDecide,
   };
-  const hash = exactCall(ports, question.tool, call.arguments);
-  let approval: Approval | null = null;
-  if (!scope.grants?.take(hash)) {
-    const goOn = scope.whileAsking?.();
-    const answer = await askPerson(ports, desk, question, caller).finally(goOn);
-    if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
-    if (answer.kind === 'rejected') return { kind: 'refused', error: rejected(tool) };
-    approval = answer.approval;
-  }
-  if (proposed) {
-    approval ??= await givenBefore(ports, runId, hash);
-    await recordAccepted(ports, proposed, approval);
-    await acceptDefinition(proposed);
-  }
-  return null;
+  if (scope.grants?.take(exactCall(ports, question.tool, call.arguments))) return null;
+  const goOn = scope.whileAsking?.();
+  const answer = await askPerson(ports, desk, question, caller).finally(goOn);
+  if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
+  return answer.kind === 'rejected' ? { kind: 'refused', error: rejected(tool) } : null;
 }
 
-/** The approval by which code that was looked through before may make this call. */
-async function givenBefore({ store }: FlowPorts, runId: string, hash: string): Promise<Approval | null> {
-  const asked = await store.approvals.list({ runId });
-  return asked.find(({ argumentsHash }) => argumentsHash === hash) ?? null;
+function timeLeft({ askUntil, ports }: CallScope): number | undefined {
+  return askUntil === undefined ? undefined : Math.max(0, askUntil - ports.clock.monotonic());
+}
+
+/** How long a person may take: whoever set a time for the call does not wait longer than that. */
+export function waitFor({ permissions }: Settings, timeoutMs = Number.POSITIVE_INFINITY): number {
+  return Math.min(permissions.approvalWaitMs, timeoutMs);
 }
 
 /** What the policy says of a tool, whatever its arguments. */

@@ -35,7 +35,12 @@ export async function executeCode(
   if (problem) return await open.fail({ error: problem, errorType: typeOf(problem) });
 
   const { runId } = standing;
-  const preview = await previewPolicy(scope, structure, { runId, grants: open.grants }, caller);
+  const preview = await previewPolicy(
+    scope,
+    structure,
+    { runId, grants: open.grants, timeoutMs: program.timeoutMs },
+    caller,
+  );
   if (preview.kind === 'refused') return await open.fail({ error: preview.error, errorType: 'PERMISSION' });
   if (preview.kind === 'waiting') return await open.wait(preview.approval);
 

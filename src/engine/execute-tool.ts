@@ -1,5 +1,4 @@
 import { PmlError } from '../core/vocabulary/pml-error.ts';
-import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
 import { type CallOutcome, callTool } from './call-tool.ts';
 import type { CatalogueEntry } from './catalogue.ts';
@@ -19,7 +18,6 @@ export interface ExecuteScope {
   readonly settings: Settings;
   /** Finds the tool, listing its server first if need be; throws when there is none. */
   readonly findTool: (call: ToolCall) => Promise<CatalogueEntry>;
-  readonly acceptDefinition: (definition: ToolDefinition) => Promise<void>;
 }
 
 /** One tool call as a run of its own: found, called, traced, answered. */

@@ -18,8 +18,8 @@ import type {
 } from './gateway.ts';
 import { callOrder } from './graph/call-order.ts';
 import type { LearningReport } from './learning/learning-shelf.ts';
-import type { Approval, Capability, ConsoleLine } from './ports.ts';
-import type { RunInQuestion } from './runs-in-question.ts';
+import type { Capability, ConsoleLine } from './ports.ts';
+import type { RunInQuestion, ShownApproval } from './runs-in-question.ts';
 import { toolText, toolValue } from './tool-value.ts';
 import { aheadIn, shownTasks } from './workflow/task-state.ts';
 
@@ -297,12 +297,22 @@ export function runToWire({ runId, run, approvals }: RunInQuestion) {
   };
 }
 
-function approvalToWire(approval: Approval) {
+function approvalToWire(approval: ShownApproval) {
   return {
     approval_id: approval.id,
     run_id: approval.runId,
     node: approval.node,
     arguments: approval.arguments,
+    /** Whether these are all of the call's; only known to those who may decide. */
+    ...(approval.isExact !== undefined && { is_exact: approval.isExact }),
+    ...(approval.program && { program: approval.program }),
+    ...(approval.changes && {
+      definition_changes: approval.changes.map(({ field, before, after }) => ({
+        field,
+        before: before ?? null,
+        after: after ?? null,
+      })),
+    }),
     arguments_hash: approval.argumentsHash,
     reason: approval.reason,
     state: approval.state,

@@ -1,4 +1,5 @@
 import type { RankingReasons } from '../core/learning/ranker.ts';
+import type { DefinitionChange } from '../core/policy/definition-changes.ts';
 import type { RunOrigin } from '../core/vocabulary/execution-trace.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
@@ -31,6 +32,7 @@ import type {
   UserCredentials,
   WorkflowRun,
 } from './ports.ts';
+import type { RunInQuestion } from './runs-in-question.ts';
 import type { SpeculationFigures } from './workflow/speculation-book.ts';
 
 /** Who calls: the client connection a run came from, and how to reach the person behind it. */
@@ -260,6 +262,15 @@ export interface GatewayStats {
   readonly loop: LoopFigures;
 }
 
+/** What a server says of itself and its tools that nobody has accepted yet. */
+export interface ServerChanges {
+  /** Of the server's own words: `instructions` and fields of its name. */
+  readonly words: readonly DefinitionChange[];
+  readonly tools: readonly { readonly tool: string; readonly changes: readonly DefinitionChange[] }[];
+  /** Names exactly these changes. */
+  readonly hash: string;
+}
+
 /** What people and programs do with capabilities besides running them. */
 export interface CapabilityShelf {
   /** In order of slug; those that this caller may see. */
@@ -340,7 +351,11 @@ export interface Gateway {
     by: string,
     /** Those the person was shown; absent: all that wait. */
     approvalIds?: readonly string[],
+    /** Changed definitions of these tools are accepted for good, not for these calls alone. */
+    acceptDefinition?: boolean,
   ): Promise<boolean>;
+  /** Runs with the exact calls that wait in them, for a person who may decide about them. */
+  showExact(runs: readonly RunInQuestion[]): Promise<RunInQuestion[]>;
 
   /** By a person: other arguments for a call that waits. It is asked about anew, since it is another call. */
   editCall(runId: string, edit: CallEdit): Promise<Approval>;
@@ -362,6 +377,10 @@ export interface Gateway {
   onUpstream(listener: (event: UpstreamEvent) => void): () => void;
   forgetClient(clientId: string): Promise<void>;
 
+  /** What a server says of itself and its tools that nobody has accepted yet. */
+  changesOfServer(server: string): Promise<ServerChanges>;
+  /** By a person who was shown the changes of this hash. */
+  acceptServer(server: string, by: string, hash: string): Promise<ServerChanges>;
   restart(server: string): Promise<UpstreamReply<UpstreamIdentity>>;
   logs(server: string): readonly string[];
   login(server: string, redirectUrl: string, user?: string): Promise<UpstreamReply<UpstreamLogin>>;

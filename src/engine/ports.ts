@@ -88,6 +88,7 @@ export type { TraceJournal } from './ports/trace-journal.ts';
 export type { Trainer, TrainerOptions } from './ports/trainer.ts';
 export type { TrainerSeat } from './ports/trainer-seat.ts';
 export type {
+  Audience,
   JsonObject,
   TokenStore,
   ToolResult,

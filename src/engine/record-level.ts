@@ -1,4 +1,4 @@
-import { matchesGlob } from '../core/policy/glob.ts';
+import { matchesAnyCase } from '../core/policy/glob.ts';
 import type { StaticStructure } from '../core/structure/static-structure.ts';
 import { addLeaves } from '../core/tracing/found-secrets.ts';
 import type { FlowPorts } from './flow-ports.ts';
@@ -8,7 +8,7 @@ export type RecordLevel = 'none' | 'metadata' | 'full';
 
 /** How much of a tool's calls is kept. */
 export function recordLevel({ record }: Pick<Settings, 'record'>, toolId: string): RecordLevel {
-  return record.find((rule) => matchesGlob(rule.tools, toolId))?.keep ?? 'full';
+  return record.find((rule) => matchesAnyCase(rule.tools, toolId))?.keep ?? 'full';
 }
 
 /** The least that is kept of any call a program may make, as far as its text tells. */

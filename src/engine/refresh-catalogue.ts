@@ -1,7 +1,16 @@
 import { canonicalJson } from '../core/policy/call-hash.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import { defineTool } from './define-tool.ts';
-import type { Clock, Crypto, EventSink, Logger, ServerSettings, Store, Upstream } from './ports.ts';
+import type {
+  Clock,
+  Crypto,
+  EventSink,
+  Logger,
+  ServerSettings,
+  Store,
+  Upstream,
+  UpstreamIdentity,
+} from './ports.ts';
 
 export interface RefreshPorts {
   readonly upstream: Upstream;
@@ -31,10 +40,13 @@ export async function refreshCatalogue(ports: RefreshPorts, server: ServerSettin
   await store.tools.put(change.accept);
   await store.tools.propose(change.propose);
   await store.tools.retire(change.retire.map((tool) => tool.id));
+  const hash = settingsHash(server, crypto);
+  const known = (await store.servers.list()).find(({ name }) => name === server.name);
   await store.servers.put({
     name: server.name,
-    settingsHash: settingsHash(server, crypto),
-    identity: started.value,
+    settingsHash: hash,
+    // What a server says of itself is accepted once, like its tools; other settings may mean another server.
+    identity: known?.settingsHash === hash ? acceptedFace(started.value, known.identity) : started.value,
     refreshedAt: clock.now(),
   });
   const changed = change.accept.length + change.propose.length + change.retire.length > 0;
@@ -48,6 +60,16 @@ export async function refreshCatalogue(ports: RefreshPorts, server: ServerSettin
     });
   }
   return changed;
+}
+
+/** A server as it is now, with the words about itself that were accepted: clients put them before their model. */
+export function acceptedFace(now: UpstreamIdentity, accepted: UpstreamIdentity): UpstreamIdentity {
+  const version = now.info && 'version' in now.info ? { version: now.info.version } : {};
+  return {
+    ...now,
+    instructions: accepted.instructions,
+    info: accepted.info && { ...accepted.info, ...version },
+  };
 }
 
 /** Of what decides which tools there are; secrets and limits do not. */

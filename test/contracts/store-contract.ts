@@ -53,6 +53,11 @@ function toolRules(store: () => Store): void {
     const { outputSchema: _, annotations: __, ...bare } = { ...tool, description: 'changed' };
     await store().tools.put([bare]);
     expect(await store().tools.get(tool.id)).toEqual(bare);
+    for (const known of [bare, tool]) {
+      const titled = { ...known, otherFields: { title: 'A title', _meta: { deep: [1] } } };
+      await store().tools.put([titled]);
+      expect(await store().tools.get(tool.id)).toEqual(titled);
+    }
     expect(await store().tools.get('no:such' as ToolId)).toBeNull();
   });
 

@@ -120,6 +120,9 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(await message('pml_search_tools', { qurey: 'x' })).toMatch(
       /query: .*expected string.*"qurey" is no argument, did you mean "query"\?/,
     );
+    expect(await message('pml_execute', { tool: 'bench:echo', arguments: {}, timeoutms: 5 })).toMatch(
+      /"timeoutms" is no argument, did you mean "timeout_ms"\?/,
+    );
     expect(await message('pml_search_tools', { query: 'x', limit: 'many' })).toMatch(
       /limit: .*expected number/,
     );
@@ -233,7 +236,9 @@ describe.each(ERAS)('the five tools, %s', (era) => {
       return { action: 'accept', content: { decision: asked.length === 1 ? 'approve' : 'reject' } };
     };
     const { permissions } = settingsFor([]);
-    const patient = { settings: { permissions: { ...permissions, approvalWaitMs: 30_000 } } };
+    const patient = {
+      settings: { permissions: { ...permissions, clientsDecide: true, approvalWaitMs: 30_000 } },
+    };
     const capabilities = { elicitation: { form: {} } };
     const { client } = await open({ era, capabilities, answer }, [benchServer()], patient);
     const run = () =>
@@ -246,14 +251,14 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     ]);
   });
 
-  test('[KEY-13] with clients_decide off nobody is asked through the client', async () => {
+  test('[KEY-13] unless clients_decide is on nobody is asked through the client', async () => {
     const asked: unknown[] = [];
     const answer = async (_method: string, params: JsonObject) => {
       asked.push(params.message);
       return { action: 'accept', content: { decision: 'approve' } };
     };
     const { permissions } = settingsFor([]);
-    const strict = { settings: { permissions: { ...permissions, clientsDecide: false, approvalWaitMs: 0 } } };
+    const strict = { settings: { permissions: { ...permissions, approvalWaitMs: 0 } } };
     const capabilities = { elicitation: { form: {} } };
     const { client } = await open({ era, capabilities, answer }, [benchServer()], strict);
     const call = { tool: 'bench:delete_all', arguments: {} };

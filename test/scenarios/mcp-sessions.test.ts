@@ -98,7 +98,7 @@ test('[MCP-18] with too many sessions the longest unused makes room, and none in
   expect(refused.status).toBe(503);
 });
 
-test('[MCP-30] one user’s sessions make room for each other, not at the cost of another’s', async () => {
+test('[MCP-31] one user’s sessions make room for each other, not at the cost of another’s', async () => {
   let user = 'ann';
   const { hello, post, forgotten } = await openRaw({ sessions: 4 }, () => ({
     ...SOMEBODY,

@@ -7,7 +7,7 @@ import {
   SseError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import type { JsonObject, UpstreamFailure, UpstreamIdentity } from '../../engine/ports.ts';
+import type { Audience, JsonObject, UpstreamFailure, UpstreamIdentity } from '../../engine/ports.ts';
 import { askClient } from './ask-client.ts';
 import { AskRouter, type Call } from './ask-router.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';
@@ -20,9 +20,10 @@ const DEFAULTS = { checkMs: 5_000, listenAgainMs: 1_000, pages: 1_000 };
 const METHOD_NOT_FOUND = -32601;
 /** These concern everybody, whoever's request they arrive with. */
 const FOR_EVERYBODY = /^notifications\/(tools|prompts|resources)\//;
+const EVERYBODY: Audience = { clientId: null, user: null };
 
 export interface ConnectionListener {
-  onNotification(method: string, params: JsonObject, clientId: string | null): void;
+  onNotification(method: string, params: JsonObject, audience: Audience): void;
   /** The connection is gone, or no longer of use. */
   onLost(connection: Connection, reason: unknown): void;
 }
@@ -40,6 +41,8 @@ export class Connection {
   readonly #client: Client;
   readonly #exchange: Exchange;
   readonly #asks = new AskRouter();
+  /** Those who have made requests on this connection. */
+  readonly #users = new Set<string>();
   readonly #listen: ListenStream;
   #listener: ConnectionListener | null;
   #established = false;
@@ -60,9 +63,22 @@ export class Connection {
       return askClient(await this.#asks.owners(signal), method, question, signal);
     };
     client.fallbackNotificationHandler = async ({ method, params }) => {
-      const owner = FOR_EVERYBODY.test(method) ? undefined : this.#asks.current()[0];
-      this.#listener?.onNotification(method, params ?? {}, owner?.client?.id ?? null);
+      const audience = this.#audienceOf(method);
+      if (audience) this.#listener?.onNotification(method, params ?? {}, audience);
     };
+  }
+
+  /** Null when it may belong to requests of several users: then nobody hears it. */
+  #audienceOf(method: string): Audience | null {
+    if (FOR_EVERYBODY.test(method)) return EVERYBODY;
+    const calls = this.#asks.current();
+    const client = calls[0]?.client;
+    if (client) return { clientId: client.id, user: calls[0]?.user ?? null };
+    // Late words of a request count as its user's, too.
+    const users = calls.length > 0 ? new Set(calls.map((call) => call.user)) : this.#users;
+    const [user] = users;
+    if (users.size === 0) return EVERYBODY;
+    return users.size === 1 && user !== undefined ? { clientId: null, user } : null;
   }
 
   /** The client has connected: from now on losing it is news. */
@@ -89,7 +105,9 @@ export class Connection {
 
   async request(method: string, params: JsonObject, options: ConnectionRequest): Promise<JsonObject> {
     const deadline = new QuietDeadline(options.timeoutMs, options.signal, options.isFirm);
-    const call: Call = { client: options.client, deadline };
+    const { client, user } = options;
+    const call: Call = { client, user, deadline };
+    if (user !== undefined) this.#users.add(user);
     try {
       return await this.#asks.run(call, () => this.#exchange.run(method, params, call, options));
     } catch (error) {

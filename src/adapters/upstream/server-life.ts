@@ -1,4 +1,5 @@
 import type {
+  Audience,
   Clock,
   JsonObject,
   Logger,
@@ -125,8 +126,8 @@ export class ServerLife implements ConnectionListener {
     await this.drop();
   }
 
-  onNotification(method: string, params: JsonObject, clientId: string | null): void {
-    this.#context.emit({ type: 'notification', server: this.#settings.name, method, params, clientId });
+  onNotification(method: string, params: JsonObject, audience: Audience): void {
+    this.#context.emit({ type: 'notification', server: this.#settings.name, method, params, ...audience });
   }
 
   onLost(connection: Connection, reason: unknown): void {

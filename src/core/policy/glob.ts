@@ -4,8 +4,19 @@
  * the product of the two lengths.
  */
 export function matchesGlob(glob: string, text: string): boolean {
-  const wanted = [...glob];
-  const given = [...text];
+  return matches([...glob], [...text]);
+}
+
+/** The same whether letters are large or small, for what restricts: many servers do not tell them apart either. */
+export function matchesAnyCase(glob: string, text: string): boolean {
+  return matches(Array.from(glob, folded), Array.from(text, folded));
+}
+
+export function matchesAny(globs: readonly string[], text: string): boolean {
+  return globs.some((glob) => matchesGlob(glob, text));
+}
+
+function matches(wanted: readonly string[], given: readonly string[]): boolean {
   let at = 0;
   let star = -1;
   let taken = 0;
@@ -24,6 +35,7 @@ export function matchesGlob(glob: string, text: string): boolean {
   return wanted.slice(at).every((char) => char === '*');
 }
 
-export function matchesAny(globs: readonly string[], text: string): boolean {
-  return globs.some((glob) => matchesGlob(glob, text));
+/** Both ways: some letters have two small forms, as `s` has in `ſ`. */
+function folded(char: string): string {
+  return char.toUpperCase().toLowerCase();
 }

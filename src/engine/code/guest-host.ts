@@ -29,6 +29,8 @@ export interface GuestHostParts {
   readonly frames: Frames;
   readonly log: CallLog;
   readonly grants: Grants;
+  /** When the time that was set for the run is over, on the monotonic clock; asking a person waits no longer. */
+  readonly until?: number;
   /** Its signal ends the calls under way, too. */
   readonly caller: Caller;
   /** The run cannot go on: a person has not decided in time, or a resumed run took another way. */
@@ -126,6 +128,7 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
       caller: parts.caller,
       grants: parts.grants,
       whileAsking: hold,
+      ...(parts.until !== undefined && { askUntil: parts.until }),
     };
     const outcome = await callTool(callScope, entry, {
       tool: entry.tool.id,

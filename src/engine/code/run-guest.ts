@@ -34,8 +34,10 @@ export async function runGuest(
   const halting = new AbortController();
   const ended = new AbortController();
   let halt: Halt | null = null;
+  const { timeoutMs } = program;
   const host = createGuestHost({
     scope,
+    ...(timeoutMs !== undefined && { until: run.startedTs + timeoutMs }),
     run,
     frames,
     log,

@@ -146,7 +146,7 @@ function problemsOf({ name, error, changedTools }: ServerReport): Check[] {
     name: 'servers',
     status: 'warn',
     message: `${tool} has another definition than the one you accepted`,
-    fix: 'Its next call asks you; approve it with "pml runs approve" if the change is right.',
+    fix: 'Its calls ask you and show what changed; accept it with "pml servers accept".',
   }));
   return [...failed, ...changed];
 }

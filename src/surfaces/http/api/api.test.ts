@@ -11,7 +11,7 @@ async function serve(gateway: Gateway) {
   const { listener, token, access } = await startHttp({ api: createApi(gateway, { log: () => {} }) });
   onTestFinished(listener.close);
   const ask = async (path: string, method = 'GET', headers: Record<string, string> = {}) => {
-    const authorization = 'cookie' in headers ? {} : { authorization: `Bearer ${token}` };
+    const authorization = { authorization: `Bearer ${token}` };
     const reply = await fetch(`${listener.url}/api${path}`, {
       method,
       headers: { ...authorization, ...headers },
@@ -194,8 +194,9 @@ test('[API-6] runs that wait for a person come first, with the exact arguments; 
   expect(runs[0]).toMatchObject({ status: 'paused', approvals: [{ state: 'pending', arguments: args }] });
   expect(runs[1]).toMatchObject({ status: 'running', intent: null });
 
-  const cookie = `pml_session=${access.redeemLoginCode(access.createLoginCode())}`;
-  const approved = await ask(`/runs/${paused.id}/approve`, 'POST', { cookie });
+  const login = await access.redeemLoginCode(access.createLoginCode());
+  const authorization = `Bearer ${login?.secret}`;
+  const approved = await ask(`/runs/${paused.id}/approve`, 'POST', { authorization });
   expect(approved.body.approvals).toMatchObject([{ state: 'approved', settled_by: 'dashboard' }]);
   const late = await ask(`/runs/${paused.id}/reject`, 'POST');
   expect({ status: late.status, code: late.body.error.code }).toEqual({

@@ -94,7 +94,7 @@ export class ModernServing {
     const incoming = this.#incoming.get(request)!;
     const handlers: RawHandlers = {
       onRequest: (method, _params, context) =>
-        this.#handle(incoming, context, namedClient(request)).catch((error) => {
+        this.#handle(incoming, context, namedClient(request, incoming.who)).catch((error) => {
           incoming.isUnknownMethod = error.code === RPC.methodNotFound && method !== 'tools/call';
           throw error;
         }),
@@ -123,7 +123,7 @@ export class ModernServing {
         if (progressToken !== undefined) tell('notifications/progress', { ...progress, progressToken });
       },
     };
-    this.#requests.set(call.id, { clientId: call.id, logLevel: parts.logLevel, tell });
+    this.#requests.set(call.id, { clientId: call.id, user: who.user, logLevel: parts.logLevel, tell });
     try {
       return await this.#held.answer(
         call,

@@ -3,7 +3,7 @@ import { href } from '../../shared/routes.ts';
 import { postJson } from '../api.ts';
 import { shownLine, shownText } from '../shown-text.ts';
 import { Button } from './button.tsx';
-import { JsonView } from './json-view.tsx';
+import { ExactCall } from './exact-call.tsx';
 import { Ago } from './time.tsx';
 import { tellingOutcome } from './toast.tsx';
 
@@ -29,21 +29,21 @@ export function ApprovalItem({
       <div class="waiting-call">
         <p>
           <a class="mono strong" href={href.workflow(approval.run_id)}>
-            {name}
+            {shownText(approval.node)}
           </a>{' '}
           <span class="muted">
             <Ago at={approval.requested_at} />
           </span>
         </p>
         <p class="muted">{shownText(approval.reason)}</p>
-        <JsonView value={approval.arguments} depth={-3} />
+        <ExactCall approval={approval} />
       </div>
       <div class="row">
         <Button
           needs="decide"
           kind="primary"
           icon="check"
-          disabled={isSettled}
+          disabled={isSettled || approval.is_exact === false}
           onClick={() => settle('approve', 'Approved')}
         >
           Approve<span class="hidden"> {name}</span>
