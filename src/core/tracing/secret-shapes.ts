@@ -1,4 +1,4 @@
-import { ISSUER_KEY } from './issuer-keys.ts';
+import { findIssuerKeys } from './issuer-keys.ts';
 import { findInCommands } from './secret-commands.ts';
 import { isSecretName } from './secret-names.ts';
 import type { Span } from './text-search.ts';
@@ -9,7 +9,6 @@ import type { Span } from './text-search.ts';
  * matching stays linear in the length of the text.
  */
 const SHAPES: readonly RegExp[] = [
-  ISSUER_KEY,
   // JSON web tokens; the signature may be missing.
   /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
   // PEM blocks, also cut off before their end.
@@ -55,6 +54,7 @@ const PLAIN_WORD = /^[A-Za-z_$.]*$/;
 
 export function findShapes(text: string): Span[] {
   const spans: Span[] = [];
+  findIssuerKeys(text, spans);
   for (const shape of SHAPES) {
     shape.lastIndex = 0;
     for (let match = shape.exec(text); match !== null; match = shape.exec(text)) {
