@@ -3,14 +3,21 @@ import { findInCommands } from './secret-commands.ts';
 import { isSecretName } from './secret-names.ts';
 import type { Span } from './text-search.ts';
 
+const DEFAULTS = {
+  /** Of a name before a value, in UTF-16 units. */
+  maxName: 64,
+  /** What is read before the password of an entry in a `.netrc`. */
+  maxNetrc: 450,
+};
+
 /**
  * Credentials that can be told by their looks, without knowing them. What the group `keep`
- * matched stays. Each pattern is anchored on a literal or guarded by a lookbehind, so that
- * matching stays linear in the length of the text.
+ * matched stays, and where `none` matched there is no secret after all. Each pattern is anchored on a literal or
+ * guarded by a lookbehind, and goes on behind what it has read, so that matching stays linear in the length of the text.
  */
 const SHAPES: readonly RegExp[] = [
   // JSON web tokens; the signature may be missing.
-  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
+  /(?<![\w-])eyJ[\w-]{8,}(?:\.[\w-]{8,}(?:\.[\w-]*)?|(?<none>))/g,
   // PEM blocks, also cut off before their end.
   /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$)/g,
   // PuTTY's own form.
@@ -24,7 +31,8 @@ const SHAPES: readonly RegExp[] = [
   // Addresses that are a key to what they lead to.
   /(?<keep>hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/)[\w/+-]{16,}/gi,
   /(?<keep>discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/)\d{10,24}\/[\w-]{20,}/gi,
-  /(?<keep>webhook\.office\.com\/webhookb2\/|hooks\.zapier\.com\/hooks\/catch\/|logic\.azure\.com[^\s"'<>?]{1,200}\?)[^\s"'<>]{8,}/gi,
+  /(?<keep>webhook\.office\.com\/webhookb2\/|hooks\.zapier\.com\/hooks\/catch\/)[^\s"'<>]{8,}/gi,
+  /(?<keep>logic\.azure\.com[^\s"'<>?]*\??)[^\s"'<>]*/gi,
   /(?<keep>[?&;](?:sig|sign|signature|x-amz-signature|x-goog-signature|x-oss-signature|x-amz-credential|hmac)=)[^&\s"'<>#]{6,}/gi,
   /(?<keep>\bbearer\s{1,8})[\w.~+/-]{8,}=*/gi,
   /(?<keep>\bSSWS\s{1,8})[\w.-]{16,}/g,
@@ -33,13 +41,11 @@ const SHAPES: readonly RegExp[] = [
   // scheme://user:password@host, and a token in the place of the user.
   /(?<keep>:\/\/[^\s/?#@:"'<>`\\]*:)[^\s/?#"'<>`\\]+(?=@)/g,
   /(?<keep>:\/\/)[^\s/?#@:"'<>`\\]{16,}(?=@)/g,
-  // .netrc
-  /(?<keep>\b(?:machine\s{1,8}\S{1,128}|default)\s{1,8}(?:login\s{1,8}\S{1,128}\s{1,8})?(?:account\s{1,8}\S{1,128}\s{1,8})?password\s{1,8})\S{1,256}/g,
 ];
 
 /** `name: "value"`, `"name": "value"`, `\"name\":\"value\"`, `:name => "value"`, `NAME=value`, `?name=value`. */
-const PAIR =
-  /(?<![\p{L}\p{N}_.-])-{0,2}(?<name>[\p{L}_][\p{L}\p{M}\p{N}_.-]{1,63})\\{0,8}["']?\s{0,8}(?<sign>=>|[:=：])\s{0,8}(?<quote>\\{0,8}["'`])?/gu;
+const PAIR_NAME = /(?<![\p{L}\p{N}_.-])-{0,2}(?<name>[\p{L}_][\p{L}\p{M}\p{N}_.-]*)/gu;
+const PAIR_SIGN = /\\{0,8}["']?\s{0,8}(?<sign>=>|[:=：])\s{0,8}(?<quote>\\{0,8}["'`])?/y;
 /** `--name value` */
 const FLAG = /(?<![\w-])--?(?<name>[A-Za-z][\w-]{1,63})(?<sign>\s)\s{0,3}(?<quote>\\{0,8}["'])?/g;
 /** `<name>value<`, `<name type="x">value<` */
@@ -47,6 +53,7 @@ const ELEMENT = /<(?<name>[A-Za-z_][\w.:-]{1,63})(?:\s[^<>]{0,200})?(?<sign>>)/g
 /** `"name": "name", "value": "value"` */
 const ENTRY =
   /["'](?:name|key)\\{0,8}["']\s{0,8}:\s{0,8}\\{0,8}["'](?<name>[\w.-]{2,64})\\{0,8}["']\s{0,8},\s{0,8}\\{0,8}["']value\\{0,8}["']\s{0,8}(?<sign>:)\s{0,8}(?<quote>\\{0,8}["'])/gi;
+const NETRC_PASSWORD = /(?<=\s)password\s{1,8}(\S{1,256})/g;
 const BARE_VALUE = /[^\s"'`&<>;,(){}[\]\\]+/y;
 const ELEMENT_VALUE = /(?:<!\[CDATA\[)?[^<]{1,4096}/y;
 /** A word without digits after `name: ` is more often prose or a type annotation than a password. */
@@ -58,14 +65,16 @@ export function findShapes(text: string): Span[] {
   for (const shape of SHAPES) {
     shape.lastIndex = 0;
     for (let match = shape.exec(text); match !== null; match = shape.exec(text)) {
-      const kept = match.groups?.keep?.length ?? 0;
-      spans.push([match.index + kept, match.index + match[0].length]);
+      const { keep = '', none } = match.groups ?? {};
+      const start = match.index + keep.length;
+      if (none === undefined && start < shape.lastIndex) spans.push([start, shape.lastIndex]);
     }
   }
-  findNamedValues(text, PAIR, spans);
+  findPairs(text, spans);
   findNamedValues(text, FLAG, spans);
   if (text.includes('</')) findNamedValues(text, ELEMENT, spans);
   findNamedValues(text, ENTRY, spans);
+  findInNetrc(text, spans);
   findInCommands(text, spans);
   return spans;
 }
@@ -76,17 +85,50 @@ export function isSecretFlag(argument: string): boolean {
 }
 
 /** Values that stand in text right after a name such as `password` or `api_key`. */
+function findPairs(text: string, spans: Span[]): void {
+  PAIR_NAME.lastIndex = 0;
+  for (let match = PAIR_NAME.exec(text); match !== null; match = PAIR_NAME.exec(text)) {
+    PAIR_SIGN.lastIndex = PAIR_NAME.lastIndex;
+    const { sign, quote } = PAIR_SIGN.exec(text)?.groups ?? {};
+    const name = match.groups!.name!;
+    if (sign === undefined || name.length < 2 || name.length > DEFAULTS.maxName) continue;
+    PAIR_NAME.lastIndex = addValue(text, PAIR_SIGN.lastIndex, { name, sign, quote }, spans);
+  }
+}
+
 function findNamedValues(text: string, pair: RegExp, spans: Span[]): void {
-  // A match ends before its value, so a pair inside the value of a harmless one is found as well.
   pair.lastIndex = 0;
   for (let match = pair.exec(text); match !== null; match = pair.exec(text)) {
     const { name, sign, quote } = match.groups!;
-    if (!isSecretName(name!)) continue;
-    const start = pair.lastIndex;
-    const end = quote ? endOfQuoted(text, start, quote) : endOfBare(text, start, sign!);
-    if (end === start) continue;
-    spans.push([start, end]);
-    pair.lastIndex = end;
+    pair.lastIndex = addValue(text, pair.lastIndex, { name: name!, sign: sign!, quote }, spans);
+  }
+}
+
+interface Before {
+  readonly name: string;
+  readonly sign: string;
+  readonly quote: string | undefined;
+}
+
+/** Answers where to go on: before a harmless value, since a pair may stand in it. */
+function addValue(text: string, start: number, { name, sign, quote }: Before, spans: Span[]): number {
+  if (!isSecretName(name)) return start;
+  const end = quote ? endOfQuoted(text, start, quote) : endOfBare(text, start, sign);
+  if (end > start) spans.push([start, end]);
+  return end;
+}
+
+/** `machine example.com login joe password X` */
+function findInNetrc(text: string, spans: Span[]): void {
+  for (const { 0: found, 1: secret, index } of text.matchAll(NETRC_PASSWORD)) {
+    const words = text
+      .slice(Math.max(0, index - DEFAULTS.maxNetrc), index)
+      .trim()
+      .split(/\s+/);
+    let left = words.length;
+    for (const name of ['account', 'login']) if (words[left - 2] === name) left -= 2;
+    if (!/\bdefault$/.test(words[left - 1] ?? '') && !/\bmachine$/.test(words[left - 2] ?? '')) continue;
+    spans.push([index + found.length - secret!.length, index + found.length]);
   }
 }
 
