@@ -25,3 +25,14 @@ test('[HANG-7] large events push out older ones by their size, and whoever misse
   for (let i = 0; i < 100; i++) log.emit(told(10));
   expect(log.since(log.lastSeq - 100)).toHaveLength(100);
 });
+
+test('[HANG-7] events that were redacted once more count with the size they have then', () => {
+  const log = createEventLog(CLOCK);
+  for (let i = 0; i < 8; i++) log.emit(told(1_000_000));
+  log.amend('r', () => 'short');
+  for (let i = 0; i < 8; i++) log.emit(told(1_000_000));
+  expect(log.since(0)).toHaveLength(16);
+  log.amend('r', () => 'x'.repeat(1_000_000));
+  log.emit(told(10));
+  expect(log.since(0)).toBeNull();
+});
