@@ -134,7 +134,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(await message('pml_execute', { tool: 'bench:echo', code: '1' })).toMatch(/tool and code together/);
     expect(await message('pml_execute', { tool: 'bench:echo', arguments: [1] })).toMatch(/arguments: /);
     expect(await message('pml_execute', { tool: 'bench:ecco', arguments: {} })).toMatch(/bench:ecco/);
-    expect(await message('pml_execute_workflow', {})).toMatch(/either workflow, or run_id/);
+    expect(await message('pml_execute_workflow', {})).toMatch(/one of workflow, suggestion_id, or run_id/);
     expect(await message('pml_execute_workflow', { workflow: { tasks: [{}] } })).toMatch(
       /workflow\.tasks\[0\]\.id is missing/,
     );
