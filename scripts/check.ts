@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { checkArrows } from './check/arrows.ts';
 import { checkFileSizes } from './check/file-sizes.ts';
 import { formatProblem, type Problem } from './check/problem.ts';
+import { checkRegexes } from './check/regexes.ts';
 import { checkSpecIds } from './check/spec-ids.ts';
 
 /** Answers with the complaints to print; none means that all is well. */
@@ -34,6 +35,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   exports: tool('knip/bin/knip.js', '--no-progress', '--treat-config-hints-as-errors'),
   arrows: own(checkArrows),
   'file-sizes': own(checkFileSizes),
+  regexes: own(checkRegexes),
   'spec-ids': own(checkSpecIds),
 };
 

@@ -1,8 +1,11 @@
 /**
- * `npm run lock`: makes package-lock.json complete, so that `npm ci` takes it on every platform.
+ * `npm run lock`: makes package-lock.json complete, so that `npm ci` takes it on every platform, and silent.
  * npm leaves out optional packages of other platforms that it could not look up, and then refuses
  * its own lock for lacking them; an entry with name, version and platform is all it wants.
+ * npm warns of each package that asks for another Node than the machine's, but none of them runs on that one: PML
+ * brings its own. So what they ask for is held against this Node, here, and left out of the lock.
  */
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 interface LockEntry {
@@ -13,6 +16,7 @@ interface LockEntry {
   cpu?: string[];
   libc?: string[];
   resolved?: string;
+  engines?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
 }
 
@@ -59,8 +63,20 @@ for (const [parent, entry] of Object.entries({ ...packages })) {
 }
 
 lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : 1)));
-writeFileSync(LOCK, `${JSON.stringify(lock, null, 2)}\n`);
+write();
+// npm itself, on the Node that scripts run on: it fails with EBADENGINE, and says for which package.
+const npm = process.env.npm_execpath;
+if (!npm) throw new Error('Start this with "npm run lock": npm is needed to check what packages ask for.');
+execFileSync(process.execPath, [npm, 'ci', '--dry-run', '--engine-strict', '--ignore-scripts'], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+for (const [path, entry] of Object.entries(packages)) if (path !== '') delete entry.engines;
+write();
 console.log(added.length === 0 ? 'The lock is complete.' : `Added ${added.length}: ${added.join(', ')}`);
+
+function write(): void {
+  writeFileSync(LOCK, `${JSON.stringify(lock, null, 2)}\n`);
+}
 
 /** Where Node would find `name` for the package at `from`: its own folder, then each one above. */
 function lookUp(from: string, name: string): string | undefined {

@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Capabilities, Traces } from '../src/surfaces/dashboard/shared/api-types.ts';
 import { href } from '../src/surfaces/dashboard/shared/routes.ts';
-import { launchBrowser, NARROW, WIDE } from '../test/support/launch-browser.ts';
+import { launchBrowser, NARROW, signIn, WIDE } from '../test/support/launch-browser.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Runs that the demo makes by itself. */
@@ -43,7 +43,10 @@ async function startDemo(data: string): Promise<{ child: ChildProcess; loginUrl:
 
 /** Asked by the page itself: it is signed in. */
 function ask<T>(page: Page, path: string): Promise<T> {
-  return page.evaluate(async (address) => await (await fetch(address)).json(), `/api${path}`) as Promise<T>;
+  return page.evaluate(async (address) => {
+    const authorization = `Bearer ${localStorage.getItem('pml-session')}`;
+    return await (await fetch(address, { headers: { authorization } })).json();
+  }, `/api${path}`) as Promise<T>;
 }
 
 async function untilExamplesRan(page: Page): Promise<Traces> {
@@ -93,19 +96,18 @@ const data = mkdtempSync(join(tmpdir(), 'pml-screenshots-'));
 const { child, loginUrl } = await startDemo(data);
 const browser = await launchBrowser();
 try {
-  const first = await browser.newContext({ viewport: WIDE });
+  const storageState = await signIn(browser, loginUrl);
+  const { origin } = new URL(loginUrl);
+  const first = await browser.newContext({ viewport: WIDE, storageState });
   const page = await first.newPage();
-  await page.goto(loginUrl);
-  const { origin } = new URL(page.url());
+  await page.goto(origin);
   const shots = await shotsOf(page);
-  const cookies = await first.cookies();
   const names = values.docs ? ['graph', 'run'] : (values.only ?? Object.keys(shots));
   const folder = resolve(ROOT, values.docs ? 'docs/images' : (positionals[0] ?? 'screenshots'));
   mkdirSync(folder, { recursive: true });
   for (const theme of values.docs ? (['dark'] as const) : (['dark', 'light'] as const)) {
     for (const [width, viewport] of Object.entries(values.docs ? { WIDE } : { WIDE, NARROW })) {
-      const context = await browser.newContext({ viewport, colorScheme: theme });
-      await context.addCookies(cookies);
+      const context = await browser.newContext({ viewport, colorScheme: theme, storageState });
       for (const name of names) {
         const path = shots[name];
         if (path === undefined)

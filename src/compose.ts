@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { dataDir as dataDirOf } from './adapters/config/find-config.ts';
+import { dataDir as dataDirOf, findConfig } from './adapters/config/find-config.ts';
 import { isAlive, readHolder } from './adapters/store/data-dir-lock.ts';
 import type { Own } from './compose/own.ts';
 import { PmlError } from './core/vocabulary/pml-error.ts';
 import type { Settings } from './engine/ports.ts';
-import type { BackupReport, GlobalOptions, MaintenanceProgress, System } from './surfaces/cli/system.ts';
+import type {
+  BackupReport,
+  BrowserLogin,
+  GlobalOptions,
+  MaintenanceProgress,
+  System,
+} from './surfaces/cli/system.ts';
 
 /** How often the process that makes a backup is asked how far it is. */
 const PROGRESS_MS = 200;
@@ -34,6 +40,23 @@ export function compose(env: Own['env'], cwd: string): System {
   const open = async (options: GlobalOptions, role: string) => {
     const { openBridge } = await import('./compose/open-bridge.ts');
     return await openBridge(dataDir(options), await loadSettings(options), role, own);
+  };
+
+  /** Of the gateway that serves from the data dir, or of its demo. */
+  const askServing = async (options: GlobalOptions, method: string, args: unknown[]) => {
+    const [{ createHttpBridge }, { readToken }] = await Promise.all([
+      import('./adapters/client/http-bridge.ts'),
+      import('./adapters/store/data-dir.ts'),
+    ]);
+    const dir = dataDir(options);
+    for (const candidate of [dir, join(dir, 'demo')]) {
+      const holder = await readHolder(candidate);
+      if (holder?.role !== 'serve' || holder.port === null || !isAlive(holder)) continue;
+      return await createHttpBridge(holder.port, await readToken(candidate)).call('login', method, args);
+    }
+    throw new PmlError('not_found', `No gateway serves from ${dir}`, {
+      hint: 'Start one with "pml serve".',
+    });
   };
 
   return {
@@ -93,6 +116,16 @@ export function compose(env: Own['env'], cwd: string): System {
       return await planUndo({ journal, ...(options.from !== undefined && { from: options.from }) });
     },
 
+    async trust(options, file) {
+      const { trustConfig } = await import('./adapters/config/trust-config.ts');
+      return await trustConfig(source({ ...options, ...(file !== undefined && { config: file }) }));
+    },
+
+    async distrust(options, file) {
+      const { distrustConfig } = await import('./adapters/config/trust-config.ts');
+      return await distrustConfig(source({ ...options, ...(file !== undefined && { config: file }) }));
+    },
+
     async addServer(options, name, entry) {
       const { addServer } = await import('./adapters/config/edit-config.ts');
       return await addServer(source(options), name, entry);
@@ -137,25 +170,15 @@ export function compose(env: Own['env'], cwd: string): System {
 
     async stdio(options) {
       const { serveStdio } = await import('./compose/stdio.ts');
+      // At once and by name: later, a client would only see that its first call fails.
+      if ((await findConfig(source(options)))?.isFound) await loadSettings(options);
       return serveStdio(dataDir(options), () => loadSettings(options), own);
     },
 
-    async loginLink(options, key) {
-      const [{ createHttpBridge }, { readToken }] = await Promise.all([
-        import('./adapters/client/http-bridge.ts'),
-        import('./adapters/store/data-dir.ts'),
-      ]);
-      const dir = dataDir(options);
-      for (const candidate of [dir, join(dir, 'demo')]) {
-        const holder = await readHolder(candidate);
-        if (holder?.role !== 'serve' || holder.port === null || !isAlive(holder)) continue;
-        const bridge = createHttpBridge(holder.port, await readToken(candidate));
-        return (await bridge.call('login', 'createLink', key === undefined ? [] : [key])) as string;
-      }
-      throw new PmlError('not_found', `No gateway serves from ${dir}`, {
-        hint: 'Start one with "pml serve".',
-      });
-    },
+    loginLink: async (options, key) =>
+      (await askServing(options, 'createLink', key === undefined ? [] : [key])) as string,
+    logins: async (options) => (await askServing(options, 'list', [])) as BrowserLogin[],
+    revokeLogin: async (options, id) => (await askServing(options, 'revoke', [id])) as boolean,
   };
 }
 

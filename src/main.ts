@@ -6,6 +6,7 @@ import type { Terminal } from './surfaces/cli/command.ts';
 import { runCli } from './surfaces/cli/run-cli.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const TOLD_TWICE_MS = 1_000;
 const LAUNCHER_POLL_MS = 1_000;
 const LINGER_MS = 5_000;
 
@@ -35,11 +36,17 @@ const terminal: Terminal = {
     }
   },
   untilStopped() {
-    for (const signal of STOP_SIGNALS) process.once(signal, stop);
+    for (const signal of STOP_SIGNALS) process.on(signal, stop);
+    void stopped.then(() => setTimeout(heedNextSignal, TOLD_TWICE_MS).unref());
     stopWithLauncher();
     return stopped;
   },
 };
+
+/** Ctrl-C reaches this process twice, from the terminal and from the launcher; a later signal ends it at once. */
+function heedNextSignal(): void {
+  for (const signal of STOP_SIGNALS) process.removeListener(signal, stop);
+}
 
 /** A launcher that is killed outright cannot pass the signal on; its child then gets a new parent. */
 function stopWithLauncher(): void {

@@ -2,11 +2,13 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { watchSettings } from '../adapters/config/watch-settings.ts';
-import { readToken } from '../adapters/store/data-dir.ts';
+import { dataFile, readToken } from '../adapters/store/data-dir.ts';
 import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
 import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { createLogger } from '../adapters/telemetry/logger.ts';
+import { createLoopWatch } from '../adapters/telemetry/loop-watch.ts';
 import { createOtelExporter } from '../adapters/telemetry/otel-exporter.ts';
+import type { FoundSecrets } from '../core/tracing/found-secrets.ts';
 import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createEventLog } from '../engine/event-log.ts';
@@ -24,6 +26,7 @@ import { createApi } from '../surfaces/http/api/create-api.ts';
 import { createApp } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
 import { type Listener, listen } from '../surfaces/http/listen.ts';
+import { createLogins, loginToWire } from '../surfaces/http/logins.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import { backupProcedures } from './maintenance.ts';
 import { createOperations } from './operations.ts';
@@ -84,11 +87,13 @@ export async function hold(
     const { version, env } = options.own;
     const { fillIn } = options;
     const events = createEventLog(CLOCK);
+    const loop = createLoopWatch(CLOCK, logger);
+    undo.push(async () => loop.close());
     const exporter = await createOtelExporter({ env, version, logger });
     const { promise: store, resolve: onStore } = Promise.withResolvers<SqlStore>();
     const { redact, add: onSecrets } = redaction;
     const leaving = new AbortController();
-    const seen = { clock: CLOCK, events, logger, redact, version, exporter };
+    const seen = { clock: CLOCK, loop, events, logger, redact, version, exporter };
     const parts = { ...seen, fillIn, onStore, onSecrets, signal: leaving.signal };
     const opening = setTimeout(options.openAfterMs ?? 0)
       .then(() => import('./open-gateway.ts'))
@@ -105,18 +110,23 @@ export async function hold(
     const ring = createKeyRing(gateway.store.keys, CLOCK.monotonic);
     undo.push(async () => stopFollowing());
     const stopFollowing = events.follow(({ event }) => event.type === 'key_changed' && ring.forget());
-    const access = createAccess(token, { keys: ring, owner });
+    const logins = createLogins(dataFile(dir, 'browser-logins.json'));
+    const access = createAccess(token, { keys: ring, owner, logins });
     let listener: Listener | undefined;
-    const createLink = (key?: ApiKey) => `${listener?.url}/login?code=${access.createLoginCode(key)}`;
+    const createLink = (key?: ApiKey) => `${listener?.url}/login#code=${access.createLoginCode(key)}`;
     const procedures = {
       ...storeProcedures(gateway.store),
       ...gatewayProcedures(gateway),
-      login: { createLink: async (name?: string) => createLink(await knownKey(gateway, name)) },
+      login: {
+        createLink: async (name?: string) => createLink(await knownKey(gateway, name)),
+        list: async () => (await logins.list()).map(loginToWire),
+        revoke: logins.revoke,
+      },
       backup: backupProcedures(store, CLOCK),
       // Answered before it is done: the answer goes through what is about to close.
       holder: { handOver: async () => void setImmediate(() => options.handOver?.()) },
     };
-    const operations = createOperations({ gateway, events, exporter, opening, version, clock: CLOCK });
+    const operations = createOperations({ gateway, events, exporter, opening, version, clock: CLOCK, loop });
     undo.push(async () => operations.close());
     const app = createApp({
       ...operations.routes,
@@ -163,7 +173,7 @@ function createRedaction(token: string, settings: Settings) {
   const own = new Set([token]);
   const made = () => createRedactor([...secrets, ...own]);
   let current = made();
-  const redact = ((value: unknown) => current(value)) as Redactor;
+  const redact = ((value: unknown, found?: FoundSecrets) => current(value, found)) as Redactor;
   return {
     redact,
     use(next: Settings) {
@@ -216,7 +226,7 @@ async function followSettings(
     await gateway.reload(next);
   };
   const watcher = await watchSettings(
-    { env, cwd, file },
+    { env, cwd, file, data: dir, isFound: settings.isFound ?? false },
     settings,
     (next) =>
       void reload(next).catch((error) =>

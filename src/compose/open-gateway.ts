@@ -13,7 +13,7 @@ import { createGateway } from '../engine/create-gateway.ts';
 import type { EventLog } from '../engine/event-log.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Gateway } from '../engine/gateway.ts';
-import type { Clock, Crypto, Logger, Settings, TraceExporter } from '../engine/ports.ts';
+import type { Clock, Crypto, Logger, LoopWatch, Settings, TraceExporter } from '../engine/ports.ts';
 import { openStore } from './open-store.ts';
 
 const CRYPTO: Crypto = {
@@ -27,7 +27,8 @@ export interface GatewayParts {
   readonly clock: Clock;
   readonly events: EventLog;
   readonly logger: Logger;
-  readonly redact: (value: unknown) => unknown;
+  readonly loop?: LoopWatch;
+  readonly redact: FlowPorts['redact'];
   readonly fillIn: boolean;
   readonly onStore: (store: SqlStore) => void;
   /** Told of what must not be shown from now on. */
@@ -38,7 +39,7 @@ export interface GatewayParts {
 
 /** The engine on its real ports: the store opened, what a killed gateway left behind ended. */
 export async function openGateway(dir: string, settings: Settings, parts: GatewayParts): Promise<Gateway> {
-  const { logger, redact, fillIn, version, exporter, clock, events } = parts;
+  const { logger, redact, fillIn, version, exporter, clock, events, loop } = parts;
   const templates = await loadTemplates(settings.templates);
   await reapOrphans(dir);
   // Whoever only wants to look something up is told at once.
@@ -71,6 +72,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     clock,
     crypto: CRYPTO,
     logger,
+    ...(loop && { loop }),
     events,
     redact,
     sleep: async (ms, signal) =>

@@ -3,7 +3,7 @@ import { createMetrics } from '../adapters/telemetry/prometheus.ts';
 import type { EventLog } from '../engine/event-log.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import { watchRuns } from '../engine/open-runs.ts';
-import type { Clock, TraceExporter } from '../engine/ports.ts';
+import type { Clock, LoopWatch, TraceExporter } from '../engine/ports.ts';
 import type { AppOptions } from '../surfaces/http/create-app.ts';
 import { createReadiness } from '../surfaces/http/readiness.ts';
 import { createTraffic } from '../surfaces/http/traffic.ts';
@@ -21,11 +21,18 @@ interface OperationsParts {
   readonly opening: Promise<unknown>;
   readonly version: string;
   readonly clock: Clock;
+  readonly loop: LoopWatch;
 }
 
 /** How the gateway is seen by whoever runs it, and how its work comes to an end. */
-export function createOperations({ gateway, events, exporter, opening, version, clock }: OperationsParts) {
-  const metrics = createMetrics({ version, now: clock.monotonic, figures: () => figuresOf(gateway) });
+export function createOperations(parts: OperationsParts) {
+  const { gateway, events, exporter, opening, version, clock, loop } = parts;
+  const metrics = createMetrics({
+    version,
+    now: clock.monotonic,
+    figures: () => figuresOf(gateway),
+    loop: loop.figures,
+  });
   const unfollow = events.follow(({ event }) => metrics.hear(event));
   const runs = watchRuns(events);
   const traffic = createTraffic((answered) => {

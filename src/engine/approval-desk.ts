@@ -1,3 +1,4 @@
+import { type AskedCall, type AskedCalls, createAskedCalls } from './asked-calls.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Approval } from './ports.ts';
 import { recordDecision } from './record-decision.ts';
@@ -11,6 +12,10 @@ const DEFAULTS = {
 
 /** Where decisions are handed in and waited for. */
 export interface ApprovalDesk {
+  /** The calls that wait here, whole. */
+  readonly calls: AskedCalls;
+  /** Puts a question: stored as it may be, kept whole in memory until it is decided. */
+  ask(approval: Approval, call: AskedCall): Promise<void>;
   /** False when it was decided before. An agent may only take back what it asked for. */
   settle(approval: Approval, decision: Decision, by: string, who?: 'person' | 'agent'): Promise<boolean>;
   /** Null when nobody decides in time. */
@@ -24,6 +29,7 @@ type DeskPorts = Pick<FlowPorts, 'store' | 'clock' | 'crypto' | 'events' | 'logg
 export function createApprovalDesk(ports: DeskPorts): ApprovalDesk {
   const { store, clock, events, sleep } = ports;
   const waiting = new Map<string, () => void>();
+  const calls = createAskedCalls();
 
   const decided = async (id: string): Promise<Decision | null> => {
     const state = (await store.approvals.get(id))?.state;
@@ -31,8 +37,18 @@ export function createApprovalDesk(ports: DeskPorts): ApprovalDesk {
   };
 
   return {
+    calls,
+
+    async ask(approval, call) {
+      calls.keep(approval.id, call);
+      await store.approvals.request(approval);
+      const { id: approval_id, runId: run_id, node, reason } = approval;
+      events.emit({ type: 'approval_requested', approval_id, run_id, node, reason });
+    },
+
     async settle(approval, decision, by, who = 'person') {
       const isFirst = await store.approvals.settle(approval.id, decision, by, clock.now());
+      calls.forget(approval.id);
       if (isFirst) {
         events.emit({
           type: 'approval_settled',

@@ -1,6 +1,9 @@
-import { callFingerprint } from '../core/policy/call-hash.ts';
+import { callFingerprint, canonicalJson } from '../core/policy/call-hash.ts';
+import { type DefinitionChange, definitionChanges } from '../core/policy/definition-changes.ts';
+import { printable } from '../core/vocabulary/printable.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
+import type { AskedCall } from './asked-calls.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller } from './gateway.ts';
 import { isOwn } from './people/ownership.ts';
@@ -9,8 +12,12 @@ import type { Approval, JsonObject, UpstreamClient } from './ports.ts';
 export interface Question {
   readonly runId: string;
   /** What would be called: a tool, or a plan's code with the hash of its text. */
-  readonly tool: Pick<ToolDefinition, 'id' | 'definitionHash'>;
+  readonly tool: ToolDefinition | Pick<ToolDefinition, 'id' | 'definitionHash'>;
   readonly arguments: JsonObject;
+  /** Of code and capabilities: what runs. */
+  readonly program?: AskedCall['program'];
+  /** The definition that a person has accepted, where `tool` is another one. */
+  readonly accepted?: ToolDefinition;
   readonly reason: string;
   readonly waitMs: number;
   /** Whether the answer in the client's own dialogue counts as a person's. */
@@ -55,16 +62,10 @@ export async function askPerson(
     settledAt: null,
     settledBy: null,
   };
-  await ports.store.approvals.request(approval);
-  ports.events.emit({
-    type: 'approval_requested',
-    approval_id: approval.id,
-    run_id: approval.runId,
-    node: approval.node,
-    reason: approval.reason,
-  });
+  const { program } = question;
+  await desk.ask(approval, { arguments: question.arguments, ...(program && { program }) });
   if (question.mayClientDecide && caller.client && canElicit(caller.client)) {
-    void elicit(caller.client, approval, caller.signal).then(
+    void elicit(caller.client, question, caller.signal).then(
       (decision) => decision && desk.settle(approval, decision, `client ${caller.client?.id}`),
       // A dialogue that fails or is closed leaves the question open for the others.
       () => {},
@@ -87,6 +88,14 @@ export function exactCall(
   return crypto.sha256(callFingerprint(tool.id, tool.definitionHash, args));
 }
 
+/** What an approval of code or of a capability binds to, beside the arguments. */
+export function programHash(
+  { crypto }: Pick<FlowPorts, 'crypto'>,
+  { code, capability }: NonNullable<AskedCall['program']>,
+): string {
+  return crypto.sha256(canonicalJson([code ?? null, capability ?? null]));
+}
+
 async function findGiven(
   ports: AskPorts,
   node: string,
@@ -95,9 +104,10 @@ async function findGiven(
 ): Promise<Approval | null> {
   for (const approval of await ports.store.approvals.list({ state: 'approved' })) {
     if (approval.node !== node || approval.argumentsHash !== argumentsHash) continue;
-    // What was approved for one user's run is not for another's.
+    // What was approved for one user's run is not for another's. Of a run that is not written down yet nobody
+    // can tell whose it is: the call that asked is still waiting, and takes it.
     const run = await ports.store.runs.get(approval.runId);
-    if (run && !isOwn(caller, run)) continue;
+    if (!run || !isOwn(caller, run)) continue;
     if (await ports.store.approvals.use(approval.id)) return approval;
   }
   return null;
@@ -109,14 +119,14 @@ function canElicit(client: UpstreamClient): boolean {
 
 async function elicit(
   client: UpstreamClient,
-  approval: Approval,
+  question: Question,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<'approved' | 'rejected' | null> {
   const reply = await client.ask(
     'elicitation/create',
     {
       mode: 'form',
-      message: `Allow ${approval.node} with ${JSON.stringify(approval.arguments)}?\n(${approval.reason})`,
+      message: messageFor(question),
       requestedSchema: {
         type: 'object',
         properties: {
@@ -130,4 +140,27 @@ async function elicit(
   if (reply.action === 'decline') return 'rejected';
   if (reply.action !== 'accept') return null;
   return (reply.content as JsonObject | undefined)?.decision === 'approve' ? 'approved' : 'rejected';
+}
+
+/** Exactly what will run, in full: redaction is for what is stored, not for the person who decides. */
+function messageFor({ tool, arguments: args, program, reason, accepted }: Question): string {
+  const changes = accepted && 'inputSchema' in tool ? definitionChanges(accepted, tool) : [];
+  return [
+    `Allow ${printable(tool.id)} with ${exactText(args)}?`,
+    ...Object.entries(program ?? {}).map(([kind, text]) => `${kind}: ${exactText(text)}`),
+    `(${printable(reason)})`,
+    ...changes.flatMap(describeChange),
+  ].join('\n');
+}
+
+function describeChange({ field, before, after }: DefinitionChange): string[] {
+  return [
+    `${printable(field)} was: ${before === undefined ? 'not there' : exactText(before)}`,
+    `${printable(field)} is now: ${after === undefined ? 'not there' : exactText(after)}`,
+  ];
+}
+
+/** JSON in which nothing can hide, move or turn around what a person reads. */
+function exactText(value: unknown): string {
+  return printable(JSON.stringify(value));
 }

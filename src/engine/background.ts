@@ -10,7 +10,7 @@ export interface Background {
   stop(): Promise<void>;
 }
 
-export function createBackground(logger: Logger): Background {
+export function createBackground(logger: Logger, begin: (what: string) => void = () => {}): Background {
   const underWay = new Set<Promise<unknown>>();
   const stopping = new AbortController();
   const settled = async () => {
@@ -18,6 +18,7 @@ export function createBackground(logger: Logger): Background {
   };
   return {
     run(what, work) {
+      begin(what);
       const task = work(stopping.signal)
         .catch((error: unknown) => {
           if (stopping.signal.aborted && error === stopping.signal.reason) return;

@@ -1,18 +1,24 @@
 import { decide, type Verdict } from '../core/policy/decide.ts';
-import { matchesGlob } from '../core/policy/glob.ts';
 import { whyNotCalled } from '../core/policy/may-run-by-itself.ts';
 import { classifyError } from '../core/tracing/classify-error.ts';
+import { addLeaves } from '../core/tracing/found-secrets.ts';
 import type { Recorder } from '../core/tracing/recorder.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import { mayBeCalledTwice, type ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import { weighJson } from '../core/vocabulary/weigh-json.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
 import { askPerson, exactCall } from './ask-person.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Caller, ToolCall } from './gateway.ts';
-import { recordAccepted } from './people/audit-trail.ts';
 import type { Approval, Settings, ToolResult, UpstreamFailure, UpstreamReply } from './ports.ts';
-import { toolText, valueToKeep } from './tool-value.ts';
+import { recordLevel } from './record-level.ts';
+import { toolText, toolValue, valueToKeep } from './tool-value.ts';
+
+const DEFAULTS = {
+  /** Levels of a result: what reads, redacts and stores it goes down by recursion. */
+  maxDepth: 500,
+};
 
 export interface CallScope {
   readonly ports: FlowPorts;
@@ -23,10 +29,10 @@ export interface CallScope {
   /** Trace id of the capability or task that calls; null at the root of the run. */
   readonly parent: string | null;
   readonly caller: Caller;
-  /** Takes a changed definition in place of the accepted one. */
-  readonly acceptDefinition: (definition: ToolDefinition) => Promise<void>;
   /** What a person has allowed this run before it began. */
   readonly grants?: Grants;
+  /** On the monotonic clock: a person is not waited for any longer. */
+  readonly askUntil?: number;
   /** Told when a person is being asked; the answer is called when that is over. */
   readonly whileAsking?: () => () => void;
   /** Done when the call may be made and before it is; what fails here keeps it from being made. */
@@ -58,23 +64,33 @@ export async function callTool(
   await scope.beforeCall?.();
   const { tool } = entry;
   const keep = recordLevel(scope.settings, tool.id);
+  if (keep !== 'full') conceal(scope, call.arguments);
   const span =
     keep === 'none'
       ? null
       : scope.recorder.start(tool.id, scope.parent, keep === 'full' ? call.arguments : undefined);
   const reply = await callUpstream(scope, entry, call);
   if (!reply.ok) {
-    span?.end({ success: false, error: reply.error.message, errorType: reply.error.errorType });
+    const { message, errorType } = reply.error;
+    span?.end({ success: false, ...(keep === 'full' && { error: message }), errorType });
     return { kind: 'failed', error: reply.error };
   }
   const result = reply.value;
   const complaint = result.isError === true ? toolText(result) : null;
+  if (keep !== 'full') conceal(scope, toolValue(result));
   span?.end({
     success: complaint === null,
     ...(keep === 'full' && { result: valueToKeep(result) }),
-    ...(complaint !== null && { error: complaint, errorType: classifyError(complaint) }),
+    ...(complaint !== null && keep === 'full' && { error: complaint }),
+    ...(complaint !== null && { errorType: classifyError(complaint) }),
   });
   return { kind: 'ran', result };
+}
+
+/** What goes into such a call and what comes out is hidden wherever the run has it, and so is what is made of it. */
+function conceal({ ports, recorder }: CallScope, value: unknown): void {
+  recorder.conceal();
+  if (ports.found) addLeaves(ports.found, value);
 }
 
 /** Null: go ahead. */
@@ -83,7 +99,7 @@ async function passPolicy(
   entry: CatalogueEntry,
   call: ToolCall,
 ): Promise<CallOutcome | null> {
-  const { ports, desk, settings, runId, caller, acceptDefinition } = scope;
+  const { ports, desk, settings, runId, caller } = scope;
   const { tool, proposed } = entry;
   // Once more for each call: what was looked at before the run may be another tool by now, or another call.
   const own = (caller.origin ?? 'agent') === 'agent' ? null : whyNotCalled(settings.permissions, tool);
@@ -94,32 +110,26 @@ async function passPolicy(
   const question = {
     runId,
     tool: proposed ?? tool,
+    ...(proposed && { accepted: tool }),
     arguments: call.arguments,
     reason: verdict.reason,
-    waitMs: settings.permissions.approvalWaitMs,
+    waitMs: waitFor(settings, call.timeoutMs ?? timeLeft(scope)),
     mayClientDecide: settings.permissions.clientsDecide,
   };
-  const hash = exactCall(ports, question.tool, call.arguments);
-  let approval: Approval | null = null;
-  if (!scope.grants?.take(hash)) {
-    const goOn = scope.whileAsking?.();
-    const answer = await askPerson(ports, desk, question, caller).finally(goOn);
-    if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
-    if (answer.kind === 'rejected') return { kind: 'refused', error: rejected(tool) };
-    approval = answer.approval;
-  }
-  if (proposed) {
-    approval ??= await givenBefore(ports, runId, hash);
-    await recordAccepted(ports, proposed, approval);
-    await acceptDefinition(proposed);
-  }
-  return null;
+  if (scope.grants?.take(exactCall(ports, question.tool, call.arguments))) return null;
+  const goOn = scope.whileAsking?.();
+  const answer = await askPerson(ports, desk, question, caller).finally(goOn);
+  if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
+  return answer.kind === 'rejected' ? { kind: 'refused', error: rejected(tool) } : null;
 }
 
-/** The approval by which code that was looked through before may make this call. */
-async function givenBefore({ store }: FlowPorts, runId: string, hash: string): Promise<Approval | null> {
-  const asked = await store.approvals.list({ runId });
-  return asked.find(({ argumentsHash }) => argumentsHash === hash) ?? null;
+function timeLeft({ askUntil, ports }: CallScope): number | undefined {
+  return askUntil === undefined ? undefined : Math.max(0, askUntil - ports.clock.monotonic());
+}
+
+/** How long a person may take: whoever set a time for the call does not wait longer than that. */
+export function waitFor({ permissions }: Settings, timeoutMs = Number.POSITIVE_INFINITY): number {
+  return Math.min(permissions.approvalWaitMs, timeoutMs);
 }
 
 /** What the policy says of a tool, whatever its arguments. */
@@ -162,7 +172,7 @@ async function callUpstream(
   const made = await madeAhead;
   if (made) return { ok: true, value: made };
   const options = {
-    ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
+    ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs, isFirm: true }),
     ...(call.meta && { meta: call.meta }),
     ...(call.extraParams && { extraParams: call.extraParams }),
     ...(call.passInputRequired && { passInputRequired: true }),
@@ -171,12 +181,34 @@ async function callUpstream(
     ...(caller.client && { client: caller.client }),
     ...(caller.who && { user: caller.who.user }),
   };
-  const reply = await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
+  const send = async () => {
+    const reply = await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
+    ports.loop?.begin(`the result of ${tool.id}`);
+    return soundReply(tool, reply);
+  };
+  const reply = await send();
   if (reply.ok || reply.error.errorType !== 'NETWORK' || !mayBeCalledTwice(tool) || caller.signal?.aborted)
     return reply;
-  return await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
+  return await send();
 }
 
-function recordLevel(settings: Settings, toolId: string): 'none' | 'metadata' | 'full' {
-  return settings.record.find((rule) => matchesGlob(rule.tools, toolId))?.keep ?? 'full';
+/** What is not the result of a tool is a failure of its server. */
+function soundReply(tool: ToolDefinition, reply: UpstreamReply<ToolResult>): UpstreamReply<ToolResult> {
+  const fault = reply.ok ? faultOf(reply.value) : null;
+  if (fault === null) return reply;
+  const message = `Server "${tool.server}" gave a result for "${tool.name}" that cannot be read: ${fault}`;
+  return { ok: false, error: { code: 'upstream_error', errorType: 'UNKNOWN', message } };
+}
+
+function faultOf(result: ToolResult): string | null {
+  if (!isObject(result)) return 'it is not an object';
+  const { content = [] } = result;
+  if (!Array.isArray(content)) return '"content" is not a list';
+  if (!content.every(isObject)) return 'a block of "content" is not an object';
+  const { depth } = weighJson(result);
+  return depth > DEFAULTS.maxDepth ? `it is nested ${depth} levels deep` : null;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

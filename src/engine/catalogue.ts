@@ -1,4 +1,4 @@
-import { matchesAny } from '../core/policy/glob.ts';
+import { matchesAny, matchesAnyCase } from '../core/policy/glob.ts';
 import { nearestName } from '../core/retrieval/nearest-name.ts';
 import { parseToolId, type ToolId } from '../core/vocabulary/ids.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
@@ -62,9 +62,11 @@ export async function readCatalogue(
   };
 }
 
-function isOffered(tool: ToolDefinition, server: ServerSettings | undefined): boolean {
+/** Whether the settings let a tool of this server be seen and called, also one that it does not list. */
+export function isOffered({ name }: { readonly name: string }, server: ServerSettings | undefined): boolean {
   if (!server || server.disabled) return false;
-  return matchesAny(server.tools.include, tool.name) && !matchesAny(server.tools.exclude, tool.name);
+  const { include, exclude } = server.tools;
+  return matchesAny(include, name) && !exclude.some((glob) => matchesAnyCase(glob, name));
 }
 
 function unknownTool(id: ToolId, known: readonly string[]): PmlError {

@@ -1,17 +1,19 @@
 import { toolSignature } from '../core/capabilities/tool-signature.ts';
 import type { TemplateEdge } from '../core/graph/templates.ts';
-import { matchesAny } from '../core/policy/glob.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
+import { acceptServer, changesOfServer } from './accept-server.ts';
 import { createApprovalDesk } from './approval-desk.ts';
 import { createBackground } from './background.ts';
+import { boundedGateway } from './bounded-gateway.ts';
 import { openCapabilityBook } from './capability-book.ts';
 import { createCapabilityShelf } from './capability-shelf.ts';
-import type { Catalogue } from './catalogue.ts';
+import { type Catalogue, isOffered } from './catalogue.ts';
 import type { CodeScope } from './code/code-scope.ts';
 import type { Program, Standing } from './code/program.ts';
 import { createProgramCache } from './code/program-cache.ts';
 import { continueRun } from './continue-run.ts';
+import { asListed, defineTool } from './define-tool.ts';
 import { editCall } from './edit-call.ts';
 import { executeAsPlan, planFromCode } from './execute-as-plan.ts';
 import { executeCapability } from './execute-capability.ts';
@@ -40,13 +42,15 @@ import { settleRun } from './paused-runs.ts';
 import { recordPolicy } from './people/audit-trail.ts';
 import { createPeopleShelf } from './people/people-shelf.ts';
 import { asSeenBy, seenBy, sharedOnly } from './people/seen-capabilities.ts';
-import type { Settings } from './ports.ts';
+import type { LoopFigures, Settings, UpstreamTool } from './ports.ts';
 import { predictNext } from './predict-next.ts';
+import { acceptedFace } from './refresh-catalogue.ts';
 import { rememberingEmbedder } from './remembering-embedder.ts';
 import { watchRetention } from './retain-traces.ts';
 import { runSuggested, type SuggestedRun } from './run-suggested.ts';
 import { search } from './search.ts';
 import { searchCapabilities } from './search-capabilities.ts';
+import { showExact } from './show-approval.ts';
 import { suggest } from './suggest.ts';
 import { createTraceQueue } from './trace-queue.ts';
 import { createOpenDrives } from './workflow/open-drives.ts';
@@ -69,6 +73,8 @@ export interface GatewayOptions {
 /** Who runs code once more to see whether it works again. */
 const REPLAYER: Caller = { sessionId: null, origin: 'replay' };
 
+const NEVER_STILL: LoopFigures = { stalls: 0, stalledMs: 0, longestMs: 0, last: null };
+
 /** Wires the flows to their ports; each method is one flow. */
 export async function createGateway(
   ports: FlowPorts,
@@ -77,7 +83,8 @@ export async function createGateway(
 ): Promise<Gateway> {
   const { store, upstream, embedder, sandbox, exporter, events, logger } = ports;
   let settings = initial;
-  const background = createBackground(logger);
+  const begin = (what: string) => ports.loop?.begin(what);
+  const background = createBackground(logger, begin);
   const desk = createApprovalDesk(ports);
   const programs = createProgramCache();
   const watching = new AbortController();
@@ -189,9 +196,14 @@ export async function createGateway(
     capabilities,
     programs,
     findTool: catalogue.find,
-    acceptDefinition: catalogue.accept,
   });
 
+  /** As a person has accepted it: a model reads what it is shown here. A tool that is new is accepted as it is. */
+  const asAccepted = (server: string, tool: UpstreamTool): UpstreamTool => {
+    const now = defineTool(server, tool, ports.crypto);
+    const accepted = catalogue.current().get(now.id)?.tool;
+    return accepted && accepted.definitionHash !== now.definitionHash ? asListed(accepted) : tool;
+  };
   const searchGraph = graphForSearch(graph.current, catalogue.current);
   const findCapabilities = (query: string, limit: number, caller: Pick<Caller, 'who'> = {}) =>
     searchCapabilities(seenBy(capabilities, caller).all(), embedder, remembering, query, limit);
@@ -258,12 +270,16 @@ export async function createGateway(
     }),
   );
 
-  return {
+  return boundedGateway(begin, {
     store,
     events,
     settings: () => settings,
     servers: async () => serverReports(upstream.servers(), catalogue.current()),
-    stats: () => statsOf(store, catalogue.current(), settings, inventory, drives.speculation.figures()),
+    stats: () =>
+      statsOf(store, catalogue.current(), settings, inventory, {
+        speculation: drives.speculation.figures(),
+        loop: ports.loop?.figures() ?? NEVER_STILL,
+      }),
     inventory: () => inventory,
 
     async searchTools(query) {
@@ -320,8 +336,15 @@ export async function createGateway(
         runs.map(async (run) => ({ run, approvals: await store.approvals.list({ runId: run.id }) })),
       );
     },
-    settleApproval: (runId, decision, by, approvalIds) =>
-      settleRun(ports, desk, { runId, decision, by, ...(approvalIds && { approvalIds }) }),
+    settleApproval: (runId, decision, by, approvalIds, acceptDefinition = false) =>
+      settleRun(
+        { ports, desk, catalogue },
+        { runId, decision, by, acceptDefinition, ...(approvalIds && { approvalIds }) },
+      ),
+    showExact: async (runs) => {
+      const shelves = { ports, calls: desk.calls, catalogue: catalogue.current };
+      return runs.map((run) => showExact(shelves, run));
+    },
 
     editCall: (runId, edit) => editCall(scope(), runId, edit),
 
@@ -335,19 +358,24 @@ export async function createGateway(
         ...(passInputRequired && { passInputRequired }),
       }),
     notify: (server, method, params) => upstream.notify(server, method, params),
-    identity: (server, { signal }) => upstream.start(server, signal && { signal }),
+    async identity(server, { signal }) {
+      const started = await upstream.start(server, signal && { signal });
+      const known = (await store.servers.list()).find(({ name }) => name === server);
+      if (!started.ok || !known) return started;
+      return { ok: true, value: acceptedFace(started.value, known.identity) };
+    },
     async rawTools(server, { signal }) {
       const listed = await upstream.catalogue(server, signal && { signal });
-      const rules = settings.servers.find(({ name }) => name === server)?.tools;
-      if (!listed.ok || !rules) return listed;
-      const offered = listed.value.filter(
-        ({ name }) => matchesAny(rules.include, name) && !matchesAny(rules.exclude, name),
-      );
-      return { ok: true, value: offered };
+      if (!listed.ok) return listed;
+      const rules = settings.servers.find(({ name }) => name === server);
+      const offered = listed.value.filter((tool) => isOffered(tool, rules));
+      return { ok: true, value: offered.map((tool) => asAccepted(server, tool)) };
     },
     onUpstream: (listener) => upstream.subscribe(listener),
     forgetClient: (clientId) => upstream.forgetClient(clientId),
 
+    changesOfServer: (server) => changesOfServer({ ports, catalogue }, known(settings, server)),
+    acceptServer: (server, by, hash) => acceptServer({ ports, catalogue }, known(settings, server), by, hash),
     restart: (server) => upstream.restart(known(settings, server)),
     logs: (server) => upstream.logs(known(settings, server)).map((line) => String(ports.redact(line))),
     login: (server, redirectUrl, user) => upstream.login(known(settings, server), redirectUrl, user),
@@ -381,7 +409,7 @@ export async function createGateway(
       await exporter?.close();
       await embedder.close();
     },
-  };
+  });
 }
 
 function known(settings: Settings, server: string): string {

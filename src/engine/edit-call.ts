@@ -39,7 +39,7 @@ export async function editCall(scope: ExecuteScope, runId: string, edit: CallEdi
     settledAt: null,
     settledBy: null,
   };
-  await store.approvals.request(approval);
+  await desk.ask(approval, { arguments: edit.arguments });
   const edited = { ...carriedBy(state), edited_arguments: edit.arguments };
   await store.runs.update({
     ...run,
@@ -48,8 +48,7 @@ export async function editCall(scope: ExecuteScope, runId: string, edit: CallEdi
     version: run.version + 1,
     updatedAt: clock.now(),
   });
-  const { id: approval_id, node, reason, argumentsHash: arguments_hash } = approval;
-  ports.events.emit({ type: 'approval_requested', approval_id, run_id: runId, node, reason });
+  const { id: approval_id, node, argumentsHash: arguments_hash } = approval;
   await recordEdit(ports, approval, edit.by);
   await recordDecision(ports, {
     runId,

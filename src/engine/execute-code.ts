@@ -6,12 +6,11 @@ import type { CodeScope } from './code/code-scope.ts';
 import { previewPolicy } from './code/preview-policy.ts';
 import type { Program, Standing } from './code/program.ts';
 import { runGuest } from './code/run-guest.ts';
+import { ofOneRun } from './flow-ports.ts';
 import type { Caller, CodeRun } from './gateway.ts';
 import { asSeenBy } from './people/seen-capabilities.ts';
 import type { CodeError } from './ports.ts';
 
-/** Blanks and comments. */
-const NOTHING = /^(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*$/;
 const NO_CODE: CodeError = {
   code: 'invalid_argument',
   message: 'There is no code to run',
@@ -25,18 +24,23 @@ export async function executeCode(
   caller: Caller,
   standing: Standing = freshStanding(whole),
 ): Promise<CodeRun> {
-  const scope = asSeenBy(whole, caller);
+  const scope = ofOneRun(asSeenBy(whole, caller));
   const open = openCodeRun(scope, program, caller, standing);
   const prepared = scope.programs.prepare(program.source);
   if (!prepared.ok) return await open.fail({ error: placed(prepared), errorType: 'VALIDATION' });
-  if (NOTHING.test(program.source)) return await open.fail({ error: NO_CODE, errorType: 'VALIDATION' });
+  if (prepared.value.isEmpty) return await open.fail({ error: NO_CODE, errorType: 'VALIDATION' });
   const { structure } = prepared.value;
 
   const problem = await checkProgram(scope, structure);
   if (problem) return await open.fail({ error: problem, errorType: typeOf(problem) });
 
   const { runId } = standing;
-  const preview = await previewPolicy(scope, structure, { runId, grants: open.grants }, caller);
+  const preview = await previewPolicy(
+    scope,
+    structure,
+    { runId, grants: open.grants, timeoutMs: program.timeoutMs },
+    caller,
+  );
   if (preview.kind === 'refused') return await open.fail({ error: preview.error, errorType: 'PERMISSION' });
   if (preview.kind === 'waiting') return await open.wait(preview.approval);
 

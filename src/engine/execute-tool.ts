@@ -1,13 +1,13 @@
 import { PmlError } from '../core/vocabulary/pml-error.ts';
-import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
 import { type CallOutcome, callTool } from './call-tool.ts';
 import type { CatalogueEntry } from './catalogue.ts';
-import type { FlowPorts } from './flow-ports.ts';
+import { type FlowPorts, ofOneRun } from './flow-ports.ts';
 import type { Caller, ToolCall, ToolRun } from './gateway.ts';
 import { pauseRun } from './paused-runs.ts';
 import { ownershipOf } from './people/ownership.ts';
 import type { Settings } from './ports.ts';
+import { recordLevel } from './record-level.ts';
 import { startRun } from './run.ts';
 import type { TraceQueue } from './trace-queue.ts';
 
@@ -18,16 +18,16 @@ export interface ExecuteScope {
   readonly settings: Settings;
   /** Finds the tool, listing its server first if need be; throws when there is none. */
   readonly findTool: (call: ToolCall) => Promise<CatalogueEntry>;
-  readonly acceptDefinition: (definition: ToolDefinition) => Promise<void>;
 }
 
 /** One tool call as a run of its own: found, called, traced, answered. */
 export async function executeTool(
-  scope: ExecuteScope,
+  whole: ExecuteScope,
   call: ToolCall,
   caller: Caller,
-  runId = scope.ports.crypto.randomUuid(),
+  runId = whole.ports.crypto.randomUuid(),
 ): Promise<ToolRun> {
+  const scope = ofOneRun(whole);
   const { ports, traces } = scope;
   let entry: CatalogueEntry;
   try {
@@ -38,11 +38,13 @@ export async function executeTool(
   const owned = ownershipOf(scope.settings, caller);
   const { sessionId, origin = 'agent' } = caller;
   const head = { runId, sessionId, origin, intent: call.intent ?? null, ...owned };
-  const run = startRun(ports, traces, head);
+  const run = startRun(ports, traces, head, call.arguments);
   const callScope = { ...scope, runId, recorder: run.recorder, parent: null, caller };
   const outcome = await callTool(callScope, entry, call);
   if (outcome.kind === 'waiting') {
-    await pauseRun(ports, head, { tool: entry.tool.id, arguments: call.arguments }, outcome.approval);
+    const isKept = recordLevel(scope.settings, entry.tool.id) === 'full';
+    const work = { tool: entry.tool.id, arguments: call.arguments };
+    await pauseRun(ports, head, work, outcome.approval, undefined, isKept);
   }
   return toToolRun(run.finish(endOf(outcome)), runId, outcome);
 }

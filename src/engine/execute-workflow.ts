@@ -1,5 +1,6 @@
 import { withUsedTasks } from '../core/planning/validate-plan.ts';
 import type { CodeScope } from './code/code-scope.ts';
+import { ofOneRun } from './flow-ports.ts';
 import type { Caller, WorkflowResult } from './gateway.ts';
 import { asSeenBy } from './people/seen-capabilities.ts';
 import { checkPlan } from './workflow/check-plan.ts';
@@ -15,7 +16,7 @@ export async function executeWorkflow(
   request: WorkflowRequest,
   caller: Caller,
 ): Promise<WorkflowResult> {
-  const scope = asSeenBy(whole, caller);
+  const scope = ofOneRun(asSeenBy(whole, caller));
   const plan = withUsedTasks(request.plan);
   const targets = await checkPlan(scope, plan);
   const run = await openRun(scope, { ...request, plan }, caller);

@@ -1,3 +1,4 @@
+import { createFoundSecrets, type FoundSecrets } from '../core/tracing/found-secrets.ts';
 import type { EventLog } from './event-log.ts';
 import type {
   ChangeFeed,
@@ -5,6 +6,7 @@ import type {
   Crypto,
   Embedder,
   Logger,
+  LoopWatch,
   Sandbox,
   Store,
   TraceExporter,
@@ -35,9 +37,21 @@ export interface FlowPorts {
   readonly clock: Clock;
   readonly crypto: Crypto;
   readonly logger: Logger;
+  /** Absent where nobody watches. */
+  readonly loop?: LoopWatch;
   readonly events: EventLog;
   /** Hides secrets and cuts what is too large; applied before anything is stored or told. */
-  readonly redact: (value: unknown) => unknown;
+  readonly redact: (value: unknown, found?: FoundSecrets) => unknown;
+  /** What was recognised as secret so far in the run these ports serve; absent where they serve no single run. */
+  readonly found?: FoundSecrets;
   /** Resolves after so many milliseconds, or rejects when aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** For one run: what is recognised as secret in one place of it is hidden in every other. */
+export function ofOneRun<S extends { readonly ports: FlowPorts }>(scope: S): S {
+  const { ports } = scope;
+  if (ports.found) return scope;
+  const found = createFoundSecrets();
+  return { ...scope, ports: { ...ports, found, redact: (value: unknown) => ports.redact(value, found) } };
 }

@@ -53,6 +53,8 @@ export interface GatewayClient
     | 'settleApproval'
     | 'editCall'
     | 'restart'
+    | 'changesOfServer'
+    | 'acceptServer'
   > {
   /** For a person in a terminal: no client to ask, no session. */
   runCode(call: CodeCall, signal?: AbortSignal): Promise<CodeRun>;
@@ -140,6 +142,8 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   settleApproval: true,
   editCall: true,
   restart: true,
+  changesOfServer: true,
+  acceptServer: true,
   logs: true,
   keepCredentials: true,
   loginStart: true,
@@ -222,12 +226,17 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     keys: () => gateway.people.keys(),
     revokeKey: (idOrName, by) => gateway.people.revokeKey(idOrName, by),
     audit: (query) => gateway.people.audit(query),
-    waitingRuns: () => waitingRuns(gateway.store),
-    recentRuns: (limit) => recentRuns(gateway.store, limit),
-    findRun: (runId) => findRun(gateway.store, runId),
+    waitingRuns: async () => gateway.showExact(await waitingRuns(gateway.store)),
+    recentRuns: async (limit) => gateway.showExact(await recentRuns(gateway.store, limit)),
+    async findRun(runId) {
+      const found = await findRun(gateway.store, runId);
+      return found && ((await gateway.showExact([found]))[0] ?? null);
+    },
     settleApproval: (...decision) => gateway.settleApproval(...decision),
     editCall: (runId, edit) => gateway.editCall(runId, edit),
     restart: (server) => gateway.restart(server),
+    changesOfServer: (server) => gateway.changesOfServer(server),
+    acceptServer: (...accepted) => gateway.acceptServer(...accepted),
     logs: async (server) => gateway.logs(server),
 
     keepCredentials: (server, user, given) => gateway.keepCredentials(server, user, given),

@@ -18,8 +18,8 @@ import type {
 } from './gateway.ts';
 import { callOrder } from './graph/call-order.ts';
 import type { LearningReport } from './learning/learning-shelf.ts';
-import type { Approval, Capability, ConsoleLine } from './ports.ts';
-import type { RunInQuestion } from './runs-in-question.ts';
+import type { Capability, ConsoleLine } from './ports.ts';
+import type { RunInQuestion, ShownApproval } from './runs-in-question.ts';
 import { toolText, toolValue } from './tool-value.ts';
 import { aheadIn, shownTasks } from './workflow/task-state.ts';
 
@@ -38,6 +38,12 @@ export function statsToWire(stats: GatewayStats) {
     speculation: {
       ...stats.speculation,
       hit_rate: stats.speculation.started === 0 ? null : stats.speculation.used / stats.speculation.started,
+    },
+    loop: {
+      stalls: stats.loop.stalls,
+      stalled_ms: stats.loop.stalledMs,
+      longest_ms: stats.loop.longestMs,
+      last: stats.loop.last,
     },
   };
 }
@@ -297,12 +303,22 @@ export function runToWire({ runId, run, approvals }: RunInQuestion) {
   };
 }
 
-function approvalToWire(approval: Approval) {
+function approvalToWire(approval: ShownApproval) {
   return {
     approval_id: approval.id,
     run_id: approval.runId,
     node: approval.node,
     arguments: approval.arguments,
+    /** Whether these are all of the call's; only known to those who may decide. */
+    ...(approval.isExact !== undefined && { is_exact: approval.isExact }),
+    ...(approval.program && { program: approval.program }),
+    ...(approval.changes && {
+      definition_changes: approval.changes.map(({ field, before, after }) => ({
+        field,
+        before: before ?? null,
+        after: after ?? null,
+      })),
+    }),
     arguments_hash: approval.argumentsHash,
     reason: approval.reason,
     state: approval.state,

@@ -1,4 +1,5 @@
 import type { RankingReasons } from '../core/learning/ranker.ts';
+import type { DefinitionChange } from '../core/policy/definition-changes.ts';
 import type { RunOrigin } from '../core/vocabulary/execution-trace.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
@@ -15,6 +16,7 @@ import type {
   CodeError,
   ConsoleLine,
   JsonObject,
+  LoopFigures,
   Settings,
   Store,
   ToolResult,
@@ -30,6 +32,7 @@ import type {
   UserCredentials,
   WorkflowRun,
 } from './ports.ts';
+import type { RunInQuestion } from './runs-in-question.ts';
 import type { SpeculationFigures } from './workflow/speculation-book.ts';
 
 /** Who calls: the client connection a run came from, and how to reach the person behind it. */
@@ -257,6 +260,17 @@ export interface GatewayStats {
   readonly pendingApprovals: number;
   /** Calls of workflows that ran ahead, and those whose result was used, since the gateway began. */
   readonly speculation: SpeculationFigures;
+  /** How often and how long the process stood still. */
+  readonly loop: LoopFigures;
+}
+
+/** What a server says of itself and its tools that nobody has accepted yet. */
+export interface ServerChanges {
+  /** Of the server's own words: `instructions` and fields of its name. */
+  readonly words: readonly DefinitionChange[];
+  readonly tools: readonly { readonly tool: string; readonly changes: readonly DefinitionChange[] }[];
+  /** Names exactly these changes. */
+  readonly hash: string;
 }
 
 /** What people and programs do with capabilities besides running them. */
@@ -339,7 +353,11 @@ export interface Gateway {
     by: string,
     /** Those the person was shown; absent: all that wait. */
     approvalIds?: readonly string[],
+    /** Changed definitions of these tools are accepted for good, not for these calls alone. */
+    acceptDefinition?: boolean,
   ): Promise<boolean>;
+  /** Runs with the exact calls that wait in them, for a person who may decide about them. */
+  showExact(runs: readonly RunInQuestion[]): Promise<RunInQuestion[]>;
 
   /** By a person: other arguments for a call that waits. It is asked about anew, since it is another call. */
   editCall(runId: string, edit: CallEdit): Promise<Approval>;
@@ -361,6 +379,10 @@ export interface Gateway {
   onUpstream(listener: (event: UpstreamEvent) => void): () => void;
   forgetClient(clientId: string): Promise<void>;
 
+  /** What a server says of itself and its tools that nobody has accepted yet. */
+  changesOfServer(server: string): Promise<ServerChanges>;
+  /** By a person who was shown the changes of this hash. */
+  acceptServer(server: string, by: string, hash: string): Promise<ServerChanges>;
   restart(server: string): Promise<UpstreamReply<UpstreamIdentity>>;
   logs(server: string): readonly string[];
   login(server: string, redirectUrl: string, user?: string): Promise<UpstreamReply<UpstreamLogin>>;

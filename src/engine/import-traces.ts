@@ -1,9 +1,11 @@
 import { deriveTrace } from '../core/tracing/derive-trace.ts';
+import { createFoundSecrets } from '../core/tracing/found-secrets.ts';
 import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
+import { redactTrace } from '../core/tracing/redact-trace.ts';
 import type { ExecutionTrace } from '../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
-import { isEnd, type TraceEvent } from '../core/vocabulary/trace-event.ts';
 import { type ToldTrace, traceFromWire } from '../core/vocabulary/trace-from-wire.ts';
+import { checkIntent } from './bounded-gateway.ts';
 import type { Store } from './ports.ts';
 
 const DEFAULTS = {
@@ -61,7 +63,9 @@ export async function importTraces(
   for await (const { number, text: line } of lines) {
     if (line?.trim() === '') continue;
     try {
-      batch.push(complete(redacted(traceFromWire(parse(line)), redact)));
+      const trace = traceFromWire(parse(line));
+      checkIntent(trace.intentText ?? undefined);
+      batch.push(complete(redacted(trace, redact)));
     } catch (error) {
       counts.refused++;
       if (refusals.length < DEFAULTS.refusals) refusals.push({ line: number, reason: reasonOf(error) });
@@ -88,27 +92,12 @@ function reasonOf(error: unknown): string {
   throw error;
 }
 
-/** Piece by piece as it was when the run was recorded, so that what is clean stays as it is. */
+/** Twice: what is recognised late stands in what was read before. */
 function redacted(trace: ToldTrace, redact: Redactor): ToldTrace {
-  const text = (value: string | null) => (value === null ? null : redact(value));
-  return {
-    ...trace,
-    intentText: text(trace.intentText),
-    errorMessage: text(trace.errorMessage),
-    code: text(trace.code),
-    decisions: trace.decisions.map(redact),
-    taskResults: trace.taskResults.map(redact),
-    events: trace.events.map((event) => redactedEvent(event, redact)),
-  };
-}
-
-function redactedEvent(event: TraceEvent, redact: Redactor): TraceEvent {
-  if (!isEnd(event)) return event.args === undefined ? event : { ...event, args: redact(event.args) };
-  return {
-    ...event,
-    ...(event.error !== undefined && { error: redact(event.error) }),
-    ...(event.result !== undefined && { result: redact(event.result) }),
-  };
+  const found = createFoundSecrets();
+  const inRun = (value: unknown) => redact(value, found);
+  const clean = redactTrace(trace, inRun);
+  return found.size === 0 ? clean : redactTrace(clean, inRun);
 }
 
 function complete(trace: ToldTrace): ExecutionTrace {

@@ -54,7 +54,7 @@ export async function statsOf(
   catalogue: Catalogue,
   settings: Settings,
   inventory: string,
-  speculation: GatewayStats['speculation'],
+  { speculation, loop }: Pick<GatewayStats, 'speculation' | 'loop'>,
 ): Promise<GatewayStats> {
   const [traces, capabilities, pending] = await Promise.all([
     store.traces.count(),
@@ -75,6 +75,7 @@ export async function statsOf(
     sparedTokens: Math.max(0, all - exposed),
     pendingApprovals: pending.length,
     speculation,
+    loop,
   };
 }
 

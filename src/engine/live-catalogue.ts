@@ -1,12 +1,15 @@
 import { parseToolId, splitToolId } from '../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { Background } from './background.ts';
-import { type Catalogue, type CatalogueEntry, readCatalogue } from './catalogue.ts';
+import { type Catalogue, type CatalogueEntry, isOffered, readCatalogue } from './catalogue.ts';
 import { embedCatalogue } from './embed-catalogue.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { ToolCall } from './gateway.ts';
 import type { ServerSettings, Settings } from './ports.ts';
 import { refreshCatalogue, settingsHash } from './refresh-catalogue.ts';
+
+/** Stands for the definition of a tool that its server does not list. */
+export const UNLISTED = 'unlisted';
 
 /** The catalogue in use, kept current while servers come, change and go. */
 export interface LiveCatalogue {
@@ -118,7 +121,7 @@ export async function openLiveCatalogue(
       const entry = catalogue.get(id);
       if (entry) return entry;
       const isHidden = (await store.tools.get(id)) !== null;
-      if (call.evenIfUnlisted && serverOf(server) && !isHidden) {
+      if (call.evenIfUnlisted && isOffered({ name: tool }, serverOf(server)) && !isHidden) {
         return { tool: unlisted(id, server, tool), proposed: null };
       }
       return catalogue.find(id);
@@ -128,5 +131,5 @@ export async function openLiveCatalogue(
 
 /** For a server's own endpoint: what the server does not list is the server's to refuse, under the same policy. */
 function unlisted(id: ToolDefinition['id'], server: string, name: string): ToolDefinition {
-  return { id, server, name, description: '', inputSchema: { type: 'object' }, definitionHash: 'unlisted' };
+  return { id, server, name, description: '', inputSchema: { type: 'object' }, definitionHash: UNLISTED };
 }

@@ -1,12 +1,17 @@
 import { callFingerprint, canonicalJson } from '../core/policy/call-hash.ts';
+import { REDACTED } from '../core/tracing/redact.ts';
+import type { ToolId } from '../core/vocabulary/ids.ts';
 import type { TaskBody } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { ApprovalDesk, Decision } from './approval-desk.ts';
 import type { Standing } from './code/program.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { ToolCall } from './gateway.ts';
+import type { LiveCatalogue } from './live-catalogue.ts';
+import { recordAccepted } from './people/audit-trail.ts';
 import type { Approval, JsonObject, WorkflowRun } from './ports.ts';
 import type { RunHead } from './run.ts';
+import { mustBeShown, showApproval } from './show-approval.ts';
 
 /** The one task of a run that is a single call or a piece of code. */
 const ONLY_TASK = 'call';
@@ -22,9 +27,11 @@ export async function pauseRun(
   approval: Approval,
   /** Where code stood. */
   standing?: Omit<Standing, 'runId'>,
+  /** False: what it was to do must not be kept, so it cannot be taken up again. */
+  isKept = true,
 ): Promise<void> {
   const now = clock.now();
-  const kept = redact(work) as PausedWork;
+  const kept = isKept ? (redact(work) as PausedWork) : withoutValues(work);
   const run: WorkflowRun = {
     id: head.runId,
     kind: 'call',
@@ -49,6 +56,10 @@ export async function pauseRun(
   const before = await store.runs.get(head.runId);
   if (before) await store.runs.update({ ...run, createdAt: before.createdAt, version: before.version + 1 });
   else await store.runs.create(run);
+}
+
+function withoutValues(work: PausedWork): PausedWork {
+  return work.code === undefined ? { ...work, arguments: {} } : { code: REDACTED, arguments: {} };
 }
 
 /** Paused code and where it stood; what redaction took away cannot be run. */
@@ -80,18 +91,38 @@ export interface Settlement {
   readonly by: string;
   /** Those the person was shown; absent: all that wait. */
   readonly approvalIds?: readonly string[];
+  /** With an approval: changed definitions of these tools are accepted for good, not for these calls alone. */
+  readonly acceptDefinition?: boolean;
+}
+
+export interface SettleScope {
+  readonly ports: FlowPorts;
+  readonly desk: ApprovalDesk;
+  readonly catalogue: Pick<LiveCatalogue, 'current' | 'accept'>;
 }
 
 /** By a person. A rejection ends a single call, and a workflow's branch; an approval lets the run be resumed. */
 export async function settleRun(
-  ports: FlowPorts,
-  desk: ApprovalDesk,
-  { runId, decision, by, approvalIds }: Settlement,
+  { ports, desk, catalogue }: SettleScope,
+  { runId, decision, by, approvalIds, acceptDefinition = false }: Settlement,
 ): Promise<boolean> {
   const pending = await ports.store.approvals.list({ runId, state: 'pending' });
   const open = pending.filter(({ id }) => approvalIds === undefined || approvalIds.includes(id));
+  const asked = await ports.store.runs.get(runId);
+  const shelves = { ports, calls: desk.calls, catalogue: catalogue.current };
+  const shown = open.map((approval) => showApproval(shelves, asked, approval));
+  if (decision === 'approved') shown.forEach(mustBeShown);
   let decided = false;
-  for (const approval of open) decided = (await desk.settle(approval, decision, by)) || decided;
+  for (const approval of shown) {
+    // Before the call goes on: it is made under the definition that was accepted.
+    const proposed = approval.changes && catalogue.current().get(approval.node as ToolId)?.proposed;
+    const isFirst = await desk.settle(approval, decision, by);
+    decided ||= isFirst;
+    if (isFirst && decision === 'approved' && acceptDefinition && proposed) {
+      await recordAccepted(ports, proposed, approval);
+      await catalogue.accept(proposed);
+    }
+  }
   const run = await ports.store.runs.get(runId);
   const isOver = run?.kind === 'call' && run.status === 'paused' && decided && decision === 'rejected';
   if (run && isOver) await endRun(ports, run, 'aborted');

@@ -8,6 +8,7 @@ export type { Embedder } from './ports/embedder.ts';
 export type { EventSink, GatewayEvent } from './ports/event-sink.ts';
 export type { EdgeKey, GraphPosition, GraphStep, GraphStore, StoredGraph } from './ports/graph-store.ts';
 export type { Logger, LogLevel } from './ports/logger.ts';
+export type * from './ports/loop-watch.ts';
 export {
   type ApiKey,
   AUDIT_ACTIONS,
@@ -87,6 +88,7 @@ export type { TraceJournal } from './ports/trace-journal.ts';
 export type { Trainer, TrainerOptions } from './ports/trainer.ts';
 export type { TrainerSeat } from './ports/trainer-seat.ts';
 export type {
+  Audience,
   JsonObject,
   TokenStore,
   ToolResult,

@@ -1,7 +1,16 @@
 import { canonicalJson } from '../core/policy/call-hash.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import { defineTool } from './define-tool.ts';
-import type { Clock, Crypto, EventSink, Logger, ServerSettings, Store, Upstream } from './ports.ts';
+import type {
+  Clock,
+  Crypto,
+  EventSink,
+  Logger,
+  ServerSettings,
+  Store,
+  Upstream,
+  UpstreamIdentity,
+} from './ports.ts';
 
 export interface RefreshPorts {
   readonly upstream: Upstream;
@@ -11,11 +20,6 @@ export interface RefreshPorts {
   readonly events: EventSink;
   readonly logger: Logger;
 }
-
-const DEFAULTS = {
-  /** Characters of a tool's name. Longer ones are no names, and too long for an index. */
-  maxName: 512,
-};
 
 /**
  * Lists a server's tools and brings the store up to date: new ones are accepted, one that differs
@@ -31,17 +35,18 @@ export async function refreshCatalogue(ports: RefreshPorts, server: ServerSettin
     logger.log('warn', `The tools of ${server.name} cannot be listed`, { error: error.error.message });
     return false;
   }
-  const definitions = listed.value
-    .filter(({ name }) => name.length <= DEFAULTS.maxName)
-    .map((tool) => defineTool(server.name, tool, crypto));
+  const definitions = listed.value.map((tool) => defineTool(server.name, tool, crypto));
   const change = await compare(store, server.name, definitions);
   await store.tools.put(change.accept);
   await store.tools.propose(change.propose);
   await store.tools.retire(change.retire.map((tool) => tool.id));
+  const hash = settingsHash(server, crypto);
+  const known = (await store.servers.list()).find(({ name }) => name === server.name);
   await store.servers.put({
     name: server.name,
-    settingsHash: settingsHash(server, crypto),
-    identity: started.value,
+    settingsHash: hash,
+    // What a server says of itself is accepted once, like its tools; other settings may mean another server.
+    identity: known?.settingsHash === hash ? acceptedFace(started.value, known.identity) : started.value,
     refreshedAt: clock.now(),
   });
   const changed = change.accept.length + change.propose.length + change.retire.length > 0;
@@ -55,6 +60,16 @@ export async function refreshCatalogue(ports: RefreshPorts, server: ServerSettin
     });
   }
   return changed;
+}
+
+/** A server as it is now, with the words about itself that were accepted: clients put them before their model. */
+export function acceptedFace(now: UpstreamIdentity, accepted: UpstreamIdentity): UpstreamIdentity {
+  const version = now.info && 'version' in now.info ? { version: now.info.version } : {};
+  return {
+    ...now,
+    instructions: accepted.instructions,
+    info: accepted.info && { ...accepted.info, ...version },
+  };
 }
 
 /** Of what decides which tools there are; secrets and limits do not. */

@@ -1,5 +1,6 @@
 import { deriveTrace } from '../core/tracing/derive-trace.ts';
-import { createRecorder, type Recorder } from '../core/tracing/recorder.ts';
+import { createRecorder, NOT_RECORDED, type Recorder } from '../core/tracing/recorder.ts';
+import { redactEvent, redactTrace } from '../core/tracing/redact-trace.ts';
 import type { ExecutionTrace, GuestConditions, RunOrigin } from '../core/vocabulary/execution-trace.ts';
 import type { Ownership } from '../core/vocabulary/principal.ts';
 import { type ErrorType, isEnd, toWire } from '../core/vocabulary/trace-event.ts';
@@ -41,16 +42,23 @@ export interface Run extends RunHead {
 /** How |TD error| starts out, before a model has seen the trace. */
 const INITIAL_PRIORITY = 0.5;
 
-export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): Run {
+/** `given`: what the run has to go by, looked through for secrets before anything is told of it. */
+export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead, given?: unknown): Run {
   traces.admit();
-  const { clock, crypto, events, logger, redact } = ports;
+  const { clock, crypto, events, logger, redact, found } = ports;
+  redact([given, head.intent]);
   const startedAt = clock.now();
   const startedTs = clock.monotonic();
+  /** By event: how many secrets were known when it was redacted. */
+  const knownAt: number[] = [];
   const recorder = createRecorder({
     now: clock.monotonic,
     newId: crypto.randomUuid,
     redact,
-    onEvent: (event) => events.emit({ type: 'trace_event', run_id: head.runId, event: toWire(event) }),
+    onEvent: (event) => {
+      knownAt.push(found?.size ?? 0);
+      events.emit({ type: 'trace_event', run_id: head.runId, event: toWire(event) });
+    },
   });
   const { runId: run_id, sessionId: session_id, origin, owner, visibility } = head;
   const intent = head.intent === null ? null : String(redact(head.intent));
@@ -92,7 +100,8 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
   function traceOf(end: RunEnd): ExecutionTrace | null {
     if (recorder.events.length === 0 && end.code === undefined) return null;
     const { executedPath, toolInvocations } = deriveTrace(recorder.events);
-    return {
+    const kept = recorder.isConcealed ? withoutDerived(end) : end;
+    const trace: ExecutionTrace = {
       id: crypto.randomUuid(),
       runId: head.runId,
       sessionId: head.sessionId,
@@ -106,17 +115,32 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
       executedAt: startedAt,
       success: end.success,
       durationMs: clock.monotonic() - startedTs,
-      errorMessage: end.errorMessage === undefined ? null : String(redact(end.errorMessage)),
+      errorMessage: kept.errorMessage ?? null,
       errorType: end.success ? null : (end.errorType ?? lastErrorType(recorder)),
       executedPath,
       toolInvocations,
-      decisions: end.decisions ?? [],
-      taskResults: (end.taskResults ?? []).map(redact),
+      decisions: kept.decisions ?? [],
+      taskResults: kept.taskResults ?? [],
       priority: INITIAL_PRIORITY,
-      events: recorder.events,
-      code: end.code === undefined ? null : String(redact(end.code)),
-      guest: end.guest ? { ...end.guest, args: redact(end.guest.args) } : null,
+      events: [],
+      code: kept.code ?? null,
+      guest: kept.guest ?? null,
     };
+    return sealed(trace);
+  }
+
+  /** What was recognised late stands in what was redacted before: once more, where that may be. */
+  function sealed(trace: ExecutionTrace): ExecutionTrace {
+    const before = found?.size ?? 0;
+    const once = redactTrace(trace, redact);
+    const known = found?.size ?? 0;
+    const clean = known > before ? redactTrace(once, redact) : once;
+    const sealedEvents = recorder.events.map((event, index) =>
+      knownAt[index] === known ? event : redactEvent(event, redact),
+    );
+    if (sealedEvents.some((event, index) => event !== recorder.events[index]))
+      events.amend(head.runId, redact);
+    return { ...clean, events: sealedEvents };
   }
 
   function tellFinished({ status }: RunEnd, trace: ExecutionTrace | null): void {
@@ -128,6 +152,19 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead): R
       duration_ms: clock.monotonic() - startedTs,
     });
   }
+}
+
+/** A program has seen what is not to be kept: what it said, gave and decided may be made of it. */
+function withoutDerived(end: RunEnd): RunEnd {
+  return {
+    ...end,
+    ...(end.errorMessage !== undefined && { errorMessage: NOT_RECORDED }),
+    decisions: [],
+    taskResults: (end.taskResults ?? []).map((task) => {
+      const { result: _, console: __, error: ___, ...rest } = task as Record<string, unknown>;
+      return rest;
+    }),
+  };
 }
 
 function lastErrorType(recorder: Recorder): ErrorType {

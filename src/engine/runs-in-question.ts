@@ -1,4 +1,17 @@
+import type { DefinitionChange } from '../core/policy/definition-changes.ts';
+import type { AskedCall } from './asked-calls.ts';
 import type { Approval, Store, WorkflowRun } from './ports.ts';
+
+export type { DefinitionChange };
+
+/** An approval as the person who decides sees it. */
+export interface ShownApproval extends Approval {
+  /** Whether `arguments` are those of the call; where they are not known whole, it can only be rejected. */
+  readonly isExact?: boolean;
+  readonly program?: AskedCall['program'];
+  /** What its server changed of the tool since a person accepted it. */
+  readonly changes?: readonly DefinitionChange[];
+}
 
 /** A run with what a person was asked about it. */
 export interface RunInQuestion {
@@ -6,7 +19,7 @@ export interface RunInQuestion {
   /** Null while the call still waits for an answer: it is written down when it stops waiting. */
   readonly run: WorkflowRun | null;
   /** Oldest first. */
-  readonly approvals: readonly Approval[];
+  readonly approvals: readonly ShownApproval[];
 }
 
 type RunStores = Pick<Store, 'runs' | 'approvals'>;

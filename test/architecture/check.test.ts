@@ -7,7 +7,7 @@ test('[HOUSE-8] all checks run, also after one has failed, and the summary names
     'package.json': '{ "name": "broken", "type": "module", "main": "src/main.ts" }\n',
     'tsconfig.json': '{ "compilerOptions": { "strict": true, "noEmit": true, "module": "nodenext" } }\n',
     'src/main.ts': 'export const count: number = "one";   \n',
-    'src/engine/orphan.ts': "import 'zod';\n",
+    'src/engine/orphan.ts': "import 'zod';\nconst slow = /(a|a)*$/;\n",
     'src/engine/long.ts': 'export {};\n'.repeat(501),
   });
   const { exitCode, stdout } = runCheck('--root', root);
@@ -23,6 +23,7 @@ test('[HOUSE-8] all checks run, also after one has failed, and the summary names
     ['FAILED', 'exports'],
     ['FAILED', 'arrows'],
     ['FAILED', 'file-sizes'],
+    ['FAILED', 'regexes'],
     ['FAILED', 'spec-ids'],
   ]);
 });
@@ -30,6 +31,7 @@ test('[HOUSE-8] all checks run, also after one has failed, and the summary names
 test('[HOUSE-8] a check that does not exist is wrong usage, answered with those that do', () => {
   expect(runCheck('--only', 'arows')).toMatchObject({
     exitCode: 2,
-    stderr: 'check: no such check: arows; there are types, lint, exports, arrows, file-sizes, spec-ids\n',
+    stderr:
+      'check: no such check: arows; there are types, lint, exports, arrows, file-sizes, regexes, spec-ids\n',
   });
 });

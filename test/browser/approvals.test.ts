@@ -48,3 +48,19 @@ test('[DASH-56] code stops in the middle for an answer; rejected, it is told so'
     .getByText('error', { exact: true })
     .waitFor();
 });
+
+test('[APPROVE-8] the page shows exactly what will run, whatever is hidden of it elsewhere', async () => {
+  const content = `-----BEGIN RSA PRIVATE KEY-----\n${'harmless\n'.repeat(1_000)}the-end-that-matters`;
+  const call = {
+    tool: 'filesystem:write_file',
+    arguments: { ...writing('key.txt', content), token: 'a-token' },
+  };
+  const waiting = dashboard.api<Answer>('/execute', call);
+  const page = await dashboard.open('/workflows');
+  const exact = page.getByRole('region', { name: 'Exact arguments' });
+  await exact.getByText('the-end-that-matters').waitFor();
+  await exact.getByText('a-token').waitFor();
+  expect(await page.getByRole('button', { name: /Show more/ }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Reject' }).click();
+  expect((await waiting).status).toBe('error');
+});

@@ -59,7 +59,7 @@ test('[DASH-60] capabilities are listed with state, success and uses, found by n
   await page.getByLabel('State').selectOption('active');
   await row.waitFor();
   expect(await axe(page)).toEqual([]);
-  await row.getByRole('link').press('Enter');
+  await row.getByRole('link').click();
   await page.getByRole('heading', { name: lines.slug, level: 1 }).waitFor();
   expect(new URL(page.url()).pathname).toBe(href.capability(lines.slug));
 });
@@ -121,7 +121,7 @@ test('[DASH-66] a capability that can be relied on is found by what is to be don
   await page.getByLabel('Server').selectOption('memory');
   await row.waitFor({ state: 'detached' });
   await page.getByLabel('Server').selectOption('filesystem');
-  await row.getByRole('link').press('Enter');
+  await row.getByRole('link').click();
   await page.getByRole('heading', { name: lines.slug, level: 1 }).waitFor();
 });
 

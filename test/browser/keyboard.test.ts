@@ -50,8 +50,9 @@ test('[DASH-13] "?" tells the keys, "/" goes to search, and whoever types is lef
   await page.getByRole('heading', { name: 'Keyboard' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await page.keyboard.press('/');
   const field = page.getByLabel('Say what you want to do');
+  await field.waitFor();
+  await page.keyboard.press('/');
   await page.keyboard.type('g r ?');
   expect(await field.inputValue()).toBe('g r ?');
   expect(new URL(page.url()).pathname).toBe('/');

@@ -57,9 +57,13 @@ test('[DASH-75] one trains, sees how far it is, and then what was learned and wh
     () =>
       new Promise<number>((done) => {
         let count = 0;
-        const source = new EventSource('/api/events');
-        source.addEventListener('training_progress', () => count++);
-        source.addEventListener('ranker_trained', () => done(count));
+        const authorization = `Bearer ${localStorage.getItem('pml-session')}`;
+        void fetch('/api/events', { headers: { authorization } }).then(async ({ body }) => {
+          for await (const text of body!.pipeThrough(new TextDecoderStream())) {
+            count += text.split('event: training_progress').length - 1;
+            if (text.includes('event: ranker_trained')) return done(count);
+          }
+        });
       }),
   );
   await page.getByRole('button', { name: 'Train now' }).click();

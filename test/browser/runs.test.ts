@@ -205,8 +205,7 @@ test('[DASH-47] two runs are chosen in the list and shown side by side', async (
   const page = await dashboard.open('/runs?q=compared');
   await page.getByLabel('Compare compared: once').first().click();
   await page.getByText('Choose the run to compare with').waitFor();
-  // By key: the list may move beneath a pointer while it is read anew.
-  await page.getByRole('link', { name: 'compared: more' }).first().press('Enter');
+  await page.getByRole('link', { name: 'compared: more' }).first().click();
   await page.getByText('2 differences in 2 places').waitFor();
   await page.getByText('other arguments, another result').waitFor();
   await page.getByText('only in the second').waitFor();

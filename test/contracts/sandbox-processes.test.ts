@@ -149,6 +149,26 @@ describe('sandbox processes', () => {
     expect(most).toBe(2);
   });
 
+  test('[BOX-18] a user whose programs wait keeps nobody else from running, and a full house is shared', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let running = 0;
+    const host = tableHost({
+      'a:wait': async () => {
+        running++;
+        await released;
+        return 1;
+      },
+    });
+    const of = (user: string) => ({ ...options(), user });
+    const waiting = Array.from({ length: 6 }, () => run('return await mcp.a.wait();', host, of('greedy')));
+    await until(() => running === 2);
+    expect(returned(await run('return 2;', host, of('ann')))).toBe(2);
+    expect(returned(await run('return 3;', host, of('ben')))).toBe(3);
+    expect(running).toBe(2);
+    release();
+    expect((await Promise.all(waiting)).map(returned)).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
   test('[BOX-16] closing leaves no process behind, nor does a host that is killed', async () => {
     const other = createSandbox();
     const before = childrenOf(process.pid);

@@ -53,7 +53,24 @@ function toolRules(store: () => Store): void {
     const { outputSchema: _, annotations: __, ...bare } = { ...tool, description: 'changed' };
     await store().tools.put([bare]);
     expect(await store().tools.get(tool.id)).toEqual(bare);
+    for (const known of [bare, tool]) {
+      const titled = { ...known, otherFields: { title: 'A title', _meta: { deep: [1] } } };
+      await store().tools.put([titled]);
+      expect(await store().tools.get(tool.id)).toEqual(titled);
+    }
     expect(await store().tools.get('no:such' as ToolId)).toBeNull();
+  });
+
+  test('[HANG-8] what no text of the store can hold is not found', async () => {
+    for (const id of ['\0', 'a\0b', '\ud800']) {
+      expect(await store().tools.get(id as ToolId)).toBeNull();
+      expect(await store().traces.get(id)).toBeNull();
+      expect(await store().runs.get(id)).toBeNull();
+      expect(await store().approvals.get(id)).toBeNull();
+      expect(await store().tools.list(id)).toEqual([]);
+      expect(await store().approvals.list({ runId: id })).toEqual([]);
+      expect(await store().audit.list({ limit: 1, subject: id })).toEqual([]);
+    }
   });
 
   test('[STORE-2] tools are listed in order of id, by server if asked', async () => {
@@ -198,6 +215,7 @@ function capabilityRules(store: () => Store): void {
       state: 'quarantined' as const,
       owner: 'bob',
       visibility: 'private' as const,
+      outputSchema: null,
       revision: 2,
     };
     await store().capabilities.put(renamed);

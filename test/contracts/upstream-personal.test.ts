@@ -96,3 +96,14 @@ test('[KEY-12] a login in the browser is that of the user it was made for', asyn
     await authority.close();
   }
 });
+
+test('[MCP-30] what a user’s own process says is told as that user’s, changes of its lists included', async () => {
+  opened = openUpstream([perUser(stdioServer('bench'))]);
+  const { upstream } = opened;
+  const told: unknown[] = [];
+  upstream.subscribe((event) => event.type === 'notification' && told.push([event.method, event.user]));
+  await upstream.keep('bench', 'ada', { env: { TOKEN: 'of-ada-123456' } });
+  await upstream.request('bench', 'logging/setLevel', { level: 'debug' }, { user: 'ada' });
+  await upstream.callTool('bench', 'log', { message: 'hers' }, { user: 'ada' });
+  await eventually(() => told).toEqual([['notifications/message', 'ada']]);
+});

@@ -60,7 +60,7 @@ describe('catalogue', () => {
     expect(asked.status).toBe('approval_required');
     expect(asked.approval?.reason).toMatch(/changed the definition/);
 
-    expect(await gateway.settleApproval(asked.runId, 'approved', 'ana')).toBe(true);
+    expect(await gateway.settleApproval(asked.runId, 'approved', 'ana', undefined, true)).toBe(true);
     const resumed = await gateway.continueRun(asked.runId, 'resume', nobody);
     expect(resumed.status).toBe('success');
     expect((await gateway.servers())[0]?.changedTools).toEqual([]);
@@ -263,7 +263,8 @@ describe('approvals', () => {
   });
 
   test('[APPROVE-4] a client with a dialogue is asked there; its answer decides', async () => {
-    const { gateway, store } = await memoryGateway([files]);
+    const permissions = { ...settingsFor([]).permissions, clientsDecide: true };
+    const { gateway, store } = await memoryGateway([files], { settings: { permissions } });
     const answering = (reply: JsonObject): Caller => ({
       sessionId: null,
       client: { id: 'c1', capabilities: { elicitation: {} }, ask: async () => reply },

@@ -1,11 +1,12 @@
 import { request } from 'node:http';
 import { Hono } from 'hono';
 import { expect, onTestFinished, test } from 'vitest';
+import { createLogins } from '../../src/surfaces/http/logins.ts';
 import { startHttp } from '../support/http-gateway.ts';
 
-async function gateway() {
+async function gateway(options: { now?: () => number } = {}) {
   const api = new Hono().get('/ping', (context) => context.json({}));
-  const running = await startHttp({ api });
+  const running = await startHttp({ api }, options);
   onTestFinished(running.listener.close);
   return running;
 }
@@ -54,17 +55,113 @@ test('[HTTP-2] a request for another host or from a page of another origin is re
   expect((await ask(listener.port, '/api/ping', own)).status).toBe(200);
 });
 
-test('[HTTP-3] a login link works once and gives a cookie that scripts and other sites cannot use', async () => {
+const logIn = async (url: string, given: Record<string, string>) => {
+  const reply = await fetch(`${url}/login`, { method: 'POST', body: new URLSearchParams(given) });
+  return { status: reply.status, headers: reply.headers, body: (await reply.json()) as { session: string } };
+};
+
+test('[HTTP-3] a login link works once and for a while, and no answer ever sets a cookie', async () => {
+  let now = Date.now();
+  const { listener, access } = await gateway({ now: () => now });
+  const code = access.createLoginCode();
+  const first = await logIn(listener.url, { code });
+  expect(first).toMatchObject({ status: 200, body: { session: expect.any(String) } });
+  expect(first.headers.get('set-cookie')).toBeNull();
+  expect(first.headers.get('cache-control')).toBe('no-store');
+  expect((await logIn(listener.url, { code })).status).toBe(403);
+  const { session } = first.body;
+  expect((await ask(listener.port, '/api/ping', { authorization: `Bearer ${session}` })).status).toBe(200);
+  // What a browser would send by itself, to every port of this machine, is worth nothing.
+  for (const cookie of [`pml_session=${session}`, `session=${session}`]) {
+    expect((await ask(listener.port, '/api/ping', { cookie })).status).toBe(401);
+  }
+  const late = access.createLoginCode();
+  now += 16 * 60_000;
+  expect((await logIn(listener.url, { code: late })).status).toBe(403);
+});
+
+test('[HTTP-6] logins are distinct, listed, ended one by one, and over after their time', async () => {
+  let now = Date.now();
+  const { listener, access } = await gateway({ now: () => now });
+  const open = async () => {
+    const { body } = await logIn(listener.url, { code: access.createLoginCode() });
+    return { authorization: `Bearer ${body.session}` };
+  };
+  const [one, two] = [await open(), await open()];
+  expect(one).not.toEqual(two);
+  const ping = async (headers: Record<string, string>) =>
+    (await ask(listener.port, '/api/ping', headers)).status;
+  const list = await ask(listener.port, '/api/logins', one);
+  const { logins } = JSON.parse(list.body);
+  expect(logins).toMatchObject([{ is_this_one: true, about: expect.any(String) }, { is_this_one: false }]);
+  expect(list.body).not.toContain(one.authorization.split('.')[1]);
+  const revoke = (id: string) =>
+    fetch(`${listener.url}/api/logins/${id}/revoke`, { method: 'POST', headers: one });
+  expect((await revoke(logins[1].id)).status).toBe(200);
+  expect((await revoke(logins[1].id)).status).toBe(404);
+  expect([await ping(one), await ping(two)]).toEqual([200, 401]);
+  const third = await open();
+  await fetch(`${listener.url}/api/logout`, { method: 'POST', headers: third });
+  expect([await ping(one), await ping(third)]).toEqual([200, 401]);
+  now += 31 * 24 * 60 * 60_000;
+  expect(await ping(one)).toBe(401);
+});
+
+test('[HTTP-6] a login outlives the process, its secret is kept nowhere, and a spoilt file only ends logins', async () => {
+  let text: string | null = null;
+  const file = {
+    read: async () => text,
+    write: async (written: string) => {
+      text = written;
+    },
+  };
+  const { secret } = await createLogins(file).open(null, 'Firefox');
+  expect(String(text)).not.toContain(secret.split('.')[1]);
+  expect(await createLogins(file).find(secret)).toMatchObject({ about: 'Firefox' });
+  expect(await createLogins(file).find(secret.replace(/.$/, '!'))).toBeNull();
+  text = '{"not": "a list"';
+  expect(await createLogins(file).find(secret)).toBeNull();
+});
+
+test('[HTTP-6] no page reaches the store itself', async () => {
   const { listener, access } = await gateway();
-  const link = `/login?code=${access.createLoginCode()}`;
-  const first = await ask(listener.port, link);
-  expect(first.status).toBe(302);
-  const cookie = String(first.headers['set-cookie']);
-  expect(cookie).toMatch(/HttpOnly/);
-  expect(cookie).toMatch(/SameSite=Strict/);
-  expect((await ask(listener.port, link)).status).toBe(403);
-  const session = cookie.split(';')[0] ?? '';
-  expect((await ask(listener.port, '/api/ping', { cookie: session })).status).toBe(200);
+  const { body } = await logIn(listener.url, { code: access.createLoginCode() });
+  const headers = { authorization: `Bearer ${body.session}` };
+  expect((await fetch(`${listener.url}/bridge`, { method: 'POST', headers })).status).toBe(403);
+});
+
+test('[HTTP-4] guessing a login is slowed down like guessing the token', async () => {
+  const { listener } = await gateway();
+  const answers = [];
+  for (let i = 0; i < 40; i++) answers.push((await logIn(listener.url, { code: `guess-${i}` })).status);
+  expect([answers[0], answers.at(-1)]).toEqual([403, 429]);
+  expect((await logIn(listener.url, { key: 'pml_guess' })).status).toBe(429);
+});
+
+test('[HTTP-2] what a browser sends for a page elsewhere is refused, on this machine or not; a link is followed', async () => {
+  const { listener, token } = await gateway();
+  const authorization = `Bearer ${token}`;
+  for (const site of ['cross-site', 'same-site']) {
+    const sent = { authorization, 'sec-fetch-site': site };
+    for (const mode of ['no-cors', 'cors', 'same-origin']) {
+      expect((await ask(listener.port, '/api/ping', { ...sent, 'sec-fetch-mode': mode })).status).toBe(403);
+    }
+    const followed = { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    expect((await ask(listener.port, '/healthz', followed)).status).toBe(200);
+    const framed = { ...followed, 'sec-fetch-dest': 'iframe' };
+    expect((await ask(listener.port, '/healthz', framed)).status).toBe(403);
+  }
+  for (const site of ['same-origin', 'none']) {
+    expect((await ask(listener.port, '/api/ping', { authorization, 'sec-fetch-site': site })).status).toBe(
+      200,
+    );
+  }
+});
+
+test('[HTTP-7] nothing that needs a credential is kept by a cache', async () => {
+  const { listener, token } = await gateway();
+  const { headers } = await ask(listener.port, '/api/ping', { authorization: `Bearer ${token}` });
+  expect(headers['cache-control']).toBe('no-store');
 });
 
 test('[HTTP-4] guessing the token is slowed down, the right token still works', async () => {

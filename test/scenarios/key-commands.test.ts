@@ -32,9 +32,16 @@ test('[KEY-2] pml keys makes, lists and revokes keys of a running gateway; the k
   expect((await runPml(['keys', 'create', 'x', '--role', 'king', '--data', dir])).code).toBe(2);
 
   const link = (await runPml(['login', '--key', 'ada-laptop', '--data', dir])).stdout.trim();
-  const cookie = (await fetch(link, { redirect: 'manual' })).headers.get('set-cookie')?.split(';')[0] ?? '';
-  const me = async () => await fetch(`${ready.url}/api/me`, { headers: { cookie } });
+  const body = new URLSearchParams(new URL(link).hash.slice(1));
+  const login = await fetch(`${ready.url}/login`, { method: 'POST', body });
+  const { session } = (await login.json()) as { session: string };
+  const headers = { authorization: `Bearer ${session}` };
+  const me = async () => await fetch(`${ready.url}/api/me`, { headers });
   expect(await (await me()).json()).toMatchObject({ name: 'ada-laptop', role: 'viewer' });
+
+  const { logins } = JSON.parse((await runPml(['login', 'ls', '--data', dir, '--json'])).stdout);
+  expect(logins).toMatchObject([{ id: expect.any(String), about: expect.any(String) }]);
+  expect((await runPml(['login', 'revoke', 'no-such', '--data', dir])).code).toBe(1);
 
   expect((await runPml(['keys', 'revoke', 'ada-laptop', '--data', dir])).code).toBe(0);
   expect([await status(key), (await me()).status]).toEqual([401, 401]);

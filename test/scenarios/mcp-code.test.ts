@@ -104,7 +104,7 @@ describe.each(ERAS)('code through /mcp, %s', (era) => {
         capabilities: { elicitation: { form: {} } },
         answer: async () => ({ action: 'accept', content: { decision: 'approve' } }),
       },
-      { settings: { permissions: { ...permissions, approvalWaitMs: 30_000 } } },
+      { settings: { permissions: { ...permissions, clientsDecide: true, approvalWaitMs: 30_000 } } },
     );
     const code =
       'const { count } = await mcp.bench.count({});\nreturn await mcp.bench.delete_all({ count });';

@@ -61,7 +61,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(JSON.stringify(reply)).toContain('25 servers, 375 tools: a-server-with-a-long-name-0 (15)');
   });
 
-  test('[MCP-2] are found by their other names; another name is answered with the nearest', async () => {
+  test('[MCP-2] are found by their other names; another name is answered with the nearest, if one is near', async () => {
     const { client } = await open({ era });
     for (const name of ['pml:search_tools', 'pml.search_tools', 'search_tools', 'pml_search_tools']) {
       const found = await callTool(client, name, { query: 'echo', limit: 1 });
@@ -73,6 +73,8 @@ describe.each(ERAS)('the five tools, %s', (era) => {
       code: 'not_found',
       message: 'There is no tool "pml_serch_tools" here; the nearest is pml_search_tools',
     });
+    const nonsense = await callTool(client, 'zzzz', {});
+    expect(nonsense.structuredContent.error).toMatchObject({ message: 'There is no tool "zzzz" here' });
   });
 
   test('[MCP-3] take arguments as JSON in strings, whole or in parts', async () => {
@@ -118,6 +120,9 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(await message('pml_search_tools', { qurey: 'x' })).toMatch(
       /query: .*expected string.*"qurey" is no argument, did you mean "query"\?/,
     );
+    expect(await message('pml_execute', { tool: 'bench:echo', arguments: {}, timeoutms: 5 })).toMatch(
+      /"timeoutms" is no argument, did you mean "timeout_ms"\?/,
+    );
     expect(await message('pml_search_tools', { query: 'x', limit: 'many' })).toMatch(
       /limit: .*expected number/,
     );
@@ -129,7 +134,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(await message('pml_execute', { tool: 'bench:echo', code: '1' })).toMatch(/tool and code together/);
     expect(await message('pml_execute', { tool: 'bench:echo', arguments: [1] })).toMatch(/arguments: /);
     expect(await message('pml_execute', { tool: 'bench:ecco', arguments: {} })).toMatch(/bench:ecco/);
-    expect(await message('pml_execute_workflow', {})).toMatch(/either workflow, or run_id/);
+    expect(await message('pml_execute_workflow', {})).toMatch(/one of workflow, suggestion_id, or run_id/);
     expect(await message('pml_execute_workflow', { workflow: { tasks: [{}] } })).toMatch(
       /workflow\.tasks\[0\]\.id is missing/,
     );
@@ -231,7 +236,9 @@ describe.each(ERAS)('the five tools, %s', (era) => {
       return { action: 'accept', content: { decision: asked.length === 1 ? 'approve' : 'reject' } };
     };
     const { permissions } = settingsFor([]);
-    const patient = { settings: { permissions: { ...permissions, approvalWaitMs: 30_000 } } };
+    const patient = {
+      settings: { permissions: { ...permissions, clientsDecide: true, approvalWaitMs: 30_000 } },
+    };
     const capabilities = { elicitation: { form: {} } };
     const { client } = await open({ era, capabilities, answer }, [benchServer()], patient);
     const run = () =>
@@ -244,14 +251,14 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     ]);
   });
 
-  test('[KEY-13] with clients_decide off nobody is asked through the client', async () => {
+  test('[KEY-13] unless clients_decide is on nobody is asked through the client', async () => {
     const asked: unknown[] = [];
     const answer = async (_method: string, params: JsonObject) => {
       asked.push(params.message);
       return { action: 'accept', content: { decision: 'approve' } };
     };
     const { permissions } = settingsFor([]);
-    const strict = { settings: { permissions: { ...permissions, clientsDecide: false, approvalWaitMs: 0 } } };
+    const strict = { settings: { permissions: { ...permissions, approvalWaitMs: 0 } } };
     const capabilities = { elicitation: { form: {} } };
     const { client } = await open({ era, capabilities, answer }, [benchServer()], strict);
     const call = { tool: 'bench:delete_all', arguments: {} };

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { Principal } from '../../src/core/vocabulary/principal.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import type { McpOptions } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
 import { benchServer } from '../support/mcp-bench-server.ts';
-import { fetchInto, openEndpoints } from '../support/mcp-endpoints.ts';
+import { fetchInto, openEndpoints, SOMEBODY } from '../support/mcp-endpoints.ts';
 import { memoryGateway } from '../support/memory-gateway.ts';
 
 const HELLO = {
@@ -13,7 +14,7 @@ const HELLO = {
 };
 
 /** Speaks HTTP by hand, to see what the official client hides. */
-async function openRaw(options: Partial<McpOptions> = {}) {
+async function openRaw(options: Partial<McpOptions> = {}, who: () => Principal = () => SOMEBODY) {
   const { gateway } = await memoryGateway([benchServer()]);
   const forgotten: string[] = [];
   const watched: Gateway = {
@@ -23,7 +24,8 @@ async function openRaw(options: Partial<McpOptions> = {}) {
       await gateway.forgetClient(clientId);
     },
   };
-  const fetcher = fetchInto(openEndpoints(watched, options));
+  const endpoints = openEndpoints(watched, options);
+  const fetcher: typeof fetch = (input, init) => fetchInto(endpoints, who())(input, init);
   const send = (method: string, body: unknown, headers: Record<string, string> = {}) =>
     fetcher('http://gateway.test/mcp', {
       method,
@@ -68,15 +70,19 @@ test('[MCP-18] a session that its client ends is forgotten', async () => {
 });
 
 test('[MCP-18] a session that nobody uses is ended; one that is listened to is not', async () => {
-  const { send, post, hello, forgotten } = await openRaw({ idleMs: 30, sweepMs: 10 });
+  let time = 0;
+  const { send, post, hello, forgotten } = await openRaw({ idleMs: 30, sweepMs: 10, now: () => time });
   const [idle, listening, calling] = [await hello(), await hello(), await hello()];
   const stream = await send('GET', undefined, { 'mcp-session-id': listening });
   const hang = { name: 'pml_execute', arguments: { tool: 'bench:hang' } };
   await post({ id: 3, method: 'tools/call', params: hang }, calling);
+  time += 31;
   await expect.poll(() => forgotten).toEqual([idle]);
+  time += 1_000;
   await sleep(100);
   expect(forgotten).toEqual([idle]);
   await stream.body?.cancel();
+  time += 31;
   await expect.poll(() => forgotten).toEqual([idle, listening]);
 });
 
@@ -90,6 +96,26 @@ test('[MCP-18] with too many sessions the longest unused makes room, and none in
   for (const session of [first, third]) await send('GET', undefined, { 'mcp-session-id': session });
   const refused = await post({ id: 1, ...HELLO });
   expect(refused.status).toBe(503);
+});
+
+test('[MCP-31] one user’s sessions make room for each other, not at the cost of another’s', async () => {
+  let user = 'ann';
+  const { hello, post, forgotten } = await openRaw({ sessions: 4 }, () => ({
+    ...SOMEBODY,
+    user,
+    keyId: user,
+  }));
+  const ann = await hello();
+  user = 'greedy';
+  const greedy: string[] = [];
+  for (let n = 0; n < 9; n++) greedy.push(await hello());
+  await expect.poll(() => forgotten).toEqual(greedy.slice(0, 6));
+  user = 'ben';
+  const ben = await hello();
+  await expect.poll(() => forgotten).toEqual(greedy.slice(0, 7));
+  expect((await post(LIST, ben)).status).toBe(200);
+  user = 'ann';
+  expect((await post(LIST, ann)).status).toBe(200);
 });
 
 test('[MCP-18] what is no message is refused in the words of the protocol', async () => {

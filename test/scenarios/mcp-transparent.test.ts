@@ -1,5 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
+import type { Principal } from '../../src/core/vocabulary/principal.ts';
+import type { Caller } from '../../src/engine/gateway.ts';
 import type { JsonObject, Settings } from '../../src/engine/ports.ts';
 import { stdioServer } from '../contracts/upstream-support.ts';
 import { benchServer } from '../support/mcp-bench-server.ts';
@@ -202,4 +204,33 @@ describe.each(ERAS)('a client of the %s era', (era) => {
     await rawRequest(direct, 'tools/call', { name: 'log', arguments: { message: 'hello' }, _meta });
     await expect.poll(() => heard).toEqual(['hello']);
   });
+});
+
+test('[MCP-30] what a server says in the run of one user reaches no other user', async () => {
+  const gateway = await gatewayOver([stdioServer('bench', 'legacy')]);
+  const endpoints = openEndpoints(gateway);
+  const as = (user: string): Principal => ({ name: user, user, role: 'agent', keyId: user });
+  const listening = async (user: string, path: string) => {
+    const client = await connectClient(fetchInto(endpoints, as(user)), { era: 'legacy', path });
+    const heard: unknown[] = [];
+    client.fallbackNotificationHandler = async ({ params }) => void heard.push((params as JsonObject).data);
+    await rawRequest(client, 'logging/setLevel', { level: 'debug' });
+    return { client, heard };
+  };
+  const ada = await listening('ada', '/mcp');
+  const [bob, bobDirect] = [await listening('bob', '/mcp'), await listening('bob', '/mcp/servers/bench')];
+  const say = (message: string, caller: Caller) =>
+    gateway.executeTool({ tool: 'bench:log', arguments: { message } }, caller);
+  // Over HTTP and in code there is no client, and beside it another user's call is under way.
+  await say('alone', { sessionId: null, who: as('ada') });
+  await Promise.all([
+    gateway.executeTool({ tool: 'bench:sleep', arguments: { ms: 300 } }, { sessionId: null, who: as('bob') }),
+    say('beside', { sessionId: null, who: as('ada') }),
+  ]);
+  const code = 'return await mcp.bench.log({ message: "in code" })';
+  await gateway.executeCode({ code }, { sessionId: null, who: as('ada') });
+  await callTool(bobDirect.client, 'log', { message: 'of bob' });
+  await expect.poll(() => bobDirect.heard).toEqual(['of bob']);
+  expect(ada.heard).toEqual(['alone', 'in code']);
+  expect(bob.heard).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { createLoopWatch } from '../../src/adapters/telemetry/loop-watch.ts';
 import { createOperations } from '../../src/compose/operations.ts';
 import { createMemoryTraceExporter } from '../../src/engine/memory/trace-exporter.ts';
 import { isAlive } from '../contracts/upstream-support.ts';
@@ -11,18 +12,23 @@ import { memoryGateway } from '../support/memory-gateway.ts';
 import { startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
+const CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
+
 async function operated(slow?: () => Promise<unknown>) {
   const { gateway, store } = await memoryGateway([
     { name: 'desk', tools: [tool('echo', (args) => args), tool('slow', async () => await slow?.())] },
   ]);
   const exporter = createMemoryTraceExporter();
+  const loop = createLoopWatch(CLOCK, { log: () => {} });
+  onTestFinished(loop.close);
   const operations = createOperations({
     gateway,
     events: gateway.events,
     exporter,
     opening: Promise.resolve(),
     version: '1.2.3',
-    clock: { now: () => new Date(), monotonic: () => performance.now() },
+    clock: CLOCK,
+    loop,
   });
   const { createApi } = await import('../../src/surfaces/http/api/create-api.ts');
   const api = createApi(gateway, { log: () => {} });
@@ -39,8 +45,26 @@ async function operated(slow?: () => Promise<unknown>) {
     const body = JSON.stringify({ tool: `desk:${name}`, arguments: args });
     return fetch(`${listener.url}/api/execute`, { method: 'POST', headers, body });
   };
-  return { operations, store, exporter, get, execute };
+  return { operations, store, exporter, loop, get, execute };
 }
+
+test('[HANG-9] /metrics tells when nothing was answered', async () => {
+  const { get, loop } = await operated();
+  await setTimeout(100);
+  const until = performance.now() + 700;
+  while (performance.now() < until);
+  await setTimeout(100);
+  // From now on nothing more is counted.
+  loop.close();
+  const { stalls, stalledMs, longestMs } = loop.figures();
+  expect(longestMs).toBeGreaterThan(500);
+  const told = async () => await (await get('/metrics')).text();
+  for (const text of [await told(), await told()]) {
+    expect(text).toContain(`pml_stalls_total ${stalls}\n`);
+    expect(text).toContain(`pml_stalled_seconds_total ${stalledMs / 1_000}\n`);
+    expect(text).toContain(`pml_longest_stall_seconds ${longestMs / 1_000}\n`);
+  }
+});
 
 test('[OPS-1] /metrics has exactly the figures that docs/operate.md lists, and counts what happens', async () => {
   const { get, execute } = await operated();

@@ -211,29 +211,22 @@ test('[KEY-8] a key appears in no log, trace or event, wherever it was put', asy
 test('[KEY-9] a browser session has the role of the key it was made with, and ends with it', async () => {
   const { keyFor, gateway, access, listener } = await peopleGateway();
   const key = await keyFor('viewer');
-  const reply = await fetch(`${listener.url}/login`, {
-    method: 'POST',
-    body: new URLSearchParams({ key }),
-    redirect: 'manual',
-  });
-  expect(reply.status).toBe(302);
-  const given = reply.headers.get('set-cookie') ?? '';
-  expect(given).toMatch(/HttpOnly/);
-  expect(given).not.toContain(key.slice(4));
-  const [viewer] = (await gateway.people.keys()).map((kept) =>
-    access.redeemLoginCode(access.createLoginCode(kept)),
-  );
-  const cookies = [given.split(';')[0] ?? '', `pml_session=${viewer}`];
-  const get = async (path: string, cookie: string, method = 'GET') =>
-    await fetch(`${listener.url}${path}`, { method, headers: { cookie } });
-  for (const cookie of cookies) {
-    expect(await (await get('/api/me', cookie)).json()).toMatchObject({ role: 'viewer' });
-    expect((await get('/api/learning/rollback', cookie, 'POST')).status).toBe(403);
+  const reply = await fetch(`${listener.url}/login`, { method: 'POST', body: new URLSearchParams({ key }) });
+  const { session } = (await reply.json()) as { session: string };
+  expect(session).not.toContain(key.slice(4));
+  const [kept] = await gateway.people.keys();
+  const linked = await access.redeemLoginCode(access.createLoginCode(kept));
+  const sessions = [session, String(linked?.secret)];
+  const get = async (path: string, secret: string, method = 'GET') =>
+    await fetch(`${listener.url}${path}`, { method, headers: { authorization: `Bearer ${secret}` } });
+  for (const secret of sessions) {
+    expect(await (await get('/api/me', secret)).json()).toMatchObject({ role: 'viewer' });
+    expect((await get('/api/learning/rollback', secret, 'POST')).status).toBe(403);
   }
-  const forged = cookies[0]!.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+  const forged = session.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
   expect((await get('/api/me', forged)).status).toBe(401);
   await gateway.people.revokeKey('viewer', 'test');
-  for (const cookie of cookies) expect((await get('/api/me', cookie)).status).toBe(401);
+  for (const secret of sessions) expect((await get('/api/me', secret)).status).toBe(401);
   const wrong = { method: 'POST', body: new URLSearchParams({ key: 'pml_no' }) };
   expect((await fetch(`${listener.url}/login`, wrong)).status).toBe(403);
 });
@@ -260,6 +253,22 @@ test('[KEY-10] an MCP session is that of the key it was opened with', async () =
   const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
   expect((await post(bob, list, session)).status).toBe(404);
   expect((await post(ada, list, session)).status).toBe(200);
+});
+
+test('[KEY-10] no header lets a key write into a session of others', async () => {
+  const { keyFor, listener, gateway, store } = await peopleGateway();
+  for (const key of [await keyFor('agent', 'bob'), OWNER_TOKEN]) {
+    const client = new Client({ name: 'test', version: '1' });
+    const headers = { authorization: `Bearer ${key}`, 'x-pml-client': 'session-of-ada' };
+    const url = new URL(`${listener.url}/mcp`);
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+    onTestFinished(() => client.close());
+    await callTool(client, 'pml_execute', { tool: 'desk:echo', arguments: { a: 1 } });
+  }
+  await gateway.settled();
+  const [ofBridge, ofBob] = await store.traces.list({ limit: 9 });
+  expect(ofBridge?.sessionId).toBe('session-of-ada');
+  expect(ofBob?.sessionId).not.toBe('session-of-ada');
 });
 
 test('[KEY-10] over MCP even the owner has the rights of an agent', async () => {

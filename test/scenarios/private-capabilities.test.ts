@@ -126,7 +126,8 @@ async function learnSalaries(
   key: string,
   gateway: Gateway,
 ): Promise<void> {
-  const code = 'const r = await mcp.desk.echo({text: "the salary of carol"}); return r.text.length';
+  const code =
+    'const salaryOfCarol = await mcp.desk.echo({text: "the salary of carol"}); return salaryOfCarol.text.length';
   for (const intent of ['salary of carol', 'salary of carol, again']) {
     expect((await ask(key, 'POST', '/api/execute', { code, intent })).body.status).toBe('success');
     await gateway.settled();

@@ -88,7 +88,8 @@ return Object.keys(done).map((key) => key.length);`;
     },
     {
       intent: alone[3]!,
-      by: (await slugOf('attic')) ?? '',
+      // The attic is nobody's word but the asker's, and not part of the name.
+      by: (await slugOf('look')) ?? '',
       ...makes(shelf),
       values: (input) => (input.endsWith('look') ? notes : shelf),
     },

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -64,6 +65,30 @@ test('[INIT-16] what init writes starts PML from anywhere, with the servers behi
   expect((await pml('init', '--undo', '--yes')).stdout).toContain('byte for byte');
   expect(await readFile(file, 'utf8')).toBe(text);
   expect((await pml('servers', '--json')).stdout).toBe('{"servers":[]}\n');
+});
+
+test('[CFG-12] the pml.json of a project that a client opens runs nothing, by hand or by what init wrote', async () => {
+  const { home, file, options, pml } = await person({ bench });
+  await pml('init', '--yes');
+  const project = join(home, 'project');
+  const proof = join(project, 'it-ran');
+  const script = `require('node:fs').writeFileSync(${JSON.stringify(proof)}, '')`;
+  const hostile = { mcpServers: { evil: { command: process.execPath, args: ['-e', script] } } };
+  await mkdir(project);
+  await writeFile(join(project, 'pml.json'), JSON.stringify(hostile));
+  const there = { ...options, cwd: project };
+
+  const refused = await runPml(['stdio'], there);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('pml trust') });
+  const { mcpServers } = JSON.parse((await readFile(file, 'utf8')).replace('// mine', ''));
+  const client = await connect(mcpServers.pml, there);
+  const call = { tool: 'bench:echo', arguments: { text: 'mine' } };
+  const run = await client.callTool({ name: 'pml_execute', arguments: call });
+  expect(JSON.stringify(run)).toContain('mine');
+  await client.close();
+  expect(existsSync(proof)).toBe(false);
+
+  expect((await runPml(['trust'], there)).stdout).toContain('evil');
 });
 
 test('[RUNS-2] a call that asks waits for a person at a terminal, who sees its exact arguments', async () => {

@@ -16,9 +16,9 @@ import { temporaryDir } from '../support/temporary-dir.ts';
 
 const GATEWAY = fileURLToPath(new URL('../support/children/team-gateway.ts', import.meta.url));
 const GATEWAYS = 4;
-/** In full: two minutes, a kill every ten seconds. */
 const KILLS = proofRuns(12) + 1;
-const KILL_EVERY_MS = KILLS > 10 ? 10_000 : 3_000;
+/** Traces acknowledged between two kills, however long that takes. */
+const TRACES_PER_KILL = KILLS > 10 ? 30 : 8;
 
 interface Told {
   readonly at: number;
@@ -115,15 +115,21 @@ test(`[TEAM-12] four gateways, ${KILLS} kills and two restarts of the server: no
   const living = Array.from({ length: GATEWAYS }, (_, slot) => begin(slot));
   await Promise.all(living.map((life) => life.said('ready')));
 
+  const acknowledgedSoFar = () =>
+    lives.flatMap(({ told }) => told).filter(({ trace }) => typeof trace === 'string').length;
+  const atWork = async () => {
+    const enough = acknowledgedSoFar() + TRACES_PER_KILL;
+    await expect.poll(acknowledgedSoFar, { timeout: 60_000 }).toBeGreaterThanOrEqual(enough);
+  };
   for (let nth = 1; nth <= KILLS; nth++) {
-    await setTimeout(KILL_EVERY_MS);
+    await atWork();
     const slot = random.int(GATEWAYS);
     await living[slot]!.kill();
     if (nth === 1 || nth === Math.ceil(KILLS / 2)) await restart(server, nth === 1 ? 'SIGKILL' : 'SIGINT');
     living[slot] = begin(slot);
   }
-  await setTimeout(KILL_EVERY_MS);
   await Promise.all(living.map((life) => life.said('ready')));
+  await atWork();
   for (const life of living) life.ask('stop');
   await Promise.all(living.map((life) => life.said('stopped')));
 

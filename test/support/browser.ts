@@ -2,10 +2,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import axeCore from 'axe-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { ensureBuiltPage } from './built-page.ts';
-import { launchBrowser, WIDE } from './launch-browser.ts';
+import { launchBrowser, type SignedIn, signIn, WIDE } from './launch-browser.ts';
 import { referenceServers } from './mcp-reference-servers.ts';
 import { launchPml, type RunningPml } from './run-pml.ts';
 import { makeTemporaryDir } from './temporary-dir.ts';
@@ -47,7 +47,7 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
   let browser: Browser;
   let gateway: RunningPml;
   let dir: { path: string; remove(): Promise<void> };
-  let cookies: Awaited<ReturnType<BrowserContext['cookies']>>;
+  let signedInState: SignedIn;
   const folder = () => join(dir.path, 'files');
   const url = () => String(gateway.ready.url);
   const data = () => join(dir.path, 'data');
@@ -72,11 +72,7 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
     const mcpServers = (options.servers ?? referenceServers)(folder());
     await writeFile(join(dir.path, 'pml.json'), JSON.stringify({ mcpServers, pml: options.pml ?? {} }));
     [browser] = await Promise.all([launchBrowser(), start()]);
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.goto(String(gateway.ready.login_url));
-    cookies = await context.cookies();
-    await context.close();
+    signedInState = await signIn(browser, String(gateway.ready.login_url));
   });
   afterAll(async () => {
     await browser?.close();
@@ -97,8 +93,11 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
     stop,
     start: () => start(new URL(url()).port),
     async open(path = '/', { size = WIDE, theme = 'dark', signedIn = true, expected } = {}) {
-      const context = await browser.newContext({ viewport: size, colorScheme: theme });
-      if (signedIn) await context.addCookies(cookies);
+      const context = await browser.newContext({
+        viewport: size,
+        colorScheme: theme,
+        ...(signedIn && { storageState: signedInState }),
+      });
       const page = await context.newPage();
       const faults = watchForFaults(page, expected);
       onTestFinished(async () => {

@@ -9,7 +9,9 @@ const NOW = new Date('2026-11-15T10:00:00Z');
 export function handMadeGateway(parts: Partial<Gateway> = {}, kept?: number): Gateway {
   const store = createMemoryStore();
   const events = createEventLog({ now: () => NOW, monotonic: () => 0 }, kept);
-  const given: Partial<Gateway> = { store, events, settleApproval: settleIn(store, events), ...parts };
+  const showExact: Gateway['showExact'] = async (runs) => [...runs];
+  const settleApproval = settleIn(store, events);
+  const given: Partial<Gateway> = { store, events, settleApproval, showExact, ...parts };
   return new Proxy(given as Gateway, {
     get(target, name) {
       const part = target[name as keyof Gateway];

@@ -1,4 +1,4 @@
-import { type Access, createAccess } from '../../src/surfaces/http/access.ts';
+import { type Access, type AccessOptions, createAccess } from '../../src/surfaces/http/access.ts';
 import { type AppOptions, createApp } from '../../src/surfaces/http/create-app.ts';
 import { hostsOf } from '../../src/surfaces/http/guard.ts';
 import { type Listener, listen } from '../../src/surfaces/http/listen.ts';
@@ -6,13 +6,14 @@ import { type Listener, listen } from '../../src/surfaces/http/listen.ts';
 /** The real HTTP surface on a free port, with whatever stands behind it. */
 export async function startHttp(
   options: Partial<Pick<AppOptions, 'procedures' | 'api' | 'page' | 'traffic' | 'ready' | 'metrics'>> = {},
+  accessOptions: AccessOptions = {},
 ): Promise<{
   listener: Listener;
   token: string;
   access: Access;
 }> {
   const token = 'token-for-tests';
-  const access = createAccess(token);
+  const access = createAccess(token, accessOptions);
   let port = 0;
   const app = createApp({
     access,

@@ -1,11 +1,13 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sparticuz from '@sparticuz/chromium';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { lock } from 'proper-lockfile';
 
 export const WIDE = { width: 1280, height: 860 };
 export const NARROW = { width: 390, height: 844 };
+
+export type SignedIn = Awaited<ReturnType<BrowserContext['storageState']>>;
 
 /** Those that come with it end the browser with its first window, and switch off protections that are tested here. */
 const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--use-gl=angle', '--use-angle=swiftshader'];
@@ -14,6 +16,17 @@ const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--use-gl=angle', '-
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM ?? (await unpacked());
   return await chromium.launch({ executablePath, args: ARGS });
+}
+
+/** What a browser that followed the link keeps; contexts made with it are logged in. */
+export async function signIn(browser: Browser, loginUrl: string): Promise<SignedIn> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(loginUrl);
+  await page.waitForURL(({ pathname }) => pathname === '/');
+  const state = await context.storageState();
+  await context.close();
+  return state;
 }
 
 /** One after the other: of two that unpack it at once, the second would start half of it. */

@@ -47,7 +47,7 @@ export function settingsFor(names: readonly string[], over: Partial<Settings> = 
       default: 'allow',
       profile: 'standard',
       approvalWaitMs: 100,
-      clientsDecide: true,
+      clientsDecide: false,
     },
     record: [{ tools: '*', keep: 'full' }],
     embedding: { kind: 'minilm' },

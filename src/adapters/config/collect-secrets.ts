@@ -1,15 +1,9 @@
-import { MIN_SECRET_LENGTH } from '../../core/tracing/secret-forms.ts';
+import { isCommonWord, MIN_SECRET_LENGTH } from '../../core/tracing/secret-forms.ts';
 import { isSecretName } from '../../core/tracing/secret-names.ts';
 import { isSecretFlag } from '../../core/tracing/secret-shapes.ts';
 import type { UsedVariable } from './expand-variables.ts';
 import type { Config, ServerConfig } from './schema.ts';
 
-/** Words too common to hide, whatever they are the value of. */
-const COMMON = new Set(
-  'enabled disabled production development staging testing sandbox default standard verbose warning silent localhost 127.0.0.1 0.0.0.0 utf-8 application/json text/event-stream undefined'.split(
-    ' ',
-  ),
-);
 /** Variables and headers that say where and how, not who. */
 const HARMLESS_NAME =
   /(^|[_-])(home|path|dir|directory|folder|root|file|user|username|logname|shell|term|lang|tz|tmp|temp|tmpdir|host|hostname|port|env|environment|mode|level|region|zone|locale|encoding|timeout|version|profile|owner|org|organization|project|repo|repository|database|db|name|model|accept|content-type|user-agent)$/i;
@@ -51,7 +45,7 @@ export function collectSecrets(config: Config, variables: readonly UsedVariable[
 
 function isWorthHiding(value: string): boolean {
   const text = value.trim();
-  return text.length >= MIN_SECRET_LENGTH && !COMMON.has(text.toLowerCase());
+  return text.length >= MIN_SECRET_LENGTH && !isCommonWord(text);
 }
 
 function partsOf(name: string, value: string): string[] {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { temporaryDir } from '../../../test/support/temporary-dir.ts';
 import { addServer, removeServer } from './edit-config.ts';
 import { loadSettings } from './load-settings.ts';
+import { trustConfig } from './trust-config.ts';
 
 async function folder() {
   const dir = await temporaryDir();
@@ -27,6 +28,7 @@ test('[SRVCMD-2] adding and removing a server leaves the rest of the file as it 
   const file = join(dir, 'pml.json');
   const before = '{\r\n\t// mine\r\n\t"mcpServers": {\r\n\t\t"a": { "command": "a" }, // a\r\n\t},\r\n}\r\n';
   await writeFile(file, `\uFEFF${before}`);
+  await trustConfig(source);
   await addServer(source, 'web', {
     url: 'https://x.example/mcp',
     headers: { Authorization: 'Bearer ${TOKEN}' },
@@ -42,15 +44,29 @@ test('[SRVCMD-2] a file behind a link stays behind it', async () => {
   const { dir, source } = await folder();
   await writeFile(join(dir, 'real.json'), '{ "mcpServers": {}, "pml": {} }', { mode: 0o640 });
   await symlink(join(dir, 'real.json'), join(dir, 'pml.json'));
+  await trustConfig(source);
   await addServer(source, 'a', { command: 'a' });
   expect(await readFile(join(dir, 'real.json'), 'utf8')).toContain('"a"');
   expect((await stat(join(dir, 'real.json'))).mode & 0o777).toBe(0o640);
+});
+
+test('[CFG-12] a file that is not trusted is not edited, and an edited one stays trusted', async () => {
+  const { dir, source } = await folder();
+  const file = join(dir, 'pml.json');
+  await writeFile(file, '{ "mcpServers": { "theirs": { "command": "evil" } } }');
+  await expect(addServer(source, 'mine', { command: 'a' })).rejects.toMatchObject({
+    code: 'config_untrusted',
+  });
+  await trustConfig(source);
+  await addServer(source, 'mine', { command: 'a' });
+  expect((await loadSettings(source)).servers.map(({ name }) => name)).toEqual(['theirs', 'mine']);
 });
 
 test('[SRVCMD-3] what would make the file wrong is refused and not written', async () => {
   const { dir, source } = await folder();
   const file = join(dir, 'pml.json');
   await writeFile(file, '{ "mcpServers": { "github": { "command": "x" } } }');
+  await trustConfig(source);
   await expect(addServer(source, 'github', { command: 'y' })).rejects.toMatchObject({
     code: 'invalid_argument',
     hint: expect.stringContaining('pml servers remove github'),

@@ -9,6 +9,7 @@ import { removeProperty, setProperty } from './json-edits.ts';
 import { readConfig } from './read-config.ts';
 import { parseSource, propertiesOf } from './source-text.ts';
 import { decodeText, readTextFile, writeFileWhole } from './text-file.ts';
+import { requireTrust, trustFile } from './trusted-files.ts';
 
 /** A server as it stands in the file; what the schema of the configuration takes. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
@@ -48,14 +49,19 @@ async function edit(
   source: ConfigSource,
   change: (text: string, place: Place, file: string) => string,
 ): Promise<string> {
-  const file = (await findConfig(source)) ?? join(dataDir(source), 'pml.json');
+  const data = dataDir(source);
+  const { file, isFound } = (await findConfig(source)) ?? { file: join(data, 'pml.json'), isFound: false };
   const present = (await readTextFile(file)) ?? decodeText(Buffer.from('{}\n'));
+  if (isFound) await requireTrust(data, file, present.bytes);
   const { root } = parseSource(file, present.text);
   const servers = recogniseForm(file, root).servers ?? ['mcpServers'];
   const holder = findNodeAtLocation(root, servers);
   const names = holder ? propertiesOf(holder).map(({ key }) => key) : [];
   const changed = change(present.text, { servers, names }, file);
   readConfig(file, changed, { env: source.env, home: source.home ?? homedir() });
-  await writeFileWhole(file, present.encode(changed));
+  const bytes = present.encode(changed);
+  // First, so that a gateway that watches the file finds it trusted.
+  if (isFound) await trustFile(data, file, bytes);
+  await writeFileWhole(file, bytes);
   return file;
 }

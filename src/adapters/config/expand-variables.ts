@@ -17,8 +17,8 @@ interface Expansion {
   readonly problems: readonly { readonly written: string; readonly message: string }[];
 }
 
-/** `$${…}` is a literal `${…}`. */
-const PLACEHOLDER = /\$(\$\{[^}]*\})|\$\{([^}]*)\}/g;
+/** `$${…}` is a literal `${…}`. One that is not closed goes to the end, so that its end is looked for once. */
+const PLACEHOLDER = /\$(\$\{[^}]*(?:\}|$))|\$\{([^}]*)(?:\}|$)/g;
 const NAMED = /^(?:env:(?<any>[^:}]+)|(?<plain>[A-Za-z_]\w*))(?::-(?<fallback>[\s\S]*))?$/;
 
 /** Puts variables into a text; a placeholder that cannot be filled stays and is told. */
@@ -26,6 +26,7 @@ export function expandVariables(text: string, { env, predefined }: VariableSourc
   const used: UsedVariable[] = [];
   const problems: { written: string; message: string }[] = [];
   const expanded = text.replace(PLACEHOLDER, (written: string, literal?: string, inner = '') => {
+    if (!written.endsWith('}')) return written;
     if (literal !== undefined) return literal;
     if (Object.hasOwn(predefined, inner)) return predefined[inner]!;
     const { any, plain, fallback } = NAMED.exec(inner)?.groups ?? {};

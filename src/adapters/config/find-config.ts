@@ -11,6 +11,14 @@ export interface ConfigSource {
   readonly home?: string;
   /** What `--data` says. */
   readonly data?: string;
+  /** `file` was not named by anybody, but found in the current folder before. */
+  readonly isFound?: boolean;
+}
+
+export interface FoundConfig {
+  readonly file: string;
+  /** Nobody named it: it lies in the current folder, which may be anybody's. */
+  readonly isFound: boolean;
 }
 
 /** `--data`, else PML_DATA, else ~/.pml. */
@@ -22,13 +30,15 @@ export function dataDir({ data, env, cwd, home = homedir() }: ConfigSource): str
  * `--config`, else PML_CONFIG, else pml.json here, else pml.json in the data folder; null when there
  * is none. A file that was named is given back even when it does not exist.
  */
-export async function findConfig(source: ConfigSource): Promise<string | null> {
+export async function findConfig(source: ConfigSource): Promise<FoundConfig | null> {
+  const { isFound = false } = source;
   const named = source.file ?? (source.env.PML_CONFIG || undefined);
-  if (named !== undefined) return resolve(source.cwd, named);
-  for (const folder of [source.cwd, dataDir(source)]) {
+  if (named !== undefined) return { file: resolve(source.cwd, named), isFound };
+  const own = dataDir(source);
+  for (const folder of [source.cwd, own]) {
     const file = join(folder, 'pml.json');
     // A link that leads nowhere counts: saying so is better than passing it over.
-    if (await lstat(file).catch(() => null)) return file;
+    if (await lstat(file).catch(() => null)) return { file, isFound: resolve(folder) !== own };
   }
   return null;
 }

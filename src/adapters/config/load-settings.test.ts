@@ -6,6 +6,7 @@ import { temporaryDir } from '../../../test/support/temporary-dir.ts';
 import { dataDir } from './find-config.ts';
 import { loadSettings } from './load-settings.ts';
 import { DEFAULTS } from './schema.ts';
+import { distrustConfig, trustConfig } from './trust-config.ts';
 
 const port = (number: number) => JSON.stringify({ pml: { http: { port: number } } });
 
@@ -26,6 +27,7 @@ describe('where the file is looked for', () => {
 
     expect(await portOf({ file: '../option.json', env })).toBe(1);
     expect(await portOf({ env })).toBe(2);
+    await trustConfig({ env: {}, cwd, home });
     expect(await portOf({ env: { PML_CONFIG: '' } })).toBe(3);
     expect(await portOf({ cwd: root })).toBe(4);
     expect(await portOf({ cwd: root, env: { PML_DATA: 'data' } })).toBe(5);
@@ -46,7 +48,7 @@ describe('where the file is looked for', () => {
         default: 'allow',
         profile: 'standard',
         approvalWaitMs: DEFAULTS.permissions.approval_wait_ms,
-        clientsDecide: true,
+        clientsDecide: false,
       },
       record: [{ tools: '*', keep: 'full' }],
       embedding: { kind: 'minilm' },
@@ -61,10 +63,39 @@ describe('where the file is looked for', () => {
       secrets: [],
     });
     await writeFile(join(cwd, 'pml.json'), '{}');
+    await trustConfig({ env: {}, cwd, home: cwd });
     expect(await loadSettings({ env: {}, cwd, home: cwd })).toEqual({
       ...settings,
       file: join(cwd, 'pml.json'),
+      isFound: true,
     });
+  });
+
+  test('[CFG-12] what merely lies in the current folder counts only as it was trusted', async () => {
+    const root = await treeOf({ 'here/pml.json': port(3), 'home/.pml/pml.json': port(4) });
+    const cwd = join(root, 'here');
+    const file = join(cwd, 'pml.json');
+    const source = { env: {}, cwd, home: join(root, 'home') };
+    const untrusted = { code: 'config_untrusted', hint: expect.stringContaining(`pml trust ${file}`) };
+
+    await expect(loadSettings(source)).rejects.toMatchObject(untrusted);
+    // Whoever names it has looked at it.
+    expect((await loadSettings({ ...source, file })).http.port).toBe(3);
+    expect((await loadSettings({ ...source, env: { PML_CONFIG: file } })).http.port).toBe(3);
+    // The data folder is the user's own, also where it is the current one.
+    expect((await loadSettings({ ...source, cwd: join(root, 'home', '.pml') })).http.port).toBe(4);
+
+    await trustConfig(source);
+    expect((await loadSettings(source)).http.port).toBe(3);
+    await writeFile(file, port(5));
+    await expect(loadSettings(source)).rejects.toMatchObject({
+      ...untrusted,
+      message: expect.stringContaining('changed since it was trusted'),
+    });
+    await trustConfig(source);
+    expect((await loadSettings(source)).http.port).toBe(5);
+    await distrustConfig(source);
+    await expect(loadSettings(source)).rejects.toMatchObject(untrusted);
   });
 
   test('[CFG-1] a file that was named must exist', async () => {

@@ -3,25 +3,32 @@ import { homedir } from 'node:os';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Settings } from '../../engine/ports.ts';
 import { collectSecrets } from './collect-secrets.ts';
-import { type ConfigSource, findConfig } from './find-config.ts';
+import { type ConfigSource, dataDir, findConfig } from './find-config.ts';
 import { readConfig } from './read-config.ts';
 import { configSchema } from './schema.ts';
 import { decodeText } from './text-file.ts';
 import { toSettings } from './to-settings.ts';
+import { requireTrust } from './trusted-files.ts';
 
-/** Finds, reads and checks the configuration; without a file the defaults apply. */
+/**
+ * Finds, reads and checks the configuration; without a file the defaults apply. What was found in the
+ * current folder counts only as it was trusted, byte for byte as it is read here.
+ */
 export async function loadSettings(source: ConfigSource): Promise<Settings> {
   const home = source.home ?? homedir();
-  const file = await findConfig(source);
-  const origin = { file, cwd: source.cwd, home };
+  const found = await findConfig(source);
+  const { file, isFound } = found ?? { file: null, isFound: false };
+  const origin = { file, isFound, cwd: source.cwd, home };
   if (file === null) return toSettings(configSchema.parse({}), { ...origin, secrets: [] });
-  const { config, variables } = readConfig(file, await readText(file), { env: source.env, home });
+  const bytes = await readConfigFile(file);
+  if (isFound) await requireTrust(dataDir(source), file, bytes);
+  const { config, variables } = readConfig(file, decodeText(bytes).text, { env: source.env, home });
   return toSettings(config, { ...origin, secrets: collectSecrets(config, variables) });
 }
 
-async function readText(file: string): Promise<string> {
+export async function readConfigFile(file: string): Promise<Buffer> {
   try {
-    return decodeText(await readFile(file)).text;
+    return await readFile(file);
   } catch (cause) {
     throw unreadable(file, cause as NodeJS.ErrnoException);
   }

@@ -19,7 +19,8 @@ export const DEFAULTS = {
     profile: 'standard',
     /** Below the 60 s after which MCP clients usually give a request up. */
     approval_wait_ms: 45_000,
-    clients_decide: true,
+    /** What a client declares is its own word: an agent that is its own client would approve its own calls. */
+    clients_decide: false,
   },
   /** What is kept of a call that no rule of `record` names. */
   record: 'full',
@@ -155,7 +156,9 @@ const permissions = z
     clients_decide: z
       .boolean()
       .default(DEFAULTS.permissions.clients_decide)
-      .describe('Whether a client may ask its own user (elicitation); false: only operators decide.'),
+      .describe(
+        "Whether the answer in a client's own dialogue (elicitation) decides; false: only operators do.",
+      ),
   })
   .prefault({})
   .describe('What may run: deny is stronger than ask, ask than allow.');

@@ -4,6 +4,7 @@ import { type Config, DEFAULTS, type ServerConfig } from './schema.ts';
 
 interface Origin {
   readonly file: string | null;
+  readonly isFound: boolean;
   readonly cwd: string;
   readonly home: string;
   readonly secrets: readonly string[];
@@ -15,6 +16,7 @@ export function toSettings({ mcpServers, pml }: Config, origin: Origin): Setting
   const { permissions, sandbox } = pml;
   return {
     file: origin.file,
+    ...(origin.isFound && { isFound: true }),
     servers: Object.entries(mcpServers).map(([name, server]) => toServer(name, server, path)),
     permissions: {
       allow: permissions.allow,

@@ -5,6 +5,7 @@ import { temporaryDir } from '../../../test/support/temporary-dir.ts';
 import type { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Settings } from '../../engine/ports.ts';
 import { loadSettings } from './load-settings.ts';
+import { trustConfig } from './trust-config.ts';
 import { watchSettings } from './watch-settings.ts';
 
 const port = (number: number) => JSON.stringify({ pml: { http: { port: number } } });
@@ -53,6 +54,28 @@ test('[CFG-11] an invalid file is told once, and the old settings stay', async (
     expect(errors).toEqual([expect.anything(), expect.stringContaining('the file is empty')]),
   );
   expect(ports).toEqual([]);
+});
+
+test('[CFG-12] a change of a file that was only found takes effect once it is trusted', async () => {
+  const cwd = await temporaryDir();
+  const file = join(cwd, 'pml.json');
+  const source = { env: {}, cwd, data: join(cwd, 'data') };
+  await writeFile(file, port(1));
+  await trustConfig(source);
+  const ports: number[] = [];
+  const errors: string[] = [];
+  const watcher = await watchSettings(
+    { ...source, file, isFound: true },
+    await loadSettings(source),
+    (settings) => ports.push(settings.http.port),
+    (error) => errors.push(error.code),
+  );
+  onTestFinished(() => watcher.close());
+  await writeFile(file, port(2));
+  await until(() => expect(errors).toEqual(['config_untrusted']));
+  expect(ports).toEqual([]);
+  await trustConfig(source);
+  await until(() => expect(ports).toEqual([2]));
 });
 
 test('[CFG-11] only what changes the meaning counts', async () => {

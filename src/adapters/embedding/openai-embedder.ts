@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { normalise } from '../../core/numeric/normalise.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { withoutEnding } from '../../core/vocabulary/without-ending.ts';
 import type { Embedder, EmbeddingSettings } from '../../engine/ports.ts';
 
 type OpenAiSettings = Extract<EmbeddingSettings, { kind: 'openai' }>;
@@ -46,7 +47,7 @@ export class OpenAiEmbedder implements Embedder {
     this.model = `openai/${settings.model}`;
     this.dimension = settings.dimension;
     this.#settings = settings;
-    this.#endpoint = `${settings.url.replace(/\/+$/, '')}/embeddings`;
+    this.#endpoint = `${withoutEnding(settings.url, '/')}/embeddings`;
     this.#timeoutMs = options.timeoutMs ?? DEFAULTS.timeoutMs;
     this.#retryDelayMs = options.retryDelayMs ?? DEFAULTS.retryDelayMs;
   }

@@ -29,14 +29,18 @@ const refusal = (kind: 'cancelled' | 'crashed', message: string): Taken => ({
 
 const CLOSED = refusal('cancelled', 'The sandbox is closed');
 
-/** Children that were started before they are needed. Whoever comes when all are busy waits in line. */
+/**
+ * Children that were started before they are needed. When all are busy, programs wait in line, the user with the
+ * fewest under way first; a user with none need not wait for others, up to as many places again.
+ */
 export class ChildPool {
   readonly #options: PoolOptions;
   readonly #starting = new Set<GuestChild>();
   /** The one that has rested longest comes first: it has had most time to ready itself. */
   readonly #idle: GuestChild[] = [];
-  readonly #running = new Set<GuestChild>();
-  readonly #line: ((taken: Taken) => void)[] = [];
+  /** With whose program each is busy. */
+  readonly #running = new Map<GuestChild, string>();
+  readonly #line: { readonly user: string; readonly settle: (taken: Taken) => void }[] = [];
   /** In a row. */
   #failedStarts = 0;
   #trim: NodeJS.Timeout | undefined;
@@ -46,11 +50,11 @@ export class ChildPool {
     this.#options = options;
   }
 
-  take(signal?: AbortSignal): Promise<Taken> {
+  take(signal?: AbortSignal, user = ''): Promise<Taken> {
     return new Promise((resolve) => {
       if (this.#isClosed) return resolve(CLOSED);
       const leave = () => {
-        const place = this.#line.indexOf(settle);
+        const place = this.#line.indexOf(waiting);
         if (place >= 0) this.#line.splice(place, 1);
         settle(refusal('cancelled', 'The run was cancelled'));
       };
@@ -58,9 +62,10 @@ export class ChildPool {
         signal?.removeEventListener('abort', leave);
         resolve(taken);
       };
+      const waiting = { user, settle };
       if (signal?.aborted) return leave();
       signal?.addEventListener('abort', leave);
-      this.#line.push(settle);
+      this.#line.push(waiting);
       this.fill();
       this.#advance();
     });
@@ -78,7 +83,11 @@ export class ChildPool {
   fill(): void {
     if (this.#isClosed) return;
     const { maxRunning, spares } = this.#options;
-    const soon = Math.min(this.#line.length, maxRunning - this.#running.size);
+    const newcomers = new Set(
+      this.#line.map(({ user }) => user).filter((user) => this.#underWay(user) === 0),
+    );
+    const free = Math.max(0, maxRunning - this.#running.size);
+    const soon = Math.min(this.#line.length, Math.max(free, this.#isCrowded ? 0 : newcomers.size));
     while (this.#idle.length + this.#starting.size < soon + spares) this.#start();
     for (const child of this.#starting) child.keepHostAlive(this.#line.length > 0);
   }
@@ -87,7 +96,7 @@ export class ChildPool {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#trim);
-    for (const settle of this.#line.splice(0)) settle(CLOSED);
+    for (const { settle } of this.#line.splice(0)) settle(CLOSED);
     for (const child of [...this.#starting, ...this.#idle]) child.kill();
   }
 
@@ -102,7 +111,7 @@ export class ChildPool {
       // Whoever waits is told, instead of starting the same thing over and over.
       this.#failedStarts = 0;
       const failed = refusal('crashed', `The sandbox cannot start: ${exit.lastWords || exit.how}`);
-      for (const settle of this.#line.splice(0)) settle(failed);
+      for (const { settle } of this.#line.splice(0)) settle(failed);
     };
     const onMessage = () => {
       this.#starting.delete(child);
@@ -136,13 +145,34 @@ export class ChildPool {
   }
 
   #advance(): void {
-    while (this.#line.length > 0 && this.#idle.length > 0 && this.#running.size < this.#options.maxRunning) {
+    for (let next = this.#next(); next >= 0 && this.#idle.length > 0; next = this.#next()) {
       const child = this.#idle.shift()!;
-      this.#running.add(child);
+      const { user, settle } = this.#line.splice(next, 1)[0]!;
+      this.#running.set(child, user);
       child.listener = null;
       child.keepHostAlive(true);
-      this.#line.shift()!({ ok: true, child });
+      settle({ ok: true, child });
     }
     this.fill();
+  }
+
+  /** Whose turn it is in the line; -1 when nobody's. */
+  #next(): number {
+    if (this.#line.length === 0) return -1;
+    const counts = this.#line.map(({ user }) => this.#underWay(user));
+    const fewest = Math.min(...counts);
+    const isFree = this.#running.size < this.#options.maxRunning;
+    return isFree || (fewest === 0 && !this.#isCrowded) ? counts.indexOf(fewest) : -1;
+  }
+
+  /** Not even a user with nothing under way gets another place. */
+  get #isCrowded(): boolean {
+    return this.#running.size >= 2 * this.#options.maxRunning;
+  }
+
+  #underWay(user: string): number {
+    let count = 0;
+    for (const one of this.#running.values()) if (one === user) count++;
+    return count;
   }
 }

@@ -52,8 +52,8 @@ export function createSandbox({ logger, maxRunning = DEFAULTS.maxRunning }: Sand
     options: SandboxOptions,
     attemptsLeft: number,
   ): Promise<GuestOutcome> {
-    const { signal } = options;
-    const taken = await pool.take(signal);
+    const { signal, user } = options;
+    const taken = await pool.take(signal, user);
     if (!taken.ok) return nothingRan(taken.failure);
     const run = new HostedRun(taken.child, host, options, complain);
     const cancel = () => run.cancel('The run was cancelled');

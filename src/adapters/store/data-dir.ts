@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 
@@ -26,6 +26,21 @@ export async function readToken(dir: string): Promise<string> {
   }
   await chmod(file, 0o600);
   return fresh;
+}
+
+/** A small file of the data dir, its owner's alone; written whole or not at all. */
+export function dataFile(dir: string, name: string) {
+  const file = join(dir, name);
+  return {
+    read: () => readIfThere(file),
+    async write(text: string): Promise<void> {
+      const unfinished = `${file}.${process.pid}.tmp`;
+      await readable(file, async () => {
+        await writeFile(unfinished, text, { mode: 0o600 });
+        await rename(unfinished, file);
+      });
+    },
+  };
 }
 
 export async function readIfThere(file: string): Promise<string | null> {

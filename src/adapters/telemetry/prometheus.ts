@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { kindOf } from '../../core/vocabulary/ids.ts';
-import type { GatewayEvent } from '../../engine/ports.ts';
+import type { GatewayEvent, LoopFigures } from '../../engine/ports.ts';
 
 const DEFAULTS = {
   /** Upper bounds in seconds: a call on this machine takes a millisecond, one that waits for a person minutes. */
@@ -39,10 +39,11 @@ export interface MetricsOptions {
   /** Milliseconds; only differences matter. */
   readonly now: () => number;
   readonly figures: () => Promise<Figures>;
+  readonly loop: () => LoopFigures;
 }
 
 /** What Prometheus may scrape; docs/operate.md lists every name. */
-export function createMetrics({ version, now, figures }: MetricsOptions): Metrics {
+export function createMetrics({ version, now, figures, loop }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const common = { registers: [registry] };
@@ -71,6 +72,9 @@ export function createMetrics({ version, now, figures }: MetricsOptions): Metric
   const requestTimes = histogram('pml_http_request_duration_seconds', 'Time until an answer began', [
     'route',
   ]);
+  const stalls = counter('pml_stalls_total', 'Times nothing was answered for 250 ms or more');
+  const stalled = counter('pml_stalled_seconds_total', 'Time during which nothing was answered');
+  const longest = gauge('pml_longest_stall_seconds', 'The longest of these times');
   const tools = gauge('pml_tools', 'Tools in the catalogue');
   const capabilities = gauge('pml_capabilities', 'Capabilities');
   const traces = gauge('pml_traces', 'Traces in the store');
@@ -91,6 +95,15 @@ export function createMetrics({ version, now, figures }: MetricsOptions): Metric
     pending.set(current.pendingApprovals);
     servers.reset();
     for (const [state, number] of Object.entries(current.servers)) servers.set({ state }, number);
+  };
+
+  let told = { stalls: 0, stalledMs: 0 };
+  const tellStalls = () => {
+    const current = loop();
+    stalls.inc(current.stalls - told.stalls);
+    stalled.inc((current.stalledMs - told.stalledMs) / 1_000);
+    longest.set(current.longestMs / 1_000);
+    told = current;
   };
 
   return {
@@ -137,6 +150,7 @@ export function createMetrics({ version, now, figures }: MetricsOptions): Metric
     async read() {
       // What events told is worth having, also while the store cannot be asked.
       await count().catch(() => {});
+      tellStalls();
       return { type: registry.contentType, text: await registry.metrics() };
     },
   };

@@ -7,6 +7,8 @@ const DEFAULTS = { waitMs: 10_000 };
 /** A request in flight, and whom it is made for. */
 export interface Call {
   readonly client: UpstreamClient | undefined;
+  /** Absent for what PML asks by itself. */
+  readonly user?: string | undefined;
   readonly deadline: QuietDeadline;
 }
 

@@ -1,10 +1,12 @@
 import { auth, extractWWWAuthenticateParams, type FetchLike } from '@modelcontextprotocol/client';
+import { boundedFetch } from './bounded-fetch.ts';
 import { loginFailed, reasonOf, UpstreamFault } from './failure.ts';
 import type { OAuthLogin } from './oauth-login.ts';
 
 /** For requests to an authorization server: what carries a secret goes nowhere else. */
-export const oauthFetch: FetchLike = (url, init) =>
-  fetch(url, init?.method === 'POST' ? { ...init, redirect: 'error' } : init);
+export const oauthFetch: FetchLike = boundedFetch((url, init) =>
+  fetch(url, init?.method === 'POST' ? { ...init, redirect: 'error' } : init),
+);
 
 /**
  * A fetch that renews an expired token, once for all requests that meet it: authorization servers

@@ -7,11 +7,12 @@ import {
   SseError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import type { JsonObject, UpstreamFailure, UpstreamIdentity } from '../../engine/ports.ts';
+import type { Audience, JsonObject, UpstreamFailure, UpstreamIdentity } from '../../engine/ports.ts';
 import { askClient } from './ask-client.ts';
 import { AskRouter, type Call } from './ask-router.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';
 import { UpstreamFault } from './failure.ts';
+import { ListedTools } from './listed-tools.ts';
 import { ListenStream } from './listen-stream.ts';
 import { QuietDeadline } from './quiet-deadline.ts';
 
@@ -19,9 +20,10 @@ const DEFAULTS = { checkMs: 5_000, listenAgainMs: 1_000, pages: 1_000 };
 const METHOD_NOT_FOUND = -32601;
 /** These concern everybody, whoever's request they arrive with. */
 const FOR_EVERYBODY = /^notifications\/(tools|prompts|resources)\//;
+const EVERYBODY: Audience = { clientId: null, user: null };
 
 export interface ConnectionListener {
-  onNotification(method: string, params: JsonObject, clientId: string | null): void;
+  onNotification(method: string, params: JsonObject, audience: Audience): void;
   /** The connection is gone, or no longer of use. */
   onLost(connection: Connection, reason: unknown): void;
 }
@@ -39,6 +41,8 @@ export class Connection {
   readonly #client: Client;
   readonly #exchange: Exchange;
   readonly #asks = new AskRouter();
+  /** Those who have made requests on this connection. */
+  readonly #users = new Set<string>();
   readonly #listen: ListenStream;
   #listener: ConnectionListener | null;
   #established = false;
@@ -59,9 +63,22 @@ export class Connection {
       return askClient(await this.#asks.owners(signal), method, question, signal);
     };
     client.fallbackNotificationHandler = async ({ method, params }) => {
-      const owner = FOR_EVERYBODY.test(method) ? undefined : this.#asks.current()[0];
-      this.#listener?.onNotification(method, params ?? {}, owner?.client?.id ?? null);
+      const audience = this.#audienceOf(method);
+      if (audience) this.#listener?.onNotification(method, params ?? {}, audience);
     };
+  }
+
+  /** Null when it may belong to requests of several users: then nobody hears it. */
+  #audienceOf(method: string): Audience | null {
+    if (FOR_EVERYBODY.test(method)) return EVERYBODY;
+    const calls = this.#asks.current();
+    const client = calls[0]?.client;
+    if (client) return { clientId: client.id, user: calls[0]?.user ?? null };
+    // Late words of a request count as its user's, too.
+    const users = calls.length > 0 ? new Set(calls.map((call) => call.user)) : this.#users;
+    const [user] = users;
+    if (users.size === 0) return EVERYBODY;
+    return users.size === 1 && user !== undefined ? { clientId: null, user } : null;
   }
 
   /** The client has connected: from now on losing it is news. */
@@ -87,29 +104,34 @@ export class Connection {
   }
 
   async request(method: string, params: JsonObject, options: ConnectionRequest): Promise<JsonObject> {
-    const deadline = new QuietDeadline(options.timeoutMs, options.signal);
-    const call: Call = { client: options.client, deadline };
+    const deadline = new QuietDeadline(options.timeoutMs, options.signal, options.isFirm);
+    const { client, user } = options;
+    const call: Call = { client, user, deadline };
+    if (user !== undefined) this.#users.add(user);
     try {
       return await this.#asks.run(call, () => this.#exchange.run(method, params, call, options));
     } catch (error) {
-      if (deadline.expired) throw new UpstreamFault(timedOut(this.#server, method, options.timeoutMs), error);
+      if (deadline.expired) throw new UpstreamFault(timedOut(this.#server, method, options), error);
       throw error;
     } finally {
       deadline.dispose();
     }
   }
 
-  /** All pages of `tools/list`. */
-  async tools(options: ConnectionRequest): Promise<readonly JsonObject[]> {
-    const tools: JsonObject[] = [];
+  /** All pages of `tools/list`, and what had to be left out. */
+  async tools(
+    options: ConnectionRequest,
+  ): Promise<{ readonly tools: readonly JsonObject[]; readonly notes: readonly string[] }> {
+    const listed = new ListedTools();
     let cursor: unknown;
     for (let page = 0; page < DEFAULTS.pages; page++) {
       const result = await this.request('tools/list', cursor === undefined ? {} : { cursor }, options);
-      if (Array.isArray(result.tools)) tools.push(...result.tools);
+      if (Array.isArray(result.tools) && !listed.add(result.tools)) break;
       if (result.nextCursor === undefined || result.nextCursor === cursor) break;
       cursor = result.nextCursor;
     }
-    return this.modern ? this.#exchange.withSoundHeaders(tools) : tools;
+    const { tools, notes } = listed;
+    return { tools: this.modern ? await this.#exchange.withSoundHeaders(tools) : tools, notes };
   }
 
   notify(method: string, params: JsonObject): Promise<void> {
@@ -174,11 +196,14 @@ export class Connection {
   }
 }
 
-function timedOut(server: string, method: string, ms: number): UpstreamFailure {
+function timedOut(server: string, method: string, { timeoutMs, isFirm }: ConnectionRequest): UpstreamFailure {
+  const what = isFirm ? 'did not end within' : 'gave no sign of life for';
   return {
     code: 'upstream_timeout',
     errorType: 'TIMEOUT',
-    message: `Server "${server}" gave no sign of life for ${ms} ms during "${method}"`,
-    hint: "Raise the server's timeout in the configuration if it may take that long.",
+    message: `Server "${server}" ${what} ${timeoutMs} ms during "${method}"`,
+    hint: isFirm
+      ? 'Give the call more time if it may take that long.'
+      : "Raise the server's timeout in the configuration if it may take that long.",
   };
 }

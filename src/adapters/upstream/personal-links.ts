@@ -24,10 +24,7 @@ export class PersonalLinks {
   readonly #links = new Map<string, LazyLink>();
 
   constructor(context: ServerContext, onSecrets: (values: readonly string[]) => void) {
-    this.#context = {
-      ...context,
-      emit: (event) => event.type === 'notification' && context.emit(event),
-    };
+    this.#context = context;
     this.#onSecrets = onSecrets;
   }
 
@@ -46,7 +43,13 @@ export class PersonalLinks {
     // Before anything can say them.
     this.#onSecrets([...Object.values(env), ...Object.values(headers)]);
     await this.#makeRoom();
-    const context = { ...this.#context, tokens: this.tokensOf(user) };
+    const { emit } = this.#context;
+    const context: ServerContext = {
+      ...this.#context,
+      tokens: this.tokensOf(user),
+      // Whatever one user's process says is that user's.
+      emit: (event) => event.type === 'notification' && emit({ ...event, user }),
+    };
     const link = this.#links.get(key) ?? new LazyLink(withCredentials(settings, env, headers), context);
     this.#links.set(key, link);
     return link;

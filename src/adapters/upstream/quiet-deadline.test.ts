@@ -32,6 +32,21 @@ test('[UP-13] stands still while anyone holds it', () => {
   expect(deadline.expired).toBe(true);
 });
 
+test('[UP-48] a firm one counts on whatever is heard, and stands still only while it is held', () => {
+  const deadline = new QuietDeadline(100, undefined, true);
+  vi.advanceTimersByTime(60);
+  deadline.touch();
+  const release = deadline.hold();
+  vi.advanceTimersByTime(10_000);
+  release();
+  deadline.touch();
+  vi.advanceTimersByTime(39);
+  deadline.touch();
+  expect(deadline.expired).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(deadline.expired).toBe(true);
+});
+
 test('[UP-11] ends with its caller, and leaves no timer behind', () => {
   const controller = new AbortController();
   const deadline = new QuietDeadline(100, controller.signal);

@@ -7,17 +7,24 @@ export class QuietDeadline {
   readonly #ms: number;
   readonly #caller: AbortSignal | undefined;
   readonly #onCallerAbort = () => this.#controller.abort(this.#caller?.reason);
+  readonly #isFirm: boolean;
+  /** Milliseconds that are left, when it last began to run. */
+  #left: number;
+  #since = 0;
   #timer: NodeJS.Timeout | undefined;
   #holds = 0;
   #disposed = false;
   #expired = false;
 
-  constructor(ms: number, caller: AbortSignal | undefined) {
+  /** `isFirm`: signs of life do not start it over. */
+  constructor(ms: number, caller: AbortSignal | undefined, isFirm = false) {
     this.#ms = ms;
+    this.#left = ms;
+    this.#isFirm = isFirm;
     this.#caller = caller;
     caller?.addEventListener('abort', this.#onCallerAbort, { once: true });
     if (caller?.aborted) this.#onCallerAbort();
-    this.touch();
+    this.#run();
   }
 
   get signal(): AbortSignal {
@@ -29,16 +36,22 @@ export class QuietDeadline {
   }
 
   touch(): void {
+    if (!this.#isFirm) this.#run();
+  }
+
+  #run(): void {
     clearTimeout(this.#timer);
     if (this.#holds > 0 || this.#disposed || this.signal.aborted) return;
+    this.#since = Date.now();
     this.#timer = setTimeout(() => {
       this.#expired = true;
-      this.#controller.abort(new Error(`no sign of life for ${this.#ms} ms`));
-    }, this.#ms);
+      this.#controller.abort(new Error(`no answer within ${this.#ms} ms`));
+    }, this.#left);
   }
 
   /** Stops the time until the answered function is called. */
   hold(): () => void {
+    if (this.#isFirm && this.#holds === 0) this.#left = Math.max(0, this.#left - (Date.now() - this.#since));
     this.#holds += 1;
     clearTimeout(this.#timer);
     let held = true;
@@ -46,7 +59,7 @@ export class QuietDeadline {
       if (!held) return;
       held = false;
       this.#holds -= 1;
-      this.touch();
+      this.#run();
     };
   }
 

@@ -1,4 +1,5 @@
 import type {
+  Audience,
   Clock,
   JsonObject,
   Logger,
@@ -81,6 +82,12 @@ export class ServerLife implements ConnectionListener {
     return this.#live;
   }
 
+  /** Something about the server that a person may want to know. */
+  note(text: string): void {
+    this.#stderr.append(`[pml] ${text}\n`);
+    this.#context.logger.log('warn', text, { server: this.#settings.name });
+  }
+
   logs(): readonly string[] {
     return this.#stderr.list();
   }
@@ -119,8 +126,8 @@ export class ServerLife implements ConnectionListener {
     await this.drop();
   }
 
-  onNotification(method: string, params: JsonObject, clientId: string | null): void {
-    this.#context.emit({ type: 'notification', server: this.#settings.name, method, params, clientId });
+  onNotification(method: string, params: JsonObject, audience: Audience): void {
+    this.#context.emit({ type: 'notification', server: this.#settings.name, method, params, ...audience });
   }
 
   onLost(connection: Connection, reason: unknown): void {

@@ -64,10 +64,13 @@ export class ServerLink {
   }
 
   async tools(options: UpstreamOptions): Promise<readonly JsonObject[]> {
-    const tools = await this.#exchange('tools/list', options, async (connection) =>
+    const { tools, notes } = await this.#exchange('tools/list', options, async (connection) =>
       // To some servers, being asked for what they do not have is an error.
-      connection.identity.capabilities.tools === undefined ? [] : connection.tools(this.#request(options)),
+      connection.identity.capabilities.tools === undefined
+        ? { tools: [], notes: [] }
+        : connection.tools(this.#request(options)),
     );
+    for (const note of notes) this.#life.note(note);
     this.#toolCount = tools.length;
     return tools;
   }

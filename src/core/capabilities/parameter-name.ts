@@ -1,3 +1,4 @@
+import { withoutEnding } from '../vocabulary/without-ending.ts';
 import type { LiteralSlot } from './template.ts';
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
@@ -38,7 +39,7 @@ function lastName(path: string): string {
 function identifier(name: string): string {
   const text = IDENTIFIER.test(name)
     ? name
-    : name.replace(/[^A-Za-z0-9_$]+/g, '_').replace(/^[\d_]+|_+$/g, '');
+    : withoutEnding(name.replace(/[^A-Za-z0-9_$]+/g, '_').replace(/^[\d_]+/, ''), '_');
   return isParameterName(text) ? text : '';
 }
 

@@ -1,3 +1,4 @@
+import { withoutEnding } from '../vocabulary/without-ending.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import { oneLine } from './one-line.ts';
 import { schemaToType } from './schema-to-type.ts';
@@ -64,7 +65,7 @@ function skillName(slug: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, DEFAULTS.maxName);
-  return name.replace(/^-+|-+$/g, '') || 'skill';
+  return withoutEnding(name.replace(/^-+/, ''), '-') || 'skill';
 }
 
 function propertiesOf(schema: unknown): [name: string, property: JsonObject, isRequired: boolean][] {

@@ -1,5 +1,6 @@
 import { isSlug } from '../vocabulary/ids.ts';
 import { oneLine } from './one-line.ts';
+import { FILLERS, wordsOf } from './public-words.ts';
 
 const DEFAULTS = {
   maxWords: 5,
@@ -10,20 +11,11 @@ const DEFAULTS = {
 };
 
 export interface Purpose {
-  readonly intent: string | null;
+  /** What may be told of the intent: `publicIntent`. */
+  readonly intent: string;
   /** Ids of the tools it uses, in order of use. */
   readonly tools: readonly string[];
 }
-
-/** Words that do not tell one task from another. */
-const FILLERS = new Set(
-  (
-    'a about after all also an and any are as at be been by can could do does each every for from get give has have ' +
-    'how i if in into is it its just let like me my need now of on or our out please should so some than that the ' +
-    'their them then there these this those to up us use using want was we were what when where which will with ' +
-    'would you your'
-  ).split(' '),
-);
 
 /** A slug is used as a name in code, and `capabilities` must not look like a promise or an object's machinery. */
 const RESERVED = new Set(
@@ -35,19 +27,12 @@ const RESERVED = new Set(
   ).split(' '),
 );
 
-/** What stands for a value and not for the task: quoted text, addresses, paths, file names, numbers. */
-const VALUES = /"[^"]*"|`[^`]*`|(?<!\p{L})'[^']*'|\S*[/\\@]\S*|\S+\.\w{1,5}(?=\s|$|[,;:!?])|\S*\d\S*/gu;
-
-/** `GitHub` is one word, unlike `readFile`. */
-const PROPER = /(?<![\p{L}\p{N}])\p{Lu}\S*/gu;
-
 /**
- * A readable name that nothing else has: two to five words of what somebody wanted, else the tools' names.
+ * A readable name that nothing else has: two to five words of what was wanted, else the tools' names.
  * `taken`: slugs and aliases.
  */
 export function slugFor({ intent, tools, taken }: Purpose & { readonly taken: Iterable<string> }): string {
-  const text = (intent ?? '').replace(VALUES, ' ').replace(PROPER, (name) => name.toLowerCase());
-  const words = wordsOf(text).filter((word) => !FILLERS.has(word));
+  const words = wordsOf(intent).filter((word) => !FILLERS.has(word));
   const named = words.length >= 2 ? joined(words) : toolSlug(tools) || joined(words);
   const slug = isSlug(named) && !isReserved(named) ? named : `run_${named || 'task'}`;
   const others = new Set(taken);
@@ -61,16 +46,16 @@ export function isReserved(slug: string): boolean {
   return RESERVED.has(slug) || slug in {};
 }
 
-/** One sentence for people and models that look for it. */
+/** One sentence for people and models that look for it: what was wanted, and with what. */
 export function describeCapability({ intent, tools }: Purpose): string {
-  const line = oneLine(intent, DEFAULTS.maxDescription);
-  if (/[\p{L}\p{N}]/u.test(line)) {
-    const sentence = `${line[0]?.toUpperCase()}${line.slice(1)}`;
-    return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
-  }
   const names = [...new Set(tools)];
   const list = names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : names[0];
-  return oneLine(list ? `Runs ${list}.` : 'Runs a piece of code.', DEFAULTS.maxDescription);
+  const words = wordsOf(intent).filter((word) => !FILLERS.has(word)).length;
+  if (words < 2) return oneLine(list ? `Runs ${list}.` : 'Runs a piece of code.', DEFAULTS.maxDescription);
+  const line = oneLine(intent, DEFAULTS.maxDescription);
+  const wanted = `${line[0]?.toUpperCase()}${line.slice(1)}`;
+  const whole = list ? `${wanted}, with ${list}.` : `${wanted}.`;
+  return whole.length <= DEFAULTS.maxDescription ? whole : `${wanted}.`;
 }
 
 /** `filesystem:read_file`, `filesystem:write_file` -> `read_file_and_write_file`. */
@@ -79,13 +64,6 @@ function toolSlug(tools: readonly string[]): string {
   const [first, last] = [names[0] ?? '', names.at(-1) ?? ''];
   const both = first === last ? first : `${first}_and_${last}`;
   return both.length <= DEFAULTS.maxSlug ? both : joined(first.split('_'));
-}
-
-/** Lower-case Latin words; `readFile` is two of them. */
-function wordsOf(text: string): string[] {
-  const plain = text.normalize('NFKD').replace(/\p{M}+/gu, '');
-  const apart = plain.replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').toLowerCase();
-  return apart.split(/[^a-z0-9]+/).filter((word) => word !== '');
 }
 
 /** As many words as fit; the first one is cut if it must be. */

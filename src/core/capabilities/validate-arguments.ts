@@ -82,7 +82,7 @@ function tell(unit: OutputUnit, errors: readonly OutputUnit[]): string {
   const subject = place === '' ? '' : `"${place}" `;
   switch (keyword) {
     case 'required': {
-      const name = /required property "(.*)"\.$/s.exec(error)?.[1] ?? '';
+      const name = within(error, 'required property "', '".');
       return `"${place === '' ? '' : `${place}.`}${name}" is missing`;
     }
     case 'type':
@@ -97,7 +97,7 @@ function tell(unit: OutputUnit, errors: readonly OutputUnit[]): string {
       return `${subject}${isAllTypes ? tellType(own) : 'fits none of the forms it may have'}`;
     }
     case 'enum': {
-      const values = /any of \[(.*)\]\.$/s.exec(error)?.[1] ?? '';
+      const values = within(error, 'any of [', '].');
       const { maxValues } = DEFAULTS;
       return `${subject}must be one of ${values.length > maxValues ? `${values.slice(0, maxValues)}…` : values}`;
     }
@@ -119,15 +119,21 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 };
 
 function tellType(units: readonly OutputUnit[]): string {
-  const parts = units.map(({ error }) =>
-    /^Instance type "(.*)" is invalid\. Expected "(.*)"\.$/s.exec(error),
+  const [first] = units;
+  const expected = units.flatMap(({ error }) => within(error, ' is invalid. Expected "', '".').split('", "'));
+  const names = [...new Set(expected.filter((type) => type !== ''))].map(
+    (type) => TYPE_NAMES[type] ?? `"${type}"`,
   );
-  const expected = parts.flatMap((part) => part?.[2]?.split('", "') ?? []);
-  const names = [...new Set(expected)].map((type) => TYPE_NAMES[type] ?? `"${type}"`);
-  const given = parts[0]?.[1] ?? '';
+  const given = first ? within(first.error.split(' is invalid. ')[0]!, 'Instance type "', '"') : '';
   // 1.5 is a number, and so is what was asked for.
   const isFraction = given === 'number' && expected.includes('integer');
   return `must be ${names.join(' or ')}, not ${isFraction ? 'a fraction' : (TYPE_NAMES[given] ?? given)}`;
+}
+
+/** What stands after the first `start`, up to the `end` that the text ends with. */
+function within(text: string, start: string, end: string): string {
+  const at = text.indexOf(start);
+  return at === -1 || !text.endsWith(end) ? '' : text.slice(at + start.length, -end.length);
 }
 
 /** `#/items/0/file~1name` -> `items[0].file/name`. */

@@ -3,7 +3,7 @@ import type { TypedGraph } from '../graph/typed-graph.ts';
 import type { SketchedTask } from './plan-sketch.ts';
 
 /** `items[3].id` as list, place in it, and rest. */
-const ITEM = /^(.*?)\[(\d+)\](.*)$/;
+const ITEM = /^(.*?)\[(\d+)\](.*)$/s;
 /** A top-level argument: what lies deeper is not filled in by itself. */
 const TOP_LEVEL = /^[A-Za-z_$][\w$-]*$/;
 

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../vocabulary/tool-definition.ts';
-import { matchesGlob } from './glob.ts';
+import { matchesAnyCase, matchesGlob } from './glob.ts';
 
 export interface PermissionRules {
   readonly allow: readonly string[];
@@ -26,7 +26,9 @@ type Subject = Pick<ToolDefinition, 'id' | 'annotations'>;
  */
 export function decide(rules: PermissionRules, tool: Subject): Verdict {
   for (const action of ['deny', 'ask', 'allow'] as const) {
-    const glob = rules[action].find((candidate) => matchesGlob(candidate, tool.id));
+    // What restricts holds for every spelling, what grants only for its own.
+    const matches = action === 'allow' ? matchesGlob : matchesAnyCase;
+    const glob = rules[action].find((candidate) => matches(candidate, tool.id));
     if (glob !== undefined) return { action, reason: `permissions.${action} has "${glob}"` };
   }
   if (tool.annotations?.destructiveHint === true && rules.default !== 'deny') {

@@ -7,12 +7,15 @@ const DEFAULTS = {
   most: 16,
 };
 
+// The boundaries are single characters, as the pieces are trimmed anyway: looking for the end of each run of
+// blanks from each blank in it would take quadratic time.
+
 /** After a sentence's or a list item's end, and around dashes. Scripts without spaces have marks of their own. */
-const SENTENCES = /(?<=[.!?;:])\s+|(?<=[。！？；：])|\s*[\n—–•]+\s*|\s+-\s+/u;
+const SENTENCES = /(?<=[.!?;:])\s|(?<=[。！？；：])|[\n—–•]|\s-(?=\s)/u;
 /** At commas, unless they stand in a number, and around brackets. */
-const PHRASES = /(?<=,)\s+|(?<=[，、])|\s*[()（）]\s*/u;
+const PHRASES = /(?<=,)\s|(?<=[，、])|[()（）]/u;
 /** Before words that begin another step. */
-const STEPS = /\s+(?=(?:and|then|but|plus|or|so|while|before|after)\s)/iu;
+const STEPS = /\s(?=(?:and|then|but|plus|or|so|while|before|after)\s)/iu;
 /** Runs of letters; where a script sets no spaces, each character. */
 const WORDS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|[^\s\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+/gu;
 
@@ -25,10 +28,7 @@ export function clauses(text: string): string[] {
     (texts, boundary) => texts.flatMap((part) => part.split(boundary)),
     [text],
   );
-  return joinShort(pieces.map((piece) => piece.trim()).filter((piece) => piece !== '')).slice(
-    0,
-    DEFAULTS.most,
-  );
+  return joinShort(pieces.map((piece) => piece.trim()).filter((piece) => piece !== ''));
 }
 
 /** A piece that is too short, or whose predecessor is, goes with its predecessor. */
@@ -40,6 +40,7 @@ function joinShort(parts: readonly string[]): string[] {
       last !== undefined &&
       (countWords(part) < DEFAULTS.leastWords || countWords(last) < DEFAULTS.leastWords);
     if (isShort) joined[joined.length - 1] = `${last} ${part}`;
+    else if (joined.length === DEFAULTS.most) break;
     else joined.push(part);
   }
   return joined;

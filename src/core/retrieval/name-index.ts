@@ -9,7 +9,8 @@ const DEFAULTS = {
 };
 
 /** `read_file`, `files:read`, `readFile`, `resolve-library-id` within a sentence. */
-const IDENTIFIER = /[\p{L}\p{N}]+(?:[_:./-]+[\p{L}\p{N}]+)+|\p{Ll}+\p{Lu}[\p{L}\p{N}]*/gu;
+const IDENTIFIER = /[_:./-]|\p{Ll}\p{Lu}/u;
+const WORD = /[\p{L}\p{N}]+(?:[_:./-]+[\p{L}\p{N}]+)*/gu;
 /** Of these, what nobody writes but to name something: `e-mail` and `and/or` are words. */
 const UNMISTAKABLE = /[_:]|\p{Ll}\p{Lu}/u;
 
@@ -49,7 +50,7 @@ export function createNameIndex(tools: readonly Named[]): NameIndex {
     named(query) {
       const text = query.trim().replace(/\bmcp__/g, '');
       const whole = text.length <= DEFAULTS.longestName ? [text] : [];
-      const inside: readonly string[] = text.match(IDENTIFIER) ?? [];
+      const inside = (text.match(WORD) ?? []).filter((word) => IDENTIFIER.test(word));
       const scores = new Map<number, number>();
       for (const name of [...whole, ...inside].map(identifierWords)) {
         for (const tool of exact.get(name.replaceAll(' ', '')) ?? []) scores.set(tool, 1);

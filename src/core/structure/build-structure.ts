@@ -57,7 +57,7 @@ export function buildStructure({ text, source, offset, body }: ParsedProgram): B
 class Walk implements Analysis {
   readonly draft = new Draft();
   readonly flow = new Flow(this.draft);
-  readonly memory = new Memory();
+  readonly memory = new Memory((parts) => this.spend(parts));
   readonly marks = new Map<object, Mark>();
   readonly chains = new Map<CallExpression, ChainPlace>();
   scope: Variables = new Scope<Cell>(null, true);

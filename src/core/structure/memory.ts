@@ -3,6 +3,11 @@ import { type Cell, join, UNDEFINED, type Value } from './value.ts';
 /** What one way through the program puts where. */
 export type Changes = ReadonlyMap<Cell, Value | null>;
 
+const DEFAULTS = {
+  /** What putting two values together costs, beside a step of the walk. */
+  joinParts: 4,
+};
+
 export const NO_CHANGES: Changes = new Map();
 
 /**
@@ -14,10 +19,17 @@ export class Memory {
   readonly #journals: Map<Cell, Value | null>[] = [];
   /** For each watch under way, all that was put into a cell. */
   readonly #watches: Map<Cell, Value>[] = [];
+  readonly #spend: (parts: number) => void;
+
+  /** `spend` is told how many cells were gone through: with many variables that is most of the work. */
+  constructor(spend: (parts: number) => void) {
+    this.#spend = spend;
+  }
 
   set(cell: Cell, value: Value): void {
     const journal = this.#journals.at(-1);
     if (journal && !journal.has(cell)) journal.set(cell, cell.value);
+    this.#spend(this.#watches.length * DEFAULTS.joinParts);
     for (const watch of this.#watches) {
       const before = watch.get(cell);
       watch.set(cell, before ? join(before, value) : value);
@@ -39,6 +51,7 @@ export class Memory {
   since(depth: number): Changes {
     const changes = new Map<Cell, Value | null>();
     for (let i = depth; i < this.#journals.length; i++) {
+      this.#spend(this.#journals[i]!.size);
       for (const cell of this.#journals[i]!.keys()) changes.set(cell, cell.value);
     }
     return changes;
@@ -69,6 +82,7 @@ export class Memory {
   meet(alternatives: readonly Changes[]): void {
     const touched = new Set(alternatives.flatMap((changes) => [...changes.keys()]));
     for (const cell of touched) {
+      this.#spend(alternatives.length * DEFAULTS.joinParts);
       const values = alternatives.map((changes) => (changes.has(cell) ? changes.get(cell) : cell.value));
       this.set(
         cell,

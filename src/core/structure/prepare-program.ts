@@ -12,6 +12,8 @@ import { applyEdits } from './text-edits.ts';
 /** A program ready for the sandbox, with what can be told of it before it runs. */
 export interface PreparedProgram {
   readonly source: string;
+  /** Nothing but blanks and comments. */
+  readonly isEmpty: boolean;
   /**
    * JavaScript: an async function of (mcp, capabilities, args, deps, console, hooks). It calls
    * - `hooks.call(site, receiver, name, arguments)` in place of `receiver[name](...arguments)`,
@@ -51,7 +53,10 @@ export function prepareProgram(source: string): Prepared {
   }
 }
 
-function finish({ source, text, offset }: ParsedProgram, { structure, marks }: BuiltStructure): Prepared {
+function finish(
+  { source, text, offset, body: { body: statements } }: ParsedProgram,
+  { structure, marks }: BuiltStructure,
+): Prepared {
   const names = hookNames(source);
   const body = { start: offset, end: offset + source.length };
   const edited = applyEdits(text, [
@@ -68,8 +73,9 @@ function finish({ source, text, offset }: ParsedProgram, { structure, marks }: B
         ? { kind: 'operation', operation: mark.operation, node: id }
         : { kind: 'decision', node: id },
   );
+  const isEmpty = statements.length === 0;
   const locate = createLocate(source, offset, edited, () => strip(edited.text, true));
-  return { ok: true, value: { source, script: asExpression(code), sites, structure, locate } };
+  return { ok: true, value: { source, isEmpty, script: asExpression(code), sites, structure, locate } };
 }
 
 /** The source has a function of its own: `arguments` shows nothing, and every name can be declared. */
@@ -84,7 +90,8 @@ function strip(text: string, sourcemap: boolean) {
 }
 
 function asExpression(code: string): string {
-  return code.replace(/;?\s*$/, '');
+  const text = code.trimEnd();
+  return text.endsWith(';') ? text.slice(0, -1) : text;
 }
 
 /** Escapes count as what they stand for: the program could not even spell the names. */

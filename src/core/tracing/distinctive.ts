@@ -1,3 +1,4 @@
+import { withoutEnding } from '../vocabulary/without-ending.ts';
 import { REDACTED } from './redact.ts';
 
 const DEFAULTS = {
@@ -43,7 +44,7 @@ export function isDistinctive(text: string): boolean {
 
 /** Powers of two are sizes and limits, not names of things. */
 function isDistinctiveNumber(value: number, digits: string): boolean {
-  const significant = digits.replace(/^0+/, '').replace(/0+$/, '').length;
+  const significant = withoutEnding(digits.replace(/^0+/, ''), '0').length;
   return significant >= DEFAULTS.minSignificantDigits && !isPowerOfTwo(value) && !isPowerOfTwo(value + 1);
 }
 

@@ -2,6 +2,9 @@ import type { NodeId } from '../vocabulary/ids.ts';
 import { kindOf } from '../vocabulary/ids.ts';
 import type { EndEvent, ErrorType, StartEvent, TraceEvent } from '../vocabulary/trace-event.ts';
 
+/** Stands for a text that a call of which nothing is kept may have gone into. */
+export const NOT_RECORDED = '[not recorded]';
+
 export interface CallEnd {
   readonly success: boolean;
   readonly result?: unknown;
@@ -41,11 +44,15 @@ export interface Recorder {
    * parent's start and now. Answers its trace id.
    */
   record(node: NodeId, parentTraceId: string | null, call: PastCall): string;
+  /** A call is made of which nothing may be kept: what programs make of it is not kept either. */
+  conceal(): void;
+  readonly isConcealed: boolean;
 }
 
 export function createRecorder({ now, newId, redact, onEvent }: RecorderOptions): Recorder {
   const events: TraceEvent[] = [];
   const startOf = new Map<string, number>();
+  let isConcealed = false;
   const origin = now();
   const add = (event: TraceEvent) => {
     events.push(event);
@@ -66,15 +73,16 @@ export function createRecorder({ now, newId, redact, onEvent }: RecorderOptions)
     return {
       traceId: base.traceId,
       endAt(ts: number, { success, result, error, errorType }: CallEnd) {
+        const isShown = !isConcealed || kindOf(node) === 'tool';
         add({
           ...base,
           type: `${prefix}_end` as EndEvent['type'],
           ts,
           success,
           durationMs: ts - startTs,
-          ...(error !== undefined && { error: String(redact(error)) }),
+          ...(error !== undefined && { error: isShown ? String(redact(error)) : NOT_RECORDED }),
           ...(errorType !== undefined && { errorType }),
-          ...(result !== undefined && { result: redact(result) }),
+          ...(result !== undefined && isShown && { result: redact(result) }),
         });
       },
     };
@@ -82,6 +90,12 @@ export function createRecorder({ now, newId, redact, onEvent }: RecorderOptions)
 
   return {
     events,
+    get isConcealed() {
+      return isConcealed;
+    },
+    conceal() {
+      isConcealed = true;
+    },
     start(node, parentTraceId, args) {
       const startTs = now() - origin;
       const { traceId, endAt } = open(node, parentTraceId, startTs, args);

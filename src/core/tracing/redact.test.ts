@@ -125,6 +125,85 @@ describe('credentials told by their looks', () => {
     expect(redact({ note: [credential] })).toEqual({ note: [REDACTED] });
   });
 
+  const hex = (length: number) => '0123456789abcdef'.repeat(16).slice(0, length);
+  const mixed = (length: number) => 'aB3dE6gH9jK2'.repeat(20).slice(0, length);
+  test.each([
+    ['GitLab, trigger', `glptt-${hex(40)}`],
+    ['Google, refresh', `1//0${mixed(60)}`],
+    ['Azure', `abc8Q~${mixed(34)}`],
+    ['Hugging Face', `hf_${mixed(34)}`],
+    ['PyPI', `pypi-AgEIcHlwaS5vcmc${mixed(60)}`],
+    ['SendGrid', `SG.${mixed(22)}.${mixed(43)}`],
+    ['Mailgun', `key-${hex(32)}`],
+    ['Mailchimp', `${hex(32)}-us12`],
+    ['Twilio', `SK${hex(32)}`],
+    ['Telegram', `123456789:AA${mixed(33)}`],
+    ['Discord', `MTIzNDU2Nzg5MDEyMzQ1Njc4.GaBcDe.${mixed(38)}`],
+    ['Docker', `dckr_pat_${mixed(27)}`],
+    ['Heroku', `HRKU-${mixed(40)}`],
+    ['Vault', `hvs.${mixed(40)}`],
+    ['Databricks', `dapi${hex(32)}`],
+    ['DigitalOcean', `dop_v1_${hex(64)}`],
+    ['Doppler', `dp.pt.${mixed(43)}`],
+    ['Figma', `figd_${mixed(40)}`],
+    ['Grafana', `glsa_${mixed(32)}_${hex(8)}`],
+    ['Linear', `lin_api_${mixed(40)}`],
+    ['New Relic', `NRAK-${'A1B2C3'.repeat(5).slice(0, 27)}`],
+    ['Notion', `ntn_${mixed(43)}`],
+    ['Airtable', `pat${mixed(14)}.${hex(64)}`],
+    ['Atlassian', `ATATT3${mixed(180)}`],
+    ['HubSpot', 'pat-na1-01234567-89ab-cdef-0123-456789abcdef'],
+    ['Postman', `PMAK-${hex(24)}-${hex(34)}`],
+    ['Sentry', `sntrys_${mixed(60)}`],
+    ['Shopify', `shpat_${hex(32)}`],
+    ['Square', `sq0csp-${mixed(43)}`],
+    ['Supabase', `sbp_${hex(40)}`],
+    ['Tailscale', `tskey-auth-${mixed(30)}`],
+    ['RubyGems', `rubygems_${hex(48)}`],
+    ['Pulumi', `pul-${hex(40)}`],
+    ['Pinecone', `pcsk_${mixed(60)}`],
+    ['a hash of a password', `$2b$12$${mixed(53)}`],
+  ])('[RED-2] %s', (_, credential) => {
+    expect(redact(`see ${credential} there`)).toBe(`see ${REDACTED} there`);
+    expect(redact({ note: [credential] })).toEqual({ note: [REDACTED] });
+  });
+
+  test.each([
+    [
+      'https://hooks.slack.com/services/T0000/B0000/abcdefgh12345678',
+      `https://hooks.slack.com/services/${REDACTED}`,
+    ],
+    [
+      'https://discord.com/api/webhooks/123456789012345678/abcdefghijklmnopqrstuvwx',
+      `https://discord.com/api/webhooks/${REDACTED}`,
+    ],
+    [
+      'https://x.blob.core.windows.net/a?sv=1&sig=abc%2Bdef123',
+      `https://x.blob.core.windows.net/a?sv=1&sig=${REDACTED}`,
+    ],
+    ['https://s3/a?X-Amz-Signature=0123abcd&x=1', `https://s3/a?X-Amz-Signature=${REDACTED}&x=1`],
+    ['AccountName=a;AccountKey=abc123==;', `AccountName=a;AccountKey=${REDACTED};`],
+    ['curl -u joe:hunter2 https://a', `curl -u joe:${REDACTED} https://a`],
+    ["curl -s --user 'joe:hunt er2' https://a", `curl -s --user 'joe:${REDACTED}' https://a`],
+    ['mysql -u root -phunter2 app', `mysql -u root -p${REDACTED} app`],
+    ['mysqldump -p"hunt er2" app', `mysqldump -p"${REDACTED}" app`],
+    ['sshpass -p hunter2 ssh a@b', `sshpass -p ${REDACTED} ssh a@b`],
+    ['docker login -u joe -p hunter2', `docker login -u joe -p ${REDACTED}`],
+    ['redis-cli -h db -a hunter2 ping', `redis-cli -h db -a ${REDACTED} ping`],
+    ['machine a.com login joe password hunter2', `machine a.com login joe password ${REDACTED}`],
+    ['<config><password>hunter2</password></config>', `<config><password>${REDACTED}</password></config>`],
+    [":password => 'hunter2', :n => 1", `:password => '${REDACTED}', :n => 1`],
+    ['{"auths":{"a":{"auth":"am9lOmh1bnRlcjI="}}}', `{"auths":{"a":{"auth":"${REDACTED}"}}}`],
+    ['Private-Lines: 2\nAAAAgQCabc\nDEF=\nPrivate-MAC: 00', `Private-Lines: 2\n${REDACTED}-MAC: 00`],
+    ['Authorization: SSWS 00abcdefghijklmnop123', `Authorization: SSWS ${REDACTED}`],
+    ['{"name":"DB_PASS","value":"hunter2"}', `{"name":"DB_PASS","value":"${REDACTED}"}`],
+    [`abc.atlasv1.${mixed(67)}`, `abc.atlasv1.${REDACTED}`],
+    ['Passwort: hunter2', `Passwort: ${REDACTED}`],
+    ['密码：hunter2', `密码：${REDACTED}`],
+  ])('[RED-2] in text: %s', (text, shown) => {
+    expect(redact(text)).toBe(shown);
+  });
+
   test.each([
     ['Authorization: Bearer abc.def-123456', `Authorization: Bearer ${REDACTED}`],
     ['authorization: Basic dXNlcjpwYXNz', `authorization: Basic ${REDACTED}`],
@@ -155,6 +234,12 @@ describe('credentials told by their looks', () => {
     'http://localhost:8080/@scope/pkg and mail me@example.com',
     'a task-force of risk-takers with a sk-ip',
     'primary_key=42 key: value',
+    'docker run -p 8080:80 -u 1000:1000 nginx',
+    'mkdir -p a/b && zip -r a.zip b',
+    'git log --author joe42 --pass-through x1',
+    '<passage>ordinary1</passage>',
+    'the pass rate is 12; author: Joe; signature: f(x)',
+    'const auth = await login(); items.map((token) => token.id2);',
   ])('[RED-2] ordinary text stays: %s', (text) => {
     expect(redact(text)).toBe(text);
   });
@@ -187,6 +272,37 @@ describe('names', () => {
       usage: { total_tokens: 12, max_tokens: 4096, next_page_token: 'abc', progressToken: 7 },
       primary_key: 'id',
       args: ['--token', REDACTED, '--verbose', 'yes'],
+    });
+  });
+
+  test.each(
+    (
+      'pass dbPass smtp_pass pw psk auth bearer passwordConfirmation secret_key_base sid session_id otp pin cvv ' +
+      'backup_codes seed_phrase recoveryPhrase securityCode cardNumber access_tokens webhook_url connectionString ' +
+      'contraseña senha mot_de_passe Passwort kennwort wachtwoord lösenord hasło heslo jelszó şifre parola salasana ' +
+      'пароль 密码 パスワード 비밀번호 mật_khẩu كلمة_المرور'
+    ).split(' '),
+  )('[RED-3] %s', (name) => {
+    expect(redact({ [name]: 'abc-4711', n: 1 })).toEqual({ [name]: REDACTED, n: 1 });
+    expect(redact([{ name, value: 'abc-4711' }])).toEqual([{ name, value: REDACTED }]);
+    expect(redact(`{"${name}": "abc-4711"}`)).toBe(`{"${name}": "${REDACTED}"}`);
+  });
+
+  test.each(
+    (
+      'compass bypass path spin pinned author authors design sidebar residual monkey turkey keyboard password_file ' +
+      'token_count tokens barcode postcode code country_code zip_code phrase seed words order passenger cookie_policy url ' +
+      'string number id'
+    ).split(' '),
+  )('[RED-3] %s says nothing', (name) => {
+    expect(redact({ [name]: 'abc-4711' })).toEqual({ [name]: 'abc-4711' });
+  });
+
+  test('[RED-3] settings of a login keep what is not secret', () => {
+    const value = { auth: { kind: 'bearer', user: 'joe-4711', token: 'abc' }, headers: ['Cookie', 'a=b'] };
+    expect(redact(value)).toEqual({
+      auth: { kind: 'bearer', user: 'joe-4711', token: REDACTED },
+      headers: ['Cookie', REDACTED],
     });
   });
 
@@ -326,6 +442,17 @@ describe('limits', () => {
       '://a:b',
       'password="',
       '-----BEGIN PRIVATE KEY-----',
+      'Private-Lines: 1\n',
+      'mysql -p',
+      'curl curl -u ',
+      '<password ',
+      '<password>a',
+      '"name":"password",',
+      'machine a password ',
+      'SG.aaaaaaaaaaaaaaaaaaaa',
+      '00Daaaaaaaaaaaaaaa',
+      'Mabcdefghijklmnopqrstuvwxyz.',
+      '密码',
       'a-',
       '\\"',
     ]) {

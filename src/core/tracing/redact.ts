@@ -1,6 +1,8 @@
+import type { FoundSecrets } from './found-secrets.ts';
 import { formsOf, MIN_SECRET_LENGTH } from './secret-forms.ts';
-import { isSecretName } from './secret-names.ts';
-import { findShapes, isSecretFlag, type Span } from './secret-shapes.ts';
+import { isSecretGroup, isSecretName } from './secret-names.ts';
+import { findShapes, isSecretFlag } from './secret-shapes.ts';
+import { createTextSearch, type Span, type TextSearch } from './text-search.ts';
 
 export const REDACTED = '[redacted]';
 const CIRCULAR = '[circular]';
@@ -27,10 +29,13 @@ const DEFAULTS = {
 };
 type RedactLimits = typeof DEFAULTS;
 
-/** A string stays a string; any other value comes back as a JSON-like copy of the same shape. */
+/**
+ * A string stays a string; any other value comes back as a JSON-like copy of the same shape. What is recognised as
+ * secret is added to `found`, and what is in `found` already is hidden wherever it stands.
+ */
 export interface Redactor {
-  (text: string): string;
-  (value: unknown): unknown;
+  (text: string, found?: FoundSecrets): string;
+  (value: unknown, found?: FoundSecrets): unknown;
 }
 
 /**
@@ -42,7 +47,15 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
   const { maxString, maxText, maxDepth, maxNodes } = { ...DEFAULTS, ...limits };
   const known = knownValues(secrets);
 
-  function redact(value: unknown): unknown {
+  function redact(value: unknown, found?: FoundSecrets): unknown {
+    const known = found?.size ?? 0;
+    const clean = redactOnce(value, found);
+    // What was recognised further down may stand further up as well.
+    return found && found.size > known ? redactOnce(value, found) : clean;
+  }
+
+  function redactOnce(value: unknown, found: FoundSecrets | undefined): unknown {
+    found?.look();
     const ancestors = new Set<object>();
     let text = maxText;
     let nodes = maxNodes;
@@ -56,7 +69,8 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
           return string(value, secret);
         case 'number':
         case 'bigint':
-          if (secret || known.values.has(String(value))) return REDACTED;
+          if (secret) found?.add(String(value));
+          if (secret || known.values.has(String(value)) || found?.has(String(value))) return REDACTED;
           return typeof value === 'bigint' ? String(value) : value;
         case 'object':
           return value === null ? null : container(value, secret, depth);
@@ -70,9 +84,10 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
 
     function string(value: string, secret: boolean): string {
       if (value === '') return value;
-      if (secret) return REDACTED;
-      if (MARKERS.has(value)) return value;
-      const clean = redactUncut(value, Math.min(maxString, Math.max(0, text)), known);
+      if (MARKERS.has(value)) return secret ? REDACTED : value;
+      if (secret) found?.add(value);
+      if (secret || found?.has(value)) return REDACTED;
+      const clean = redactUncut(value, Math.min(maxString, Math.max(0, text)), known, found);
       if (!MARKERS.has(clean)) text -= clean.length;
       return clean;
     }
@@ -110,7 +125,7 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
       const copied: unknown[] = [];
       for (let index = 0; index < kept; index++) {
         const before = items[index - 1];
-        const flagged = typeof before === 'string' && isSecretFlag(before);
+        const flagged = typeof before === 'string' && (isSecretFlag(before) || HEADER.test(before));
         copied.push(visit(items[index], secret || (flagged && typeof items[index] === 'string'), depth));
       }
       if (kept < length) copied.push(`[cut ${items.length - kept} items]`);
@@ -125,9 +140,16 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
         lastKey === CUT_KEYS && typeof last === 'string' && CUT_KEYS_COUNT.test(last) ? last : null;
       const length = marker === null ? entries.length : entries.length - 1;
       const kept = Math.min(length, Math.max(0, nodes));
+      const isNamed = entries.some(
+        ([key, item]) => ENTRY_NAMES.has(key) && typeof item === 'string' && isSecretName(item),
+      );
       for (const [key, item] of entries.slice(0, kept)) {
         const name = freeName(string(key.replace(NUMBERED, '$1'), false), copied);
-        copied.set(name, visit(item, secret || isSecretName(key), depth));
+        const isGroup = typeof item === 'object' && item !== null && !Array.isArray(item);
+        const isSecret = isGroup
+          ? isSecretGroup(key)
+          : isSecretName(key) || (isNamed && ENTRY_VALUES.has(key));
+        copied.set(name, visit(item, secret || isSecret, depth));
       }
       if (kept < length) copied.set(CUT_KEYS, `${entries.length - kept} keys`);
       else if (marker !== null) copied.set(CUT_KEYS, marker);
@@ -140,10 +162,15 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
 
 interface KnownValues {
   readonly values: ReadonlySet<string>;
-  readonly pattern: RegExp | null;
-  /** Length of the longest form. */
-  readonly longest: number;
+  /** In all their spellings. */
+  readonly search: TextSearch;
 }
+
+/** `{ name: "DB_PASSWORD", value: "…" }` */
+const ENTRY_NAMES = new Set(['name', 'key', 'field', 'header', 'variable', 'Name', 'Key']);
+const ENTRY_VALUES = new Set(['value', 'Value', 'val', 'default']);
+/** In a list of headers the value comes next. */
+const HEADER = /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^x-api-key$|^x-auth-token$/i;
 
 function knownValues(secrets: Iterable<string>): KnownValues {
   const markers = REDACTED + CIRCULAR + TOO_DEEP + UNREADABLE;
@@ -151,28 +178,29 @@ function knownValues(secrets: Iterable<string>): KnownValues {
   const values = new Set(
     [...secrets].filter((s) => s.trim().length >= MIN_SECRET_LENGTH && !markers.includes(s)),
   );
-  const forms = [...new Set([...values].flatMap(formsOf))].sort((a, b) => b.length - a.length);
-  return {
-    values,
-    pattern: forms.length === 0 ? null : new RegExp(forms.map((form) => RegExp.escape(form)).join('|'), 'g'),
-    longest: forms[0]?.length ?? 0,
-  };
+  return { values, search: createTextSearch([...values].flatMap(formsOf)) };
 }
 
 /** How far past the cut a credential is looked for, so that no half of one stays before it. */
 const LOOKAHEAD = 4096;
 
-function redactUncut(text: string, max: number, known: KnownValues): string {
+function redactUncut(text: string, max: number, known: KnownValues, found?: FoundSecrets): string {
   const marker = text.endsWith(' bytes]') ? (CUT_TEXT.exec(text)?.[0] ?? '') : '';
   const uncut = text.length - marker.length;
-  if (marker === '' || uncut > max) return redactText(text, max, known);
-  return redactText(text.slice(0, uncut), max, known) + marker;
+  if (marker === '' || uncut > max) return redactText(text, max, known, found);
+  return redactText(text.slice(0, uncut), max, known, found) + marker;
 }
 
-function redactText(text: string, max: number, known: KnownValues): string {
+function redactText(text: string, max: number, { search }: KnownValues, found?: FoundSecrets): string {
   if (text.length < MIN_SECRET_LENGTH && text.length <= max) return text;
-  const window = text.length > max ? text.slice(0, max + Math.max(LOOKAHEAD, known.longest)) : text;
-  const spans = merge(findKnown(window, known).concat(findShapes(window)));
+  const lookahead = Math.max(LOOKAHEAD, search.longest, found?.longest ?? 0);
+  const window = text.length > max ? text.slice(0, max + lookahead) : text;
+  const shapes = findShapes(window);
+  for (const [from, to] of found ? shapes : []) {
+    const secret = window.slice(from, to);
+    if (!secret.includes(REDACTED)) found?.add(secret);
+  }
+  const spans = merge([...search.findIn(window), ...(found?.findIn(window) ?? []), ...shapes]);
   if (spans.length === 0 && text.length <= max) return text;
   let clean = '';
   let at = 0;
@@ -185,18 +213,6 @@ function redactText(text: string, max: number, known: KnownValues): string {
   const end = Math.min(next, cutPoint(text, at + Math.max(0, max - clean.length)));
   clean += text.slice(at, end);
   return end < text.length ? `${clean}…[cut ${utf8Length(text, end)} bytes]` : clean;
-}
-
-function findKnown(text: string, { pattern }: KnownValues): Span[] {
-  const spans: Span[] = [];
-  if (pattern === null) return spans;
-  pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    spans.push([match.index, match.index + match[0].length]);
-    // Secrets may overlap: search on from the next character, not from the end of this one.
-    pattern.lastIndex = match.index + 1;
-  }
-  return spans;
 }
 
 function merge(spans: readonly Span[]): Span[] {

@@ -1,6 +1,21 @@
 /** Shorter values occur by chance in ordinary text, so hiding them would only spoil it. */
 export const MIN_SECRET_LENGTH = 6;
 
+/** Words too common to hide, whatever they are the value of. */
+const COMMON = new Set(
+  (
+    'enabled disabled production development staging testing sandbox default standard verbose warning silent localhost ' +
+    '127.0.0.1 0.0.0.0 utf-8 application/json text/event-stream undefined true false null none string number boolean ' +
+    'object array integer required optional missing invalid expired unknown basic bearer digest token password secret ' +
+    'username anonymous hidden public private shared session cookie oauth oauth2 apikey api_key login logout success ' +
+    'failed failure error pending active inactive value redacted'
+  ).split(' '),
+);
+
+export function isCommonWord(text: string): boolean {
+  return COMMON.has(text.toLowerCase());
+}
+
 /**
  * Every spelling in which one secret value can turn up inside a string: as it is, inside JSON,
  * in a URL (both ways of encoding, both cases of the hex digits) and inside base64.

@@ -1,68 +1,134 @@
+import { findIssuerKeys } from './issuer-keys.ts';
+import { findInCommands } from './secret-commands.ts';
 import { isSecretName } from './secret-names.ts';
+import type { Span } from './text-search.ts';
 
-/** Half-open range of a string that has to go. */
-export type Span = readonly [start: number, end: number];
+const DEFAULTS = {
+  /** Of a name before a value, in UTF-16 units. */
+  maxName: 64,
+  /** What is read before the password of an entry in a `.netrc`. */
+  maxNetrc: 450,
+};
 
 /**
  * Credentials that can be told by their looks, without knowing them. What the group `keep`
- * matched stays. Each pattern is anchored on a literal or guarded by a lookbehind, so that
- * matching stays linear in the length of the text.
+ * matched stays, and where `none` matched there is no secret after all. Each pattern is anchored on a literal or
+ * guarded by a lookbehind, and goes on behind what it has read, so that matching stays linear in the length of the text.
  */
 const SHAPES: readonly RegExp[] = [
-  // Keys with the issuer's prefix: PML's own, OpenAI, Anthropic, GitHub, GitLab, Slack, Stripe, npm, …
-  /(?<![A-Za-z0-9])(?:pml_[0-9a-f]{32,}|sk-[\w-]{16,}|[sr]k_(?:live|test)_\w{10,}|whsec_[\w+/=]{16,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[a-z]-[\w-]{8,}|xapp-[\w-]{8,}|(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}|AIza[\w-]{30,}|ya29\.[\w-]{16,}|GOCSPX-[\w-]{16,}|npm_\w{30,}|pypi-[\w-]{32,}|hf_[A-Za-z0-9]{24,}|gsk_\w{24,}|xai-\w{24,}|r8_\w{24,}|tvly-[\w-]{16,}|lin_api_\w{16,}|ntn_\w{24,}|dop_v1_\w{32,}|shp(?:at|ss|ca|pa)_\w{24,}|SG\.[\w-]{16,}\.[\w-]{16,}|AGE-SECRET-KEY-1\w{32,})/g,
   // JSON web tokens; the signature may be missing.
-  /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
+  /(?<![\w-])eyJ[\w-]{8,}(?:\.[\w-]{8,}(?:\.[\w-]*)?|(?<none>))/g,
   // PEM blocks, also cut off before their end.
-  /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$)/g,
+  /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$)/g,
+  // PuTTY's own form.
+  /(?<keep>Private-Lines: \d{1,4}\s{1,2})[A-Za-z0-9+/=\s]+/g,
+  // Discord and Telegram bots, Mailchimp, Mailgun, Terraform, Azure.
+  /(?<![\w-])[MNO][\w-]{23,27}\.[\w-]{6,7}\.[\w-]{27,45}(?![\w-])/g,
+  /(?<![\w-])\d{8,10}:[\w-]{35}(?![\w-])/g,
+  /(?<![\w-])[0-9a-f]{32}-(?:us\d{1,2}|[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])/g,
+  /(?<keep>\.atlasv1\.)[\w=-]{40,}/g,
+  /(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{30,40}/g,
+  // Addresses that are a key to what they lead to.
+  /(?<keep>hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/)[\w/+-]{16,}/gi,
+  /(?<keep>discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/)\d{10,24}\/[\w-]{20,}/gi,
+  /(?<keep>webhook\.office\.com\/webhookb2\/|hooks\.zapier\.com\/hooks\/catch\/)[^\s"'<>]{8,}/gi,
+  /(?<keep>logic\.azure\.com[^\s"'<>?]*\??)[^\s"'<>]*/gi,
+  /(?<keep>[?&;](?:sig|sign|signature|x-amz-signature|x-goog-signature|x-oss-signature|x-amz-credential|hmac)=)[^&\s"'<>#]{6,}/gi,
   /(?<keep>\bbearer\s{1,8})[\w.~+/-]{8,}=*/gi,
-  /(?<keep>\bauthorization\\*["']?\s{0,8}[:=]\s{0,8}\\*["']?(?:basic|digest|token|apikey|negotiate)\s{1,8})[^\s"',\\]+/gi,
+  /(?<keep>\bSSWS\s{1,8})[\w.-]{16,}/g,
+  /(?<keep>\bauthorization\\{0,8}["']?\s{0,8}[:=]\s{0,8}\\{0,8}["']?(?:basic|digest|token|apikey|negotiate)\s{1,8})[^\s"',\\]+/gi,
   /(?<keep>\b(?:set-)?cookie:\s{0,8})[^\s"'][^\r\n"']*/gi,
   // scheme://user:password@host, and a token in the place of the user.
   /(?<keep>:\/\/[^\s/?#@:"'<>`\\]*:)[^\s/?#"'<>`\\]+(?=@)/g,
   /(?<keep>:\/\/)[^\s/?#@:"'<>`\\]{16,}(?=@)/g,
 ];
 
-/** `name: "value"`, `"name": "value"`, `\"name\":\"value\"`, `NAME=value`, `?name=value`. */
-const PAIR =
-  /(?<![\w.-])-{0,2}(?<name>[A-Za-z_][\w.-]{1,63})\\*["']?\s{0,8}(?<sign>[:=])\s{0,8}(?<quote>\\*["'`])?/g;
+/** `name: "value"`, `"name": "value"`, `\"name\":\"value\"`, `:name => "value"`, `NAME=value`, `?name=value`. */
+const PAIR_NAME = /(?<![\p{L}\p{N}_.-])-{0,2}(?<name>[\p{L}_][\p{L}\p{M}\p{N}_.-]*)/gu;
+const PAIR_SIGN = /\\{0,8}["']?\s{0,8}(?<sign>=>|[:=：])\s{0,8}(?<quote>\\{0,8}["'`])?/y;
 /** `--name value` */
-const FLAG = /(?<![\w-])--?(?<name>[A-Za-z][\w-]{1,63})(?<sign>\s)\s{0,3}(?<quote>\\*["'])?/g;
+const FLAG = /(?<![\w-])--?(?<name>[A-Za-z][\w-]{1,63})(?<sign>\s)\s{0,3}(?<quote>\\{0,8}["'])?/g;
+/** `<name>value<`, `<name type="x">value<` */
+const ELEMENT = /<(?<name>[A-Za-z_][\w.:-]{1,63})(?:\s[^<>]{0,200})?(?<sign>>)/g;
+/** `"name": "name", "value": "value"` */
+const ENTRY =
+  /["'](?:name|key)\\{0,8}["']\s{0,8}:\s{0,8}\\{0,8}["'](?<name>[\w.-]{2,64})\\{0,8}["']\s{0,8},\s{0,8}\\{0,8}["']value\\{0,8}["']\s{0,8}(?<sign>:)\s{0,8}(?<quote>\\{0,8}["'])/gi;
+const NETRC_PASSWORD = /(?<=\s)password\s{1,8}(\S{1,256})/g;
 const BARE_VALUE = /[^\s"'`&<>;,(){}[\]\\]+/y;
+const ELEMENT_VALUE = /(?:<!\[CDATA\[)?[^<]{1,4096}/y;
 /** A word without digits after `name: ` is more often prose or a type annotation than a password. */
 const PLAIN_WORD = /^[A-Za-z_$.]*$/;
 
 export function findShapes(text: string): Span[] {
   const spans: Span[] = [];
+  findIssuerKeys(text, spans);
   for (const shape of SHAPES) {
     shape.lastIndex = 0;
     for (let match = shape.exec(text); match !== null; match = shape.exec(text)) {
-      const kept = match.groups?.keep?.length ?? 0;
-      spans.push([match.index + kept, match.index + match[0].length]);
+      const { keep = '', none } = match.groups ?? {};
+      const start = match.index + keep.length;
+      if (none === undefined && start < shape.lastIndex) spans.push([start, shape.lastIndex]);
     }
   }
-  findNamedValues(text, PAIR, spans);
+  findPairs(text, spans);
   findNamedValues(text, FLAG, spans);
+  if (text.includes('</')) findNamedValues(text, ELEMENT, spans);
+  findNamedValues(text, ENTRY, spans);
+  findInNetrc(text, spans);
+  findInCommands(text, spans);
   return spans;
 }
 
 /** In a list of arguments the value after this one is a secret: `--token`. */
 export function isSecretFlag(argument: string): boolean {
-  return /^--?[A-Za-z][\w-]*$/.test(argument) && isSecretName(argument);
+  return /^--?[A-Za-z][\w-]{0,127}$/.test(argument) && isSecretName(argument);
 }
 
 /** Values that stand in text right after a name such as `password` or `api_key`. */
+function findPairs(text: string, spans: Span[]): void {
+  PAIR_NAME.lastIndex = 0;
+  for (let match = PAIR_NAME.exec(text); match !== null; match = PAIR_NAME.exec(text)) {
+    PAIR_SIGN.lastIndex = PAIR_NAME.lastIndex;
+    const { sign, quote } = PAIR_SIGN.exec(text)?.groups ?? {};
+    const name = match.groups!.name!;
+    if (sign === undefined || name.length < 2 || name.length > DEFAULTS.maxName) continue;
+    PAIR_NAME.lastIndex = addValue(text, PAIR_SIGN.lastIndex, { name, sign, quote }, spans);
+  }
+}
+
 function findNamedValues(text: string, pair: RegExp, spans: Span[]): void {
-  // A match ends before its value, so a pair inside the value of a harmless one is found as well.
   pair.lastIndex = 0;
   for (let match = pair.exec(text); match !== null; match = pair.exec(text)) {
     const { name, sign, quote } = match.groups!;
-    if (!isSecretName(name!)) continue;
-    const start = pair.lastIndex;
-    const end = quote ? endOfQuoted(text, start, quote) : endOfBare(text, start, sign!);
-    if (end === start) continue;
-    spans.push([start, end]);
-    pair.lastIndex = end;
+    pair.lastIndex = addValue(text, pair.lastIndex, { name: name!, sign: sign!, quote }, spans);
+  }
+}
+
+interface Before {
+  readonly name: string;
+  readonly sign: string;
+  readonly quote: string | undefined;
+}
+
+/** Answers where to go on: before a harmless value, since a pair may stand in it. */
+function addValue(text: string, start: number, { name, sign, quote }: Before, spans: Span[]): number {
+  if (!isSecretName(name)) return start;
+  const end = quote ? endOfQuoted(text, start, quote) : endOfBare(text, start, sign);
+  if (end > start) spans.push([start, end]);
+  return end;
+}
+
+/** `machine example.com login joe password X` */
+function findInNetrc(text: string, spans: Span[]): void {
+  for (const { 0: found, 1: secret, index } of text.matchAll(NETRC_PASSWORD)) {
+    const words = text
+      .slice(Math.max(0, index - DEFAULTS.maxNetrc), index)
+      .trim()
+      .split(/\s+/);
+    let left = words.length;
+    for (const name of ['account', 'login']) if (words[left - 2] === name) left -= 2;
+    if (!/\bdefault$/.test(words[left - 1] ?? '') && !/\bmachine$/.test(words[left - 2] ?? '')) continue;
+    spans.push([index + found.length - secret!.length, index + found.length]);
   }
 }
 
@@ -70,19 +136,24 @@ function findNamedValues(text: string, pair: RegExp, spans: Span[]): void {
 function endOfQuoted(text: string, start: number, quote: string): number {
   const mark = quote.at(-1)!;
   const depth = quote.length - 1;
+  let slashesFrom = start;
   for (let at = text.indexOf(mark, start); at !== -1; at = text.indexOf(mark, at + 1)) {
     let slashes = 0;
-    while (at - 1 - slashes >= start && text[at - 1 - slashes] === '\\') slashes++;
+    while (at - 1 - slashes >= slashesFrom && text[at - 1 - slashes] === '\\') slashes++;
     if (depth === 0 ? slashes % 2 === 0 : slashes === depth) return at - depth;
+    slashesFrom = at + 1;
   }
   return text.length;
 }
 
 function endOfBare(text: string, start: number, sign: string): number {
-  BARE_VALUE.lastIndex = start;
-  const value = BARE_VALUE.exec(text)?.[0] ?? '';
+  const pattern = sign === '>' ? ELEMENT_VALUE : BARE_VALUE;
+  pattern.lastIndex = start;
+  const value = pattern.exec(text)?.[0] ?? '';
   const end = start + value.length;
+  if (sign === '>') return end;
   const isCode = /^[=>]/.test(value) || text[end] === '(' || text[end] === '[';
-  const loose = sign === ':' || (sign === '=' && text[start - 1] !== '=');
-  return isCode || (loose && PLAIN_WORD.test(value)) ? start : end;
+  const loose = sign !== '=' || text[start - 1] !== '=';
+  const isFlag = sign.trim() === '';
+  return isCode || (loose && !isFlag && PLAIN_WORD.test(value)) ? start : end;
 }

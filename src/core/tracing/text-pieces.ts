@@ -1,12 +1,14 @@
+import { withoutEnding } from '../vocabulary/without-ending.ts';
+
 /** What a list puts before an item: `[FILE]`, `-`, `3.` */
 const BULLET = /^(?:\[[A-Z]+\]|[-*•+]|\d+[.)])\s+/;
-/** `Path: …` */
 /** The same for every item, so that items can be told by it. */
 const MARK = /^(?:\[[A-Z]+\]|[-*•+])\s+/;
 const NUMBER = /^\d+[.)]\s+/;
+/** `Path: …` */
 const LABEL = /^[\p{L}][\p{L}\p{N} _-]{0,40}:\s+/u;
 const OPENING = /^["'`([{<*]+/;
-const CLOSING = /["'`)\]}>.,;:!?*]+$/;
+const CLOSING = '"\'`)]}>.,;:!?*';
 const SEPARATORS = /[\s"'`,;:()[\]{}<>|=&?#/\\]+/;
 const QUOTES = /["'`]/;
 
@@ -19,7 +21,7 @@ export function* linesAndWords(text: string): Generator<string> {
     if (item !== line) yield item;
     const labelled = item.replace(LABEL, '');
     if (labelled !== item) yield labelled;
-    for (const word of line.split(/\s+/)) yield word.replace(OPENING, '').replace(CLOSING, '');
+    for (const word of line.split(/\s+/)) yield withoutEnding(word.replace(OPENING, ''), CLOSING);
   }
 }
 

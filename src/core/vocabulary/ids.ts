@@ -40,13 +40,18 @@ export function toolId(server: string, tool: string): ToolId {
  * name may itself contain any of them.
  */
 export function parseToolId(text: string, knownServers?: Iterable<string>): ToolId {
+  const servers = [...(knownServers ?? [])];
+  // PML's own spelling is never ambiguous: no server has a colon in its name.
+  const own = text.includes(':') ? splitToolId(text as ToolId) : null;
+  if (own && servers.includes(own.server)) return toolId(own.server, own.tool);
   const trimmed = text.trim();
-  for (const server of knownServers ?? []) {
+  // The longest first: of the servers `a` and `a.b`, `a.b.echo` is a tool of the second.
+  for (const server of servers.sort((one, other) => other.length - one.length)) {
     const rest = stripServer(trimmed, server);
     if (rest) return toolId(server, rest);
   }
   const bare = trimmed.startsWith('mcp__') ? trimmed.slice('mcp__'.length) : trimmed;
-  const match = /^([A-Za-z0-9][A-Za-z0-9_.-]*?)(?::|__|\/)(.+)$/.exec(bare) ?? /^([^.]+)\.(.+)$/.exec(bare);
+  const match = /^([A-Za-z0-9][A-Za-z0-9_.-]*?)(?::|__|\/)(.+)$/s.exec(bare) ?? /^([^.]+)\.(.+)$/.exec(bare);
   if (!match?.[1] || !match[2]) {
     throw new PmlError('invalid_id', `"${text}" is not a tool id`, {
       hint: 'Write it as server:tool, for example filesystem:read_file.',

@@ -5,6 +5,7 @@
 export const ERROR_CODES = [
   'config_invalid',
   'config_not_found',
+  'config_untrusted',
   'file_changed',
   'usage',
   'data_dir_held',

@@ -18,6 +18,8 @@ export interface Principal {
   readonly role: Role;
   /** Null for the owner. */
   readonly keyId: string | null;
+  /** The login of the browser that speaks; absent for programs. */
+  readonly loginId?: string;
 }
 
 export const VISIBILITIES = ['private', 'shared'] as const;

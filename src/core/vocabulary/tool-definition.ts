@@ -17,7 +17,9 @@ export interface ToolDefinition {
   readonly inputSchema: unknown;
   readonly outputSchema?: unknown;
   readonly annotations?: ToolAnnotations;
-  /** Hash of name, description, schemas and annotations: what is pinned, and what embeddings hang on. */
+  /** Whatever else the server says of it (title, icons, `_meta`), in its own spelling; absent when there is nothing. */
+  readonly otherFields?: Readonly<Record<string, unknown>>;
+  /** Hash of all of the above: what is pinned, and what embeddings hang on. */
   readonly definitionHash: string;
 }
 

@@ -21,7 +21,8 @@ export interface FinishedCall {
 export interface CallLog {
   /** The earlier reply to this very call; null when it has to be made. */
   recall(key: string, node: string, args: unknown, isRepeatable: boolean): Promise<GuestReply | null>;
-  keep(key: string, node: string, args: unknown, reply: GuestReply): void;
+  /** `isKept`: false for a tool of which no results are recorded. */
+  keep(key: string, node: string, args: unknown, reply: GuestReply, isKept: boolean): void;
   /** Everything answered so far, in the order of the answers, redacted. */
   finished(): readonly FinishedCall[];
 }
@@ -31,7 +32,7 @@ export function createCallLog(
   earlier: readonly FinishedCall[] = [],
 ): CallLog {
   const known = new Map(earlier.map((call, order) => [call.key, { ...call, order }]));
-  const made: Omit<FinishedCall, 'isWhole'>[] = [];
+  const made: (Omit<FinishedCall, 'isWhole'> & { readonly isKept: boolean })[] = [];
   const turns = createTurns();
   const hash = (args: unknown) => crypto.sha256(canonicalJson(args ?? {}));
 
@@ -44,16 +45,19 @@ export function createCallLog(
       await turns.mine(call.order);
       return call.isWhole ? call.reply : null;
     },
-    keep(key, node, args, reply) {
-      made.push({ key, node, argumentsHash: hash(args), reply });
+    keep(key, node, args, reply, isKept) {
+      made.push({ key, node, argumentsHash: hash(args), reply, isKept });
     },
     finished: () =>
-      made.map((call) => {
+      made.map(({ isKept, ...call }) => {
+        if (!isKept) return { ...call, reply: NOT_KEPT, isWhole: false };
         const reply = redact(call.reply) as GuestReply;
         return { ...call, reply, isWhole: canonicalJson(reply) === canonicalJson(call.reply) };
       }),
   };
 }
+
+const NOT_KEPT: GuestReply = { ok: true, value: null, at: 0 };
 
 /** Lets callers through in order of their numbers, whatever order they come in. */
 function createTurns() {

@@ -1,10 +1,12 @@
 import { deriveTrace } from '../../core/tracing/derive-trace.ts';
 import type { OpenCall } from '../../core/tracing/recorder.ts';
+import { REDACTED } from '../../core/tracing/redact.ts';
 import { capabilityNode, kindOf } from '../../core/vocabulary/ids.ts';
 import type { Caller, CodeRun } from '../gateway.ts';
 import { pauseRun } from '../paused-runs.ts';
 import { ownershipOf } from '../people/ownership.ts';
 import type { Approval, ConsoleLine } from '../ports.ts';
+import { concealLiterals, levelOfProgram } from '../record-level.ts';
 import { type Run, type RunEnd, startRun } from '../run.ts';
 import { type CallLog, createCallLog } from './call-log.ts';
 import type { CodeFailure } from './code-failure.ts';
@@ -35,7 +37,7 @@ export interface OpenCodeRun {
 }
 
 export function openCodeRun(
-  { ports, traces, settings }: CodeScope,
+  { ports, traces, settings, programs }: CodeScope,
   program: Program,
   caller: Caller,
   standing: Standing,
@@ -44,7 +46,10 @@ export function openCodeRun(
   const { runId, seed, startedAt } = standing;
   const { sessionId, origin = 'agent' } = caller;
   const head = { runId, sessionId, origin, intent: program.intent ?? null, ...ownershipOf(settings, caller) };
-  const run = startRun(ports, traces, head);
+  const prepared = programs.prepare(source);
+  const level = prepared.ok ? levelOfProgram(settings, prepared.value.structure) : 'full';
+  if (prepared.ok) concealLiterals(ports, settings, prepared.value.structure);
+  const run = startRun(ports, traces, head, [args, source]);
   const root = capability ? run.recorder.start(capabilityNode(capability.id), null, args) : null;
   const grants = createGrantBook(standing.grants);
   const log = createCallLog(ports, standing.calls);
@@ -55,7 +60,7 @@ export function openCodeRun(
       taskResults: [{ id: 'code', status: how.status, ...gave, console }],
       decisions,
       capabilityId: capability?.id ?? null,
-      code: source,
+      code: level === 'none' ? REDACTED : source,
       guest: { seed, startedAt, args },
     });
 
@@ -84,15 +89,24 @@ export function openCodeRun(
     async wait(approval, report = NOTHING_RAN) {
       const errorMessage = `${approval.node} waits for a person`;
       root?.end({ success: false, error: errorMessage, errorType: 'PERMISSION' });
+      // Code that hands something to a call of which no arguments are kept is not kept to be taken up again.
+      const isKept = level === 'full' && !run.recorder.isConcealed;
       const body = capability
         ? { capability: capability.slug, arguments: args }
         : { code: source, arguments: args };
-      await pauseRun(ports, head, body, approval, {
-        seed,
-        startedAt,
-        grants: grants.left(),
-        calls: log.finished(),
-      });
+      await pauseRun(
+        ports,
+        head,
+        body,
+        approval,
+        {
+          seed,
+          startedAt,
+          grants: grants.left(),
+          calls: log.finished(),
+        },
+        isKept,
+      );
       const how = {
         status: 'approval_required',
         success: false,

@@ -14,6 +14,7 @@ import type {
   JsonObject,
   WallHold,
 } from '../ports.ts';
+import { recordLevel } from '../record-level.ts';
 import type { Run } from '../run.ts';
 import { toolText, toolValue } from '../tool-value.ts';
 import type { CallLog } from './call-log.ts';
@@ -28,6 +29,8 @@ export interface GuestHostParts {
   readonly frames: Frames;
   readonly log: CallLog;
   readonly grants: Grants;
+  /** When the time that was set for the run is over, on the monotonic clock; asking a person waits no longer. */
+  readonly until?: number;
   /** Its signal ends the calls under way, too. */
   readonly caller: Caller;
   /** The run cannot go on: a person has not decided in time, or a resumed run took another way. */
@@ -77,7 +80,7 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
     try {
       const before = await log.recall(key, tool.id, call.args, isRepeatable);
       const reply = before ? replay(frame, tool.id, call, before) : await make(frame, found, call, hold);
-      if (reply) log.keep(key, tool.id, call.args, reply);
+      if (reply) log.keep(key, tool.id, call.args, reply, recordLevel(scope.settings, tool.id) === 'full');
       return reply ?? halted(now());
     } catch (error) {
       if (!(error instanceof PmlError) || error.code !== 'replay_differs') throw error;
@@ -101,6 +104,8 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
   }
 
   function replay(frame: Frame, node: CatalogueEntry['tool']['id'], call: GuestToolCall, reply: GuestReply) {
+    // Of a tool with another level there is no reply to give again.
+    if (recordLevel(scope.settings, node) !== 'full') return reply;
     const span = run.recorder.start(node, traceOf(frame), call.args);
     if (reply.ok) span.end({ success: true, result: reply.value });
     else
@@ -123,6 +128,7 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
       caller: parts.caller,
       grants: parts.grants,
       whileAsking: hold,
+      ...(parts.until !== undefined && { askUntil: parts.until }),
     };
     const outcome = await callTool(callScope, entry, {
       tool: entry.tool.id,

@@ -1,7 +1,7 @@
 import type { StaticStructure, StructureNode } from '../../core/structure/static-structure.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import { askPerson, exactCall } from '../ask-person.ts';
-import { judge, notAllowed, rejected } from '../call-tool.ts';
+import { judge, notAllowed, rejected, waitFor } from '../call-tool.ts';
 import type { CatalogueEntry } from '../catalogue.ts';
 import type { Caller } from '../gateway.ts';
 import type { Approval, JsonObject } from '../ports.ts';
@@ -19,7 +19,7 @@ type TaskNode = Extract<StructureNode, { type: 'task' }>;
 export async function previewPolicy(
   scope: CodeScope,
   { nodes }: StaticStructure,
-  run: { readonly runId: string; readonly grants: GrantBook },
+  run: { readonly runId: string; readonly grants: GrantBook; readonly timeoutMs?: number | undefined },
   caller: Caller,
 ): Promise<Preview> {
   const asks: { entry: CatalogueEntry; args: JsonObject; reason: string }[] = [];
@@ -35,8 +35,15 @@ export async function previewPolicy(
   const answers = await Promise.all(
     asks.map(async ({ entry, args, reason }) => {
       const tool = entry.proposed ?? entry.tool;
-      const { approvalWaitMs: waitMs, clientsDecide: mayClientDecide } = scope.settings.permissions;
-      const question = { runId: run.runId, tool, arguments: args, reason, waitMs, mayClientDecide };
+      const question = {
+        runId: run.runId,
+        tool,
+        ...(entry.proposed && { accepted: entry.tool }),
+        arguments: args,
+        reason,
+        waitMs: waitFor(scope.settings, run.timeoutMs),
+        mayClientDecide: scope.settings.permissions.clientsDecide,
+      };
       return { tool, args, answer: await askPerson(scope.ports, scope.desk, question, caller) };
     }),
   );

@@ -34,8 +34,10 @@ export async function runGuest(
   const halting = new AbortController();
   const ended = new AbortController();
   let halt: Halt | null = null;
+  const { timeoutMs } = program;
   const host = createGuestHost({
     scope,
+    ...(timeoutMs !== undefined && { until: run.startedTs + timeoutMs }),
     run,
     frames,
     log,
@@ -49,7 +51,9 @@ export async function runGuest(
   const { sandbox: limits } = scope.settings;
   const outcome = await scope.ports.sandbox
     .run(guestProgram(prepared, PROGRAM_NAME, program.args, program.deps), host, {
-      limits: program.timeoutMs === undefined ? limits : { ...limits, wallMs: program.timeoutMs },
+      // Who asks may want less time than is allowed, not more.
+      limits: { ...limits, wallMs: Math.min(limits.wallMs, program.timeoutMs ?? limits.wallMs) },
+      ...(caller.who && { user: caller.who.user }),
       seed,
       startedAt,
       signal: anyOf(caller.signal, halting.signal),

@@ -3,6 +3,7 @@ import { inferSchema, mergeSchemas } from '../../core/capabilities/infer-schema.
 import { type LearnedSlot, learnSlots, mergeObservation } from '../../core/capabilities/learned-slots.ts';
 import { parameterise } from '../../core/capabilities/parameterise.ts';
 import { parametersSchema } from '../../core/capabilities/parameters-schema.ts';
+import { publicIntent, publicWords } from '../../core/capabilities/public-words.ts';
 import { describeCapability, slugFor } from '../../core/capabilities/slug.ts';
 import { identityOf, type Template } from '../../core/capabilities/template.ts';
 import { deriveTrace } from '../../core/tracing/derive-trace.ts';
@@ -90,9 +91,9 @@ function firstSeen(
   const { ports, capabilities, catalogue } = lessons;
   const { toolsUsed } = deriveTrace(trace.events);
   const tools = toolsUsed.filter((node): node is ToolId => kindOf(node) === 'tool');
-  const intent = trace.intentText;
-  const taken = capabilities.all().flatMap(({ slug, aliases }) => [slug, ...aliases]);
   const code = trace.code ?? '';
+  const intent = publicIntent(trace.intentText, publicWords(code, toolTexts(tools, catalogue())));
+  const taken = capabilities.all().flatMap(({ slug, aliases }) => [slug, ...aliases]);
   return withTemplate(
     {
       id: ports.crypto.randomUuid(),
@@ -111,10 +112,10 @@ function firstSeen(
         recent: [true],
         runIds: [trace.runId],
         definitionHashes: definitionsOf(tools, catalogue()),
-        intents: intent === null ? [] : [intent],
+        intents: trace.intentText === null ? [] : [trace.intentText],
         quarantinedBecause: null,
       },
-      intentText: intent ?? '',
+      intentText: intent,
       owner: trace.owner,
       visibility: trace.visibility,
       state: 'candidate',
@@ -128,6 +129,15 @@ function firstSeen(
     template,
     trace,
   );
+}
+
+/** What the servers themselves say of the tools. */
+function toolTexts(tools: readonly ToolId[], catalogue: Catalogue): string[] {
+  return tools.flatMap((id) => {
+    const tool = catalogue.get(id)?.tool;
+    const names = Object.keys((tool?.inputSchema as { properties?: object } | undefined)?.properties ?? {});
+    return [id, tool?.description ?? '', ...names];
+  });
 }
 
 /** The tools as they are now, by id. */
@@ -147,7 +157,6 @@ function seenAgain(known: Capability, template: Template, trace: ExecutionTrace)
   const slots = mergeObservation(known.template.slots as LearnedSlot[], template);
   const seen = {
     ...counted,
-    intentText: counted.intentText || (trace.intentText ?? ''),
     outputSchema: mergeSchemas(counted.outputSchema, outputOf(trace)),
     evidence: { ...counted.evidence, runIds, intents: withIntent(counted, trace.intentText) },
   };

@@ -19,7 +19,9 @@ export async function openObservedOutputs({ tools }: Pick<Store, 'tools'>): Prom
     async refresh() {
       known = await tools.observedOutputs();
     },
-    async learn({ events }) {
+    async learn({ events, visibility }) {
+      // The names of fields can be somebody's own data, and what is learned here is told to all.
+      if (visibility === 'private') return;
       const changed = new Map<ToolId, unknown>();
       for (const event of events) {
         if (!isEnd(event) || !event.success || event.result === undefined || kindOf(event.node) !== 'tool')

@@ -1,5 +1,6 @@
 import { comparePlans, type PlanChanges, whatRuns } from '../../core/planning/compare-plans.ts';
 import { withUsedTasks } from '../../core/planning/validate-plan.ts';
+import { createFoundSecrets } from '../../core/tracing/found-secrets.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
@@ -78,11 +79,14 @@ export function createSuggestionBook({ store, embedder, clock, crypto, redact }:
     async keep(intent, plan, confidence, caller) {
       if (plan.tasks.length === 0) return null;
       const id = crypto.randomUuid();
+      const found = createFoundSecrets();
+      redact(intent, found);
+      const kept = redact(plan, found) as Plan;
       await store.suggestions.put({
         id,
         sessionId: caller?.sessionId ?? null,
-        intentText: String(redact(intent)),
-        plan: redact(plan) as Plan,
+        intentText: String(redact(intent, found)),
+        plan: kept,
         confidence,
         createdAt: clock.now(),
         outcome: null,

@@ -82,7 +82,7 @@ export async function answerInTime<T>(
     user: options.user ?? null,
     notify: options.notify,
     progress: (progress) => {
-      restart();
+      if (!options.isFirm) restart();
       options.onProgress?.(progress);
     },
     ask: async (method, params) => {

@@ -195,7 +195,7 @@ export class MemoryUpstream implements Upstream {
       this.#become(entry, 'ready');
     }
     const notify: MemoryContext['notify'] = (method, params) =>
-      this.#emit({ type: 'notification', server: name, method, params, clientId: null });
+      this.#emit({ type: 'notification', server: name, method, params, clientId: null, user: null });
     const timeoutMs = options.timeoutMs ?? entry.timeoutMs;
     return answerInTime({ ...options, server: name, timeoutMs, notify }, (context) => run(entry, context));
   }

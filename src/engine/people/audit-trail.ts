@@ -34,12 +34,14 @@ export async function recordPolicy(
 export async function recordAccepted(
   { store, clock }: TrailPorts,
   definition: ToolDefinition,
-  approval: Pick<Approval, 'id' | 'runId'> | null,
+  /** With an approval of a call, or by itself. */
+  because: Pick<Approval, 'id' | 'runId'> | { readonly by: string },
 ): Promise<void> {
+  const approval = 'id' in because ? because : null;
   const settled = approval && (await store.approvals.get(approval.id));
   await store.audit.append({
     at: clock.now(),
-    actor: settled?.settledBy ?? 'a person',
+    actor: 'by' in because ? because.by : (settled?.settledBy ?? 'a person'),
     action: 'definition_accepted',
     subject: definition.id,
     hash: definition.definitionHash,

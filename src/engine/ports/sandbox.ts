@@ -15,6 +15,8 @@ export interface Sandbox {
 export interface SandboxOptions {
   readonly limits: SandboxSettings;
   readonly signal?: AbortSignal;
+  /** Whose program it is: places are shared fairly among users. */
+  readonly user?: string;
   /** Makes the guest's random numbers; the same seed gives the same numbers. */
   readonly seed: string;
   /** The guest's clock, in milliseconds since 1970: it starts here and moves only with `GuestReply.at`. */

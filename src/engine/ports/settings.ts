@@ -5,6 +5,8 @@ import type { Visibility } from '../../core/vocabulary/principal.ts';
 export interface Settings {
   /** File the settings came from; null when there was none and defaults apply. */
   readonly file: string | null;
+  /** Nobody named the file, it lay in the current folder: each change of it has to be trusted. */
+  readonly isFound?: boolean;
   readonly servers: readonly ServerSettings[];
   readonly permissions: PermissionSettings;
   readonly record: readonly RecordRule[];

@@ -105,6 +105,8 @@ export interface UpstreamOptions {
   readonly signal?: AbortSignal;
   /** Longest silence; progress starts it over, and it does not run while a client is being asked. */
   readonly timeoutMs?: number;
+  /** The time is all there is: progress does not start it over. */
+  readonly isFirm?: boolean;
   readonly onProgress?: (progress: UpstreamProgress) => void;
   /** Who the request is made for; without one nobody can be asked. */
   readonly client?: UpstreamClient;
@@ -154,14 +156,20 @@ export type UpstreamEvent =
       readonly state: UpstreamState;
       readonly error: ErrorShape | null;
     }
-  | {
+  | ({
       readonly type: 'notification';
       readonly server: string;
       readonly method: string;
       readonly params: JsonObject;
-      /** Whose request it belongs to; null when it concerns everybody or cannot be told. */
-      readonly clientId: string | null;
-    };
+    } & Audience);
+
+/** Whom a notification is for. What belongs to a request that cannot be told is told to nobody. */
+export interface Audience {
+  /** The client whose request it belongs to; null when there is none. */
+  readonly clientId: string | null;
+  /** The user whose request or process it belongs to; null with no client: it concerns everybody. */
+  readonly user: string | null;
+}
 
 export interface UpstreamChanges {
   readonly added: readonly string[];

@@ -66,14 +66,19 @@ export async function driveRun(
   const behalf = { ...onBehalf(unheard, run), origin: run.origin };
   const drive: Drive = {
     scope: asSeenBy(scope, behalf),
-    run: startRun(ports, scope.traces, {
-      runId: run.id,
-      sessionId: run.sessionId,
-      origin: run.origin,
-      intent: run.intentText,
-      owner: run.owner,
-      visibility: run.visibility,
-    }),
+    run: startRun(
+      ports,
+      scope.traces,
+      {
+        runId: run.id,
+        sessionId: run.sessionId,
+        origin: run.origin,
+        intent: run.intentText,
+        owner: run.owner,
+        visibility: run.visibility,
+      },
+      plan,
+    ),
     caller: { ...behalf, signal: anyOf(caller.signal, opened.stopped) },
     stopped: opened.stopped,
     slots: createSlots(plan.concurrency ?? DEFAULTS.concurrency),
@@ -84,9 +89,9 @@ export async function driveRun(
       tell(key, state);
       return journal.write(key, state);
     },
-    note(key, state) {
+    note(key, state, kept = state) {
       tell(key, state);
-      journal.note(key, state);
+      journal.note(key, kept);
     },
     onAsk() {
       mayHaveAsked = true;
@@ -96,6 +101,7 @@ export async function driveRun(
     },
     ahead: () => ahead,
   };
+  const knownAtStart = ports.found?.size ?? 0;
   try {
     const reachable = openLayers(plan, layers, states, request.goesOn);
     if (scope.settings.workflow.speculation > 0) {
@@ -118,7 +124,8 @@ export async function driveRun(
     const rest = await journal.rest().catch(() => ({}));
     if (!held) await save(rest).catch(() => opened.stop('lost'));
     const why = opened.why();
-    const told = await finishDrive(drive, { ...request, layers, why, rest, mayHaveAsked }, caller);
+    const ended = { ...request, layers, why, rest, mayHaveAsked, knownAtStart };
+    const told = await finishDrive(drive, ended, caller);
     isDecided = told.status !== 'decision_required';
     return told;
   } finally {

@@ -40,8 +40,8 @@ export interface Drive {
   readonly values: Map<string, unknown>;
   /** Writes down that something begins; resolves when that is committed, with all that was noted before. */
   begin(key: string, state: TaskState): Promise<void>;
-  /** Takes note of how something ended; it is committed before anything that comes after it. */
-  note(key: string, state: TaskState): void;
+  /** Takes note of how something ended, and how that is kept; it is committed before anything that comes after it. */
+  note(key: string, state: TaskState, kept?: TaskState): void;
   /** A person is or may have been asked. */
   onAsk(): void;
   /** Null unless calls may run ahead. */

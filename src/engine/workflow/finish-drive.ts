@@ -1,8 +1,10 @@
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller, WorkflowResult } from '../gateway.ts';
 import type { WorkflowRun } from '../ports.ts';
 import type { Drive, DriveRequest, TaskResult } from './drive.ts';
 import type { StopReason } from './open-drives.ts';
 import { nextLayer } from './open-layers.ts';
+import { resealed } from './open-run.ts';
 import { PENDING, shownState, type TaskState } from './task-state.ts';
 import { overallStatus, tellStates, tellStored } from './tell-workflow.ts';
 
@@ -12,6 +14,8 @@ interface Ended extends DriveRequest {
   /** Noted and not in the store yet. */
   readonly rest: WorkflowRun['tasks'];
   readonly mayHaveAsked: boolean;
+  /** How many secrets were known when the run began. */
+  readonly knownAtStart: number;
 }
 
 /** Writes down where the run came to rest, and answers it. */
@@ -23,8 +27,13 @@ export async function finishDrive(drive: Drive, ended: Ended, caller: Caller): P
   // Clients give up waiting before people answer: what only waits for them can still be taken up.
   const isCancelled = caller.signal?.aborted === true && why === null && rested !== 'approval_required';
   const status = isCancelled ? 'aborted' : why === null ? rested : 'running';
+  const isSealed = (ports.found?.size ?? 0) === ended.knownAtStart;
   // The trace is made while the store writes.
-  const released = ports.store.runs.release(run.id, lease.owner, storedStatus(status), rest);
+  const released = isSealed
+    ? ports.store.runs.release(run.id, lease.owner, storedStatus(status), rest)
+    : why === 'lost'
+      ? Promise.resolve(false)
+      : releaseSealed(drive, run.id, storedStatus(status), rest);
   drive.run.finish({
     status,
     success: status === 'success',
@@ -46,6 +55,26 @@ export async function finishDrive(drive: Drive, ended: Ended, caller: Caller): P
     ...(status === 'decision_required' && { next: nextLayer(layers, drive.states) }),
     ...(isCancelled && { error: { code: 'cancelled' as const, message: 'The run was cancelled' } }),
   };
+}
+
+/** What was written before something in it was known to be secret is written again; false when it is not ours. */
+async function releaseSealed(
+  { scope: { ports } }: Drive,
+  runId: string,
+  status: WorkflowRun['status'],
+  rest: WorkflowRun['tasks'],
+): Promise<boolean> {
+  const { store, clock, redact } = ports;
+  const stored = await store.runs.get(runId);
+  if (!stored) return false;
+  const whole = resealed({ ...stored, tasks: { ...stored.tasks, ...rest } }, redact);
+  try {
+    await store.runs.update({ ...whole, status, version: stored.version + 1, updatedAt: clock.now() });
+    return true;
+  } catch (error) {
+    if (error instanceof PmlError && error.code === 'store_conflict') return false;
+    throw error;
+  }
 }
 
 function storedStatus(status: WorkflowResult['status']): WorkflowRun['status'] {

@@ -1,7 +1,6 @@
-import { canonicalJson } from '../../core/policy/call-hash.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import { askPerson, exactCall } from '../ask-person.ts';
+import { askPerson, exactCall, programHash } from '../ask-person.ts';
 import type { Approval, JsonObject } from '../ports.ts';
 import type { Drive, Step } from './drive.ts';
 import { carriedBy, type OpenState } from './task-state.ts';
@@ -71,6 +70,7 @@ async function ask(drive: Drive, step: Step, args: JsonObject, before: OpenState
     runId: run.runId,
     tool: await subjectOf(drive, step),
     arguments: args,
+    ...programOf(step),
     reason: UNDER_WAY,
     waitMs: scope.settings.permissions.approvalWaitMs,
     mayClientDecide: scope.settings.permissions.clientsDecide,
@@ -88,14 +88,21 @@ async function ask(drive: Drive, step: Step, args: JsonObject, before: OpenState
 }
 
 /** What an approval binds to: the tool as it is defined, or the program as it is written. */
-async function subjectOf({ scope }: Drive, { task, target }: Step) {
+async function subjectOf({ scope }: Drive, step: Step) {
+  const { task, target } = step;
   if (task.tool !== undefined) {
     const entry = await scope.findTool({ tool: task.tool, arguments: {} });
     return entry.proposed ?? entry.tool;
   }
-  const { crypto } = scope.ports;
-  const body = canonicalJson([task.code ?? null, task.capability ?? null]);
-  return { id: target.node as ToolId, definitionHash: crypto.sha256(body) };
+  const { program = {} } = programOf(step);
+  return { id: target.node as ToolId, definitionHash: programHash(scope.ports, program) };
+}
+
+function programOf({ task: { code, capability } }: Step) {
+  if (code === undefined && capability === undefined) return {};
+  return {
+    program: { ...(code !== undefined && { code }), ...(capability !== undefined && { capability }) },
+  };
 }
 
 /** Waits a while for a person, where one can answer meanwhile. */

@@ -1,11 +1,13 @@
 import { referencedTasks } from '../../core/planning/references.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
+import { REDACTED } from '../../core/tracing/redact.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { ExecuteScope } from '../execute-tool.ts';
+import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller } from '../gateway.ts';
 import { isOwn, ownershipOf } from '../people/ownership.ts';
 import type { WorkflowRun } from '../ports.ts';
+import { levelOfProgram, recordLevel } from '../record-level.ts';
 
 export interface WorkflowRequest {
   readonly plan: Plan;
@@ -16,12 +18,14 @@ export interface WorkflowRequest {
 
 /** The run as it will be kept, redacted. Null when a run of this id and plan is there already. */
 export async function openRun(
-  { ports, settings }: Pick<ExecuteScope, 'ports' | 'settings'>,
+  { ports, settings, programs }: Pick<CodeScope, 'ports' | 'settings' | 'programs'>,
   { plan, intent, runId }: WorkflowRequest,
   caller: Caller,
 ): Promise<WorkflowRun | null> {
   const { store, clock, crypto, redact } = ports;
-  const kept = keptPlan(plan, redact(plan) as Plan);
+  redact(intent);
+  const recorded = recordedPart(plan, settings, programs);
+  const kept = keptPlan(plan, redact(recorded) as Plan);
   const there = runId === undefined ? null : await store.runs.get(runId);
   if (there && (!isOwn(caller, there) || canonicalJson(there.plan) !== canonicalJson(kept))) {
     throw new PmlError('store_conflict', `Run ${there.id} is of another workflow`, {
@@ -44,6 +48,49 @@ export async function openRun(
     createdAt: now,
     updatedAt: now,
   };
+}
+
+/** The plan without what goes into calls of which no arguments are kept. */
+function recordedPart(plan: Plan, settings: CodeScope['settings'], programs: CodeScope['programs']): Plan {
+  const isRecorded = ({ tool, code }: Task) => {
+    if (tool !== undefined) return recordLevel(settings, tool) === 'full';
+    const prepared = code === undefined ? null : programs.prepare(code);
+    return !prepared?.ok || levelOfProgram(settings, prepared.value.structure) === 'full';
+  };
+  const hidden = plan.tasks.filter((task) => !isRecorded(task));
+  if (hidden.length === 0) return plan;
+  const inputs = new Set(
+    hidden.flatMap((task) => referencedTasks([task.arguments, task.when, task.forEach])),
+  );
+  const given = Object.entries(plan.arguments ?? {}).filter(([name]) => !inputs.has(name));
+  const tasks = plan.tasks.map((task) => {
+    if (!hidden.includes(task)) return task;
+    const { when: _, forEach: __, ...rest } = task;
+    return { ...rest, ...(task.code !== undefined && { code: REDACTED }), arguments: {} } as Task;
+  });
+  return { ...plan, tasks, ...(plan.arguments && { arguments: Object.fromEntries(given) }) };
+}
+
+/** The run with what is known to be secret by now hidden in all that was kept of it before. */
+export function resealed(run: WorkflowRun, redact: (value: unknown) => unknown): WorkflowRun {
+  const { plan, intentText, tasks } = run;
+  const clean = plan && keptPlan(plan, redact(plan) as Plan);
+  const notKept = [...new Set([...(plan?.notKept ?? []), ...(clean?.notKept ?? [])])];
+  return {
+    ...run,
+    intentText: intentText === null ? null : String(redact(intentText)),
+    plan: clean && notKept.length > 0 ? { ...clean, notKept } : clean,
+    tasks: Object.fromEntries(
+      Object.entries(tasks).map(([key, state]) => [key, withoutSecrets(state, redact)]),
+    ),
+  };
+}
+
+/** A result that lost something is not whole any more. */
+function withoutSecrets(state: unknown, redact: (value: unknown) => unknown): unknown {
+  const clean = redact(state) as { readonly is_whole?: boolean };
+  const isChanged = canonicalJson(clean) !== canonicalJson(state);
+  return clean.is_whole && isChanged ? { ...clean, is_whole: false } : clean;
 }
 
 /** The redacted plan, with the tasks that cannot be taken up by another since redaction changed them. */

@@ -1,5 +1,6 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CodeScope } from '../code/code-scope.ts';
+import { ofOneRun } from '../flow-ports.ts';
 import type { Caller, WorkflowResult } from '../gateway.ts';
 import { driveRun } from './drive-run.ts';
 import type { OpenDrives } from './open-drives.ts';
@@ -14,12 +15,13 @@ const DEFAULTS = {
 
 /** Goes on with a workflow from what is stored of it; one that another drives, or that is over, is told of. */
 export async function resumeRun(
-  scope: CodeScope,
+  whole: CodeScope,
   drives: OpenDrives,
   runId: string,
   caller: Caller,
   goesOn = false,
 ): Promise<WorkflowResult> {
+  const scope = ofOneRun(whole);
   const { store } = scope.ports;
   const lease = drives.newLease();
   const run = await store.runs.claim(runId, lease);

@@ -1,8 +1,10 @@
 import { resolveReferences } from '../../core/planning/references.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
+import { NOT_RECORDED } from '../../core/tracing/recorder.ts';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { JsonObject } from '../ports.ts';
+import { recordLevel } from '../record-level.ts';
 import type { Attempt } from './attempt.ts';
 import { attemptStep } from './attempt-step.ts';
 import type { Drive, Step } from './drive.ts';
@@ -70,12 +72,12 @@ function ended(drive: Drive, step: Step, made: Attempt, begun: TaskState, tookMs
     return { ...carriedBy(begun), ...standing, status: 'waiting', approval_id: made.approval.id };
   }
   const value = made.value ?? null;
-  const result = redact(value);
-  const isWhole = canonicalJson(result) === canonicalJson(value);
   drive.values.set(step.key, value);
+  const result = isRecorded(drive, step) ? redact(value) : undefined;
+  const isWhole = result !== undefined && canonicalJson(result) === canonicalJson(value);
   return {
     status: 'success',
-    result,
+    ...(result !== undefined && { result }),
     is_whole: isWhole,
     duration_ms: tookMs,
     at: clock.now().getTime(),
@@ -83,8 +85,21 @@ function ended(drive: Drive, step: Step, made: Attempt, begun: TaskState, tookMs
 }
 
 function noted(drive: Drive, step: Step, state: TaskState): TaskState {
-  if (drive.states.get(step.key) !== state) drive.note(step.key, state);
+  if (drive.states.get(step.key) === state) return state;
+  const isHidden = state.status === 'error' && !isRecorded(drive, step);
+  drive.note(
+    step.key,
+    state,
+    isHidden ? { ...state, error: { ...state.error, message: NOT_RECORDED } } : state,
+  );
   return state;
+}
+
+/** Whether what the step gave may be kept: its tool says so, and a program's calls have not forbidden it. */
+function isRecorded({ scope, run }: Drive, { task }: Step): boolean {
+  return task.tool === undefined
+    ? !run.recorder.isConcealed
+    : recordLevel(scope.settings, task.tool) === 'full';
 }
 
 function failure({ scope }: Drive, error: ErrorShape): TaskState {

@@ -45,7 +45,9 @@ function toStdout(terminal: Terminal): Target {
 /** Under another name until it is complete: what has the name is whole. */
 async function toFile(file: string): Promise<Target> {
   const unfinished = `${file}.unfinished`;
-  const handle = await open(unfinished, 'w', PRIVATE).catch((cause) => {
+  // What an earlier attempt left, or somebody put there, a link for one, goes; nothing is written through it.
+  await rm(unfinished, { force: true }).catch(() => {});
+  const handle = await open(unfinished, 'wx', PRIVATE).catch((cause) => {
     throw new PmlError('usage', `Cannot write ${file}: ${(cause as Error).message}`, { cause });
   });
   let isFinished = false;

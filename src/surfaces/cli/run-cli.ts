@@ -23,6 +23,7 @@ import { storeCommand } from './commands/store.ts';
 import { suggestCommand } from './commands/suggest.ts';
 import { traceCommand } from './commands/trace.ts';
 import { trainCommand } from './commands/train.ts';
+import { trustCommand } from './commands/trust.ts';
 import { workflowCommand } from './commands/workflow.ts';
 import type { System } from './system.ts';
 
@@ -30,6 +31,7 @@ const COMMANDS: readonly CommandModule[] = [
   serveCommand,
   stdioCommand,
   initCommand,
+  trustCommand,
   serversCommand,
   searchCommand,
   suggestCommand,

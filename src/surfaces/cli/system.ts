@@ -47,6 +47,12 @@ export interface SetupPlan {
   apply(): Promise<readonly string[]>;
 }
 
+export interface TrustedConfig {
+  readonly file: string;
+  /** What it starts and reaches, with variables as they are written. */
+  readonly servers: readonly { readonly name: string; readonly runs: string }[];
+}
+
 export interface ServeOptions extends GlobalOptions {
   readonly host?: string;
   readonly port?: number;
@@ -55,13 +61,23 @@ export interface ServeOptions extends GlobalOptions {
 
 export interface RunningGateway {
   readonly url: string;
-  /** Good for one login. */
+  /** Good for one login, for a quarter of an hour. */
   readonly loginUrl: string;
   readonly dataDir: string;
   readonly settings: Settings;
   /** What the person who started it should know, a sentence each. */
   readonly notes: readonly string[];
   close(): Promise<void>;
+}
+
+/** One browser that is logged in, as it is told. */
+export interface BrowserLogin {
+  readonly id: string;
+  /** The key it was made with; null for the owner. */
+  readonly key_id: string | null;
+  readonly about: string;
+  readonly made_at: string;
+  readonly expires_at: string;
 }
 
 export interface StdioGateway {
@@ -126,6 +142,12 @@ export interface System {
   planInit(options: InitOptions): Promise<SetupPlan>;
   /** Takes the last init back. */
   planUndo(options: InitOptions): Promise<SetupPlan>;
+  /** Trusts a configuration file as it is now, so that it is used in its folder; absent: pml.json here. */
+  trust(options: GlobalOptions, file?: string): Promise<TrustedConfig>;
+  distrust(
+    options: GlobalOptions,
+    file?: string,
+  ): Promise<{ readonly file: string; readonly wasTrusted: boolean }>;
   /** Writes a server into the configuration; answers the file. */
   addServer(options: GlobalOptions, name: string, entry: Readonly<Record<string, unknown>>): Promise<string>;
   /** Takes a server out of the configuration; answers the file. */
@@ -162,4 +184,8 @@ export interface System {
   stdio(options: GlobalOptions): Promise<StdioGateway>;
   /** A login link of the gateway that runs on the data dir: its owner's, or that of a key's user. */
   loginLink(options: GlobalOptions, key?: string): Promise<string>;
+  /** The browsers that are logged in there. */
+  logins(options: GlobalOptions): Promise<readonly BrowserLogin[]>;
+  /** False when there is none of this id. */
+  revokeLogin(options: GlobalOptions, id: string): Promise<boolean>;
 }

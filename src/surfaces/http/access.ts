@@ -1,72 +1,94 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { KEY_PREFIX, type Principal } from '../../core/vocabulary/principal.ts';
 import type { KeyRing } from '../../engine/people/key-ring.ts';
 import type { ApiKey } from '../../engine/ports.ts';
+import { createLogins, isLoginSecret, type Logins } from './logins.ts';
 
-/** What a browser may hold instead of a token or key: derived from it, so that it ends with it. */
-const SESSION_PURPOSE = 'pml browser session';
-export const SESSION_COOKIE = 'pml_session';
+const DEFAULTS = {
+  /** How long a login link is good. */
+  codeMs: 15 * 60_000,
+  /** Links at once; beyond it the oldest is good no more. */
+  codes: 100,
+};
+
+/** What a page holds instead of a token or key, in storage that only its own origin can read. */
+export interface Session {
+  readonly secret: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
 
 export interface Access {
-  /** Who comes with the data dir's token, with a key, or with a session made from either; null for nobody. */
+  /** Who comes with the data dir's token, with a key, or with a login made with either; null for nobody. */
   identify(credential: string | undefined): Promise<Principal | null>;
-  /** A code for one login, good until used: as the owner, or as whoever has the key. */
+  /** A code for one login, good for a while: as the owner, or as whoever has the key. */
   createLoginCode(key?: ApiKey): string;
-  /** The session that goes with a code, once. */
-  redeemLoginCode(code: string): string | null;
+  /** A login of its own for a code, once; null when the code was used or is too old. */
+  redeemLoginCode(code: string, about?: string): Promise<Session | null>;
   /** For a browser whose person typed a key in; null when the key is not good. */
-  sessionFor(key: string): Promise<string | null>;
+  sessionFor(key: string, about?: string): Promise<Session | null>;
+  readonly logins: Pick<Logins, 'list' | 'revoke'>;
 }
 
 export interface AccessOptions {
   readonly keys?: Pick<KeyRing, 'byHash' | 'byId'>;
   /** Name of the person who owns the data dir. */
   readonly owner?: string;
+  readonly logins?: Logins;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
 }
 
 const NO_KEYS = { byHash: async () => null, byId: async () => null };
 
-export function createAccess(token: string, { keys = NO_KEYS, owner = 'owner' }: AccessOptions = {}): Access {
-  const seal = (text: string) => createHmac('sha256', token).update(text).digest('base64url');
-  const ownSession = seal(SESSION_PURPOSE);
-  const sessionOf = ({ id, hash }: ApiKey) => `${id}.${seal(`${SESSION_PURPOSE} ${id} ${hash}`)}`;
-  const codes = new Map<string, string>();
+export function createAccess(token: string, options: AccessOptions = {}): Access {
+  const { keys = NO_KEYS, owner = 'owner', now = Date.now } = options;
+  const { logins = createLogins(undefined, now) } = options;
+  const codes = new Map<string, { readonly keyId: string | null; readonly until: number }>();
   const theOwner: Principal = { name: owner, user: owner, role: 'owner', keyId: null };
 
-  const keyOf = async (credential: string): Promise<ApiKey | null> => {
-    if (credential.startsWith(KEY_PREFIX)) return await keys.byHash(digest(credential).toString('hex'));
-    const [, id] = /^([0-9a-f-]{36})\./.exec(credential) ?? [];
-    const key = id === undefined ? null : await keys.byId(id);
-    return key && isSame(credential, sessionOf(key)) ? key : null;
-  };
+  const keyOf = async (secret: string): Promise<ApiKey | null> =>
+    secret.startsWith(KEY_PREFIX) ? await keys.byHash(digest(secret).toString('hex')) : null;
+  const principalOf = (key: ApiKey): Principal => ({
+    name: key.name,
+    user: key.user,
+    role: key.role,
+    keyId: key.id,
+  });
 
   return {
+    logins,
     async identify(credential) {
       if (credential === undefined) return null;
-      if (isSame(credential, token) || isSame(credential, ownSession)) return theOwner;
+      if (isLoginSecret(credential)) {
+        const login = await logins.find(credential);
+        if (!login) return null;
+        // A login ends with the key it was made with.
+        const key = login.keyId === null ? null : await keys.byId(login.keyId);
+        if (login.keyId !== null && !key) return null;
+        return { ...(key ? principalOf(key) : theOwner), loginId: login.id };
+      }
+      if (timingSafeEqual(digest(credential), digest(token))) return theOwner;
       const key = await keyOf(credential);
-      return key && { name: key.name, user: key.user, role: key.role, keyId: key.id };
+      return key && principalOf(key);
     },
     createLoginCode(key) {
       const code = randomBytes(24).toString('base64url');
-      codes.set(code, key ? sessionOf(key) : ownSession);
+      codes.set(code, { keyId: key?.id ?? null, until: now() + DEFAULTS.codeMs });
+      const oldest = codes.size > DEFAULTS.codes ? codes.keys().next().value : undefined;
+      if (oldest !== undefined) codes.delete(oldest);
       return code;
     },
-    redeemLoginCode(code) {
-      const session = codes.get(code) ?? null;
+    async redeemLoginCode(code, about = '') {
+      const found = codes.get(code);
       codes.delete(code);
-      return session;
+      return found && found.until > now() ? await logins.open(found.keyId, about) : null;
     },
-    async sessionFor(secret) {
-      const key = secret.startsWith(KEY_PREFIX) ? await keyOf(secret) : null;
-      return key && sessionOf(key);
+    async sessionFor(secret, about = '') {
+      const key = await keyOf(secret);
+      return key && (await logins.open(key.id, about));
     },
   };
-}
-
-/** Compared as digests: in constant time, whatever the lengths. */
-function isSame(given: string, good: string): boolean {
-  return timingSafeEqual(digest(given), digest(good));
 }
 
 function digest(text: string): Buffer {

@@ -1,7 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
@@ -9,9 +8,10 @@ import type { Outcome } from '../../core/vocabulary/result.ts';
 import { asAgent } from '../../engine/people/roles.ts';
 import type { Logger, RemoteProcedures } from '../../engine/ports.ts';
 import { callProcedure } from '../../engine/remote-procedures.ts';
-import { type Access, SESSION_COOKIE } from './access.ts';
-import { checkHostAndOrigin, refuse, requireRight, whoIs } from './guard.ts';
-import { CONTENT_POLICY, localPath, mountPage, type PageHandlers } from './page.ts';
+import type { Access } from './access.ts';
+import { checkHostAndOrigin, countFailures, refuse, requireRight, tooMany, whoIs } from './guard.ts';
+import { loginToWire } from './logins.ts';
+import { CONTENT_POLICY, mountPage, type PageHandlers } from './page.ts';
 import type { Readiness } from './readiness.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -77,30 +77,33 @@ export function createApp(options: AppOptions): Hono {
     return context.json({ status }, status === 'ready' ? 200 : 503);
   });
   const { page } = options;
-  app.get('/login', (context) => {
-    const session = options.access.redeemLoginCode(context.req.query('code') ?? '');
-    if (session === null) {
-      if (page && context.req.header('accept')?.includes('text/html'))
-        return page.index(context.req.raw, 403);
-      return refuse(
-        context,
-        403,
-        'forbidden',
-        'This login link was used already',
-        'Run "pml login" for a new one.',
-      );
-    }
-    return logIn(context, session);
-  });
+  const failures = countFailures(options.now);
+  // The code stands behind a # and is not in this request: the page hands it in, and whoever only looks at a link
+  // does not use it up.
+  if (page) app.get('/login', (context) => page.index(context.req.raw));
   app.post('/login', limit(DEFAULTS.maxLoginBytes), async (context) => {
-    const { key } = await context.req.parseBody();
-    const session = await options.access.sessionFor(String(key ?? ''));
-    if (session === null) return refuse(context, 403, 'forbidden', 'This key is not good');
-    return logIn(context, session);
+    if (failures.areTooMany()) return tooMany(context);
+    const { code, key } = await context.req.parseBody();
+    const about = context.req.header('user-agent') ?? '';
+    const session =
+      code === undefined
+        ? await options.access.sessionFor(String(key ?? ''), about)
+        : await options.access.redeemLoginCode(String(code), about);
+    if (session === null) {
+      failures.add();
+      const why =
+        code === undefined ? 'This key is not good' : 'This login link was used already, or is too old';
+      return refuse(context, 403, 'forbidden', why, 'Run "pml login" for a new link.');
+    }
+    const { secret, expiresAt } = session;
+    return context.json({ session: secret, expires_at: new Date(expiresAt).toISOString() }, 200, {
+      'cache-control': 'no-store',
+    });
   });
 
   if (page) mountPage(app, page);
-  app.use(requireRight(options.access, options.now));
+  app.use(requireRight(options.access, failures));
+  loginRoutes(app, options.access);
   app.post('/bridge', limit(DEFAULTS.maxBridgeBytes), async (context) => {
     const { room, method, args } = deserialize(Buffer.from(await context.req.arrayBuffer()));
     const outcome = await settle(() =>
@@ -129,9 +132,25 @@ export function createApp(options: AppOptions): Hono {
   return app;
 }
 
-function logIn(context: Context, session: string): Response {
-  setCookie(context, SESSION_COOKIE, session, { httpOnly: true, sameSite: 'Strict', path: '/' });
-  return context.redirect(localPath(context.req.query('next')));
+/** The browsers that are logged in: seen and sent away one by one. */
+function loginRoutes(app: Hono, { logins }: Access): void {
+  app.get('/api/logins', async (context) => {
+    const { loginId } = whoIs(context);
+    const found = (await logins.list()).map((login) => ({
+      ...loginToWire(login),
+      is_this_one: login.id === loginId,
+    }));
+    return context.json({ logins: found });
+  });
+  app.post('/api/logins/:id/revoke', async (context) => {
+    const id = context.req.param('id');
+    if (await logins.revoke(id)) return context.json({ id });
+    return refuse(context, 404, 'not_found', `There is no login ${id}`, 'See GET /api/logins.');
+  });
+  app.post('/api/logout', async (context) => {
+    const { loginId } = whoIs(context);
+    return context.json({ id: loginId !== undefined && (await logins.revoke(loginId)) ? loginId : null });
+  });
 }
 
 function limit(maxSize: number) {

@@ -1,9 +1,8 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { getCookie } from 'hono/cookie';
 import { type ErrorCode, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import { may } from '../../engine/people/roles.ts';
-import { type Access, SESSION_COOKIE } from './access.ts';
+import type { Access } from './access.ts';
 import { rightFor } from './route-rights.ts';
 import { whileGood } from './while-good.ts';
 
@@ -16,7 +15,8 @@ const DEFAULTS = {
 
 /**
  * A page on another origin can make a browser send requests here; what it cannot do is choose the
- * Host and Origin that the browser adds. DNS rebinding shows in Host, cross-site calls in Origin.
+ * Host, Origin and Sec-Fetch-Site that the browser adds. DNS rebinding shows in Host, calls of other pages in the others:
+ * to Sec-Fetch-Site, a page on another port of this machine is `same-site`.
  */
 export function checkHostAndOrigin(allowedHosts: () => readonly string[]): MiddlewareHandler {
   return async (context, next) => {
@@ -30,8 +30,22 @@ export function checkHostAndOrigin(allowedHosts: () => readonly string[]): Middl
     if (origin !== undefined && !hosts.some(isOwn)) {
       return refuse(context, 403, 'forbidden', `Pages of ${origin} may not talk to this gateway`);
     }
+    const site = context.req.header('sec-fetch-site');
+    const isForeign = site === 'cross-site' || site === 'same-site';
+    if (isForeign && !isNavigation(context)) {
+      return refuse(context, 403, 'forbidden', 'Pages of other origins may not talk to this gateway');
+    }
     return await next();
   };
+}
+
+/** A person followed a link to a page. What needs a credential has none then: a browser keeps none that it would send. */
+function isNavigation({ req }: Context): boolean {
+  return (
+    req.method === 'GET' &&
+    req.header('sec-fetch-mode') === 'navigate' &&
+    req.header('sec-fetch-dest') === 'document'
+  );
 }
 
 /** The names under which a listener on `host:port` may be addressed. */
@@ -50,15 +64,36 @@ export function whoIs(context: Context): Principal {
   throw new PmlError('unauthorized', 'Nobody was let in');
 }
 
-/** The one place where a request is let through: somebody is known by the credential, and may do this. */
-export function requireRight(access: Access, now: () => number): MiddlewareHandler {
+/** Counts what was refused for its credential. */
+export interface Failures {
+  add(): void;
+  /** There were too many in the last minute: what comes next is refused unseen. */
+  areTooMany(): boolean;
+}
+
+export function countFailures(now: () => number): Failures {
   let failures: number[] = [];
+  return {
+    add: () => void failures.push(now()),
+    areTooMany() {
+      failures = failures.filter((at) => at > now() - 60_000);
+      return failures.length >= DEFAULTS.failuresPerMinute;
+    },
+  };
+}
+
+/**
+ * The one place where a request is let through: somebody is known by the credential, and may do this. A credential is
+ * always in the header and never in a cookie, which a browser would send to every port of this machine.
+ */
+export function requireRight(access: Access, failures: Failures): MiddlewareHandler {
   return async (context, next) => {
-    const bearer = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
-    const credential = bearer ?? getCookie(context, SESSION_COOKIE);
+    const credential = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
     const who = await access.identify(credential).catch((error) => PmlError.from(error));
     if (who instanceof PmlError) return refuse(context, 503, who.code, who.message, who.hint);
-    if (who && !may(who, rightFor(context.req.method, context.req.path))) {
+    const right = rightFor(context.req.method, context.req.path);
+    // No page needs the store itself.
+    if (who && (!may(who, right) || (right === 'bridge' && who.loginId !== undefined))) {
       return refuse(
         context,
         403,
@@ -70,20 +105,13 @@ export function requireRight(access: Access, now: () => number): MiddlewareHandl
     if (who) {
       context.set('who', who);
       await next();
-      if (who.keyId !== null) context.res = whileGood(context.res, () => access.identify(credential));
+      context.header('Cache-Control', 'no-store');
+      if (who.keyId !== null || who.loginId !== undefined)
+        context.res = whileGood(context.res, () => access.identify(credential));
       return;
     }
-    failures = failures.filter((at) => at > now() - 60_000);
-    if (failures.length >= DEFAULTS.failuresPerMinute) {
-      return refuse(
-        context,
-        429,
-        'rate_limited',
-        'Too many requests without a valid token',
-        'Wait a minute.',
-      );
-    }
-    if (credential !== undefined) failures.push(now());
+    if (failures.areTooMany()) return tooMany(context);
+    if (credential !== undefined) failures.add();
     return refuse(
       context,
       401,
@@ -92,6 +120,10 @@ export function requireRight(access: Access, now: () => number): MiddlewareHandl
       'Send "Authorization: Bearer KEY" with a key of "pml keys create" or the token in the data dir, or run "pml login" for a browser link.',
     );
   };
+}
+
+export function tooMany(context: Context): Response {
+  return refuse(context, 429, 'rate_limited', 'Too many requests without a valid token', 'Wait a minute.');
 }
 
 export function refuse(

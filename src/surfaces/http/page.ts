@@ -29,10 +29,3 @@ export function mountPage(app: Hono, page: PageHandlers): void {
     return page.isPage(context.req.path) ? await page.index(context.req.raw) : await next();
   });
 }
-
-/** Where a login leads: a path of this server, never another one. */
-export function localPath(next = '/'): string {
-  const here = 'http://gateway.invalid';
-  const to = URL.parse(next, here);
-  return to?.origin === here ? `${to.pathname}${to.search}${to.hash}` : '/';
-}

@@ -46,6 +46,10 @@ const ROUTES: readonly (readonly [method: string, path: string, right: Right])[]
   ['POST', '/api/learning/train', 'manage'],
   ['POST', '/api/learning/rollback', 'manage'],
   ['GET', '/api/audit', 'manage'],
+  ['GET', '/api/logins', 'manage'],
+  ['POST', '/api/logins/:id/revoke', 'manage'],
+  // One's own.
+  ['POST', '/api/logout', 'read'],
 ];
 
 const TABLE = ROUTES.map(([method, path, right]) => ({ method, path, right, matches: matcher(path) }));

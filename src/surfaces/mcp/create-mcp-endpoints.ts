@@ -26,6 +26,8 @@ export interface McpOptions {
   readonly sessions?: number;
   readonly idleMs?: number;
   readonly sweepMs?: number;
+  /** In milliseconds, for how long a session lay idle. */
+  readonly now?: () => number;
   /** Milliseconds a call waits for its client to answer what it asked. */
   readonly holdMs?: number;
 }
@@ -51,8 +53,8 @@ interface Transparent {
 export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEndpoints {
   const { logger, version, resultBytes, listWaitMs, ...limits } = options;
   const serving = {
-    ...limits,
     now: () => performance.now(),
+    ...limits,
     onError: (error: Error) => logger.log('debug', 'MCP', { error: error.message }),
   };
   const servers = new KnownServers(gateway);

@@ -37,7 +37,7 @@ export interface Endpoint {
   /** From a client, one-way. */
   hear(method: string, params: JsonObject): void;
   /** The resources a modern client wants to hear of; answers those it will. */
-  watch(client: UpstreamClient, uris: readonly string[]): Promise<readonly string[]>;
+  watch(client: UpstreamClient, uris: readonly string[], who: Principal): Promise<readonly string[]>;
   /** The input schema of a tool whose arguments clients repeat in HTTP headers; null for any other. */
   mirroredSchema(tool: string): Promise<JsonObject | null>;
   /** The client is gone. */

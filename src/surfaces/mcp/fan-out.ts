@@ -1,9 +1,11 @@
-import type { JsonObject } from '../../engine/ports.ts';
+import type { Audience, JsonObject } from '../../engine/ports.ts';
 import type { ClientBook } from './client-book.ts';
 import { isGraveEnough } from './log-level.ts';
 import type { Outlet, ServedEndpoint } from './serving/served-endpoint.ts';
 
 const LOG_MESSAGE = 'notifications/message';
+
+const EVERYBODY: Audience = { clientId: null, user: null };
 
 export type ListKind = 'tools' | 'prompts' | 'resources';
 
@@ -17,45 +19,46 @@ export class FanOut {
     this.#book = book;
   }
 
-  listChanged(list: ListKind, params: JsonObject = {}): void {
+  listChanged(list: ListKind, params: JsonObject = {}, audience: Audience = EVERYBODY): void {
     for (const session of this.#served.sessions()) {
-      session.tell(`notifications/${list}/list_changed`, params);
+      if (concerns(session, audience)) session.tell(`notifications/${list}/list_changed`, params);
     }
     this.#served.publish({ kind: `${list}_list_changed`, params });
   }
 
-  /** To those who watch it. */
-  resourceUpdated(uri: string, params: JsonObject): void {
+  /** To those who watch it; of a user's own process, to that user alone. */
+  resourceUpdated(uri: string, params: JsonObject, audience: Audience = EVERYBODY): void {
     for (const session of this.#served.sessions()) {
-      if (!this.#book.watches(session.clientId, uri)) continue;
+      if (!concerns(session, audience) || !this.#book.watches(session.clientId, uri)) continue;
       session.tell('notifications/resources/updated', { ...params, uri });
     }
-    this.#served.publish({ kind: 'resource_updated', uri, params });
+    // Whose those listeners are cannot be told.
+    if (audience.user === null) this.#served.publish({ kind: 'resource_updated', uri, params });
   }
 
-  /** A remark of a server: to the client whose request it belongs to, to everyone when that cannot be told. */
-  remark(method: string, params: JsonObject, clientId: string | null): void {
+  /** A remark of a server: to the client whose request it belongs to, else to its user. */
+  remark(method: string, params: JsonObject, audience: Audience): void {
     for (const session of this.#served.sessions()) {
-      if (this.#concerns(session, clientId) && this.#sessionWants(session, method, params, clientId)) {
+      if (concerns(session, audience) && this.#sessionWants(session, method, params, audience)) {
         session.tell(method, params);
       }
     }
     for (const request of this.#served.requests()) {
-      if (this.#concerns(request, clientId) && requestWants(request, method, params))
-        request.tell(method, params);
+      if (concerns(request, audience) && requestWants(request, method, params)) request.tell(method, params);
     }
   }
 
-  #concerns(outlet: Outlet, clientId: string | null): boolean {
-    return clientId === null || clientId === outlet.clientId;
-  }
-
   /** Who never set a level hears what belongs to its own requests. */
-  #sessionWants(session: Outlet, method: string, params: JsonObject, clientId: string | null): boolean {
+  #sessionWants(session: Outlet, method: string, params: JsonObject, { clientId }: Audience): boolean {
     if (method !== LOG_MESSAGE) return true;
     const level = this.#book.levelOf(session.clientId);
     return level === null ? clientId !== null : isGraveEnough(params.level, level);
   }
+}
+
+function concerns(outlet: Outlet, { clientId, user }: Audience): boolean {
+  if (user !== null && user !== outlet.user) return false;
+  return clientId === null || clientId === outlet.clientId;
 }
 
 function requestWants(request: Outlet, method: string, params: JsonObject): boolean {

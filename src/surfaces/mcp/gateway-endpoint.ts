@@ -93,7 +93,7 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
     // Nothing a client says one-way is for one server among many.
     hear: () => {},
     mirroredSchema: async () => null,
-    watch: (client, uris) => resources.watch(client, uris),
+    watch: (client, uris, who) => resources.watch({ client, who }, uris),
     forget: (clientId) => {
       book.forget(clientId);
       void gateway.forgetClient(clientId);

@@ -1,3 +1,4 @@
+import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Gateway, ToolRun } from '../../engine/gateway.ts';
 import type { JsonObject, UpstreamClient } from '../../engine/ports.ts';
 import type { ClientBook } from './client-book.ts';
@@ -45,7 +46,7 @@ export function createTransparentEndpoint(
       }),
     hear: (method, params) => void gateway.notify(server, method, params),
     mirroredSchema: (tool) => mirrored.schemaOf(tool),
-    watch: (client, uris) => watch(gateway, server, client, uris),
+    watch: (client, uris, who) => watch(gateway, server, client, uris, who),
     forget: (clientId) => {
       book.forget(clientId);
       void gateway.forgetClient(clientId);
@@ -98,9 +99,11 @@ async function watch(
   server: string,
   client: UpstreamClient,
   uris: readonly string[],
+  who: Principal,
 ): Promise<readonly string[]> {
+  const caller = { sessionId: null, client, who };
   const replies = await Promise.all(
-    uris.map((uri) => gateway.request(server, 'resources/subscribe', { uri }, { sessionId: null, client })),
+    uris.map((uri) => gateway.request(server, 'resources/subscribe', { uri }, caller)),
   );
   return uris.filter((_, at) => replies[at]?.ok);
 }

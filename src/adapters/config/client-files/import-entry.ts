@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { isServerName } from '../../../core/vocabulary/ids.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { withoutEnding } from '../../../core/vocabulary/without-ending.ts';
 import { fromClientEntry } from '../client-form.ts';
 import { readConfig } from '../read-config.ts';
 import type { ClientPlace, Machine } from './client-places.ts';
 import { fromCodexEntry } from './codex-entry.ts';
-import { literal, mapText, PLACEHOLDER } from './entry-text.ts';
+import { fillPlaceholders, literal, mapText } from './entry-text.ts';
 import type { Entry } from './servers.ts';
 
 /** What only the client itself can do for a server. */
@@ -34,10 +35,8 @@ export function importEntry(name: string, entry: Entry, place: ClientPlace, mach
 /** The name it can have in PML, if its own will not do. */
 export function serverName(name: string): string {
   if (isServerName(name)) return name;
-  const plain = name
-    .normalize('NFKD')
-    .replace(/[^A-Za-z0-9_.-]+/g, '-')
-    .replace(/^[^A-Za-z0-9]+|-+$/g, '');
+  const spelt = name.normalize('NFKD').replace(/[^A-Za-z0-9_.-]+/g, '-');
+  const plain = withoutEnding(spelt.replace(/^[^A-Za-z0-9]+/, ''), '-');
   return isServerName(plain) ? plain : `${plain === '' ? 'my' : plain}-server`;
 }
 
@@ -52,7 +51,7 @@ function fillIn(entry: Entry, { variables, project }: ClientPlace, { home, platf
   return mapText(entry, (text) => {
     if (variables === 'none') return literal(text);
     if (variables === 'shell') return text;
-    return text.replace(PLACEHOLDER, (written, inner: string) => known[inner] ?? written);
+    return fillPlaceholders(text, (inner, written) => known[inner] ?? written);
   }) as Entry;
 }
 

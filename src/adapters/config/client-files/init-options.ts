@@ -13,7 +13,8 @@ export interface Program {
 
 /**
  * What an init on this machine works with. Clients start PML by absolute paths, from any folder and
- * without this shell's variables; so what is not the default is said on the command line.
+ * without this shell's variables; so the configuration is said on the command line, and a data folder
+ * that is not the default.
  */
 export function initOptions(source: ConfigSource, { node, launcher, now }: Program): InitOptions {
   const { env, cwd, home = homedir() } = source;
@@ -23,7 +24,9 @@ export function initOptions(source: ConfigSource, { node, launcher, now }: Progr
   const args = [
     launcher,
     'stdio',
-    ...(named === undefined ? [] : ['--config', target]),
+    // Always named: a client starts PML in the project it has open, whose own pml.json is not the user's.
+    '--config',
+    target,
     ...(data === join(home, '.pml') ? [] : ['--data', data]),
   ];
   return {

@@ -17,12 +17,12 @@ const REFERENCE = /^\$\{[^}]*\}$/;
 /** Worth looking for elsewhere; a plain word would be found all over the file. */
 const TELLING = /^(?=.*\d)(?=.*[A-Za-z]).{8,}$/s;
 
-const TOML_TEXT = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\])*"|'[^']*'/g;
+/** One that is not closed goes to the end, so that its end is looked for once. */
+const TOML_TEXT = /"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|"(?:\\[\s\S]?|[^"\\])*(?:"|$)|'[^']*(?:'|$)/g;
 const TOML_QUOTES = /^("""|'''|"|')|("""|'''|"|')$/g;
-const TOML_WORD = String.raw`(?:[\w-]+|"(?:\\.|[^"\\])*"|'[^']*')`;
-const TOML_KEY = String.raw`[ \t]*${TOML_WORD}(?:[ \t]*\.[ \t]*${TOML_WORD})*[ \t]*=`;
-/** `key = value`, with the lines that belong to the value. */
-const TOML_PAIR = new RegExp(String.raw`^(${TOML_KEY})(.*(?:\n(?!${TOML_KEY}).*)*)`, 'gm');
+/** The key of a line `key = value`, up to the sign. */
+const TOML_KEY =
+  /^[ \t]*(?:[\w-]+|"(?:\\.|[^"\\])*"|'[^']*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"(?:\\.|[^"\\])*"|'[^']*'))*[ \t]*=/;
 
 interface Shown {
   readonly text: string;
@@ -74,16 +74,38 @@ function maskJson(text: string, redact: Redactor, known: Set<string>): string {
 
 /** In a table of secrets, and at a key whose name says so, every text goes. */
 function maskToml(text: string, redact: Redactor, known: Set<string>): string {
+  const maskPair = (name: readonly string[], { key, value }: TomlPair) => {
+    if (key === '') return value;
+    const words = key.slice(0, -1).split('.');
+    const isSecret = [...name, ...words.map((word) => word.trim().replace(TOML_QUOTES, ''))].some(
+      isSecretKey,
+    );
+    return key + maskTomlValue(value, isSecret, known);
+  };
   const maskTable = ({ name, lead, text: table }: TomlTable) =>
     lead +
-    table.replace(TOML_PAIR, (_pair, key: string, value: string) => {
-      const words = key.slice(0, -1).split('.');
-      const isSecret = [...name, ...words.map((word) => word.trim().replace(TOML_QUOTES, ''))].some(
-        isSecretKey,
-      );
-      return key + maskTomlValue(value, isSecret, known);
-    });
+    pairsOf(table)
+      .map((pair) => maskPair(name, pair))
+      .join('\n');
   return redact(splitTables(text).map(maskTable).join(''));
+}
+
+interface TomlPair {
+  /** With its sign; empty for what stands before the first one. */
+  readonly key: string;
+  /** With all the lines that belong to it. */
+  value: string;
+}
+
+function pairsOf(table: string): TomlPair[] {
+  const pairs: TomlPair[] = [];
+  for (const line of table.split('\n')) {
+    const key = TOML_KEY.exec(line)?.[0] ?? '';
+    const last = pairs.at(-1);
+    if (key !== '' || !last) pairs.push({ key, value: line.slice(key.length) });
+    else last.value += `\n${line}`;
+  }
+  return pairs;
 }
 
 function maskTomlValue(value: string, isSecret: boolean, known: Set<string>): string {

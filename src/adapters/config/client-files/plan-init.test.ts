@@ -378,13 +378,13 @@ describe('[INIT-16] the command that clients get', () => {
   const argsFor = (source: Omit<ConfigSource, 'cwd' | 'home'>) =>
     initOptions({ cwd: '/w', home: '/home/a', ...source }, program);
 
-  test('is absolute, and names what is not the default', () => {
+  test('is absolute, and names the configuration and what is not the default', () => {
     expect(argsFor({ env: {} })).toMatchObject({
-      launch: { command: '/n/node', args: ['/p/bin/pml.js', 'stdio'] },
+      launch: { command: '/n/node', args: ['/p/bin/pml.js', 'stdio', '--config', '/home/a/.pml/pml.json'] },
       target: '/home/a/.pml/pml.json',
     });
     expect(argsFor({ env: { PML_DATA: 'd' } })).toMatchObject({
-      launch: { args: ['/p/bin/pml.js', 'stdio', '--data', '/w/d'] },
+      launch: { args: ['/p/bin/pml.js', 'stdio', '--config', '/w/d/pml.json', '--data', '/w/d'] },
       target: '/w/d/pml.json',
     });
     expect(argsFor({ env: {}, file: 'c.json' })).toMatchObject({

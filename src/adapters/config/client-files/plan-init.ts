@@ -66,7 +66,8 @@ export async function planInit(options: InitOptions): Promise<InitPlan> {
     }
   }
 
-  const changes = [...takeIn(config, merge.added, machine), ...clients].filter(isChange);
+  const wired = clients.filter(isChange);
+  const changes = [...takeIn(config, merge.added, machine, wired.length > 0), ...wired].filter(isChange);
   return {
     changes: showChanges(changes),
     imported,
@@ -101,13 +102,19 @@ async function readTarget(file: string, machine: Machine): Promise<Target> {
   return { file, present, text, servers, port: config.pml.http.port };
 }
 
-/** Nothing when there is nothing new: a pml.json is not made for its own sake. */
-function takeIn({ file, present, text }: Target, added: Entries, machine: Machine): InitChange[] {
+/** Nothing when there is nothing new; but what clients name has to be there, if only as an empty list. */
+function takeIn(
+  { file, present, text }: Target,
+  added: Entries,
+  machine: Machine,
+  isNamed: boolean,
+): InitChange[] {
   const servers = Object.entries(added);
-  if (servers.length === 0) return [];
+  if (servers.length === 0 && (present || !isNamed)) return [];
+  const empty = present ? text : setProperty(text, ['mcpServers'], {});
   const after = servers.reduce(
     (before, [name, entry]) => setProperty(before, ['mcpServers', name], entry),
-    text,
+    empty,
   );
   readConfig(file, after, machine);
   const { encode } = present ?? decodeText(Buffer.alloc(0));

@@ -1,4 +1,5 @@
 import { createTwoFilesPatch } from 'diff';
+import { withoutEnding } from '../../../core/vocabulary/without-ending.ts';
 
 const DEFAULTS = {
   context: 3,
@@ -21,6 +22,6 @@ export function showDiff(file: string, before: string | null, after: string | nu
 }
 
 function cut(line: string): string {
-  const text = line.replace(/[\r\t]+$/, '');
+  const text = withoutEnding(line, '\r\t');
   return text.length <= DEFAULTS.longestLine ? text : `${text.slice(0, DEFAULTS.longestLine)} …`;
 }

@@ -1,6 +1,7 @@
 import { parse, stringify } from 'smol-toml';
 import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { withoutEnding } from '../../../core/vocabulary/without-ending.ts';
 import type { Entries, Entry, ServersFormat } from './servers.ts';
 import { splitTables, type TomlTable } from './toml-tables.ts';
 
@@ -56,7 +57,8 @@ function replaceTables(text: string, isReplaced: (table: TomlTable) => boolean, 
   const tables = splitTables(text);
   const first = tables.find(isReplaced);
   if (first) {
-    const [gap] = /(?:\r?\n)*$/.exec(first.text.replace(/\r?\n$/, ''))!;
+    const lines = first.text.replace(/\r?\n$/, '');
+    const gap = lines.slice(withoutEnding(lines, '\r\n').length);
     return tables
       .map((table) => {
         if (!isReplaced(table)) return table.lead + table.text;

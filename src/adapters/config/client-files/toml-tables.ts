@@ -16,24 +16,24 @@ export function splitTables(text: string): TomlTable[] {
   const tables: { name: readonly string[]; lead: string; text: string }[] = [
     { name: [], lead: '', text: '' },
   ];
+  /** The lines of comment at the end of the current table, if any. */
+  let lead = '';
   let open: Open = { quote: '', depth: 0 };
   for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
     const isHeader = open.quote === '' && open.depth === 0 && /^[ \t]*\[/.test(line);
     const current = tables.at(-1)!;
     if (isHeader) {
-      const [lead] = COMMENTS.exec(current.text)!;
       current.text = current.text.slice(0, current.text.length - lead.length);
       tables.push({ name: headerName(line), lead, text: line });
+      lead = '';
     } else {
       current.text += line;
+      lead = /^[ \t]*#/.test(line) ? lead + line : '';
       open = endOfLine(line, open);
     }
   }
   return tables;
 }
-
-/** The lines of comment at the end, if any. */
-const COMMENTS = /(?:(?<=^|\n)[ \t]*#[^\n]*\n)*$/;
 
 interface Open {
   /** The quotes that an unfinished text of several lines began with. */
@@ -42,7 +42,8 @@ interface Open {
   readonly depth: number;
 }
 
-const TOKEN = /"""|'''|"(?:\\.|[^"\\])*"|'[^']*'|#.*|[[\]{}]/g;
+/** A text that is not closed goes to the end, so that its end is looked for once. */
+const TOKEN = /"""|'''|"(?:\\[\s\S]?|[^"\\])*(?:"|$)|'[^']*(?:'|$)|#.*|[[\]{}]/g;
 
 function endOfLine(line: string, { quote, depth }: Open): Open {
   let rest = line;

@@ -35,9 +35,11 @@ export async function writeBackup(
   pieces: AsyncIterable<DumpPiece>,
 ): Promise<BackupReport> {
   const unfinished = `${file}.unfinished`;
+  // What an earlier attempt left, or somebody put there, a link for one, goes; nothing is written through it.
+  await rm(unfinished, { force: true }).catch(() => {});
   const zip = createGzip();
   const digest = createHash('sha256');
-  const written = pipeline(zip, createWriteStream(unfinished, { mode: 0o600 }));
+  const written = pipeline(zip, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }));
   // Told when it is waited for, below.
   written.catch(() => {});
   const write = async (line: unknown) => {

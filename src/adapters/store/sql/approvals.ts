@@ -33,7 +33,7 @@ export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
           const row = await tx
             .updateTable('approval')
             .set({ state, settled_by: text(by), settled_at: at })
-            .where('id', '=', id)
+            .where('id', '=', text(id))
             .where('state', '=', 'pending')
             .returningAll()
             .executeTakeFirst();
@@ -47,7 +47,7 @@ export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
         const { numUpdatedRows } = await db
           .updateTable('approval')
           .set({ state: 'used' })
-          .where('id', '=', id)
+          .where('id', '=', text(id))
           .where('state', '=', 'approved')
           .executeTakeFirst();
         return numUpdatedRows > 0n;
@@ -55,7 +55,7 @@ export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
 
     get: (id) =>
       guarded(`Reading approval ${id}`, async () => {
-        const row = await db.selectFrom('approval').selectAll().where('id', '=', id).executeTakeFirst();
+        const row = await db.selectFrom('approval').selectAll().where('id', '=', text(id)).executeTakeFirst();
         return row ? fromRow(row) : null;
       }),
 
@@ -63,7 +63,7 @@ export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
       guarded('Listing approvals', async () => {
         let query = db.selectFrom('approval').selectAll().orderBy('seq');
         if (state !== undefined) query = query.where('state', '=', state);
-        if (runId !== undefined) query = query.where('run_id', '=', runId);
+        if (runId !== undefined) query = query.where('run_id', '=', text(runId));
         return (await query.execute()).map(fromRow);
       }),
   };

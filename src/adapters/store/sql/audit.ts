@@ -11,7 +11,7 @@ export function sqlAudit(db: Kysely<Database>): AuditStore {
       guarded('Reading the audit log', async () => {
         let query = db.selectFrom('audit_log').selectAll().orderBy('seq', 'desc').limit(limit);
         if (action !== undefined) query = query.where('action', '=', action);
-        if (subject !== undefined) query = query.where('subject', '=', subject);
+        if (subject !== undefined) query = query.where('subject', '=', text(subject));
         if (before !== undefined) query = query.where('seq', '<', before);
         return (await query.execute()).map(fromRow);
       }),

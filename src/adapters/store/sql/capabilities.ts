@@ -126,7 +126,8 @@ function toRow(capability: Capability) {
     code_hash: capability.codeHash,
     code_snippet: text(capability.code),
     parameters_schema: json(capability.parametersSchema),
-    output_schema: json(capability.outputSchema),
+    // Nothing known is JSON's null: the column always says something.
+    output_schema: sql`${JSON.stringify(capability.outputSchema ?? null)}::json`,
     dag_structure: json(structure),
     state: capability.state,
     usage_count: capability.uses,

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { EpisodicStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
-import { guarded, json, textOrNull } from './codec.ts';
+import { guarded, json, text, textOrNull } from './codec.ts';
 
 export function sqlEpisodes(db: Kysely<Database>): EpisodicStore {
   return {
@@ -28,7 +28,7 @@ export function sqlEpisodes(db: Kysely<Database>): EpisodicStore {
         const rows = await db
           .selectFrom('episodic_events')
           .selectAll()
-          .where('workflow_id', '=', workflowId)
+          .where('workflow_id', '=', text(workflowId))
           .orderBy('seq')
           .execute();
         return rows.map((row) => ({

@@ -17,7 +17,7 @@ const NOW = sql<Date>`clock_timestamp()`;
 
 export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
   const read = async (id: string) => {
-    const row = await db.selectFrom('workflow_run').selectAll().where('id', '=', id).executeTakeFirst();
+    const row = await db.selectFrom('workflow_run').selectAll().where('id', '=', text(id)).executeTakeFirst();
     return row ? (await withTasks(db, [row]))[0]! : null;
   };
 
@@ -61,7 +61,7 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
             version: eb('version', '+', 1),
             updated_at: NOW,
           }))
-          .where('id', '=', id)
+          .where('id', '=', text(id))
           .where('status', 'in', ['running', 'paused'])
           .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<', NOW)]))
           .executeTakeFirst();
@@ -73,7 +73,7 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
         const { numUpdatedRows } = await db
           .updateTable('workflow_run')
           .set(leaseColumns(lease))
-          .where('id', '=', id)
+          .where('id', '=', text(id))
           .where('lease_owner', '=', lease.owner)
           .executeTakeFirst();
         return numUpdatedRows > 0n;
@@ -86,7 +86,7 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
         const held = db
           .selectFrom('workflow_run')
           .select('id')
-          .where('id', '=', id)
+          .where('id', '=', text(id))
           .where('lease_owner', '=', owner)
           .where('status', '=', 'running')
           .forShare();
@@ -104,7 +104,7 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
             version: eb('version', '+', 1),
             updated_at: NOW,
           }))
-          .where('id', '=', id)
+          .where('id', '=', text(id))
           .where('lease_owner', '=', owner)
           .returning('id');
         return await withPutTasks(db, released, tasks);

@@ -16,7 +16,11 @@ export function sqlSuggestions(db: Kysely<Database>): SuggestionStore {
 
     get: (id) =>
       guarded(`Reading suggestion ${id}`, async () => {
-        const row = await db.selectFrom('suggestion').selectAll().where('id', '=', id).executeTakeFirst();
+        const row = await db
+          .selectFrom('suggestion')
+          .selectAll()
+          .where('id', '=', text(id))
+          .executeTakeFirst();
         return row ? fromRow(row) : null;
       }),
 
@@ -25,7 +29,7 @@ export function sqlSuggestions(db: Kysely<Database>): SuggestionStore {
         const { numUpdatedRows } = await db
           .updateTable('suggestion')
           .set(outcomeColumns(outcome))
-          .where('id', '=', id)
+          .where('id', '=', text(id))
           .where('verdict', 'is', null)
           .executeTakeFirst();
         return numUpdatedRows > 0n;

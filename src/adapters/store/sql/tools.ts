@@ -26,7 +26,7 @@ export function sqlTools(db: Kysely<Database>): ToolStore {
         const row = await db
           .selectFrom('tool_schema')
           .selectAll()
-          .where('tool_id', '=', id)
+          .where('tool_id', '=', text(id))
           .executeTakeFirst();
         return row ? fromRow(row) : null;
       }),
@@ -34,7 +34,7 @@ export function sqlTools(db: Kysely<Database>): ToolStore {
     list: (server) =>
       guarded('Listing tools', async () => {
         let query = db.selectFrom('tool_schema').selectAll().where('retired', '=', false);
-        if (server !== undefined) query = query.where('server_id', '=', server);
+        if (server !== undefined) query = query.where('server_id', '=', text(server));
         const rows = await query.execute();
         return rows.map(fromRow).sort((a, b) => (a.id < b.id ? -1 : 1));
       }),
@@ -89,7 +89,7 @@ export function sqlTools(db: Kysely<Database>): ToolStore {
             await tx
               .updateTable('tool_schema')
               .set({ observed_output: json(schema) })
-              .where('tool_id', '=', id)
+              .where('tool_id', '=', text(id))
               .execute();
           }
         }),
@@ -108,6 +108,12 @@ export function sqlTools(db: Kysely<Database>): ToolStore {
   };
 }
 
+/**
+ * Where fields without a column of their own stand: among the annotations, which like them are what the server says of
+ * the tool besides its schemas. No annotation can be called so.
+ */
+const OTHER_FIELDS = 'pml:other_fields';
+
 /** What it was seen to give is not part of it: that stays when the definition is put again. */
 function toRow(definition: ToolDefinition) {
   return {
@@ -117,8 +123,28 @@ function toRow(definition: ToolDefinition) {
     description: text(definition.description),
     input_schema: json(definition.inputSchema),
     output_schema: json(definition.outputSchema),
-    annotations: json(definition.annotations),
+    annotations: json(annotationsToRow(definition)),
     definition_hash: definition.definitionHash,
+  };
+}
+
+function annotationsToRow({ annotations, otherFields }: ToolDefinition): unknown {
+  const { [OTHER_FIELDS]: _, ...own } = (annotations ?? {}) as Record<string, unknown>;
+  if (!otherFields) return annotations && own;
+  return { ...own, [OTHER_FIELDS]: { fields: otherFields, hasAnnotations: annotations !== undefined } };
+}
+
+function annotationsFromRow(stored: unknown): Pick<ToolDefinition, 'annotations' | 'otherFields'> {
+  if (stored === null) return {};
+  const { [OTHER_FIELDS]: other, ...annotations } = stored as Record<string, unknown>;
+  if (other === undefined) return { annotations: annotations as ToolAnnotations };
+  const { fields, hasAnnotations } = other as {
+    fields: ToolDefinition['otherFields'] & object;
+    hasAnnotations: boolean;
+  };
+  return {
+    ...(hasAnnotations && { annotations: annotations as ToolAnnotations }),
+    otherFields: fields,
   };
 }
 
@@ -130,7 +156,7 @@ function fromRow(row: Selectable<Database['tool_schema']>): ToolDefinition {
     description: row.description,
     inputSchema: row.input_schema,
     ...(row.output_schema !== null && { outputSchema: row.output_schema }),
-    ...(row.annotations !== null && { annotations: row.annotations as ToolAnnotations }),
+    ...annotationsFromRow(row.annotations),
     definitionHash: row.definition_hash,
   };
 }

@@ -76,8 +76,8 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
         const row = await db
           .selectFrom('execution_trace')
           .selectAll()
-          .where('id', '=', id)
-          .where('executed_at', '=', momentOf(id))
+          .where('id', '=', text(id))
+          .where('executed_at', '=', momentOf(text(id)))
           .executeTakeFirst();
         return row ? traceFromRow(row) : null;
       }),
@@ -131,8 +131,8 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
             await tx
               .updateTable('execution_trace')
               .set({ priority })
-              .where('id', '=', id)
-              .where('executed_at', '=', momentOf(id))
+              .where('id', '=', text(id))
+              .where('executed_at', '=', momentOf(text(id)))
               .execute();
           }
         }),
@@ -147,8 +147,8 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
             clause_embeddings: vectorsToBytes(clauses),
             embedding_model: model,
           })
-          .where('id', '=', id)
-          .where('executed_at', '=', momentOf(id))
+          .where('id', '=', text(id))
+          .where('executed_at', '=', momentOf(text(id)))
           .execute();
         await intents.note(id, model, vector);
       }),

@@ -1,5 +1,5 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { ServerReport } from '../../../engine/gateway.ts';
+import type { GatewayStats, ServerReport } from '../../../engine/gateway.ts';
 import type { Settings } from '../../../engine/ports.ts';
 import type { CommandModule } from '../command.ts';
 import type { GlobalOptions, System } from '../system.ts';
@@ -108,17 +108,27 @@ async function checkServers(system: System, options: GlobalOptions): Promise<Che
   const { gateway, close } = await system.openGateway(options, 'doctor');
   try {
     const [servers, stats] = await Promise.all([gateway.servers(), gateway.stats()]);
-    if (servers.length === 0) return [];
+    const stalls = (await system.holder(options)) ? checkLoop(stats) : [];
+    if (servers.length === 0) return stalls;
     const sick = servers.flatMap((server) => problemsOf(server));
     const running = servers.filter(({ state }) => state === 'ready').length;
     const spared = `about ${stats.sparedTokens.toLocaleString('en')} of ${stats.schemaTokens.toLocaleString('en')} schema tokens spared`;
     const message = `${count(servers.length, 'server')} (${running} running), ${count(stats.tools, 'tool')}, ${spared}`;
-    return [{ name: 'servers', status: 'ok', message }, ...sick];
+    return [{ name: 'servers', status: 'ok', message }, ...sick, ...stalls];
   } catch (error) {
     return [toCheck('servers', error)];
   } finally {
     await close();
   }
+}
+
+/** Of the gateway that holds the data; one that was opened for this look answers nobody else. */
+function checkLoop({ loop }: GatewayStats): Check[] {
+  if (loop.last === null) return [];
+  const { at, ms, during } = loop.last;
+  const message = `nothing was answered for ${ms} ms until ${at}, after: ${during.join(', ') || 'nothing known'} (${count(loop.stalls, 'such time')}, the longest ${loop.longestMs} ms)`;
+  const fix = 'If the machine was not busy with other things, report it with what is named here.';
+  return [{ name: 'event loop', status: 'warn', message, fix }];
 }
 
 function problemsOf({ name, error, changedTools }: ServerReport): Check[] {
@@ -136,7 +146,7 @@ function problemsOf({ name, error, changedTools }: ServerReport): Check[] {
     name: 'servers',
     status: 'warn',
     message: `${tool} has another definition than the one you accepted`,
-    fix: 'Its next call asks you; approve it with "pml runs approve" if the change is right.',
+    fix: 'Its calls ask you and show what changed; accept it with "pml servers accept".',
   }));
   return [...failed, ...changed];
 }

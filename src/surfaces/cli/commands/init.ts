@@ -59,7 +59,12 @@ function conclude({ changes }: SetupPlan, { undo }: Options, done: readonly stri
   const next = undo
     ? 'Restart your clients, so that they read their files anew.'
     : 'Restart your clients, so that they read their files anew. "pml init --undo" takes this back.';
-  return [...done, next].map((line) => `${line}\n`).join('');
+  const approvals = undo
+    ? []
+    : [
+        'Calls that need approval wait for you in the dashboard ("pml login") or at "pml runs". No client approves its own calls, unless "clients_decide" under "pml.permissions" says so.',
+      ];
+  return [...done, ...approvals, next].map((line) => `${line}\n`).join('');
 }
 
 function toJson({ changes, imported, notes }: SetupPlan, done: readonly string[] | null) {

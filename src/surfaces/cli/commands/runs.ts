@@ -4,7 +4,7 @@ import { printable } from '../../../core/vocabulary/printable.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
-import type { RunInQuestion } from '../../../engine/runs-in-question.ts';
+import type { RunInQuestion, ShownApproval } from '../../../engine/runs-in-question.ts';
 import { aheadIn } from '../../../engine/workflow/task-state.ts';
 import { askedFor } from '../asked-for.ts';
 import type { CommandModule } from '../command.ts';
@@ -24,6 +24,7 @@ interface ListOptions extends GlobalOptions {
 interface DecideOptions extends GlobalOptions {
   readonly yes?: boolean;
   readonly task?: string;
+  readonly acceptDefinition?: boolean;
 }
 
 interface EditOptions extends GlobalOptions {
@@ -71,12 +72,18 @@ export const runsCommand: CommandModule = (program, context) => {
     );
 
   for (const [name, { decision, does, question }] of Object.entries(DECISIONS)) {
-    runs
+    const command = runs
       .command(name)
       .argument('<id>', 'id of the run')
       .description(does)
       .option('--task <id>', 'only what this task of the run asks for')
-      .option('--yes', 'decide without asking again')
+      .option('--yes', 'decide without asking again');
+    if (decision === 'approved')
+      command.option(
+        '--accept-definition',
+        'accept a tool as its server has changed it, not for this call alone',
+      );
+    command
       .addHelpText('after', `\nExample:\n  $ pml runs ${name} 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11`)
       .action((id: string, options: DecideOptions) =>
         withGateway(context, options, 'runs', async (gateway) => {
@@ -91,7 +98,8 @@ export const runsCommand: CommandModule = (program, context) => {
           }
           // Only what was shown: a question that came up meanwhile stays open.
           const shown = asked.map((approval) => approval.id);
-          if (!(await gateway.settleApproval(id, decision, userInfo().username, shown)))
+          const { acceptDefinition = false } = options;
+          if (!(await gateway.settleApproval(id, decision, userInfo().username, shown, acceptDefinition)))
             throw nothingToDecide(id);
           const settled = await known(gateway, id);
           terminal.out(
@@ -178,7 +186,7 @@ function nothingToDecide(id: string): PmlError {
 }
 
 /** What waits for a decision: of the whole run, or of one task or item of it. */
-function askedBy({ run, approvals }: RunInQuestion, task: string | undefined): Approval[] {
+function askedBy({ run, approvals }: RunInQuestion, task: string | undefined): ShownApproval[] {
   const pending = approvals.filter(isPending);
   if (task === undefined) return pending;
   const state = run?.tasks[task] as { readonly approval_id?: string } | undefined;

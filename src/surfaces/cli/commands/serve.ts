@@ -27,7 +27,7 @@ function announce(gateway: RunningGateway): string {
   const lines = [
     `PML listens on ${gateway.url}`,
     '',
-    `  Open in a browser (works once):  ${gateway.loginUrl}`,
+    `  Open in a browser (works once, for 15 minutes):  ${gateway.loginUrl}`,
     `  Data:    ${gateway.dataDir}`,
     `  Config:  ${gateway.settings.file ?? 'none'}`,
     `  Servers: ${gateway.settings.servers.map((server) => server.name).join(', ') || 'none'}`,

@@ -9,6 +9,7 @@ import type { CommandContext, CommandModule } from '../command.ts';
 import { parsePair } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { valueFrom, withGateway } from '../with-gateway.ts';
+import { addAcceptCommand } from './servers-accept.ts';
 import { addLoginCommand } from './servers-login.ts';
 
 interface AddOptions extends GlobalOptions {
@@ -97,6 +98,7 @@ export const serversCommand: CommandModule = (program, context) => {
       }),
     );
 
+  addAcceptCommand(servers, context);
   addLoginCommand(servers, context);
 
   function tell(watched: boolean, sentence: string, result: object, options: GlobalOptions): void {

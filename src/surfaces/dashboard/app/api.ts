@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { type Query, withQuery } from '../shared/routes.ts';
+import { credentials } from './session.ts';
 
 /** False once the gateway has refused this browser. */
 export const isSignedIn = signal(true);
@@ -39,18 +40,24 @@ export function postJson<T>(path: string, body: unknown = {}, signal?: AbortSign
 }
 
 async function ask<T>(address: string, request: RequestInit): Promise<T> {
+  const reply = await askRaw(address, request);
+  const body: unknown = await reply.json().catch(() => null);
+  if (reply.ok) return body as T;
+  const { error } = (body ?? {}) as { error?: { code: string; message: string; hint?: string } };
+  const { code = 'internal', message = `The gateway answered ${reply.status}`, hint } = error ?? {};
+  throw new ApiError(reply.status, code, message, hint);
+}
+
+/** The answer as it comes, for streams and files. */
+export async function askRaw(address: string, request: RequestInit = {}): Promise<Response> {
   let reply: Response;
   try {
-    reply = await fetch(address, request);
+    reply = await fetch(address, { ...request, headers: { ...request.headers, ...credentials() } });
   } catch (error) {
     if ((error as Error).name === 'AbortError')
       throw new ApiError(0, 'cancelled', 'The request was cancelled');
     throw new ApiError(0, 'unreachable', 'The gateway does not answer', 'Is "pml serve" running?');
   }
   if (reply.status === 401) isSignedIn.value = false;
-  const body: unknown = await reply.json().catch(() => null);
-  if (reply.ok) return body as T;
-  const { error } = (body ?? {}) as { error?: { code: string; message: string; hint?: string } };
-  const { code = 'internal', message = `The gateway answered ${reply.status}`, hint } = error ?? {};
-  throw new ApiError(reply.status, code, message, hint);
+  return reply;
 }

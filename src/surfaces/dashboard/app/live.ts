@@ -2,6 +2,8 @@ import { batch, signal } from '@preact/signals';
 import type { Snapshot } from '../shared/api-types.ts';
 import { EVENT_TYPES, type LiveEvent } from '../shared/events.ts';
 import { ApiError, getJson, isSignedIn } from './api.ts';
+import { openStream, type StreamMessage } from './event-stream.ts';
+import { pressOver } from './press.ts';
 
 const DEFAULTS = {
   /** Milliseconds before the first new try after a loss; doubled with each, up to the last. */
@@ -27,7 +29,7 @@ const listeners = new Set<Listener>();
 let queue: LiveEvent[] = [];
 let isFlushing = false;
 let lastEventId: string | null = null;
-let source: EventSource | null = null;
+let close = () => {};
 let retryMs = DEFAULTS.firstRetryMs;
 let watchdog: ReturnType<typeof setTimeout> | undefined;
 
@@ -48,37 +50,32 @@ export async function startLive(): Promise<void> {
 }
 
 function open(): void {
-  const stream = new EventSource(`/api/events?since=${encodeURIComponent(lastEventId ?? '')}`);
-  source = stream;
-  stream.onopen = () => {
-    retryMs = DEFAULTS.firstRetryMs;
-    // What could not be loaded while nobody answered is loaded now.
-    if (connection.peek() === 'lost') epoch.value += 1;
-    connection.value = 'live';
-    stayAlert();
-  };
-  // The browser's own retries give up for good on some errors and are slow on others.
-  stream.onerror = retry;
-  for (const type of EVENT_TYPES) stream.addEventListener(type, receive);
-  stream.addEventListener('heartbeat', stayAlert);
-  stream.addEventListener('hello', note);
-  stream.addEventListener('reset', (message) => {
-    note(message);
-    epoch.value += 1;
+  close = openStream(`/api/events?since=${encodeURIComponent(lastEventId ?? '')}`, {
+    onOpen() {
+      retryMs = DEFAULTS.firstRetryMs;
+      // What could not be loaded while nobody answered is loaded now.
+      if (connection.peek() === 'lost') epoch.value += 1;
+      connection.value = 'live';
+      stayAlert();
+    },
+    onMessage: receive,
+    onEnd: retry,
   });
 }
 
-function note({ lastEventId: id }: MessageEvent): void {
-  if (id) lastEventId = id;
+function receive(message: StreamMessage): void {
+  if (message.id) lastEventId = message.id;
   stayAlert();
+  if (message.type === 'reset') epoch.value += 1;
+  if ((EVENT_TYPES as readonly string[]).includes(message.type)) enqueue(message);
 }
 
-function receive(message: MessageEvent<string>): void {
-  note(message);
+function enqueue(message: StreamMessage): void {
   queue.push({ type: message.type, ...JSON.parse(message.data) } as LiveEvent);
   if (isFlushing) return;
   isFlushing = true;
-  inNextFrame(() => {
+  inNextFrame(async () => {
+    await pressOver();
     const events = queue;
     queue = [];
     isFlushing = false;
@@ -89,8 +86,7 @@ function receive(message: MessageEvent<string>): void {
 }
 
 function retry(): void {
-  source?.close();
-  source = null;
+  close();
   clearTimeout(watchdog);
   connection.value = 'lost';
   setTimeout(() => void probe(), retryMs);
@@ -113,12 +109,12 @@ function stayAlert(): void {
   watchdog = setTimeout(retry, DEFAULTS.silenceMs);
 }
 
-function inNextFrame(work: () => void): void {
+function inNextFrame(work: () => Promise<void>): void {
   let isDone = false;
   const once = () => {
     if (isDone) return;
     isDone = true;
-    work();
+    void work();
   };
   requestAnimationFrame(once);
   setTimeout(once, DEFAULTS.lastFrameMs);

@@ -4,6 +4,7 @@ import './styles/base.css';
 import './styles/shell.css';
 import './styles/components.css';
 import { startLive } from './live.ts';
+import { watchPresses } from './press.ts';
 import { followLinks } from './router.ts';
 import { Shell } from './shell.tsx';
 import { followTheme } from './theme.ts';
@@ -11,6 +12,7 @@ import { followWho } from './who.ts';
 
 followTheme();
 followLinks();
+watchPresses();
 followWho();
 void startLive();
 render(<Shell />, document.getElementById('app')!);

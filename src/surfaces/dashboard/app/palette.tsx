@@ -5,12 +5,17 @@ import { type Command, matching, ownCommands, useKnown } from './palette-command
 /** Everything by name: pages, tools, capabilities, runs and actions. */
 export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
+  const [chosen, setChosen] = useState<string | null>(null);
   const dialog = useRef<HTMLDialogElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const known = useKnown();
   const commands = useMemo(() => [...ownCommands(onHelp), ...known], [known, onHelp]);
   const found = useMemo(() => matching(commands, text), [commands, text]);
+  // By name rather than by place: what comes in meanwhile must not get the Enter that was meant for another.
+  const at = Math.max(
+    0,
+    found.findIndex(({ id }) => id === chosen),
+  );
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
@@ -24,7 +29,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step !== 0) {
       event.preventDefault();
-      setAt((at + step + found.length) % Math.max(1, found.length));
+      setChosen(found[(at + step + found.length) % Math.max(1, found.length)]?.id ?? null);
     }
     if (event.key === 'Enter') {
       event.preventDefault();
@@ -55,7 +60,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
             value={text}
             onInput={(event) => {
               setText(event.currentTarget.value);
-              setAt(0);
+              setChosen(null);
             }}
             onKeyDown={hear}
           />
@@ -69,7 +74,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
               role="option"
               tabIndex={-1}
               aria-selected={i === at}
-              onMouseMove={() => setAt(i)}
+              onMouseMove={() => setChosen(command.id)}
               onClick={() => choose(command)}
             >
               <Icon name={command.icon} size={16} />

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { LiveEvent } from '../shared/events.ts';
 import { ApiError } from './api.ts';
 import { epoch, onEvents } from './live.ts';
+import { pressOver } from './press.ts';
 
 const DEFAULTS = {
   /** Milliseconds between two loads on account of events. */
@@ -99,6 +100,7 @@ function createResource<T>(): SharedResource<T> {
     state.value = { ...state.peek(), isLoading: true };
     try {
       const loaded = await wish.load(own.signal);
+      await pressOver();
       if (loading !== own) return;
       state.value = { data: applied(loaded, meanwhile), error: undefined, isLoading: false };
     } catch (error) {

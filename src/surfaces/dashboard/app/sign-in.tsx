@@ -3,21 +3,31 @@ import { Button } from './components/button.tsx';
 import { CopyButton } from './components/copy-button.tsx';
 import { Mark } from './mark.tsx';
 import { location } from './router.ts';
+import { logIn } from './session.ts';
 
 /** For a browser the gateway does not know: how to become known. */
 export function SignIn() {
-  const { path, query } = location.value;
-  const wasUsed = path === '/login' && query.has('code');
+  const { path } = location.value;
+  const [code] = useState(codeOfLink);
+  const [wasUsed, setUsed] = useState(false);
   useEffect(() => {
     document.title = 'Sign in · PML';
-  }, []);
+    if (code === null) return;
+    // Out of the history, whatever becomes of it.
+    history.replaceState(null, '', '/login');
+    void logIn({ code }).then((problem) => {
+      if (problem === null) window.location.replace('/');
+      else setUsed(true);
+    });
+  }, [code]);
+  if (code !== null && !wasUsed) return <main class="sign-in">Signing in…</main>;
   return (
     <main class="sign-in">
       <Mark size={44} />
-      <h1>{wasUsed ? 'This link was used already' : 'Sign in'}</h1>
+      <h1>{wasUsed ? 'This link was used already, or is too old' : 'Sign in'}</h1>
       <p>
         {wasUsed
-          ? 'A login link works once. Get a new one in a terminal:'
+          ? 'A login link works once, for a quarter of an hour. Get a new one in a terminal:'
           : 'This dashboard shows what your agents do, so it opens only to you. Get a link in a terminal:'}
       </p>
       <div class="command">
@@ -32,19 +42,19 @@ export function SignIn() {
   );
 }
 
+/** Behind a #, where no server and no log sees it. */
+function codeOfLink(): string | null {
+  return new URLSearchParams(window.location.hash.slice(1)).get('code');
+}
+
 /** For a member of a team, who was given a key. */
 function KeyForm({ next }: { next: string }) {
   const [key, setKey] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
   const submit = async () => {
-    // A redirect is a welcome; everything else says what is wrong.
-    const reply = await fetch('/login', {
-      method: 'POST',
-      body: new URLSearchParams({ key }),
-      redirect: 'manual',
-    });
-    if (reply.type === 'opaqueredirect') window.location.assign(next);
-    else setProblem((await reply.json().catch(() => null))?.error?.message ?? 'That did not work');
+    const wrong = await logIn({ key });
+    if (wrong === null) window.location.assign(next);
+    else setProblem(wrong);
   };
   return (
     <form

@@ -210,6 +210,16 @@ export interface Approval {
   readonly run_id: string;
   readonly node: string;
   readonly arguments: unknown;
+  /** Whether these are all of the call's; absent for who may not decide. */
+  readonly is_exact?: boolean;
+  /** What runs, where it is no tool. */
+  readonly program?: { readonly code?: string; readonly capability?: string };
+  /** What its server changed of the tool since it was accepted; null where there is nothing. */
+  readonly definition_changes?: readonly {
+    readonly field: string;
+    readonly before: unknown;
+    readonly after: unknown;
+  }[];
   readonly arguments_hash: string;
   readonly reason: string;
   readonly state: 'pending' | 'approved' | 'rejected' | 'used';

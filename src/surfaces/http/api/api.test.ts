@@ -11,7 +11,7 @@ async function serve(gateway: Gateway) {
   const { listener, token, access } = await startHttp({ api: createApi(gateway, { log: () => {} }) });
   onTestFinished(listener.close);
   const ask = async (path: string, method = 'GET', headers: Record<string, string> = {}) => {
-    const authorization = 'cookie' in headers ? {} : { authorization: `Bearer ${token}` };
+    const authorization = { authorization: `Bearer ${token}` };
     const reply = await fetch(`${listener.url}/api${path}`, {
       method,
       headers: { ...authorization, ...headers },
@@ -43,6 +43,7 @@ test('[API-2] /api/stats tells the figures, the tokens spared among them, and wh
       sparedTokens: 95_100,
       pendingApprovals: 2,
       speculation: { started: 4, used: 3 },
+      loop: { stalls: 0, stalledMs: 0, longestMs: 0, last: null },
     }),
   });
   const { ask } = await serve(gateway);
@@ -58,6 +59,7 @@ test('[API-2] /api/stats tells the figures, the tokens spared among them, and wh
       spared_tokens: 95_100,
       pending_approvals: 2,
       speculation: { started: 4, used: 3, hit_rate: 0.75 },
+      loop: { stalls: 0, stalled_ms: 0, longest_ms: 0, last: null },
       last_event_id: expect.stringMatching(/^[0-9a-f]{8}\.0$/),
     },
   });
@@ -192,8 +194,9 @@ test('[API-6] runs that wait for a person come first, with the exact arguments; 
   expect(runs[0]).toMatchObject({ status: 'paused', approvals: [{ state: 'pending', arguments: args }] });
   expect(runs[1]).toMatchObject({ status: 'running', intent: null });
 
-  const cookie = `pml_session=${access.redeemLoginCode(access.createLoginCode())}`;
-  const approved = await ask(`/runs/${paused.id}/approve`, 'POST', { cookie });
+  const login = await access.redeemLoginCode(access.createLoginCode());
+  const authorization = `Bearer ${login?.secret}`;
+  const approved = await ask(`/runs/${paused.id}/approve`, 'POST', { authorization });
   expect(approved.body.approvals).toMatchObject([{ state: 'approved', settled_by: 'dashboard' }]);
   const late = await ask(`/runs/${paused.id}/reject`, 'POST');
   expect({ status: late.status, code: late.body.error.code }).toEqual({

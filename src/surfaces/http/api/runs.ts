@@ -17,6 +17,10 @@ const DEFAULTS = { limit: 50, maxLimit: 500 };
 
 /** Absent: all that wait. */
 const SETTLE = z.strictObject({ approval_ids: z.array(z.string()).optional() });
+const APPROVE = SETTLE.extend({
+  /** Changed definitions of these tools are accepted for good, not for these calls alone. */
+  accept_definition: z.boolean().default(false),
+});
 const EDIT = z.strictObject({
   /** Absent: the only one that waits. */
   task: z.string().optional(),
@@ -35,17 +39,23 @@ const WORKFLOW = z.strictObject({
 });
 
 export function runRoutes(api: Hono, gateway: Gateway): void {
+  /** Who decides sees the exact calls; all others see what is kept of them. */
+  const shown = async (context: Context, runs: readonly RunInQuestion[]) =>
+    may(whoIs(context), 'decide') ? await gateway.showExact(runs) : runs;
   /** What one may not see is not there. */
   const known = async (context: Context): Promise<RunInQuestion> => {
     const runId = context.req.param('id') ?? '';
     const found = await findRun(gateway.store, runId);
-    if (found && mayLookAt(gateway, whoIs(context), found)) return found;
+    if (found && mayLookAt(gateway, whoIs(context), found))
+      return (await shown(context, [found]))[0] ?? found;
     throw new PmlError('not_found', `There is no run ${runId}`, { hint: 'See GET /api/runs.' });
   };
   const settle = (decision: 'approved' | 'rejected') => async (context: Context) => {
     const { runId } = await known(context);
-    const { approval_ids: ids } = await readBody(context, SETTLE);
-    if (!(await gateway.settleApproval(runId, decision, deciderOf(context), ids))) {
+    const body = await readBody(context, decision === 'approved' ? APPROVE : SETTLE);
+    const accepts = 'accept_definition' in body && body.accept_definition === true;
+    const by = deciderOf(context);
+    if (!(await gateway.settleApproval(runId, decision, by, body.approval_ids, accepts))) {
       throw new PmlError('store_conflict', `Nothing of run ${runId} waits for a decision any more`, {
         hint: 'See who decided with GET /api/runs/:id.',
       });
@@ -87,7 +97,8 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
     const limit = countParameter(context, 'limit', DEFAULTS.limit, DEFAULTS.maxLimit);
     const who = whoIs(context);
     const runs = await recentRuns(gateway.store, limit, visibleTo(who).visibleTo);
-    return context.json({ runs: runs.filter((run) => mayLookAt(gateway, who, run)).map(listedRun) });
+    const seen = runs.filter((run) => mayLookAt(gateway, who, run));
+    return context.json({ runs: (await shown(context, seen)).map(listedRun) });
   });
   api.get('/runs/:id', async (context) => context.json(wholeRun(await known(context))));
   api.post('/runs/:id/approve', settle('approved'));
@@ -121,7 +132,7 @@ function mayLookAt(gateway: Gateway, who: Principal, { run }: RunInQuestion): bo
 
 /** For the record of decisions: whose key it was, else a browser that was logged in or a program with the token. */
 function deciderOf(context: Context): string {
-  const { keyId, name } = whoIs(context);
+  const { keyId, name, loginId } = whoIs(context);
   if (keyId !== null) return name;
-  return context.req.header('authorization') === undefined ? 'dashboard' : 'api';
+  return loginId === undefined ? 'api' : 'dashboard';
 }

@@ -1,3 +1,4 @@
+import { withoutEnding } from '../../../core/vocabulary/without-ending.ts';
 import type { Caller, CapabilityCall, CodeCall, CodeRun } from '../../../engine/gateway.ts';
 import { consoleText } from '../../../engine/gateway-wire.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
@@ -28,7 +29,12 @@ export async function executeCapability(
 
 /** Models like to put code between fences of Markdown. Lines count from the first one within. */
 export function unfenced(code: string): string {
-  return /^\s*```[^\n`]*\n(.*?)\n?[ \t]*```\s*$/s.exec(code)?.[1] ?? code;
+  const text = code.trim();
+  const first = /^```[^\n`]*\n/.exec(text)?.[0].length ?? 0;
+  // The fences may be all there is.
+  if (first === 0 || !text.endsWith('```') || text.length < first + 3) return code;
+  const inner = withoutEnding(text.slice(first, -3), ' \t');
+  return inner.endsWith('\n') ? inner.slice(0, -1) : inner;
 }
 
 function toAnswer(made: CodeRun, { recent, shrink }: Workshop, { sessionId }: Caller): JsonObject {

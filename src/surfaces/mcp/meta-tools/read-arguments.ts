@@ -1,6 +1,6 @@
-import { closest } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { nearestName } from '../../../engine/nearest-name.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 
 const STRUCTURED = new Set(['object', 'array', 'integer', 'number', 'boolean']);
@@ -25,13 +25,17 @@ export function readArguments<T extends z.ZodObject>(
     .filter(([, value]) => value !== null)
     .map(([name, value]) => [name, parsed(value, properties[name]?.type)]);
   const checked = schema.safeParse(Object.fromEntries(loosened));
-  if (checked.success) return checked.data;
-  const problems = checked.error.issues.map(
+  const names = Object.keys(properties);
+  // A misspelt limit that is left out silently is no limit.
+  const strangers = loosened.map(([name]) => String(name)).filter((name) => !names.includes(name));
+  if (checked.success && strangers.length === 0) return checked.data;
+  const problems = (checked.error?.issues ?? []).map(
     ({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`,
   );
-  const names = Object.keys(properties);
-  const strangers = Object.keys(args).filter((name) => !names.includes(name));
-  const slips = strangers.map((name) => `"${name}" is no argument, did you mean "${closest(name, names)}"?`);
+  const slips = strangers.map((name) => {
+    const nearest = nearestName(name, names);
+    return `"${name}" is no argument${nearest === null ? '' : `, did you mean "${nearest}"?`}`;
+  });
   throw new PmlError('invalid_argument', `${tool}: ${[...problems, ...slips].join('; ')}`, {
     hint: `Arguments: ${names.join(', ')}.`,
   });

@@ -1,9 +1,16 @@
 import { z } from 'zod';
+import { weighJson } from '../../../core/vocabulary/weigh-json.ts';
+import type { JsonObject } from '../../../engine/ports.ts';
 import { answer } from './answer.ts';
 import { metaTool } from './meta-tool.ts';
 import { toolHitToWire } from './wire.ts';
 
-const DEFAULTS = { limit: 5, maxLimit: 50 };
+const DEFAULTS = {
+  limit: 5,
+  maxLimit: 50,
+  /** Characters of an answer; from there on only so much of a definition is shown as all could have had. */
+  characters: 256 * 1024,
+};
 
 export const searchTools = metaTool(
   {
@@ -20,10 +27,22 @@ export const searchTools = metaTool(
     signatures: z.boolean().default(false).describe('Also TypeScript signatures, for code'),
     context_tools: z.array(z.string()).optional().describe('Tool ids used so far; default: the last 5'),
   }),
-  async (args, { gateway, recent }, { caller }) => {
+  async (args, { gateway, recent, shrink }, { caller }) => {
     const { query, limit, signatures, include_related: includeRelated, context_tools } = args;
     const contextTools = context_tools ?? recent.of(caller.sessionId);
     const hits = await gateway.searchTools({ query, limit, includeRelated, contextTools, signatures });
-    return answer({ tools: hits.map(toolHitToWire) });
+    const links: JsonObject[] = [];
+    let characters = 0;
+    const tools = hits.map((hit) => {
+      const room = characters > DEFAULTS.characters ? shrink.shared(DEFAULTS.maxLimit) : shrink;
+      const shown = Object.entries(toolHitToWire(hit)).map(([part, whole]) => {
+        const { value, links: more } = room.value(whole);
+        links.push(...more);
+        return [part, value] as const;
+      });
+      characters += weighJson(shown).characters;
+      return Object.fromEntries(shown);
+    });
+    return answer({ tools }, links);
   },
 );

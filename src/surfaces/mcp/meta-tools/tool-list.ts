@@ -1,5 +1,5 @@
-import { closest } from 'fastest-levenshtein';
 import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
+import { nearestName } from '../../../engine/nearest-name.ts';
 import { execute } from './execute.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 import type { MetaTool } from './meta-tool.ts';
@@ -23,10 +23,10 @@ export function findTool(name: string): MetaTool | null {
 }
 
 export function unknownTool(name: string): ErrorShape {
-  const nearest = closest(name, [...BY_NAME.keys()]);
+  const nearest = nearestName(name, [...BY_NAME.keys()]);
   return {
     code: 'not_found',
-    message: `There is no tool "${name}" here; the nearest is ${nearest}`,
+    message: `There is no tool "${name}" here${nearest === null ? '' : `; the nearest is ${nearest}`}`,
     hint: `A tool of an attached server runs through pml_execute: {"tool": "${name}", "arguments": {…}}.`,
   };
 }

@@ -1,12 +1,14 @@
 import type { Gateway } from '../../../engine/gateway.ts';
-import type { JsonObject, UpstreamClient } from '../../../engine/ports.ts';
+import type { JsonObject } from '../../../engine/ports.ts';
 import type { ClientBook } from '../client-book.ts';
-import type { ClientRequest } from '../endpoint.ts';
+import type { ClientRequest, RequestCaller } from '../endpoint.ts';
 import type { KeptResults } from '../results/kept-results.ts';
 import { valueIn } from '../rpc-error.ts';
 import type { Skills } from '../skills/skills.ts';
 import type { Listings } from './listings.ts';
 import { gatewayUri, parseGatewayUri } from './resource-uri.ts';
+
+type WatchingCaller = Pick<RequestCaller, 'client' | 'who'>;
 
 export interface ResourceParts {
   readonly gateway: Gateway;
@@ -69,7 +71,7 @@ export class Resources {
   }
 
   async subscribe({ params, caller }: ClientRequest): Promise<JsonObject> {
-    await this.#watch(caller.client, String(params.uri));
+    await this.#watch(caller, String(params.uri));
     return {};
   }
 
@@ -83,10 +85,10 @@ export class Resources {
   }
 
   /** Of the resources a client wants to hear of, those whose servers tell. */
-  async watch(client: UpstreamClient, uris: readonly string[]): Promise<readonly string[]> {
+  async watch(caller: WatchingCaller, uris: readonly string[]): Promise<readonly string[]> {
     const granted = await Promise.all(
       uris.map((uri) =>
-        this.#watch(client, uri).then(
+        this.#watch(caller, uri).then(
           () => uri,
           () => null,
         ),
@@ -95,10 +97,11 @@ export class Resources {
     return granted.filter((uri) => uri !== null);
   }
 
-  async #watch(client: UpstreamClient, uri: string): Promise<void> {
+  /** Where each user has a server of their own, it is that one which tells. */
+  async #watch({ client, who }: WatchingCaller, uri: string): Promise<void> {
     const named = parseGatewayUri(uri);
     if (!('result' in named)) {
-      const caller = { sessionId: null, client };
+      const caller = { sessionId: null, client, who };
       const asked = { uri: named.uri };
       valueIn(await this.#gateway.request(named.server, 'resources/subscribe', asked, caller));
     }

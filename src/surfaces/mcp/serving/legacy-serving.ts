@@ -55,7 +55,7 @@ export class LegacyServing {
   }
 
   async #open(request: Request, body: unknown, who: Principal): Promise<Response> {
-    if (this.#sessions.size >= this.#options.sessions && !this.#closeIdlest()) {
+    if (this.#sessions.size >= this.#options.sessions && !this.#closeIdlest(who)) {
       return rpcResponse(503, { code: RPC.internal, message: 'Too many sessions are in use' });
     }
     try {
@@ -86,9 +86,13 @@ export class LegacyServing {
     }
   }
 
-  /** Makes room; false when every session is in use. */
-  #closeIdlest(): boolean {
-    const idle = [...this.#sessions.values()].filter((session) => session.idleSince !== null);
+  /** Makes room among the sessions of the user who has most; false when every one of theirs is in use. */
+  #closeIdlest({ user }: Principal): boolean {
+    const byUser = Map.groupBy(this.#sessions.values(), (session) => session.user);
+    const most = [...byUser].reduce((a, b) => (b[1].length > a[1].length ? b : a));
+    // Who has as many as anybody gives way to themselves.
+    const crowd = (byUser.get(user)?.length ?? 0) >= most[1].length ? byUser.get(user)! : most[1];
+    const idle = crowd.filter((session) => session.idleSince !== null);
     const idlest = idle.sort((a, b) => (a.idleSince ?? 0) - (b.idleSince ?? 0))[0];
     void idlest?.close();
     return idlest !== undefined;

@@ -42,6 +42,7 @@ export interface LegacySessionOptions {
 /** One client of the 2025-11-25 era: a handshake, a session id, and questions to it on its own streams. */
 export class LegacySession implements Outlet {
   readonly clientId = randomUUID();
+  readonly user: string;
   readonly logLevel = null;
   readonly #options: LegacySessionOptions;
   readonly #transport: WebStandardStreamableHTTPServerTransport;
@@ -52,6 +53,7 @@ export class LegacySession implements Outlet {
 
   constructor(options: LegacySessionOptions) {
     this.#options = options;
+    this.user = options.who.user;
     this.#usedAt = options.now();
     this.#transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => this.clientId,
@@ -114,8 +116,8 @@ export class LegacySession implements Outlet {
       const told = { ...progress, progressToken };
       context.mcpReq.notify({ method: 'notifications/progress', params: told }).catch(() => {});
     };
-    const sessionId = namedClient(context.http?.req) ?? this.clientId;
     const { who } = this.#options;
+    const sessionId = namedClient(context.http?.req, who) ?? this.clientId;
     const caller: RequestCaller = { sessionId, client: this.#client(context), signal, onProgress, who };
     this.#running.set(id, context);
     signal.addEventListener('abort', () => this.#endStream(id), { once: true });

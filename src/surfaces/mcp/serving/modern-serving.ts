@@ -74,7 +74,7 @@ export class ModernServing {
         method === 'tools/call' ? await this.#endpoint.mirroredSchema(String(params?.name)) : null;
       const incoming: Incoming = { face, message, schema, who, isUnknownMethod: false };
       this.#incoming.set(request, incoming);
-      if (method === 'subscriptions/listen') return await this.#listen(request, message);
+      if (method === 'subscriptions/listen') return await this.#listen(request, message, who);
       const response = await this.#handler.fetch(request, { parsedBody: body });
       // To the SDK, what we answer is never the lack of a method; over HTTP that is a status.
       return incoming.isUnknownMethod
@@ -94,7 +94,7 @@ export class ModernServing {
     const incoming = this.#incoming.get(request)!;
     const handlers: RawHandlers = {
       onRequest: (method, _params, context) =>
-        this.#handle(incoming, context, namedClient(request)).catch((error) => {
+        this.#handle(incoming, context, namedClient(request, incoming.who)).catch((error) => {
           incoming.isUnknownMethod = error.code === RPC.methodNotFound && method !== 'tools/call';
           throw error;
         }),
@@ -123,7 +123,7 @@ export class ModernServing {
         if (progressToken !== undefined) tell('notifications/progress', { ...progress, progressToken });
       },
     };
-    this.#requests.set(call.id, { clientId: call.id, logLevel: parts.logLevel, tell });
+    this.#requests.set(call.id, { clientId: call.id, user: who.user, logLevel: parts.logLevel, tell });
     try {
       return await this.#held.answer(
         call,
@@ -147,7 +147,7 @@ export class ModernServing {
   }
 
   /** The stream itself is the handler's; what it carries has to be asked for further up. */
-  async #listen(request: Request, message: Message): Promise<Response> {
+  async #listen(request: Request, message: Message, who: Principal): Promise<Response> {
     const { capabilities, clientInfo } = readParams(message.params);
     const filter = (message.params?.notifications ?? {}) as JsonObject;
     const wanted = (filter.resourceSubscriptions ?? []) as readonly string[];
@@ -157,7 +157,7 @@ export class ModernServing {
       ...(clientInfo && { info: clientInfo }),
       ask: () => Promise.reject(new Error('a listening client cannot be asked')),
     };
-    const uris = wanted.length === 0 ? [] : await this.#endpoint.watch(client, wanted);
+    const uris = wanted.length === 0 ? [] : await this.#endpoint.watch(client, wanted, who);
     const notifications = { ...filter, ...(wanted.length > 0 && { resourceSubscriptions: uris }) };
     const parsedBody = { ...message, params: { ...message.params, notifications } };
     const response = await this.#handler.fetch(request, { parsedBody });

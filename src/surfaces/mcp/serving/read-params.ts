@@ -6,6 +6,7 @@ import {
   type ProgressToken,
 } from '@modelcontextprotocol/server';
 import { CLIENT_HEADER } from '../../../core/vocabulary/client-header.ts';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 
 const CLIENT_NAME = /^[\w-]{8,64}$/;
@@ -45,8 +46,12 @@ export function readParams(sent: JsonObject = {}): RequestParts {
   };
 }
 
-/** Who a bridge says it speaks for; null when nobody says. */
-export function namedClient(request: Request | undefined): string | null {
+/**
+ * Who a bridge says it speaks for; null when nobody says. Bridges come with the token of the data dir: who has a key
+ * could else write into sessions of others.
+ */
+export function namedClient(request: Request | undefined, { keyId }: Principal): string | null {
+  if (keyId !== null) return null;
   const name = request?.headers.get(CLIENT_HEADER) ?? '';
   return CLIENT_NAME.test(name) ? name : null;
 }

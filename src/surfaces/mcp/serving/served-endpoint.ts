@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../engine/ports.ts';
 /** A client that can be told something, on a connection or while a request of it is under way. */
 export interface Outlet {
   readonly clientId: string;
+  readonly user: string;
   /** Of a modern request; null where it asks for no log messages. */
   readonly logLevel: string | null;
   tell(method: string, params: JsonObject): void;

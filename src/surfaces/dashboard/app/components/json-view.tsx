@@ -15,9 +15,12 @@ export function JsonView({
   value,
   name,
   depth = 0,
+  isWhole = false,
 }: {
   value: unknown;
   name?: string;
+  /** All of it at once, for who decides by it. */
+  isWhole?: boolean;
   /** How deep it stands; a negative one opens more of it. */
   depth?: number;
 }) {
@@ -26,7 +29,7 @@ export function JsonView({
     return (
       <div class="json">
         {key}
-        <LongText text={value} />
+        <LongText text={value} isWhole={isWhole} />
       </div>
     );
   }
@@ -38,11 +41,21 @@ export function JsonView({
       </div>
     );
   }
-  return <Branch value={value} name={name} depth={depth} />;
+  return <Branch value={value} name={name} depth={depth} isWhole={isWhole} />;
 }
 
-function Branch({ value, name, depth }: { value: object; name: string | undefined; depth: number }) {
-  const [count, setCount] = useState(DEFAULTS.entries);
+function Branch({
+  value,
+  name,
+  depth,
+  isWhole,
+}: {
+  value: object;
+  name: string | undefined;
+  depth: number;
+  isWhole: boolean;
+}) {
+  const [count, setCount] = useState(isWhole ? Number.POSITIVE_INFINITY : DEFAULTS.entries);
   const isList = Array.isArray(value);
   const entries = Object.entries(value);
   if (entries.length === 0) {
@@ -54,14 +67,14 @@ function Branch({ value, name, depth }: { value: object; name: string | undefine
     );
   }
   return (
-    <details class="json" open={depth < DEFAULTS.open}>
+    <details class="json" open={isWhole || depth < DEFAULTS.open}>
       <summary>
         {name !== undefined && <span class="json-key">{shownText(name)}: </span>}
         <span class="json-size">{isList ? `[${entries.length}]` : `{${entries.length}}`}</span>
       </summary>
       <div class="json-children">
         {entries.slice(0, count).map(([key, child]) => (
-          <JsonView key={key} name={key} value={child} depth={depth + 1} />
+          <JsonView key={key} name={key} value={child} depth={depth + 1} isWhole={isWhole} />
         ))}
         {entries.length > count && (
           <button type="button" class="more" onClick={() => setCount(count + DEFAULTS.entries)}>
@@ -74,8 +87,8 @@ function Branch({ value, name, depth }: { value: object; name: string | undefine
 }
 
 /** A text with its end left out until one asks. */
-export function LongText({ text }: { text: string }) {
-  const [length, setLength] = useState(DEFAULTS.characters);
+export function LongText({ text, isWhole = false }: { text: string; isWhole?: boolean }) {
+  const [length, setLength] = useState(isWhole ? text.length : DEFAULTS.characters);
   const left = text.length - length;
   return (
     <>

@@ -66,18 +66,19 @@ function Found({ all }: { all: readonly CapabilitySummary[] }) {
             Take a filter away.
           </EmptyState>
         ) : (
-          <Table rows={rows} />
+          <Table rows={rows} view={`${state} ${text}`} />
         )}
       </Panel>
     </>
   );
 }
 
-function Table({ rows }: { rows: readonly CapabilitySummary[] }) {
+function Table({ rows, view }: { rows: readonly CapabilitySummary[]; view: string }) {
   return (
     <DataTable
       label="Capabilities"
       rows={rows}
+      view={view}
       keyOf={({ id }) => id}
       hrefOf={({ slug }) => href.capability(slug)}
       columns={[

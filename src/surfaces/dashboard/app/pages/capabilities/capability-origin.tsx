@@ -6,6 +6,7 @@ import { StatusBadge } from '../../components/badge.tsx';
 import { Sparkline } from '../../components/line-chart.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Await } from '../../components/states.tsx';
+import { SteadyRows } from '../../components/steady-rows.tsx';
 import { Duration, Time } from '../../components/time.tsx';
 import { percent, plural } from '../../format.ts';
 import { useResource } from '../../resource.ts';
@@ -56,17 +57,21 @@ function RunList({
     <div>
       <h3>{title}</h3>
       {runs.length === 0 && <p class="muted">{nothing}</p>}
-      <ul class="capability-origin">
-        {runs.slice(0, DEFAULTS.shown).map(({ id, intent_text, success, executed_at, duration_ms }) => (
-          <li key={id}>
-            <StatusBadge status={success ? 'success' : 'error'} />
-            <a href={href.run(id)}>{shownLine(intent_text ?? '', 80) || 'a run without an intent'}</a>
-            <span class="faint">
-              <Duration ms={duration_ms} /> · <Time at={executed_at} />
-            </span>
-          </li>
-        ))}
-      </ul>
+      <SteadyRows rows={runs.slice(0, DEFAULTS.shown)} keyOf={({ id }) => id}>
+        {(steady) => (
+          <ul class="capability-origin">
+            {steady.map(({ id, intent_text, success, executed_at, duration_ms }) => (
+              <li key={id}>
+                <StatusBadge status={success ? 'success' : 'error'} />
+                <a href={href.run(id)}>{shownLine(intent_text ?? '', 80) || 'a run without an intent'}</a>
+                <span class="faint">
+                  <Duration ms={duration_ms} /> · <Time at={executed_at} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </SteadyRows>
     </div>
   );
 }

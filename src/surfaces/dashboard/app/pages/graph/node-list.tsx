@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { withQuery } from '../../../shared/routes.ts';
 import { moveFocus } from '../../components/move-focus.ts';
 import { EmptyState } from '../../components/states.tsx';
+import { SteadyRows } from '../../components/steady-rows.tsx';
 import { location } from '../../router.ts';
 import { shownLine } from '../../shown-text.ts';
 import type { DrawnNode } from './drawing.ts';
@@ -16,6 +17,7 @@ export function NodeList({
   chosen,
   hueOf,
   isOrdered,
+  view,
 }: {
   nodes: readonly DrawnNode[];
   sought: string;
@@ -23,6 +25,8 @@ export function NodeList({
   hueOf: (id: string) => number;
   /** Whether the nodes come in an order of their own. */
   isOrdered: boolean;
+  /** What is drawn, and what of it the legend lets through. */
+  view: string;
 }) {
   const [count, setCount] = useState(DEFAULTS.shown);
   const found = findNodes(nodes, sought, isOrdered);
@@ -31,22 +35,26 @@ export function NodeList({
   }
   return (
     <>
-      <ul class="graph-list" aria-label="Nodes" onKeyDown={(event) => moveFocus(event, 'a')}>
-        {found.slice(0, count).map(({ id, kind, label, server, nth, isFailed }) => (
-          <li key={id}>
-            <a href={hrefOf(id)} aria-current={id === chosen ? 'true' : undefined}>
-              <NodeGlyph kind={kind} hue={hueOf(id)} />
-              <span class="graph-list-label">
-                {shownLine(label, 60)}
-                {nth !== undefined && <span class="faint"> #{nth}</span>}
-              </span>
-              <span class="graph-list-note">
-                {isFailed ? 'failed' : server === null ? kind : shownLine(server, 30)}
-              </span>
-            </a>
-          </li>
-        ))}
-      </ul>
+      <SteadyRows rows={found.slice(0, count)} keyOf={({ id }) => id} view={`${view} ${sought} ${count}`}>
+        {(steady) => (
+          <ul class="graph-list" aria-label="Nodes" onKeyDown={(event) => moveFocus(event, 'a')}>
+            {steady.map(({ id, kind, label, server, nth, isFailed }) => (
+              <li key={id}>
+                <a href={hrefOf(id)} aria-current={id === chosen ? 'true' : undefined}>
+                  <NodeGlyph kind={kind} hue={hueOf(id)} />
+                  <span class="graph-list-label">
+                    {shownLine(label, 60)}
+                    {nth !== undefined && <span class="faint"> #{nth}</span>}
+                  </span>
+                  <span class="graph-list-note">
+                    {isFailed ? 'failed' : server === null ? kind : shownLine(server, 30)}
+                  </span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </SteadyRows>
       {found.length > count && (
         <button type="button" class="more" onClick={() => setCount(count + DEFAULTS.shown)}>
           Show more of {found.length}

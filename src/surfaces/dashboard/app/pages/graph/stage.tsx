@@ -45,10 +45,8 @@ export function Stage({
   const canvas = useRef<CanvasHandle>(null);
   const [sought, setSought] = useState('');
   const { drawing } = settled ?? {};
-  const shown = useMemo(
-    () => drawing && filtered(drawing, state.filter),
-    [drawing, JSON.stringify(filterToQuery(state.filter))],
-  );
+  const filter = JSON.stringify(filterToQuery(state.filter));
+  const shown = useMemo(() => drawing && filtered(drawing, state.filter), [drawing, filter]);
   const { hueOf, servers } = useMemo(() => huesOf(drawing?.nodes ?? []), [drawing]);
   const regions = useMemo(
     () => (shown ? regionsOf(shown, state.background, hueOf) : []),
@@ -128,6 +126,7 @@ export function Stage({
                 chosen={state.node}
                 hueOf={hueOf}
                 isOrdered={isOrdered}
+                view={`${settled?.scene} ${filter}`}
               />
             ) : (
               panels[panel]

@@ -86,7 +86,7 @@ export function Toolbar({
                 asPicture,
                 ...(['json', 'graphml', 'dot'] as const).map((format) => ({
                   title: `Whole graph (${format === 'json' ? 'JSON' : format === 'dot' ? 'DOT' : 'GraphML'})`,
-                  onSelect: () => downloadFrom(`/api/graph?format=${format}`, `graph.${format}`),
+                  onSelect: () => void downloadFrom(`/api/graph?format=${format}`, `graph.${format}`),
                 })),
               ]
         }

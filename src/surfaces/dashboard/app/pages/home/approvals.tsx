@@ -1,5 +1,6 @@
 import { ApprovalItem } from '../../components/approval-item.tsx';
 import { Panel } from '../../components/panel.tsx';
+import { SteadyRows } from '../../components/steady-rows.tsx';
 import { useWaiting } from '../../overview.ts';
 
 /** What waits for a person, with the exact call. Nothing is shown when nothing waits. */
@@ -8,11 +9,20 @@ export function Approvals() {
   if (waiting.length === 0) return null;
   return (
     <Panel title={`Waiting for you (${waiting.length})`}>
-      <ul class="waiting-list">
-        {waiting.map((approval) => (
-          <ApprovalItem key={approval.approval_id} approval={approval} onSettled={reload} />
-        ))}
-      </ul>
+      <SteadyRows rows={waiting} keyOf={({ approval_id }) => approval_id}>
+        {(steady, isGone) => (
+          <ul class="waiting-list">
+            {steady.map((approval) => (
+              <ApprovalItem
+                key={approval.approval_id}
+                approval={approval}
+                isSettled={isGone(approval)}
+                onSettled={reload}
+              />
+            ))}
+          </ul>
+        )}
+      </SteadyRows>
     </Panel>
   );
 }

@@ -41,21 +41,25 @@ export function HomePage() {
           </div>
           <div class="stack">
             <LearnedLately />
-            {!isNew && <TryIt />}
+            {isNew === false && <TryIt />}
           </div>
         </div>
-        {!isNew && <ConnectClient />}
+        {isNew === false && <ConnectClient />}
       </div>
     </>
   );
 }
 
-/** Whether nothing had run when the page was opened: what one does on it rearranges nothing. */
-function useFirstDay(): boolean {
-  const { data } = useStats().state.value;
+/**
+ * Whether nothing had run when the page was opened: what one does on it rearranges nothing. Null until that is known,
+ * since a field that changes its place loses what is typed into it.
+ */
+function useFirstDay(): boolean | null {
+  const { data, error } = useStats().state.value;
   const first = useRef<boolean | null>(null);
   if (first.current === null && data) first.current = data.traces === 0;
-  return first.current ?? false;
+  if (first.current === null && error) first.current = false;
+  return first.current;
 }
 
 function Servers() {

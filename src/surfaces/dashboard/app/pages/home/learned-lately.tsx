@@ -4,6 +4,7 @@ import { getJson } from '../../api.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
+import { SteadyRows } from '../../components/steady-rows.tsx';
 import { Ago } from '../../components/time.tsx';
 import { plural } from '../../format.ts';
 import { useCapabilities } from '../../overview.ts';
@@ -47,20 +48,24 @@ function Lessons({ lessons }: { lessons: readonly Lesson[] }) {
     );
   }
   return (
-    <ul class="lessons">
-      {lessons.slice(0, DEFAULTS.shown).map((lesson) => (
-        <li key={lesson.id}>
-          <a href={lesson.href}>
-            <Icon name={lesson.icon} />
-            <span class="lesson">
-              <span class="strong ellipsis">{lesson.title}</span>
-              <span class="cell-note muted">{lesson.note}</span>
-            </span>
-            <Ago at={lesson.at} />
-          </a>
-        </li>
-      ))}
-    </ul>
+    <SteadyRows rows={lessons.slice(0, DEFAULTS.shown)} keyOf={({ id }) => id}>
+      {(steady) => (
+        <ul class="lessons">
+          {steady.map((lesson) => (
+            <li key={lesson.id}>
+              <a href={lesson.href}>
+                <Icon name={lesson.icon} />
+                <span class="lesson">
+                  <span class="strong ellipsis">{lesson.title}</span>
+                  <span class="cell-note muted">{lesson.note}</span>
+                </span>
+                <Ago at={lesson.at} />
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </SteadyRows>
   );
 }
 

@@ -59,7 +59,7 @@ export function TimeAxis({ end, calls, now }: { end: number; calls: readonly Cal
 
 /** 2.00 s is 2 s. */
 function tickText(tick: number): string {
-  return duration(tick).replace(/\.(\d*?)0+ /, (_, digits: string) => (digits ? `.${digits} ` : ' '));
+  return duration(tick).replace(/\.\d+(?= )/, (fraction) => String(Number(`0${fraction}`)).slice(1));
 }
 
 /** How far the lines of the axis are apart, in percent of its length. */

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Trace } from '../../../shared/api-types.ts';
 import { Icon } from '../../components/icon.tsx';
+import { SteadyRows } from '../../components/steady-rows.tsx';
 import { Duration } from '../../components/time.tsx';
 import { location, setQuery } from '../../router.ts';
 import { shownLine } from '../../shown-text.ts';
@@ -76,49 +77,57 @@ export function CallList({
       style={{ '--step': `${stepShare(end)}%` }}
     >
       {mode === 'timeline' && <TimeAxis end={end} calls={calls} now={now} />}
-      <ol class="calls-rows" aria-label={mode === 'tree' ? 'Calls as a tree' : 'Calls over time'} ref={list}>
-        {rows.map((call, index) => (
-          <li
-            key={call.id}
-            {...(call.id === open && { 'data-open': true })}
-            class={`call call-${call.status}`}
+      <SteadyRows rows={rows} keyOf={({ id }) => id} view={`${mode} ${count} ${[...closed].join(' ')}`}>
+        {(steady) => (
+          <ol
+            class="calls-rows"
+            aria-label={mode === 'tree' ? 'Calls as a tree' : 'Calls over time'}
+            ref={list}
           >
-            <button
-              type="button"
-              class="call-line"
-              data-call={call.id}
-              aria-expanded={call.id === open}
-              tabIndex={call.id === current ? 0 : -1}
-              onKeyDown={(event) => hear(event, call, index)}
-              onFocus={() => setAt(call.id)}
-              onClick={() => show(call.id)}
-            >
-              <span class="call-name" style={{ paddingLeft: `${Math.min(call.depth, 12) * 18}px` }}>
-                <Twisty call={call} isClosed={closed.has(call.id)} onToggle={() => toggle(call.id)} />
-                <span class={`call-state call-state-${call.status}`}>
-                  <Icon name={ICONS[call.status]} size={13} />
-                  <span class="hidden">
-                    {call.status}
-                    {call.depth > 0 && `, level ${call.depth + 1}`}
+            {steady.map((call, index) => (
+              <li
+                key={call.id}
+                {...(call.id === open && { 'data-open': true })}
+                class={`call call-${call.status}`}
+              >
+                <button
+                  type="button"
+                  class="call-line"
+                  data-call={call.id}
+                  aria-expanded={call.id === open}
+                  tabIndex={call.id === current ? 0 : -1}
+                  onKeyDown={(event) => hear(event, call, index)}
+                  onFocus={() => setAt(call.id)}
+                  onClick={() => show(call.id)}
+                >
+                  <span class="call-name" style={{ paddingLeft: `${Math.min(call.depth, 12) * 18}px` }}>
+                    <Twisty call={call} isClosed={closed.has(call.id)} onToggle={() => toggle(call.id)} />
+                    <span class={`call-state call-state-${call.status}`}>
+                      <Icon name={ICONS[call.status]} size={13} />
+                      <span class="hidden">
+                        {call.status}
+                        {call.depth > 0 && `, level ${call.depth + 1}`}
+                      </span>
+                    </span>
+                    <NodeName name={nameOf(call.node)} />
                   </span>
-                </span>
-                <NodeName name={nameOf(call.node)} />
-              </span>
-              {mode === 'timeline' ? (
-                <CallBar call={call} end={end} now={now} hue={hueOf(call.node)} />
-              ) : (
-                <>
-                  <span class="call-preview">{previewOf(call)}</span>
-                  <span class="call-took">
-                    {call.end === null ? 'running' : <Duration ms={call.end - call.start} />}
-                  </span>
-                </>
-              )}
-            </button>
-            {call.id === open && <CallDetails call={call} nameOf={nameOf} flows={flows} calls={calls} />}
-          </li>
-        ))}
-      </ol>
+                  {mode === 'timeline' ? (
+                    <CallBar call={call} end={end} now={now} hue={hueOf(call.node)} />
+                  ) : (
+                    <>
+                      <span class="call-preview">{previewOf(call)}</span>
+                      <span class="call-took">
+                        {call.end === null ? 'running' : <Duration ms={call.end - call.start} />}
+                      </span>
+                    </>
+                  )}
+                </button>
+                {call.id === open && <CallDetails call={call} nameOf={nameOf} flows={flows} calls={calls} />}
+              </li>
+            ))}
+          </ol>
+        )}
+      </SteadyRows>
       {all.length > rows.length && (
         <button type="button" class="more" onClick={() => setCount(count + DEFAULTS.rows)}>
           Show more of {all.length} calls

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { Traces } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
@@ -18,7 +17,6 @@ import { RunFilterBar } from './run-filters.tsx';
 import { apiQuery, currentFilters, isShown, listHref } from './run-query.ts';
 import { calledOf, type RunRow, rowsOfRuns, STARTED_BY_PML } from './run-row.ts';
 import { useNodeNames } from './use-node-names.ts';
-import { useSteadyRows } from './use-steady-rows.ts';
 
 const DEFAULTS = { page: 40 };
 
@@ -84,7 +82,7 @@ function CompareBanner() {
 }
 
 function RunTable({
-  rows: all,
+  rows,
   view,
   next,
   before,
@@ -96,9 +94,7 @@ function RunTable({
   before: string | undefined;
   compared: string | undefined;
 }) {
-  const [isHeld, setHeld] = useState(false);
   const nameOf = useNodeNames();
-  const { rows, held } = useSteadyRows(all, isHeld, view);
   const running = rows.filter(({ status }) => status === 'running').length;
   const compare = (id: string) =>
     navigate(
@@ -110,31 +106,17 @@ function RunTable({
     compared && traceId && traceId !== compared
       ? listHref({ compare: `${compared},${traceId}` })
       : href.run(id);
-  if (rows.length === 0 && held === 0) return <NoRuns />;
+  if (rows.length === 0) return <NoRuns />;
   return (
-    // Only whether somebody is in the list is noted.
-    <div
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
-      onFocusCapture={() => setHeld(true)}
-      onBlurCapture={() => setHeld(false)}
-    >
-      <p class="runs-news" role="status">
-        {held > 0 ? (
-          <button type="button" class="more" onClick={() => setHeld(false)}>
-            Show {plural(held, 'new run')}
-          </button>
-        ) : before ? (
-          'Older runs'
-        ) : running > 0 ? (
-          `${plural(running, 'run')} under way`
-        ) : (
-          'Newest first'
-        )}
+    <>
+      <p class="runs-news">
+        {before ? 'Older runs' : running > 0 ? `${plural(running, 'run')} under way` : 'Newest first'}
       </p>
       <DataTable
         label="Runs"
         rows={rows}
+        view={view}
+        newsOf={(count) => `Show ${plural(count, 'new run')}`}
         keyOf={({ key }) => key}
         hrefOf={hrefOf}
         isCurrent={({ traceId }) => traceId !== null && traceId === compared}
@@ -192,7 +174,7 @@ function RunTable({
         {before && <a href={listHref({})}>Newest</a>}
         {next && <a href={listHref({ before: next })}>Older</a>}
       </nav>
-    </div>
+    </>
   );
 }
 

@@ -34,9 +34,11 @@ test('[DASH-42] a run stands in the list once, whether followed or stored, and u
   const earlier = { ...trace, id: 'earlier' };
   const rows = rowsOfRuns([trace, earlier] as unknown as TraceSummary[], over);
   expect(rows.map(({ key, id }) => [key, id])).toEqual([
-    ['r', 'trace'],
-    ['earlier', 'earlier'],
+    ['r 1', 'trace'],
+    ['r', 'earlier'],
   ]);
+  // A row is not renamed when its run goes on.
+  expect(rowsOfRuns([earlier] as unknown as TraceSummary[], [])).toMatchObject([{ key: 'r', id: 'earlier' }]);
 });
 
 test('[DASH-42] a run that stopped for a person has not failed', () => {

@@ -26,13 +26,17 @@ export interface RunRow {
 export function rowsOfRuns(traces: readonly TraceSummary[], followed: readonly FollowedRun[]): RunRow[] {
   const stored = new Set(traces.map(({ id }) => id));
   const fresh = followed.filter(({ end }) => !end || (end.traceId !== null && !stored.has(end.traceId)));
-  const seen = new Set<string>();
-  return [...fresh.map(rowOfFollowed), ...traces.map(rowOfTrace)].map((row) => {
-    // A run that waited in between has several traces.
-    const key = seen.has(row.key) ? row.id : row.key;
-    seen.add(row.key);
-    return { ...row, key };
-  });
+  const rows = [...fresh.map(rowOfFollowed), ...traces.map(rowOfTrace)];
+  // A run that waited in between has several traces: counted from the first, so that a later one renames none.
+  const times = new Map<string, number>();
+  return rows
+    .toReversed()
+    .map((row) => {
+      const nth = times.get(row.key) ?? 0;
+      times.set(row.key, nth + 1);
+      return nth === 0 ? row : { ...row, key: `${row.key} ${nth}` };
+    })
+    .toReversed();
 }
 
 export function rowOfTrace(trace: TraceSummary): RunRow {

@@ -7,6 +7,7 @@ import { EmbeddedNews } from '../../components/embedded-news.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
+import { SteadyWhole } from '../../components/steady-rows.tsx';
 import { plural } from '../../format.ts';
 import { useServers } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
@@ -132,19 +133,25 @@ function Results() {
   const { state } = found;
   last.current = state.value.data ?? last.current;
   const shown = state.value.error ? state.value : { ...state.value, data: state.value.data ?? last.current };
+  // What was found for something else is not held against the answer.
+  const view = `${JSON.stringify(asked)} ${state.value.data !== undefined}`;
   return (
     <Await of={shown} retry={found.reload} lines={8}>
-      {({ tools, capabilities }) => (
-        <div class="stack">
-          <FoundCapabilities hits={capabilities} />
-          {tools.length === 0 ? (
-            <EmptyState icon="search" title="Nothing was found">
-              Ask for something else, or take the server away.
-            </EmptyState>
-          ) : (
-            <FoundTools tools={tools} />
+      {(data) => (
+        <SteadyWhole of={data} view={view} news="Show the new ranking">
+          {({ tools, capabilities }) => (
+            <div class="stack">
+              <FoundCapabilities hits={capabilities} />
+              {tools.length === 0 ? (
+                <EmptyState icon="search" title="Nothing was found">
+                  Ask for something else, or take the server away.
+                </EmptyState>
+              ) : (
+                <FoundTools tools={tools} />
+              )}
+            </div>
           )}
-        </div>
+        </SteadyWhole>
       )}
     </Await>
   );

@@ -3,10 +3,10 @@ import type { Approval } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import type { ListedRun } from '../../../shared/run-types.ts';
 import { Button } from '../../components/button.tsx';
+import { ExactCall } from '../../components/exact-call.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { JsonView } from '../../components/json-view.tsx';
 import { ago } from '../../format.ts';
-import { shownLine } from '../../shown-text.ts';
+import { shownLine, shownText } from '../../shown-text.ts';
 import { EditDialog } from './edit-dialog.tsx';
 import { approve, reject, taskOf } from './workflow-runs.ts';
 
@@ -36,7 +36,7 @@ export function ApprovalCard({
           <Icon name="hand" />
         </span>
         <div>
-          <h3 class="mono">{shownLine(approval.node, 120)}</h3>
+          <h3 class="mono">{shownText(approval.node)}</h3>
           <p class="muted">
             {task && run.kind === 'workflow' && (
               <>
@@ -54,21 +54,29 @@ export function ApprovalCard({
         </div>
       </header>
       <p class="approval-rule">
-        <span class="faint">Asked because</span> {shownLine(approval.reason, 300)}
+        <span class="faint">Asked because</span> {shownText(approval.reason)}
       </p>
-      <section class="approval-arguments" aria-label="Exact arguments">
-        <JsonView value={approval.arguments} name="arguments" />
-      </section>
+      <ExactCall approval={approval} />
       <div class="row">
         <Button
           needs="decide"
           kind="primary"
           icon="check"
-          disabled={isBusy}
+          disabled={isBusy || approval.is_exact === false}
           onClick={() => void answer(approve(run, approval, true))}
         >
           {isPaused ? 'Approve and go on' : 'Approve'}
         </Button>
+        {approval.definition_changes && (
+          <Button
+            needs="decide"
+            disabled={isBusy}
+            onClick={() => void answer(approve(run, approval, true, true))}
+            title="Its later calls are not asked about because of this change"
+          >
+            Approve and accept the change
+          </Button>
+        )}
         <Button
           needs="decide"
           kind="danger"
@@ -86,7 +94,7 @@ export function ApprovalCard({
             <Button
               needs="decide"
               kind="quiet"
-              disabled={isBusy}
+              disabled={isBusy || approval.is_exact === false}
               onClick={() => void answer(approve(run, approval, false))}
               title="Whoever asked goes on with it"
             >

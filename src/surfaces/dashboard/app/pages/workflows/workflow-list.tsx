@@ -8,6 +8,7 @@ import { Icon } from '../../components/icon.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
+import { SteadyRows } from '../../components/steady-rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { number, plural } from '../../format.ts';
 import { navigate } from '../../router.ts';
@@ -50,11 +51,15 @@ function Waiting({ runs }: { runs: readonly ListedRun[] }) {
           <Icon name="check" size={16} /> Nothing waits for you. Calls that your rules ask about appear here.
         </p>
       ) : (
-        <div class="approvals">
-          {waiting.map(({ run, approval }) => (
-            <ApprovalCard key={approval.approval_id} run={run} approval={approval} />
-          ))}
-        </div>
+        <SteadyRows rows={waiting} keyOf={({ approval }) => approval.approval_id}>
+          {(steady) => (
+            <div class="approvals">
+              {steady.map(({ run, approval }) => (
+                <ApprovalCard key={approval.approval_id} run={run} approval={approval} />
+              ))}
+            </div>
+          )}
+        </SteadyRows>
       )}
     </Panel>
   );

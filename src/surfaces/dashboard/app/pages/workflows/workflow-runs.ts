@@ -70,8 +70,14 @@ export async function abort(id: string): Promise<void> {
 }
 
 /** One who still waits goes on by itself; a run that stands still is taken up if `goesOn`. */
-export async function approve(run: ListedRun, approval: Approval, goesOn: boolean): Promise<void> {
-  const body = { approval_ids: [approval.approval_id] };
+export async function approve(
+  run: ListedRun,
+  approval: Approval,
+  goesOn: boolean,
+  /** The tool as its server changed it, for good. */
+  accepts = false,
+): Promise<void> {
+  const body = { approval_ids: [approval.approval_id], accept_definition: accepts };
   const settled = await tellingOutcome(postJson<WholeRun>(at(run.run_id, 'approve'), body), 'Approved');
   if (settled?.status === 'paused' && goesOn) await resume(run.run_id);
 }

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { realpath, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { readTextFile, writeFileWhole } from './text-file.ts';
+
+/** In the data folder: the path of each trusted file, and the hash of what was in it. */
+const BOOK = 'trusted.json';
+
+/**
+ * A `pml.json` that merely lies in the current folder may be anybody's, and it names programs to run.
+ * It counts only with the content that its user has trusted.
+ */
+export async function requireTrust(dataDir: string, file: string, bytes: Buffer): Promise<void> {
+  const known = (await readBook(dataDir))[await placeOf(file)];
+  if (known === hashOf(bytes)) return;
+  const why = known === undefined ? 'is not trusted' : 'changed since it was trusted';
+  throw new PmlError('config_untrusted', `${file} ${why}, so nothing in it is used`, {
+    hint: `It can start programs. Read it, then run: pml trust ${file}. To use another one, name it with --config.`,
+  });
+}
+
+export async function trustFile(dataDir: string, file: string, bytes: Buffer): Promise<void> {
+  const place = await placeOf(file);
+  await writeBook(dataDir, { ...(await readBook(dataDir)), [place]: hashOf(bytes) });
+  // A gateway that runs watches the file: it looks again.
+  const now = new Date();
+  await utimes(place, now, now).catch(() => {});
+}
+
+/** False when it was not trusted. */
+export async function revokeTrust(dataDir: string, file: string): Promise<boolean> {
+  const { [await placeOf(file)]: known, ...others } = await readBook(dataDir);
+  if (known === undefined) return false;
+  await writeBook(dataDir, others);
+  return true;
+}
+
+async function readBook(dataDir: string): Promise<Readonly<Record<string, string>>> {
+  const present = await readTextFile(join(dataDir, BOOK));
+  if (!present) return {};
+  try {
+    return JSON.parse(present.text);
+  } catch (cause) {
+    throw new PmlError('data_dir_damaged', `${join(dataDir, BOOK)} is not JSON`, {
+      hint: 'Remove it, and trust your files again with: pml trust FILE',
+      cause,
+    });
+  }
+}
+
+async function writeBook(dataDir: string, book: Readonly<Record<string, string>>): Promise<void> {
+  await writeFileWhole(join(dataDir, BOOK), Buffer.from(`${JSON.stringify(book, null, 2)}\n`));
+}
+
+/** Where a link leads counts, not how it is called. */
+async function placeOf(file: string): Promise<string> {
+  return await realpath(file).catch(() => file);
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

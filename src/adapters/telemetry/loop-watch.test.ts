@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { createLoopWatch } from './loop-watch.ts';
+
+const CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
+
+/** Does nothing, and lets nothing else be done. */
+function block(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+test('[HANG-9] a standstill is counted and told with what had begun before it', async () => {
+  const told: unknown[] = [];
+  const watch = createLoopWatch(CLOCK, { log: (...line) => void told.push(line) });
+  onTestFinished(watch.close);
+  await sleep(100);
+  for (let i = 1; i <= 6; i++) watch.begin(`step ${i}`);
+  watch.begin('x'.repeat(1_000));
+  block(700);
+  await sleep(100);
+  const { stalls, longestMs, last } = watch.figures();
+  expect(stalls).toBeGreaterThan(0);
+  expect(longestMs).toBeGreaterThan(500);
+  expect(last?.during).toEqual(['x'.repeat(120), 'step 6', 'step 5', 'step 4', 'step 3']);
+  expect(told).toContainEqual([
+    'warn',
+    `Nothing was answered for ${longestMs} ms`,
+    { ms: longestMs, during: last?.during },
+  ]);
+});

@@ -1,0 +1,35 @@
+import { printable } from '../../../core/vocabulary/printable.ts';
+import { columns } from '../columns.ts';
+import type { CommandModule } from '../command.ts';
+import type { GlobalOptions } from '../system.ts';
+
+interface Options extends GlobalOptions {
+  readonly revoke?: boolean;
+}
+
+export const trustCommand: CommandModule = (program, { system, terminal }) => {
+  program
+    .command('trust')
+    .argument('[file]', 'a configuration (default: pml.json in this folder)')
+    .description('let a pml.json be used in its folder, as it is now; a change of it needs trust again')
+    .option('--revoke', 'trust it no more')
+    .addHelpText('after', '\nExample:\n  $ pml trust\n  $ pml trust ~/work/site/pml.json --revoke')
+    .action(async (file: string | undefined, { revoke, ...options }: Options) => {
+      if (revoke) {
+        const { wasTrusted, file: named } = await system.distrust(options, file);
+        if (options.json) terminal.out(`${JSON.stringify({ file: named, was_trusted: wasTrusted })}\n`);
+        else terminal.out(`${named} ${wasTrusted ? 'is trusted no more' : 'was not trusted'}.\n`);
+        return;
+      }
+      const { file: named, servers } = await system.trust(options, file);
+      if (options.json) {
+        terminal.out(`${JSON.stringify({ file: named, servers })}\n`);
+        return;
+      }
+      terminal.out(`${named} is trusted as it is now.\n`);
+      if (servers.length === 0) return;
+      terminal.out(
+        `It starts or reaches:\n${columns(servers.map(({ name, runs }) => [`  ${printable(name)}`, printable(runs)]))}`,
+      );
+    });
+};
