@@ -63,14 +63,14 @@ for (const folder of await findDataSets(values.data)) {
 }
 await embedder.close();
 
-console.log('all', JSON.stringify(fit([...sets.values()])));
+console.log('all', JSON.stringify(chancesFrom([...sets.values()])));
 for (const left of sets.keys()) {
   const others = [...sets].filter(([name]) => name !== left).map(([, rows]) => rows);
-  console.log(`without ${left}`, JSON.stringify(fit(others)));
+  console.log(`without ${left}`, JSON.stringify(chancesFrom(others)));
 }
 
 /** Logistic regression by gradient descent, each set of the same weight. */
-function fit(groups: readonly (readonly Row[])[]): TextChances {
+function chancesFrom(groups: readonly (readonly Row[])[]): TextChances {
   const weights = [0, 0, 0];
   for (let step = 0; step < STEPS; step++) {
     const slopes = [0, 0, 0];
