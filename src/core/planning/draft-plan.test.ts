@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { Candidates, type IntentForms } from '../learning/candidates.ts';
+import { normalise } from '../numeric/normalise.ts';
+import { createRandom } from '../numeric/random.ts';
+import { words } from '../retrieval/words.ts';
+import { draftPlan, type PlanningPast } from './draft-plan.ts';
+import { createEdgeTexts } from './edge-features.ts';
+import { PlanHistory, type PlannedRun } from './plan-history.ts';
+import { textPlan, usualSize } from './text-plan.ts';
+
+const DIMENSION = 24;
+const random = createRandom(11);
+const unit = () => normalise(Float32Array.from({ length: DIMENSION }, () => random.normal()));
+const near = (vector: Float32Array, share: number) => {
+  const other = unit();
+  return normalise(vector.map((value, i) => share * value + (1 - share) * other[i]!));
+};
+
+const NAMES = [
+  'send_invoice',
+  'find_customer',
+  'void_invoice',
+  'forecast_weather',
+  'open_ticket',
+  'write_poem',
+];
+const tools = Array.from({ length: 30 }, (_, i) => {
+  const name = NAMES[i] ?? `unrelated_${i}`;
+  return { id: `s:${name}`, server: 's', name, words: words(name), vector: unit() };
+});
+const candidates = new Candidates(tools, [], DIMENSION);
+const JOB = unit();
+
+function forms(text: string, intent: Float32Array): IntentForms {
+  return { text, intent, clauses: [intent], words: words(text) };
+}
+
+const jobRuns: PlannedRun[] = Array.from({ length: 5 }, (_, i) => ({
+  ...forms(`send customer ${i} the invoice`, near(JOB, 0.9)),
+  uses: [1, 0],
+  edges: [[1, 0]],
+  key: `run ${i}`,
+}));
+
+function pastOf(runs: readonly PlannedRun[]): PlanningPast {
+  return {
+    candidates,
+    history: new PlanHistory(runs, candidates.size, DIMENSION),
+    texts: createEdgeTexts(
+      candidates,
+      tools.map(({ words: name }) => ({ name, parameters: [] })),
+    ),
+    ranker: null,
+    nets: null,
+    trustIn: () => 0.9,
+  };
+}
+
+describe('[GROUND-1] a plan rests on evidence', () => {
+  test('runs of the same kind, with those that support it', () => {
+    const plan = draftPlan(pastOf(jobRuns), forms('please send Ada the invoice', near(JOB, 0.9)));
+    expect(plan.basis).toBe('runs');
+    expect(plan.tools.map(({ place }) => place)).toEqual([1, 0]);
+    expect(plan.support).toBe(5);
+  });
+
+  test('else tools whose text fits', () => {
+    const plan = draftPlan(pastOf(jobRuns), forms('forecast the weather', near(tools[3]!.vector, 0.7)));
+    expect(plan).toMatchObject({ basis: 'text', support: 0 });
+    expect(plan.tools[0]!.place).toBe(3);
+  });
+
+  test('else nothing', () => {
+    const plan = draftPlan(pastOf(jobRuns), forms('zzz', new Float32Array(DIMENSION)));
+    expect(plan).toMatchObject({ basis: 'nothing', tools: [], confidence: 0, support: 0 });
+  });
+});
+
+describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
+  test.each(['do not send Ada the invoice', 'void the invoice of Ada', 'stop sending invoices'])(
+    '%s',
+    (text) => {
+      const plan = draftPlan(pastOf(jobRuns), forms(text, near(JOB, 0.95)));
+      expect(plan.basis).not.toBe('runs');
+      expect(plan.support).toBe(0);
+      expect(plan.confidence).toBeLessThanOrEqual(0.5);
+    },
+  );
+
+  test('unless other runs did just that', () => {
+    const voided: PlannedRun = {
+      ...forms('void the invoice of Grace', near(JOB, 0.95)),
+      uses: [2],
+      edges: [],
+      key: 'void',
+    };
+    const plan = draftPlan(pastOf([...jobRuns, voided]), forms('void the invoice of Ada', near(JOB, 0.95)));
+    expect(plan.tools.map(({ place }) => place)).toEqual([2]);
+  });
+});
+
+test('[GROUND-3] a plan is no longer than twelve tasks, unless a near run was', () => {
+  const long: PlannedRun = {
+    ...forms('prepare the whole week', near(JOB, 0.95)),
+    uses: Array.from({ length: 20 }, (_, i) => i),
+    edges: [],
+    key: 'long',
+  };
+  const plan = draftPlan(pastOf([long]), forms('prepare the whole week', long.intent));
+  expect(plan.tools).toHaveLength(20);
+});
+
+describe('[GROUND-4] plans by text', () => {
+  test('tools that read alike are not put side by side', () => {
+    const twins = [0, 1].map((i) => ({ ...tools[3]!, id: `t${i}:forecast_weather`, server: `t${i}` }));
+    const offered = new Candidates([...twins, ...tools.slice(4)], [], DIMENSION);
+    const query = forms('forecast the weather', near(tools[3]!.vector, 0.9));
+    const plan = textPlan(offered.textScores(query).fused, offered, 2);
+    expect(plan.tools.filter(({ place }) => place < 2)).toHaveLength(1);
+  });
+
+  test('they expect more of themselves than a half only where the best tool is as good as certain', () => {
+    const scores = (best: number) => Float64Array.from(tools, (_, i) => (i === 0 ? best : 0.05));
+    expect(textPlan(scores(0.5), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
+    expect(textPlan(scores(0.9), candidates, 1).confidence).toBeGreaterThan(0.5);
+    expect(textPlan(scores(0.1), candidates, 1).tools).toEqual([]);
+  });
+
+  test('how many tools are usual is learned from runs', () => {
+    expect(usualSize([])).toBe(2.5);
+    expect(usualSize(Array.from({ length: 100 }, () => ({ uses: [1, 2, 3, 4, 5, 6] })))).toBeGreaterThan(5.5);
+  });
+});
