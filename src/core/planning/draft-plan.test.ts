@@ -115,15 +115,24 @@ describe('[GROUND-4] plans by text', () => {
     const twins = [0, 1].map((i) => ({ ...tools[3]!, id: `t${i}:forecast_weather`, server: `t${i}` }));
     const offered = new Candidates([...twins, ...tools.slice(4)], [], DIMENSION);
     const query = forms('forecast the weather', near(tools[3]!.vector, 0.9));
-    const plan = textPlan(offered.textScores(query).fused, offered, 2);
+    const plan = textPlan(query, offered.textScores(query), offered, 2);
     expect(plan.tools.filter(({ place }) => place < 2)).toHaveLength(1);
   });
 
   test('they expect more of themselves than a half only where the best tool is as good as certain', () => {
-    const scores = (best: number) => Float64Array.from(tools, (_, i) => (i === 0 ? best : 0.05));
-    expect(textPlan(scores(0.5), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
-    expect(textPlan(scores(0.9), candidates, 1).confidence).toBeGreaterThan(0.5);
-    expect(textPlan(scores(0.1), candidates, 1).tools).toEqual([]);
+    const scores = (best: number) => {
+      const fused = Float64Array.from(tools, (_, i) => (i === 0 ? best : 0.05));
+      return { fused, whole: fused, lexical: fused };
+    };
+    expect(textPlan({ words: [] }, scores(0.5), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
+    expect(textPlan({ words: [] }, scores(0.9), candidates, 1).confidence).toBeGreaterThan(0.5);
+    expect(textPlan({ words: [] }, scores(0.1), candidates, 1).tools).toEqual([]);
+  });
+
+  test('a tool whose whole name is said is taken where there are few to compare it with', () => {
+    const only = new Candidates([{ ...tools[3]!, vector: null }], [], DIMENSION);
+    const query = forms('forecast the weather for me', new Float32Array(DIMENSION));
+    expect(textPlan(query, only.textScores(query), only, 2).tools).toHaveLength(1);
   });
 
   test('how many tools are usual is learned from runs', () => {

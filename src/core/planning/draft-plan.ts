@@ -56,7 +56,8 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
   const view = history.hiding(opposedIntents(query.text, history.runs, cosines));
   const ranking = ranker?.rank(query) ?? null;
   const text = textPlan(
-    (ranking?.text ?? candidates.textScores(query)).fused,
+    query,
+    ranking?.text ?? candidates.textScores(query),
     candidates,
     usualSize(history.runs),
     textChances,

@@ -1,7 +1,8 @@
-import type { Candidates } from '../learning/candidates.ts';
+import type { Candidates, IntentForms } from '../learning/candidates.ts';
 import { dot } from '../numeric/dot.ts';
 import { rowOf } from '../numeric/matrices.ts';
 import { TopK } from '../numeric/top-k.ts';
+import type { TextScores } from '../retrieval/text-scores.ts';
 import type { ChosenTool, DraftedPlan } from './plan-model.ts';
 
 const DEFAULTS = {
@@ -9,6 +10,8 @@ const DEFAULTS = {
   most: 3,
   /** Chance below which a text says nothing: no plan is made of it. */
   least: 0.4,
+  /** Chance at the least of the best one, if the intent says all words of its name: among few tools scores are low. */
+  named: 0.6,
   /** Cosine of two tools from which one of them will do. */
   rivals: 0.6,
   /** Tools of a run to be expected, before any run was seen, and how many runs that counts for. */
@@ -36,16 +39,20 @@ export const SHIPPED_TEXT_CHANCES: TextChances = { bias: -1.7, score: 5.99, rank
  * are usual.
  */
 export function textPlan(
-  scores: ArrayLike<number>,
+  { words }: Pick<IntentForms, 'words'>,
+  text: Pick<TextScores, 'whole' | 'lexical' | 'fused'>,
   candidates: Candidates,
   usualSize: number,
   chances = SHIPPED_TEXT_CHANCES,
 ): DraftedPlan {
+  // Until tools are embedded their words speak alone, and for all of the score.
+  const scores = text.whole.some((cosine) => cosine !== 0) ? text.fused : text.lexical;
   const best = new TopK(2 * DEFAULTS.most + 2);
   for (let i = 0; i < candidates.tools; i++) best.offer(i, scores[i]!);
   const ranked = best.sorted().map(({ row, score }, rank): ChosenTool => {
     const logit = chances.bias + chances.score * score + chances.rank * Math.log(rank + 1);
-    return { place: row, chance: 1 / (1 + Math.exp(-logit)) };
+    const isNamed = rank === 0 && candidates.names[row]!.every((word) => words.includes(word));
+    return { place: row, chance: Math.max(isNamed ? DEFAULTS.named : 0, 1 / (1 + Math.exp(-logit))) };
   });
   const tools: ChosenTool[] = [];
   let [sum, expected] = [0, 0];
