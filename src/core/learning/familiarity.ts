@@ -108,7 +108,7 @@ export function* learnFamiliarity(
   const usual = quantile(nearest, DEFAULTS.usual);
   const narrowness = narrownessOf(past.uses);
   return new Familiarity(
-    Math.max(usual, DEFAULTS.nearWhenNarrow * narrowness),
+    Math.max(usual, DEFAULTS.nearWhenNarrow * narrowness ** 2),
     quantile(fits, DEFAULTS.usualFit),
     right / nearest.length,
     narrowness,
