@@ -21,7 +21,7 @@ const WORK = [
   { says: 'send the weekly invoice to the accountant', uses: ['east:handle_two', 'south:handle_two'] },
   { says: 'tune the old piano before the concert', uses: ['south:handle_three', 'north:handle_one'] },
 ];
-const ASKED = 'please water my roses';
+const ASKED = 'please water the roses and the ferns on the balcony';
 const KEPT = ['plans by words/256', 'next steps by words/256'];
 /** After so many, the ranker was just trained: steps since then do not outlive a gateway. */
 const RUNS = 40;

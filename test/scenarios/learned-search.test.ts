@@ -16,7 +16,7 @@ const WORK = [
   { tool: 'south:handle_four', says: 'tune the old piano before the concert' },
 ] as const;
 
-const QUERY = 'please water my roses';
+const QUERY = 'please water the roses and the ferns on the balcony';
 
 function open(store: Store) {
   return codeGateway({ servers: SERVERS, store });

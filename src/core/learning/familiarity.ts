@@ -22,7 +22,7 @@ const DEFAULTS = {
   /** Kinds of runs, by what they used, after which a past has half shown what other questions look like. */
   kindsToKnow: 10,
   /** Of the way from the cosine with any tool to 1: as near in every store, however alike its runs are. */
-  near: 0.7,
+  near: 0.6,
 };
 
 /** How a query stands to the past. */
