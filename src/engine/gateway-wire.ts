@@ -67,6 +67,7 @@ export function serverToWire(server: ServerReport) {
 }
 
 export function hitToWire({ tool, signature, related, ...scores }: SearchHit) {
+  const { learnedShare, ...parts } = scores.parts;
   return {
     tool_id: tool.id,
     server_id: tool.server,
@@ -76,7 +77,7 @@ export function hitToWire({ tool, signature, related, ...scores }: SearchHit) {
     semantic_score: scores.semanticScore,
     graph_score: scores.graphScore,
     final_score: scores.finalScore,
-    parts: scores.parts,
+    parts: { ...parts, ...(learnedShare !== undefined && { learned_share: learnedShare }) },
     ...(scores.reasons && { reasons: scores.reasons }),
     related_tools: related.map(({ toolId, relation, score }) => ({ tool_id: toolId, relation, score })),
   };

@@ -100,6 +100,8 @@ export interface SearchParts {
   readonly alpha: number;
   /** What was learned says, on the scale of the text's score, in whose place it stands; absent while it does not serve. */
   readonly learned?: number;
+  /** How much of what was learned applies to the query, in [0, 1]; at 0 the text ranks. Absent while it does not serve. */
+  readonly learnedShare?: number;
 }
 
 export interface CapabilityHit {

@@ -99,11 +99,37 @@ describe('search', () => {
       related: () => [],
     };
     const ranker: LearnedSearch = {
-      rank: async () => ({ scoreOf: (id) => Number(id === 'mail:send'), reasonsFor: () => null }),
+      rank: async () => ({
+        familiarity: 1,
+        scoreOf: (id) => Number(id === 'mail:send'),
+        reasonsFor: () => null,
+      }),
     };
     const [first, second] = await find({ query: 'qwertz', contextTools: ['files:read_file'] }, graph, ranker);
     expect(first!.tool.id).toBe('mail:send');
     expect(second!.tool.id).toBe('files:write_file');
+  });
+
+  test('[LEARN-18] the text ranks where nothing learned applies, and every hit tells how much does', async () => {
+    const { find } = await catalogueOf();
+    const knowing = (familiarity: number): LearnedSearch => ({
+      rank: async () => ({
+        familiarity,
+        scoreOf: (id) => Number(id === 'mail:send'),
+        reasonsFor: () => ({ parts: [], runs: [] }),
+      }),
+    });
+    const query = { query: 'the weather in a city', explain: true };
+    const plain = await find(query);
+    const foreign = await find(query, undefined, knowing(0));
+    expect(foreign).toEqual(plain.map((hit) => ({ ...hit, parts: { ...hit.parts, learnedShare: 0 } })));
+    const [first] = await find(query, undefined, knowing(0.25));
+    expect(first).toMatchObject({
+      tool: { id: 'mail:send' },
+      parts: { learned: expect.any(Number), learnedShare: 0.25 },
+      reasons: {},
+    });
+    expect(plain[0]!.parts).not.toHaveProperty('learnedShare');
   });
 
   test('[SEARCH-4] only tools of the server asked for, and no more than asked for', async () => {

@@ -30,6 +30,8 @@ export interface LearnedSearch {
 }
 
 export interface LearnedRanking {
+  /** How much of what was learned applies, in [0, 1]; at 0 search ranks by text alone, and says so. */
+  readonly familiarity: number;
   /** On a scale of its own: only the order and the distances mean something. */
   scoreOf(tool: ToolId): number;
   reasonsFor(tool: ToolId): RankingReasons | null;
@@ -62,7 +64,8 @@ export async function search(
   const scores = await scoreTools(index, embedder, query.query);
   if (!scores) return [];
   const { alpha, scores: inGraph } = graph?.context(query.contextTools ?? []) ?? NO_CONTEXT;
-  const learned = (await ranker?.rank(readOf(query.query))) ?? null;
+  const ranking = (await ranker?.rank(readOf(query.query))) ?? null;
+  const learned = ranking && ranking.familiarity > 0 ? ranking : null;
   const candidates = new TopK(DEFAULTS.maxLimit);
   for (let i = 0; i < index.tools.length; i++) {
     const { id, server } = index.tools[i]!;
@@ -81,7 +84,11 @@ export async function search(
         semanticScore: scores.fused[row]!,
         graphScore,
         finalScore: alpha * scaled[i]! + (1 - alpha) * graphScore,
-        parts: { ...partsOf(scores, row, alpha), ...(learned && { learned: scaled[i]! }) },
+        parts: {
+          ...partsOf(scores, row, alpha),
+          ...(learned && { learned: scaled[i]! }),
+          ...(ranking && { learnedShare: ranking.familiarity }),
+        },
         ...(reasons && { reasons }),
         related: [],
       };

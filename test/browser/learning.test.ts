@@ -98,6 +98,41 @@ test('[DASH-75] one trains, sees how far it is, and then what was learned and wh
   expect(await narrow.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 });
 
+test('[DASH-77] what was learned is judged apart on runs like before and on foreign questions', async () => {
+  const { gate } = await dashboard.api<Learning>('/learning');
+  expect(gate.far.n).toBeGreaterThan(0);
+  const page = await dashboard.open('/learning');
+  const shown = (title: string) =>
+    panel(page, 'Does it rank?').locator('dt', { hasText: title }).locator('xpath=following-sibling::dd');
+  const signed = (value: number) =>
+    `${Math.abs(value) < 0.0005 ? '±' : value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
+  const told = ({ gain, ci95: [low, high] }: Learning['gate']['far']) =>
+    `${signed(gain)} (95 % interval ${signed(low)} to ${signed(high)})`;
+  await shown('Runs like before')
+    .getByText(`${told(gate)} on ${gate.n} newest runs`)
+    .waitFor();
+  await shown('Foreign questions')
+    .getByText(`${told(gate.far)} on ${gate.far.n} questions (must not lose)`)
+    .waitFor();
+  await page
+    .getByRole('table', { name: 'Trainings' })
+    .getByRole('columnheader', { name: 'Foreign questions' })
+    .waitFor();
+
+  // A gate that foreign questions keep closed says so.
+  const harmful = { ...gate, open: false, gain: 0.12, ci95: [0.05, 0.2], far: { ...gate.far, gain: -0.1 } };
+  const lost = await dashboard.open('/');
+  await lost.route('**/api/learning', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), gate: harmful } });
+  });
+  await lost.keyboard.press('g');
+  await lost.keyboard.press('l');
+  await panel(lost, 'Does it rank?')
+    .getByText(/ranks better on runs like before, but loses on foreign questions/)
+    .waitFor();
+});
+
 test('[DASH-76] a training is rolled back once one has said yes', async () => {
   const { history } = await dashboard.api<Learning>('/learning');
   const page = await dashboard.open('/learning');

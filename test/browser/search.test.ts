@@ -134,6 +134,14 @@ test('[DASH-70] where what was learned ranks, search says what moved a tool and 
   expect(await axe(page)).toEqual([]);
 });
 
+test('[LEARN-18] a question that nothing learned applies to is said to be ranked by text', async () => {
+  expect((await dashboard.api<Learning>('/learning')).gate.open).toBe(true);
+  const page = await dashboard.open(href.search('zebra crossing quarks'));
+  await page.getByText('Nothing learned applies here: ranked by text.').waitFor();
+  await hits(page).first().getByText('meaning').waitFor();
+  expect(await hits(page).first().textContent()).not.toContain('learned');
+});
+
 test('[DASH-71] names, descriptions and schemas of tools are shown as text', async () => {
   const page = await dashboard.open(`${href.search('say a million letters')}&server=hostile&tab=schema`);
   await hits(page).filter({ hasText: 'hostile:speak' }).click();

@@ -69,6 +69,24 @@ test('[LEARN-7] runs train the ranker by themselves; when the newest prove it, s
   expect(strongest!.moved).toBeGreaterThan(0);
 });
 
+test('[LEARN-18] a question that is foreign to all runs is ranked by text alone while the ranker serves', async () => {
+  const { gateway } = await open(createMemoryStore());
+  const foreign = { query: 'capital of France', explain: true };
+  const before = await gateway.searchTools(foreign);
+  await work(gateway, 0, 41);
+  expect(await gateway.learning.report()).toMatchObject({ gate: { open: true } });
+  const [known] = await gateway.searchTools({ query: `${WORK[0].says}, week 41` });
+  expect(known).toMatchObject({ tool: { id: WORK[0].tool }, parts: { learned: expect.any(Number) } });
+  expect(known!.parts.learnedShare).toBeGreaterThan(0);
+  const after = await gateway.searchTools(foreign);
+  expect(after.map(({ tool }) => tool.id)).toEqual(before.map(({ tool }) => tool.id));
+  for (const hit of after) {
+    expect(hit.parts).toMatchObject({ learnedShare: 0 });
+    expect(hit.parts).not.toHaveProperty('learned');
+    expect(hit).not.toHaveProperty('reasons');
+  }
+});
+
 test('[LEARN-8] rolling back leads to what was learned before, in the end to search, and no run undoes it', async () => {
   const { gateway } = await open(createMemoryStore());
   await expect(gateway.learning.rollBack()).rejects.toMatchObject({ code: 'not_found' });

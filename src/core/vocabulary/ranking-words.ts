@@ -19,6 +19,9 @@ const WORDS: Readonly<Record<string, string>> = {
   server_votes: 'similar runs used its server',
 };
 
+/** Said once with what was found for a question that is foreign to all that was learned. */
+export const NOTHING_LEARNED_APPLIES = 'Nothing learned applies here: ranked by text.';
+
 /** A feature or a head of the ranker, as one tells a person. */
 export function rankingInWords(name: string): string {
   return (

@@ -147,6 +147,7 @@ export function openLearning(parts: LearningParts): Learning {
         if (!current) return null;
         const ranking = current.rank(forms);
         return {
+          familiarity: ranking.familiarity,
           scoreOf: (tool) => {
             const place = current.candidates.placeOf(tool);
             return place === undefined ? Number.NEGATIVE_INFINITY : ranking.logits[place]!;

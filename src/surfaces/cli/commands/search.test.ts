@@ -79,6 +79,27 @@ test('[LEARN-9] --explain tells what past runs taught, in plain words, and which
   expect(json.tools[0]).toMatchObject({ parts: { learned: 0.625 }, reasons });
 });
 
+test('[LEARN-18] --explain says once that nothing learned applies, where that is so', async () => {
+  const told = 'Nothing learned applies here: ranked by text.\n';
+  const explain = async (share: object, ...options: string[]) => {
+    const parts = { whole: 0.5, clause: 0.25, lexical: 0.9, name: 0, alpha: 1, ...share };
+    const scores = { semanticScore: 0.75, graphScore: 0, finalScore: 0.75, parts, related: [] };
+    const hits = ['read', 'write'].map((name) => ({ tool: sampleTool('files', name), ...scores }));
+    const gateway = handMadeGateway({ searchTools: async () => hits });
+    const system = { openGateway: async () => openedGateway(gateway) };
+    return (await runCommand(['search', 'x', ...options], system)).out;
+  };
+  const out = await explain({ learnedShare: 0 }, '--explain');
+  expect(out.startsWith(`${told}\n0.750  files:read\n`)).toBe(true);
+  expect(out.split(told)).toHaveLength(2);
+  expect(await explain({ learnedShare: 0.5, learned: 1 }, '--explain')).not.toContain(told);
+  expect(await explain({}, '--explain')).not.toContain(told);
+  expect(await explain({ learnedShare: 0 })).not.toContain(told);
+  const json = JSON.parse(await explain({ learnedShare: 0 }, '--json'));
+  expect(json.tools[0].parts).toMatchObject({ learned_share: 0 });
+  expect(json.tools[0].parts).not.toHaveProperty('learnedShare');
+});
+
 test('[FIND-1] --json gives what the API gives, and nothing found is said', async () => {
   const json = JSON.parse((await runCommand(['search', 'x', '--json'], searching().system)).out);
   expect(json.tools[0]).toMatchObject({ tool_id: 'files:read', final_score: 0.8125 });

@@ -1,4 +1,5 @@
 import { printable } from '../../../core/vocabulary/printable.ts';
+import { NOTHING_LEARNED_APPLIES } from '../../../core/vocabulary/ranking-words.ts';
 import type { SearchHit } from '../../../engine/gateway.ts';
 import { hitToWire } from '../../../engine/gateway-wire.ts';
 import { columns } from '../columns.ts';
@@ -47,13 +48,18 @@ export const searchCommand: CommandModule = (program, context) => {
         else if (hits.length === 0)
           terminal.out('Nothing was found. "pml servers" shows whose tools are known.\n');
         else if (signatures) terminal.out(hits.map(signature).join('\n'));
-        else terminal.out(explain ? hits.map(explained).join('\n') : columns(hits.map(row)));
+        else if (explain) terminal.out([...howRanked(hits), ...hits.map(explained)].join('\n'));
+        else terminal.out(columns(hits.map(row)));
       }),
     );
 };
 
 function row({ tool, finalScore }: SearchHit): string[] {
   return [score(finalScore), tool.id, summaryOf(tool.description)];
+}
+
+function howRanked([first]: readonly SearchHit[]): string[] {
+  return first?.parts.learnedShare === 0 ? [`${NOTHING_LEARNED_APPLIES}\n`] : [];
 }
 
 function explained({ tool, related, parts, reasons, ...scores }: SearchHit): string {

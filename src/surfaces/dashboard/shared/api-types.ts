@@ -82,6 +82,7 @@ export interface SearchHit {
     readonly name: number;
     readonly alpha: number;
     readonly learned?: number;
+    readonly learned_share?: number;
   };
   readonly reasons?: {
     readonly parts: readonly { readonly name: string; readonly moved: number }[];

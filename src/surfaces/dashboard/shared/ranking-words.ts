@@ -1,1 +1,1 @@
-export { rankingInWords } from '../../../core/vocabulary/ranking-words.ts';
+export { NOTHING_LEARNED_APPLIES, rankingInWords } from '../../../core/vocabulary/ranking-words.ts';

@@ -38,3 +38,14 @@ test('[HANG-10] many large definitions share one answer, and small ones stay who
   expect(tools[0]).toMatchObject({ description: 'x'.repeat(30_000), input_schema: schema });
   expect(tools[49]).toMatchObject({ description: 'Reads a file', input_schema: { type: 'object' } });
 });
+
+test('[LEARN-18] the answer says once that nothing learned applies, and nothing of it otherwise', async () => {
+  const read = hit('a:read', 'Reads a file', { type: 'object' });
+  const shared = (learnedShare: number) => ({ ...read, parts: { ...read.parts, learnedShare } });
+  const { answer } = await found([shared(0), shared(0)]);
+  const note = 'Nothing learned applies here: ranked by text.';
+  expect(answer.structuredContent).toMatchObject({ note });
+  expect(JSON.stringify(answer.content).split(note)).toHaveLength(2);
+  for (const hits of [[shared(0.5)], [read], []])
+    expect((await found(hits)).answer.structuredContent).not.toHaveProperty('note');
+});

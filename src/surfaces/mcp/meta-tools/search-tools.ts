@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NOTHING_LEARNED_APPLIES } from '../../../core/vocabulary/ranking-words.ts';
 import { weighJson } from '../../../core/vocabulary/weigh-json.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import { answer } from './answer.ts';
@@ -43,6 +44,7 @@ export const searchTools = metaTool(
       characters += weighJson(shown).characters;
       return Object.fromEntries(shown);
     });
-    return answer({ tools }, links);
+    const isForeign = hits[0]?.parts.learnedShare === 0;
+    return answer({ tools, ...(isForeign && { note: NOTHING_LEARNED_APPLIES }) }, links);
   },
 );

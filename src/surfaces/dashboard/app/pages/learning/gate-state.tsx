@@ -26,10 +26,21 @@ export function GateState({ of: { gate, model, embedding } }: { of: Learning }) 
         <p class="gate-words">{inWords(gate, model !== null)}</p>
         {gate.n > 0 && (
           <>
-            <Interval gain={gate.gain} ci95={gate.ci95} reach={1} />
+            <dl class="gate-figures">
+              <Judged title="Runs like before" figures={gate} noun="newest run" />
+              {gate.far.n > 0 && (
+                <Judged
+                  title="Foreign questions"
+                  figures={gate.far}
+                  noun="question"
+                  condition="must not lose"
+                />
+              )}
+            </dl>
             <p class="muted">
               Search by text alone is at 0. Measured as nDCG@10, which is 1 when all the right tools come
-              first, on the {plural(gate.n, 'newest run')}, none of which had been learned from.
+              first. None of the runs had been learned from. Foreign questions are asked as if nobody had used
+              the right tool before.
             </p>
           </>
         )}
@@ -47,11 +58,39 @@ export function GateState({ of: { gate, model, embedding } }: { of: Learning }) 
   );
 }
 
-function inWords({ open, gain, ci95, n }: Gate, isTrained: boolean): string {
+function Judged({
+  title,
+  figures: { gain, ci95, n },
+  noun,
+  condition,
+}: {
+  title: string;
+  figures: Gate['far'];
+  noun: string;
+  condition?: string;
+}) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>
+        {figuresOf(gain, ci95)} on {plural(n, noun)}
+        {condition && <span class="muted"> ({condition})</span>}
+        <Interval gain={gain} ci95={ci95} reach={1} />
+      </dd>
+    </div>
+  );
+}
+
+function figuresOf(gain: number, [low, high]: Gate['ci95']): string {
+  return `${signed(gain)} (95 % interval ${signed(low)} to ${signed(high)})`;
+}
+
+function inWords({ open, gain, ci95, n, far }: Gate, isTrained: boolean): string {
   if (!isTrained) return 'No: nothing has been learned yet. Search ranks by text alone.';
   if (n === 0) return 'No: there are too few runs to judge by. Search ranks by text alone.';
-  const figures = `${signed(gain)} (95 % interval ${signed(ci95[0])} to ${signed(ci95[1])})`;
-  return open
-    ? `Yes: on the newest runs, what was learned ranks better than search alone, ${figures}.`
+  const figures = figuresOf(gain, ci95);
+  if (open) return `Yes: on the newest runs, what was learned ranks better than search alone, ${figures}.`;
+  return ci95[0] > 0 && far.gain < 0
+    ? 'No: what was learned ranks better on runs like before, but loses on foreign questions. Search ranks by text.'
     : `No: it is not proven that what was learned ranks better than search alone, ${figures}. Search ranks by text.`;
 }

@@ -1,4 +1,6 @@
-/** With its sign, as differences are told. */
+/** With its sign, as differences are told; what is shown as 0 has neither. */
 export function signed(value: number, digits = 3): string {
-  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(digits)}`;
+  const figure = Math.abs(value).toFixed(digits);
+  const sign = Number(figure) === 0 ? '±' : value < 0 ? '−' : '+';
+  return `${sign}${figure}`;
 }

@@ -40,6 +40,12 @@ export function TrainingHistory({ of: history }: { of: readonly Training[] }) {
             cell: ({ gate: { n, ci95 } }) => (n === 0 ? '–' : `${signed(ci95[0])} to ${signed(ci95[1])}`),
           },
           {
+            title: 'Foreign questions',
+            isNumber: true,
+            isExtra: true,
+            cell: ({ gate: { far } }) => (far.n === 0 ? '–' : signed(far.gain)),
+          },
+          {
             title: 'Loss',
             isNumber: true,
             isExtra: true,

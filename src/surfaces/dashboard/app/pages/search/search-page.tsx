@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { NOTHING_LEARNED_APPLIES } from '../../../shared/ranking-words.ts';
 import { href } from '../../../shared/routes.ts';
 import type { ExplainedHit, ExplainedSearch } from '../../../shared/search-types.ts';
 import { getJson } from '../../api.ts';
@@ -160,22 +161,13 @@ function Results() {
 function FoundTools({ tools }: { tools: readonly ExplainedHit[] }) {
   const { query } = location.value;
   const current = tools.find(({ tool_id }) => tool_id === query.get('tool')) ?? tools[0]!;
-  const isLearned = tools.some(({ parts }) => parts.learned !== undefined);
   const addContext = (tool: string) =>
     setQuery({ context: [...new Set([...contextOf(query), tool])].join(',') });
   return (
     <div class="columns search-columns">
       <Panel title={plural(tools.length, 'tool')} flush>
         <p class="search-how muted">
-          {isLearned ? (
-            <>
-              Ranked by what was learned from runs. <a href={href.learning()}>Why it may</a>
-            </>
-          ) : (
-            <>
-              Ranked by text: nothing learned ranks yet. <a href={href.learning()}>What is missing</a>
-            </>
-          )}
+          <HowRanked share={tools[0]!.parts.learned_share} />
         </p>
         <ShareLegend hits={tools} />
         <HitList hits={tools} current={current} />
@@ -188,6 +180,22 @@ function FoundTools({ tools }: { tools: readonly ExplainedHit[] }) {
         onContext={addContext}
       />
     </div>
+  );
+}
+
+/** The share of what was learned that applies; none while it does not serve. */
+function HowRanked({ share }: { share: number | undefined }) {
+  if (share === undefined)
+    return (
+      <>
+        Ranked by text: nothing learned ranks yet. <a href={href.learning()}>What is missing</a>
+      </>
+    );
+  if (share === 0) return <>{NOTHING_LEARNED_APPLIES}</>;
+  return (
+    <>
+      Ranked by what was learned from runs. <a href={href.learning()}>Why it may</a>
+    </>
   );
 }
 
