@@ -64,6 +64,13 @@ describe('[GROUND-1] a plan rests on evidence', () => {
     expect(plan.support).toBe(5);
   });
 
+  test('the very same intent is what was done then, whatever its words are like', () => {
+    const asked = forms('forecast the weather', JOB);
+    const plan = draftPlan(pastOf([{ ...asked, uses: [4], edges: [], key: 'same' }]), asked);
+    expect(plan).toMatchObject({ basis: 'runs', confidence: 0.9 });
+    expect(plan.tools.map(({ place }) => place)).toEqual([4]);
+  });
+
   test('else tools whose text fits', () => {
     const plan = draftPlan(pastOf(jobRuns), forms('forecast the weather', near(tools[3]!.vector, 0.7)));
     expect(plan).toMatchObject({ basis: 'text', support: 0 });

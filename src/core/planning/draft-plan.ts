@@ -78,7 +78,7 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
 /**
  * How far a plan made of past runs is one for this query, in [0, 1]: as far as the query is familiar and the tool that
  * fits best by its text is in it. A diverse past has shown by itself how its plans do for questions of other kinds, and
- * its confidence says so already; a narrow one has never seen another question.
+ * its confidence says so already; a narrow one has never seen another question. What was asked before is itself.
  */
 function trustIn(
   plan: RunsPlan,
@@ -87,11 +87,12 @@ function trustIn(
   view: HistoryView,
   cosines: ArrayLike<number>,
 ): number {
+  if (plan.isSame) return 1;
   const [favourite] = text.tools;
   const isIn = !favourite || plan.tools.some(({ place }) => place === favourite.place);
   const agreement = isIn ? 1 : 1 - favourite.chance;
   const narrowness = narrownessOf(view.history.runs.map(({ uses }) => uses));
-  const familiarity = plan.isSame ? 1 : (ranking?.familiarity ?? nearness(view, cosines));
+  const familiarity = ranking?.familiarity ?? nearness(view, cosines);
   const trust = Math.max(DEFAULTS.least, familiarity * agreement) ** narrowness;
   return isOpposed(view, cosines) ? trust * (1 - narrowness) : trust;
 }
