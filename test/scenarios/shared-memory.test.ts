@@ -136,10 +136,9 @@ test('[TEAM-14] the gateway that trains learns plans and next steps; those that 
   await expect.poll(() => keptBy('plans'), PATIENT).toBe(1);
   await expect.poll(() => keptBy('next steps'), PATIENT).toBe(1);
   const reasons = async ({ gateway }: Member) =>
-    (await gateway.predictNext('please water the roses and the ferns on the balcony', [WORK[0].tool])).map(({ node, reason }) => [
-      node,
-      reason,
-    ]);
+    (await gateway.predictNext('please water the roses and the ferns on the balcony', [WORK[0].tool])).map(
+      ({ node, reason }) => [node, reason],
+    );
   await expect
     .poll(async () => (await reasons(b))[0])
     .toEqual(['done', expect.stringMatching(/ended after it/)]);
