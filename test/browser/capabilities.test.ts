@@ -13,7 +13,11 @@ const dashboard = useDashboard();
 const HOSTILE = 'echo <img src=x onerror="alert(1)">\u202E back';
 
 /** Runs a program until it is a capability that may be called. */
-async function teach(intent: string, programs: readonly string[]): Promise<Capability> {
+async function teach(
+  intent: string,
+  programs: readonly string[],
+  told = intent.slice(1, 8),
+): Promise<Capability> {
   for (const code of programs) {
     const made = await dashboard.api<Execution>('/execute', { code, intent });
     expect(made).toMatchObject({ status: 'success' });
@@ -21,7 +25,7 @@ async function teach(intent: string, programs: readonly string[]): Promise<Capab
   for (;;) {
     const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
     const known = capabilities.find(
-      ({ description, state }) => state === 'active' && description.includes(intent.slice(1, 8)),
+      ({ description, state }) => state === 'active' && description.includes(told),
     );
     if (known) return await dashboard.api<Capability>(`/capabilities/${known.slug}`);
     await new Promise((done) => setTimeout(done, 100));
@@ -183,11 +187,12 @@ test('[DASH-64] a capability is exported as the folder of an Agent Skill', async
 test('[DASH-65] what a capability is called and made for is text, and fits a narrow screen', async () => {
   const code = (message: string) =>
     `return await mcp.everything.echo({ message: ${JSON.stringify(message)} });`;
-  const { slug } = await teach(HOSTILE, [code('a'), code('b')]);
+  const { slug } = await teach(HOSTILE, [code('a'), code('b')], 'cho');
   for (const path of ['/capabilities', href.capability(slug)]) {
     const page: Page = await dashboard.open(path, { size: NARROW, theme: 'light' });
-    await page.getByText('<img src=x onerror="alert(1)">').first().waitFor();
-    expect(await page.locator('main').textContent()).not.toContain('\u202E');
+    await page.getByText(slug).first().waitFor();
+    // Of an intent only everyday words become a capability's own.
+    expect(await page.locator('main').textContent()).not.toMatch(/onerror|\u202E/);
     expect(await page.locator('main img').count()).toBe(0);
     expect(await axe(page), path).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);

@@ -154,7 +154,7 @@ test('[DASH-55] a plan comes from an intent with its reasons, takes its inputs, 
   await page.getByText(/sure in all/).waitFor();
   expect(new URL(page.url()).searchParams.get('intent')).toBe('echo a message');
   await page.locator('.plan-task').first().waitFor();
-  await page.getByText('fits "echo a message" best').first().waitFor();
+  await page.getByText('fits the intent by its name and description').first().waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Run this plan' }).click();
   await page.getByText('This is required.').first().waitFor();

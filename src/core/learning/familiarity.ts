@@ -12,6 +12,8 @@ const DEFAULTS = {
   /** Share of the runs that lie lower: from there up a query is as near as runs usually are. */
   usual: 0.05,
   usualFit: 0.02,
+  /** Standard score from which a text stands out. */
+  leastFit: 1,
   /** How far below that nothing learned counts any more: cosine, and standard deviations of text scores. */
   nearBand: { narrow: 0.15, diverse: 0.25 },
   fitBand: { narrow: 1, diverse: 2 },
@@ -109,10 +111,15 @@ export function* learnFamiliarity(
   const narrowness = narrownessOf(past.uses);
   return new Familiarity(
     Math.max(usual, DEFAULTS.nearWhenNarrow * narrowness ** 2),
-    quantile(fits, DEFAULTS.usualFit),
+    tellingFit(quantile(fits, DEFAULTS.usualFit)),
     right / nearest.length,
     narrowness,
   );
+}
+
+/** Where the text of what runs used does not stand out among all candidates, how it fits tells nothing. */
+function tellingFit(usual: number): number {
+  return usual >= DEFAULTS.leastFit ? usual : Number.NEGATIVE_INFINITY;
 }
 
 export function sightingOf(

@@ -9,7 +9,10 @@ interface LoginOptions extends GlobalOptions {
 }
 
 export const loginCommand: CommandModule = (program, { system, terminal }) => {
-  const login = program.command('login').description('let browsers in, see which are, and send them away');
+  const login = program
+    .command('login')
+    .description('let browsers in, list them, and end their logins')
+    .addHelpText('after', '\nExample:\n  $ pml login');
 
   login
     .command('link', { isDefault: true })
