@@ -73,7 +73,7 @@ function scoreOf(bench: Workbench, task: Task, draft: Draft): ScoredPlan {
 }
 
 /** Two empty sets are the same. */
-function f1(made: ReadonlySet<string>, right: ReadonlySet<string>): number {
+export function f1(made: ReadonlySet<string>, right: ReadonlySet<string>): number {
   const all = made.size + right.size;
   return all === 0 ? 1 : (2 * made.intersection(right).size) / all;
 }

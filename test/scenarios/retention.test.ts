@@ -73,7 +73,7 @@ for (const [where, open] of [
     const store = await open();
     const { gateway } = await codeGateway({ servers: SERVERS, store });
     const ids: string[] = [];
-    for (let nth = 0; nth < 3; nth++) ids.push((await gateway.suggest(`handle number ${nth}`)).id!);
+    for (let nth = 0; nth < 3; nth++) ids.push((await gateway.suggest(`handle one, number ${nth}`)).id!);
     await gateway.rejectSuggestion(ids[1]!);
     const { suggestions } = await gateway.learning.report();
     await retain(store, 89);

@@ -1,18 +1,24 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { expect, onTestFinished } from 'vitest';
 import { referenceServers } from './mcp-reference-servers.ts';
 import { startPml } from './run-pml.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
 type Permissions = Readonly<Record<string, readonly string[]>>;
 
-/** A real gateway with the real filesystem server, spoken to over HTTP while it learns. */
-export async function taughtGateway(permissions: Permissions = {}) {
+type Servers = Readonly<Record<string, object>>;
+
+/** A real gateway with the real filesystem server, or others, spoken to over HTTP while it learns. */
+export async function taughtGateway(
+  permissions: Permissions = {},
+  serversFor: (dir: string) => Servers = (dir) => ({ filesystem: referenceServers(dir).filesystem! }),
+) {
   const dir = await temporaryDir();
   const permit = async (rules: Permissions) => {
     const config = {
-      mcpServers: { filesystem: referenceServers(dir).filesystem },
+      mcpServers: serversFor(dir),
       pml: { permissions: rules },
     };
     await writeFile(join(dir, 'pml.json'), JSON.stringify(config));
@@ -32,6 +38,16 @@ export async function taughtGateway(permissions: Permissions = {}) {
     where,
     get,
     post: (path: string, body: object) => ask(path, { method: 'POST', body: JSON.stringify(body) }),
+    /** An agent with a session of its own. */
+    connect: async () => {
+      const client = new Client({ name: 'agent', version: '1' }, { capabilities: {} });
+      const requestInit = { headers: { authorization } };
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL('/mcp', String(ready.url)), { requestInit }),
+      );
+      onTestFinished(() => client.close());
+      return client;
+    },
     /** The gateway notices by itself. */
     permit,
     /** Waits until it has taken in so many runs. */

@@ -1,7 +1,7 @@
 import type { Candidates, IntentForms } from '../learning/candidates.ts';
 import { narrownessOf } from '../learning/familiarity.ts';
 import type { Ranker, Ranking } from '../learning/ranker.ts';
-import { opposedIntents } from '../retrieval/intent-actions.ts';
+import { relateIntents } from '../retrieval/intent-actions.ts';
 import { type CopiedPlan, copyNearestRun } from './copy-run.ts';
 import type { EdgeTexts } from './edge-features.ts';
 import type { HistoryView, PlanHistory } from './plan-history.ts';
@@ -53,7 +53,8 @@ export interface PlanningPast {
 export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan {
   const { candidates, history, ranker, textChances = SHIPPED_TEXT_CHANCES } = past;
   const cosines = history.cosines(query.intent);
-  const view = history.hiding(opposedIntents(query.text, history.runs, cosines));
+  const { opposed, areOther } = relateIntents(query.text, history.runs, cosines);
+  const view = history.hiding(opposed);
   const ranking = ranker?.rank(query) ?? null;
   const text = textPlan(
     query,
@@ -65,7 +66,7 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
   const copied = copyNearestRun(view, cosines, past.trustIn);
   const learned = learnedPlan(past, query, ranking);
   const plan = better(copied, learned);
-  const trust = plan ? trustIn(plan, text, ranking, view, cosines) : 0;
+  const trust = plan ? trustIn(plan, text, ranking, view, cosines, areOther) : 0;
   if (!plan || trust < DEFAULTS.leastTrust)
     return { ...text, basis: text.tools.length > 0 ? 'text' : 'nothing', support: 0 };
   const confidence = trust * plan.confidence + (1 - trust) * Math.min(plan.confidence, text.confidence);
@@ -77,8 +78,9 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
 
 /**
  * How far a plan made of past runs is one for this query, in [0, 1]: as far as the query is familiar and the tool that
- * fits best by its text is in it. A diverse past has shown by itself how its plans do for questions of other kinds, and
- * its confidence says so already; a narrow one has never seen another question. What was asked before is itself.
+ * fits best by its text is in it, and past runs did not say that something else is to be done. A diverse past has shown
+ * by itself how its plans do for questions of other kinds, and its confidence says so already; a narrow one has never
+ * seen another question. What was asked before is itself.
  */
 function trustIn(
   plan: RunsPlan,
@@ -86,6 +88,7 @@ function trustIn(
   ranking: Ranking | null,
   view: HistoryView,
   cosines: ArrayLike<number>,
+  areOther: boolean,
 ): number {
   if (plan.isSame) return 1;
   const [favourite] = text.tools;
@@ -94,7 +97,7 @@ function trustIn(
   const narrowness = narrownessOf(view.history.runs.map(({ uses }) => uses));
   const familiarity = ranking?.familiarity ?? nearness(view, cosines);
   const trust = Math.max(DEFAULTS.least, familiarity * agreement) ** narrowness;
-  return isOpposed(view, cosines) ? trust * (1 - narrowness) : trust;
+  return areOther || isOpposed(view, cosines) ? trust * (1 - narrowness) : trust;
 }
 
 /** By the nearest run alone, while nothing was learned of how near runs usually are. */

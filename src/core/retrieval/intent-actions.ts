@@ -19,7 +19,8 @@ const DEFAULTS = {
 const CLASSES: Readonly<Record<string, string>> = {
   create:
     'create make write compose draft generate build produce prepare add insert author record save store',
-  delete: 'delete remove erase drop clear purge wipe discard trash destroy shred uninstall unset',
+  delete:
+    'delete remove erase drop clear purge wipe discard trash destroy shred uninstall unset throw toss rid',
   cancel:
     'cancel void revoke undo revert withdraw abort annul rescind retract recall rollback refund unsubscribe unbook',
   refuse: 'reject decline deny refuse forbid block ban dismiss disapprove veto prohibit',
@@ -105,7 +106,7 @@ export function actionsOf(intent: string): readonly Action[] {
   const actions: Action[] = [];
   let isExpected = true;
   let negatedFor = 0;
-  for (const token of tokens) {
+  for (const [i, token] of tokens.entries()) {
     if (token === '.') {
       isExpected = true;
       negatedFor = 0;
@@ -117,7 +118,8 @@ export function actionsOf(intent: string): readonly Action[] {
       isExpected = true;
       continue;
     }
-    if (LEADS.has(token)) {
+    // "get rid of" reads nothing.
+    if (LEADS.has(token) || (token === 'get' && tokens[i + 1] === 'rid')) {
       isExpected = true;
       continue;
     }
@@ -163,7 +165,11 @@ function negates(a: readonly Action[], b: readonly Action[]): boolean {
   // What somebody does not know or cannot find is no wish: "I don't know which".
   if ([...inA].some((kind) => kind !== 'read' && does.has(kind) && !inB.has(kind))) return true;
   // The first thing said decides: "never mail her the bill" prevents what "send her the bill" does.
-  return a[0]?.isNegated === true && b[0] !== undefined && !b[0].isNegated && inB.size === 0;
+  const [first] = a;
+  if (!first?.isNegated) return false;
+  if (b[0] !== undefined) return !b[0].isNegated && inB.size === 0;
+  // Without a verb a thing is asked for: "weekly report for the team", where "the team needs no weekly report".
+  return first.kind !== 'read' && affirmed(a).size === 0;
 }
 
 function undoes(kinds: ReadonlySet<string>): boolean {
@@ -179,23 +185,35 @@ function affirmed(actions: readonly Action[]): ReadonlySet<string> {
   return new Set(actions.filter(({ isNegated, isKnown }) => !isNegated && isKnown).map(({ kind }) => kind));
 }
 
-/** Past intents that ask for the opposite of a query: of those most like it, since others say nothing anyway. */
-export function opposedIntents(
+/** How past intents go together with a query. */
+export interface RelatedIntents {
+  /** Those that ask for the opposite. */
+  readonly opposed: ReadonlySet<number>;
+  /** Some ask for other work or the opposite, by what they say is to be done, and none for the same. */
+  readonly areOther: boolean;
+}
+
+/** Of the past intents most like a query, since others say nothing anyway. */
+export function relateIntents(
   query: string,
   intents: readonly { readonly text: string }[],
   cosines: ArrayLike<number>,
-): ReadonlySet<number> {
+): RelatedIntents {
   const near = new TopK(DEFAULTS.compared);
   for (let i = 0; i < intents.length; i++) if (cosines[i]! >= DEFAULTS.alike) near.offer(i, cosines[i]!);
   const asked = actionsOf(query);
-  return new Set(
-    near.sorted().flatMap(({ row }) => {
-      const intent = intents[row]!;
-      const known = knownActions.get(intent) ?? actionsOf(intent.text);
-      knownActions.set(intent, known);
-      return relateActions(asked, known) === 'opposed' ? [row] : [];
-    }),
-  );
+  const relations = near.sorted().map(({ row }) => {
+    const intent = intents[row]!;
+    const known = knownActions.get(intent) ?? actionsOf(intent.text);
+    knownActions.set(intent, known);
+    return { row, relation: relateActions(asked, known) };
+  });
+  const opposed = relations.filter(({ relation }) => relation === 'opposed');
+  const said = new Set(relations.map(({ relation }) => relation));
+  return {
+    opposed: new Set(opposed.map(({ row }) => row)),
+    areOther: (said.has('different') || said.has('opposed')) && !said.has('same'),
+  };
 }
 
 /** Past intents are read once. */
