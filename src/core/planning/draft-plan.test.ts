@@ -83,6 +83,11 @@ describe('[GROUND-1] a plan rests on evidence', () => {
   });
 });
 
+test('[GROUND-1] what no past run says to do is suggested, but supported by none of them', () => {
+  const plan = draftPlan(pastOf(jobRuns), forms('burn the invoice of Ada', near(JOB, 0.95)));
+  expect(plan.support).toBe(0);
+});
+
 describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
   test.each(['do not send Ada the invoice', 'void the invoice of Ada', 'stop sending invoices'])(
     '%s',

@@ -53,7 +53,7 @@ export interface PlanningPast {
 export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan {
   const { candidates, history, ranker, textChances = SHIPPED_TEXT_CHANCES } = past;
   const cosines = history.cosines(query.intent);
-  const { opposed, areOther } = relateIntents(query.text, history.runs, cosines);
+  const { opposed, alike, areOther } = relateIntents(query.text, history.runs, cosines);
   const view = history.hiding(opposed);
   const ranking = ranker?.rank(query) ?? null;
   const text = textPlan(
@@ -73,7 +73,7 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
   const short = shortened(plan, longestNear(view, cosines));
   if (isOpposed(view, cosines))
     return { ...short, confidence: Math.min(confidence, DEFAULTS.opposed), basis: 'runs', support: 0 };
-  return { ...short, confidence, basis: 'runs', support: supportOf(short, view, cosines) };
+  return { ...short, confidence, basis: 'runs', support: supportOf(short, view, cosines, alike) };
 }
 
 /**
@@ -135,11 +135,16 @@ function better(copied: RunsPlan | null, learned: RunsPlan | null): RunsPlan | n
   return copied.isSame && copied.confidence > learned.confidence ? copied : learned;
 }
 
-function supportOf({ tools }: DraftedPlan, view: HistoryView, cosines: ArrayLike<number>): number {
+/** What runs by itself needs more proof than what is suggested: near runs that say they do the same. */
+function supportOf(
+  { tools }: DraftedPlan,
+  view: HistoryView,
+  cosines: ArrayLike<number>,
+  alike: ReadonlySet<number>,
+): number {
   const needed = new Set(tools.map(({ place }) => place));
   return view.history.runs.filter(
-    ({ uses }, i) =>
-      cosines[i]! >= DEFAULTS.supports && !view.isHidden(i) && needed.isSubsetOf(new Set(uses)),
+    ({ uses }, i) => cosines[i]! >= DEFAULTS.supports && alike.has(i) && needed.isSubsetOf(new Set(uses)),
   ).length;
 }
 

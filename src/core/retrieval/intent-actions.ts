@@ -79,7 +79,7 @@ const CLASS_OF: ReadonlyMap<string, string> = new Map(
 );
 
 const NEGATIONS = new Set(
-  `not never dont doesnt didnt wont cannot cant shouldnt mustnt without neither nor instead rather no`.split(
+  `not never dont doesnt didnt wont cannot cant shouldnt mustnt without neither nor instead rather no nobody nothing none`.split(
     ' ',
   ),
 );
@@ -189,6 +189,8 @@ function affirmed(actions: readonly Action[]): ReadonlySet<string> {
 export interface RelatedIntents {
   /** Those that ask for the opposite. */
   readonly opposed: ReadonlySet<number>;
+  /** Those that ask for the same, by their verbs or, where these are not listed, by the word they begin with. */
+  readonly alike: ReadonlySet<number>;
   /** Some ask for other work or the opposite, by what they say is to be done, and none for the same. */
   readonly areOther: boolean;
 }
@@ -201,23 +203,46 @@ export function relateIntents(
 ): RelatedIntents {
   const near = new TopK(DEFAULTS.compared);
   for (let i = 0; i < intents.length; i++) if (cosines[i]! >= DEFAULTS.alike) near.offer(i, cosines[i]!);
-  const asked = actionsOf(query);
+  const asked = readingOf({ text: query });
   const relations = near.sorted().map(({ row }) => {
-    const intent = intents[row]!;
-    const known = knownActions.get(intent) ?? actionsOf(intent.text);
-    knownActions.set(intent, known);
-    return { row, relation: relateActions(asked, known) };
+    const known = readingOf(intents[row]!);
+    return {
+      row,
+      relation: relateActions(asked.actions, known.actions),
+      isLedAlike: known.lead === asked.lead,
+    };
   });
   const opposed = relations.filter(({ relation }) => relation === 'opposed');
+  const alike = relations.filter(
+    ({ relation, isLedAlike }) => relation === 'same' || (relation === 'unknown' && isLedAlike),
+  );
   const said = new Set(relations.map(({ relation }) => relation));
   return {
     opposed: new Set(opposed.map(({ row }) => row)),
+    alike: new Set(alike.map(({ row }) => row)),
     areOther: (said.has('different') || said.has('opposed')) && !said.has('same'),
   };
 }
 
+interface Reading {
+  readonly actions: readonly Action[];
+  /** The first word that says anything: of an imperative its verb, listed above or not. */
+  readonly lead: string | undefined;
+}
+
 /** Past intents are read once. */
-const knownActions = new WeakMap<object, readonly Action[]>();
+const readings = new WeakMap<object, Reading>();
+
+function readingOf(intent: { readonly text: string }): Reading {
+  const known = readings.get(intent);
+  if (known) return known;
+  const lead = tokensOf(intent.text).find(
+    (token) => token !== '.' && !LEADS.has(token) && !NEGATIONS.has(token) && !FILLERS.has(token),
+  );
+  const reading = { actions: actionsOf(intent.text), lead: lead && (words(lead)[0] ?? lead) };
+  readings.set(intent, reading);
+  return reading;
+}
 
 /** Lower-case words, with a full stop for every end of a clause. */
 function tokensOf(intent: string): string[] {
