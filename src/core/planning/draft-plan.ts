@@ -15,6 +15,8 @@ const DEFAULTS = {
   /** Cosines at which a past run is of another kind, and of the same. */
   far: 0.5,
   near: 0.75,
+  /** How far below what is usual a run may be, as a cosine, before it says nothing. */
+  band: 0.3,
   /** Cosine from which a past run supports a plan. */
   supports: 0.7,
   /** Where nothing speaks for a plan, so that a diverse past still has its say. */
@@ -66,7 +68,9 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
   const copied = copyNearestRun(view, cosines, past.trustIn);
   const learned = learnedPlan(past, query, ranking);
   const plan = better(copied, learned);
-  const trust = plan ? trustIn(plan, text, ranking, view, cosines, areOther) : 0;
+  const trust = plan
+    ? trustIn(plan, text, familiarityIn(past, ranking, view, cosines), view, cosines, areOther)
+    : 0;
   if (!plan || trust < DEFAULTS.leastTrust)
     return { ...text, basis: text.tools.length > 0 ? 'text' : 'nothing', support: 0 };
   const confidence = trust * plan.confidence + (1 - trust) * Math.min(plan.confidence, text.confidence);
@@ -85,7 +89,7 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
 function trustIn(
   plan: RunsPlan,
   text: DraftedPlan,
-  ranking: Ranking | null,
+  familiarity: number,
   view: HistoryView,
   cosines: ArrayLike<number>,
   areOther: boolean,
@@ -95,16 +99,26 @@ function trustIn(
   const isIn = !favourite || plan.tools.some(({ place }) => place === favourite.place);
   const agreement = isIn ? 1 : 1 - favourite.chance;
   const narrowness = narrownessOf(view.history.runs.map(({ uses }) => uses));
-  const familiarity = ranking?.familiarity ?? nearness(view, cosines);
   const trust = Math.max(DEFAULTS.least, familiarity * agreement) ** narrowness;
   return areOther || isOpposed(view, cosines) ? trust * (1 - narrowness) : trust;
 }
 
-/** By the nearest run alone, while nothing was learned of how near runs usually are. */
-function nearness(view: HistoryView, cosines: ArrayLike<number>): number {
-  const { far, near } = DEFAULTS;
+/**
+ * As far as what was learned applies, and as near as runs usually are to each other: a plan is held to more than an
+ * order of tools. While nothing was learned the cosine of the nearest run decides alone.
+ */
+function familiarityIn(
+  { ranker }: PlanningPast,
+  ranking: Ranking | null,
+  view: HistoryView,
+  cosines: ArrayLike<number>,
+): number {
+  const { far, near, band } = DEFAULTS;
   const nearest = nearestRuns(cosines, view)[0]?.score ?? 0;
-  return Math.min(1, Math.max(0, (nearest - far) / (near - far)));
+  const between = (from: number, to: number) => Math.min(1, Math.max(0, (nearest - from) / (to - from)));
+  if (!ranker || !ranking) return between(far, near);
+  const usual = ranker.familiarity.nearest;
+  return Math.min(ranking.familiarity, between(usual - band, usual));
 }
 
 /** The run most like it asked for the opposite, and no other is of its kind. */
