@@ -84,8 +84,11 @@ describe('[GROUND-1] a plan rests on evidence', () => {
 });
 
 test('[GROUND-1] what no past run says to do is suggested, but supported by none of them', () => {
-  const plan = draftPlan(pastOf(jobRuns), forms('burn the invoice of Ada', near(JOB, 0.95)));
-  expect(plan.support).toBe(0);
+  for (const text of ['burn the invoice of Ada', 'send a poem about the invoice']) {
+    const plan = draftPlan(pastOf(jobRuns), forms(text, near(JOB, 0.95)));
+    expect(plan.support, text).toBe(0);
+    expect(plan.confidence, text).toBeLessThanOrEqual(0.5);
+  }
 });
 
 describe('[GROUND-2] the opposite of what runs did is no evidence', () => {

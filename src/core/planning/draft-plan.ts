@@ -23,6 +23,9 @@ const DEFAULTS = {
   least: 0.01,
   /** Confidence at the most where the run most like it asked for the opposite. */
   opposed: 0.4,
+  /** Narrowness of a past above which a plan that no near run supports expects at most this of itself. */
+  narrow: 0.3,
+  unproven: 0.5,
   /** Tasks of a plan at the most, unless a near run had more. */
   mostTasks: 12,
 };
@@ -75,9 +78,39 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
     return { ...text, basis: text.tools.length > 0 ? 'text' : 'nothing', support: 0 };
   const confidence = trust * plan.confidence + (1 - trust) * Math.min(plan.confidence, text.confidence);
   const short = shortened(plan, longestNear(view, cosines));
+  const support = namesOther(candidates, short, query, view, cosines)
+    ? 0
+    : supportOf(short, view, cosines, alike);
+  const grounds = { ...short, basis: 'runs' as const };
   if (isOpposed(view, cosines))
-    return { ...short, confidence: Math.min(confidence, DEFAULTS.opposed), basis: 'runs', support: 0 };
-  return { ...short, confidence, basis: 'runs', support: supportOf(short, view, cosines, alike) };
+    return { ...grounds, confidence: Math.min(confidence, DEFAULTS.opposed), support: 0 };
+  const isUnproven = support === 0 && narrownessIn(history) > DEFAULTS.narrow;
+  return {
+    ...grounds,
+    confidence: isUnproven ? Math.min(confidence, DEFAULTS.unproven) : confidence,
+    support,
+  };
+}
+
+/** A word of the query is in the name of another tool, and neither the plan's tools nor near runs with them know it. */
+function namesOther(
+  candidates: Candidates,
+  { tools }: DraftedPlan,
+  { words }: IntentForms,
+  view: HistoryView,
+  cosines: ArrayLike<number>,
+): boolean {
+  const places = new Set(tools.map(({ place }) => place));
+  const near = nearestRuns(cosines, view).map(({ row }) => view.history.runs[row]!);
+  const known = new Set([
+    ...[...places].flatMap((place) => candidates.wordsOf(place)),
+    ...near.filter(({ uses }) => uses.some((place) => places.has(place))).flatMap(({ words: said }) => said),
+  ]);
+  return words.some((word) => candidates.placesByWord.has(word) && !known.has(word));
+}
+
+function narrownessIn({ runs }: PlanHistory): number {
+  return narrownessOf(runs.map(({ uses }) => uses));
 }
 
 /**
@@ -98,7 +131,7 @@ function trustIn(
   const [favourite] = text.tools;
   const isIn = !favourite || plan.tools.some(({ place }) => place === favourite.place);
   const agreement = isIn ? 1 : 1 - favourite.chance;
-  const narrowness = narrownessOf(view.history.runs.map(({ uses }) => uses));
+  const narrowness = narrownessIn(view.history);
   const trust = Math.max(DEFAULTS.least, familiarity * agreement) ** narrowness;
   return areOther || isOpposed(view, cosines) ? trust * (1 - narrowness) : trust;
 }
