@@ -24,6 +24,8 @@ export default defineConfig(({ mode }) => ({
     },
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // What is waited for takes as long as a busy machine takes; no test asserts wall time by it.
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: 2,
     sequence: { sequencer: ProcessesFirst },
   },
