@@ -197,9 +197,20 @@ test('[DASH-25] a run is drawn call by call: repeats, parallel ones side by side
     .poll(async () => (await drawn(page, 'edges')).filter(({ type }) => type === 'contains').length, PATIENT)
     .toBe(3);
   await page.getByRole('link', { name: /read_text_file #2/ }).click();
-  await page.getByRole('heading', { name: 'At the same time' }).waitFor();
   await page.getByText('b.md').first().waitFor();
   expect(await axe(page)).toEqual([]);
+});
+
+test('[DASH-25] a call shows which calls ran at the same time', async () => {
+  // Long enough to overlap however busy the machine is.
+  const wait = `mcp.everything['trigger-long-running-operation']({ duration: 1, steps: 1 })`;
+  const code = `return await Promise.all([${wait}, ${wait}]);`;
+  const run = await dashboard.api<Execution>('/execute', { code, intent: 'wait twice at once' });
+  const page = await open(href.graph({ run: run.trace_id! }).slice('/graph'.length));
+  await page.getByRole('link', { name: /trigger-long-running-operation #2/ }).click();
+  await page.getByRole('heading', { name: 'At the same time' }).waitFor();
+  await page.getByRole('link', { name: 'everything:trigger-long-running-operation#0' }).click();
+  await page.getByRole('link', { name: 'everything:trigger-long-running-operation#1' }).waitFor();
 });
 
 test('[DASH-26] the path finder marks the path and explains each step; no way and no such node are said', async () => {
