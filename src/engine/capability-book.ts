@@ -33,8 +33,8 @@ export interface CapabilityBook extends ReadableBook {
 const NOTED = ['state', 'slug', 'owner', 'visibility'] as const;
 
 const DEFAULTS = {
-  /** How often a change is worked out again. */
-  retries: 5,
+  /** How often a change is worked out again: each time one of the gateways that want the same gets its way. */
+  retries: 10,
 };
 
 /** Of whatever list there is at the time. */
@@ -99,12 +99,12 @@ export async function openCapabilityBook(
 
   async function changed<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 0; ; tries++) {
+      const before = revisions();
       try {
         return await work();
       } catch (error) {
         const isStale = error instanceof PmlError && error.code === 'store_conflict';
         if (!isStale || tries === DEFAULTS.retries) throw error;
-        const before = revisions();
         await refresh();
         // Nothing was changed elsewhere, so it would end the same way.
         if (revisions() === before) throw error;
@@ -117,7 +117,7 @@ export async function openCapabilityBook(
     ...readBook(all),
     get: (id) => byId.get(id),
     async put(capability) {
-      const stored = { ...capability, revision: (byId.get(capability.id)?.revision ?? 0) + 1 };
+      const stored = { ...capability, revision: byId.has(capability.id) ? capability.revision + 1 : 1 };
       await store.capabilities.put(stored);
       note(stored.id, stored);
       return stored;

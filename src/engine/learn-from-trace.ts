@@ -1,4 +1,5 @@
 import type { ExecutionTrace } from '../core/vocabulary/execution-trace.ts';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Background } from './background.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { LiveGraph } from './graph/live-graph.ts';
@@ -23,6 +24,9 @@ const DEFAULTS = {
   heard: 5_000,
   /** Ids of own traces that are known as such. */
   own: 20_000,
+  /** A shared store that is away is tried again after so many milliseconds, so many times. */
+  pauseMs: 500,
+  tries: 120,
 };
 
 export interface LearnerParts {
@@ -55,38 +59,50 @@ export function createLearner({
   /** In the order they came, so that the oldest can go. */
   const own = new Set<string>();
 
-  const learn = async (trace: ExecutionTrace, isOwn: boolean, signal: AbortSignal) => {
-    if (!isOwn) {
-      if (settings().learning.enabled && !signal.aborted) await learning.hear(trace, signal);
-      return;
+  const isEnabled = () => settings().learning.enabled;
+
+  /** A store that is away for a moment is waited for: what the trace teaches would be lost. */
+  const patiently = async (step: () => unknown, signal: AbortSignal) => {
+    for (let left = ports.journal ? DEFAULTS.tries : 0; ; left--) {
+      try {
+        return void (await step());
+      } catch (error) {
+        const isAway = PmlError.from(error).code === 'store_unavailable';
+        if (!isAway || left <= 0 || signal.aborted) throw error;
+        await ports.sleep(DEFAULTS.pauseMs, signal);
+      }
     }
-    ports.exporter?.export(trace);
-    await keepEpisodes(ports, trace);
-    if (!settings().learning.enabled) return;
-    await graph.catchUp(signal);
-    await outputs.learn(trace);
-    await learnCapability(lessons, trace);
-    if (trace.code !== null) await relateCapabilities();
-    await suggestions.see(trace);
-    await learning.learn(trace, signal);
+  };
+  const stepsFor = (trace: ExecutionTrace, isOwn: boolean, signal: AbortSignal): (() => unknown)[] => {
+    if (!isOwn) return isEnabled() && !signal.aborted ? [() => learning.hear(trace, signal)] : [];
+    const kept = [() => ports.exporter?.export(trace), () => keepEpisodes(ports, trace)];
+    if (!isEnabled()) return kept;
+    return [
+      ...kept,
+      () => graph.catchUp(signal),
+      () => outputs.learn(trace),
+      () => learnCapability(lessons, trace),
+      () => trace.code !== null && relateCapabilities(),
+      () => suggestions.see(trace),
+      () => learning.learn(trace, signal),
+    ];
   };
   const learnAll = async (signal: AbortSignal) => {
-    try {
-      for (let next = waiting.shift(); next; next = waiting.shift()) {
-        const { trace, isOwn } = next;
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const { trace, isOwn } = next;
+      for (const step of stepsFor(trace, isOwn, signal)) {
         try {
-          await learn(trace, isOwn, signal);
+          await patiently(step, signal);
         } catch (error) {
-          // One bad trace must not keep the others from being learned.
+          // What fails must not keep the rest, or the traces after it, from being learned.
           ports.logger.log('error', 'Learning from a trace failed', {
             trace_id: trace.id,
             error: String(error),
           });
         }
       }
-    } finally {
-      isLearning = false;
     }
+    isLearning = false;
   };
 
   const start = () => {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPostgresStore } from '../../src/adapters/store/open-postgres-store.ts';
 import { createRandom } from '../../src/core/numeric/random.ts';
+import { LEAST_RUNS } from '../../src/engine/learning/live-ranker.ts';
 import type { Store } from '../../src/engine/ports.ts';
 import { proofRuns, proofSeed } from '../proof-count.ts';
 import { countLines } from '../support/counted-workflow.ts';
@@ -33,6 +34,7 @@ interface Told {
   readonly refused?: string;
   readonly why?: string;
   readonly graph?: string;
+  readonly runs?: number;
   readonly waiting?: number;
 }
 
@@ -147,11 +149,13 @@ test(`[TEAM-12] four gateways, ${KILLS} kills and two restarts of the server: no
     return await Promise.all(asked);
   };
   await expect
-    .poll(async () => new Set((await graphs()).map(({ graph, waiting }) => `${graph} ${waiting}`)).size, {
-      timeout: 60_000,
-    })
+    .poll(async () => new Set((await graphs()).map(({ graph, waiting }) => `${graph} ${waiting}`)).size)
     .toBe(1);
   expect((await graphs()).map(({ waiting }) => waiting)).toEqual(living.map(() => 0));
+  // A gateway that knows fewer runs has nothing to train on.
+  await expect
+    .poll(async () => Math.min(...(await graphs()).map(({ runs }) => runs ?? 0)))
+    .toBeGreaterThanOrEqual(LEAST_RUNS);
 
   const facts = lives.flatMap(({ told }) => told);
   const acknowledged = facts.flatMap(({ trace }) => trace ?? []);
@@ -167,7 +171,7 @@ test(`[TEAM-12] four gateways, ${KILLS} kills and two restarts of the server: no
   const refusals = new Set(facts.flatMap(({ refused, why }) => (refused ? [`${refused}: ${why}`] : [])));
   expect([...refusals].filter((reason) => !reason.startsWith('store_unavailable'))).toEqual([]);
 
-  // Whoever is asked to: one does.
+  // All are asked to; one does.
   for (const life of living) life.ask('train');
   const led = await Promise.all(living.map((life) => life.said('led')));
   expect(led.filter((fact) => fact.led)).toHaveLength(1);

@@ -39,13 +39,15 @@ export interface LiveGraphParts {
 }
 
 export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
-  const { ports, programs, templates, onLearned = () => {} } = parts;
+  const { ports, programs, templates, onLearned } = parts;
   const { store, events } = ports;
   let alternatives: readonly GraphEdge[] = [];
   let isThere: (tool: ToolId) => boolean = () => false;
   let { graph, cursor, generation } = await read();
   /** The graph here holds what the store does not: it is read again before anything is built on it. */
   let isAhead = false;
+  /** The listener was told of the traces up to here. */
+  let toldTo = cursor;
   let last: Promise<unknown> = Promise.resolve();
 
   function declareTemplates(to: TypedGraph): void {
@@ -109,8 +111,18 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     isAhead = false;
     declareTemplates(graph);
     events.emit({ type: 'graph_changed', edges: changes.edges.length, traces: page.traces.length });
-    onLearned(page.traces);
+    onLearned?.(page.traces);
+    toldTo = page.cursor;
     return true;
+  }
+
+  /** A graph that was read from the store holds traces that were never met here. */
+  async function tellSkipped(): Promise<void> {
+    while (onLearned && toldTo < cursor) {
+      const page = await store.traces.scan(toldTo, DEFAULTS.batch);
+      toldTo = page.traces.length > 0 ? page.cursor : cursor;
+      onLearned(page.traces);
+    }
   }
 
   /** From the roll-up of the traces that went and all that are there. */
@@ -151,6 +163,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
       inTurn(async () => {
         await followGeneration();
         while (!signal?.aborted && (await step()));
+        await tellSkipped();
       }),
     rebuild: (onProgress) =>
       inTurn(async () => {

@@ -1,7 +1,7 @@
 /**
  * `node team-gateway.ts URL DIR FILE SEED`: a gateway on a shared PostgreSQL, with its trainer in a thread and its queue
  * in DIR, that works at random and tells on its output what it was answered, one JSON per line. Made to be killed.
- * Its input: `stop` ends the work, `graph` asks for its graph, `train` for a training, and its end ends the gateway.
+ * Its input: `stop` ends the work, `graph` asks for its graph and how many runs it knows, `train` for a training, and its end ends the gateway.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
@@ -102,7 +102,10 @@ for await (const line of createInterface({ input: process.stdin })) {
     );
     tell({ led });
   }
-  if (line === 'graph') tell({ graph: await graphOf(), waiting: opened.journal?.size ?? 0 });
+  if (line === 'graph') {
+    const { runs } = await gateway.learning.report();
+    tell({ graph: await graphOf(), runs, waiting: opened.journal?.size ?? 0 });
+  }
 }
 await gateway.close();
 await opened.close();
