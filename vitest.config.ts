@@ -26,7 +26,8 @@ export default defineConfig(({ mode }) => ({
     hookTimeout: 120_000,
     // What is waited for takes as long as a busy machine takes; no test asserts wall time by it.
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 2,
+    // One more than most machines of CI have cores: processes that are waited for leave gaps.
+    maxWorkers: 3,
     sequence: { sequencer: ProcessesFirst },
   },
 }));

@@ -9,8 +9,11 @@ export const NARROW = { width: 390, height: 844 };
 
 export type SignedIn = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** Those that come with it end the browser with its first window, and switch off protections that are tested here. */
-const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--use-gl=angle', '--use-angle=swiftshader'];
+/**
+ * Those that come with it end the browser with its first window, and switch off protections that are tested here. A
+ * GPU made of software would take twice the processor time.
+ */
+const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--disable-gpu'];
 
 /** `CHROMIUM` names a browser of the system; without it the one that comes with the tests is used. */
 export async function launchBrowser(): Promise<Browser> {
