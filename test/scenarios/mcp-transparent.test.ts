@@ -10,6 +10,7 @@ import {
   callTool,
   connectClient,
   ERAS,
+  type Era,
   fetchInto,
   openEndpoints,
   rawRequest,
@@ -206,10 +207,11 @@ describe.each(ERAS)('a client of the %s era', (era) => {
   });
 });
 
+const as = (user: string): Principal => ({ name: user, user, role: 'agent', keyId: user });
+
 test('[MCP-30] what a server says in the run of one user reaches no other user', async () => {
   const gateway = await gatewayOver([stdioServer('bench', 'legacy')]);
   const endpoints = openEndpoints(gateway);
-  const as = (user: string): Principal => ({ name: user, user, role: 'agent', keyId: user });
   const listening = async (user: string, path: string) => {
     const client = await connectClient(fetchInto(endpoints, as(user)), { era: 'legacy', path });
     const heard: unknown[] = [];
@@ -233,4 +235,67 @@ test('[MCP-30] what a server says in the run of one user reaches no other user',
   await expect.poll(() => bobDirect.heard).toEqual(['of bob']);
   expect(ada.heard).toEqual(['alone', 'in code']);
   expect(bob.heard).toEqual([]);
+});
+
+test('[KEY-16] what a client wants to hear of, and what it tells, is for its user’s own process', async () => {
+  const gateway = await gatewayOver([{ ...stdioServer('bench', 'legacy'), credentials: 'per_user' }]);
+  const endpoints = openEndpoints(gateway);
+  const URIS = { '/mcp': 'pml://bench/bench://note', '/mcp/servers/bench': 'bench://note' };
+  const listening = async (user: string, era: Era, path: keyof typeof URIS) => {
+    const capabilities = { roots: { listChanged: true } };
+    const client = await connectClient(fetchInto(endpoints, as(user)), { era, path, capabilities });
+    const heard: unknown[] = [];
+    client.fallbackNotificationHandler = async ({ method }) => void heard.push(method);
+    if (era === 'modern') await client.listen({ resourceSubscriptions: [URIS[path]] });
+    else await rawRequest(client, 'resources/subscribe', { uri: URIS[path] });
+    return { client, heard };
+  };
+  for (const user of ['ada', 'bob']) {
+    await gateway.keepCredentials('bench', user, { env: { TOKEN: `of-${user}-123456` } });
+  }
+  const adas = [
+    await listening('ada', 'legacy', '/mcp'),
+    await listening('ada', 'modern', '/mcp/servers/bench'),
+  ];
+  const bobs = [
+    await listening('bob', 'modern', '/mcp'),
+    await listening('bob', 'legacy', '/mcp/servers/bench'),
+  ];
+  await bobs[1]!.client.sendRootsListChanged();
+  // Nobody's credentials: this one may reach no process, and not by telling something either.
+  const eve = await connectClient(fetchInto(endpoints, as('eve')), {
+    era: 'legacy',
+    path: '/mcp/servers/bench',
+    capabilities: { roots: { listChanged: true } },
+  });
+  await eve.sendRootsListChanged();
+
+  const call = (tool: string, user?: string) =>
+    gateway.executeTool(
+      { tool: `bench:${tool}`, arguments: {} },
+      { sessionId: null, ...(user && { who: as(user) }) },
+    );
+  await call('touch_resource', 'ada');
+  const updated = 'notifications/resources/updated';
+  await expect.poll(() => adas.map(({ heard }) => heard)).toEqual([[updated], [updated]]);
+  expect(bobs.map(({ heard }) => heard)).toEqual([[], []]);
+  const seen = async (user?: string) => (await call('list_seen', user)).result?.structuredContent;
+  expect(await seen('ada')).toMatchObject({ subscribed: 1, told: [] });
+  expect(await seen('bob')).toMatchObject({ subscribed: 1, told: ['notifications/roots/list_changed'] });
+  expect(await seen()).toMatchObject({ subscribed: 0, told: [] });
+});
+
+test('[UP-48] a call is ended when its time is over, whatever progress it makes', async () => {
+  const gateway = await gatewayOver([stdioServer('bench', 'legacy')]);
+  const client = await connectClient(fetchInto(openEndpoints(gateway)), { era: 'modern' });
+  let told = 0;
+  const slow = { tool: 'bench:progress', arguments: { steps: 200, ms: 20 }, timeout_ms: 500 };
+  const answer = await callTool(client, 'pml_execute', slow, { onprogress: () => void told++ });
+  expect(answer.structuredContent).toMatchObject({
+    status: 'error',
+    error: { code: 'upstream_timeout', message: expect.stringContaining('did not end within 500 ms') },
+  });
+  expect(told).toBeGreaterThan(0);
+  const seen = await callTool(client, 'pml_execute', { tool: 'bench:list_seen' });
+  expect(seen.structuredContent.result).toMatchObject({ cancelled: 1 });
 });
