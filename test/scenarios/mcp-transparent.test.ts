@@ -240,45 +240,43 @@ test('[MCP-30] what a server says in the run of one user reaches no other user',
 test('[KEY-16] what a client wants to hear of, and what it tells, is for its user’s own process', async () => {
   const gateway = await gatewayOver([{ ...stdioServer('bench', 'legacy'), credentials: 'per_user' }]);
   const endpoints = openEndpoints(gateway);
-  const URIS = { '/mcp': 'pml://bench/bench://note', '/mcp/servers/bench': 'bench://note' };
-  const listening = async (user: string, era: Era, path: keyof typeof URIS) => {
-    const capabilities = { roots: { listChanged: true } };
-    const client = await connectClient(fetchInto(endpoints, as(user)), { era, path, capabilities });
+  const connect = (user: string, era: Era, path: string) =>
+    connectClient(fetchInto(endpoints, as(user)), {
+      era,
+      path,
+      capabilities: { roots: { listChanged: true } },
+    });
+  const listening = async (user: string, era: Era, path: string) => {
+    const uri = path === '/mcp' ? 'pml://bench/bench://note' : 'bench://note';
+    const client = await connect(user, era, path);
     const heard: unknown[] = [];
     client.fallbackNotificationHandler = async ({ method }) => void heard.push(method);
-    if (era === 'modern') await client.listen({ resourceSubscriptions: [URIS[path]] });
-    else await rawRequest(client, 'resources/subscribe', { uri: URIS[path] });
-    return { client, heard };
+    if (era === 'modern') await client.listen({ resourceSubscriptions: [uri], toolsListChanged: true });
+    else await rawRequest(client, 'resources/subscribe', { uri });
+    return heard;
   };
-  for (const user of ['ada', 'bob']) {
+  const [gate, direct] = ['/mcp', '/mcp/servers/bench'];
+  const heardBy = async (user: string) => {
     await gateway.keepCredentials('bench', user, { env: { TOKEN: `of-${user}-123456` } });
-  }
-  const adas = [
-    await listening('ada', 'legacy', '/mcp'),
-    await listening('ada', 'modern', '/mcp/servers/bench'),
-  ];
-  const bobs = [
-    await listening('bob', 'modern', '/mcp'),
-    await listening('bob', 'legacy', '/mcp/servers/bench'),
-  ];
-  await bobs[1]!.client.sendRootsListChanged();
-  // Nobody's credentials: this one may reach no process, and not by telling something either.
-  const eve = await connectClient(fetchInto(endpoints, as('eve')), {
-    era: 'legacy',
-    path: '/mcp/servers/bench',
-    capabilities: { roots: { listChanged: true } },
-  });
-  await eve.sendRootsListChanged();
+    return await Promise.all(
+      [gate, direct].flatMap((path) => ERAS.map((era) => listening(user, era, path!))),
+    );
+  };
+  const [ada, bob] = [await heardBy('ada'), await heardBy('bob')];
+  // The second has no credentials: no process is hers to tell anything.
+  for (const user of ['bob', 'eve']) await (await connect(user, 'legacy', direct!)).sendRootsListChanged();
 
   const call = (tool: string, user?: string) =>
     gateway.executeTool(
-      { tool: `bench:${tool}`, arguments: {} },
+      { tool: `bench:${tool}`, arguments: { name: 'new' } },
       { sessionId: null, ...(user && { who: as(user) }) },
     );
+  await call('add_tool', 'ada');
   await call('touch_resource', 'ada');
-  const updated = 'notifications/resources/updated';
-  await expect.poll(() => adas.map(({ heard }) => heard)).toEqual([[updated], [updated]]);
-  expect(bobs.map(({ heard }) => heard)).toEqual([[], []]);
+  const [added, touched] = ['notifications/tools/list_changed', 'notifications/resources/updated'];
+  await expect.poll(() => ada).toEqual([[touched], [touched], [added, touched], [added, touched]]);
+  await call('touch_resource', 'bob');
+  await expect.poll(() => bob).toEqual([[touched], [touched], [touched], [touched]]);
   const seen = async (user?: string) => (await call('list_seen', user)).result?.structuredContent;
   expect(await seen('ada')).toMatchObject({ subscribed: 1, told: [] });
   expect(await seen('bob')).toMatchObject({ subscribed: 1, told: ['notifications/roots/list_changed'] });
