@@ -357,7 +357,7 @@ export async function createGateway(
         ...(meta && { meta }),
         ...(passInputRequired && { passInputRequired }),
       }),
-    notify: (server, method, params) => upstream.notify(server, method, params),
+    notify: (server, method, params, user) => upstream.notify(server, method, params, user),
     async identity(server, { signal }) {
       const started = await upstream.start(server, signal && { signal });
       const known = (await store.servers.list()).find(({ name }) => name === server);

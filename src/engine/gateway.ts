@@ -374,7 +374,8 @@ export interface Gateway {
     /** Hands an `input_required` result back as it is, instead of asking the caller's client. */
     passInputRequired?: boolean,
   ): Promise<UpstreamReply<JsonObject>>;
-  notify(server: string, method: string, params: JsonObject): Promise<boolean>;
+  /** One-way, from a client of this user. */
+  notify(server: string, method: string, params: JsonObject, user: string): Promise<boolean>;
   identity(server: string, caller: Caller): Promise<UpstreamReply<UpstreamIdentity>>;
   /** The server's own tool list, for its transparent endpoint: include/exclude applied, fields untouched. */
   rawTools(server: string, caller: Caller): Promise<UpstreamReply<readonly UpstreamTool[]>>;

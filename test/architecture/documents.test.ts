@@ -25,14 +25,27 @@ test('[HOUSE-12] ARCHITECTURE.md says which rooms are still empty', () => {
 /** Without code, which may look like a link. */
 const prose = (path: string) => read(path).replaceAll(/(`+)[\s\S]*?\1/g, '');
 
+const DOCUMENTS = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: ROOT });
+
 test('[HOUSE-13] links between documents lead somewhere', () => {
-  const documents = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: ROOT });
-  const dead = documents.flatMap((path) =>
+  const dead = DOCUMENTS.flatMap((path) =>
     [...prose(path).matchAll(/\]\((?!\w+:)([^)#\s]+)[^)]*\)/g)]
       .filter(([, target]) => !existsSync(join(ROOT, dirname(path), target!)))
       .map(([, target]) => `${path} -> ${target}`),
   );
   expect(dead).toEqual([]);
+});
+
+test('[HOUSE-13] the rules that documents name are rules', () => {
+  const rules = new Set([...read('docs/spec.md').matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, id]) => id!));
+  const areas = new Set([...rules].map((id) => id.split('-')[0]!));
+  const named = DOCUMENTS.flatMap((path) =>
+    [...prose(path).matchAll(/\b([A-Z]+)-\d+\b/g)]
+      .filter(([id, area]) => areas.has(area!) && !rules.has(id))
+      .map(([id]) => `${path}: ${id}`),
+  );
+  expect(rules.size).toBeGreaterThan(0);
+  expect(named).toEqual([]);
 });
 
 test('[HOUSE-14] .ci/run runs what the README tells a newcomer to run', () => {

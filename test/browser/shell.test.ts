@@ -1,53 +1,54 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Capabilities, Execution } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import type { Capabilities, Execution, Traces } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { href, PAGES } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
-import { NARROW } from '../support/launch-browser.ts';
+import { launchBrowser, NARROW } from '../support/launch-browser.ts';
 import { runPml } from '../support/run-pml.ts';
+import { attackFrom, attackThroughWindow, startHostileNeighbour } from './hostile-neighbour.ts';
 
 const dashboard = useDashboard();
 
-test('[DASH-1] the login link opens the dashboard, and a stranger is told how to get one', async () => {
+test('[DASH-1] the login link opens the dashboard; another browser gets nothing by the address alone', async () => {
   const page = await dashboard.open('/');
   await page.getByRole('heading', { name: 'Home' }).waitFor();
-  const stranger = await dashboard.open('/runs/some?x=1', { signedIn: false, expected: /401/ });
+  const other = await launchBrowser();
+  onTestFinished(() => other.close());
+  const stranger = await other.newPage();
+  const answers = new Set<number>();
+  stranger.on('response', (reply) => {
+    if (new URL(reply.url()).pathname.startsWith('/api')) answers.add(reply.status());
+  });
+  await stranger.goto(`${dashboard.url}/runs/some?x=1`);
   await stranger.getByRole('heading', { name: 'Sign in' }).waitFor();
   expect(await stranger.getByText('pml login').count()).toBe(1);
+  expect([...answers]).toEqual([401]);
+  expect(await stranger.evaluate(() => localStorage.getItem('pml-session'))).toBeNull();
   expect(await axe(stranger)).toEqual([]);
 });
 
-test('[DASH-1] a page on another port of this machine gets nothing, with this browser or without', async () => {
-  const cookies: unknown[] = [];
-  const elsewhere = createServer((request, reply) => {
-    cookies.push(request.headers.cookie);
-    reply.setHeader('content-type', 'text/html').end('<!doctype html><title>elsewhere</title>');
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void elsewhere.close());
-  await once(elsewhere, 'listening');
+test('[DASH-1] [HTTP-2] a page on another port gets nothing of the dashboard that this browser is logged in to', async () => {
+  const neighbour = await startHostileNeighbour();
   const page = await dashboard.open('/', { expected: /./ });
   await page.getByText('Live', { exact: true }).waitFor();
+  const runs = async () => (await dashboard.api<Traces>('/traces')).traces.length;
+  const before = await runs();
+  const attacker = await page.context().newPage();
+  const nothing = (got: object) => Object.fromEntries(Object.keys(got).map((way) => [way, 'nothing']));
+  for (const host of ['localhost', '127.0.0.1']) {
+    await attacker.goto(`http://${host}:${neighbour.port}/`);
+    const { got, answers } = await attackFrom(attacker, dashboard.url);
+    expect(got, host).toEqual(nothing(got));
+    expect(answers).toEqual(expect.arrayContaining(['GET / 403', 'POST /api/execute 403']));
+    expect(answers.filter((answer) => !answer.endsWith(' 403'))).toEqual([]);
+  }
+  const seen = await attackThroughWindow(attacker, dashboard.url);
+  expect(seen).toEqual(nothing(seen));
+  expect(await runs()).toBe(before);
   expect(await page.context().cookies()).toEqual([]);
-  await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`);
-  const reached = await page.evaluate(async (url) => {
-    const tries = (['cors', 'no-cors'] as const).flatMap((mode) =>
-      ['/api/me', '/api/audit', '/api/events', '/bridge', '/mcp'].map(async (path) => {
-        const reply = await fetch(`${url}${path}`, { mode, credentials: 'include' });
-        return `${path} ${reply.type} ${await reply.text()}`;
-      }),
-    );
-    const answers = await Promise.allSettled(tries);
-    return answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : 'refused'));
-  }, dashboard.url);
-  // An opaque answer has neither status nor body.
-  for (const answer of reached) expect(answer).toMatch(/^refused$|^\S+ opaque $/);
-  expect(await page.evaluate(() => [document.cookie, localStorage.length])).toEqual(['', 0]);
-  expect(cookies.every((cookie) => cookie === undefined)).toBe(true);
+  expect(neighbour.cookies).toEqual([]);
 });
 
-test('[DASH-1] whoever was given a key signs in with it, and stays where they wanted to go', async () => {
+test('[DASH-1] a person with a key signs in with it, and stays where they wanted to go', async () => {
   const page = await dashboard.open('/learning', { signedIn: false, expected: /40[13]/ });
   await page.getByLabel('Or sign in with a key').fill('pml_wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();

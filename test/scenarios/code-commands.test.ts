@@ -71,7 +71,7 @@ test('[RUN-3] [RUNS-5] what needs approval is approved and gone on with from the
   });
 });
 
-test('[CAPCMD-1] [CAPCMD-3] [CAPCMD-6] [SKILL-1] a program that ran twice is a capability: run, served, taken elsewhere', async () => {
+test('[CAPCMD-1] [CAPCMD-3] [CAPCMD-6] [CAP-17] [SKILL-1] a program that ran twice is a capability: run, served, taken elsewhere', async () => {
   const { pml, write, serve, dir } = await home();
   const { ready } = await serve();
   const above = (least: number) =>
@@ -107,6 +107,11 @@ test('[CAPCMD-1] [CAPCMD-3] [CAPCMD-6] [SKILL-1] a program that ran twice is a c
 
   const folder = join(dir, 'exported');
   expect((await pml('capability', 'export', slug, folder)).stdout).toContain('SKILL.md');
+  // What a program gave may never have been seen: its result is then of no known type.
+  const described = join(folder, 'capability.json');
+  const known = JSON.parse(await readFile(described, 'utf8'));
+  expect(known.output).toMatchObject({ type: 'integer' });
+  await writeFile(described, JSON.stringify({ ...known, output: null }));
   const other = await home();
   expect((await other.pml('capability', 'import', folder)).stdout).toContain(`${slug} is here now`);
   expect((await other.pml('capability', 'run', slug, '--args', args)).stdout).toBe('3\n');

@@ -3,7 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startEndlessServer } from '../fixtures/servers/endless-http-server.ts';
 import { type RunningPml, runPml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
@@ -12,6 +13,8 @@ const FLOOD = fileURLToPath(new URL('../fixtures/servers/flood-server.ts', impor
 const PATIENCE_MS = 1_000;
 /** No answer at all. */
 const WALL_MS = 30_000;
+/** What a server may have sent when it is hung up on: one message, and what is on its way in buffers. */
+const MOST_BYTES = 64 * 1024 * 1024;
 /** How the system counts the time of threads. */
 const TICK_MS = 10;
 /** The sum of what the steps of an orderly end may take is more; this is far beyond what they do take. */
@@ -107,7 +110,12 @@ async function endInTime({ child, exited }: RunningPml): Promise<void> {
 
 test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entrance hold up nobody', async () => {
   const dir = await temporaryDir();
-  const mcpServers = { flood: { command: process.execPath, args: [FLOOD] } };
+  const endless = await startEndlessServer();
+  onTestFinished(endless.close);
+  const mcpServers = {
+    flood: { command: process.execPath, args: [FLOOD] },
+    endless: { url: endless.url },
+  };
   const glob = '*a'.repeat(60);
   const permissions = { ask: [`flood:${glob}`], default: 'allow' };
   await writeFile(join(dir, 'pml.json'), JSON.stringify({ mcpServers, pml: { permissions } }));
@@ -133,6 +141,15 @@ test('[HANG-11][HANG-4][HANG-5][HANG-6][HANG-8] hostile texts at every entrance 
       .poll(async () => (await ask(`/api/traces/${run.trace_id}`)).status, { timeout: WALL_MS })
       .toBe(200);
   }
+  // A line without an end over HTTP: the server is hung up on, and can be asked again.
+  for (let call = 0; call < 2; call++) {
+    const { text } = await ask('/api/execute', { tool: 'endless:pour' });
+    const message = expect.stringContaining('a message is larger than 33554432 bytes during "tools/call"');
+    expect(JSON.parse(text)).toMatchObject({ status: 'error', error: { message } });
+  }
+  await expect.poll(() => endless.lines.every(({ isOver }) => isOver), { timeout: WALL_MS }).toBe(true);
+  for (const { bytes } of endless.lines) expect(bytes).toBeLessThan(MOST_BYTES);
+  expect(pml.output().stderr).toContain('was cut off: a message is larger than');
   expect(JSON.parse((await ask('/api/live')).text)).toMatchObject({ runs: [] });
 
   for (const code of CODES) {

@@ -1,6 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
-import type { Gateway } from '../../src/engine/gateway.ts';
 import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import { benchServer } from '../support/mcp-bench-server.ts';
@@ -243,28 +242,6 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
     await expect(rawRequest(client, 'logging/setLevel', { level: 'loud' })).rejects.toMatchObject({
       code: -32602,
     });
-  });
-
-  test('[KEY-16] what a client wants to hear of is asked of its user’s own server', async () => {
-    const { gateway } = await memoryGateway([benchServer()]);
-    const users: (string | undefined)[] = [];
-    const watched: Gateway = {
-      ...gateway,
-      request: async (server, method, params, caller, ...rest) => {
-        if (method === 'resources/subscribe') users.push(caller.who?.user);
-        return await gateway.request(server, method, params, caller, ...rest);
-      },
-    };
-    const endpoints = openEndpoints(watched);
-    for (const [path, uri] of [
-      ['/mcp', 'pml://bench/bench://note'],
-      ['/mcp/servers/bench', 'bench://note'],
-    ] as const) {
-      const client = await connectClient(fetchInto(endpoints), { era, path });
-      if (era === 'legacy') await rawRequest(client, 'resources/subscribe', { uri });
-      else await client.listen({ resourceSubscriptions: [uri] });
-    }
-    expect(users).toEqual(['somebody', 'somebody']);
   });
 
   test('[MCP-17] changes are told to those who listen for them', async () => {

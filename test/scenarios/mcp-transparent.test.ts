@@ -10,6 +10,7 @@ import {
   callTool,
   connectClient,
   ERAS,
+  type Era,
   fetchInto,
   openEndpoints,
   rawRequest,
@@ -206,10 +207,11 @@ describe.each(ERAS)('a client of the %s era', (era) => {
   });
 });
 
+const as = (user: string): Principal => ({ name: user, user, role: 'agent', keyId: user });
+
 test('[MCP-30] what a server says in the run of one user reaches no other user', async () => {
   const gateway = await gatewayOver([stdioServer('bench', 'legacy')]);
   const endpoints = openEndpoints(gateway);
-  const as = (user: string): Principal => ({ name: user, user, role: 'agent', keyId: user });
   const listening = async (user: string, path: string) => {
     const client = await connectClient(fetchInto(endpoints, as(user)), { era: 'legacy', path });
     const heard: unknown[] = [];
@@ -233,4 +235,65 @@ test('[MCP-30] what a server says in the run of one user reaches no other user',
   await expect.poll(() => bobDirect.heard).toEqual(['of bob']);
   expect(ada.heard).toEqual(['alone', 'in code']);
   expect(bob.heard).toEqual([]);
+});
+
+test('[KEY-16] what a client wants to hear of, and what it tells, is for its user’s own process', async () => {
+  const gateway = await gatewayOver([{ ...stdioServer('bench', 'legacy'), credentials: 'per_user' }]);
+  const endpoints = openEndpoints(gateway);
+  const connect = (user: string, era: Era, path: string) =>
+    connectClient(fetchInto(endpoints, as(user)), {
+      era,
+      path,
+      capabilities: { roots: { listChanged: true } },
+    });
+  const listening = async (user: string, era: Era, path: string) => {
+    const uri = path === '/mcp' ? 'pml://bench/bench://note' : 'bench://note';
+    const client = await connect(user, era, path);
+    const heard: unknown[] = [];
+    client.fallbackNotificationHandler = async ({ method }) => void heard.push(method);
+    if (era === 'modern') await client.listen({ resourceSubscriptions: [uri], toolsListChanged: true });
+    else await rawRequest(client, 'resources/subscribe', { uri });
+    return heard;
+  };
+  const [gate, direct] = ['/mcp', '/mcp/servers/bench'];
+  const heardBy = async (user: string) => {
+    await gateway.keepCredentials('bench', user, { env: { TOKEN: `of-${user}-123456` } });
+    return await Promise.all(
+      [gate, direct].flatMap((path) => ERAS.map((era) => listening(user, era, path!))),
+    );
+  };
+  const [ada, bob] = [await heardBy('ada'), await heardBy('bob')];
+  // The second has no credentials: no process is hers to tell anything.
+  for (const user of ['bob', 'eve']) await (await connect(user, 'legacy', direct!)).sendRootsListChanged();
+
+  const call = (tool: string, user?: string) =>
+    gateway.executeTool(
+      { tool: `bench:${tool}`, arguments: { name: 'new' } },
+      { sessionId: null, ...(user && { who: as(user) }) },
+    );
+  await call('add_tool', 'ada');
+  await call('touch_resource', 'ada');
+  const [added, touched] = ['notifications/tools/list_changed', 'notifications/resources/updated'];
+  await expect.poll(() => ada).toEqual([[touched], [touched], [added, touched], [added, touched]]);
+  await call('touch_resource', 'bob');
+  await expect.poll(() => bob).toEqual([[touched], [touched], [touched], [touched]]);
+  const seen = async (user?: string) => (await call('list_seen', user)).result?.structuredContent;
+  expect(await seen('ada')).toMatchObject({ subscribed: 1, told: [] });
+  expect(await seen('bob')).toMatchObject({ subscribed: 1, told: ['notifications/roots/list_changed'] });
+  expect(await seen()).toMatchObject({ subscribed: 0, told: [] });
+});
+
+test('[UP-48] a call is ended when its time is over, whatever progress it makes', async () => {
+  const gateway = await gatewayOver([stdioServer('bench', 'legacy')]);
+  const client = await connectClient(fetchInto(openEndpoints(gateway)), { era: 'modern' });
+  let told = 0;
+  const slow = { tool: 'bench:progress', arguments: { steps: 200, ms: 20 }, timeout_ms: 500 };
+  const answer = await callTool(client, 'pml_execute', slow, { onprogress: () => void told++ });
+  expect(answer.structuredContent).toMatchObject({
+    status: 'error',
+    error: { code: 'upstream_timeout', message: expect.stringContaining('did not end within 500 ms') },
+  });
+  expect(told).toBeGreaterThan(0);
+  const seen = await callTool(client, 'pml_execute', { tool: 'bench:list_seen' });
+  expect(seen.structuredContent.result).toMatchObject({ cancelled: 1 });
 });

@@ -1,4 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { streamWatcher } from './watched-http-transport.ts';
 
 const DEFAULTS = {
   /** Bytes of one message, or of an answer that is no stream of them. */
@@ -7,19 +8,34 @@ const DEFAULTS = {
 const NEWLINE = 10;
 const RETURN = 13;
 
+/** What a server sent was cut off. */
+export class MessageTooLarge extends Error {
+  override readonly name = 'MessageTooLarge';
+
+  constructor(limit: number) {
+    super(`a message is larger than ${limit} bytes`);
+  }
+}
+
 /** A fetch whose answers cannot fill the memory: a message without an end is cut off. */
 export function boundedFetch(plain: FetchLike, limit = DEFAULTS.messageBytes): FetchLike {
   return async (url, init) => {
+    const watcher = streamWatcher();
     const response = await plain(url, init);
     if (response.body === null) return response;
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
     const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(counted(limit, isStream)), { status, statusText, headers });
+    const bounded = response.body.pipeThrough(counted(limit, isStream, watcher?.cut));
+    return new Response(bounded, { status, statusText, headers });
   };
 }
 
 /** In a stream of events an empty line ends a message, and the count begins again. */
-function counted(limit: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+function counted(
+  limit: number,
+  isStream: boolean,
+  onCut: ((reason: Error) => void) | undefined,
+): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   /** The last chunk ended with a line. */
   let isLineEnd = false;
@@ -33,8 +49,10 @@ function counted(limit: number, isStream: boolean): TransformStream<Uint8Array, 
         }
         isLineEnd = chunk.at(-1) === NEWLINE;
       }
-      if (size > limit) controller.error(new RangeError(`a message is larger than ${limit} bytes`));
-      else controller.enqueue(chunk);
+      if (size <= limit) return controller.enqueue(chunk);
+      const reason = new MessageTooLarge(limit);
+      onCut?.(reason);
+      controller.error(reason);
     },
   });
 }

@@ -95,7 +95,9 @@ export class Exchange {
       throw rpcErrorIn(error);
     });
     if ('value' in outcome) return outcome.value;
-    throw new UpstreamFault(unavailable(this.#server, `it closed the connection during "${method}"`));
+    const { cut } = outcome;
+    const why = cut?.message ?? 'it closed the connection';
+    throw new UpstreamFault(unavailable(this.#server, `${why} during "${method}"`), cut ?? undefined);
   }
 
   async #answer(result: JsonObject, call: Call): Promise<JsonObject> {

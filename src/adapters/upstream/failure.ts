@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { UpstreamFailure } from '../../engine/ports.ts';
+import { MessageTooLarge } from './bounded-fetch.ts';
 
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
@@ -112,6 +113,11 @@ export function isUnsent(thrown: unknown): boolean {
 
 export function isConnectionLoss(thrown: unknown): boolean {
   return thrown instanceof SdkError && thrown.code === SdkErrorCode.ConnectionClosed;
+}
+
+/** The server sent more than we take. */
+export function isCutOff(thrown: unknown): boolean {
+  return innermost(thrown) instanceof MessageTooLarge;
 }
 
 export function reasonOf(thrown: unknown): string {

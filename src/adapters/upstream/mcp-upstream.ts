@@ -99,8 +99,10 @@ export class McpUpstream implements Upstream {
     return this.#reply(server, options, (link) => link.request(method, params, options));
   }
 
-  async notify(server: string, method: string, params: JsonObject): Promise<boolean> {
-    return (await this.#links.get(server)?.opened?.notify(method, params)) ?? false;
+  async notify(server: string, method: string, params: JsonObject, user: string): Promise<boolean> {
+    const shared = this.#links.get(server);
+    const link = shared && (await this.#linkOf(shared, user));
+    return (await link?.opened?.notify(method, params)) ?? false;
   }
 
   subscribe(listener: (event: UpstreamEvent) => void): () => void {
@@ -187,6 +189,12 @@ export class McpUpstream implements Upstream {
     for (const listener of this.#listeners) listener(event);
   }
 
+  /** The user's own where users have servers of their own; null for one without credentials. */
+  async #linkOf(shared: LazyLink, user: string | undefined): Promise<LazyLink | null> {
+    const isPersonal = user !== undefined && shared.settings.credentials === 'per_user';
+    return isPersonal ? await this.#personal.of(shared.settings, user) : shared;
+  }
+
   async #reply<T>(
     server: string,
     options: UpstreamOptions,
@@ -196,8 +204,7 @@ export class McpUpstream implements Upstream {
     if (!shared) return { ok: false, error: unknownServer(server, [...this.#links.keys()]) };
     try {
       const { user } = options;
-      const isPersonal = user !== undefined && shared.settings.credentials === 'per_user';
-      const link = isPersonal ? await this.#personal.of(shared.settings, user) : shared;
+      const link = await this.#linkOf(shared, user);
       if (!link) return { ok: false, error: noCredentials(server, user ?? '') };
       return { ok: true, value: await run(await link.open()) };
     } catch (error) {

@@ -9,7 +9,7 @@ import type {
 import { CallSlots } from './call-slots.ts';
 import { ClientWishes } from './client-wishes.ts';
 import type { Connection, ConnectionRequest } from './connection.ts';
-import { isConnectionLoss, isUnsent, UpstreamFault, unavailable } from './failure.ts';
+import { isConnectionLoss, isCutOff, isUnsent, reasonOf, UpstreamFault, unavailable } from './failure.ts';
 import { HeldSlot } from './held-slot.ts';
 import { type ServerContext, ServerLife } from './server-life.ts';
 
@@ -160,6 +160,7 @@ export class ServerLink {
       try {
         return await run(live.connection);
       } catch (error) {
+        if (isCutOff(error)) this.#life.note(`${what} was cut off: ${reasonOf(error)}`);
         if (attempt > 0 || !isUnsent(error)) {
           throw isConnectionLoss(error) ? this.#lossDuring(what, live.exit(), error) : error;
         }

@@ -31,8 +31,8 @@ export interface Upstream {
     params: JsonObject,
     options?: UpstreamOptions,
   ): Promise<UpstreamReply<JsonObject>>;
-  /** One-way, to a running server; false when it does not run. */
-  notify(server: string, method: string, params: JsonObject): Promise<boolean>;
+  /** One-way, to a running server, where users have servers of their own to this user's; false when it does not run. */
+  notify(server: string, method: string, params: JsonObject, user: string): Promise<boolean>;
   /** Answers how to stop listening. */
   subscribe(listener: (event: UpstreamEvent) => void): () => void;
   /** The client is gone: its subscriptions and log level no longer count. */

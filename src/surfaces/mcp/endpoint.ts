@@ -35,7 +35,7 @@ export interface Endpoint {
   face(): Promise<Face>;
   handle(request: ClientRequest): Promise<JsonObject>;
   /** From a client, one-way. */
-  hear(method: string, params: JsonObject): void;
+  hear(method: string, params: JsonObject, who: Principal): void;
   /** The resources a modern client wants to hear of; answers those it will. */
   watch(client: UpstreamClient, uris: readonly string[], who: Principal): Promise<readonly string[]>;
   /** The input schema of a tool whose arguments clients repeat in HTTP headers; null for any other. */

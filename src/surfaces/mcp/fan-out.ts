@@ -23,7 +23,7 @@ export class FanOut {
     for (const session of this.#served.sessions()) {
       if (concerns(session, audience)) session.tell(`notifications/${list}/list_changed`, params);
     }
-    this.#served.publish({ kind: `${list}_list_changed`, params });
+    this.#served.publish({ kind: `${list}_list_changed`, params }, audience.user);
   }
 
   /** To those who watch it; of a user's own process, to that user alone. */
@@ -32,8 +32,7 @@ export class FanOut {
       if (!concerns(session, audience) || !this.#book.watches(session.clientId, uri)) continue;
       session.tell('notifications/resources/updated', { ...params, uri });
     }
-    // Whose those listeners are cannot be told.
-    if (audience.user === null) this.#served.publish({ kind: 'resource_updated', uri, params });
+    this.#served.publish({ kind: 'resource_updated', uri, params }, audience.user);
   }
 
   /** A remark of a server: to the client whose request it belongs to, else to its user. */

@@ -44,7 +44,7 @@ export function createTransparentEndpoint(
         const method = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
         return await (method ? method(request) : passOn(gateway, server, request));
       }),
-    hear: (method, params) => void gateway.notify(server, method, params),
+    hear: (method, params, who) => void gateway.notify(server, method, params, who.user),
     mirroredSchema: (tool) => mirrored.schemaOf(tool),
     watch: (client, uris, who) => watch(gateway, server, client, uris, who),
     forget: (clientId) => {

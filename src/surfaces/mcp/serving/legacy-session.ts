@@ -63,7 +63,7 @@ export class LegacySession implements Outlet {
     });
     this.#server = rawServer(options.face, {
       onRequest: (method, params, context) => this.#handle(method, params, context),
-      onNotification: (method, params) => options.endpoint.hear(method, params),
+      onNotification: (method, params) => options.endpoint.hear(method, params, options.who),
     });
     this.#server.onerror = options.onError;
     this.#server.onclose = () => options.onClose(this);

@@ -15,6 +15,7 @@ import { HeaderCheckingServer, type RawHandlers, rawServer } from './raw-server.
 import { namedClient, type RequestParts, readParams } from './read-params.ts';
 import { thrownResponse } from './rpc-response.ts';
 import type { Outlet } from './served-endpoint.ts';
+import { UserBus } from './user-bus.ts';
 import { whenEnded } from './when-ended.ts';
 
 /** The requests that may be answered with questions. */
@@ -43,6 +44,7 @@ interface Incoming {
 export class ModernServing {
   readonly #endpoint: Endpoint;
   readonly #handler: McpHttpHandler;
+  readonly #bus: UserBus;
   readonly #held: HeldCalls;
   readonly #requests = new Map<string, Outlet>();
   /** What the handler's factory has to know of a request; it is given the request alone. */
@@ -51,8 +53,10 @@ export class ModernServing {
   constructor(endpoint: Endpoint, { onError, holdMs }: ModernOptions) {
     this.#endpoint = endpoint;
     this.#held = new HeldCalls(holdMs);
+    this.#bus = new UserBus(onError);
     this.#handler = createMcpHandler(({ requestInfo }) => this.#serverFor(requestInfo as Request), {
       legacy: 'reject',
+      bus: this.#bus,
       onerror: onError,
     });
   }
@@ -61,8 +65,8 @@ export class ModernServing {
     return this.#requests.values();
   }
 
-  publish(event: ServerEvent): void {
-    this.#handler.bus.publish(event);
+  publish(event: ServerEvent, user: string | null): void {
+    this.#bus.publish(event, user);
   }
 
   async fetch(request: Request, body: unknown, who: Principal): Promise<Response> {
@@ -98,7 +102,7 @@ export class ModernServing {
           incoming.isUnknownMethod = error.code === RPC.methodNotFound && method !== 'tools/call';
           throw error;
         }),
-      onNotification: (method, params) => this.#endpoint.hear(method, params),
+      onNotification: (method, params) => this.#endpoint.hear(method, params, incoming.who),
     };
     const { face, schema } = incoming;
     return schema ? new HeaderCheckingServer(face, handlers, schema) : rawServer(face, handlers);
@@ -160,7 +164,7 @@ export class ModernServing {
     const uris = wanted.length === 0 ? [] : await this.#endpoint.watch(client, wanted, who);
     const notifications = { ...filter, ...(wanted.length > 0 && { resourceSubscriptions: uris }) };
     const parsedBody = { ...message, params: { ...message.params, notifications } };
-    const response = await this.#handler.fetch(request, { parsedBody });
+    const response = await this.#bus.during(who.user, () => this.#handler.fetch(request, { parsedBody }));
     return whenEnded(response, () => this.#endpoint.forget(client.id));
   }
 }

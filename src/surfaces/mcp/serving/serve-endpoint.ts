@@ -17,7 +17,7 @@ export function serveEndpoint(endpoint: Endpoint, options: ServingOptions): Serv
   return {
     sessions: () => legacy.sessions(),
     requests: () => modern.requests(),
-    publish: (event) => modern.publish(event),
+    publish: (event, user) => modern.publish(event, user),
     close: async () => {
       await Promise.all([legacy.close(), modern.close()]);
     },

@@ -18,7 +18,7 @@ export interface ServedEndpoint {
   sessions(): Iterable<Outlet>;
   /** Requests of the 2026-07-28 era that are under way. */
   requests(): Iterable<Outlet>;
-  /** To the clients of the 2026-07-28 era that listen for it. */
-  publish(event: ServerEvent): void;
+  /** To the clients of the 2026-07-28 era that listen for it: those of one user, or with null all. */
+  publish(event: ServerEvent, user: string | null): void;
   close(): Promise<void>;
 }
