@@ -9,6 +9,7 @@ import { asAgent } from '../../engine/people/roles.ts';
 import type { Logger, RemoteProcedures } from '../../engine/ports.ts';
 import { callProcedure } from '../../engine/remote-procedures.ts';
 import type { Access } from './access.ts';
+import { createFairShare } from './fair-share.ts';
 import { checkHostAndOrigin, countFailures, refuse, requireRight, tooMany, whoIs } from './guard.ts';
 import { loginToWire } from './logins.ts';
 import { CONTENT_POLICY, mountPage, type PageHandlers } from './page.ts';
@@ -104,7 +105,7 @@ export function createApp(options: AppOptions): Hono {
   });
 
   if (page) mountPage(app, page);
-  app.use(requireRight(options.access, failures));
+  app.use(requireRight(options.access, failures, createFairShare(options.now)));
   loginRoutes(app, options.access);
   app.post('/bridge', limit(DEFAULTS.maxBridgeBytes), async (context) => {
     const call = readCall(Buffer.from(await context.req.arrayBuffer()));
