@@ -18,8 +18,8 @@ const DEFAULTS = {
   answerMs: 60_000,
   /** A stream is left when nothing came for so long, and so is a request that is not one. */
   quietMs: 300,
-  /** Far beyond what an orderly end takes. */
-  endMs: 20_000,
+  /** Far beyond what an orderly end takes, on the slowest machine. */
+  endMs: 60_000,
   /** Bytes of an answer that are kept to be shown. */
   shown: 400,
 };

@@ -20,11 +20,12 @@ export function takePulse(url: string, pid: number) {
     while (!isOver) {
       const start = await mainThreadMs(pid);
       const signal = AbortSignal.timeout(DEFAULTS.wallMs);
-      const isWell = await fetch(`${url}/healthz`, { signal }).then(
+      const isThere = await fetch(`${url}/healthz`, { signal }).then(
         (reply) => reply.ok,
-        () => false,
+        // A machine that gave it no time is not its doing either.
+        () => signal.aborted,
       );
-      longest = isWell ? Math.max(longest, (await mainThreadMs(pid)) - start) : DEFAULTS.wallMs;
+      longest = isThere ? Math.max(longest, (await mainThreadMs(pid)) - start) : DEFAULTS.wallMs;
       await sleep(DEFAULTS.pauseMs);
     }
   })();
