@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- NAME...] [--json] [--dir DIR] [--data DIR]`: runs the benches of a folder, each in a process of
+ * `npm run bench [-- NAME...] [--json] [--dir DIR] [--data DIR] [--minutes N]`: runs the benches of a folder, each in a process of
  * its own, so that none inherits another's heap, caches or compiled code.
  */
 import { fork } from 'node:child_process';
@@ -35,8 +35,21 @@ const CHILD_MODULE = 'PML_BENCH_MODULE';
 /** Set for the child only: the folder of data sets, for benches that can use real ones. */
 const CHILD_DATA = 'PML_BENCH_DATA';
 
-async function measureInChild(path: string, data: string | undefined): Promise<BenchReport> {
-  const env = { ...process.env, [CHILD_MODULE]: path, ...(data !== undefined && { [CHILD_DATA]: data }) };
+/** Set for the child only: for how long, for benches that can go on. */
+const CHILD_MINUTES = 'PML_BENCH_MINUTES';
+
+interface ChildOptions {
+  readonly data?: string;
+  readonly minutes?: string;
+}
+
+async function measureInChild(path: string, { data, minutes }: ChildOptions): Promise<BenchReport> {
+  const env = {
+    ...process.env,
+    [CHILD_MODULE]: path,
+    ...(data !== undefined && { [CHILD_DATA]: data }),
+    ...(minutes !== undefined && { [CHILD_MINUTES]: minutes }),
+  };
   const child = fork(SELF, { env, stdio: ['ignore', 2, 2, 'ipc'] });
   let report: BenchReport | undefined;
   child.on('message', (message) => {
@@ -98,7 +111,12 @@ const digits = (value: number) =>
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { json: { type: 'boolean' }, dir: { type: 'string' }, data: { type: 'string' } },
+    options: {
+      json: { type: 'boolean' },
+      dir: { type: 'string' },
+      data: { type: 'string' },
+      minutes: { type: 'string' },
+    },
   });
   const dir = resolve(values.dir ?? fileURLToPath(new URL('.', import.meta.url)));
   const modules = new Map(
@@ -115,7 +133,7 @@ async function main(): Promise<void> {
   const reports: BenchReport[] = [];
   for (const name of positionals.length > 0 ? positionals : modules.keys()) {
     try {
-      const report = await measureInChild(modules.get(name)!, values.data);
+      const report = await measureInChild(modules.get(name)!, values);
       const text = table(report);
       reports.push(report);
       if (values.json) console.error(text);

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { serialize } from 'node:v8';
 import { Hono } from 'hono';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLogins } from '../../src/surfaces/http/logins.ts';
@@ -162,6 +163,31 @@ test('[HTTP-7] nothing that needs a credential is kept by a cache', async () => 
   const { listener, token } = await gateway();
   const { headers } = await ask(listener.port, '/api/ping', { authorization: `Bearer ${token}` });
   expect(headers['cache-control']).toBe('no-store');
+});
+
+test('[HTTP-8] a body that is not a form, or not a call, is refused with 400', async () => {
+  const { listener, token } = await gateway();
+  const post = async (path: string, type: string, body: string | Uint8Array<ArrayBuffer>) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': type };
+    const reply = await fetch(`${listener.url}${path}`, { method: 'POST', headers, body });
+    return { status: reply.status, code: JSON.parse(await reply.text()).error?.code };
+  };
+  const refused = { status: 400, code: 'invalid_argument' };
+  for (const body of ['', 'code=x', '--x\r\n']) {
+    expect(await post('/login', 'multipart/form-data; boundary=x', body)).toEqual(refused);
+    expect(await post('/login', 'multipart/form-data', body)).toEqual(refused);
+  }
+  const values = [
+    null,
+    'text',
+    {},
+    { room: 'a', method: 'b', args: 'c' },
+    { room: {}, method: 'b', args: [] },
+  ];
+  const bodies = values.map((value) => new Uint8Array(serialize(value)));
+  for (const body of [...bodies, new Uint8Array([255, 15, 111]), new Uint8Array()]) {
+    expect(await post('/bridge', 'application/octet-stream', body)).toEqual(refused);
+  }
 });
 
 test('[HTTP-4] guessing the token is slowed down, the right token still works', async () => {

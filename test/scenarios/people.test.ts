@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { isListed } from '../../src/surfaces/http/route-rights.ts';
+import { tool } from '../support/code-gateway.ts';
 import { callTool } from '../support/mcp-endpoints.ts';
 import { settingsFor } from '../support/memory-gateway.ts';
 import { OWNER_TOKEN, peopleGateway } from '../support/people-gateway.ts';
@@ -184,6 +185,30 @@ test('[KEY-7] a revoked key fails at once: the next request, an open stream and 
   while ((await events.next()) !== null);
   const other = await keyFor('agent');
   expect((await ask(other, 'GET', '/api/stats')).status).toBe(200);
+});
+
+test('[KEY-17] a user who asks without an end waits in line and is refused at last; the others are answered', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const slow = { name: 'slow', tools: [tool('wait', () => released)] };
+  const { ask, keyFor, listener } = await peopleGateway({}, [slow]);
+  const [eve, ada] = [await keyFor('agent', 'eve'), await keyFor('agent', 'ada')];
+  const begun = Array.from({ length: 300 }, () => ask(eve, 'POST', '/api/execute', { tool: 'slow:wait' }));
+  const refused = await Promise.race(begun);
+  expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+  expect((await ask(ada, 'POST', '/api/execute', echo('a'))).body).toMatchObject({ status: 'success' });
+
+  // What has ended no longer counts, streams of MCP among it.
+  const client = new Client({ name: 'test', version: '1' });
+  const requestInit = { headers: { authorization: `Bearer ${ada}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${listener.url}/mcp`), { requestInit }));
+  onTestFinished(() => client.close());
+  for (let i = 0; i < 20; i++) {
+    const called = await callTool(client, 'pml_execute', echo('a'));
+    expect(called.structuredContent.status).toBe('success');
+  }
+  release();
+  const statuses = (await Promise.all(begun.slice(0, 16))).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
 test('[KEY-8] a key appears in no log, trace or event, wherever it was put', async () => {

@@ -1,4 +1,5 @@
 import {
+  createScanner,
   findNodeAtLocation,
   type JSONPath,
   type Node,
@@ -7,6 +8,16 @@ import {
   printParseErrorCode,
 } from 'jsonc-parser';
 import { ConfigProblems } from './config-problems.ts';
+
+const DEFAULTS = {
+  /** Levels of lists and objects; what is deeper could be read only with a stack of any depth. */
+  depth: 100,
+};
+
+/** Kinds of the scanner, whose enum cannot be imported: it is gone after compilation. */
+const OPENS = new Set([1, 3]);
+const CLOSES = new Set([2, 4]);
+const END = 17;
 
 /** What stands where in a configuration file. */
 export interface SourceText {
@@ -36,6 +47,8 @@ const SYNTAX: Readonly<Record<string, string>> = {
 export function parseSource(file: string, text: string): SourceText {
   const problems = new ConfigProblems(file, text);
   if (text.trim() === '') problems.add(0, [], 'the file is empty; write {} to use the defaults');
+  const beyond = tooDeepAt(text);
+  if (beyond !== null) problems.add(beyond, [], `nested too deeply; ${DEFAULTS.depth} levels are the most`);
   problems.throwIfAny();
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
@@ -50,6 +63,17 @@ export function parseSource(file: string, text: string): SourceText {
   if (errors.length === 0 && root?.type !== 'object') problems.add(0, [], 'must be an object: { … }');
   problems.throwIfAny();
   return { text, root: root! };
+}
+
+/** Where the nesting goes too far; null when it does not. */
+function tooDeepAt(text: string): number | null {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  for (let kind: number = scanner.scan(); kind !== END; kind = scanner.scan()) {
+    if (OPENS.has(kind) && ++depth > DEFAULTS.depth) return scanner.getTokenOffset();
+    if (CLOSES.has(kind)) depth -= 1;
+  }
+  return null;
 }
 
 /** Offset of the value at a path, or of the closest thing around it that stands in the file. */

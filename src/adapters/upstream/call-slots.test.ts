@@ -28,3 +28,32 @@ test('[UP-24] slots go in order of arrival, past those who gave up, and a raised
   for (const release of [first, second, third]) (await release)();
   expect([slots.taken, slots.waiting]).toEqual([0, 0]);
 });
+
+test('[UP-49] users share the slots: whose calls never end leaves room, and who has fewest under way is next', async () => {
+  const slots = new CallSlots(8);
+  const order: string[] = [];
+  const ask = async (user: string) => {
+    const release = await slots.take(undefined, user);
+    order.push(user);
+    return release;
+  };
+  const alone = await Promise.all(Array.from({ length: 8 }, () => ask('eve')));
+  expect(slots.taken).toBe(8);
+  // From the second user on, nobody gets all.
+  const first = ask('ada');
+  for (const release of alone) release();
+  (await first)();
+  order.length = 0;
+  for (let i = 0; i < 20; i++) void ask('eve');
+  await expect.poll(() => [slots.taken, slots.waiting]).toEqual([6, 14]);
+  for (const user of ['ada', 'bob', 'ada', 'bob']) (await ask(user))();
+  expect(order.slice(6)).toEqual(['ada', 'bob', 'ada', 'bob']);
+  expect([slots.taken, slots.waiting]).toEqual([6, 14]);
+  const held = await ask('ada');
+  await ask('bob');
+  void ask('bob');
+  void ask('cy');
+  expect([slots.taken, slots.waiting]).toEqual([8, 16]);
+  held();
+  await expect.poll(() => order.at(-1)).toBe('cy');
+});

@@ -4,17 +4,19 @@ import type { CallSlots } from './call-slots.ts';
 /** One call's slot. While its client is being asked the call does without: a person may take their time. */
 export class HeldSlot {
   readonly #slots: CallSlots;
+  readonly #user: string | undefined;
   #giveBack: () => void;
   #questions = 0;
   #released = false;
 
-  private constructor(slots: CallSlots, giveBack: () => void) {
+  private constructor(slots: CallSlots, user: string | undefined, giveBack: () => void) {
     this.#slots = slots;
+    this.#user = user;
     this.#giveBack = giveBack;
   }
 
-  static async take(slots: CallSlots, signal: AbortSignal | undefined): Promise<HeldSlot> {
-    return new HeldSlot(slots, await slots.take(signal));
+  static async take(slots: CallSlots, signal: AbortSignal | undefined, user?: string): Promise<HeldSlot> {
+    return new HeldSlot(slots, user, await slots.take(signal, user));
   }
 
   /** The same client; its answers go on when there is a slot again. */
@@ -41,7 +43,7 @@ export class HeldSlot {
 
   async #takeAgain(signal: AbortSignal): Promise<void> {
     if (!this.#isNeeded()) return;
-    const giveBack = await this.#slots.take(signal);
+    const giveBack = await this.#slots.take(signal, this.#user);
     if (this.#isNeeded()) this.#giveBack = giveBack;
     else giveBack();
   }

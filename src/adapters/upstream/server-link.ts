@@ -76,7 +76,7 @@ export class ServerLink {
   }
 
   async callTool(params: JsonObject, options: UpstreamOptions): Promise<JsonObject> {
-    const slot = await HeldSlot.take(this.#slots, options.signal);
+    const slot = await HeldSlot.take(this.#slots, options.signal, options.user);
     const client = options.client && slot.lentWhileAsking(options.client);
     const request = this.#request({ ...options, ...(client && { client }) });
     try {

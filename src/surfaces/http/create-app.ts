@@ -9,6 +9,7 @@ import { asAgent } from '../../engine/people/roles.ts';
 import type { Logger, RemoteProcedures } from '../../engine/ports.ts';
 import { callProcedure } from '../../engine/remote-procedures.ts';
 import type { Access } from './access.ts';
+import { createFairShare } from './fair-share.ts';
 import { checkHostAndOrigin, countFailures, refuse, requireRight, tooMany, whoIs } from './guard.ts';
 import { loginToWire } from './logins.ts';
 import { CONTENT_POLICY, mountPage, type PageHandlers } from './page.ts';
@@ -83,7 +84,9 @@ export function createApp(options: AppOptions): Hono {
   if (page) app.get('/login', (context) => page.index(context.req.raw));
   app.post('/login', limit(DEFAULTS.maxLoginBytes), async (context) => {
     if (failures.areTooMany()) return tooMany(context);
-    const { code, key } = await context.req.parseBody();
+    const form = await context.req.parseBody().catch(() => null);
+    if (form === null) return refuse(context, 400, 'invalid_argument', 'The body is not a form');
+    const { code, key } = form;
     const about = context.req.header('user-agent') ?? '';
     const session =
       code === undefined
@@ -102,10 +105,12 @@ export function createApp(options: AppOptions): Hono {
   });
 
   if (page) mountPage(app, page);
-  app.use(requireRight(options.access, failures));
+  app.use(requireRight(options.access, failures, createFairShare(options.now)));
   loginRoutes(app, options.access);
   app.post('/bridge', limit(DEFAULTS.maxBridgeBytes), async (context) => {
-    const { room, method, args } = deserialize(Buffer.from(await context.req.arrayBuffer()));
+    const call = readCall(Buffer.from(await context.req.arrayBuffer()));
+    if (call === null) return refuse(context, 400, 'invalid_argument', 'The body is not a call');
+    const { room, method, args } = call;
     const outcome = await settle(() =>
       callProcedure(options.procedures, room, method, args, context.req.raw.signal),
     );
@@ -151,6 +156,17 @@ function loginRoutes(app: Hono, { logins }: Access): void {
     const { loginId } = whoIs(context);
     return context.json({ id: loginId !== undefined && (await logins.revoke(loginId)) ? loginId : null });
   });
+}
+
+/** A call of a procedure as the other end wrote it; null for anything else. */
+function readCall(bytes: Buffer): { room: string; method: string; args: readonly unknown[] } | null {
+  try {
+    const { room, method, args } = deserialize(bytes);
+    const isCall = typeof room === 'string' && typeof method === 'string' && Array.isArray(args);
+    return isCall ? { room, method, args } : null;
+  } catch {
+    return null;
+  }
 }
 
 function limit(maxSize: number) {

@@ -1,8 +1,9 @@
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler, Next } from 'hono';
 import { type ErrorCode, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import { may } from '../../engine/people/roles.ts';
 import type { Access } from './access.ts';
+import type { FairShare } from './fair-share.ts';
 import { rightFor } from './route-rights.ts';
 import { whileGood } from './while-good.ts';
 
@@ -86,7 +87,7 @@ export function countFailures(now: () => number): Failures {
  * The one place where a request is let through: somebody is known by the credential, and may do this. A credential is
  * always in the header and never in a cookie, which a browser would send to every port of this machine.
  */
-export function requireRight(access: Access, failures: Failures): MiddlewareHandler {
+export function requireRight(access: Access, failures: Failures, share: FairShare): MiddlewareHandler {
   return async (context, next) => {
     const credential = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
     const who = await access.identify(credential).catch((error) => PmlError.from(error));
@@ -102,12 +103,30 @@ export function requireRight(access: Access, failures: Failures): MiddlewareHand
         'Use a key of another role: an operator makes one with "pml keys create".',
       );
     }
+    if (who && who.keyId === null) {
+      await letIn(context, next, who);
+      if (who.loginId !== undefined) {
+        context.res = whileGood(
+          context.res,
+          () => access.identify(credential),
+          () => {},
+        );
+      }
+      return;
+    }
     if (who) {
-      context.set('who', who);
-      await next();
-      context.header('Cache-Control', 'no-store');
-      if (who.keyId !== null || who.loginId !== undefined)
-        context.res = whileGood(context.res, () => access.identify(credential));
+      const leave = await share.enter(who.user, context.req.raw.signal);
+      if (leave === null) {
+        const why = `Too many requests of ${who.user} wait already`;
+        return refuse(context, 429, 'rate_limited', why, 'Wait for the answers to some of them.');
+      }
+      await letIn(context, next, who).catch((error) => {
+        leave();
+        throw error;
+      });
+      // Who only listens costs nothing.
+      if (context.req.method === 'GET') leave();
+      context.res = whileGood(context.res, () => access.identify(credential), leave);
       return;
     }
     if (failures.areTooMany()) return tooMany(context);
@@ -120,6 +139,12 @@ export function requireRight(access: Access, failures: Failures): MiddlewareHand
       'Send "Authorization: Bearer KEY" with a key of "pml keys create" or the token in the data dir, or run "pml login" for a browser link.',
     );
   };
+}
+
+async function letIn(context: Context, next: Next, who: Principal): Promise<void> {
+  context.set('who', who);
+  await next();
+  context.header('Cache-Control', 'no-store');
 }
 
 export function tooMany(context: Context): Response {

@@ -8,10 +8,15 @@ export function whileGood(
   response: Response,
   /** Null when nobody is known any more. */
   identify: () => Promise<unknown>,
+  /** When it has ended, or its reader has gone. */
+  onEnd: () => void,
   everyMs = DEFAULTS.everyMs,
 ): Response {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-  if (!isStream || !response.body) return response;
+  if (!isStream || !response.body) {
+    onEnd();
+    return response;
+  }
   const reader = response.body.getReader();
   let timer: NodeJS.Timeout | undefined;
   const body = new ReadableStream<Uint8Array>({
@@ -25,6 +30,7 @@ export function whileGood(
         if (isGood || timer === undefined) return;
         clearInterval(timer);
         timer = undefined;
+        onEnd();
         await reader.cancel().catch(() => {});
         try {
           controller.close();
@@ -35,10 +41,14 @@ export function whileGood(
       timer.unref();
     },
     async pull(controller) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((error) => {
+        onEnd();
+        throw error;
+      });
       if (!done) return controller.enqueue(value);
       clearInterval(timer);
       timer = undefined;
+      onEnd();
       try {
         controller.close();
       } catch {
@@ -48,6 +58,7 @@ export function whileGood(
     async cancel(reason) {
       clearInterval(timer);
       timer = undefined;
+      onEnd();
       await reader.cancel(reason);
     },
   });
