@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createRandom, type Random } from '../numeric/random.ts';
 import { WasmMultiplier } from '../numeric/wasm-multiplier.ts';
 import { Candidates } from './candidates.ts';
-import { Familiarity, narrownessOf, UNFAMILIAR } from './familiarity.ts';
+import { Familiarity, learnFamiliarity, narrownessOf, UNFAMILIAR } from './familiarity.ts';
 import { runQuestion, toolQuestions } from './foreign-questions.ts';
 import { judgeLearning, type LearnableRun, learnRanker, rememberRuns } from './learn-ranker.ts';
 
@@ -85,6 +85,16 @@ describe('with a past of one job', () => {
     const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
     expect(mean(far.learned)).toBeGreaterThanOrEqual(mean(far.hybrid) - 0.005);
   });
+});
+
+test('[FAMILIAR-1] one stray run among few does not make far questions near', () => {
+  const runs = Array.from({ length: 16 }, (_, i) => runOf(i === 7 ? 20 : 3, i));
+  const familiarityAfter = (told: readonly LearnableRun[]) =>
+    driven(
+      learnFamiliarity(candidates, rememberRuns(candidates, told), (query) => candidates.textScores(query)),
+    );
+  const withoutIt = familiarityAfter(runs.toSpliced(7, 1)).nearest;
+  expect(familiarityAfter(runs).nearest).toBeGreaterThan(withoutIt - 0.1);
 });
 
 test('[FAMILIAR-3] questions about tools hide all runs that used them, and are the same for a seed', () => {

@@ -12,6 +12,8 @@ const DEFAULTS = {
   /** Share of the runs that lie lower: from there up a query is as near as runs usually are. */
   usual: 0.05,
   usualFit: 0.02,
+  /** Runs that may lie lower at the least: of a few runs that share is none, and one stray run would decide. */
+  strays: 3,
   /** Standard score from which a text stands out. */
   leastFit: 1,
   /** How far below that nothing learned counts any more: cosine, and standard deviations of text scores. */
@@ -166,5 +168,6 @@ function rising(value: number, from: number, band: number): number {
 
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(share * (sorted.length - 1))]!;
+  const last = sorted.length - 1;
+  return sorted[Math.min(last, Math.max(DEFAULTS.strays, Math.floor(share * last)))]!;
 }
