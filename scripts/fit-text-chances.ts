@@ -5,7 +5,7 @@
  *   node scripts/fit-text-chances.ts --data DIR [--cache DIR]
  *
  * DIR holds one folder per data set; every set counts the same. Prints the chances fitted on all sets (what is
- * shipped, core/planning/text-plan.ts), and those without each (evaluation/held-out-chances.ts).
+ * shipped, core/retrieval/text-chances.ts), and those without each (evaluation/held-out-chances.ts).
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { ParallelEmbedder } from '../src/adapters/embedding/parallel-embedder.ts
 import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
 import { TopK } from '../src/core/numeric/top-k.ts';
-import type { TextChances } from '../src/core/planning/text-plan.ts';
+import type { TextChances } from '../src/core/retrieval/text-chances.ts';
 import { scoreTools } from '../src/engine/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
 import { weightsFor } from '../src/evaluation/held-out-weights.ts';

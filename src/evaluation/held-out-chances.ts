@@ -1,5 +1,5 @@
 // Fitted by scripts/fit-text-chances.ts.
-import { SHIPPED_TEXT_CHANCES, type TextChances } from '../core/planning/text-plan.ts';
+import { SHIPPED_TEXT_CHANCES, type TextChances } from '../core/retrieval/text-chances.ts';
 
 /** For each data set that the shipped chances were fitted on, the chances fitted on the others. */
 const HELD_OUT: Readonly<Record<string, TextChances>> = {

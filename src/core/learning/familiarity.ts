@@ -39,6 +39,9 @@ export interface Sighting {
   readonly fit: number;
   /** The candidate that fits the text best was never used, nor anything else of its server. */
   readonly isNew: boolean;
+  /** By place, and by number of server: 1 where it, or any tool of it, was used. */
+  readonly used: Uint8Array;
+  readonly knownServers: Uint8Array;
   /** The best candidate by text. */
   readonly favourite: number;
 }
@@ -58,19 +61,34 @@ export class Familiarity {
   /** Of the past: 1 where it knows one kind of run. */
   readonly narrowness: number;
 
-  constructor(nearest: number, fit: number, textRight: number, narrowness = 1) {
+  /** Tools that nobody used keep the rank of a text that fits, whatever else of their server was used. */
+  readonly keepsUnused: boolean;
+
+  constructor(nearest: number, fit: number, textRight: number, narrowness = 1, keepsUnused = true) {
     this.nearest = nearest;
     this.fit = fit;
     this.textRight = textRight;
     this.narrowness = narrowness;
+    this.keepsUnused = keepsUnused;
   }
 
   static from(values: ArrayLike<number>): Familiarity {
-    return new Familiarity(values[0]!, values[1]!, values[2]!, values[3]!);
+    return new Familiarity(values[0]!, values[1]!, values[2]!, values[3]!, values[4] === 1);
   }
 
   get values(): Float32Array {
-    return Float32Array.of(this.nearest, this.fit, this.textRight, this.narrowness);
+    const { nearest, fit, textRight, narrowness, keepsUnused } = this;
+    return Float32Array.of(nearest, fit, textRight, narrowness, keepsUnused ? 1 : 0);
+  }
+
+  /** The same, but for what is done with tools that nobody used. */
+  keepingUnused(keepsUnused: boolean): Familiarity {
+    return new Familiarity(this.nearest, this.fit, this.textRight, this.narrowness, keepsUnused);
+  }
+
+  /** In [0, 1]: as far as the best candidate by text is right more often than not here. */
+  get trustInText(): number {
+    return Math.max(0, 2 * this.textRight - 1);
   }
 
   /** How much of what was learned counts for a query, in [0, 1]: nothing where it is foreign to all that was seen. */
@@ -78,9 +96,8 @@ export class Familiarity {
     const { nearBand, fitBand, power } = DEFAULTS;
     const near = rising(query.nearest, Math.min(this.nearest, query.near), this.#between(nearBand));
     const fit = rising(query.fit, this.fit, this.#between(fitBand));
-    // Of what nobody has used nothing was learned: the text decides, as far as it is right more often than not here.
-    const trustInText = Math.max(0, 2 * this.textRight - 1);
-    const share = Math.min(near, fit) * (query.isNew ? 1 - trustInText : 1);
+    // Of what nobody has used nothing was learned: the text decides.
+    const share = Math.min(near, fit) * (query.isNew ? 1 - this.trustInText : 1);
     return share ** this.#between(power);
   }
 
@@ -127,17 +144,18 @@ function tellingFit(usual: number): number {
 export function sightingOf(
   query: Pick<IntentForms, 'intent'>,
   { whole, fused }: Pick<TextScores, 'whole' | 'fused'>,
-  { servers, serverCount }: Pick<Candidates, 'servers' | 'serverCount'>,
+  { size, servers, serverCount }: Pick<Candidates, 'size' | 'servers' | 'serverCount'>,
   past: PastRuns,
   isHidden: (run: number) => boolean = () => false,
 ): Sighting {
   const cosines = past.cosines(query.intent);
   const nearest = new TopK(DEFAULTS.neighbours);
-  const isKnown = new Uint8Array(serverCount);
+  const used = new Uint8Array(size);
+  const knownServers = new Uint8Array(serverCount);
   for (const [run, uses] of past.uses.entries()) {
     if (isHidden(run)) continue;
     nearest.offer(run, cosines[run]!);
-    for (const place of uses) isKnown[servers[place]!] = 1;
+    for (const place of uses) used[place] = knownServers[servers[place]!] = 1;
   }
   const near = nearest.sorted();
   const { mean, deviation } = momentsOf(fused);
@@ -150,7 +168,9 @@ export function sightingOf(
     nearest: near[0]?.score ?? -1,
     near: background + DEFAULTS.near * (1 - background),
     fit: deviation === 0 || near.length === 0 ? 0 : (best - mean) / deviation,
-    isNew: fused.length > 0 && !isKnown[servers[favourite]!],
+    isNew: fused.length > 0 && !knownServers[servers[favourite]!],
+    used,
+    knownServers,
     favourite,
   };
 }

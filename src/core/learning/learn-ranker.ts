@@ -1,6 +1,7 @@
 import type { Floats, Multiplier } from '../numeric/matrices.ts';
 import { createRandom, type Random } from '../numeric/random.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
+import type { TextChances } from '../retrieval/text-chances.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import { createRankModel, type RankModelOptions } from './create-rank-model.ts';
 import { type Familiarity, learnFamiliarity } from './familiarity.ts';
@@ -39,6 +40,8 @@ const DEFAULTS = {
   foreign: { tools: 0.5, leastTools: 50, runs: 0.3, weight: 0.3 },
   /** Foreign questions that are judged. */
   judgedForeign: 60,
+  /** nDCG@10 that runs may lose for the sake of tools that nobody used. */
+  mostLost: 0.005,
   /** Share of the learning rate that the heads have. */
   pace: { slowest: 1 / 30, fastest: 0.1, runsToFastest: 500 },
 };
@@ -65,6 +68,7 @@ export interface Lesson {
   readonly model?: RankModelOptions;
   readonly training?: Partial<TrainingOptions>;
   readonly weights?: SearchWeights;
+  readonly textChances?: TextChances;
   /** Runs that are trained on at the most, by lot; all of them are looked back on. */
   readonly mostExamples?: number;
 }
@@ -92,7 +96,7 @@ export interface Learned {
  * between, or stop: nothing has changed then.
  */
 export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learned> {
-  const { candidates, multiplier, seed, weights } = lesson;
+  const { candidates, multiplier, seed, weights, textChances } = lesson;
   const random = createRandom(seed);
   const past = rememberRuns(candidates, lesson.runs);
   const model = createRankModel(multiplier, candidates.vectors.columns, random, {
@@ -114,8 +118,27 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
     model.temper(taught / (taught + DEFAULTS.doubt));
   }
   const familiarity = yield* familiarityOf(lesson, past);
-  const ranker = new Ranker(candidates, past, model, familiarity, weights);
-  return { ranker, runs: taught, losses };
+  const ranker = new Ranker(candidates, past, model, familiarity, { weights, textChances });
+  return { ranker: losses.length > 0 ? yield* keepingWhatPays(ranker) : ranker, runs: taught, losses };
+}
+
+/**
+ * Tools that nobody used keep the rank of a text that fits, unless the newest runs, each as if it and its like had not
+ * been, lose by it: work that always needs the same few tools beside one that is named is told by the runs alone.
+ */
+function* keepingWhatPays(keeping: Ranker): Generator<LearningProgress, Ranker> {
+  const { past, familiarity } = keeping;
+  const without = keeping.withFamiliarity(familiarity.keepingUnused(false));
+  const runs = past.runs.slice(-DEFAULTS.mostHeldBack);
+  let lost = 0;
+  for (const [i, run] of runs.entries()) {
+    const [kept, free] = [keeping, without].map(
+      (ranker) => judgeQuery(ranker, run, run.uses, past.alike(run.key)).learned,
+    );
+    lost += free! - kept!;
+    yield { stage: 'judging', done: i + 1, total: runs.length };
+  }
+  return lost > DEFAULTS.mostLost * runs.length ? without : keeping;
 }
 
 function* familiarityOf(

@@ -1,8 +1,14 @@
 import type { Floats } from '../numeric/matrices.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
+import {
+  LEAST_TEXT_CHANCE,
+  SHIPPED_TEXT_CHANCES,
+  type TextChances,
+  textChance,
+} from '../retrieval/text-chances.ts';
 import type { TextScores } from '../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
-import { type Familiarity, sightingOf } from './familiarity.ts';
+import { type Familiarity, type Sighting, sightingOf } from './familiarity.ts';
 import { searchLogits } from './fusion-term.ts';
 import { pastForTerms } from './past-for-terms.ts';
 import type { PastRuns } from './past-runs.ts';
@@ -33,6 +39,12 @@ export interface Ranking {
   readonly familiarity: number;
 }
 
+/** How text is read; the shipped ways where nothing is said. */
+interface TextOptions {
+  readonly weights?: SearchWeights | undefined;
+  readonly textChances?: TextChances | undefined;
+}
+
 /** Ranks candidates for an intent by its text, by what past runs used, and by what was learned from them. */
 export class Ranker {
   readonly candidates: Candidates;
@@ -40,20 +52,28 @@ export class Ranker {
   readonly model: RankModel;
   readonly familiarity: Familiarity;
   readonly #weights: SearchWeights | undefined;
+  readonly #textChances: TextChances;
 
   constructor(
     candidates: Candidates,
     past: PastRuns,
     model: RankModel,
     familiarity: Familiarity,
-    weights?: SearchWeights,
+    { weights, textChances = SHIPPED_TEXT_CHANCES }: TextOptions = {},
   ) {
     this.candidates = candidates;
     this.past = past;
     this.model = model;
     this.familiarity = familiarity;
     this.#weights = weights;
+    this.#textChances = textChances;
     for (const term of model.terms) term.prepare?.(candidates);
+  }
+
+  /** The same, with another view of what is familiar. */
+  withFamiliarity(familiarity: Familiarity): Ranker {
+    const texts = { weights: this.#weights, textChances: this.#textChances };
+    return new Ranker(this.candidates, this.past, this.model, familiarity, texts);
   }
 
   /** Why a candidate stands where it does in a ranking of this query. */
@@ -80,12 +100,45 @@ export class Ranker {
     const { candidates, past, model } = this;
     const text = candidates.textScores(query, this.#weights);
     const features = rankFeatures(query, text, candidates, past, isHidden);
-    const familiarity = this.familiarity.of(sightingOf(query, text, candidates, past, isHidden));
+    const sighting = sightingOf(query, text, candidates, past, isHidden);
+    const familiarity = this.familiarity.of(sighting);
     const more = model.wantsPast ? pastForTerms(query.intent, past, isHidden) : {};
     const example = { features, intent: query.intent, ...more };
     const [learned] = model.forward({ candidates, examples: [example] });
     const search = searchLogits(features, candidates.size);
-    const logits = learned!.map((logit, i) => familiarity * logit + (1 - familiarity) * search[i]!);
+    const mixed = learned!.map((logit, i) => familiarity * logit + (1 - familiarity) * search[i]!);
+    const logits = this.familiarity.trustInText > 0 ? this.#keepingNew(mixed, text, sighting) : mixed;
     return { text, features, logits, learned: learned!, familiarity };
   }
+
+  /**
+   * The same logits, dealt out so that what is new stands at least as high as by its text: of a server that nobody has
+   * used nothing was learned, and of a tool that nobody has used too little to go against a text that fits, unless runs
+   * show otherwise. Ranks by text are due dates, and whatever is not due comes in the order of the logits.
+   */
+  #keepingNew(logits: Floats, { fused }: TextScores, { used, knownServers }: Sighting): Floats {
+    const { servers } = this.candidates;
+    const { keepsUnused } = this.familiarity;
+    const isNew = (place: number, rank: number) =>
+      !knownServers[servers[place]!] ||
+      (keepsUnused &&
+        !used[place] &&
+        textChance(this.#textChances, fused[place]!, rank) >= LEAST_TEXT_CHANCE);
+    const byLogit = orderOf(logits);
+    const isPlaced = new Uint8Array(logits.length);
+    const kept = logits.slice();
+    let next = 0;
+    for (const [i, due] of orderOf(fused).entries()) {
+      while (isPlaced[byLogit[next]!]) next++;
+      const place = !isPlaced[due] && isNew(due, i + 1) ? due : byLogit[next]!;
+      isPlaced[place] = 1;
+      kept[place] = logits[byLogit[i]!]!;
+    }
+    return kept;
+  }
+}
+
+/** Places, the highest score first; of equals the first. */
+function orderOf(scores: ArrayLike<number>): Uint32Array {
+  return Uint32Array.from(scores, (_, i) => i).sort((a, b) => scores[b]! - scores[a]! || a - b);
 }

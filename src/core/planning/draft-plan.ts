@@ -2,12 +2,13 @@ import type { Candidates, IntentForms } from '../learning/candidates.ts';
 import { narrownessOf } from '../learning/familiarity.ts';
 import type { Ranker, Ranking } from '../learning/ranker.ts';
 import { relateIntents } from '../retrieval/intent-actions.ts';
+import { SHIPPED_TEXT_CHANCES, type TextChances } from '../retrieval/text-chances.ts';
 import { type CopiedPlan, copyNearestRun } from './copy-run.ts';
 import type { EdgeTexts } from './edge-features.ts';
 import type { HistoryView, PlanHistory } from './plan-history.ts';
 import { type DraftedPlan, PlanModel, type PlanNets } from './plan-model.ts';
 import { nearestRuns } from './run-votes.ts';
-import { SHIPPED_TEXT_CHANCES, type TextChances, textPlan, usualSize } from './text-plan.ts';
+import { textPlan, usualSize } from './text-plan.ts';
 
 const DEFAULTS = {
   /** Trust in past runs below which tools are taken by their text instead. */
