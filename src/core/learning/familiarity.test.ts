@@ -133,6 +133,7 @@ describe('[FAMILIAR-5] however familiar the question', () => {
   });
 
   test('so does any tool that nobody used and whose text fits', () => {
+    expect(ranker.familiarity.keepsUnused).toBe(true);
     const fitting = rankings.flatMap(({ fused, learned, search }) =>
       tools.flatMap((_, place) => {
         const chance = textChance(SHIPPED_TEXT_CHANCES, fused[place]!, search[place]!);
@@ -144,6 +145,20 @@ describe('[FAMILIAR-5] however familiar the question', () => {
     expect(fitting.length).toBeGreaterThan(5);
     for (const { learned, search } of fitting) expect(learned).toBeLessThanOrEqual(search);
   });
+});
+
+test('[FAMILIAR-5] single tools are left to what was learned where runs lose by what their texts say', () => {
+  // Each run names a tool of its own and one that nobody uses, and needs three more that no text speaks of.
+  const runs = Array.from({ length: 60 }, (_, i) => {
+    const [named, never] = [8 + (i % 8), 24 + (i % 8)];
+    const intent = unit(tools[named]!.vector.map((value, k) => value + 0.9 * tools[never]!.vector[k]!));
+    const words = [`word${named}`, `thing${named}`, `word${never}`, `thing${never}`];
+    const uses = [named, 0, 1, 2].map((tool) => tools[tool]!.id);
+    return { text: words.join(' '), intent, clauses: [intent], words, uses, succeeded: true, key: `${i}` };
+  });
+  const { ranker } = driven(learnRanker({ candidates, runs, multiplier: new WasmMultiplier(), seed: 1 }));
+  expect(ranker.familiarity.trustInText).toBeGreaterThan(0);
+  expect(ranker.familiarity.keepsUnused).toBe(false);
 });
 
 test('[FAMILIAR-3] questions about tools hide all runs that used them, and are the same for a seed', () => {
