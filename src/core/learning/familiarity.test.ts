@@ -136,7 +136,8 @@ describe('[FAMILIAR-5] however familiar the question', () => {
     expect(ranker.familiarity.keepsUnused).toBe(true);
     const fitting = rankings.flatMap(({ fused, learned, search }) =>
       tools.flatMap((_, place) => {
-        const chance = textChance(SHIPPED_TEXT_CHANCES, fused[place]!, search[place]!);
+        const scores = fused.toSorted((a, b) => b - a);
+        const chance = textChance(SHIPPED_TEXT_CHANCES, scores, search[place]! - 1);
         return usedTools.has(place) || chance < LEAST_TEXT_CHANCE
           ? []
           : [{ learned: learned[place]!, search: search[place]! }];

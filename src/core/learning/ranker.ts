@@ -119,20 +119,20 @@ export class Ranker {
   #keepingNew(logits: Floats, { fused }: TextScores, { used, knownServers }: Sighting): Floats {
     const { servers } = this.candidates;
     const { keepsUnused } = this.familiarity;
+    const byText = orderOf(fused);
+    const scores = Float64Array.from(byText, (place) => fused[place]!);
     const isNew = (place: number, rank: number) =>
       !knownServers[servers[place]!] ||
-      (keepsUnused &&
-        !used[place] &&
-        textChance(this.#textChances, fused[place]!, rank) >= LEAST_TEXT_CHANCE);
+      (keepsUnused && !used[place] && textChance(this.#textChances, scores, rank) >= LEAST_TEXT_CHANCE);
     const byLogit = orderOf(logits);
     const isPlaced = new Uint8Array(logits.length);
     const kept = logits.slice();
     let next = 0;
-    for (const [i, due] of orderOf(fused).entries()) {
+    for (const [rank, due] of byText.entries()) {
       while (isPlaced[byLogit[next]!]) next++;
-      const place = !isPlaced[due] && isNew(due, i + 1) ? due : byLogit[next]!;
+      const place = !isPlaced[due] && isNew(due, rank) ? due : byLogit[next]!;
       isPlaced[place] = 1;
-      kept[place] = logits[byLogit[i]!]!;
+      kept[place] = logits[byLogit[rank]!]!;
     }
     return kept;
   }

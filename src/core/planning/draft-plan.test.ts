@@ -102,6 +102,19 @@ describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
     },
   );
 
+  test('what is forbidden is not suggested by its text either with more confidence than a half', () => {
+    const weather = near(tools[3]!.vector, 0.9);
+    const asked = draftPlan(pastOf(jobRuns), forms('forecast the weather', weather));
+    expect(asked.confidence).toBeGreaterThan(0.5);
+    const forbidden = draftPlan(pastOf(jobRuns), forms('do not forecast the weather', weather));
+    expect(forbidden).toMatchObject({ basis: 'text', confidence: 0.5 });
+  });
+
+  test('nor is what runs used, where they do not count as the same', () => {
+    const other = draftPlan(pastOf(jobRuns), forms('send invoice', near(tools[0]!.vector, 0.95)));
+    expect(other.confidence).toBeLessThanOrEqual(0.5);
+  });
+
   test('unless other runs did just that', () => {
     const voided: PlannedRun = {
       ...forms('void the invoice of Grace', near(JOB, 0.95)),
@@ -135,11 +148,12 @@ describe('[GROUND-4] plans by text', () => {
   });
 
   test('they expect more of themselves than a half only where the best tool is as good as certain', () => {
-    const scores = (best: number) => {
-      const fused = Float64Array.from(tools, (_, i) => (i === 0 ? best : 0.05));
+    const scores = (best: number, second = 0.05) => {
+      const fused = Float64Array.from(tools, (_, i) => [best, second][i] ?? 0.05);
       return { fused, whole: fused, lexical: fused };
     };
-    expect(textPlan({ words: [] }, scores(0.5), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
+    expect(textPlan({ words: [] }, scores(0.5, 0.49), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
+    expect(textPlan({ words: [] }, scores(0.5), candidates, 1).confidence).toBeGreaterThan(0.5);
     expect(textPlan({ words: [] }, scores(0.9), candidates, 1).confidence).toBeGreaterThan(0.5);
     expect(textPlan({ words: [] }, scores(0.1), candidates, 1).tools).toEqual([]);
   });

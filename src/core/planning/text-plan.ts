@@ -18,7 +18,7 @@ const DEFAULTS = {
   usualRuns: 5,
   /** What text alone may expect of itself, unless its best tool is as good as certain. */
   mostConfidence: 0.5,
-  certain: 0.9,
+  certain: 0.8,
 };
 
 /**
@@ -37,11 +37,13 @@ export function textPlan(
   const scores = text.whole.some((cosine) => cosine !== 0) ? text.fused : text.lexical;
   const best = new TopK(2 * DEFAULTS.most + 2);
   for (let i = 0; i < candidates.tools; i++) best.offer(i, scores[i]!);
-  const ranked = best.sorted().map(({ row, score }, rank): ChosenTool => {
+  const sorted = best.sorted();
+  const greatest = sorted.map(({ score }) => score);
+  const ranked = sorted.map(({ row }, rank): ChosenTool => {
     const isNamed = rank === 0 && candidates.names[row]!.every((word) => words.includes(word));
     return {
       place: row,
-      chance: Math.max(isNamed ? DEFAULTS.named : 0, textChance(chances, score, rank + 1)),
+      chance: Math.max(isNamed ? DEFAULTS.named : 0, textChance(chances, greatest, rank)),
     };
   });
   const tools: ChosenTool[] = [];
