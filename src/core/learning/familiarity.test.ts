@@ -133,7 +133,6 @@ describe('[FAMILIAR-5] however familiar the question', () => {
   });
 
   test('so does any tool that nobody used and whose text fits', () => {
-    expect(ranker.familiarity.keepsUnused).toBe(true);
     const fitting = rankings.flatMap(({ fused, learned, search }) =>
       tools.flatMap((_, place) => {
         const scores = fused.toSorted((a, b) => b - a);
@@ -146,20 +145,6 @@ describe('[FAMILIAR-5] however familiar the question', () => {
     expect(fitting.length).toBeGreaterThan(5);
     for (const { learned, search } of fitting) expect(learned).toBeLessThanOrEqual(search);
   });
-});
-
-test('[FAMILIAR-5] single tools are left to what was learned where runs lose by what their texts say', () => {
-  // Each run names a tool of its own and one that nobody uses, and needs three more that no text speaks of.
-  const runs = Array.from({ length: 60 }, (_, i) => {
-    const [named, never] = [8 + (i % 8), 24 + (i % 8)];
-    const intent = unit(tools[named]!.vector.map((value, k) => value + 0.9 * tools[never]!.vector[k]!));
-    const words = [`word${named}`, `thing${named}`, `word${never}`, `thing${never}`];
-    const uses = [named, 0, 1, 2].map((tool) => tools[tool]!.id);
-    return { text: words.join(' '), intent, clauses: [intent], words, uses, succeeded: true, key: `${i}` };
-  });
-  const { ranker } = driven(learnRanker({ candidates, runs, multiplier: new WasmMultiplier(), seed: 1 }));
-  expect(ranker.familiarity.trustInText).toBeGreaterThan(0);
-  expect(ranker.familiarity.keepsUnused).toBe(false);
 });
 
 test('[FAMILIAR-3] questions about tools hide all runs that used them, and are the same for a seed', () => {
@@ -187,7 +172,7 @@ test('[FAMILIAR-1] shares fall from usual to nothing, and survive being stored',
     fit: 3,
     isNew: false,
     used: Uint8Array.of(1),
-    knownServers: Uint8Array.of(1),
+    usedShares: Float64Array.of(1),
     favourite: 0,
   };
   expect(usual.of(sighting)).toBe(1);
@@ -196,8 +181,6 @@ test('[FAMILIAR-1] shares fall from usual to nothing, and survive being stored',
   expect(usual.of({ ...sighting, fit: 0.9 })).toBe(0);
   expect(UNFAMILIAR.of({ ...sighting, nearest: 0.1 })).toBe(0);
   expect(Familiarity.from(usual.values).of(sighting)).toBe(1);
-  for (const keeps of [true, false])
-    expect(Familiarity.from(usual.keepingUnused(keeps).values).keepsUnused).toBe(keeps);
   // Where text is usually right, a favourite that nobody ever used decides.
   expect(new Familiarity(0.6, 2, 1, 1).of({ ...sighting, isNew: true })).toBe(0);
 });

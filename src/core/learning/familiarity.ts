@@ -39,9 +39,10 @@ export interface Sighting {
   readonly fit: number;
   /** The candidate that fits the text best was never used, nor anything else of its server. */
   readonly isNew: boolean;
-  /** By place, and by number of server: 1 where it, or any tool of it, was used. */
+  /** By place: 1 where it was used. */
   readonly used: Uint8Array;
-  readonly knownServers: Uint8Array;
+  /** By number of server: the share of its tools that were used. */
+  readonly usedShares: Float64Array;
   /** The best candidate by text. */
   readonly favourite: number;
 }
@@ -61,29 +62,19 @@ export class Familiarity {
   /** Of the past: 1 where it knows one kind of run. */
   readonly narrowness: number;
 
-  /** Tools that nobody used keep the rank of a text that fits, whatever else of their server was used. */
-  readonly keepsUnused: boolean;
-
-  constructor(nearest: number, fit: number, textRight: number, narrowness = 1, keepsUnused = true) {
+  constructor(nearest: number, fit: number, textRight: number, narrowness = 1) {
     this.nearest = nearest;
     this.fit = fit;
     this.textRight = textRight;
     this.narrowness = narrowness;
-    this.keepsUnused = keepsUnused;
   }
 
   static from(values: ArrayLike<number>): Familiarity {
-    return new Familiarity(values[0]!, values[1]!, values[2]!, values[3]!, values[4] === 1);
+    return new Familiarity(values[0]!, values[1]!, values[2]!, values[3]!);
   }
 
   get values(): Float32Array {
-    const { nearest, fit, textRight, narrowness, keepsUnused } = this;
-    return Float32Array.of(nearest, fit, textRight, narrowness, keepsUnused ? 1 : 0);
-  }
-
-  /** The same, but for what is done with tools that nobody used. */
-  keepingUnused(keepsUnused: boolean): Familiarity {
-    return new Familiarity(this.nearest, this.fit, this.textRight, this.narrowness, keepsUnused);
+    return Float32Array.of(this.nearest, this.fit, this.textRight, this.narrowness);
   }
 
   /** In [0, 1]: as far as the best candidate by text is right more often than not here. */
@@ -151,11 +142,10 @@ export function sightingOf(
   const cosines = past.cosines(query.intent);
   const nearest = new TopK(DEFAULTS.neighbours);
   const used = new Uint8Array(size);
-  const knownServers = new Uint8Array(serverCount);
   for (const [run, uses] of past.uses.entries()) {
     if (isHidden(run)) continue;
     nearest.offer(run, cosines[run]!);
-    for (const place of uses) used[place] = knownServers[servers[place]!] = 1;
+    for (const place of uses) used[place] = 1;
   }
   const near = nearest.sorted();
   const { mean, deviation } = momentsOf(fused);
@@ -163,16 +153,26 @@ export function sightingOf(
   for (const { row } of near) for (const place of past.uses[row]!) best = Math.max(best, fused[place]!);
   let favourite = 0;
   for (let i = 1; i < fused.length; i++) if (fused[i]! > fused[favourite]!) favourite = i;
+  const usedShares = sharesOf(used, servers, serverCount);
   const background = momentsOf(whole).mean;
   return {
     nearest: near[0]?.score ?? -1,
     near: background + DEFAULTS.near * (1 - background),
     fit: deviation === 0 || near.length === 0 ? 0 : (best - mean) / deviation,
-    isNew: fused.length > 0 && !knownServers[servers[favourite]!],
+    isNew: fused.length > 0 && usedShares[servers[favourite]!] === 0,
     used,
-    knownServers,
+    usedShares,
     favourite,
   };
+}
+
+function sharesOf(used: Uint8Array, servers: Int32Array, serverCount: number): Float64Array {
+  const [uses, sizes] = [new Float64Array(serverCount), new Float64Array(serverCount)];
+  for (const [place, server] of servers.entries()) {
+    uses[server]! += used[place]!;
+    sizes[server]!++;
+  }
+  return uses.map((count, server) => count / sizes[server]!);
 }
 
 /** In (0, 1]: 1 for a past of one kind of run, by what it used; a half where it has shown some more. */

@@ -40,8 +40,6 @@ const DEFAULTS = {
   foreign: { tools: 0.5, leastTools: 50, runs: 0.3, weight: 0.3 },
   /** Foreign questions that are judged. */
   judgedForeign: 60,
-  /** nDCG@10 that runs may lose for the sake of tools that nobody used. */
-  mostLost: 0.005,
   /** Share of the learning rate that the heads have. */
   pace: { slowest: 1 / 30, fastest: 0.1, runsToFastest: 500 },
 };
@@ -119,26 +117,7 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
   }
   const familiarity = yield* familiarityOf(lesson, past);
   const ranker = new Ranker(candidates, past, model, familiarity, { weights, textChances });
-  return { ranker: losses.length > 0 ? yield* keepingWhatPays(ranker) : ranker, runs: taught, losses };
-}
-
-/**
- * Tools that nobody used keep the rank of a text that fits, unless the newest runs, each as if it and its like had not
- * been, lose by it: work that always needs the same few tools beside one that is named is told by the runs alone.
- */
-function* keepingWhatPays(keeping: Ranker): Generator<LearningProgress, Ranker> {
-  const { past, familiarity } = keeping;
-  const without = keeping.withFamiliarity(familiarity.keepingUnused(false));
-  const runs = past.runs.slice(-DEFAULTS.mostHeldBack);
-  let lost = 0;
-  for (const [i, run] of runs.entries()) {
-    const [kept, free] = [keeping, without].map(
-      (ranker) => judgeQuery(ranker, run, run.uses, past.alike(run.key)).learned,
-    );
-    lost += free! - kept!;
-    yield { stage: 'judging', done: i + 1, total: runs.length };
-  }
-  return lost > DEFAULTS.mostLost * runs.length ? without : keeping;
+  return { ranker, runs: taught, losses };
 }
 
 function* familiarityOf(

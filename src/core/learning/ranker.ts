@@ -19,6 +19,8 @@ import type { RankReason } from './rank-term.ts';
 const DEFAULTS = {
   /** Past runs that are named as reasons. */
   runs: 3,
+  /** Share of a server's tools that were used, from which on those that were not were passed over. */
+  wellKnown: 0.5,
 };
 
 /** What moved a candidate up or down, the strongest first, and the past runs most like this that used it. */
@@ -37,6 +39,8 @@ export interface Ranking {
   readonly learned: Floats;
   /** How much of what was learned is in the logits, in [0, 1]; at 0 they rank exactly as search does. */
   readonly familiarity: number;
+  /** What nobody has used, and of which too little was learned to rank it lower than its text does; the best first. */
+  readonly news: readonly number[];
 }
 
 /** How text is read; the shipped ways where nothing is said. */
@@ -70,12 +74,6 @@ export class Ranker {
     for (const term of model.terms) term.prepare?.(candidates);
   }
 
-  /** The same, with another view of what is familiar. */
-  withFamiliarity(familiarity: Familiarity): Ranker {
-    const texts = { weights: this.#weights, textChances: this.#textChances };
-    return new Ranker(this.candidates, this.past, this.model, familiarity, texts);
-  }
-
   /** Why a candidate stands where it does in a ranking of this query. */
   explain(query: IntentForms, { features }: Ranking, place: number): RankingReasons {
     const batch = { candidates: this.candidates, examples: [{ features, intent: query.intent }] };
@@ -107,35 +105,45 @@ export class Ranker {
     const [learned] = model.forward({ candidates, examples: [example] });
     const search = searchLogits(features, candidates.size);
     const mixed = learned!.map((logit, i) => familiarity * logit + (1 - familiarity) * search[i]!);
-    const logits = this.familiarity.trustInText > 0 ? this.#keepingNew(mixed, text, sighting) : mixed;
-    return { text, features, logits, learned: learned!, familiarity };
+    const news = this.#newsIn(text, sighting);
+    const logits = news.length > 0 ? keepingRanks(mixed, text.fused, news) : mixed;
+    return { text, features, logits, learned: learned!, familiarity, news };
   }
 
   /**
-   * The same logits, dealt out so that what is new stands at least as high as by its text: of a server that nobody has
-   * used nothing was learned, and of a tool that nobody has used too little to go against a text that fits, unless runs
-   * show otherwise. Ranks by text are due dates, and whatever is not due comes in the order of the logits.
+   * Of a server that nobody has used nothing was learned, and of tools that nobody has used, among many such of their
+   * server, too little to go against a text that fits. Where the best text is mostly wrong, it is no guide to these.
    */
-  #keepingNew(logits: Floats, { fused }: TextScores, { used, knownServers }: Sighting): Floats {
-    const { servers } = this.candidates;
-    const { keepsUnused } = this.familiarity;
+  #newsIn({ fused }: TextScores, { used, usedShares }: Sighting): number[] {
+    if (this.familiarity.trustInText === 0) return [];
     const byText = orderOf(fused);
     const scores = Float64Array.from(byText, (place) => fused[place]!);
-    const isNew = (place: number, rank: number) =>
-      !knownServers[servers[place]!] ||
-      (keepsUnused && !used[place] && textChance(this.#textChances, scores, rank) >= LEAST_TEXT_CHANCE);
-    const byLogit = orderOf(logits);
-    const isPlaced = new Uint8Array(logits.length);
-    const kept = logits.slice();
-    let next = 0;
-    for (const [rank, due] of byText.entries()) {
-      while (isPlaced[byLogit[next]!]) next++;
-      const place = !isPlaced[due] && isNew(due, rank) ? due : byLogit[next]!;
-      isPlaced[place] = 1;
-      kept[place] = logits[byLogit[rank]!]!;
-    }
-    return kept;
+    return [...byText].filter((place, rank) => {
+      const share = usedShares[this.candidates.servers[place]!]!;
+      if (used[place] || share >= DEFAULTS.wellKnown) return false;
+      return share === 0 || textChance(this.#textChances, scores, rank) >= LEAST_TEXT_CHANCE;
+    });
   }
+}
+
+/**
+ * The same logits, dealt out so that some stand at least as high as by their text: its ranks are due dates, and whatever
+ * is not due comes in the order of the logits.
+ */
+function keepingRanks(logits: Floats, text: ArrayLike<number>, some: readonly number[]): Floats {
+  const byLogit = orderOf(logits);
+  const isKept = new Uint8Array(logits.length);
+  for (const place of some) isKept[place] = 1;
+  const isPlaced = new Uint8Array(logits.length);
+  const kept = logits.slice();
+  let next = 0;
+  for (const [rank, due] of orderOf(text).entries()) {
+    while (isPlaced[byLogit[next]!]) next++;
+    const place = isKept[due] && !isPlaced[due] ? due : byLogit[next]!;
+    isPlaced[place] = 1;
+    kept[place] = logits[byLogit[rank]!]!;
+  }
+  return kept;
 }
 
 /** Places, the highest score first; of equals the first. */

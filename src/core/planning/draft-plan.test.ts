@@ -155,6 +155,8 @@ describe('[GROUND-4] plans by text', () => {
     expect(textPlan({ words: [] }, scores(0.5, 0.49), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
     expect(textPlan({ words: [] }, scores(0.5), candidates, 1).confidence).toBeGreaterThan(0.5);
     expect(textPlan({ words: [] }, scores(0.9), candidates, 1).confidence).toBeGreaterThan(0.5);
+    // Of two that are as good as certain, either may be meant.
+    expect(textPlan({ words: [] }, scores(0.9, 0.89), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
     expect(textPlan({ words: [] }, scores(0.1), candidates, 1).tools).toEqual([]);
   });
 

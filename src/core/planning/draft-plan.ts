@@ -99,7 +99,9 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
     : supportOf(short, view, cosines, alike);
   const runs = history.runs.length;
   const isDoubtful = support === 0 && plan === learned;
-  const confidence = isDoubtful ? (mixed * runs) / (runs + DEFAULTS.doubt) : mixed;
+  const confidence =
+    (isDoubtful ? (mixed * runs) / (runs + DEFAULTS.doubt) : mixed) *
+    (1 - chanceOfOther(text, plan, ranking));
   const grounds = { ...short, basis: 'runs' as const };
   if (isOpposed(view, cosines))
     return { ...grounds, confidence: Math.min(confidence, DEFAULTS.opposed), support: 0 };
@@ -109,6 +111,13 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
     confidence: isUnproven ? Math.min(confidence, DEFAULTS.unproven) : confidence,
     support,
   };
+}
+
+/** The chance of what fits best by its text, where runs say nothing of it and the plan does without. */
+function chanceOfOther(text: DraftedPlan, { tools }: DraftedPlan, ranking: Ranking | null): number {
+  const [favourite] = text.tools;
+  if (!favourite || !ranking?.news.includes(favourite.place)) return 0;
+  return tools.some(({ place }) => place === favourite.place) ? 0 : favourite.chance;
 }
 
 /** A word of the query is in the name of another tool, and neither the plan's tools nor near runs with them know it. */

@@ -2,7 +2,7 @@ import type { Candidates, IntentForms } from '../learning/candidates.ts';
 import { dot } from '../numeric/dot.ts';
 import { rowOf } from '../numeric/matrices.ts';
 import { TopK } from '../numeric/top-k.ts';
-import { LEAST_TEXT_CHANCE, SHIPPED_TEXT_CHANCES, textChance } from '../retrieval/text-chances.ts';
+import { LEAST_TEXT_CHANCE, leadOf, SHIPPED_TEXT_CHANCES, textChance } from '../retrieval/text-chances.ts';
 import type { TextScores } from '../retrieval/text-scores.ts';
 import type { ChosenTool, DraftedPlan } from './plan-model.ts';
 
@@ -19,6 +19,8 @@ const DEFAULTS = {
   /** What text alone may expect of itself, unless its best tool is as good as certain. */
   mostConfidence: 0.5,
   certain: 0.8,
+  /** How far that is ahead of the next: tools of one name on several servers are each as good as certain. */
+  ahead: 0.05,
 };
 
 /**
@@ -59,12 +61,13 @@ export function textPlan(
   }
   const surest = tools[0]?.chance ?? 0;
   if (surest < LEAST_TEXT_CHANCE) return { tools: [], edges: [], rest: ranked, confidence: 0 };
+  const isCertain = surest >= DEFAULTS.certain && leadOf(greatest) >= DEFAULTS.ahead;
   const chosen = new Set(tools.map(({ place }) => place));
   return {
     tools,
     edges: [],
     rest: ranked.filter(({ place }) => !chosen.has(place)),
-    confidence: surest >= DEFAULTS.certain ? expected : Math.min(DEFAULTS.mostConfidence, expected),
+    confidence: isCertain ? expected : Math.min(DEFAULTS.mostConfidence, expected),
   };
 }
 
