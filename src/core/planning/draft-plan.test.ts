@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Candidates, type IntentForms } from '../learning/candidates.ts';
+import { Familiarity } from '../learning/familiarity.ts';
+import type { Ranker } from '../learning/ranker.ts';
 import { normalise } from '../numeric/normalise.ts';
 import { createRandom } from '../numeric/random.ts';
 import { words } from '../retrieval/words.ts';
@@ -89,6 +91,31 @@ test('[GROUND-1] what no past run says to do is suggested, but supported by none
     expect(plan.support, text).toBe(0);
     expect(plan.confidence, text).toBeLessThanOrEqual(0.5);
   }
+});
+
+test('[GROUND-1] a plan of runs expects less of itself where a tool fits that they could not know', () => {
+  const others = Array.from({ length: 40 }, (_, i) => ({
+    ...forms(`do work ${i}`, unit()),
+    uses: [8 + (i % 20), 8 + ((2 * i + 1) % 21)],
+    edges: [],
+    key: `other ${i}`,
+  }));
+  const past = pastOf([...jobRuns, ...others]);
+  const weather = tools[3]!.vector;
+  const between = normalise(JOB.map((value, i) => value + 0.6 * weather[i]!));
+  const query = forms('please forecast the weather', between);
+  const confidenceWith = (news: readonly number[]) => {
+    const logits = new Float32Array(candidates.size);
+    const ranking = { text: candidates.textScores(query), logits, learned: logits, familiarity: 1, news };
+    const ranker = { rank: () => ranking, familiarity: new Familiarity(0.5, 0, 1) } as unknown as Ranker;
+    return draftPlan({ ...past, ranker }, query);
+  };
+  const best = candidates.textScores(query).fused;
+  const fitting = best.indexOf(Math.max(...best));
+  expect([0, 1]).not.toContain(fitting);
+  const [known, unknown] = [confidenceWith([]), confidenceWith([fitting])];
+  expect([known.basis, unknown.basis]).toEqual(['runs', 'runs']);
+  expect(unknown.confidence).toBeLessThan(0.7 * known.confidence);
 });
 
 describe('[GROUND-2] the opposite of what runs did is no evidence', () => {

@@ -114,9 +114,9 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
 }
 
 /** The chance of what fits best by its text, where runs say nothing of it and the plan does without. */
-function chanceOfOther(text: DraftedPlan, { tools }: DraftedPlan, ranking: Ranking | null): number {
+function chanceOfOther(text: DraftedPlan, { tools, isSame }: RunsPlan, ranking: Ranking | null): number {
   const [favourite] = text.tools;
-  if (!favourite || !ranking?.news.includes(favourite.place)) return 0;
+  if (isSame || !favourite || !ranking?.news.includes(favourite.place)) return 0;
   return tools.some(({ place }) => place === favourite.place) ? 0 : favourite.chance;
 }
 
