@@ -1,11 +1,11 @@
 /**
- * Fits the chance that a tool is right by its text alone, a logistic of its text score and rank, on data sets of
+ * Fits the chance that a tool is right by its text alone, a logistic of its text score, its rank and its lead, on data sets of
  * tasks whose right tools are known:
  *
  *   node scripts/fit-text-chances.ts --data DIR [--cache DIR]
  *
  * DIR holds one folder per data set; every set counts the same. Prints the chances fitted on all sets (what is
- * shipped, core/planning/text-plan.ts), and those without each (evaluation/held-out-chances.ts).
+ * shipped, core/retrieval/text-chances.ts), and those without each (evaluation/held-out-chances.ts).
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { ParallelEmbedder } from '../src/adapters/embedding/parallel-embedder.ts
 import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
 import { TopK } from '../src/core/numeric/top-k.ts';
-import type { TextChances } from '../src/core/planning/text-plan.ts';
+import { leadOf, type TextChances } from '../src/core/retrieval/text-chances.ts';
 import { scoreTools } from '../src/engine/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
 import { weightsFor } from '../src/evaluation/held-out-weights.ts';
@@ -25,11 +25,11 @@ import { openWorkbench } from '../src/evaluation/workbench.ts';
 const TASKS_PER_SET = 300;
 const TOOLS_PER_TASK = 5;
 const STEPS = 4_000;
-/** Of gradient descent, for bias, score and rank: the score spans little. */
-const RATES = [2, 8, 2] as const;
+/** Of gradient descent, for bias, score, rank and lead: scores span little. */
+const RATES = [2, 8, 2, 8] as const;
 
 interface Row {
-  readonly values: readonly [bias: number, score: number, logRank: number];
+  readonly values: readonly [bias: number, score: number, logRank: number, lead: number];
   readonly isRight: boolean;
 }
 
@@ -56,8 +56,11 @@ for (const folder of await findDataSets(values.data)) {
     const right = new Set(bench.goldOf(task).flat());
     const best = new TopK(TOOLS_PER_TASK);
     for (const [place, score] of scores.entries()) best.offer(place, score);
-    for (const [rank, { row, score }] of best.sorted().entries())
-      rows.push({ values: [1, score, Math.log(rank + 1)], isRight: right.has(row) });
+    const ranked = best.sorted();
+    for (const [rank, { row, score }] of ranked.entries()) {
+      const lead = rank === 0 ? leadOf(ranked.map((each) => each.score)) : 0;
+      rows.push({ values: [1, score, Math.log(rank + 1), lead], isRight: right.has(row) });
+    }
   }
   sets.set(data.name, rows);
 }
@@ -71,9 +74,9 @@ for (const left of sets.keys()) {
 
 /** Logistic regression by gradient descent, each set of the same weight. */
 function chancesFrom(groups: readonly (readonly Row[])[]): TextChances {
-  const weights = [0, 0, 0];
+  const weights = [0, 0, 0, 0];
   for (let step = 0; step < STEPS; step++) {
-    const slopes = [0, 0, 0];
+    const slopes = [0, 0, 0, 0];
     for (const rows of groups) {
       for (const { values: row, isRight } of rows) {
         const logit = row.reduce((sum, value, k) => sum + value * weights[k]!, 0);
@@ -83,6 +86,6 @@ function chancesFrom(groups: readonly (readonly Row[])[]): TextChances {
     }
     for (const [k, slope] of slopes.entries()) weights[k]! -= RATES[k]! * slope;
   }
-  const [bias, score, rank] = weights.map((weight) => Math.round(100 * weight) / 100);
-  return { bias: bias!, score: score!, rank: rank! };
+  const [bias, score, rank, lead] = weights.map((weight) => Math.round(100 * weight) / 100);
+  return { bias: bias!, score: score!, rank: rank!, lead: lead! };
 }

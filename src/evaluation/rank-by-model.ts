@@ -4,9 +4,9 @@ import { type LearnableRun, type Lesson, learnRanker } from '../core/learning/le
 import type { Ranker } from '../core/learning/ranker.ts';
 import type { TrainingOptions } from '../core/learning/train-ranker.ts';
 import { type Floats, rowOf } from '../core/numeric/matrices.ts';
-import type { TextChances } from '../core/planning/text-plan.ts';
 import { clauses } from '../core/retrieval/clauses.ts';
 import type { SearchWeights } from '../core/retrieval/search-weights.ts';
+import type { TextChances } from '../core/retrieval/text-chances.ts';
 import { toolWords } from '../core/retrieval/tool-words.ts';
 import { words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
@@ -42,7 +42,7 @@ export function runOf(bench: Workbench, task: Task, key: string): LearnableRun {
 export interface TeachingOptions {
   /** Of search, fitted on other sets. */
   readonly weights: SearchWeights;
-  /** Of plans by text, fitted on other sets; absent: the shipped ones. */
+  /** Of tools by their text, fitted on other sets; absent: the shipped ones. */
   readonly textChances?: TextChances;
   readonly alike: (task: Task) => string;
   readonly seed: number;
@@ -72,6 +72,7 @@ export function openSchool(bench: Workbench, options: TeachingOptions): School {
     multiplier: bench.multiplier,
     seed: options.seed,
     weights: options.weights,
+    ...(options.textChances && { textChances: options.textChances }),
     ...(options.model && { model: options.model }),
     ...(options.training && { training: options.training }),
   });

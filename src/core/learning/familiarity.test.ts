@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createRandom, type Random } from '../numeric/random.ts';
 import { WasmMultiplier } from '../numeric/wasm-multiplier.ts';
+import { LEAST_TEXT_CHANCE, SHIPPED_TEXT_CHANCES, textChance } from '../retrieval/text-chances.ts';
 import { Candidates } from './candidates.ts';
-import { Familiarity, narrownessOf, UNFAMILIAR } from './familiarity.ts';
+import { Familiarity, learnFamiliarity, narrownessOf, UNFAMILIAR } from './familiarity.ts';
 import { runQuestion, toolQuestions } from './foreign-questions.ts';
 import { judgeLearning, type LearnableRun, learnRanker, rememberRuns } from './learn-ranker.ts';
+import { ranksOf } from './metrics.ts';
 
 const DIMENSION = 32;
 const TOOLS = 40;
@@ -87,6 +89,64 @@ describe('with a past of one job', () => {
   });
 });
 
+test('[FAMILIAR-1] one stray run among few does not make far questions near', () => {
+  const runs = Array.from({ length: 16 }, (_, i) => runOf(i === 7 ? 20 : 3, i));
+  const familiarityAfter = (told: readonly LearnableRun[]) =>
+    driven(
+      learnFamiliarity(candidates, rememberRuns(candidates, told), (query) => candidates.textScores(query)),
+    );
+  const withoutIt = familiarityAfter(runs.toSpliced(7, 1)).nearest;
+  expect(familiarityAfter(runs).nearest).toBeGreaterThan(withoutIt - 0.1);
+});
+
+describe('[FAMILIAR-5] however familiar the question', () => {
+  const usedTools = new Set([0, 1, 2, 3, 4, 6, 7, 8, 9, 10]);
+  const runs = Array.from({ length: 60 }, (_, i) => runOf([...usedTools][i % usedTools.size]!, i));
+  const { ranker } = driven(learnRanker({ candidates, runs, multiplier: new WasmMultiplier(), seed: 1 }));
+  // Two at once, of which one is known and the other is not.
+  const rankings = [...usedTools].flatMap((known) =>
+    [5, 11, 20].map((other) => {
+      const intent = unit(tools[known]!.vector.map((value, i) => value + 1.1 * tools[other]!.vector[i]!));
+      const words = [known, other].flatMap((tool) => tools[tool]!.words.slice(1));
+      const { logits, text, familiarity } = ranker.rank({
+        text: words.join(' '),
+        intent,
+        clauses: [intent],
+        words,
+      });
+      const gold = tools.map((_, place) => [place]);
+      return {
+        familiarity,
+        fused: text.fused,
+        learned: ranksOf(logits, gold),
+        search: ranksOf(text.fused, gold),
+      };
+    }),
+  );
+
+  test('a tool of a server that nobody used stands at least as high as by search', () => {
+    const ofNewServers = tools.flatMap((_, place) => (place % 8 === 5 ? [place] : []));
+    for (const { learned, search } of rankings)
+      for (const place of ofNewServers) expect(learned[place]).toBeLessThanOrEqual(search[place]!);
+    const moved = rankings.filter(({ learned, search }) => learned.some((rank, i) => rank !== search[i]));
+    expect(Math.max(...moved.map(({ familiarity }) => familiarity))).toBeGreaterThan(0.5);
+  });
+
+  test('so does any tool that nobody used and whose text fits', () => {
+    const fitting = rankings.flatMap(({ fused, learned, search }) =>
+      tools.flatMap((_, place) => {
+        const scores = fused.toSorted((a, b) => b - a);
+        const chance = textChance(SHIPPED_TEXT_CHANCES, scores, search[place]! - 1);
+        return usedTools.has(place) || chance < LEAST_TEXT_CHANCE
+          ? []
+          : [{ learned: learned[place]!, search: search[place]! }];
+      }),
+    );
+    expect(fitting.length).toBeGreaterThan(5);
+    for (const { learned, search } of fitting) expect(learned).toBeLessThanOrEqual(search);
+  });
+});
+
 test('[FAMILIAR-3] questions about tools hide all runs that used them, and are the same for a seed', () => {
   const past = rememberRuns(
     candidates,
@@ -106,7 +166,15 @@ test('[FAMILIAR-3] questions about tools hide all runs that used them, and are t
 
 test('[FAMILIAR-1] shares fall from usual to nothing, and survive being stored', () => {
   const usual = new Familiarity(0.6, 2, 0.4, 1);
-  const sighting = { nearest: 0.7, near: 0.75, fit: 3, isNew: false, favourite: 0 };
+  const sighting = {
+    nearest: 0.7,
+    near: 0.75,
+    fit: 3,
+    isNew: false,
+    used: Uint8Array.of(1),
+    usedShares: Float64Array.of(1),
+    favourite: 0,
+  };
   expect(usual.of(sighting)).toBe(1);
   expect(usual.of({ ...sighting, nearest: 0.525 })).toBeCloseTo(0.5);
   expect(usual.of({ ...sighting, nearest: 0.4 })).toBe(0);

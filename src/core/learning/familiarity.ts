@@ -12,6 +12,8 @@ const DEFAULTS = {
   /** Share of the runs that lie lower: from there up a query is as near as runs usually are. */
   usual: 0.05,
   usualFit: 0.02,
+  /** Runs that may lie lower at the least: of a few runs that share is none, and one stray run would decide. */
+  strays: 3,
   /** Standard score from which a text stands out. */
   leastFit: 1,
   /** How far below that nothing learned counts any more: cosine, and standard deviations of text scores. */
@@ -37,6 +39,10 @@ export interface Sighting {
   readonly fit: number;
   /** The candidate that fits the text best was never used, nor anything else of its server. */
   readonly isNew: boolean;
+  /** By place: 1 where it was used. */
+  readonly used: Uint8Array;
+  /** By number of server: the share of its tools that were used. */
+  readonly usedShares: Float64Array;
   /** The best candidate by text. */
   readonly favourite: number;
 }
@@ -71,14 +77,18 @@ export class Familiarity {
     return Float32Array.of(this.nearest, this.fit, this.textRight, this.narrowness);
   }
 
+  /** In [0, 1]: as far as the best candidate by text is right more often than not here. */
+  get trustInText(): number {
+    return Math.max(0, 2 * this.textRight - 1);
+  }
+
   /** How much of what was learned counts for a query, in [0, 1]: nothing where it is foreign to all that was seen. */
   of(query: Sighting): number {
     const { nearBand, fitBand, power } = DEFAULTS;
     const near = rising(query.nearest, Math.min(this.nearest, query.near), this.#between(nearBand));
     const fit = rising(query.fit, this.fit, this.#between(fitBand));
-    // Of what nobody has used nothing was learned: the text decides, as far as it is right more often than not here.
-    const trustInText = Math.max(0, 2 * this.textRight - 1);
-    const share = Math.min(near, fit) * (query.isNew ? 1 - trustInText : 1);
+    // Of what nobody has used nothing was learned: the text decides.
+    const share = Math.min(near, fit) * (query.isNew ? 1 - this.trustInText : 1);
     return share ** this.#between(power);
   }
 
@@ -125,17 +135,17 @@ function tellingFit(usual: number): number {
 export function sightingOf(
   query: Pick<IntentForms, 'intent'>,
   { whole, fused }: Pick<TextScores, 'whole' | 'fused'>,
-  { servers, serverCount }: Pick<Candidates, 'servers' | 'serverCount'>,
+  { size, servers, serverCount }: Pick<Candidates, 'size' | 'servers' | 'serverCount'>,
   past: PastRuns,
   isHidden: (run: number) => boolean = () => false,
 ): Sighting {
   const cosines = past.cosines(query.intent);
   const nearest = new TopK(DEFAULTS.neighbours);
-  const isKnown = new Uint8Array(serverCount);
+  const used = new Uint8Array(size);
   for (const [run, uses] of past.uses.entries()) {
     if (isHidden(run)) continue;
     nearest.offer(run, cosines[run]!);
-    for (const place of uses) isKnown[servers[place]!] = 1;
+    for (const place of uses) used[place] = 1;
   }
   const near = nearest.sorted();
   const { mean, deviation } = momentsOf(fused);
@@ -143,14 +153,26 @@ export function sightingOf(
   for (const { row } of near) for (const place of past.uses[row]!) best = Math.max(best, fused[place]!);
   let favourite = 0;
   for (let i = 1; i < fused.length; i++) if (fused[i]! > fused[favourite]!) favourite = i;
+  const usedShares = sharesOf(used, servers, serverCount);
   const background = momentsOf(whole).mean;
   return {
     nearest: near[0]?.score ?? -1,
     near: background + DEFAULTS.near * (1 - background),
     fit: deviation === 0 || near.length === 0 ? 0 : (best - mean) / deviation,
-    isNew: fused.length > 0 && !isKnown[servers[favourite]!],
+    isNew: fused.length > 0 && usedShares[servers[favourite]!] === 0,
+    used,
+    usedShares,
     favourite,
   };
+}
+
+function sharesOf(used: Uint8Array, servers: Int32Array, serverCount: number): Float64Array {
+  const [uses, sizes] = [new Float64Array(serverCount), new Float64Array(serverCount)];
+  for (const [place, server] of servers.entries()) {
+    uses[server]! += used[place]!;
+    sizes[server]!++;
+  }
+  return uses.map((count, server) => count / sizes[server]!);
 }
 
 /** In (0, 1]: 1 for a past of one kind of run, by what it used; a half where it has shown some more. */
@@ -166,5 +188,6 @@ function rising(value: number, from: number, band: number): number {
 
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(share * (sorted.length - 1))]!;
+  const last = sorted.length - 1;
+  return sorted[Math.min(last, Math.max(DEFAULTS.strays, Math.floor(share * last)))]!;
 }

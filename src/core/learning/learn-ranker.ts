@@ -1,6 +1,7 @@
 import type { Floats, Multiplier } from '../numeric/matrices.ts';
 import { createRandom, type Random } from '../numeric/random.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
+import type { TextChances } from '../retrieval/text-chances.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import { createRankModel, type RankModelOptions } from './create-rank-model.ts';
 import { type Familiarity, learnFamiliarity } from './familiarity.ts';
@@ -65,6 +66,7 @@ export interface Lesson {
   readonly model?: RankModelOptions;
   readonly training?: Partial<TrainingOptions>;
   readonly weights?: SearchWeights;
+  readonly textChances?: TextChances;
   /** Runs that are trained on at the most, by lot; all of them are looked back on. */
   readonly mostExamples?: number;
 }
@@ -92,7 +94,7 @@ export interface Learned {
  * between, or stop: nothing has changed then.
  */
 export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learned> {
-  const { candidates, multiplier, seed, weights } = lesson;
+  const { candidates, multiplier, seed, weights, textChances } = lesson;
   const random = createRandom(seed);
   const past = rememberRuns(candidates, lesson.runs);
   const model = createRankModel(multiplier, candidates.vectors.columns, random, {
@@ -114,7 +116,7 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
     model.temper(taught / (taught + DEFAULTS.doubt));
   }
   const familiarity = yield* familiarityOf(lesson, past);
-  const ranker = new Ranker(candidates, past, model, familiarity, weights);
+  const ranker = new Ranker(candidates, past, model, familiarity, { weights, textChances });
   return { ranker, runs: taught, losses };
 }
 

@@ -1,8 +1,14 @@
 import type { Floats } from '../numeric/matrices.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
+import {
+  LEAST_TEXT_CHANCE,
+  SHIPPED_TEXT_CHANCES,
+  type TextChances,
+  textChance,
+} from '../retrieval/text-chances.ts';
 import type { TextScores } from '../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
-import { type Familiarity, sightingOf } from './familiarity.ts';
+import { type Familiarity, type Sighting, sightingOf } from './familiarity.ts';
 import { searchLogits } from './fusion-term.ts';
 import { pastForTerms } from './past-for-terms.ts';
 import type { PastRuns } from './past-runs.ts';
@@ -13,6 +19,8 @@ import type { RankReason } from './rank-term.ts';
 const DEFAULTS = {
   /** Past runs that are named as reasons. */
   runs: 3,
+  /** Share of a server's tools that were used, from which on those that were not were passed over. */
+  wellKnown: 0.5,
 };
 
 /** What moved a candidate up or down, the strongest first, and the past runs most like this that used it. */
@@ -31,6 +39,14 @@ export interface Ranking {
   readonly learned: Floats;
   /** How much of what was learned is in the logits, in [0, 1]; at 0 they rank exactly as search does. */
   readonly familiarity: number;
+  /** What nobody has used, and of which too little was learned to rank it lower than its text does; the best first. */
+  readonly news: readonly number[];
+}
+
+/** How text is read; the shipped ways where nothing is said. */
+interface TextOptions {
+  readonly weights?: SearchWeights | undefined;
+  readonly textChances?: TextChances | undefined;
 }
 
 /** Ranks candidates for an intent by its text, by what past runs used, and by what was learned from them. */
@@ -40,19 +56,21 @@ export class Ranker {
   readonly model: RankModel;
   readonly familiarity: Familiarity;
   readonly #weights: SearchWeights | undefined;
+  readonly #textChances: TextChances;
 
   constructor(
     candidates: Candidates,
     past: PastRuns,
     model: RankModel,
     familiarity: Familiarity,
-    weights?: SearchWeights,
+    { weights, textChances = SHIPPED_TEXT_CHANCES }: TextOptions = {},
   ) {
     this.candidates = candidates;
     this.past = past;
     this.model = model;
     this.familiarity = familiarity;
     this.#weights = weights;
+    this.#textChances = textChances;
     for (const term of model.terms) term.prepare?.(candidates);
   }
 
@@ -80,12 +98,55 @@ export class Ranker {
     const { candidates, past, model } = this;
     const text = candidates.textScores(query, this.#weights);
     const features = rankFeatures(query, text, candidates, past, isHidden);
-    const familiarity = this.familiarity.of(sightingOf(query, text, candidates, past, isHidden));
+    const sighting = sightingOf(query, text, candidates, past, isHidden);
+    const familiarity = this.familiarity.of(sighting);
     const more = model.wantsPast ? pastForTerms(query.intent, past, isHidden) : {};
     const example = { features, intent: query.intent, ...more };
     const [learned] = model.forward({ candidates, examples: [example] });
     const search = searchLogits(features, candidates.size);
-    const logits = learned!.map((logit, i) => familiarity * logit + (1 - familiarity) * search[i]!);
-    return { text, features, logits, learned: learned!, familiarity };
+    const mixed = learned!.map((logit, i) => familiarity * logit + (1 - familiarity) * search[i]!);
+    const news = this.#newsIn(text, sighting);
+    const logits = news.length > 0 ? keepingRanks(mixed, text.fused, news) : mixed;
+    return { text, features, logits, learned: learned!, familiarity, news };
   }
+
+  /**
+   * Of a server that nobody has used nothing was learned, and of tools that nobody has used, among many such of their
+   * server, too little to go against a text that fits. Where the best text is mostly wrong, it is no guide to these.
+   */
+  #newsIn({ fused }: TextScores, { used, usedShares }: Sighting): number[] {
+    if (this.familiarity.trustInText === 0) return [];
+    const byText = orderOf(fused);
+    const scores = Float64Array.from(byText, (place) => fused[place]!);
+    return [...byText].filter((place, rank) => {
+      const share = usedShares[this.candidates.servers[place]!]!;
+      if (used[place] || share >= DEFAULTS.wellKnown) return false;
+      return share === 0 || textChance(this.#textChances, scores, rank) >= LEAST_TEXT_CHANCE;
+    });
+  }
+}
+
+/**
+ * The same logits, dealt out so that some stand at least as high as by their text: its ranks are due dates, and whatever
+ * is not due comes in the order of the logits.
+ */
+function keepingRanks(logits: Floats, text: ArrayLike<number>, some: readonly number[]): Floats {
+  const byLogit = orderOf(logits);
+  const isKept = new Uint8Array(logits.length);
+  for (const place of some) isKept[place] = 1;
+  const isPlaced = new Uint8Array(logits.length);
+  const kept = logits.slice();
+  let next = 0;
+  for (const [rank, due] of orderOf(text).entries()) {
+    while (isPlaced[byLogit[next]!]) next++;
+    const place = isKept[due] && !isPlaced[due] ? due : byLogit[next]!;
+    isPlaced[place] = 1;
+    kept[place] = logits[byLogit[rank]!]!;
+  }
+  return kept;
+}
+
+/** Places, the highest score first; of equals the first. */
+function orderOf(scores: ArrayLike<number>): Uint32Array {
+  return Uint32Array.from(scores, (_, i) => i).sort((a, b) => scores[b]! - scores[a]! || a - b);
 }

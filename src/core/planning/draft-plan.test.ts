@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Candidates, type IntentForms } from '../learning/candidates.ts';
+import { Familiarity } from '../learning/familiarity.ts';
+import type { Ranker } from '../learning/ranker.ts';
 import { normalise } from '../numeric/normalise.ts';
 import { createRandom } from '../numeric/random.ts';
 import { words } from '../retrieval/words.ts';
@@ -91,6 +93,31 @@ test('[GROUND-1] what no past run says to do is suggested, but supported by none
   }
 });
 
+test('[GROUND-1] a plan of runs expects less of itself where a tool fits that they could not know', () => {
+  const others = Array.from({ length: 40 }, (_, i) => ({
+    ...forms(`do work ${i}`, unit()),
+    uses: [8 + (i % 20), 8 + ((2 * i + 1) % 21)],
+    edges: [],
+    key: `other ${i}`,
+  }));
+  const past = pastOf([...jobRuns, ...others]);
+  const weather = tools[3]!.vector;
+  const between = normalise(JOB.map((value, i) => value + 0.6 * weather[i]!));
+  const query = forms('please forecast the weather', between);
+  const confidenceWith = (news: readonly number[]) => {
+    const logits = new Float32Array(candidates.size);
+    const ranking = { text: candidates.textScores(query), logits, learned: logits, familiarity: 1, news };
+    const ranker = { rank: () => ranking, familiarity: new Familiarity(0.5, 0, 1) } as unknown as Ranker;
+    return draftPlan({ ...past, ranker }, query);
+  };
+  const best = candidates.textScores(query).fused;
+  const fitting = best.indexOf(Math.max(...best));
+  expect([0, 1]).not.toContain(fitting);
+  const [known, unknown] = [confidenceWith([]), confidenceWith([fitting])];
+  expect([known.basis, unknown.basis]).toEqual(['runs', 'runs']);
+  expect(unknown.confidence).toBeLessThan(0.7 * known.confidence);
+});
+
 describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
   test.each(['do not send Ada the invoice', 'void the invoice of Ada', 'stop sending invoices'])(
     '%s',
@@ -101,6 +128,19 @@ describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
       expect(plan.confidence).toBeLessThanOrEqual(0.5);
     },
   );
+
+  test('what is forbidden is not suggested by its text either with more confidence than a half', () => {
+    const weather = near(tools[3]!.vector, 0.9);
+    const asked = draftPlan(pastOf(jobRuns), forms('forecast the weather', weather));
+    expect(asked.confidence).toBeGreaterThan(0.5);
+    const forbidden = draftPlan(pastOf(jobRuns), forms('do not forecast the weather', weather));
+    expect(forbidden).toMatchObject({ basis: 'text', confidence: 0.5 });
+  });
+
+  test('nor is what runs used, where they do not count as the same', () => {
+    const other = draftPlan(pastOf(jobRuns), forms('send invoice', near(tools[0]!.vector, 0.95)));
+    expect(other.confidence).toBeLessThanOrEqual(0.5);
+  });
 
   test('unless other runs did just that', () => {
     const voided: PlannedRun = {
@@ -135,12 +175,15 @@ describe('[GROUND-4] plans by text', () => {
   });
 
   test('they expect more of themselves than a half only where the best tool is as good as certain', () => {
-    const scores = (best: number) => {
-      const fused = Float64Array.from(tools, (_, i) => (i === 0 ? best : 0.05));
+    const scores = (best: number, second = 0.05) => {
+      const fused = Float64Array.from(tools, (_, i) => [best, second][i] ?? 0.05);
       return { fused, whole: fused, lexical: fused };
     };
-    expect(textPlan({ words: [] }, scores(0.5), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
+    expect(textPlan({ words: [] }, scores(0.5, 0.49), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
+    expect(textPlan({ words: [] }, scores(0.5), candidates, 1).confidence).toBeGreaterThan(0.5);
     expect(textPlan({ words: [] }, scores(0.9), candidates, 1).confidence).toBeGreaterThan(0.5);
+    // Of two that are as good as certain, either may be meant.
+    expect(textPlan({ words: [] }, scores(0.9, 0.89), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
     expect(textPlan({ words: [] }, scores(0.1), candidates, 1).tools).toEqual([]);
   });
 

@@ -1,13 +1,14 @@
 import type { Candidates, IntentForms } from '../learning/candidates.ts';
 import { narrownessOf } from '../learning/familiarity.ts';
 import type { Ranker, Ranking } from '../learning/ranker.ts';
-import { relateIntents } from '../retrieval/intent-actions.ts';
+import { forbids, relateIntents } from '../retrieval/intent-actions.ts';
+import { SHIPPED_TEXT_CHANCES, type TextChances } from '../retrieval/text-chances.ts';
 import { type CopiedPlan, copyNearestRun } from './copy-run.ts';
 import type { EdgeTexts } from './edge-features.ts';
 import type { HistoryView, PlanHistory } from './plan-history.ts';
 import { type DraftedPlan, PlanModel, type PlanNets } from './plan-model.ts';
 import { nearestRuns } from './run-votes.ts';
-import { SHIPPED_TEXT_CHANCES, type TextChances, textPlan, usualSize } from './text-plan.ts';
+import { textPlan, usualSize } from './text-plan.ts';
 
 const DEFAULTS = {
   /** Trust in past runs below which tools are taken by their text instead. */
@@ -23,9 +24,14 @@ const DEFAULTS = {
   least: 0.01,
   /** Confidence at the most where the run most like it asked for the opposite. */
   opposed: 0.4,
-  /** Narrowness of a past above which a plan that no near run supports expects at most this of itself. */
+  /** Narrowness of a past above which a plan that no near run supports, or that they dispute, expects at most this. */
   narrow: 0.3,
   unproven: 0.5,
+  /**
+   * Runs that speak against a learned plan that no near run supports: with n runs, n / (n + doubt) of its confidence
+   * counts. Plans learn what to expect of themselves from runs that the ranker has seen, and a few it knows by heart.
+   */
+  doubt: 12,
   /** Tasks of a plan at the most, unless a near run had more. */
   mostTasks: 12,
 };
@@ -74,22 +80,44 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
   const trust = plan
     ? trustIn(plan, text, familiarityIn(past, ranking, view, cosines), view, cosines, areOther)
     : 0;
-  if (!plan || trust < DEFAULTS.leastTrust)
-    return { ...text, basis: text.tools.length > 0 ? 'text' : 'nothing', support: 0 };
-  const confidence = trust * plan.confidence + (1 - trust) * Math.min(plan.confidence, text.confidence);
+  const isNarrow = narrownessIn(history) > DEFAULTS.narrow;
+  if (!plan || trust < DEFAULTS.leastTrust) {
+    // What runs used, and yet are not trusted with, is what they asked for in words that mean something else.
+    const isUsed = text.tools.some(({ place }) => history.runsOf[place]!.length > 0);
+    const isDisputed = (isNarrow && isUsed) || forbids(query.text);
+    return {
+      ...text,
+      confidence: isDisputed ? Math.min(text.confidence, DEFAULTS.unproven) : text.confidence,
+      basis: text.tools.length > 0 ? 'text' : 'nothing',
+      support: 0,
+    };
+  }
+  const mixed = trust * plan.confidence + (1 - trust) * Math.min(plan.confidence, text.confidence);
   const short = shortened(plan, longestNear(view, cosines));
   const support = namesOther(candidates, short, query, view, cosines)
     ? 0
     : supportOf(short, view, cosines, alike);
+  const runs = history.runs.length;
+  const isDoubtful = support === 0 && plan === learned;
+  const confidence =
+    (isDoubtful ? (mixed * runs) / (runs + DEFAULTS.doubt) : mixed) *
+    (1 - chanceOfOther(text, plan, ranking));
   const grounds = { ...short, basis: 'runs' as const };
   if (isOpposed(view, cosines))
     return { ...grounds, confidence: Math.min(confidence, DEFAULTS.opposed), support: 0 };
-  const isUnproven = support === 0 && narrownessIn(history) > DEFAULTS.narrow;
+  const isUnproven = support === 0 && isNarrow;
   return {
     ...grounds,
     confidence: isUnproven ? Math.min(confidence, DEFAULTS.unproven) : confidence,
     support,
   };
+}
+
+/** The chance of what fits best by its text, where runs say nothing of it and the plan does without. */
+function chanceOfOther(text: DraftedPlan, { tools, isSame }: RunsPlan, ranking: Ranking | null): number {
+  const [favourite] = text.tools;
+  if (isSame || !favourite || !ranking?.news.includes(favourite.place)) return 0;
+  return tools.some(({ place }) => place === favourite.place) ? 0 : favourite.chance;
 }
 
 /** A word of the query is in the name of another tool, and neither the plan's tools nor near runs with them know it. */

@@ -2,14 +2,13 @@ import type { Candidates, IntentForms } from '../learning/candidates.ts';
 import { dot } from '../numeric/dot.ts';
 import { rowOf } from '../numeric/matrices.ts';
 import { TopK } from '../numeric/top-k.ts';
+import { LEAST_TEXT_CHANCE, leadOf, SHIPPED_TEXT_CHANCES, textChance } from '../retrieval/text-chances.ts';
 import type { TextScores } from '../retrieval/text-scores.ts';
 import type { ChosenTool, DraftedPlan } from './plan-model.ts';
 
 const DEFAULTS = {
   /** Tools that may stand in a plan that only their texts speak for. */
   most: 3,
-  /** Chance below which a text says nothing: no plan is made of it. */
-  least: 0.4,
   /** Chance at the least of the best one, if the intent says all words of its name: among few tools scores are low. */
   named: 0.6,
   /** Cosine of two tools from which one of them will do. */
@@ -19,19 +18,10 @@ const DEFAULTS = {
   usualRuns: 5,
   /** What text alone may expect of itself, unless its best tool is as good as certain. */
   mostConfidence: 0.5,
-  certain: 0.9,
+  certain: 0.8,
+  /** How far that is ahead of the next: tools of one name on several servers are each as good as certain. */
+  ahead: 0.05,
 };
-
-/** The chance of a tool to belong, by its text: a logistic of score and rank. */
-export interface TextChances {
-  readonly bias: number;
-  readonly score: number;
-  /** Of the logarithm of its rank, from 1. */
-  readonly rank: number;
-}
-
-/** Fitted on six public data sets. */
-export const SHIPPED_TEXT_CHANCES: TextChances = { bias: -1.7, score: 5.99, rank: -1.08 };
 
 /**
  * A plan of the tools whose text fits the intent: what there is where no past run speaks. Of tools that read alike one
@@ -49,10 +39,14 @@ export function textPlan(
   const scores = text.whole.some((cosine) => cosine !== 0) ? text.fused : text.lexical;
   const best = new TopK(2 * DEFAULTS.most + 2);
   for (let i = 0; i < candidates.tools; i++) best.offer(i, scores[i]!);
-  const ranked = best.sorted().map(({ row, score }, rank): ChosenTool => {
-    const logit = chances.bias + chances.score * score + chances.rank * Math.log(rank + 1);
+  const sorted = best.sorted();
+  const greatest = sorted.map(({ score }) => score);
+  const ranked = sorted.map(({ row }, rank): ChosenTool => {
     const isNamed = rank === 0 && candidates.names[row]!.every((word) => words.includes(word));
-    return { place: row, chance: Math.max(isNamed ? DEFAULTS.named : 0, 1 / (1 + Math.exp(-logit))) };
+    return {
+      place: row,
+      chance: Math.max(isNamed ? DEFAULTS.named : 0, textChance(chances, greatest, rank)),
+    };
   });
   const tools: ChosenTool[] = [];
   let [sum, expected] = [0, 0];
@@ -66,13 +60,14 @@ export function textPlan(
     expected = withIt;
   }
   const surest = tools[0]?.chance ?? 0;
-  if (surest < DEFAULTS.least) return { tools: [], edges: [], rest: ranked, confidence: 0 };
+  if (surest < LEAST_TEXT_CHANCE) return { tools: [], edges: [], rest: ranked, confidence: 0 };
+  const isCertain = surest >= DEFAULTS.certain && leadOf(greatest) >= DEFAULTS.ahead;
   const chosen = new Set(tools.map(({ place }) => place));
   return {
     tools,
     edges: [],
     rest: ranked.filter(({ place }) => !chosen.has(place)),
-    confidence: surest >= DEFAULTS.certain ? expected : Math.min(DEFAULTS.mostConfidence, expected),
+    confidence: isCertain ? expected : Math.min(DEFAULTS.mostConfidence, expected),
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { actionsOf, relateActions, relateIntents } from './intent-actions.ts';
+import { actionsOf, forbids, relateActions, relateIntents } from './intent-actions.ts';
 
 const relation = (a: string, b: string) => relateActions(actionsOf(a), actionsOf(b));
 
@@ -84,4 +84,11 @@ test('[HARM-3] the same work in other words is no other work, nor is what does n
     expect(relate(query).opposed.size).toBe(0);
   expect(relate('draft the weekly report').areOther).toBe(false);
   expect(relate('the weekly report for Bob').areOther).toBe(false);
+});
+
+test('[FAMILIAR-4] an intent that begins with what is not to be done forbids it', () => {
+  for (const intent of ['do not deploy the service', "don't ever send it", 'never open a ticket'])
+    expect(forbids(intent), intent).toBe(true);
+  for (const intent of ['deploy the service', "I don't know which room is free", 'stop the service', ''])
+    expect(forbids(intent), intent).toBe(false);
 });

@@ -135,6 +135,12 @@ export function actionsOf(intent: string): readonly Action[] {
   return actions;
 }
 
+/** It begins with what is not to be done. */
+export function forbids(intent: string): boolean {
+  const [first] = actionsOf(intent);
+  return first?.isNegated === true && first.kind !== 'read';
+}
+
 export type ActionRelation = 'same' | 'different' | 'opposed' | 'unknown';
 
 /**
