@@ -88,8 +88,12 @@ async function measure(data: DataSet, seed: number) {
     for (const task of past) await gateway.run(named(task));
     tell(`${past.length} runs`);
     const isOpen = await gateway.learned(past.length);
-    tell('learned');
-    const own = await askFor(gateway.client, named(past[0]!), () => 'any');
+    const ownPlan = () => askFor(gateway.client, named(past[0]!), () => 'any');
+    // Plans are learned while somebody asks for one.
+    const until = performance.now() + DEFAULTS.plansMs;
+    for (; !gateway.hasPlans() && performance.now() < until; await sleep(1_000)) await ownPlan();
+    const own = await ownPlan();
+    tell(gateway.hasPlans() ? 'learned' : 'learned, but no plans');
     const calls = fixture.calls.length;
     const plans: AskedPlan[] = [];
     for (const question of questions) plans.push(await askFor(gateway.client, question, () => 'any'));
@@ -137,14 +141,13 @@ async function serve(mcpServers: Readonly<Record<string, object>>) {
     async listed(tools: number) {
       while (Number((await get('/api/stats')).tools) < tools) await sleep(500);
     },
+    hasPlans: () => hasPlans,
     /** Until nothing is being learned any more; tells whether the ranker may serve. */
     async learned(runs: number): Promise<boolean> {
       const isSettled = ({ runs: seen, model, training }: Record<string, unknown>) =>
         Number(seen) >= runs && model !== null && training === null;
       let told = await get('/api/learning');
       for (; !isSettled(told); told = await get('/api/learning')) await sleep(1_000);
-      for (const until = performance.now() + DEFAULTS.plansMs; !hasPlans && performance.now() < until; )
-        await sleep(1_000);
       return (told.gate as { open: boolean }).open;
     },
     async run({ intent, tools }: Question) {
