@@ -15,7 +15,7 @@ import { inTurns, taughtGateway } from '../support/taught-gateway.ts';
 type Job = (typeof WRITTEN_JOBS)[number];
 
 /** All six in a full proof, each with a seed of its own. */
-const JOBS = WRITTEN_JOBS.slice(0, proofRuns(WRITTEN_JOBS.length)).map((job, i) => ({
+const JOBS = WRITTEN_JOBS.slice(-proofRuns(WRITTEN_JOBS.length)).map((job, i) => ({
   ...job,
   seed: proofSeed() + i,
 }));
@@ -39,16 +39,7 @@ const { entities } = await mcp.memory.read_graph({});
 const about = entities.map(({ name }) => name).join();
 const done = await mcp.${tool.replace(':', '.')}({ ${PARAMETER[tool]}: about });
 return await mcp.filesystem.write_file({ path: args.report, content: content + JSON.stringify(done) });`;
-const ENDINGS = [
-  '',
-  ', please',
-  ' today',
-  ' as usual',
-  ' once more',
-  ' before noon',
-  ' for Bob',
-  ' in English',
-];
+const ENDINGS = [', please', ' today', ' as usual', ' once more', ' before noon', ' for Bob', ' in English'];
 
 /** One for each tool that the jobs' programs do not call besides. */
 const FOREIGN: Readonly<Record<string, string>> = {
@@ -133,10 +124,8 @@ test.each(JOBS)(
     await expect.poll(() => embeddedTools(newcomer), { timeout: 60_000 }).toBe(49);
     const before = await searchMrr(newcomer, foreign);
 
-    const wordings = random.shuffle(
-      ENDINGS.flatMap((ending) => job.past.map((intent) => `${intent}${ending}`)),
-    );
-    const taught = wordings.slice(0, RUNS);
+    const more = ENDINGS.flatMap((ending) => job.past.map((intent) => `${intent}${ending}`));
+    const taught = [...job.past, ...random.shuffle(more)].slice(0, RUNS);
     const worker = await gateway.connect();
     const code = programOf(job);
     await inTurns(taught, async (intent) => {
@@ -151,9 +140,11 @@ test.each(JOBS)(
       for (const question of questions) plans.push(await askFor(client, question, valueFor));
       return plans;
     };
-    const own = { intent: taught[7]!, tools: [] };
-    await expect.poll(async () => (await ask([own]))[0]?.status, { timeout: 60_000 }).toBe('success');
+    // The job itself goes on, however it was worded.
+    const own = job.past.map((intent) => ({ intent, tools: [] }));
+    await ask(own.slice(0, 1));
     await gateway.learnedPlans();
+    expect(told((await ask(own)).filter(({ status }) => status !== 'success'))).toEqual([]);
 
     await rm(report);
     const calls = fixture.calls.length;

@@ -24,6 +24,7 @@ describe('[FAMILIAR-4] intents that ask for the opposite', () => {
     'Please email Grace the invoice for June',
     'could you forward the bill to Ken, he is waiting',
     'I need to send Ada her bill, and I do not know her address',
+    "don't forget to send Ada the bill",
   ])('is not: %s', (paraphrase) => {
     expect(relation(paraphrase, job)).toBe('same');
   });
@@ -41,6 +42,26 @@ describe('[FAMILIAR-4] intents that ask for the opposite', () => {
 test('[FAMILIAR-4] only intents that are like the query are compared', () => {
   const past = [{ text: 'send the bill' }, { text: 'send the bill' }, { text: 'void the bill' }];
   expect([...relateIntents('void the bill', past, [0.9, 0.1, 0.9]).opposed]).toEqual([0]);
+});
+
+test('[GROUND-2] what only says what is not to be done forbids; a problem or a doubt does not', () => {
+  const forbids = (text: string) => relateIntents(text, [], []).forbids;
+  for (const text of [
+    'do not back it up',
+    'Please never deploy on Fridays',
+    'no report today',
+    'we must not send it',
+  ])
+    expect(forbids(text), text).toBe(true);
+  for (const text of [
+    'the printer does not work',
+    'I do not know which room is free',
+    'do not send the bill, void it',
+    "can't open the file",
+    'the door does not open',
+    'do not forget to send the bill',
+  ])
+    expect(forbids(text), text).toBe(false);
 });
 
 test('[FAMILIAR-4] a hostile text is read in bounded time', () => {

@@ -83,6 +83,12 @@ const NEGATIONS = new Set(
     ' ',
   ),
 );
+/** An intent that begins with one of these is a command. */
+const PROHIBITIONS = new Set(['not', 'never', 'dont', 'no']);
+/** Where one of these is said, a negation may tell how things are. */
+const TELLING = new Set(
+  'cannot cant couldnt doesnt didnt wont can could does did will is are was were has have had'.split(' '),
+);
 /** After one of these, or at the start of a clause, a verb says what is to be done. */
 const LEADS = new Set(
   `to and then or but please also just now can could would will should must you we i lets let help me
@@ -102,7 +108,10 @@ export interface Action {
 
 /** What an intent asks for, in order: English imperatives, wishes and questions, by their position. */
 export function actionsOf(intent: string): readonly Action[] {
-  const tokens = tokensOf(intent);
+  return actionsAmong(tokensOf(intent));
+}
+
+function actionsAmong(tokens: readonly string[]): readonly Action[] {
   const actions: Action[] = [];
   let isExpected = true;
   let negatedFor = 0;
@@ -126,6 +135,11 @@ export function actionsOf(intent: string): readonly Action[] {
     if (isExpected && !FILLERS.has(token)) {
       const kind = CLASS_OF.get(words(token)[0] ?? token);
       const isNegated = negatedFor > 0;
+      // "Do not forget to send it" asks for it.
+      if (isNegated && kind === 'skip') {
+        negatedFor = 0;
+        continue;
+      }
       if (kind !== undefined) actions.push({ kind, isKnown: true, isNegated });
       else if (isNegated) actions.push({ kind: words(token)[0] ?? token, isKnown: false, isNegated });
       isExpected = false;
@@ -193,6 +207,8 @@ export interface RelatedIntents {
   readonly alike: ReadonlySet<number>;
   /** Some ask for other work or the opposite, by what they say is to be done, and none for the same. */
   readonly areOther: boolean;
+  /** All that the query says is what is not to be done. */
+  readonly forbids: boolean;
 }
 
 /** Of the past intents most like a query, since others say nothing anyway. */
@@ -221,6 +237,7 @@ export function relateIntents(
     opposed: new Set(opposed.map(({ row }) => row)),
     alike: new Set(alike.map(({ row }) => row)),
     areOther: (said.has('different') || said.has('opposed')) && !said.has('same'),
+    forbids: asked.forbids,
   };
 }
 
@@ -228,6 +245,8 @@ interface Reading {
   readonly actions: readonly Action[];
   /** The first word that says anything: of an imperative its verb, listed above or not. */
   readonly lead: string | undefined;
+  /** It only says what is not to be done: "do not back it up", "no report today". */
+  readonly forbids: boolean;
 }
 
 /** Past intents are read once. */
@@ -236,10 +255,17 @@ const readings = new WeakMap<object, Reading>();
 function readingOf(intent: { readonly text: string }): Reading {
   const known = readings.get(intent);
   if (known) return known;
-  const lead = tokensOf(intent.text).find(
+  const tokens = tokensOf(intent.text);
+  const lead = tokens.find(
     (token) => token !== '.' && !LEADS.has(token) && !NEGATIONS.has(token) && !FILLERS.has(token),
   );
-  const reading = { actions: actionsOf(intent.text), lead: lead && (words(lead)[0] ?? lead) };
+  const actions = actionsAmong(tokens);
+  // "I do not know which" forbids nothing, nor does "the door does not open".
+  const isForbidden = ({ kind, isKnown, isNegated }: Action) => isNegated && isKnown && kind !== 'read';
+  const first = tokens.find((token) => token !== 'do' && token !== 'please') ?? '';
+  const isWish = !tokens.some((token) => TELLING.has(token)) && actions.some(isForbidden);
+  const forbids = affirmed(actions).size === 0 && (isWish || PROHIBITIONS.has(first));
+  const reading = { actions, lead: lead && (words(lead)[0] ?? lead), forbids };
   readings.set(intent, reading);
   return reading;
 }
