@@ -95,6 +95,9 @@ const READS = new Set([
   'deploy:service_status',
 ]);
 
+/** Led by the same words as ever, and yet not to be done now. */
+const TURNED = ['? Certainly not', ' only if I say so', ', but not today'];
+
 /** Plans with what is wrong about them, so that a failure tells all of it. */
 const told = (plans: readonly AskedPlan[]) =>
   plans.map(({ intent, does, confidence }) => `${intent}: ${does.join(', ')} (${confidence.toFixed(2)})`);
@@ -118,7 +121,13 @@ test.each(JOBS)(
     await writeFile(notes, 'The northern orchard was pruned by ');
     const random = createRandom(job.seed);
     const foreign = random.shuffle(foreignTo(job)).slice(0, ASKED);
-    const opposites = job.opposites.map(([intent, ...tools]): Question => ({ intent, tools }));
+    const turned = job.past.flatMap((intent) =>
+      TURNED.map((end): Question => ({ intent: intent + end, tools: [] })),
+    );
+    const opposites = [
+      ...job.opposites.map(([intent, ...tools]): Question => ({ intent, tools })),
+      ...random.shuffle(turned).slice(0, Math.max(6, proofRuns(turned.length))),
+    ];
     const newcomer = await gateway.connect();
     // Found by their meaning, too: until then search is worse than it will be.
     await expect.poll(() => embeddedTools(newcomer), { timeout: 60_000 }).toBe(49);

@@ -44,6 +44,52 @@ test('[FAMILIAR-4] only intents that are like the query are compared', () => {
   expect([...relateIntents('void the bill', past, [0.9, 0.1, 0.9]).opposed]).toEqual([0]);
 });
 
+describe('[HARM-3] the same verb supports nothing where a small word may turn it around', () => {
+  const past = [
+    'write the weekly report',
+    'book a meeting room',
+    'back up the database',
+    'roll it out to staging',
+  ];
+  const supporters = (query: string) =>
+    relateIntents(
+      query,
+      past.map((text) => ({ text })),
+      past.map(() => 0.9),
+    ).alike.size;
+
+  test.each([
+    'write off the weekly report',
+    'write no report',
+    'write the weekly report only if I say so',
+    'write anything but the weekly report',
+    'book us out of the meeting room',
+    'book a meeting room, not',
+    'book nobody a meeting room',
+    'back away from the database',
+    'back up the database? Certainly not',
+    'roll it back from staging',
+  ])('%s', (query) => {
+    expect(supporters(query)).toBe(0);
+  });
+
+  test.each([
+    'write the weekly report for Ada',
+    'book a meeting room from 2 to 3',
+    'back up the orders database',
+    'roll version 2 out to staging',
+  ])('is not turned: %s', (query) => {
+    expect(supporters(query)).toBeGreaterThan(0);
+  });
+
+  test('what is taken back after the verb is not asked for', () => {
+    expect(relation('write no report for last week', 'write the report')).toBe('opposed');
+    expect(relation('send Bob nothing', 'send Bob the bill')).toBe('opposed');
+    expect(relation('write the report with no pictures', 'write the report')).toBe('same');
+    expect(relation('send the bill no later than noon', 'send the bill')).toBe('same');
+  });
+});
+
 test('[GROUND-2] what only says what is not to be done forbids; a problem or a doubt does not', () => {
   const forbids = (text: string) => relateIntents(text, [], []).forbids;
   for (const text of [

@@ -83,6 +83,17 @@ const NEGATIONS = new Set(
     ' ',
   ),
 );
+/** Said of what a verb is to be done to, nothing is to be done; "no later than" says when. */
+const NONE = new Set('no none nothing nobody neither'.split(' '));
+const COMPARED = new Set('later earlier sooner more less fewer longer matter'.split(' '));
+/** After these it is said how or where: "a report with no pictures". */
+const LINKS = new Set('with without in at on for of by to from about that which who'.split(' '));
+/** Small words that can turn what is asked for around or put it off: "write it off", "anything but", "only if". */
+const TURNING = new Set([
+  ...NEGATIONS,
+  ...`zero off out away down over back aside apart against except but from
+  if unless until only whether maybe perhaps`.split(/\s+/),
+]);
 /** An intent that begins with one of these is a command. */
 const PROHIBITIONS = new Set(['not', 'never', 'dont', 'no']);
 /** Where one of these is said, a negation may tell how things are. */
@@ -115,12 +126,22 @@ function actionsAmong(tokens: readonly string[]): readonly Action[] {
   const actions: Action[] = [];
   let isExpected = true;
   let negatedFor = 0;
+  /** Words in which what is said to be done may be taken back: "write no report", "send Bob nothing". */
+  let openFor = 0;
   for (const [i, token] of tokens.entries()) {
     if (token === '.') {
       isExpected = true;
       negatedFor = 0;
+      openFor = 0;
       continue;
     }
+    const done = actions.at(-1);
+    if (openFor > 0 && done && NONE.has(token) && !COMPARED.has(tokens[i + 1] ?? '')) {
+      actions[actions.length - 1] = { ...done, isNegated: true };
+      openFor = 0;
+      continue;
+    }
+    openFor = LINKS.has(token) ? 0 : openFor - 1;
     if (NEGATIONS.has(token)) {
       // "no" and "without" speak of what follows as well as "do not" does.
       negatedFor = DEFAULTS.reach;
@@ -140,8 +161,10 @@ function actionsAmong(tokens: readonly string[]): readonly Action[] {
         negatedFor = 0;
         continue;
       }
-      if (kind !== undefined) actions.push({ kind, isKnown: true, isNegated });
-      else if (isNegated) actions.push({ kind: words(token)[0] ?? token, isKnown: false, isNegated });
+      if (kind !== undefined) {
+        actions.push({ kind, isKnown: true, isNegated });
+        openFor = DEFAULTS.reach;
+      } else if (isNegated) actions.push({ kind: words(token)[0] ?? token, isKnown: false, isNegated });
       isExpected = false;
     }
     negatedFor--;
@@ -203,7 +226,10 @@ function affirmed(actions: readonly Action[]): ReadonlySet<string> {
 export interface RelatedIntents {
   /** Those that ask for the opposite. */
   readonly opposed: ReadonlySet<number>;
-  /** Those that ask for the same, by their verbs or, where these are not listed, by the word they begin with. */
+  /**
+   * Those that ask for the same, by their verbs or, where these are not listed, by the word they begin with, and with
+   * every small word that could turn it around.
+   */
   readonly alike: ReadonlySet<number>;
   /** Some ask for other work or the opposite, by what they say is to be done, and none for the same. */
   readonly areOther: boolean;
@@ -226,11 +252,13 @@ export function relateIntents(
       row,
       relation: relateActions(asked.actions, known.actions),
       isLedAlike: known.lead === asked.lead,
+      turnsAlike: asked.turns.isSubsetOf(known.turns),
     };
   });
   const opposed = relations.filter(({ relation }) => relation === 'opposed');
   const alike = relations.filter(
-    ({ relation, isLedAlike }) => relation === 'same' || (relation === 'unknown' && isLedAlike),
+    ({ relation, isLedAlike, turnsAlike }) =>
+      turnsAlike && (relation === 'same' || (relation === 'unknown' && isLedAlike)),
   );
   const said = new Set(relations.map(({ relation }) => relation));
   return {
@@ -245,6 +273,7 @@ interface Reading {
   readonly actions: readonly Action[];
   /** The first word that says anything: of an imperative its verb, listed above or not. */
   readonly lead: string | undefined;
+  readonly turns: ReadonlySet<string>;
   /** It only says what is not to be done: "do not back it up", "no report today". */
   readonly forbids: boolean;
 }
@@ -265,7 +294,11 @@ function readingOf(intent: { readonly text: string }): Reading {
   const first = tokens.find((token) => token !== 'do' && token !== 'please') ?? '';
   const isWish = !tokens.some((token) => TELLING.has(token)) && actions.some(isForbidden);
   const forbids = affirmed(actions).size === 0 && (isWish || PROHIBITIONS.has(first));
-  const reading = { actions, lead: lead && (words(lead)[0] ?? lead), forbids };
+  // "From 2 to 3" says when.
+  const turns = tokens.filter(
+    (token, i) => TURNING.has(token) && !(token === 'from' && /^\d/.test(tokens[i + 1] ?? '')),
+  );
+  const reading = { actions, lead: lead && (words(lead)[0] ?? lead), turns: new Set(turns), forbids };
   readings.set(intent, reading);
   return reading;
 }
