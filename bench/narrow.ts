@@ -1,7 +1,8 @@
 /**
  * Whether what was learned from one kind of work does harm to all else, on a real gateway that offers the tools of a
  * data set: `npm run bench -- narrow --data DIR/SET`. The owner lets every tool run by itself, so that only what a plan
- * rests on can stop it. A minute or two for each seed where the machine has nothing else to do.
+ * rests on can stop it. A minute or two for each of three seeds where the machine has nothing else to do; `PML_SEED=2`
+ * measures one.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,7 +39,8 @@ export async function bench(): Promise<BenchReport> {
   const data = await readDataSet(folder, { split: 'dev', tasks: 'tasks' });
   const rows: BenchRow[] = [];
   const told: string[] = [];
-  for (const seed of DEFAULTS.seeds) {
+  const seeds = process.env.PML_SEED === undefined ? DEFAULTS.seeds : [Number(process.env.PML_SEED)];
+  for (const seed of seeds) {
     const { group, before, after, plans, calls, own, isOpen } = await measure(data, seed);
     const wrong = plans.filter(({ isWrong, confidence }) => isWrong && confidence > 0.5);
     const row = (label: string, value: number, unit: string, goal?: string) =>
