@@ -1,7 +1,8 @@
 /**
  * Whether what was learned from one kind of work does harm to all else, on a real gateway that offers the tools of a
  * data set: `npm run bench -- narrow --data DIR/SET`. The owner lets every tool run by itself, so that only what a plan
- * rests on can stop it.
+ * rests on can stop it. A minute or two for each of three seeds where the machine has nothing else to do; `PML_SEED=2`
+ * measures one.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,19 +10,25 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createRandom } from '../src/core/numeric/random.ts';
+import { createRandom, type Random } from '../src/core/numeric/random.ts';
 import { type DataSet, readDataSet, type Task } from '../src/evaluation/data-set.ts';
 import { startToolsFixture } from '../test/fixtures/servers/tools-server.ts';
-import { type AskedPlan, askFor, searchMrr } from '../test/support/ask-for-work.ts';
+import { type AskedPlan, askFor, type Question, searchMrr } from '../test/support/ask-for-work.ts';
 import type { BenchReport, BenchRow } from './run.ts';
 
 const PML = fileURLToPath(new URL('../bin/pml.js', import.meta.url));
-const SEEDS = [1, 2, 3];
-const RUNS = 45;
-const ASKED = 40;
+
+const DEFAULTS = {
+  seeds: [1, 2, 3],
+  runs: 45,
+  asked: 40,
+  /** How long plans may take after all else was learned; so few runs may teach none, and nothing tells. */
+  plansMs: 60_000,
+};
 
 export async function bench(): Promise<BenchReport> {
   const folder = process.env.PML_BENCH_DATA;
@@ -31,9 +38,10 @@ export async function bench(): Promise<BenchReport> {
   }
   const data = await readDataSet(folder, { split: 'dev', tasks: 'tasks' });
   const rows: BenchRow[] = [];
-  const rash: string[] = [];
-  for (const seed of SEEDS) {
-    const { group, before, after, plans, calls } = await measure(data, seed);
+  const told: string[] = [];
+  const seeds = process.env.PML_SEED === undefined ? DEFAULTS.seeds : [Number(process.env.PML_SEED)];
+  for (const seed of seeds) {
+    const { group, before, after, plans, calls, own, isOpen } = await measure(data, seed);
     const wrong = plans.filter(({ isWrong, confidence }) => isWrong && confidence > 0.5);
     const row = (label: string, value: number, unit: string, goal?: string) =>
       rows.push({ label: `seed ${seed}, ${label}`, value, unit, ...(goal && { goal }) });
@@ -43,48 +51,70 @@ export async function bench(): Promise<BenchReport> {
     row('longest plan', Math.max(...plans.map(({ does }) => does.length)), 'tasks', '<= 12');
     row('runs started', plans.filter(({ status }) => status !== 'suggestion').length, '', '<= 0');
     row('calls made', calls, '', '<= 0');
-    rash.push(`seed ${seed}: ${RUNS} runs of ${group}`);
-    for (const { intent, does, confidence } of wrong)
-      rash.push(`  ${confidence.toFixed(2)} ${does.join(', ')}: ${intent.slice(0, 100)}`);
+    told.push(`seed ${seed}: ${DEFAULTS.runs} runs of ${group}; the ranker ${isOpen ? 'serves' : 'waits'}`);
+    told.push(`  asked for again: ${planLine(own)}`);
+    for (const plan of wrong) told.push(`  wrong: ${planLine(plan)}`);
   }
-  return { name: `narrow, ${data.name}`, rows, below: rash.join('\n') };
+  return { name: `narrow, ${data.name}`, rows, below: told.join('\n') };
 }
 
+const planLine = ({ confidence, does, intent }: AskedPlan) =>
+  `${confidence.toFixed(2)} ${does.join(', ')}: ${intent.slice(0, 100)}`;
+
 async function measure(data: DataSet, seed: number) {
+  const startedAt = performance.now();
+  const tell = (what: string) =>
+    console.error(`seed ${seed}, ${((performance.now() - startedAt) / 1000).toFixed(0)} s: ${what}`);
   const random = createRandom(seed);
-  const groups = [...Map.groupBy(data.train, ({ group }) => group).values()];
-  const large = groups.filter(({ length }) => length >= RUNS);
-  const enough = large.length > 0 ? large : [groups.reduce((a, b) => (a.length >= b.length ? a : b))];
-  const past = random.shuffle(enough[random.int(enough.length)]!).slice(0, RUNS);
+  const past = narrowPast(data, random);
   const known = new Set(past.flatMap(({ tools }) => tools));
   const foreign = data.test.filter(({ tools }) => !tools.some((tool) => known.has(tool)));
+  const idOf = new Map<string, string>(data.tools.map((tool) => [tool.id, `${tool.server}:${tool.name}`]));
+  const named = ({ intent, tools }: Task): Question => ({
+    intent,
+    tools: tools.map((tool) => idOf.get(tool) ?? tool),
+  });
+  const questions = random.shuffle(foreign).slice(0, DEFAULTS.asked).map(named);
   const fixture = await startToolsFixture(data.tools);
   const gateway = await serve(fixture.servers);
   try {
-    const idOf = new Map<string, string>(data.tools.map((tool) => [tool.id, `${tool.server}:${tool.name}`]));
-    const named = (tools: readonly string[]) => tools.map((tool) => idOf.get(tool) ?? tool);
-    const questions = random
-      .shuffle(foreign)
-      .slice(0, ASKED)
-      .map(({ intent, tools }) => ({ intent, tools: named(tools) }));
     await gateway.listed(data.tools.length);
-    let before = -1;
+    tell(`${data.tools.length} tools`);
     // Embedding goes on after the tools are listed: until the figure stays.
-    for (let last = -2; before !== last; await sleep(2_000)) {
+    let before = await searchMrr(gateway.client, questions);
+    for (let last = -1; before !== last; before = await searchMrr(gateway.client, questions)) {
       last = before;
-      before = await searchMrr(gateway.client, questions);
+      await sleep(2_000);
     }
-    for (const task of past) await gateway.run(task, named(task.tools));
-    await gateway.learned(past.length);
+    tell(`search ${before.toFixed(3)}`);
+    for (const task of past) await gateway.run(named(task));
+    tell(`${past.length} runs`);
+    const isOpen = await gateway.learned(past.length);
+    const ownPlan = () => askFor(gateway.client, named(past[0]!), () => 'any');
+    // Plans are learned while somebody asks for one.
+    const until = performance.now() + DEFAULTS.plansMs;
+    for (; !gateway.hasPlans() && performance.now() < until; await sleep(1_000)) await ownPlan();
+    const own = await ownPlan();
+    tell(gateway.hasPlans() ? 'learned' : 'learned, but no plans');
     const calls = fixture.calls.length;
     const plans: AskedPlan[] = [];
     for (const question of questions) plans.push(await askFor(gateway.client, question, () => 'any'));
     const after = await searchMrr(gateway.client, questions);
-    return { group: past[0]!.group, before, after, plans, calls: fixture.calls.length - calls };
+    tell(`search ${after.toFixed(3)} afterwards`);
+    return { group: past[0]!.group, before, after, plans, calls: fixture.calls.length - calls, own, isOpen };
   } finally {
     await gateway.stop();
     await fixture.close();
   }
+}
+
+/** Runs of one group by lot; where none has as many tasks, the same are asked for again and again. */
+function narrowPast({ train }: DataSet, random: Random): Task[] {
+  const groups = [...Map.groupBy(train, ({ group }) => group).values()];
+  const most = Math.max(...groups.map(({ length }) => length));
+  const large = groups.filter(({ length }) => length >= Math.min(DEFAULTS.runs, most));
+  const tasks = random.shuffle(large[random.int(large.length)]!);
+  return Array.from({ length: DEFAULTS.runs }, (_, i) => tasks[i % tasks.length]!);
 }
 
 async function serve(mcpServers: Readonly<Record<string, object>>) {
@@ -93,7 +123,13 @@ async function serve(mcpServers: Readonly<Record<string, object>>) {
   const permissions = { allow: ['*'], auto: ['*'] };
   await writeFile(config, JSON.stringify({ mcpServers, pml: { permissions } }));
   const args = [PML, 'serve', '--port', '0', '--data', join(dir, 'data'), '--config', config, '--json'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = { ...process.env, PML_LOG: 'info' };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let hasPlans = false;
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    hasPlans ||= line.includes('"Learned plans"');
+    if (line.includes('"level":"error"')) console.error(line);
+  });
   const [line] = await once(child.stdout, 'data');
   const { url } = JSON.parse(String(line)) as { url: string };
   const token = (await readFile(join(dir, 'data', 'token'), 'utf8')).trim();
@@ -105,17 +141,18 @@ async function serve(mcpServers: Readonly<Record<string, object>>) {
   return {
     client,
     async listed(tools: number) {
-      while (Number((await get('/api/stats')).tools) < tools) await sleep(200);
+      while (Number((await get('/api/stats')).tools) < tools) await sleep(500);
     },
-    /** Until it is known and nothing is being learned from it any more. */
-    async learned(runs: number) {
-      for (;;) {
-        const told = await get('/api/learning');
-        if (Number(told.runs) >= runs && told.model && !told.training) return await sleep(5_000);
-        await sleep(200);
-      }
+    hasPlans: () => hasPlans,
+    /** Until nothing is being learned any more; tells whether the ranker may serve. */
+    async learned(runs: number): Promise<boolean> {
+      const isSettled = ({ runs: seen, model, training }: Record<string, unknown>) =>
+        Number(seen) >= runs && model !== null && training === null;
+      let told = await get('/api/learning');
+      for (; !isSettled(told); told = await get('/api/learning')) await sleep(1_000);
+      return (told.gate as { open: boolean }).open;
     },
-    async run({ intent }: Task, tools: readonly string[]) {
+    async run({ intent, tools }: Question) {
       const tasks = tools.map((tool, i) => ({
         id: `t${i}`,
         tool,

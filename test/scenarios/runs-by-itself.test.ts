@@ -1,7 +1,7 @@
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { taughtGateway, wordings } from '../support/taught-gateway.ts';
+import { inTurns, taughtGateway, wordings } from '../support/taught-gateway.ts';
 
 const SAID = 'Apples are picked in the northern orchard.';
 
@@ -150,8 +150,3 @@ return Object.keys(done).map((key) => key.length);`;
     )
     .toEqual(['self', 'self', 'self']);
 }, 300_000);
-
-/** A few at a time, as several agents would. */
-async function inTurns(intents: readonly string[], run: (intent: string) => Promise<void>): Promise<void> {
-  for (let i = 0; i < intents.length; i += 6) await Promise.all(intents.slice(i, i + 6).map(run));
-}

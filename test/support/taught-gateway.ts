@@ -25,7 +25,8 @@ export async function taughtGateway(
   };
   await permit(permissions);
   const where = ['--data', join(dir, 'data'), '--config', join(dir, 'pml.json')];
-  const { ready } = await startPml(['serve', '--port', '0', ...where], { cwd: dir });
+  const env = { PML_LOG: 'info' };
+  const { ready, output } = await startPml(['serve', '--port', '0', ...where], { cwd: dir, env });
   const authorization = `Bearer ${(await readFile(join(dir, 'data', 'token'), 'utf8')).trim()}`;
   const ask = async (path: string, init: RequestInit = {}) => {
     const headers = { authorization, 'content-type': 'application/json' };
@@ -55,6 +56,8 @@ export async function taughtGateway(
       expect
         .poll(async () => (await get('/api/learning')).runs, { timeout: 120_000 })
         .toBeGreaterThanOrEqual(runs),
+    /** Waits until plans are not only copied from runs. */
+    learnedPlans: () => expect.poll(() => output().stderr, { timeout: 120_000 }).toContain('"Learned plans"'),
   };
 }
 
@@ -66,4 +69,12 @@ export function wordings(job: string, count: number): string[] {
     { length: count },
     (_, n) => `${job} for ${DAYS[n % 7]} of week ${1 + Math.floor(n / 7)}`,
   );
+}
+
+/** A few at a time, as several agents would. */
+export async function inTurns(
+  intents: readonly string[],
+  run: (intent: string) => Promise<void>,
+): Promise<void> {
+  for (let i = 0; i < intents.length; i += 6) await Promise.all(intents.slice(i, i + 6).map(run));
 }

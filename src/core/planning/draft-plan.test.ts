@@ -142,6 +142,30 @@ describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
     expect(other.confidence).toBeLessThanOrEqual(0.5);
   });
 
+  test('what only forbids what runs did asks for nothing', () => {
+    for (const text of [
+      'do not send Ada the invoice',
+      'no invoice for Ada, please',
+      'never bill Ada again',
+    ]) {
+      const plan = draftPlan(pastOf(jobRuns), forms(text, near(JOB, 0.95)));
+      expect(plan, text).toMatchObject({ basis: 'nothing', tools: [], confidence: 0 });
+    }
+    const reminded = draftPlan(pastOf(jobRuns), forms('do not forget to send Ada the invoice', JOB));
+    expect(reminded.tools.map(({ place }) => place)).toEqual([1, 0]);
+  });
+
+  test('a tool that was used for nothing but the opposite is not taken by its text', () => {
+    const like = () => near(tools[0]!.vector, 0.9);
+    const runs = jobRuns.map((run) => ({ ...run, intent: like() }));
+    const asked = forms('revoke the invoice of Ada', like());
+    const placesAfter = (past: readonly PlannedRun[]) =>
+      draftPlan(pastOf(past), asked).tools.map(({ place }) => place);
+    expect(placesAfter([])).toContain(0);
+    expect(placesAfter(runs)).not.toContain(0);
+    expect(placesAfter([...runs, { ...runs[0]!, text: 'the invoice of Ada' }])).toContain(0);
+  });
+
   test('unless other runs did just that', () => {
     const voided: PlannedRun = {
       ...forms('void the invoice of Grace', near(JOB, 0.95)),

@@ -1,7 +1,7 @@
 import type { Candidates, IntentForms } from '../learning/candidates.ts';
 import { narrownessOf } from '../learning/familiarity.ts';
 import type { Ranker, Ranking } from '../learning/ranker.ts';
-import { forbids, relateIntents } from '../retrieval/intent-actions.ts';
+import { relateIntents } from '../retrieval/intent-actions.ts';
 import { SHIPPED_TEXT_CHANCES, type TextChances } from '../retrieval/text-chances.ts';
 import { type CopiedPlan, copyNearestRun } from './copy-run.ts';
 import type { EdgeTexts } from './edge-features.ts';
@@ -59,13 +59,16 @@ export interface PlanningPast {
 
 /**
  * A plan that rests on evidence: runs of the same kind, else tools whose text fits, else nothing. Runs that asked for
- * the opposite are no evidence. Between near and far, confidence is that of both, each as far as it applies.
+ * the opposite are no evidence, and what only forbids them asks for nothing. Between near and far, confidence is that
+ * of both, each as far as it applies.
  */
 export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan {
   const { candidates, history, ranker, textChances = SHIPPED_TEXT_CHANCES } = past;
   const cosines = history.cosines(query.intent);
-  const { opposed, alike, areOther } = relateIntents(query.text, history.runs, cosines);
+  const { opposed, alike, areOther, forbids } = relateIntents(query.text, history.runs, cosines);
   const view = history.hiding(opposed);
+  if (forbids && isOpposed(view, cosines))
+    return { tools: [], edges: [], rest: [], confidence: 0, basis: 'nothing', support: 0 };
   const ranking = ranker?.rank(query) ?? null;
   const text = textPlan(
     query,
@@ -73,6 +76,7 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
     candidates,
     usualSize(history.runs),
     textChances,
+    doneByOpposites(history, view, cosines),
   );
   const copied = copyNearestRun(view, cosines, past.trustIn);
   const learned = learnedPlan(past, query, ranking);
@@ -84,7 +88,7 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
   if (!plan || trust < DEFAULTS.leastTrust) {
     // What runs used, and yet are not trusted with, is what they asked for in words that mean something else.
     const isUsed = text.tools.some(({ place }) => history.runsOf[place]!.length > 0);
-    const isDisputed = (isNarrow && isUsed) || forbids(query.text);
+    const isDisputed = (isNarrow && isUsed) || forbids;
     return {
       ...text,
       confidence: isDisputed ? Math.min(text.confidence, DEFAULTS.unproven) : text.confidence,
@@ -118,6 +122,21 @@ function chanceOfOther(text: DraftedPlan, { tools, isSame }: RunsPlan, ranking: 
   const [favourite] = text.tools;
   if (isSame || !favourite || !ranking?.news.includes(favourite.place)) return 0;
   return tools.some(({ place }) => place === favourite.place) ? 0 : favourite.chance;
+}
+
+/** What was used where the opposite was asked for and nowhere else: that a text reads alike speaks against it. */
+function doneByOpposites(
+  { runs }: PlanHistory,
+  view: HistoryView,
+  cosines: ArrayLike<number>,
+): ReadonlySet<number> {
+  const used = (isHidden: boolean) =>
+    new Set(
+      runs.flatMap(({ uses }, i) =>
+        cosines[i]! >= DEFAULTS.far && view.isHidden(i) === isHidden ? uses : [],
+      ),
+    );
+  return used(true).difference(used(false));
 }
 
 /** A word of the query is in the name of another tool, and neither the plan's tools nor near runs with them know it. */
@@ -198,7 +217,9 @@ function learnedPlan(
   if (!nets || !ranking || history.runs.length === 0) return null;
   const { learned } = ranking;
   const plan = new PlanModel(history, texts, nets).draft(query, learned.subarray(0, candidates.tools));
-  return { ...plan, isSame: false };
+  // In the very same words: a verb may be all that tells near wordings apart.
+  const isSame = history.runs.some(({ text }) => text.toLowerCase() === query.text.toLowerCase());
+  return { ...plan, isSame };
 }
 
 /** A plan made of past runs; the same, if a run asked for the very same. */

@@ -26,7 +26,7 @@ const DEFAULTS = {
 /**
  * A plan of the tools whose text fits the intent: what there is where no past run speaks. Of tools that read alike one
  * stands in it. Empty where no text fits. The size is that of greatest expected F1, 2 sum p / (k + m), where m tools
- * are usual.
+ * are usual. Tools that are ruled out are in no plan, however well their texts fit.
  */
 export function textPlan(
   { words }: Pick<IntentForms, 'words'>,
@@ -34,11 +34,14 @@ export function textPlan(
   candidates: Candidates,
   usualSize: number,
   chances = SHIPPED_TEXT_CHANCES,
+  ruledOut: ReadonlySet<number> = new Set(),
 ): DraftedPlan {
   // Until tools are embedded their words speak alone, and for all of the score.
   const scores = text.whole.some((cosine) => cosine !== 0) ? text.fused : text.lexical;
   const best = new TopK(2 * DEFAULTS.most + 2);
-  for (let i = 0; i < candidates.tools; i++) best.offer(i, scores[i]!);
+  for (let i = 0; i < candidates.tools; i++) {
+    if (!ruledOut.has(i)) best.offer(i, scores[i]!);
+  }
   const sorted = best.sorted();
   const greatest = sorted.map(({ score }) => score);
   const ranked = sorted.map(({ row }, rank): ChosenTool => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { actionsOf, forbids, relateActions, relateIntents } from './intent-actions.ts';
+import { actionsOf, relateActions, relateIntents } from './intent-actions.ts';
 
 const relation = (a: string, b: string) => relateActions(actionsOf(a), actionsOf(b));
 
@@ -24,6 +24,7 @@ describe('[FAMILIAR-4] intents that ask for the opposite', () => {
     'Please email Grace the invoice for June',
     'could you forward the bill to Ken, he is waiting',
     'I need to send Ada her bill, and I do not know her address',
+    "don't forget to send Ada the bill",
   ])('is not: %s', (paraphrase) => {
     expect(relation(paraphrase, job)).toBe('same');
   });
@@ -41,6 +42,72 @@ describe('[FAMILIAR-4] intents that ask for the opposite', () => {
 test('[FAMILIAR-4] only intents that are like the query are compared', () => {
   const past = [{ text: 'send the bill' }, { text: 'send the bill' }, { text: 'void the bill' }];
   expect([...relateIntents('void the bill', past, [0.9, 0.1, 0.9]).opposed]).toEqual([0]);
+});
+
+describe('[HARM-3] the same verb supports nothing where a small word may turn it around', () => {
+  const past = [
+    'write the weekly report',
+    'book a meeting room',
+    'back up the database',
+    'roll it out to staging',
+  ];
+  const supporters = (query: string) =>
+    relateIntents(
+      query,
+      past.map((text) => ({ text })),
+      past.map(() => 0.9),
+    ).alike.size;
+
+  test.each([
+    'write off the weekly report',
+    'write no report',
+    'write the weekly report only if I say so',
+    'write anything but the weekly report',
+    'book us out of the meeting room',
+    'book a meeting room, not',
+    'book nobody a meeting room',
+    'back away from the database',
+    'back up the database? Certainly not',
+    'roll it back from staging',
+  ])('%s', (query) => {
+    expect(supporters(query)).toBe(0);
+  });
+
+  test.each([
+    'write the weekly report for Ada',
+    'book a meeting room from 2 to 3',
+    'back up the orders database',
+    'roll version 2 out to staging',
+  ])('is not turned: %s', (query) => {
+    expect(supporters(query)).toBeGreaterThan(0);
+  });
+
+  test('what is taken back after the verb is not asked for', () => {
+    expect(relation('write no report for last week', 'write the report')).toBe('opposed');
+    expect(relation('send Bob nothing', 'send Bob the bill')).toBe('opposed');
+    expect(relation('write the report with no pictures', 'write the report')).toBe('same');
+    expect(relation('send the bill no later than noon', 'send the bill')).toBe('same');
+  });
+});
+
+test('[GROUND-2] what only says what is not to be done forbids; a problem or a doubt does not', () => {
+  const forbids = (text: string) => relateIntents(text, [], []).forbids;
+  for (const text of [
+    'do not back it up',
+    'Please never deploy on Fridays',
+    'no report today',
+    'we must not send it',
+  ])
+    expect(forbids(text), text).toBe(true);
+  for (const text of [
+    'the printer does not work',
+    'I do not know which room is free',
+    'do not send the bill, void it',
+    "can't open the file",
+    'the door does not open',
+    'do not forget to send the bill',
+  ])
+    expect(forbids(text), text).toBe(false);
 });
 
 test('[FAMILIAR-4] a hostile text is read in bounded time', () => {
@@ -84,11 +151,4 @@ test('[HARM-3] the same work in other words is no other work, nor is what does n
     expect(relate(query).opposed.size).toBe(0);
   expect(relate('draft the weekly report').areOther).toBe(false);
   expect(relate('the weekly report for Bob').areOther).toBe(false);
-});
-
-test('[FAMILIAR-4] an intent that begins with what is not to be done forbids it', () => {
-  for (const intent of ['do not deploy the service', "don't ever send it", 'never open a ticket'])
-    expect(forbids(intent), intent).toBe(true);
-  for (const intent of ['deploy the service', "I don't know which room is free", 'stop the service', ''])
-    expect(forbids(intent), intent).toBe(false);
 });

@@ -83,6 +83,23 @@ const NEGATIONS = new Set(
     ' ',
   ),
 );
+/** Said of what a verb is to be done to, nothing is to be done; "no later than" says when. */
+const NONE = new Set('no none nothing nobody neither'.split(' '));
+const COMPARED = new Set('later earlier sooner more less fewer longer matter'.split(' '));
+/** After these it is said how or where: "a report with no pictures". */
+const LINKS = new Set('with without in at on for of by to from about that which who'.split(' '));
+/** Small words that can turn what is asked for around or put it off: "write it off", "anything but", "only if". */
+const TURNING = new Set([
+  ...NEGATIONS,
+  ...`zero off out away down over back aside apart against except but from
+  if unless until only whether maybe perhaps`.split(/\s+/),
+]);
+/** An intent that begins with one of these is a command. */
+const PROHIBITIONS = new Set(['not', 'never', 'dont', 'no']);
+/** Where one of these is said, a negation may tell how things are. */
+const TELLING = new Set(
+  'cannot cant couldnt doesnt didnt wont can could does did will is are was were has have had'.split(' '),
+);
 /** After one of these, or at the start of a clause, a verb says what is to be done. */
 const LEADS = new Set(
   `to and then or but please also just now can could would will should must you we i lets let help me
@@ -102,16 +119,29 @@ export interface Action {
 
 /** What an intent asks for, in order: English imperatives, wishes and questions, by their position. */
 export function actionsOf(intent: string): readonly Action[] {
-  const tokens = tokensOf(intent);
+  return actionsAmong(tokensOf(intent));
+}
+
+function actionsAmong(tokens: readonly string[]): readonly Action[] {
   const actions: Action[] = [];
   let isExpected = true;
   let negatedFor = 0;
+  /** Words in which what is said to be done may be taken back: "write no report", "send Bob nothing". */
+  let openFor = 0;
   for (const [i, token] of tokens.entries()) {
     if (token === '.') {
       isExpected = true;
       negatedFor = 0;
+      openFor = 0;
       continue;
     }
+    const done = actions.at(-1);
+    if (openFor > 0 && done && NONE.has(token) && !COMPARED.has(tokens[i + 1] ?? '')) {
+      actions[actions.length - 1] = { ...done, isNegated: true };
+      openFor = 0;
+      continue;
+    }
+    openFor = LINKS.has(token) ? 0 : openFor - 1;
     if (NEGATIONS.has(token)) {
       // "no" and "without" speak of what follows as well as "do not" does.
       negatedFor = DEFAULTS.reach;
@@ -126,19 +156,20 @@ export function actionsOf(intent: string): readonly Action[] {
     if (isExpected && !FILLERS.has(token)) {
       const kind = CLASS_OF.get(words(token)[0] ?? token);
       const isNegated = negatedFor > 0;
-      if (kind !== undefined) actions.push({ kind, isKnown: true, isNegated });
-      else if (isNegated) actions.push({ kind: words(token)[0] ?? token, isKnown: false, isNegated });
+      // "Do not forget to send it" asks for it.
+      if (isNegated && kind === 'skip') {
+        negatedFor = 0;
+        continue;
+      }
+      if (kind !== undefined) {
+        actions.push({ kind, isKnown: true, isNegated });
+        openFor = DEFAULTS.reach;
+      } else if (isNegated) actions.push({ kind: words(token)[0] ?? token, isKnown: false, isNegated });
       isExpected = false;
     }
     negatedFor--;
   }
   return actions;
-}
-
-/** It begins with what is not to be done. */
-export function forbids(intent: string): boolean {
-  const [first] = actionsOf(intent);
-  return first?.isNegated === true && first.kind !== 'read';
 }
 
 export type ActionRelation = 'same' | 'different' | 'opposed' | 'unknown';
@@ -195,10 +226,15 @@ function affirmed(actions: readonly Action[]): ReadonlySet<string> {
 export interface RelatedIntents {
   /** Those that ask for the opposite. */
   readonly opposed: ReadonlySet<number>;
-  /** Those that ask for the same, by their verbs or, where these are not listed, by the word they begin with. */
+  /**
+   * Those that ask for the same, by their verbs or, where these are not listed, by the word they begin with, and with
+   * every small word that could turn it around.
+   */
   readonly alike: ReadonlySet<number>;
   /** Some ask for other work or the opposite, by what they say is to be done, and none for the same. */
   readonly areOther: boolean;
+  /** All that the query says is what is not to be done. */
+  readonly forbids: boolean;
 }
 
 /** Of the past intents most like a query, since others say nothing anyway. */
@@ -216,17 +252,20 @@ export function relateIntents(
       row,
       relation: relateActions(asked.actions, known.actions),
       isLedAlike: known.lead === asked.lead,
+      turnsAlike: asked.turns.isSubsetOf(known.turns),
     };
   });
   const opposed = relations.filter(({ relation }) => relation === 'opposed');
   const alike = relations.filter(
-    ({ relation, isLedAlike }) => relation === 'same' || (relation === 'unknown' && isLedAlike),
+    ({ relation, isLedAlike, turnsAlike }) =>
+      turnsAlike && (relation === 'same' || (relation === 'unknown' && isLedAlike)),
   );
   const said = new Set(relations.map(({ relation }) => relation));
   return {
     opposed: new Set(opposed.map(({ row }) => row)),
     alike: new Set(alike.map(({ row }) => row)),
     areOther: (said.has('different') || said.has('opposed')) && !said.has('same'),
+    forbids: asked.forbids,
   };
 }
 
@@ -234,6 +273,9 @@ interface Reading {
   readonly actions: readonly Action[];
   /** The first word that says anything: of an imperative its verb, listed above or not. */
   readonly lead: string | undefined;
+  readonly turns: ReadonlySet<string>;
+  /** It only says what is not to be done: "do not back it up", "no report today". */
+  readonly forbids: boolean;
 }
 
 /** Past intents are read once. */
@@ -242,10 +284,21 @@ const readings = new WeakMap<object, Reading>();
 function readingOf(intent: { readonly text: string }): Reading {
   const known = readings.get(intent);
   if (known) return known;
-  const lead = tokensOf(intent.text).find(
+  const tokens = tokensOf(intent.text);
+  const lead = tokens.find(
     (token) => token !== '.' && !LEADS.has(token) && !NEGATIONS.has(token) && !FILLERS.has(token),
   );
-  const reading = { actions: actionsOf(intent.text), lead: lead && (words(lead)[0] ?? lead) };
+  const actions = actionsAmong(tokens);
+  // "I do not know which" forbids nothing, nor does "the door does not open".
+  const isForbidden = ({ kind, isKnown, isNegated }: Action) => isNegated && isKnown && kind !== 'read';
+  const first = tokens.find((token) => token !== 'do' && token !== 'please') ?? '';
+  const isWish = !tokens.some((token) => TELLING.has(token)) && actions.some(isForbidden);
+  const forbids = affirmed(actions).size === 0 && (isWish || PROHIBITIONS.has(first));
+  // "From 2 to 3" says when.
+  const turns = tokens.filter(
+    (token, i) => TURNING.has(token) && !(token === 'from' && /^\d/.test(tokens[i + 1] ?? '')),
+  );
+  const reading = { actions, lead: lead && (words(lead)[0] ?? lead), turns: new Set(turns), forbids };
   readings.set(intent, reading);
   return reading;
 }

@@ -111,8 +111,9 @@ export function createKeptModel<T>({
     const past = runs();
     const startedAt = clock.monotonic();
     const learned = await inSlices(steps, ports, signal);
-    lesson = { runs: past.length, newest: past.at(-1)?.runId };
+    // Of too few runs nothing is learned: with the next it is tried again, or it would take twenty more.
     if (!learned) return;
+    lesson = { runs: past.length, newest: past.at(-1)?.runId };
     const bytes = encodeParams({ embedding, dimension, runs: past.length, form }, learned);
     // Read back, so that what is used now is to the bit what is used after a restart.
     model = read(decodeFitting(bytes, { embedding, dimension, form }));
