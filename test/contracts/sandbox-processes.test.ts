@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
@@ -167,6 +168,13 @@ describe('sandbox processes', () => {
     expect(running).toBe(2);
     release();
     expect((await Promise.all(waiting)).map(returned)).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
+  test('[BOX-19] the processes of programs have a lower priority than their host', async () => {
+    await run('return 1;', tableHost(), options());
+    const priorities = childrenOf(process.pid).map((pid) => getPriority(pid));
+    expect(priorities.length).toBeGreaterThan(0);
+    expect(Math.min(...priorities)).toBeGreaterThan(getPriority());
   });
 
   test('[BOX-16] closing leaves no process behind, nor does a host that is killed', async () => {

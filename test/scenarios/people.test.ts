@@ -192,7 +192,7 @@ test('[KEY-17] a user who asks without an end waits in line and is refused at la
   const slow = { name: 'slow', tools: [tool('wait', () => released)] };
   const { ask, keyFor, listener } = await peopleGateway({}, [slow]);
   const [eve, ada] = [await keyFor('agent', 'eve'), await keyFor('agent', 'ada')];
-  const begun = Array.from({ length: 300 }, () => ask(eve, 'POST', '/api/execute', { tool: 'slow:wait' }));
+  const begun = Array.from({ length: 400 }, () => ask(eve, 'POST', '/api/execute', { tool: 'slow:wait' }));
   const refused = await Promise.race(begun);
   expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
   expect((await ask(ada, 'POST', '/api/execute', echo('a'))).body).toMatchObject({ status: 'success' });

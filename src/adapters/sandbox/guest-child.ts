@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
+import { getPriority, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ChildMessage, HostMessage } from './messages.ts';
@@ -12,6 +13,9 @@ const DEFAULTS = {
   lastWords: 4_096,
   /** Bytes of a message before its run is known. */
   maxBytes: 64 * 1024,
+  /** Steps below the priority of the host. */
+  giveWayBy: 5,
+  lowestPriority: 19,
 };
 
 const ENTRY = fileURLToPath(new URL('./child/guest-worker.ts', import.meta.url));
@@ -27,6 +31,15 @@ function readable(isolatedVm: string): string[] {
     // node-gyp-build looks here for the kind of C library.
     '/etc/alpine-release',
   ];
+}
+
+/** Where cores are short, programs that never rest must not take them from the host. */
+function giveWay(pid: number): void {
+  try {
+    if (pid > 0) setPriority(pid, Math.min(DEFAULTS.lowestPriority, getPriority() + DEFAULTS.giveWayBy));
+  } catch {
+    // It is gone already, or the system has no such thing.
+  }
 }
 
 export interface ChildExit {
@@ -70,6 +83,7 @@ export class GuestChild {
       windowsHide: true,
     });
     this.pid = this.#process.pid ?? 0;
+    giveWay(this.pid);
     const { stdin, stdout, stderr } = this.#process;
     stdin!.on('error', () => {});
     stdout!.on('data', (piece: Buffer) => this.#read(piece));
