@@ -1,4 +1,5 @@
 import type { Floats } from '../numeric/matrices.ts';
+import { relateIntents } from '../retrieval/intent-actions.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
 import type { TextScores } from '../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
@@ -13,6 +14,8 @@ import type { RankReason } from './rank-term.ts';
 const DEFAULTS = {
   /** Past runs that are named as reasons. */
   runs: 3,
+  /** Shares of near runs that ask for something else, by their verbs, between which a query becomes foreign. */
+  others: { from: 0.5, to: 0.75 },
 };
 
 /** What moved a candidate up or down, the strongest first, and the past runs most like this that used it. */
@@ -75,12 +78,23 @@ export class Ranker {
     };
   }
 
+  /** A narrow past in which something else was done, by what it says, has learned nothing of this. */
+  #familiarityOf(query: IntentForms, text: TextScores, isHidden?: (run: number) => boolean): number {
+    const { candidates, past } = this;
+    const share = this.familiarity.of(sightingOf(query, text, candidates, past, isHidden));
+    if (share === 0) return 0;
+    const { others } = relateIntents(query.text, past.runs, past.cosines(query.intent));
+    const { from, to } = DEFAULTS.others;
+    const isOther = Math.min(1, Math.max(0, (others - from) / (to - from)));
+    return share * (1 - isOther * this.familiarity.narrowness);
+  }
+
   /** Runs that are hidden say nothing, as if they had not been. */
   rank(query: IntentForms, isHidden?: (run: number) => boolean): Ranking {
     const { candidates, past, model } = this;
     const text = candidates.textScores(query, this.#weights);
     const features = rankFeatures(query, text, candidates, past, isHidden);
-    const familiarity = this.familiarity.of(sightingOf(query, text, candidates, past, isHidden));
+    const familiarity = this.#familiarityOf(query, text, isHidden);
     const more = model.wantsPast ? pastForTerms(query.intent, past, isHidden) : {};
     const example = { features, intent: query.intent, ...more };
     const [learned] = model.forward({ candidates, examples: [example] });

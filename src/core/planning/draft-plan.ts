@@ -58,7 +58,7 @@ export interface PlanningPast {
 export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan {
   const { candidates, history, ranker, textChances = SHIPPED_TEXT_CHANCES } = past;
   const cosines = history.cosines(query.intent);
-  const { opposed, alike, areOther, forbids } = relateIntents(query.text, history.runs, cosines);
+  const { opposed, alike, others, forbids } = relateIntents(query.text, history.runs, cosines);
   const view = history.hiding(opposed);
   if (forbids && isOpposed(view, cosines))
     return { tools: [], edges: [], rest: [], confidence: 0, basis: 'nothing', support: 0 };
@@ -75,7 +75,7 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
   const learned = learnedPlan(past, query, ranking);
   const plan = better(copied, learned);
   const trust = plan
-    ? trustIn(plan, text, familiarityIn(past, ranking, view, cosines), view, cosines, areOther)
+    ? trustIn(plan, text, familiarityIn(past, ranking, view, cosines), view, cosines, others === 1)
     : 0;
   if (!plan || trust < DEFAULTS.leastTrust)
     return { ...text, basis: text.tools.length > 0 ? 'text' : 'nothing', support: 0 };
