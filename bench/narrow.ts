@@ -11,6 +11,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -85,14 +87,9 @@ async function measure(data: DataSet, seed: number) {
     data.tools.map((tool) => [idOf.get(tool.id)!, anyArguments(tool.inputSchema)]),
   );
   try {
-    await gateway.listed(data.tools.length);
+    await gateway.embedded(data.tools.length);
     tell(`${data.tools.length} tools`);
-    // Embedding goes on after the tools are listed: until the figure stays.
-    let before = await reciprocalRanks(gateway.client, questions);
-    for (let last = ''; before.join() !== last; before = await reciprocalRanks(gateway.client, questions)) {
-      last = before.join();
-      await sleep(2_000);
-    }
+    const before = await reciprocalRanks(gateway.client, questions);
     tell(`search ${mean(before).toFixed(3)}`);
     for (const task of past) await gateway.run(named(task), argumentsFor);
     tell(`${past.length} runs`);
@@ -175,14 +172,25 @@ async function serve(mcpServers: Readonly<Record<string, object>>) {
   const { url } = JSON.parse(String(line)) as { url: string };
   const token = (await readFile(join(dir, 'data', 'token'), 'utf8')).trim();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  let byMeaning = 0;
+  const gone = new AbortController();
+  const { body: events } = await fetch(new URL('/api/events', url), { headers, signal: gone.signal });
+  const told = createInterface({ input: Readable.fromWeb(events as ReadableStream) });
+  // It is cut off at the end.
+  told.on('error', () => {});
+  told.on('line', (line) => {
+    const [, count] = /"by_meaning":(\d+)/.exec(line) ?? [];
+    if (count !== undefined) byMeaning = Number(count);
+  });
   const client = new Client({ name: 'bench', version: '1' }, { capabilities: {} });
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit: { headers } }));
   const get = async (path: string) =>
     (await (await fetch(new URL(path, url), { headers })).json()) as Record<string, unknown>;
   return {
     client,
-    async listed(tools: number) {
-      while (Number((await get('/api/stats')).tools) < tools) await sleep(500);
+    /** Until so many are found by their meaning, too. */
+    async embedded(tools: number) {
+      while (byMeaning < tools) await sleep(500);
     },
     hasPlans: () => hasPlans,
     /** Until nothing is being learned any more; tells whether the ranker may serve. */
@@ -206,6 +214,7 @@ async function serve(mcpServers: Readonly<Record<string, object>>) {
       if (told.status !== 'success') throw new Error(`"${intent}": ${JSON.stringify(told).slice(0, 500)}`);
     },
     async stop() {
+      gone.abort();
       await client.close();
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
