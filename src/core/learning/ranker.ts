@@ -34,6 +34,8 @@ export interface Ranking {
   readonly learned: Floats;
   /** How much of what was learned is in the logits, in [0, 1]; at 0 they rank exactly as search does. */
   readonly familiarity: number;
+  /** The same whatever the runs ask for, by how near they are alone. */
+  readonly nearness: number;
 }
 
 /** Ranks candidates for an intent by its text, by what past runs used, and by what was learned from them. */
@@ -78,15 +80,13 @@ export class Ranker {
     };
   }
 
-  /** A narrow past in which something else was done, by what it says, has learned nothing of this. */
-  #familiarityOf(query: IntentForms, text: TextScores, isHidden?: (run: number) => boolean): number {
-    const { candidates, past } = this;
-    const share = this.familiarity.of(sightingOf(query, text, candidates, past, isHidden));
-    if (share === 0) return 0;
+  /** In [0, 1]: a narrow past in which something else was done, by what it says, has learned nothing of this. */
+  #asksAlike(query: IntentForms): number {
+    const { past } = this;
     const { others } = relateIntents(query.text, past.runs, past.cosines(query.intent));
     const { from, to } = DEFAULTS.others;
     const isOther = Math.min(1, Math.max(0, (others - from) / (to - from)));
-    return share * (1 - isOther * this.familiarity.narrowness);
+    return 1 - isOther * this.familiarity.narrowness;
   }
 
   /** Runs that are hidden say nothing, as if they had not been. */
@@ -94,12 +94,13 @@ export class Ranker {
     const { candidates, past, model } = this;
     const text = candidates.textScores(query, this.#weights);
     const features = rankFeatures(query, text, candidates, past, isHidden);
-    const familiarity = this.#familiarityOf(query, text, isHidden);
+    const nearness = this.familiarity.of(sightingOf(query, text, candidates, past, isHidden));
+    const familiarity = nearness === 0 ? 0 : nearness * this.#asksAlike(query);
     const more = model.wantsPast ? pastForTerms(query.intent, past, isHidden) : {};
     const example = { features, intent: query.intent, ...more };
     const [learned] = model.forward({ candidates, examples: [example] });
     const search = searchLogits(features, candidates.size);
     const logits = learned!.map((logit, i) => familiarity * logit + (1 - familiarity) * search[i]!);
-    return { text, features, logits, learned: learned!, familiarity };
+    return { text, features, logits, learned: learned!, familiarity, nearness };
   }
 }

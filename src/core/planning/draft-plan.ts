@@ -169,7 +169,7 @@ function familiarityIn(
   const between = (from: number, to: number) => Math.min(1, Math.max(0, (nearest - from) / (to - from)));
   if (!ranker || !ranking) return between(far, near);
   const usual = ranker.familiarity.nearest;
-  return Math.min(ranking.familiarity, between(usual - band, usual));
+  return Math.min(ranking.nearness, between(usual - band, usual));
 }
 
 /** The run most like it asked for the opposite, and no other is of its kind. */
