@@ -11,13 +11,16 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { mean } from '../src/core/learning/metrics.ts';
 import { createRandom, type Random } from '../src/core/numeric/random.ts';
 import { type DataSet, readDataSet, type Task } from '../src/evaluation/data-set.ts';
 import { startToolsFixture } from '../test/fixtures/servers/tools-server.ts';
-import { type AskedPlan, askFor, type Question, searchMrr } from '../test/support/ask-for-work.ts';
+import { type AskedPlan, askFor, type Question, reciprocalRanks } from '../test/support/ask-for-work.ts';
 import type { BenchReport, BenchRow } from './run.ts';
 
 const PML = fileURLToPath(new URL('../bin/pml.js', import.meta.url));
@@ -41,7 +44,7 @@ export async function bench(): Promise<BenchReport> {
   const told: string[] = [];
   const seeds = process.env.PML_SEED === undefined ? DEFAULTS.seeds : [Number(process.env.PML_SEED)];
   for (const seed of seeds) {
-    const { group, before, after, plans, calls, own, isOpen } = await measure(data, seed);
+    const { group, before, after, moved, plans, calls, own, isOpen } = await measure(data, seed);
     const wrong = plans.filter(({ isWrong, confidence }) => isWrong && confidence > 0.5);
     const row = (label: string, value: number, unit: string, goal?: string) =>
       rows.push({ label: `seed ${seed}, ${label}`, value, unit, ...(goal && { goal }) });
@@ -53,10 +56,13 @@ export async function bench(): Promise<BenchReport> {
     row('calls made', calls, '', '<= 0');
     told.push(`seed ${seed}: ${DEFAULTS.runs} runs of ${group}; the ranker ${isOpen ? 'serves' : 'waits'}`);
     told.push(`  asked for again: ${planLine(own)}`);
+    for (const line of moved) told.push(`  rank ${line}`);
     for (const plan of wrong) told.push(`  wrong: ${planLine(plan)}`);
   }
   return { name: `narrow, ${data.name}`, rows, below: told.join('\n') };
 }
+
+const rank = (reciprocal: number) => (reciprocal === 0 ? 'none' : String(Math.round(1 / reciprocal)));
 
 const planLine = ({ confidence, does, intent }: AskedPlan) =>
   `${confidence.toFixed(2)} ${does.join(', ')}: ${intent.slice(0, 100)}`;
@@ -77,17 +83,15 @@ async function measure(data: DataSet, seed: number) {
   const questions = random.shuffle(foreign).slice(0, DEFAULTS.asked).map(named);
   const fixture = await startToolsFixture(data.tools);
   const gateway = await serve(fixture.servers);
+  const argumentsFor = new Map(
+    data.tools.map((tool) => [idOf.get(tool.id)!, anyArguments(tool.inputSchema)]),
+  );
   try {
-    await gateway.listed(data.tools.length);
+    await gateway.embedded(data.tools.length);
     tell(`${data.tools.length} tools`);
-    // Embedding goes on after the tools are listed: until the figure stays.
-    let before = await searchMrr(gateway.client, questions);
-    for (let last = -1; before !== last; before = await searchMrr(gateway.client, questions)) {
-      last = before;
-      await sleep(2_000);
-    }
-    tell(`search ${before.toFixed(3)}`);
-    for (const task of past) await gateway.run(named(task));
+    const before = await reciprocalRanks(gateway.client, questions);
+    tell(`search ${mean(before).toFixed(3)}`);
+    for (const task of past) await gateway.run(named(task), argumentsFor);
     tell(`${past.length} runs`);
     const isOpen = await gateway.learned(past.length);
     const ownPlan = () => askFor(gateway.client, named(past[0]!), () => 'any');
@@ -99,9 +103,25 @@ async function measure(data: DataSet, seed: number) {
     const calls = fixture.calls.length;
     const plans: AskedPlan[] = [];
     for (const question of questions) plans.push(await askFor(gateway.client, question, () => 'any'));
-    const after = await searchMrr(gateway.client, questions);
-    tell(`search ${after.toFixed(3)} afterwards`);
-    return { group: past[0]!.group, before, after, plans, calls: fixture.calls.length - calls, own, isOpen };
+    const after = await reciprocalRanks(gateway.client, questions);
+    tell(`search ${mean(after).toFixed(3)} afterwards`);
+    const moved = questions.flatMap(({ intent, tools }, i) =>
+      before[i] === after[i]
+        ? []
+        : [`${rank(before[i]!)} to ${rank(after[i]!)}, ${tools.join(', ')}: ${intent.slice(0, 100)}`],
+    );
+    const [mrrBefore, mrrAfter] = [mean(before), mean(after)];
+    const made = fixture.calls.length - calls;
+    return {
+      group: past[0]!.group,
+      before: mrrBefore,
+      after: mrrAfter,
+      moved,
+      plans,
+      calls: made,
+      own,
+      isOpen,
+    };
   } finally {
     await gateway.stop();
     await fixture.close();
@@ -116,6 +136,24 @@ function narrowPast({ train }: DataSet, random: Random): Task[] {
   const tasks = random.shuffle(large[random.int(large.length)]!);
   return Array.from({ length: DEFAULTS.runs }, (_, i) => tasks[i % tasks.length]!);
 }
+
+/** Of every parameter a value that its schema allows; what they mean makes no difference here. */
+function anyArguments(schema: unknown): Record<string, unknown> {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string; enum?: unknown[] }> };
+  const anyOf = (type = 'string') => ANY[type] ?? 'any';
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, { type, enum: allowed }]) => [name, allowed?.[0] ?? anyOf(type)]),
+  );
+}
+
+const ANY: Readonly<Record<string, unknown>> = {
+  number: 1,
+  integer: 1,
+  boolean: true,
+  array: [],
+  object: {},
+  null: null,
+};
 
 async function serve(mcpServers: Readonly<Record<string, object>>) {
   const dir = await mkdtemp(join(tmpdir(), 'pml-bench-'));
@@ -134,14 +172,25 @@ async function serve(mcpServers: Readonly<Record<string, object>>) {
   const { url } = JSON.parse(String(line)) as { url: string };
   const token = (await readFile(join(dir, 'data', 'token'), 'utf8')).trim();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  let byMeaning = 0;
+  const gone = new AbortController();
+  const { body: events } = await fetch(new URL('/api/events', url), { headers, signal: gone.signal });
+  const told = createInterface({ input: Readable.fromWeb(events as ReadableStream) });
+  // It is cut off at the end.
+  told.on('error', () => {});
+  told.on('line', (line) => {
+    const [, count] = /"by_meaning":(\d+)/.exec(line) ?? [];
+    if (count !== undefined) byMeaning = Number(count);
+  });
   const client = new Client({ name: 'bench', version: '1' }, { capabilities: {} });
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit: { headers } }));
   const get = async (path: string) =>
     (await (await fetch(new URL(path, url), { headers })).json()) as Record<string, unknown>;
   return {
     client,
-    async listed(tools: number) {
-      while (Number((await get('/api/stats')).tools) < tools) await sleep(500);
+    /** Until so many are found by their meaning, too. */
+    async embedded(tools: number) {
+      while (byMeaning < tools) await sleep(500);
     },
     hasPlans: () => hasPlans,
     /** Until nothing is being learned any more; tells whether the ranker may serve. */
@@ -152,19 +201,20 @@ async function serve(mcpServers: Readonly<Record<string, object>>) {
       for (; !isSettled(told); told = await get('/api/learning')) await sleep(1_000);
       return (told.gate as { open: boolean }).open;
     },
-    async run({ intent, tools }: Question) {
+    async run({ intent, tools }: Question, argumentsFor: ReadonlyMap<string, object>) {
       const tasks = tools.map((tool, i) => ({
         id: `t${i}`,
         tool,
-        arguments: {},
+        arguments: argumentsFor.get(tool) ?? {},
         depends_on: i === 0 ? [] : [`t${i - 1}`],
       }));
       const body = JSON.stringify({ workflow: { tasks }, intent });
       const answer = await fetch(new URL('/api/workflows', url), { method: 'POST', headers, body });
-      const { status } = (await answer.json()) as { status: string };
-      if (status !== 'success') throw new Error(`"${intent}" ended with ${status}`);
+      const told = (await answer.json()) as { status?: string };
+      if (told.status !== 'success') throw new Error(`"${intent}": ${JSON.stringify(told).slice(0, 500)}`);
     },
     async stop() {
+      gone.abort();
       await client.close();
       const ended = once(child, 'exit');
       child.kill('SIGTERM');

@@ -2,12 +2,13 @@ import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
+import { mean } from '../../src/core/learning/metrics.ts';
 import { createRandom } from '../../src/core/numeric/random.ts';
 import { WRITTEN_JOBS } from '../../src/evaluation/written-opposites.ts';
 import { WRITTEN_TOOLS } from '../../src/evaluation/written-tools.ts';
 import { startToolsFixture } from '../fixtures/servers/tools-server.ts';
 import { proofRuns, proofSeed } from '../proof-count.ts';
-import { type AskedPlan, askFor, type Question, searchMrr } from '../support/ask-for-work.ts';
+import { type AskedPlan, askFor, type Question, reciprocalRanks } from '../support/ask-for-work.ts';
 import { callTool } from '../support/mcp-endpoints.ts';
 import { referenceServers } from '../support/mcp-reference-servers.ts';
 import { inTurns, taughtGateway } from '../support/taught-gateway.ts';
@@ -131,7 +132,7 @@ test.each(JOBS)(
     const newcomer = await gateway.connect();
     // Found by their meaning, too: until then search is worse than it will be.
     await expect.poll(() => embeddedTools(newcomer), { timeout: 60_000 }).toBe(49);
-    const before = await searchMrr(newcomer, foreign);
+    const before = mean(await reciprocalRanks(newcomer, foreign));
 
     const more = ENDINGS.flatMap((ending) => job.past.map((intent) => `${intent}${ending}`));
     const taught = [...job.past, ...random.shuffle(more)].slice(0, RUNS);
@@ -157,7 +158,7 @@ test.each(JOBS)(
 
     await rm(report);
     const calls = fixture.calls.length;
-    const after = await searchMrr(client, foreign);
+    const after = mean(await reciprocalRanks(client, foreign));
     const plans = await ask(foreign);
     const opposed = await ask(opposites);
     const asked = [...plans, ...opposed];

@@ -1,5 +1,4 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { mean } from '../../src/core/learning/metrics.ts';
 import { f1 } from '../../src/evaluation/plan-quality.ts';
 import { callTool } from './mcp-endpoints.ts';
 
@@ -27,8 +26,8 @@ interface IntentAnswer {
   };
 }
 
-/** Mean reciprocal rank of the first right tool, among the fifty best. */
-export async function searchMrr(client: Client, questions: readonly Question[]): Promise<number> {
+/** Reciprocal rank of the first right tool for each, among the fifty best; 0 where none is. */
+export async function reciprocalRanks(client: Client, questions: readonly Question[]): Promise<number[]> {
   const reciprocals: number[] = [];
   for (const { intent, tools } of questions) {
     const { structuredContent } = await callTool(client, 'pml_search_tools', { query: intent, limit: 50 });
@@ -36,7 +35,7 @@ export async function searchMrr(client: Client, questions: readonly Question[]):
     const first = found.findIndex(({ tool_id: id }) => tools.includes(id));
     reciprocals.push(first === -1 ? 0 : 1 / (first + 1));
   }
-  return mean(reciprocals);
+  return reciprocals;
 }
 
 /** Says no more than the intent and, where the plan has inputs, their values, so that it runs if it may. */

@@ -1,4 +1,5 @@
 import type { Floats } from '../numeric/matrices.ts';
+import { relateIntents } from '../retrieval/intent-actions.ts';
 import type { SearchWeights } from '../retrieval/search-weights.ts';
 import {
   LEAST_TEXT_CHANCE,
@@ -21,6 +22,8 @@ const DEFAULTS = {
   runs: 3,
   /** Share of a server's tools that were used, from which on those that were not were passed over. */
   wellKnown: 0.5,
+  /** Shares of near runs that ask for something else, by their verbs, between which a query becomes foreign. */
+  others: { from: 0.5, to: 0.75 },
 };
 
 /** What moved a candidate up or down, the strongest first, and the past runs most like this that used it. */
@@ -39,6 +42,8 @@ export interface Ranking {
   readonly learned: Floats;
   /** How much of what was learned is in the logits, in [0, 1]; at 0 they rank exactly as search does. */
   readonly familiarity: number;
+  /** The same whatever the runs ask for, by how near they are alone. */
+  readonly nearness: number;
   /** What nobody has used, and of which too little was learned to rank it lower than its text does; the best first. */
   readonly news: readonly number[];
 }
@@ -93,13 +98,24 @@ export class Ranker {
     };
   }
 
+  /** In [0, 1]: a narrow past in which something else was done, by what it says, has learned nothing of this. */
+  #asksAlike(query: IntentForms, isHidden: (run: number) => boolean = () => false): number {
+    const { past } = this;
+    const cosines = past.cosines(query.intent).map((cosine, run) => (isHidden(run) ? -1 : cosine));
+    const { others } = relateIntents(query.text, past.runs, cosines);
+    const { from, to } = DEFAULTS.others;
+    const isOther = Math.min(1, Math.max(0, (others - from) / (to - from)));
+    return 1 - isOther * this.familiarity.narrowness;
+  }
+
   /** Runs that are hidden say nothing, as if they had not been. */
   rank(query: IntentForms, isHidden?: (run: number) => boolean): Ranking {
     const { candidates, past, model } = this;
     const text = candidates.textScores(query, this.#weights);
     const features = rankFeatures(query, text, candidates, past, isHidden);
     const sighting = sightingOf(query, text, candidates, past, isHidden);
-    const familiarity = this.familiarity.of(sighting);
+    const nearness = this.familiarity.of(sighting);
+    const familiarity = nearness === 0 ? 0 : nearness * this.#asksAlike(query, isHidden);
     const more = model.wantsPast ? pastForTerms(query.intent, past, isHidden) : {};
     const example = { features, intent: query.intent, ...more };
     const [learned] = model.forward({ candidates, examples: [example] });
@@ -107,7 +123,7 @@ export class Ranker {
     const mixed = learned!.map((logit, i) => familiarity * logit + (1 - familiarity) * search[i]!);
     const news = this.#newsIn(text, sighting);
     const logits = news.length > 0 ? keepingRanks(mixed, text.fused, news) : mixed;
-    return { text, features, logits, learned: learned!, familiarity, news };
+    return { text, features, logits, learned: learned!, familiarity, nearness, news };
   }
 
   /**

@@ -106,7 +106,14 @@ test('[GROUND-1] a plan of runs expects less of itself where a tool fits that th
   const query = forms('please forecast the weather', between);
   const confidenceWith = (news: readonly number[]) => {
     const logits = new Float32Array(candidates.size);
-    const ranking = { text: candidates.textScores(query), logits, learned: logits, familiarity: 1, news };
+    const ranking = {
+      text: candidates.textScores(query),
+      logits,
+      learned: logits,
+      familiarity: 1,
+      nearness: 1,
+      news,
+    };
     const ranker = { rank: () => ranking, familiarity: new Familiarity(0.5, 0, 1) } as unknown as Ranker;
     return draftPlan({ ...past, ranker }, query);
   };

@@ -65,7 +65,7 @@ export interface PlanningPast {
 export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan {
   const { candidates, history, ranker, textChances = SHIPPED_TEXT_CHANCES } = past;
   const cosines = history.cosines(query.intent);
-  const { opposed, alike, areOther, forbids } = relateIntents(query.text, history.runs, cosines);
+  const { opposed, alike, others, forbids } = relateIntents(query.text, history.runs, cosines);
   const view = history.hiding(opposed);
   if (forbids && isOpposed(view, cosines))
     return { tools: [], edges: [], rest: [], confidence: 0, basis: 'nothing', support: 0 };
@@ -82,7 +82,7 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
   const learned = learnedPlan(past, query, ranking);
   const plan = better(copied, learned);
   const trust = plan
-    ? trustIn(plan, text, familiarityIn(past, ranking, view, cosines), view, cosines, areOther)
+    ? trustIn(plan, text, familiarityIn(past, ranking, view, cosines), view, cosines, others === 1)
     : 0;
   const isNarrow = narrownessIn(history) > DEFAULTS.narrow;
   if (!plan || trust < DEFAULTS.leastTrust) {
@@ -198,7 +198,7 @@ function familiarityIn(
   const between = (from: number, to: number) => Math.min(1, Math.max(0, (nearest - from) / (to - from)));
   if (!ranker || !ranking) return between(far, near);
   const usual = ranker.familiarity.nearest;
-  return Math.min(ranking.familiarity, between(usual - band, usual));
+  return Math.min(ranking.nearness, between(usual - band, usual));
 }
 
 /** The run most like it asked for the opposite, and no other is of its kind. */

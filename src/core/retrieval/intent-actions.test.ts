@@ -135,7 +135,7 @@ test.each([
   'throw away the weekly report',
   'get rid of the weekly report',
 ])('[HARM-3] past intents ask for other work than "%s"', (query) => {
-  expect(relate(query).areOther).toBe(true);
+  expect(relate(query).others).toBe(1);
 });
 
 test('[HARM-3] what is refused is the opposite of asking for it, with a verb or without one', () => {
@@ -149,6 +149,6 @@ test('[HARM-3] the same work in other words is no other work, nor is what does n
     'get the weekly report written',
   ])
     expect(relate(query).opposed.size).toBe(0);
-  expect(relate('draft the weekly report').areOther).toBe(false);
-  expect(relate('the weekly report for Bob').areOther).toBe(false);
+  expect(relate('draft the weekly report').others).toBe(0);
+  expect(relate('the weekly report for Bob').others).toBe(0);
 });

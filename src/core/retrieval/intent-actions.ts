@@ -231,8 +231,8 @@ export interface RelatedIntents {
    * every small word that could turn it around.
    */
   readonly alike: ReadonlySet<number>;
-  /** Some ask for other work or the opposite, by what they say is to be done, and none for the same. */
-  readonly areOther: boolean;
+  /** Of those that say what is to be done, the share that asks for other work or the opposite; 0 where none says. */
+  readonly others: number;
   /** All that the query says is what is not to be done. */
   readonly forbids: boolean;
 }
@@ -260,11 +260,12 @@ export function relateIntents(
     ({ relation, isLedAlike, turnsAlike }) =>
       turnsAlike && (relation === 'same' || (relation === 'unknown' && isLedAlike)),
   );
-  const said = new Set(relations.map(({ relation }) => relation));
+  const said = relations.filter(({ relation }) => relation !== 'unknown');
+  const same = said.filter(({ relation }) => relation === 'same');
   return {
     opposed: new Set(opposed.map(({ row }) => row)),
     alike: new Set(alike.map(({ row }) => row)),
-    areOther: (said.has('different') || said.has('opposed')) && !said.has('same'),
+    others: said.length === 0 ? 0 : 1 - same.length / said.length,
     forbids: asked.forbids,
   };
 }
