@@ -185,6 +185,12 @@ test('[FAMILIAR-1] shares fall from usual to nothing, and survive being stored',
   expect(new Familiarity(0.6, 2, 1, 1).of({ ...sighting, isNew: true })).toBe(0);
 });
 
+test('[FAMILIAR-5] text is trusted with what is new unless a past of many kinds shows otherwise', () => {
+  expect(new Familiarity(0.6, 2, 0.1, 1).trustInText).toBeGreaterThan(0);
+  expect(new Familiarity(0.6, 2, 0.4, 0.1).trustInText).toBe(0);
+  expect(new Familiarity(0.6, 2, 0.8, 0.1).trustInText).toBeCloseTo(0.6);
+});
+
 test('[FAMILIAR-1] a past of one kind is narrow, one of many is not', () => {
   expect(narrownessOf([[1], [1], [1]])).toBe(1);
   expect(narrownessOf(Array.from({ length: 100 }, (_, i) => [i]))).toBeLessThan(0.1);
