@@ -65,7 +65,7 @@ export interface PlanningPast {
 export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan {
   const { candidates, history, ranker, textChances = SHIPPED_TEXT_CHANCES } = past;
   const cosines = history.cosines(query.intent);
-  const { opposed, alike, others, forbids } = relateIntents(query.text, history.runs, cosines);
+  const { opposed, alike, others, forbids, negates } = relateIntents(query.text, history.runs, cosines);
   const view = history.hiding(opposed);
   if (forbids && isOpposed(view, cosines))
     return { tools: [], edges: [], rest: [], confidence: 0, basis: 'nothing', support: 0 };
@@ -88,7 +88,7 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
   if (!plan || trust < DEFAULTS.leastTrust) {
     // What runs used, and yet are not trusted with, is what they asked for in words that mean something else.
     const isUsed = text.tools.some(({ place }) => history.runsOf[place]!.length > 0);
-    const isDisputed = (isNarrow && isUsed) || forbids;
+    const isDisputed = (isNarrow && isUsed) || negates;
     return {
       ...text,
       confidence: isDisputed ? Math.min(text.confidence, DEFAULTS.unproven) : text.confidence,

@@ -152,3 +152,15 @@ test('[HARM-3] the same work in other words is no other work, nor is what does n
   expect(relate('draft the weekly report').others).toBe(0);
   expect(relate('the weekly report for Bob').others).toBe(0);
 });
+
+test('[GROUND-2] what begins with a negation negates, whatever its verb; what only asks to look does not', () => {
+  const negates = (text: string) => relateIntents(text, [], []).negates;
+  for (const text of [
+    'the billing service must not go to staging',
+    'do not deploy it',
+    'never open a ticket',
+  ])
+    expect(negates(text), text).toBe(true);
+  for (const text of ['deploy the service', "I don't know which room is free", 'stop the service', ''])
+    expect(negates(text), text).toBe(false);
+});

@@ -235,6 +235,8 @@ export interface RelatedIntents {
   readonly others: number;
   /** All that the query says is what is not to be done. */
   readonly forbids: boolean;
+  /** It begins with what is not done, or not to be done. */
+  readonly negates: boolean;
 }
 
 /** Of the past intents most like a query, since others say nothing anyway. */
@@ -267,6 +269,7 @@ export function relateIntents(
     alike: new Set(alike.map(({ row }) => row)),
     others: said.length === 0 ? 0 : 1 - same.length / said.length,
     forbids: asked.forbids,
+    negates: asked.actions[0]?.isNegated === true && asked.actions[0].kind !== 'read',
   };
 }
 
