@@ -15,10 +15,12 @@ export interface ProcessTree {
 /** Asks every process of the trees to end, waits, then ends what is left. Resolves when none lives. */
 export async function endTrees(trees: readonly ProcessTree[], graceMs: number): Promise<void> {
   if (trees.length === 0) return;
+  const seen: SeenProcesses = new Map();
+  anyAlive(trees, seen);
   signalTrees(trees, 'SIGTERM');
-  if (await waitUntilGone(trees, graceMs)) return;
+  if (await waitUntilGone(trees, graceMs, seen)) return;
   signalTrees(trees, 'SIGKILL');
-  await waitUntilGone(trees, graceMs);
+  await waitUntilGone(trees, graceMs, seen);
 }
 
 /** At once and without waiting: for the last moment of our own process. */
@@ -27,16 +29,26 @@ export function signalTrees(trees: readonly ProcessTree[], signal: 'SIGTERM' | '
   for (const pid of membersOf(trees)) send(pid, signal);
 }
 
-export async function waitUntilGone(trees: readonly ProcessTree[], withinMs: number): Promise<boolean> {
+/** Start times by pid. While it dies, a process has no environment any more by which its tree could be told. */
+type SeenProcesses = Map<number, string | null>;
+
+export async function waitUntilGone(
+  trees: readonly ProcessTree[],
+  withinMs: number,
+  seen: SeenProcesses = new Map(),
+): Promise<boolean> {
   for (let waited = 0; ; waited += DEFAULTS.pollMs) {
-    if (!anyAlive(trees)) return true;
+    if (!anyAlive(trees, seen)) return true;
     if (waited >= withinMs) return false;
     await sleep(DEFAULTS.pollMs);
   }
 }
 
-function anyAlive(trees: readonly ProcessTree[]): boolean {
-  if (process.platform === 'linux') return membersOf(trees).length > 0;
+function anyAlive(trees: readonly ProcessTree[], seen: SeenProcesses): boolean {
+  if (process.platform === 'linux') {
+    for (const pid of membersOf(trees)) seen.set(pid, startTimeOf(pid));
+    return [...seen].some(([pid, startTime]) => startTime !== null && startTimeOf(pid) === startTime);
+  }
   return trees.some((tree) => tree.pid !== null && ownsGroup(tree) && send(-tree.pid, 0));
 }
 
