@@ -87,7 +87,8 @@ export async function hold(
     const { version, env } = options.own;
     const { fillIn } = options;
     const events = createEventLog(CLOCK);
-    const loop = createLoopWatch(CLOCK, logger);
+    // A single command keeps nobody else waiting, and what it prints is read.
+    const loop = createLoopWatch(CLOCK, fillIn ? logger : null);
     undo.push(async () => loop.close());
     const exporter = await createOtelExporter({ env, version, logger });
     const { promise: store, resolve: onStore } = Promise.withResolvers<SqlStore>();

@@ -29,3 +29,11 @@ test('[HANG-9] a standstill is counted and told with what had begun before it', 
     { ms: longestMs, during: last?.during },
   ]);
 });
+
+test('[HANG-9] without a log it is counted alone', async () => {
+  const watch = createLoopWatch(CLOCK, null);
+  onTestFinished(watch.close);
+  block(400);
+  await sleep(100);
+  expect(watch.figures().stalls).toBeGreaterThan(0);
+});

@@ -9,8 +9,11 @@ const DEFAULTS = {
   characters: 120,
 };
 
-/** A timer that comes late says that nothing else came in time either: while one thing ran, nobody was answered. */
-export function createLoopWatch(clock: Clock, logger: Logger): LoopWatch & { close(): void } {
+/**
+ * A timer that comes late says that nothing else came in time either: while one thing ran, nobody was answered. Without a
+ * logger it is counted alone: a command for one person has nobody else to answer.
+ */
+export function createLoopWatch(clock: Clock, logger: Logger | null): LoopWatch & { close(): void } {
   const begun: string[] = [];
   let stalls = 0;
   let stalledMs = 0;
@@ -26,7 +29,7 @@ export function createLoopWatch(clock: Clock, logger: Logger): LoopWatch & { clo
     stalledMs += ms;
     longestMs = Math.max(longestMs, ms);
     last = { at: clock.now().toISOString(), ms, during: [...begun] };
-    logger.log('warn', `Nothing was answered for ${ms} ms`, { ms, during: last.during });
+    logger?.log('warn', `Nothing was answered for ${ms} ms`, { ms, during: last.during });
   };
   const timer = setInterval(look, DEFAULTS.everyMs);
   timer.unref();
