@@ -177,6 +177,20 @@ describe('sandbox processes', () => {
     expect(Math.min(...priorities)).toBeGreaterThan(getPriority());
   });
 
+  test('[BOX-19] a program that takes long gives way to others, and its process is not used again', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const host = tableHost({ 'a:wait': async () => released });
+    const before = childrenOf(process.pid).map((pid) => getPriority(pid));
+    const usual = Math.min(...before);
+    const long = run('return await mcp.a.wait();', host);
+    const slow = () => childrenOf(process.pid).filter((pid) => getPriority(pid) > usual);
+    await until(() => slow().length === 1);
+    const [pid] = slow();
+    release();
+    await long;
+    await until(() => !isAlive(pid!));
+  });
+
   test('[BOX-16] closing leaves no process behind, nor does a host that is killed', async () => {
     const other = createSandbox();
     const before = childrenOf(process.pid);

@@ -4,6 +4,8 @@ import { type ChildExit, GuestChild } from './guest-child.ts';
 const DEFAULTS = {
   /** Children that may fail to start, one after the other, before those who wait are told. */
   startAttempts: 3,
+  /** Milliseconds after which a program gives way to those that have just begun. */
+  longRunMs: 1_000,
 };
 
 export interface PoolOptions {
@@ -38,8 +40,8 @@ export class ChildPool {
   readonly #starting = new Set<GuestChild>();
   /** The one that has rested longest comes first: it has had most time to ready itself. */
   readonly #idle: GuestChild[] = [];
-  /** With whose program each is busy. */
-  readonly #running = new Map<GuestChild, string>();
+  /** With whose program each is busy, and what slows it down when that takes long. */
+  readonly #running = new Map<GuestChild, { readonly user: string; readonly timer: NodeJS.Timeout }>();
   readonly #line: { readonly user: string; readonly settle: (taken: Taken) => void }[] = [];
   /** In a row. */
   #failedStarts = 0;
@@ -72,8 +74,10 @@ export class ChildPool {
   }
 
   giveBack(child: GuestChild, isClean: boolean): void {
+    clearTimeout(this.#running.get(child)?.timer);
     this.#running.delete(child);
-    if (isClean && !this.#isClosed && ++child.runs < this.#options.maxRuns) this.#rest(child);
+    if (isClean && !this.#isClosed && !child.isSlow && ++child.runs < this.#options.maxRuns)
+      this.#rest(child);
     else child.kill();
     this.fill();
     this.#advance();
@@ -148,7 +152,8 @@ export class ChildPool {
     for (let next = this.#next(); next >= 0 && this.#idle.length > 0; next = this.#next()) {
       const child = this.#idle.shift()!;
       const { user, settle } = this.#line.splice(next, 1)[0]!;
-      this.#running.set(child, user);
+      const timer = setTimeout(() => child.slowDown(), DEFAULTS.longRunMs).unref();
+      this.#running.set(child, { user, timer });
       child.listener = null;
       child.keepHostAlive(true);
       settle({ ok: true, child });
@@ -172,7 +177,7 @@ export class ChildPool {
 
   #underWay(user: string): number {
     let count = 0;
-    for (const one of this.#running.values()) if (one === user) count++;
+    for (const one of this.#running.values()) if (one.user === user) count++;
     return count;
   }
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { getPriority, setPriority } from 'node:os';
@@ -13,8 +14,9 @@ const DEFAULTS = {
   lastWords: 4_096,
   /** Bytes of a message before its run is known. */
   maxBytes: 64 * 1024,
-  /** Steps below the priority of the host. */
+  /** Steps below the priority of the host, and those of a program that takes long. */
   giveWayBy: 5,
+  giveMoreWayBy: 12,
   lowestPriority: 19,
 };
 
@@ -34,11 +36,20 @@ function readable(isolatedVm: string): string[] {
 }
 
 /** Where cores are short, programs that never rest must not take them from the host. */
-function giveWay(pid: number): void {
+function giveWay(thread: number, by: number): void {
   try {
-    if (pid > 0) setPriority(pid, Math.min(DEFAULTS.lowestPriority, getPriority() + DEFAULTS.giveWayBy));
+    if (thread > 0) setPriority(thread, Math.min(DEFAULTS.lowestPriority, getPriority() + by));
   } catch {
     // It is gone already, or the system has no such thing.
+  }
+}
+
+/** On Linux each thread has a priority of its own, which those it starts begin with. */
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return [pid];
   }
 }
 
@@ -59,6 +70,7 @@ export class GuestChild {
   readonly pid: number;
   /** How many it has run. */
   runs = 0;
+  isSlow = false;
   listener: ChildListener | null = null;
   readonly #process: ChildProcess;
   readonly #reader = new PacketReader(DEFAULTS.maxBytes);
@@ -83,7 +95,7 @@ export class GuestChild {
       windowsHide: true,
     });
     this.pid = this.#process.pid ?? 0;
-    giveWay(this.pid);
+    giveWay(this.pid, DEFAULTS.giveWayBy);
     const { stdin, stdout, stderr } = this.#process;
     stdin!.on('error', () => {});
     stdout!.on('data', (piece: Buffer) => this.#read(piece));
@@ -101,6 +113,12 @@ export class GuestChild {
 
   send(message: HostMessage, ...texts: string[]): void {
     this.#process.stdin!.write(encodePacket(message, texts));
+  }
+
+  /** Gives way to other programs, too, and for good: only a privileged process could take it back. */
+  slowDown(): void {
+    this.isSlow = true;
+    for (const thread of threadsOf(this.pid)) giveWay(thread, DEFAULTS.giveMoreWayBy);
   }
 
   kill(): void {

@@ -1,6 +1,6 @@
 const DEFAULTS = {
   /** Requests of one user under way at once. */
-  atOnce: 64,
+  atOnce: 16,
   /** Requests of one user that begin in a second, after so many at once. */
   perSecond: 25,
   burst: 50,

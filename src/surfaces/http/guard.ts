@@ -1,4 +1,4 @@
-import type { Context, MiddlewareHandler, Next } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { type ErrorCode, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import { may } from '../../engine/people/roles.ts';
@@ -103,30 +103,24 @@ export function requireRight(access: Access, failures: Failures, share: FairShar
         'Use a key of another role: an operator makes one with "pml keys create".',
       );
     }
-    if (who && who.keyId === null) {
-      await letIn(context, next, who);
-      if (who.loginId !== undefined) {
-        context.res = whileGood(
-          context.res,
-          () => access.identify(credential),
-          () => {},
-        );
-      }
-      return;
-    }
     if (who) {
-      const leave = await share.enter(who.user, context.req.raw.signal);
+      // The owner shares with nobody, and others wait for what operators decide.
+      const isShared = who.keyId !== null && (right === 'read' || right === 'run');
+      const leave = isShared ? await share.enter(who.user, context.req.raw.signal) : () => {};
       if (leave === null) {
         const why = `Too many requests of ${who.user} wait already`;
         return refuse(context, 429, 'rate_limited', why, 'Wait for the answers to some of them.');
       }
-      await letIn(context, next, who).catch((error) => {
+      context.set('who', who);
+      await next().catch((error) => {
         leave();
         throw error;
       });
+      context.header('Cache-Control', 'no-store');
       // Who only listens costs nothing.
       if (context.req.method === 'GET') leave();
-      context.res = whileGood(context.res, () => access.identify(credential), leave);
+      if (who.keyId !== null || who.loginId !== undefined)
+        context.res = whileGood(context.res, () => access.identify(credential), leave);
       return;
     }
     if (failures.areTooMany()) return tooMany(context);
@@ -139,12 +133,6 @@ export function requireRight(access: Access, failures: Failures, share: FairShar
       'Send "Authorization: Bearer KEY" with a key of "pml keys create" or the token in the data dir, or run "pml login" for a browser link.',
     );
   };
-}
-
-async function letIn(context: Context, next: Next, who: Principal): Promise<void> {
-  context.set('who', who);
-  await next();
-  context.header('Cache-Control', 'no-store');
 }
 
 export function tooMany(context: Context): Response {
