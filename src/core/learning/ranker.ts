@@ -128,7 +128,7 @@ export class Ranker {
 
   /**
    * Of a server that nobody has used nothing was learned, and of tools that nobody has used, among many such of their
-   * server, too little to go against a text that fits. Where the best text is mostly wrong, it is no guide to these.
+   * server, too little to go against a text that fits. Where the best text is mostly wrong, it would mislead here as well.
    */
   #newsIn({ fused }: TextScores, { used, usedShares }: Sighting): number[] {
     if (this.familiarity.trustInText === 0) return [];

@@ -27,8 +27,8 @@ export interface FairShare {
 }
 
 /**
- * What one user may ask of a gateway that others use as well. One thread looks at every request: whoever sent
- * without an end would have nearly all of it.
+ * What one user may ask of a gateway that others use as well. One thread looks at every request: a user
+ * who never stops sending would have nearly all of it.
  */
 export function createFairShare(now: () => number, limits = DEFAULTS): FairShare {
   const { atOnce, perSecond, burst, inLine } = limits;
