@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Node } from 'oxc-parser';
 import type { Problem } from './problem.ts';
 import { lineAt, parseFile, type SourceFile, sourceFiles, walk } from './source-file.ts';
 
-const SPEC = 'docs/spec.md';
+const SPEC = 'docs/spec';
 const RULE = /^- \*\*([^*]+)\*\*/gm;
 const ID = /^[A-Z][A-Z0-9]*-[1-9]\d*$/;
 const CITATION = /\[([A-Z][A-Z0-9]*-\d+)\]/g;
@@ -18,30 +16,53 @@ interface Place {
   readonly line: number;
 }
 
-/** Every rule of the spec is cited by a test, and every citation is of a rule. */
+/** Every rule of the spec is cited by a test, and every citation names a rule. */
 export function checkSpecIds(root: string): Problem[] {
-  if (!existsSync(join(root, SPEC)))
-    return [{ file: SPEC, message: 'is missing: it holds the rules tests cite' }];
-  const rules = sourceFiles(root, [SPEC]).flatMap(rulesIn);
+  const rules = sourceFiles(root, [`${SPEC}/*.md`]).flatMap(rulesIn);
+  if (rules.length === 0) return [{ file: SPEC, message: 'is missing: it holds the rules tests cite' }];
   const citations = sourceFiles(root, ['src/**/*.test.{ts,tsx}', 'test/**/*.{ts,tsx}']).flatMap(citationsIn);
   const known = new Set(rules.map(({ id }) => id));
   const cited = new Set(citations.map(({ id }) => id));
   const first = new Map<string, Place>();
+  const lastOfPrefix = new Map<string, Place>();
   const problems: Problem[] = [];
   for (const rule of rules) {
     const { id, ...place } = rule;
     const earlier = first.get(id);
     first.set(id, earlier ?? rule);
-    if (!ID.test(id)) problems.push({ ...place, message: `${id} is no rule id: write it like ABC-1` });
-    else if (earlier)
-      problems.push({ ...place, message: `${id} is defined twice, first on line ${earlier.line}` });
-    else if (!cited.has(id))
+    if (!ID.test(id)) {
+      problems.push({ ...place, message: `${id} is not a rule id: write it like ABC-1` });
+      continue;
+    }
+    if (earlier) {
+      problems.push({
+        ...place,
+        message: `${id} is defined twice, first at ${earlier.file}:${earlier.line}`,
+      });
+      continue;
+    }
+    const [prefix, number] = partsOf(id);
+    const previous = lastOfPrefix.get(prefix);
+    lastOfPrefix.set(prefix, rule);
+    if (previous && previous.file !== rule.file)
+      problems.push({
+        ...place,
+        message: `${id} belongs in ${previous.file}, with the other ${prefix} rules`,
+      });
+    else if (previous && partsOf(previous.id)[1] > number)
+      problems.push({ ...place, message: `${id} is out of order: it comes before ${previous.id}` });
+    if (!cited.has(id))
       problems.push({ ...place, message: `${id} is cited by no test: put [${id}] in a title` });
   }
   for (const { id, ...place } of citations) {
     if (!known.has(id)) problems.push({ ...place, message: `cites [${id}], which is not in ${SPEC}` });
   }
   return problems;
+}
+
+function partsOf(id: string): [prefix: string, number: number] {
+  const [prefix, number] = id.split('-');
+  return [prefix!, Number(number)];
 }
 
 function rulesIn({ path, text }: SourceFile): Place[] {

@@ -36,8 +36,23 @@ test('[HOUSE-13] links between documents lead somewhere', () => {
   expect(dead).toEqual([]);
 });
 
+const SPEC = globSync('docs/spec/*.md', { cwd: ROOT }).map((path) => ({
+  file: path.slice('docs/spec/'.length),
+  rules: [...read(path).matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, id]) => id!),
+}));
+
+test('[HOUSE-13] the index of the spec lists every file with its prefixes', () => {
+  const rows = [...read('docs/spec/README.md').matchAll(/^\| \[([^\]]+)\]\(\1\) \|([^|]*)\|$/gm)];
+  const prefixes = (text: string) => quoted(text).filter((name) => /^[A-Z]+$/.test(name));
+  const shown = new Map(rows.map(([, file, row]) => [file!, prefixes(row!)]));
+  const held = SPEC.filter(({ file }) => file !== 'README.md').map(
+    ({ file, rules }) => [file, [...new Set(rules.map((id) => id.split('-')[0]!))]] as const,
+  );
+  expect(shown).toEqual(new Map(held));
+});
+
 test('[HOUSE-13] the rules that documents name are rules', () => {
-  const rules = new Set([...read('docs/spec.md').matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, id]) => id!));
+  const rules = new Set(SPEC.flatMap(({ rules }) => rules));
   const areas = new Set([...rules].map((id) => id.split('-')[0]!));
   const named = DOCUMENTS.flatMap((path) =>
     [...prose(path).matchAll(/\b([A-Z]+)-\d+\b/g)]
