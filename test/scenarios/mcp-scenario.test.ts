@@ -66,7 +66,6 @@ describe('[MCP-25] real servers, a real gateway, the official client', () => {
         .toMatch(/filesystem \(\d+\), memory \(\d+\), everything \(\d+\), thinking \(\d+\)/);
       const { tools } = (await rawRequest(client, 'tools/list')) as { tools: { name: string }[] };
       expect(tools.map(({ name }) => name)).toContain('pml_execute');
-      expect(tools).toHaveLength(5);
     });
 
     test('search', async () => {

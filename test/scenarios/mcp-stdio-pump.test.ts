@@ -57,7 +57,9 @@ describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
       answer: async () => ({ action: 'accept', content: { name: 'Ada' } }),
     });
     expect(client.getProtocolEra()).toBe(era);
-    expect((await rawRequest(client, 'tools/list')).tools).toHaveLength(5);
+    expect((await rawRequest(client, 'tools/list')).tools).toContainEqual(
+      expect.objectContaining({ name: 'pml_execute' }),
+    );
     const told: unknown[] = [];
     const onprogress = (progress: unknown) => void told.push(progress);
     await execute(client, 'bench:steps', { steps: 3 }, { onprogress });
@@ -123,7 +125,9 @@ describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
     await holders[0]?.kill();
     await interrupted;
     expect((await execute(client, 'bench:count')).structuredContent.result).toEqual({ count: 3 });
-    expect((await rawRequest(client, 'tools/list')).tools).toHaveLength(5);
+    expect((await rawRequest(client, 'tools/list')).tools).toContainEqual(
+      expect.objectContaining({ name: 'pml_execute' }),
+    );
     const update = { method: 'notifications/resources/updated', params: { uri: 'bench://note' } };
     await expect
       .poll(async () => {
