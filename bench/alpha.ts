@@ -13,7 +13,7 @@ import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts'
 import { applyTraces } from '../src/core/graph/apply-trace.ts';
 import { localAlpha } from '../src/core/graph/local-alpha.ts';
 import { TypedGraph } from '../src/core/graph/typed-graph.ts';
-import { mean } from '../src/core/learning/metrics.ts';
+import { mean } from '../src/core/learning/gate/metrics.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import type { ToolId } from '../src/core/vocabulary/ids.ts';
 import type { TraceEvent } from '../src/core/vocabulary/trace-event.ts';

@@ -4,11 +4,11 @@
  */
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
 import { TypedGraph } from '../src/core/graph/typed-graph.ts';
-import { Candidates } from '../src/core/learning/candidates.ts';
-import { createRankModel } from '../src/core/learning/create-rank-model.ts';
-import { Familiarity } from '../src/core/learning/familiarity.ts';
-import { type LearnableRun, rememberRuns } from '../src/core/learning/learn-ranker.ts';
-import { Ranker } from '../src/core/learning/ranker.ts';
+import { Candidates } from '../src/core/learning/ranker/candidates.ts';
+import { createRankModel } from '../src/core/learning/ranker/create-rank-model.ts';
+import { Familiarity } from '../src/core/learning/ranker/familiarity.ts';
+import { type LearnableRun, rememberRuns } from '../src/core/learning/ranker/learn-ranker.ts';
+import { Ranker } from '../src/core/learning/ranker/ranker.ts';
 import { normalise } from '../src/core/numeric/normalise.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import { WasmMultiplier } from '../src/core/numeric/wasm-multiplier.ts';

@@ -1,4 +1,4 @@
-import type { RankingReasons } from '../core/learning/ranker.ts';
+import type { RankingReasons } from '../core/learning/ranker/ranker.ts';
 import type { DefinitionChange } from '../core/policy/definition-changes.ts';
 import type { RunOrigin } from '../core/vocabulary/execution-trace.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';

@@ -1,4 +1,4 @@
-import { fitListwise, linearScores } from '../core/learning/listwise-logistic.ts';
+import { fitListwise, linearScores } from '../core/learning/optim/listwise-logistic.ts';
 import { type Matrix, rowOf } from '../core/numeric/matrices.ts';
 import type { Random } from '../core/numeric/random.ts';
 import { standardised } from '../core/numeric/standardise.ts';

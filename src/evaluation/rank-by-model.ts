@@ -1,8 +1,8 @@
-import { Candidates, type IntentForms } from '../core/learning/candidates.ts';
-import type { RankModelOptions } from '../core/learning/create-rank-model.ts';
-import { type LearnableRun, type Lesson, learnRanker } from '../core/learning/learn-ranker.ts';
-import type { Ranker } from '../core/learning/ranker.ts';
-import type { TrainingOptions } from '../core/learning/train-ranker.ts';
+import { Candidates, type IntentForms } from '../core/learning/ranker/candidates.ts';
+import type { RankModelOptions } from '../core/learning/ranker/create-rank-model.ts';
+import { type LearnableRun, type Lesson, learnRanker } from '../core/learning/ranker/learn-ranker.ts';
+import type { Ranker } from '../core/learning/ranker/ranker.ts';
+import type { TrainingOptions } from '../core/learning/ranker/train-ranker.ts';
 import { type Floats, rowOf } from '../core/numeric/matrices.ts';
 import { clauses } from '../core/retrieval/clauses.ts';
 import type { SearchWeights } from '../core/retrieval/search-weights.ts';

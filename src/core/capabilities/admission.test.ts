@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StaticStructure, StructureNode } from '../structure/static-structure.ts';
+import type { StaticStructure, StructureNode } from '../structure/emit/static-structure.ts';
 import { createRedactor } from '../tracing/redact.ts';
 import { capabilityNode, type NodeId, operationId, toolId } from '../vocabulary/ids.ts';
 import { admission, isWorthKeeping } from './admission.ts';

@@ -1,4 +1,4 @@
-import type { StaticStructure } from '../structure/static-structure.ts';
+import type { StaticStructure } from '../structure/emit/static-structure.ts';
 import type { DerivedTrace } from '../tracing/derive-trace.ts';
 import { REDACTED } from '../tracing/redact.ts';
 import { kindOf } from '../vocabulary/ids.ts';

@@ -1,5 +1,5 @@
 import { walk } from 'oxc-walker';
-import { parseProgram } from '../structure/parse-program.ts';
+import { parseProgram } from '../structure/parse/parse-program.ts';
 
 const DEFAULTS = {
   /** Characters of an intent that are looked at. */

@@ -1,4 +1,4 @@
-import { type ParsedProgram, parseProgram } from '../structure/parse-program.ts';
+import { type ParsedProgram, parseProgram } from '../structure/parse/parse-program.ts';
 import type { ErrorShape } from '../vocabulary/pml-error.ts';
 import type { Outcome } from '../vocabulary/result.ts';
 import { argumentLiterals, type CallArgument } from './argument-literals.ts';

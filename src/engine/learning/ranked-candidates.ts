@@ -1,4 +1,4 @@
-import type { CandidateEntry } from '../../core/learning/candidates.ts';
+import type { CandidateEntry } from '../../core/learning/ranker/candidates.ts';
 import { toolWords } from '../../core/retrieval/tool-words.ts';
 import { words } from '../../core/retrieval/words.ts';
 import { capabilityNode } from '../../core/vocabulary/ids.ts';
