@@ -1,6 +1,12 @@
 import { CLOSED_GATE, decideGate } from '../core/learning/gate/gate.ts';
-import { mean, ndcg10, nextFigures, rankingFigures, ranksOf } from '../core/learning/gate/metrics.ts';
-import { pairedBootstrap } from '../core/learning/gate/paired-bootstrap.ts';
+import {
+  mean,
+  ndcg10,
+  nextFigures,
+  pairedBootstrap,
+  rankingFigures,
+  ranksOf,
+} from '../core/learning/gate/metrics.ts';
 import { judgeLearning } from '../core/learning/ranker/learn-ranker.ts';
 import { createRandom } from '../core/numeric/random.ts';
 import type {

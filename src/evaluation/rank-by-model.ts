@@ -1,13 +1,13 @@
 import { Candidates, type IntentForms } from '../core/learning/ranker/candidates.ts';
-import type { RankModelOptions } from '../core/learning/ranker/create-rank-model.ts';
 import { type LearnableRun, type Lesson, learnRanker } from '../core/learning/ranker/learn-ranker.ts';
+import type { RankModelOptions } from '../core/learning/ranker/rank-model.ts';
 import type { Ranker } from '../core/learning/ranker/ranker.ts';
 import type { TrainingOptions } from '../core/learning/ranker/train-ranker.ts';
 import { type Floats, rowOf } from '../core/numeric/matrices.ts';
 import { clauses } from '../core/retrieval/clauses.ts';
 import type { SearchWeights } from '../core/retrieval/search-weights.ts';
 import type { TextChances } from '../core/retrieval/text-chances.ts';
-import { toolWords } from '../core/retrieval/tool-words.ts';
+import { toolWords } from '../core/retrieval/tool-text.ts';
 import { words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
 import type { Workbench } from './workbench.ts';

@@ -1,4 +1,4 @@
-import { argumentProblems } from '../../core/planning/plan/argument-problems.ts';
+import { argumentProblems } from '../../core/planning/plan/validate-plan.ts';
 import type { StaticStructure, StructureNode } from '../../core/structure/emit/static-structure.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CodeError } from '../ports.ts';

@@ -1,4 +1,4 @@
-import { type GraphStats, graphStats } from '../../core/graph/graph-stats.ts';
+import { type GraphStats, graphStats } from '../../core/graph/typed-graph.ts';
 import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
 import type { Capability } from '../ports.ts';
 import type { ShownGraph } from './shown-graph.ts';

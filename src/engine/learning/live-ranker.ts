@@ -7,7 +7,6 @@ import {
   NO_EVIDENCE,
 } from '../../core/learning/gate/gate.ts';
 import { type CandidateEntry, Candidates } from '../../core/learning/ranker/candidates.ts';
-import { createRankModel } from '../../core/learning/ranker/create-rank-model.ts';
 import { type Familiarity, UNFAMILIAR } from '../../core/learning/ranker/familiarity.ts';
 import {
   type LearnableRun,
@@ -17,7 +16,7 @@ import {
 import { decodeParams, loadParams } from '../../core/learning/ranker/params-file.ts';
 import { PastRuns } from '../../core/learning/ranker/past-runs.ts';
 import { familiarityIn } from '../../core/learning/ranker/rank-learner.ts';
-import type { RankModel } from '../../core/learning/ranker/rank-model.ts';
+import { createRankModel, type RankModel } from '../../core/learning/ranker/rank-model.ts';
 import { Ranker } from '../../core/learning/ranker/ranker.ts';
 import { createRandom } from '../../core/numeric/random.ts';
 import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';

@@ -1,6 +1,11 @@
 import { learnNext } from '../../core/learning/next/learn-next.ts';
-import { createNextModel, type NextModel } from '../../core/learning/next/next-model.ts';
-import { loadNext, NEXT_FORM, nextBlocks } from '../../core/learning/next/next-params.ts';
+import {
+  createNextModel,
+  loadNext,
+  NEXT_FORM,
+  type NextModel,
+  nextBlocks,
+} from '../../core/learning/next/next-model.ts';
 import { type PastSequences, rememberSequences } from '../../core/learning/next/past-sequences.ts';
 import type { Candidates, IntentForms } from '../../core/learning/ranker/candidates.ts';
 import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../core/planning/draft/edge-features.ts';
 import { learnPlans } from '../../core/planning/draft/learn-plans.ts';
 import { PlanHistory } from '../../core/planning/draft/plan-history.ts';
-import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/draft/plan-params.ts';
+import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/draft/plan-model.ts';
 import { type PlanReasons, planReasons } from '../../core/planning/draft/plan-reasons.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue.ts';

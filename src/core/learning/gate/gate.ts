@@ -1,5 +1,5 @@
 import type { Random } from '../../numeric/random.ts';
-import { type PairedGain, pairedBootstrap } from './paired-bootstrap.ts';
+import { type PairedGain, pairedBootstrap } from './metrics.ts';
 
 const DEFAULTS = {
   /** Held-back queries below which nothing is proven and hybrid search serves. */

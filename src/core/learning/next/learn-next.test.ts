@@ -1,18 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { TINY_DIMENSION, tinyRun, tinyTools } from '../../../../test/support/tiny-history.ts';
-import { PlainMultiplier } from '../../numeric/plain-multiplier.ts';
+import { PlainMultiplier } from '../../numeric/matrices.ts';
 import { createRandom } from '../../numeric/random.ts';
 import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
 import type { RankModel } from '../ranker/rank-model.ts';
 import type { RankBatch } from '../ranker/rank-term.ts';
 import { learnFrom, type TrainingExample, trainRanker } from '../ranker/train-ranker.ts';
-import { againFeatures } from './again-features.ts';
-import { doneFeatures } from './done-features.ts';
+import { BINARY_LABELS, doneFeatures, NO, repeatFeatures, YES } from './binary-features.ts';
 import { learnNext } from './learn-next.ts';
 import { nextFeatures, nextQuery } from './next-features.ts';
 import { createNextModel } from './next-model.ts';
 import { rememberSequences } from './past-sequences.ts';
-import { NO, YES, YES_OR_NO } from './yes-or-no.ts';
 
 const SIZE = 7;
 /** Of central differences in double precision. */
@@ -37,7 +35,7 @@ const examples = history.sequences.slice(0, 6).map((sequence, run) => {
     others: { ...common, features, right: [next === undefined || next === last ? 0 : next], leftOut: last },
     again: {
       ...common,
-      features: againFeatures(statistics, before),
+      features: repeatFeatures(statistics, before),
       right: [next === last ? YES : NO],
     },
     done: {
@@ -50,7 +48,7 @@ const examples = history.sequences.slice(0, 6).map((sequence, run) => {
 const PARTS = ['others', 'again', 'done'] as const;
 
 function setOf(part: (typeof PARTS)[number]): [RankBatch['candidates'], TrainingExample[]] {
-  return [part === 'others' ? candidates : YES_OR_NO, examples.map((each) => each[part])];
+  return [part === 'others' ? candidates : BINARY_LABELS, examples.map((each) => each[part])];
 }
 
 describe.each(PARTS)('[NEXT-3] the model of %s', (part) => {

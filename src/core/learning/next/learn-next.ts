@@ -5,12 +5,10 @@ import { fitListwise } from '../optim/listwise-logistic.ts';
 import type { Candidates } from '../ranker/candidates.ts';
 import type { LearnableRun, LearningProgress } from '../ranker/learn-ranker.ts';
 import { type TrainingExample, type TrainingStep, trainRanker } from '../ranker/train-ranker.ts';
-import { againFeatures } from './again-features.ts';
-import { doneFeatures } from './done-features.ts';
+import { BINARY_LABELS, doneFeatures, NO, repeatFeatures, YES } from './binary-features.ts';
 import { NEXT_FEATURES, NEXT_WIDTH, type NextFeature, nextFeatures, nextQuery } from './next-features.ts';
 import { createNextModel, NEXT_START, type NextModel, type NextStart } from './next-model.ts';
 import { type PastSequences, rememberSequences } from './past-sequences.ts';
-import { NO, YES, YES_OR_NO } from './yes-or-no.ts';
 
 const DEFAULTS = {
   /** Rows of features held while training, over all examples: about 100 MB. */
@@ -89,7 +87,7 @@ export function* learnNext(lesson: NextLesson): Generator<LearningProgress, Lear
   }
   for (const part of ['again', 'done'] as const) {
     if (examples[part].length === 0) continue;
-    yield* training(trainRanker(model[part], YES_OR_NO, examples[part], { seed, ...DEFAULTS.answers }));
+    yield* training(trainRanker(model[part], BINARY_LABELS, examples[part], { seed, ...DEFAULTS.answers }));
   }
   for (const term of model.others.terms) term.prepare?.(candidates);
   return { candidates, history, model, ...(weights && { weights }) };
@@ -151,7 +149,7 @@ function* examplesFrom(
       const ending = doneFeatures(statistics, before, query.chances);
       examples.done.push({ features: ending, ...answer(next === undefined) });
       if (next === undefined) continue;
-      examples.again.push({ features: againFeatures(statistics, before), ...answer(next === last) });
+      examples.again.push({ features: repeatFeatures(statistics, before), ...answer(next === last) });
       if (next !== last) examples.others.push({ features, intent, weight, right: [next], leftOut: last });
     }
     yield { stage: 'features', done: ++finished, total: sample.size };

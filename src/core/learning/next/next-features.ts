@@ -1,10 +1,9 @@
 import { rowOf } from '../../numeric/matrices.ts';
-import { standardised } from '../../numeric/standardise.ts';
+import { standardised } from '../../numeric/vectors.ts';
 import type { SearchWeights } from '../../retrieval/search-weights.ts';
 import type { Candidates, IntentForms } from '../ranker/candidates.ts';
 import { FEATURES, rankFeatures, SITUATION, WIDTH } from '../ranker/rank-features.ts';
-import { type FollowStatistics, followStatistics, streakOf } from './follow-statistics.ts';
-import { followersHere } from './followers-here.ts';
+import { type FollowStatistics, followersHere, followStatistics, streakOf } from './follow-statistics.ts';
 import type { PastSequences } from './past-sequences.ts';
 
 const DEFAULTS = {

@@ -1,10 +1,10 @@
 import type { Floats, Multiplier } from '../../numeric/matrices.ts';
 import type { Random } from '../../numeric/random.ts';
+import { loadParams, type ParamsBlock } from '../ranker/params-file.ts';
 import { RankModel } from '../ranker/rank-model.ts';
 import { BilinearTerm } from '../terms/bilinear-term.ts';
 import { FusionTerm, type FusionWeights } from '../terms/fusion-term.ts';
-import { AGAIN_FEATURES, type AgainFeature } from './again-features.ts';
-import { DONE_FEATURES, type DoneFeature } from './done-features.ts';
+import { DONE_FEATURES, type DoneFeature, REPEAT_FEATURES, type RepeatFeature } from './binary-features.ts';
 import { NEXT_FEATURES, NEXT_WIDTH, type NextFeature } from './next-features.ts';
 
 const DEFAULTS = {
@@ -26,7 +26,7 @@ export const NEXT_START: NextStart = { hybrid: 0.4, follows: 2 };
 const DONE_START: Partial<Record<DoneFeature, number>> = { constant: -2, after_last: 0.5, of_set: 0.5 };
 
 /** As often as streaks of this length went on. */
-const AGAIN_START: Partial<Record<AgainFeature, number>> = { streaks: 1 };
+const REPEAT_START: Partial<Record<RepeatFeature, number>> = { streaks: 1 };
 
 /**
  * Whether anything comes next, whether it is the last call once more, and if not, which of the others: real
@@ -56,7 +56,7 @@ export function createNextModel(
       new BilinearTerm(multiplier, dimension, random),
     ]),
     done: question(DONE_FEATURES, DONE_START),
-    again: question(AGAIN_FEATURES, AGAIN_START),
+    again: question(REPEAT_FEATURES, REPEAT_START),
   };
 }
 
@@ -73,4 +73,24 @@ function startAt<Name extends string>(
     bias: new Array<number>(hidden).fill(0),
     outward: new Array<number>(hidden).fill(0),
   };
+}
+
+/** Counts up when the same features come to mean something else. */
+const VERSION = 2;
+
+/** What the numbers of a predictor mean: those learned from other features are of no use. */
+export const NEXT_FORM = [VERSION, NEXT_WIDTH, ...NEXT_FEATURES, ...DONE_FEATURES, ...REPEAT_FEATURES].join(
+  ' ',
+);
+
+/** The parameters of its models, as numbers under names. */
+export function nextBlocks(model: NextModel): ParamsBlock[] {
+  return (['others', 'again', 'done'] as const).flatMap((part) =>
+    model[part].parameters.map(({ name, values }) => ({ name: `${part}.${name}`, values })),
+  );
+}
+
+/** Puts what `nextBlocks` gave into a model of the same form. */
+export function loadNext(values: ReadonlyMap<string, Float32Array>, model: NextModel): void {
+  loadParams(values, nextBlocks(model));
 }

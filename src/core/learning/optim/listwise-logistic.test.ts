@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRandom } from '../../numeric/random.ts';
-import { standardised } from '../../numeric/standardise.ts';
+import { standardised } from '../../numeric/vectors.ts';
 import { fitListwise, type ListwiseExample, linearScores } from './listwise-logistic.ts';
 
 const CANDIDATES = 12;

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { annealedBeta, ReplayBuffer } from './replay-buffer.ts';
-import { SumTree } from './sum-tree.ts';
+import { annealedBeta, ReplayBuffer, SumTree } from './replay-buffer.ts';
 
 const seed = proofSeed();
 const errors = fc.array(fc.double({ min: -5, max: 5, noNaN: true }), { minLength: 1, maxLength: 40 });

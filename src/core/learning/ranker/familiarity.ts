@@ -1,5 +1,5 @@
-import { momentsOf } from '../../numeric/standardise.ts';
 import { TopK } from '../../numeric/top-k.ts';
+import { momentsOf } from '../../numeric/vectors.ts';
 import type { TextScores } from '../../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import type { PastRuns } from './past-runs.ts';

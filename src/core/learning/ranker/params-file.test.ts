@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
 import { createRandom } from '../../numeric/random.ts';
 import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
-import { createRankModel } from './create-rank-model.ts';
 import { decodeFitting, decodeParams, encodeParams, loadParams } from './params-file.ts';
+import { createRankModel } from './rank-model.ts';
 
 const HEAD = { embedding: 'tiny', dimension: 8, runs: 3 };
 const REFUSED = expect.objectContaining({

@@ -1,9 +1,22 @@
-import { dot } from '../../numeric/dot.ts';
 import { rowOf } from '../../numeric/matrices.ts';
 import { RowMatrix } from '../../numeric/row-matrix.ts';
+import { StripMatrix } from '../../numeric/strip-matrix.ts';
+import { TopK } from '../../numeric/top-k.ts';
+import { dot } from '../../numeric/vectors.ts';
 import { type Bm25Index, createBm25 } from '../../retrieval/bm25.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
-import { DistinctVectors } from './distinct-vectors.ts';
+import type { RankExample } from './rank-term.ts';
+
+const DEFAULTS = {
+  /** Growth after which the words of the intents are counted anew; until then the newest share none. */
+  growth: 1.1,
+  /** Past runs that are looked through, nearest first. */
+  runs: 128,
+  /** Past intents kept of each candidate. */
+  nearest: 8,
+  /** Weight above which a run counts as a success: one that failed has less. */
+  success: 0.4,
+};
 
 /** A run as the ranker remembers it. */
 export interface PastRun extends IntentForms {
@@ -14,11 +27,6 @@ export interface PastRun extends IntentForms {
   /** Its words are not for others to read. */
   readonly isPrivate?: boolean;
 }
-
-const DEFAULTS = {
-  /** Growth after which the words of the intents are counted anew; until then the newest share none. */
-  growth: 1.1,
-};
 
 /** Past runs, laid out for the questions that features ask of them. */
 export class PastRuns {
@@ -138,4 +146,79 @@ function usesByClause({ clauses, uses }: PastRun, { vectors }: Candidates): Map<
     }
     return nearest;
   });
+}
+
+/** Numbers of a vector by which it is looked up; whole vectors are compared then. */
+const LOOKED_AT = 3;
+
+/**
+ * Vectors of which each is kept once: people say the same again and again, and whoever compares a question with
+ * thousands of things said need not do so twice.
+ */
+export class DistinctVectors {
+  readonly #rows: StripMatrix;
+  readonly #vectors: Float32Array[] = [];
+  readonly #alike = new Map<string, number[]>();
+
+  constructor(columns: number) {
+    this.#rows = new StripMatrix(columns);
+  }
+
+  get size(): number {
+    return this.#vectors.length;
+  }
+
+  /** Its row: that of an equal one, if there is one. The vector must not change from now on. */
+  add(vector: Float32Array): number {
+    const key = vector.subarray(0, LOOKED_AT).join();
+    const alike = this.#alike.get(key) ?? [];
+    const known = alike.find((row) => isEqual(this.#vectors[row]!, vector));
+    if (known !== undefined) return known;
+    const row = this.#vectors.push(vector) - 1;
+    this.#rows.push(vector);
+    this.#alike.set(key, [...alike, row]);
+    return row;
+  }
+
+  /** For each row the greatest of its dot products with the queries. */
+  greatestDots(queries: readonly Float32Array[]): Float32Array {
+    return this.#rows.greatestDots(queries);
+  }
+}
+
+function isEqual(a: Float32Array, b: Float32Array): boolean {
+  if (a === b) return true;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** What terms ask of past runs beside the features. */
+export type PastForTerms = Required<Pick<RankExample, 'pastIntents' | 'edges' | 'hiddenEdges'>>;
+
+/**
+ * Hidden runs give neither intents nor edges. `edges` are what the runs used, in their order, and whatever sets
+ * belong to the hypergraph besides after them; the same list for all examples of a batch.
+ */
+export function pastForTerms(
+  intent: Float32Array,
+  past: Pick<PastRuns, 'runs' | 'uses' | 'weights' | 'cosines'>,
+  isHidden: (run: number) => boolean = () => false,
+  edges: readonly (readonly number[])[] = past.uses,
+): PastForTerms {
+  const { runs, nearest, success } = DEFAULTS;
+  const cosines = past.cosines(intent);
+  const near = new TopK(runs);
+  const hiddenEdges: number[] = [];
+  for (let run = 0; run < past.runs.length; run++) {
+    if (isHidden(run)) hiddenEdges.push(run);
+    else if (past.weights[run]! > success) near.offer(run, cosines[run]!);
+  }
+  const pastIntents = new Map<number, Float32Array[]>();
+  for (const { row } of near.sorted()) {
+    for (const place of past.uses[row]!) {
+      const intents = pastIntents.get(place) ?? [];
+      if (intents.length < nearest) pastIntents.set(place, [...intents, past.runs[row]!.intent]);
+    }
+  }
+  return { pastIntents, edges, hiddenEdges };
 }

@@ -4,7 +4,6 @@ import type { GateEvidence } from '../gate/gate.ts';
 import { Adam } from '../optim/adam.ts';
 import { annealedBeta, ReplayBuffer } from '../optim/replay-buffer.ts';
 import { type CandidateEntry, Candidates } from './candidates.ts';
-import { createRankModel } from './create-rank-model.ts';
 import { Familiarity, UNFAMILIAR } from './familiarity.ts';
 import {
   judgeLearning,
@@ -17,7 +16,7 @@ import {
 } from './learn-ranker.ts';
 import { blockOf, decodeParams, encodeParams, loadParams, type ParamsBlock } from './params-file.ts';
 import type { PastRuns } from './past-runs.ts';
-import type { RankModel } from './rank-model.ts';
+import { createRankModel, type RankModel } from './rank-model.ts';
 import { Ranker } from './ranker.ts';
 import { exampleOf, learnFrom } from './train-ranker.ts';
 

@@ -4,11 +4,10 @@ import { createTinyRanking } from '../../../../test/support/tiny-ranking.ts';
 import { createRandom } from '../../numeric/random.ts';
 import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
 import { ranksOf } from '../gate/metrics.ts';
-import { EarlyStopping } from '../optim/early-stopping.ts';
 import { Candidates } from './candidates.ts';
-import { createRankModel } from './create-rank-model.ts';
 import { learnRanker } from './learn-ranker.ts';
-import { learnFrom, type TrainingOptions, trainRanker } from './train-ranker.ts';
+import { createRankModel } from './rank-model.ts';
+import { EarlyStopping, learnFrom, type TrainingOptions, trainRanker } from './train-ranker.ts';
 
 /** The loss after every tenth step of the training below. */
 const COMMITTED_CURVE: readonly number[] = [2.1464, 0.3183, 0.002, 0.0009, 0.0019, 0.003];

@@ -2,15 +2,12 @@ import type { Floats } from '../../numeric/matrices.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
 import type { SearchWeights } from '../../retrieval/search-weights.ts';
 import { Adam } from '../optim/adam.ts';
-import { EarlyStopping } from '../optim/early-stopping.ts';
-import { listwiseLoss } from '../optim/listwise-loss.ts';
 import { annealedBeta, ReplayBuffer } from '../optim/replay-buffer.ts';
 import type { Candidates } from './candidates.ts';
-import { pastForTerms } from './past-for-terms.ts';
-import type { PastRun, PastRuns } from './past-runs.ts';
+import { type PastRun, type PastRuns, pastForTerms } from './past-runs.ts';
 import { rankFeatures } from './rank-features.ts';
 import type { RankModel } from './rank-model.ts';
-import type { RankBatch, RankExample } from './rank-term.ts';
+import type { Parameter, RankBatch, RankExample } from './rank-term.ts';
 
 const DEFAULTS = {
   rate: 3e-3,
@@ -28,6 +25,8 @@ const DEFAULTS = {
   mostSteps: 1000,
   /** Share of the examples that early stopping looks at. */
   aside: 0.1,
+  /** Steps between two looks. */
+  every: 20,
 };
 
 /** A query whose right answers are known. */
@@ -200,4 +199,81 @@ function paceAt(step: number, steps: number): number {
   const { warmUp } = DEFAULTS;
   if (step < warmUp) return (step + 1) / warmUp;
   return 0.5 * (1 + Math.cos((Math.PI * (step - warmUp)) / Math.max(1, steps - warmUp)));
+}
+
+/**
+ * Listwise and decoupled: the mean over right candidates p of softplus(logsumexp(wrong) - logit_p), that is,
+ * each right one is told from all wrong ones by itself, and right ones never compete (InfoNCE of van den Oord
+ * et al., 2018, without the positives in the denominator: Yeh et al., "Decoupled Contrastive Learning", 2022).
+ * Writes weight x dLoss/dLogits to `slopes` and gives the loss, unweighted.
+ */
+export function listwiseLoss(
+  logits: Floats,
+  right: readonly number[],
+  weight: number,
+  slopes: Floats,
+): number {
+  slopes.fill(0);
+  const isRight = new Set(right);
+  let highest = Number.NEGATIVE_INFINITY;
+  for (let t = 0; t < logits.length; t++) if (logits[t]! > highest && !isRight.has(t)) highest = logits[t]!;
+  if (highest === Number.NEGATIVE_INFINITY || right.length === 0) return 0;
+  let sum = 0;
+  for (let t = 0; t < logits.length; t++) {
+    if (isRight.has(t)) continue;
+    slopes[t] = Math.exp(logits[t]! - highest);
+    sum += slopes[t]!;
+  }
+  const wrong = highest + Math.log(sum);
+  let loss = 0;
+  let missed = 0;
+  for (const place of right) {
+    const gap = wrong - logits[place]!;
+    // The chance that a wrong one is drawn rather than this one.
+    const chance = 1 / (1 + Math.exp(-gap));
+    loss += gap > 0 ? gap + Math.log1p(Math.exp(-gap)) : Math.log1p(Math.exp(gap));
+    missed += chance;
+    slopes[place] = (-weight * chance) / right.length;
+  }
+  const share = (weight * missed) / right.length / sum;
+  for (let t = 0; t < logits.length; t++) if (!isRight.has(t)) slopes[t]! *= share;
+  return loss / right.length;
+}
+
+/**
+ * Stops a training when it no longer gets better on what it does not learn from, and goes back to where it was
+ * best (Prechelt, "Early Stopping - But When?", 1998).
+ */
+export class EarlyStopping {
+  readonly #parameters: readonly Parameter[];
+  readonly #loss: () => number;
+  readonly #patience: number;
+  #best = Number.POSITIVE_INFINITY;
+  #kept: Floats[] = [];
+  #looks = 0;
+
+  /** `loss` is that of what is not learned from; after `patience` looks without a better one, enough is enough. */
+  constructor(parameters: readonly Parameter[], patience: number, loss: () => number) {
+    this.#parameters = parameters;
+    this.#patience = patience;
+    this.#loss = loss;
+  }
+
+  /** True when it is time to stop. */
+  isOver(step: number): boolean {
+    if (step % DEFAULTS.every > 0) return false;
+    const loss = this.#loss();
+    this.#looks++;
+    if (loss < this.#best) {
+      this.#best = loss;
+      this.#looks = 0;
+      this.#kept = this.#parameters.map(({ values }) => values.slice());
+    }
+    return this.#looks >= this.#patience;
+  }
+
+  /** Back to the best. */
+  restore(): void {
+    for (const [k, values] of this.#kept.entries()) this.#parameters[k]!.values.set(values);
+  }
 }

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
-import { dot } from '../../numeric/dot.ts';
-import { normalise } from '../../numeric/normalise.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
+import { dot, normalise } from '../../numeric/vectors.ts';
 import { weighRuns } from './weigh-runs.ts';
 
 const seed = proofSeed();

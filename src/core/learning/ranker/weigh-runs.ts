@@ -1,5 +1,5 @@
-import { standardised } from '../../numeric/standardise.ts';
 import { TopK } from '../../numeric/top-k.ts';
+import { standardised } from '../../numeric/vectors.ts';
 
 /** Looked at with one run in five poisoned, on six sets; none of them is sharp. */
 const DEFAULTS = {

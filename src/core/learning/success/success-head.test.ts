@@ -2,9 +2,13 @@ import { expect, test } from 'vitest';
 import { proofSeed } from '../../../../test/proof-count.ts';
 import { createRandom } from '../../numeric/random.ts';
 import { ReplayBuffer } from '../optim/replay-buffer.ts';
-import { type SuccessExample, SuccessHead, tdTarget } from './success-head.ts';
-import { TdErrorWindow } from './td-error-window.ts';
-import { trainSuccessHead } from './train-success-head.ts';
+import {
+  type SuccessExample,
+  SuccessHead,
+  TdErrorWindow,
+  tdTarget,
+  trainSuccessHead,
+} from './success-head.ts';
 
 const seed = proofSeed();
 const INPUTS = 20;

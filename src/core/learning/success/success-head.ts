@@ -1,11 +1,21 @@
-import { PlainMultiplier } from '../../numeric/plain-multiplier.ts';
+import { PlainMultiplier } from '../../numeric/matrices.ts';
 import type { Random } from '../../numeric/random.ts';
+import { Adam } from '../optim/adam.ts';
+import { annealedBeta, type ReplayBuffer } from '../optim/replay-buffer.ts';
 import { createParameter, type Parameter } from '../ranker/rank-term.ts';
 
 const DEFAULTS = {
   hidden: 16,
   /** What a success is still worth one step earlier. */
   gamma: 0.99,
+  steps: 100,
+  batch: 32,
+  rate: 3e-3,
+  warmUp: 20,
+  /** Pull of the weights toward where they started. */
+  decay: 1e-4,
+  /** TD errors, the newest. */
+  length: 500,
 };
 
 /** A step of a run, as it stood before the run, and what became of it. */
@@ -106,5 +116,53 @@ export class SuccessHead {
       db1[unit]! += dSum;
       for (let i = 0; i < inputs; i++) dw1[unit * inputs + i]! += dSum * features[i]!;
     }
+  }
+}
+
+export interface SuccessTraining {
+  readonly steps?: number;
+  readonly batch?: number;
+  readonly rate?: number;
+  /** Told the TD errors of every batch. */
+  readonly window?: TdErrorWindow;
+}
+
+/** Draws batches from the buffer, learns from them by their importance, and tells the buffer what surprised. */
+export function* trainSuccessHead(
+  head: SuccessHead,
+  buffer: ReplayBuffer<SuccessExample>,
+  options: SuccessTraining = {},
+): Generator<{ step: number; steps: number; loss: number }, void> {
+  const { steps = DEFAULTS.steps, batch = DEFAULTS.batch, rate = DEFAULTS.rate, window } = options;
+  if (buffer.size === 0) return;
+  const adam = new Adam(head.parameters, DEFAULTS.decay);
+  for (let step = 0; step < steps; step++) {
+    const drawn = buffer.sample(batch, annealedBeta(step, steps));
+    const { loss, tdErrors } = head.learn(drawn.items, drawn.weights);
+    adam.step(rate * Math.min(1, (step + 1) / DEFAULTS.warmUp));
+    buffer.updatePriorities(drawn, tdErrors);
+    window?.add(tdErrors);
+    yield { step, steps, loss };
+  }
+}
+
+/** How wrong predictions of success have been of late. */
+export class TdErrorWindow {
+  readonly #length: number;
+  readonly #errors: number[] = [];
+  #added = 0;
+
+  constructor(length = DEFAULTS.length) {
+    this.#length = length;
+  }
+
+  add(tdErrors: Iterable<number>): void {
+    for (const tdError of tdErrors) this.#errors[this.#added++ % this.#length] = Math.abs(tdError);
+  }
+
+  /** Null before there is any. */
+  get meanAbsoluteTdError(): number | null {
+    if (this.#errors.length === 0) return null;
+    return this.#errors.reduce((sum, error) => sum + error, 0) / this.#errors.length;
   }
 }

@@ -7,9 +7,14 @@ import { createRandom } from '../../numeric/random.ts';
 import type { ExecutionTrace } from '../../vocabulary/execution-trace.ts';
 import { capabilityNode, type NodeId } from '../../vocabulary/ids.ts';
 import { ERROR_TYPES, type ErrorType, type TraceEvent } from '../../vocabulary/trace-event.ts';
-import { CachedStatistics } from './cached-statistics.ts';
-import { IntentMemory } from './intent-memory.ts';
-import { type StatisticsQuery, statisticsOf, TRACE_STATISTICS, TraceStatistics } from './trace-statistics.ts';
+import { IntentMemory } from './statistics-memory.ts';
+import {
+  CachedStatistics,
+  type StatisticsQuery,
+  statisticsOf,
+  TRACE_STATISTICS,
+  TraceStatistics,
+} from './trace-statistics.ts';
 
 const seed = proofSeed();
 const START = Date.UTC(2026, 0, 1);

@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { proofRuns } from '../../../../test/proof-count.ts';
 import { createTinyRanking } from '../../../../test/support/tiny-ranking.ts';
-import type { Floats, Multiplier } from '../../numeric/matrices.ts';
-import { PlainMultiplier } from '../../numeric/plain-multiplier.ts';
+import { type Floats, type Multiplier, PlainMultiplier } from '../../numeric/matrices.ts';
 import { createRandom } from '../../numeric/random.ts';
 import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
-import { listwiseLoss } from '../optim/listwise-loss.ts';
-import { RankModel } from '../ranker/rank-model.ts';
+import { createTerms, RankModel, TERM_NAMES, type TermName, type TermOptions } from '../ranker/rank-model.ts';
 import type { Parameter } from '../ranker/rank-term.ts';
-import { createTerms, TERM_NAMES, type TermName, type TermOptions } from '../ranker/rank-terms.ts';
-import { learnFrom, trainRanker } from '../ranker/train-ranker.ts';
+import { learnFrom, listwiseLoss, trainRanker } from '../ranker/train-ranker.ts';
 
 const DIMENSION = 12;
 /** Entries of a block that are checked; all where it has no more. */

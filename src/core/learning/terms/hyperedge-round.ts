@@ -2,8 +2,13 @@ import { type Floats, type Matrix, type Multiplier, rowOf } from '../../numeric/
 import type { Random } from '../../numeric/random.ts';
 import { createParameter, type Parameter } from '../ranker/rank-term.ts';
 import { addTo, EMBEDDING_PACE, Projection, randomStart, stackRows } from './projection.ts';
-import { RaggedAttention } from './ragged-attention.ts';
-import { meanOfLists, type RaggedLists, raggedLists, slopesOfLists } from './ragged-lists.ts';
+import {
+  meanOfLists,
+  RaggedAttention,
+  type RaggedLists,
+  raggedLists,
+  slopesOfLists,
+} from './ragged-attention.ts';
 
 const DEFAULTS = {
   heads: 4,

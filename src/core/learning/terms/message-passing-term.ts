@@ -7,9 +7,15 @@ import {
   type RankedCandidates,
   type RankTerm,
 } from '../ranker/rank-term.ts';
-import { CandidateProjection } from './candidate-projection.ts';
 import { type HyperedgeOptions, HyperedgeRound, type Listener } from './hyperedge-round.ts';
-import { addTo, EMBEDDING_PACE, Projection, randomStart, stackRows } from './projection.ts';
+import {
+  addTo,
+  CandidateProjection,
+  EMBEDDING_PACE,
+  Projection,
+  randomStart,
+  stackRows,
+} from './projection.ts';
 import { columnsFor } from './ragged-attention.ts';
 
 const DEFAULTS = {

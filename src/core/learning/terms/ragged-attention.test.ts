@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { PlainMultiplier } from '../../numeric/plain-multiplier.ts';
+import { PlainMultiplier } from '../../numeric/matrices.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { BlockAttention } from './block-attention.ts';
-import { columnsFor, RaggedAttention } from './ragged-attention.ts';
-import { raggedLists } from './ragged-lists.ts';
+import { BlockAttention } from './candidate-attention-term.ts';
+import { columnsFor, RaggedAttention, raggedLists } from './ragged-attention.ts';
 
 const matrix = (...rows: readonly number[][]) => ({
   rows: rows.length,

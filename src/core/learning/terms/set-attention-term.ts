@@ -1,12 +1,15 @@
 import { type Floats, type Matrix, type Multiplier, rowOf } from '../../numeric/matrices.ts';
 import type { Random } from '../../numeric/random.ts';
-import { createParameter, type Parameter, type RankBatch, type RankTerm } from '../ranker/rank-term.ts';
-import { type AttentionSet, attentionSet, type SetLimits, TOKEN_KINDS } from './attention-set.ts';
-import { PairedProjection } from './paired-projection.ts';
-import { addTo, EMBEDDING_PACE, randomStart, stackRows } from './projection.ts';
-import { columnsFor, RaggedAttention } from './ragged-attention.ts';
-import { raggedLists } from './ragged-lists.ts';
-import { shortlist } from './shortlist.ts';
+import { shortlist } from '../../numeric/top-k.ts';
+import {
+  createParameter,
+  type Parameter,
+  type RankBatch,
+  type RankExample,
+  type RankTerm,
+} from '../ranker/rank-term.ts';
+import { addTo, EMBEDDING_PACE, PairedProjection, randomStart, stackRows } from './projection.ts';
+import { columnsFor, RaggedAttention, raggedLists } from './ragged-attention.ts';
 
 const DEFAULTS = {
   heads: 8,
@@ -199,4 +202,67 @@ export class SetAttentionTerm implements RankTerm {
       addTo(kinds.slopes, rowOf(slopes, row), kind * this.#columns);
     }
   }
+}
+
+/** What a token of the set is, by its number. */
+const KINDS = ['intent', 'past_intent', 'latest', 'earlier'] as const;
+
+const TOKEN_KINDS = KINDS.length;
+
+/** How much of an example is looked at. */
+export interface SetLimits {
+  /** Past intents of each candidate, nearest first. */
+  readonly nearest: number;
+  /** Candidates used before, the latest ones. */
+  readonly context: number;
+}
+
+/**
+ * What candidates of a batch choose among, as rows of one matrix: intents of the queries, past intents, then
+ * candidates that were used before.
+ */
+export interface AttentionSet {
+  /** The intent of each example, then each past intent once. */
+  readonly intents: readonly Float32Array[];
+  readonly context: readonly number[];
+  /** [intents + context], in 0 … TOKEN_KINDS - 1 */
+  readonly kinds: readonly number[];
+  /** For each example, for each of its places: the rows it sees. */
+  readonly lists: readonly (readonly number[])[];
+}
+
+function attentionSet(
+  examples: readonly RankExample[],
+  places: readonly (readonly number[])[],
+  { nearest, context: most }: SetLimits,
+): AttentionSet {
+  const rowOf = new Map<Float32Array, number>();
+  const past = examples.map(({ pastIntents }, i) =>
+    places[i]!.map((place) =>
+      (pastIntents?.get(place) ?? []).slice(0, nearest).map((intent) => {
+        const row = rowOf.get(intent) ?? examples.length + rowOf.size;
+        rowOf.set(intent, row);
+        return row;
+      }),
+    ),
+  );
+  const intents = [...examples.map(({ intent }) => intent), ...rowOf.keys()];
+  const contexts = examples.map(({ context = [] }) => context.slice(-most));
+  let next = intents.length;
+  const lists = contexts.flatMap((context, i) => {
+    const shared = [i, ...context.map(() => next++)];
+    return past[i]!.map((rows) => [...shared, ...rows]);
+  });
+  const kind = (name: (typeof KINDS)[number]) => KINDS.indexOf(name);
+  return {
+    intents,
+    context: contexts.flat(),
+    kinds: [
+      ...intents.map((_, row) => kind(row < examples.length ? 'intent' : 'past_intent')),
+      ...contexts.flatMap((context) =>
+        context.map((_, i) => kind(i === context.length - 1 ? 'latest' : 'earlier')),
+      ),
+    ],
+    lists,
+  };
 }

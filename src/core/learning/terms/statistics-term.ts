@@ -1,8 +1,7 @@
 import type { Floats, Multiplier } from '../../numeric/matrices.ts';
 import type { Random } from '../../numeric/random.ts';
 import type { Parameter, RankBatch, RankTerm } from '../ranker/rank-term.ts';
-import { HiddenReadout } from './hidden-readout.ts';
-import { stackRows } from './projection.ts';
+import { HiddenReadout, stackRows } from './projection.ts';
 
 const DEFAULTS = {
   hidden: 16,

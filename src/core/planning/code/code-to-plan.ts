@@ -3,12 +3,12 @@ import { walk } from 'oxc-walker';
 import { bareNode, isErased, staticKey } from '../../capabilities/bare-node.ts';
 import { parseProgram } from '../../structure/parse/parse-program.ts';
 import type { Plan } from '../../vocabulary/plan.ts';
+import { bindPattern, declaredIn } from './code-shapes.ts';
 import { conditionsOf } from './plan-draft.ts';
-import { PLAN_HELPERS, type PlanHelper } from './plan-helpers.ts';
 import { PlanReading } from './plan-reading.ts';
+import { PLAN_HELPERS, type PlanHelper } from './print-values.ts';
 import { codeTaskOf } from './program-calls.ts';
 import { CallReader, type OnlyReads } from './read-calls.ts';
-import { bindPattern, declaredIn } from './read-patterns.ts';
 
 export interface CodeToPlanOptions {
   /** Whether a call changes nothing, so that it may run beside others. */

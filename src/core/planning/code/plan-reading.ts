@@ -8,7 +8,7 @@ import { referencedTasks } from '../plan/references.ts';
 import { usedTasks } from '../plan/validate-plan.ts';
 import { type CodeValue, toArgument } from './code-value.ts';
 import { conditionsOf, type DraftedTask, PlanDraft } from './plan-draft.ts';
-import type { PlanHelper } from './plan-helpers.ts';
+import type { PlanHelper } from './print-values.ts';
 import { ProgramCalls } from './program-calls.ts';
 import { type CutCode, PureCode } from './pure-code.ts';
 import { readCondition, readValue } from './read-value.ts';

@@ -1,10 +1,16 @@
 import { parseToolId, splitToolId } from '../../vocabulary/ids.ts';
 import type { Plan, Task } from '../../vocabulary/plan.ts';
-import { layersOf } from '../plan/layers.ts';
 import { referencedTasks } from '../plan/references.ts';
-import { usedTasks, withUsedTasks } from '../plan/validate-plan.ts';
-import { PLAN_HELPERS, type PlanHelper } from './plan-helpers.ts';
-import { type Printing, printCondition, printKey, printMember, printValue } from './print-values.ts';
+import { layersOf, usedTasks, withUsedTasks } from '../plan/validate-plan.ts';
+import {
+  PLAN_HELPERS,
+  type PlanHelper,
+  type Printing,
+  printCondition,
+  printKey,
+  printMember,
+  printValue,
+} from './print-values.ts';
 
 /** Names that mean something else in a program; those of the language begin with a capital letter, but for a few. */
 const TAKEN = new Set(

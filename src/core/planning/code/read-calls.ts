@@ -3,12 +3,19 @@ import { bareNode, staticKey } from '../../capabilities/bare-node.ts';
 import { toolId } from '../../vocabulary/ids.ts';
 import type { TaskBody } from '../../vocabulary/plan.ts';
 import { PmlError } from '../../vocabulary/pml-error.ts';
-import { childrenOf, depsOf, type LoopBody, mappingOf, plainArguments } from './call-shapes.ts';
+import {
+  bindPattern,
+  childrenOf,
+  declaredIn,
+  depsOf,
+  type LoopBody,
+  mappingOf,
+  plainArguments,
+} from './code-shapes.ts';
 import type { CodeValue } from './code-value.ts';
 import { conditionsOf, type DraftedTask, type Effect } from './plan-draft.ts';
 import type { PlanReading } from './plan-reading.ts';
 import { codeTaskOf, rootOf } from './program-calls.ts';
-import { bindPattern, declaredIn } from './read-patterns.ts';
 import { isPromiseAll } from './read-value.ts';
 
 export type OnlyReads = (call: { readonly tool?: string; readonly capability?: string }) => boolean;

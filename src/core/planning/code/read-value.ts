@@ -3,11 +3,10 @@ import type { ScopeTrackerNode } from 'oxc-walker';
 import { bareNode, staticKey } from '../../capabilities/bare-node.ts';
 import { literalValue } from '../../capabilities/literal.ts';
 import type { Names } from '../../capabilities/names.ts';
-import type { Condition } from '../../vocabulary/plan.ts';
-import { COMPARISONS } from '../../vocabulary/plan.ts';
+import { COMPARISONS, type Condition } from '../../vocabulary/plan.ts';
 import { referencedTasks } from '../plan/references.ts';
 import { type CodeValue, memberOf, toArgument } from './code-value.ts';
-import type { PlanHelper } from './plan-helpers.ts';
+import type { PlanHelper } from './print-values.ts';
 
 /** What is known of a program's names at the place that is read. */
 export interface Known {

@@ -1,4 +1,4 @@
-import { dot } from '../../numeric/dot.ts';
+import { dot } from '../../numeric/vectors.ts';
 import { bestSize } from './choose-set.ts';
 import type { PlanHistory } from './plan-history.ts';
 import type { DraftedPlan } from './plan-model.ts';

@@ -1,6 +1,6 @@
 import type { Candidates, IntentForms } from '../../learning/ranker/candidates.ts';
-import { dot } from '../../numeric/dot.ts';
 import { rowOf } from '../../numeric/matrices.ts';
+import { dot } from '../../numeric/vectors.ts';
 import { words } from '../../retrieval/words.ts';
 import { type Like, likePairs, nearRuns } from './edge-evidence.ts';
 import type { HistoryView } from './plan-history.ts';

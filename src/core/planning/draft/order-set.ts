@@ -1,4 +1,4 @@
-import { breakCycles, type WeightedEdge } from '../suggest/break-cycles.ts';
+import { breakCycles, type WeightedEdge } from '../suggest/plan-sketch.ts';
 
 const DEFAULTS = {
   /** Chance from which an edge that would close a cycle means that its tool is used again. */

@@ -1,7 +1,7 @@
 import type { Candidates, IntentForms } from '../../learning/ranker/candidates.ts';
-import { dot } from '../../numeric/dot.ts';
 import { rowOf } from '../../numeric/matrices.ts';
 import { TopK } from '../../numeric/top-k.ts';
+import { dot } from '../../numeric/vectors.ts';
 import { LEAST_TEXT_CHANCE, leadOf, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-chances.ts';
 import type { TextScores } from '../../retrieval/text-scores.ts';
 import type { ChosenTool, DraftedPlan } from './plan-model.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { layersOf } from './layers.ts';
 import { referencedTasks, resolveReferences } from './references.ts';
+import { layersOf } from './validate-plan.ts';
 
 test('[PLAN-1] a task stands in the first layer after everything it depends on', () => {
   const task = (id: string, ...dependsOn: string[]) => ({ id, dependsOn });

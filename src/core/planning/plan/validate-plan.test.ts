@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Condition, Plan, Task } from '../../vocabulary/plan.ts';
-import { planFromWire } from '../../vocabulary/plan-from-wire.ts';
-import { planToWire } from '../../vocabulary/plan-to-wire.ts';
-import { holds } from './conditions.ts';
+import { planFromWire, planToWire } from '../../vocabulary/plan-wire.ts';
+import { holds } from './references.ts';
 import { planProblems, type TaskTarget, withUsedTasks } from './validate-plan.ts';
 
 const READ: TaskTarget = {

@@ -1,8 +1,7 @@
+import { checkArguments } from '../../capabilities/validate-arguments.ts';
 import { nearestName } from '../../retrieval/nearest-name.ts';
 import type { Plan, Task } from '../../vocabulary/plan.ts';
 import { PmlError } from '../../vocabulary/pml-error.ts';
-import { argumentProblems } from './argument-problems.ts';
-import { layersOf } from './layers.ts';
 import { isReference, referencedTasks } from './references.ts';
 
 /** What is known of what a task runs. */
@@ -117,4 +116,94 @@ function circleOf(tasks: readonly Task[]): string[] {
 function meant(name: string, names: readonly string[]): string {
   const nearest = nearestName(name, names);
   return nearest === null ? '' : `; did you mean "${nearest}"?`;
+}
+
+/** What is known of an argument before the call is made: its value, or only that there is one. */
+interface Given {
+  readonly kind: string;
+  /** Of kind `literal`. */
+  readonly value?: unknown;
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: unknown;
+}
+
+/** What is surely wrong with the arguments of a call, in words that follow the name of what is called. */
+export function argumentProblems(
+  schema: unknown,
+  bindings: Readonly<Record<string, Given>>,
+  /** False when there may be more than these. */
+  isComplete: boolean,
+): string[] {
+  const { properties = {}, required = [], additionalProperties } = (schema ?? {}) as ObjectSchema;
+  const given = Object.keys(bindings);
+  const isKnown = (name: string) => Object.hasOwn(properties, name);
+  const missing = isComplete ? required.filter((name) => !Object.hasOwn(bindings, name)) : [];
+  const strange = additionalProperties === false ? given.filter((name) => !isKnown(name)) : [];
+  return [
+    ...missing.map((name) => {
+      const meant = nearestName(
+        name,
+        given.filter((other) => !isKnown(other)),
+      );
+      return `misses the argument "${name}"${meant ? `; "${meant}" is none of its arguments` : ''}`;
+    }),
+    ...strange.map((name) => {
+      const nearest = nearestName(name, Object.keys(properties));
+      return `has no argument "${name}"${nearest ? `, only "${nearest}"` : ''}`;
+    }),
+    ...given.flatMap((name) => {
+      const binding = bindings[name];
+      if (binding?.kind !== 'literal' || !isKnown(name)) return [];
+      return checkArguments(properties[name], binding.value).map(
+        (text) => `takes another "${name}": ${text}`,
+      );
+    }),
+  ];
+}
+
+interface Node {
+  readonly id: string;
+  readonly dependsOn: readonly string[];
+}
+
+/**
+ * Kahn's algorithm by layers: a task stands in the first layer after all it depends on, tasks of one
+ * layer in the order given. A cycle is an error that shows its path.
+ */
+export function layersOf(tasks: readonly Node[]): string[][] {
+  const known = new Set(tasks.map((task) => task.id));
+  const layers: string[][] = [];
+  const placed = new Set<string>();
+  while (placed.size < tasks.length) {
+    const ready = tasks.filter(
+      (task) => !placed.has(task.id) && task.dependsOn.every((id) => placed.has(id) || !known.has(id)),
+    );
+    if (ready.length === 0) throw cycleAmong(tasks.filter((task) => !placed.has(task.id)));
+    layers.push(ready.map((task) => task.id));
+    for (const task of ready) placed.add(task.id);
+  }
+  return layers;
+}
+
+/** Walks back along unplaced dependencies until a task comes round again. */
+function cycleAmong(tasks: readonly Node[]): PmlError {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const path: string[] = [];
+  let current: Node | undefined = tasks[0];
+  while (current && !path.includes(current.id)) {
+    path.push(current.id);
+    current = current.dependsOn.map((id) => byId.get(id)).find((task) => task !== undefined);
+  }
+  const loop = current ? [...path.slice(path.indexOf(current.id)), current.id].reverse() : path;
+  return new PmlError(
+    'invalid_argument',
+    `The tasks depend on each other in a circle: ${loop.join(' -> ')}`,
+    {
+      hint: 'Remove one of these from "depends_on".',
+    },
+  );
 }

@@ -1,10 +1,13 @@
-import { againFeatures } from '../../learning/next/again-features.ts';
-import { doneFeatures } from '../../learning/next/done-features.ts';
+import {
+  BINARY_LABELS,
+  chanceOfYes,
+  doneFeatures,
+  repeatFeatures,
+} from '../../learning/next/binary-features.ts';
 import type { FollowStatistics } from '../../learning/next/follow-statistics.ts';
 import type { LearnedNext } from '../../learning/next/learn-next.ts';
 import { nextFeatures, nextQuery } from '../../learning/next/next-features.ts';
 import { sequenceOf } from '../../learning/next/past-sequences.ts';
-import { chanceOfYes, YES_OR_NO } from '../../learning/next/yes-or-no.ts';
 import type { IntentForms } from '../../learning/ranker/candidates.ts';
 import type { RankModel } from '../../learning/ranker/rank-model.ts';
 import type { Floats } from '../../numeric/matrices.ts';
@@ -53,11 +56,13 @@ export function scoreSteps(
     // Nothing is over before it has begun.
     if (last === undefined) return { chances: softmax(logits!), done: 0, statistics };
     const chance = (question: RankModel, answer: Float32Array) =>
-      chanceOfYes(question.forward({ candidates: YES_OR_NO, examples: [{ features: answer, intent }] })[0]!);
+      chanceOfYes(
+        question.forward({ candidates: BINARY_LABELS, examples: [{ features: answer, intent }] })[0]!,
+      );
     const done = chance(model.done, doneFeatures(statistics, before, query.chances));
     // Without any run, what was called last is like any other.
     if (history.sequences.length === 0) return { chances: softmax(logits!), done, statistics };
-    const again = chance(model.again, againFeatures(statistics, before));
+    const again = chance(model.again, repeatFeatures(statistics, before));
     logits![last] = Number.NEGATIVE_INFINITY;
     const chances = softmax(logits!).map((each) => (1 - again) * each);
     chances[last] = again;

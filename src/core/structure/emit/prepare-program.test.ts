@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runInVm } from '../../../../test/support/guest-in-vm.ts';
-import { OPERATIONS } from '../evaluate/operations.ts';
+import { OPERATIONS } from '../evaluate/call-operation.ts';
 import { type PreparedProgram, prepareProgram } from './prepare-program.ts';
 
 function prepare(source: string): PreparedProgram {

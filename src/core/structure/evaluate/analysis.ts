@@ -1,4 +1,11 @@
-import type { CallExpression, ChainExpression, Expression, Span, Statement } from 'oxc-parser';
+import type {
+  CallExpression,
+  ChainExpression,
+  Expression,
+  MemberExpression,
+  Span,
+  Statement,
+} from 'oxc-parser';
 import type { Draft, DraftNode } from '../emit/draft.ts';
 import type { Flow, Frontier } from './flow.ts';
 import type { Changes, Memory } from './memory.ts';
@@ -116,4 +123,40 @@ export function newFrame(self: Value, isAsync: boolean, depth: number): Frame {
 
 export function newTarget(kind: Target['kind'], labels: readonly string[], depth: number): Target {
   return { kind, labels, depth, breaks: [], left: [] };
+}
+
+/** One `.name`, `[key]` or `(args)` of a chain; the innermost is evaluated first. */
+export type Link = MemberExpression | CallExpression;
+
+/** The links of `a?.b(c).d`, the first to be evaluated first. */
+export function linksOf(chain: ChainExpression): Link[] {
+  const links: Link[] = [];
+  let node: Expression = chain.expression;
+  while (true) {
+    if (node.type === 'TSNonNullExpression') node = node.expression;
+    else if (node.type === 'MemberExpression') {
+      links.push(node);
+      node = node.object;
+    } else if (node.type === 'CallExpression') {
+      links.push(node);
+      node = node.callee;
+    } else return links.reverse();
+  }
+}
+
+/**
+ * Remembers of each call which chain it stands in. Behind `a.b?.()` a chain cannot be taken apart: the
+ * call needs both `a` and `a.b`.
+ */
+export function noteChain(
+  chains: Map<CallExpression, ChainPlace>,
+  chain: ChainExpression,
+  isWholeFixed = false,
+): void {
+  let isFixed = isWholeFixed;
+  for (const link of linksOf(chain)) {
+    if (link.type !== 'CallExpression') continue;
+    isFixed ||= link.optional && link.callee.type !== 'Identifier';
+    if (!chains.has(link)) chains.set(link, { chain, isFixed });
+  }
 }

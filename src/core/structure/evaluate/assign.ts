@@ -6,14 +6,17 @@ import type {
   BindingRestElement,
   Expression,
   FormalParameterRest,
+  Function as FunctionNode,
   MemberExpression,
   Span,
+  Statement,
 } from 'oxc-parser';
 import type { Analysis } from './analysis.ts';
 import { isListed, keyName } from './evaluate-literal.ts';
 import {
   type Cell,
   join,
+  NOTHING_KNOWN,
   type ObjectValue,
   objectsOf,
   objectValue,
@@ -200,4 +203,28 @@ function leave(a: Analysis, value: Value, text: Span): void {
   if (value.kind === 'unknown' && value.sources.length > 0) return;
   if (reachOf(value) === null) return;
   a.draft.leaveUnresolved(text.start, a.textOf(text), 'Tools are kept where they cannot be followed');
+}
+
+/** Functions of a block can be called before they are written; other names are at least taken. */
+export function hoist(a: Analysis, statements: readonly Statement[]): void {
+  for (const statement of statements) {
+    switch (statement.type) {
+      case 'FunctionDeclaration':
+        hoistFunction(a, statement);
+        break;
+      case 'ClassDeclaration':
+      case 'TSEnumDeclaration':
+        if (statement.id) a.declare(statement.id.name);
+        break;
+      case 'VariableDeclaration':
+        if (statement.kind === 'var') break;
+        for (const { id } of statement.declarations) if (id.type === 'Identifier') a.declare(id.name);
+    }
+  }
+}
+
+function hoistFunction(a: Analysis, node: FunctionNode): void {
+  if (!node.id || !node.body) return;
+  const fn = a.note({ kind: 'function', node, scope: a.scope, self: NOTHING_KNOWN });
+  declareAs(a, node.id, fn, node.id);
 }

@@ -10,10 +10,10 @@ import {
   type Mark,
   newFrame,
 } from './analysis.ts';
+import { hoist } from './assign.ts';
 import { evaluateExpression } from './evaluate-expression.ts';
 import { executeStatement } from './execute-statement.ts';
 import { Flow } from './flow.ts';
-import { hoist } from './hoist.ts';
 import { Invoker } from './invoke.ts';
 import { Memory } from './memory.ts';
 import { Scope } from './scope.ts';

@@ -3,8 +3,7 @@ import type { DraftNode } from '../emit/draft.ts';
 import type { Waiting } from '../emit/static-structure.ts';
 import type { Analysis, Arguments } from './analysis.ts';
 import { runBranches } from './branches.ts';
-import { evaluateArguments } from './evaluate-arguments.ts';
-import { isListed } from './evaluate-literal.ts';
+import { evaluateArguments, isListed } from './evaluate-literal.ts';
 import {
   endsOf,
   join,

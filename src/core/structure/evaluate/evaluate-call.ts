@@ -9,13 +9,17 @@ import type {
 import type { Analysis, Arguments } from './analysis.ts';
 import { taint } from './assign.ts';
 import { callApi, callBound, leaveCall } from './call-api.ts';
-import { callMethodOperation, callOperation } from './call-operation.ts';
+import {
+  callMethodOperation,
+  callOperation,
+  globalOperation,
+  isMethodOperation,
+  isStaticOperation,
+} from './call-operation.ts';
 import { callPromise, callThen, isThen, waitingOf } from './call-promise.ts';
-import { evaluateArguments } from './evaluate-arguments.ts';
 import { instantiate } from './evaluate-class.ts';
-import { keyName } from './evaluate-literal.ts';
+import { evaluateArguments, keyName } from './evaluate-literal.ts';
 import type { Exit } from './flow.ts';
-import { globalOperation, isMethodOperation, isStaticOperation } from './operations.ts';
 import {
   type FunctionValue,
   NOTHING_KNOWN,

@@ -7,8 +7,7 @@ import type {
   IdentifierReference,
   MemberExpression,
 } from 'oxc-parser';
-import type { Analysis } from './analysis.ts';
-import { noteChain } from './chains.ts';
+import { type Analysis, noteChain } from './analysis.ts';
 import { evaluateCall, evaluateNew, evaluateTagged } from './evaluate-call.ts';
 import { evaluateClass } from './evaluate-class.ts';
 import { evaluateArray, evaluateObject, evaluateTemplate } from './evaluate-literal.ts';

@@ -1,15 +1,30 @@
-import type { ArrayExpression, Expression, ObjectExpression, PropertyKey, TemplateLiteral } from 'oxc-parser';
-import type { Analysis } from './analysis.ts';
-import { concatenate } from './fold.ts';
+import type {
+  Argument,
+  ArrayExpression,
+  BinaryExpression,
+  Expression,
+  ObjectExpression,
+  PropertyKey,
+  TemplateLiteral,
+  UnaryExpression,
+} from 'oxc-parser';
+import type { Analysis, Arguments } from './analysis.ts';
 import {
+  type Literal,
   literal,
   NOTHING_KNOWN,
   type ObjectValue,
   objectValue,
   setProperty,
+  UNDEFINED,
   unknownFrom,
   type Value,
 } from './value.ts';
+
+const DEFAULTS = {
+  /** A folded string may not grow beyond this: doubling one thirty times takes three lines of code. */
+  maxLength: 100_000,
+};
 
 export function evaluateTemplate(a: Analysis, { quasis, expressions }: TemplateLiteral): Value {
   const values = expressions.map((each) => a.evaluate(each));
@@ -102,4 +117,80 @@ export function spreadInto(a: Analysis, target: ObjectValue, from: Value): void 
   if (!from.isOpen) return;
   target.isOpen = true;
   if (from.rest.value) a.memory.add(target.rest, from.rest.value);
+}
+
+type Operators = Readonly<Record<string, (a: never, b: never) => Literal['value']>>;
+
+const ARITHMETIC: Operators = {
+  '-': (a: number, b: number) => a - b,
+  '*': (a: number, b: number) => a * b,
+  '/': (a: number, b: number) => a / b,
+  '%': (a: number, b: number) => a % b,
+  '**': (a: number, b: number) => a ** b,
+  '<': (a: number, b: number) => a < b,
+  '>': (a: number, b: number) => a > b,
+  '<=': (a: number, b: number) => a <= b,
+  '>=': (a: number, b: number) => a >= b,
+  '&': (a: number, b: number) => a & b,
+  '|': (a: number, b: number) => a | b,
+};
+
+/** Null when it is known only in the run. */
+export function foldBinary(operator: BinaryExpression['operator'], a: Value, b: Value): Literal | null {
+  if (a.kind !== 'literal' || b.kind !== 'literal') return null;
+  if (operator === '===') return literal(a.value === b.value);
+  if (operator === '!==') return literal(a.value !== b.value);
+  if (operator === '+' && (typeof a.value === 'string' || typeof b.value === 'string')) {
+    return concatenate([a, b]);
+  }
+  if (typeof a.value !== 'number' || typeof b.value !== 'number') return null;
+  if (operator === '+') return literal(a.value + b.value);
+  const compute = ARITHMETIC[operator] as ((a: number, b: number) => Literal['value']) | undefined;
+  return compute ? literal(compute(a.value, b.value)) : null;
+}
+
+/** As a template string does it; null when a part is known only in the run. */
+function concatenate(parts: readonly Value[]): Literal | null {
+  let text = '';
+  for (const part of parts) {
+    if (part.kind !== 'literal') return null;
+    text += String(part.value);
+    if (text.length > DEFAULTS.maxLength) return null;
+  }
+  return literal(text);
+}
+
+export function foldUnary(operator: UnaryExpression['operator'], value: Value): Literal | null {
+  if (operator === 'void') return UNDEFINED;
+  if (value.kind !== 'literal') return null;
+  if (operator === '!') return literal(!value.value);
+  if (typeof value.value !== 'number') return null;
+  if (operator === '-') return literal(-value.value);
+  return operator === '+' ? value : null;
+}
+
+export function evaluateArguments(a: Analysis, nodes: readonly Argument[]): Arguments {
+  const values: Value[] = [];
+  const texts: Expression[] = [];
+  let more: Value | null = null;
+  for (const node of nodes) {
+    if (node.type !== 'SpreadElement') {
+      const value = a.evaluate(node);
+      if (more) more = unknownFrom(more, value);
+      else {
+        values.push(value);
+        texts.push(node);
+      }
+      continue;
+    }
+    const spread = a.evaluate(node.argument);
+    if (more || !isListed(spread)) more = unknownFrom(more, spread);
+    else {
+      for (const cell of spread.props.values()) {
+        values.push(cell.value ?? NOTHING_KNOWN);
+        texts.push(node.argument);
+      }
+    }
+  }
+  return { values, more, texts };
 }

@@ -10,11 +10,10 @@ import type {
   UnaryExpression,
   UpdateExpression,
 } from 'oxc-parser';
-import type { Analysis } from './analysis.ts';
+import { type Analysis, noteChain } from './analysis.ts';
 import { assignTo, currentValue } from './assign.ts';
 import { decideOn, markDecision, provide, runBranches } from './branches.ts';
-import { noteChain } from './chains.ts';
-import { foldBinary, foldUnary } from './fold.ts';
+import { foldBinary, foldUnary } from './evaluate-literal.ts';
 import { join, NOTHING_KNOWN, unknownFrom, type Value } from './value.ts';
 
 /** Which branch the right side is. */

@@ -1,12 +1,9 @@
 import type { IfStatement, Statement, TSEnumDeclaration, VariableDeclaration } from 'oxc-parser';
 import { type Analysis, newTarget, type Target } from './analysis.ts';
-import { declareAs } from './assign.ts';
-import { decideOn } from './branches.ts';
+import { declareAs, hoist } from './assign.ts';
+import { decideOn, leaveFunction } from './branches.ts';
 import { evaluateClass } from './evaluate-class.ts';
-import { executeSwitch, executeTry } from './execute-branching.ts';
-import { executeLoop, isLoop } from './execute-loop.ts';
-import { hoist } from './hoist.ts';
-import { leaveFunction } from './leave-function.ts';
+import { executeLoop, executeSwitch, executeTry, isLoop } from './execute-control.ts';
 import { Scope } from './scope.ts';
 import { literal, objectValue, UNDEFINED, type Value } from './value.ts';
 

@@ -1,10 +1,9 @@
 import type { FormalParameter, ParamPattern, Span } from 'oxc-parser';
 import { type Analysis, type Arguments, type Frame, type Invocation, newFrame } from './analysis.ts';
-import { declareAs } from './assign.ts';
+import { declareAs, hoist } from './assign.ts';
+import { leaveFunction } from './branches.ts';
 import { awaited } from './call-promise.ts';
 import type { Frontier, Place } from './flow.ts';
-import { hoist } from './hoist.ts';
-import { leaveFunction } from './leave-function.ts';
 import { type Changes, NO_CHANGES } from './memory.ts';
 import { Scope } from './scope.ts';
 import {
