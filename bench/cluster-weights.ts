@@ -3,9 +3,14 @@
  * capabilities with known groups: how well spectral clusters find the groups (adjusted Rand index, 1 is
  * perfect, 0 is chance), and how well ranks foretell which tools other capabilities will use (Spearman).
  */
-import { type CapabilityUse, type UseWeights, useWeight } from '../src/core/graph/hypergraph.ts';
-import { hypergraphPageRank } from '../src/core/graph/hypergraph-page-rank.ts';
-import { spectralClusters } from '../src/core/graph/spectral-clusters.ts';
+
+import { spectralClusters } from '../src/core/graph/clusters.ts';
+import {
+  type CapabilityUse,
+  hypergraphPageRank,
+  type UseWeights,
+  useWeight,
+} from '../src/core/graph/hypergraph.ts';
 import { createRandom, type Random } from '../src/core/numeric/random.ts';
 import { capabilityNode, type NodeId } from '../src/core/vocabulary/ids.ts';
 import { node } from '../test/support/random-graph.ts';

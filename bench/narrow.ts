@@ -16,7 +16,7 @@ import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { mean } from '../src/core/learning/metrics.ts';
+import { mean } from '../src/core/learning/gate/metrics.ts';
 import { createRandom, type Random } from '../src/core/numeric/random.ts';
 import { type DataSet, readDataSet, type Task } from '../src/evaluation/data-set.ts';
 import { startToolsFixture } from '../test/fixtures/servers/tools-server.ts';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { applyTraces, type TraceFacts } from '../src/core/graph/apply-trace.ts';
 import { TypedGraph } from '../src/core/graph/typed-graph.ts';
 import { createRandom, type Random } from '../src/core/numeric/random.ts';
-import { prepareProgram } from '../src/core/structure/prepare-program.ts';
+import { prepareProgram } from '../src/core/structure/emit/prepare-program.ts';
 import type { ExecutionTrace } from '../src/core/vocabulary/execution-trace.ts';
 import { toolId } from '../src/core/vocabulary/ids.ts';
 import type { TraceEvent } from '../src/core/vocabulary/trace-event.ts';

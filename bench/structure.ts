@@ -1,7 +1,8 @@
 /** Programs of fifty calls, each using the one before: to their structure, and all the way to a script. */
-import { buildStructure } from '../src/core/structure/build-structure.ts';
-import { parseProgram } from '../src/core/structure/parse-program.ts';
-import { prepareProgram } from '../src/core/structure/prepare-program.ts';
+
+import { prepareProgram } from '../src/core/structure/emit/prepare-program.ts';
+import { buildStructure } from '../src/core/structure/evaluate/build-structure.ts';
+import { parseProgram } from '../src/core/structure/parse/parse-program.ts';
 import type { BenchReport } from './run.ts';
 
 const CALLS = 50;

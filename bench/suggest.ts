@@ -4,13 +4,13 @@
  */
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
 import { TypedGraph } from '../src/core/graph/typed-graph.ts';
-import { Candidates } from '../src/core/learning/candidates.ts';
-import { createRankModel } from '../src/core/learning/create-rank-model.ts';
-import { Familiarity } from '../src/core/learning/familiarity.ts';
-import { type LearnableRun, rememberRuns } from '../src/core/learning/learn-ranker.ts';
-import { Ranker } from '../src/core/learning/ranker.ts';
-import { normalise } from '../src/core/numeric/normalise.ts';
+import { Candidates } from '../src/core/learning/ranker/candidates.ts';
+import { Familiarity } from '../src/core/learning/ranker/familiarity.ts';
+import { type LearnableRun, rememberRuns } from '../src/core/learning/ranker/learn-ranker.ts';
+import { createRankModel } from '../src/core/learning/ranker/rank-model.ts';
+import { Ranker } from '../src/core/learning/ranker/ranker.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
+import { normalise } from '../src/core/numeric/vectors.ts';
 import { WasmMultiplier } from '../src/core/numeric/wasm-multiplier.ts';
 import type { ToolId } from '../src/core/vocabulary/ids.ts';
 import type { Catalogue } from '../src/engine/catalogue.ts';

@@ -1,7 +1,7 @@
 /** The ten nearest of a large catalogue: on the wasm kernels, and by a plain loop over the vectors. */
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
-import { normalise } from '../src/core/numeric/normalise.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
+import { normalise } from '../src/core/numeric/vectors.ts';
 import type { BenchReport } from './run.ts';
 
 const ROWS = 5256;

@@ -1,8 +1,7 @@
 /** What it is worth to prefer tools of the last call's cluster as the next step. */
 
-import { spectralClusters } from '../src/core/graph/spectral-clusters.ts';
-import { ranksOf } from '../src/core/learning/metrics.ts';
-import { pairedBootstrap } from '../src/core/learning/paired-bootstrap.ts';
+import { spectralClusters } from '../src/core/graph/clusters.ts';
+import { pairedBootstrap, ranksOf } from '../src/core/learning/gate/metrics.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import type { Gain } from '../src/core/vocabulary/evaluation-report.ts';
 import type { NodeId } from '../src/core/vocabulary/ids.ts';

@@ -3,7 +3,7 @@
  * Float32Arrays, matrix products in tiles that stay in registers.
  */
 import type { QuantisedTensor } from '../../src/adapters/embedding/minilm-files.ts';
-import { normalise } from '../../src/core/numeric/normalise.ts';
+import { normalise } from '../../src/core/numeric/vectors.ts';
 
 const LAYERS = 6;
 const HIDDEN = 384;

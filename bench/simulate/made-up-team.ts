@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { normalise } from '../../src/core/numeric/normalise.ts';
 import { createRandom, type Random } from '../../src/core/numeric/random.ts';
+import { normalise } from '../../src/core/numeric/vectors.ts';
 import { deriveTrace } from '../../src/core/tracing/derive-trace.ts';
 import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
 import { type NodeId, splitToolId, type ToolId } from '../../src/core/vocabulary/ids.ts';

@@ -1,7 +1,7 @@
-import type { CandidateEntry } from '../../src/core/learning/candidates.ts';
-import type { LearnableRun } from '../../src/core/learning/learn-ranker.ts';
-import { normalise } from '../../src/core/numeric/normalise.ts';
+import type { CandidateEntry } from '../../src/core/learning/ranker/candidates.ts';
+import type { LearnableRun } from '../../src/core/learning/ranker/learn-ranker.ts';
 import { createRandom } from '../../src/core/numeric/random.ts';
+import { normalise } from '../../src/core/numeric/vectors.ts';
 
 const DEFAULTS = {
   dimension: 384,

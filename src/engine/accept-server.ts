@@ -1,5 +1,9 @@
-import { canonicalJson } from '../core/policy/call-hash.ts';
-import { type DefinitionChange, definitionChanges, fieldChanges } from '../core/policy/definition-changes.ts';
+import {
+  canonicalJson,
+  type DefinitionChange,
+  definitionChanges,
+  fieldChanges,
+} from '../core/policy/call-hash.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { ServerChanges } from './gateway.ts';

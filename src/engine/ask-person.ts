@@ -1,6 +1,10 @@
-import { callFingerprint, canonicalJson } from '../core/policy/call-hash.ts';
-import { type DefinitionChange, definitionChanges } from '../core/policy/definition-changes.ts';
-import { printable } from '../core/vocabulary/printable.ts';
+import {
+  callFingerprint,
+  canonicalJson,
+  type DefinitionChange,
+  definitionChanges,
+} from '../core/policy/call-hash.ts';
+import { printable } from '../core/vocabulary/text.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
 import type { AskedCall } from './asked-calls.ts';

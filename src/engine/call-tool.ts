@@ -1,8 +1,7 @@
 import { decide, type Verdict } from '../core/policy/decide.ts';
 import { whyNotCalled } from '../core/policy/may-run-by-itself.ts';
-import { classifyError } from '../core/tracing/classify-error.ts';
 import { addLeaves } from '../core/tracing/found-secrets.ts';
-import type { Recorder } from '../core/tracing/recorder.ts';
+import { classifyError, type Recorder } from '../core/tracing/recorder.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import { mayBeCalledTwice, type ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import { weighJson } from '../core/vocabulary/weigh-json.ts';

@@ -1,5 +1,4 @@
-import { type ErrorShape, PmlError } from '../core/vocabulary/pml-error.ts';
-import type { RunStatus } from '../core/vocabulary/result.ts';
+import { type ErrorShape, PmlError, type RunStatus } from '../core/vocabulary/pml-error.ts';
 import type { CodeScope } from './code/code-scope.ts';
 import { executeCapability } from './execute-capability.ts';
 import { executeCode } from './execute-code.ts';

@@ -1,7 +1,7 @@
-import { codeToPlan } from '../core/planning/code-to-plan.ts';
-import { planToCode } from '../core/planning/plan-to-code.ts';
-import { isReference, resolveReferences } from '../core/planning/references.ts';
-import { planProblems } from '../core/planning/validate-plan.ts';
+import { codeToPlan } from '../core/planning/code/code-to-plan.ts';
+import { planToCode } from '../core/planning/code/plan-to-code.ts';
+import { isReference, resolveReferences } from '../core/planning/plan/references.ts';
+import { planProblems } from '../core/planning/plan/validate-plan.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { CodeScope } from './code/code-scope.ts';

@@ -1,4 +1,4 @@
-import { withUsedTasks } from '../core/planning/validate-plan.ts';
+import { withUsedTasks } from '../core/planning/plan/validate-plan.ts';
 import type { CodeScope } from './code/code-scope.ts';
 import { ofOneRun } from './flow-ports.ts';
 import type { Caller, WorkflowResult } from './gateway.ts';

@@ -1,8 +1,8 @@
-import { wilsonLowerBound } from '../core/capabilities/reliability.ts';
+import { wilsonLowerBound } from '../core/capabilities/lifecycle.ts';
 import { capabilitySignature } from '../core/capabilities/tool-signature.ts';
 import { observedValueFlow } from '../core/tracing/value-flow.ts';
 import { type ExecutionTrace, traceToWire } from '../core/vocabulary/execution-trace.ts';
-import { planToWire } from '../core/vocabulary/plan-to-wire.ts';
+import { planToWire } from '../core/vocabulary/plan-wire.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type {
   CapabilityHit,

@@ -1,10 +1,9 @@
-import type { RankingReasons } from '../core/learning/ranker.ts';
-import type { DefinitionChange } from '../core/policy/definition-changes.ts';
+import type { RankingReasons } from '../core/learning/ranker/ranker.ts';
+import type { DefinitionChange } from '../core/policy/call-hash.ts';
 import type { RunOrigin } from '../core/vocabulary/execution-trace.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
-import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
+import type { ErrorShape, RunStatus } from '../core/vocabulary/pml-error.ts';
 import type { Principal } from '../core/vocabulary/principal.ts';
-import type { RunStatus } from '../core/vocabulary/result.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { EventLog } from './event-log.ts';
 import type { GraphShelf } from './graph/graph-shelf.ts';

@@ -1,10 +1,10 @@
-import { type TreeRow, traceTree } from '../core/tracing/trace-tree.ts';
+import { type TreeRow, traceTree } from '../core/tracing/derive-trace.ts';
 import type { ExecutionTrace } from '../core/vocabulary/execution-trace.ts';
 import { type CapabilityNodeId, capabilityUuid, kindOf } from '../core/vocabulary/ids.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Store } from './ports.ts';
 
-export type { TreeRow } from '../core/tracing/trace-tree.ts';
+export type { TreeRow } from '../core/tracing/derive-trace.ts';
 
 export interface ReadTrace {
   readonly trace: ExecutionTrace;

@@ -1,5 +1,5 @@
 import { matchesAnyCase } from '../core/policy/glob.ts';
-import type { StaticStructure } from '../core/structure/static-structure.ts';
+import type { StaticStructure } from '../core/structure/emit/static-structure.ts';
 import { addLeaves } from '../core/tracing/found-secrets.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import type { Settings } from './ports.ts';

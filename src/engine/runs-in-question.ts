@@ -1,4 +1,4 @@
-import type { DefinitionChange } from '../core/policy/definition-changes.ts';
+import type { DefinitionChange } from '../core/policy/call-hash.ts';
 import type { AskedCall } from './asked-calls.ts';
 import type { Approval, Store, WorkflowRun } from './ports.ts';
 

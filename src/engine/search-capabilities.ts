@@ -1,5 +1,5 @@
-import { reliabilityOf, wilsonUpperBound } from '../core/capabilities/reliability.ts';
-import { dot } from '../core/numeric/dot.ts';
+import { reliabilityOf, wilsonUpperBound } from '../core/capabilities/lifecycle.ts';
+import { dot } from '../core/numeric/vectors.ts';
 import { actionsOf, relateActions } from '../core/retrieval/intent-actions.ts';
 import type { CapabilityHit } from './gateway.ts';
 import type { Capability, Embedder } from './ports.ts';

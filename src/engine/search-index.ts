@@ -1,6 +1,6 @@
 import { type Bm25Index, createBm25 } from '../core/retrieval/bm25.ts';
 import { createNameIndex, type NameIndex } from '../core/retrieval/name-index.ts';
-import { toolWords } from '../core/retrieval/tool-words.ts';
+import { toolWords } from '../core/retrieval/tool-text.ts';
 import type { ToolId } from '../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { VectorIndex } from './ports.ts';

@@ -1,4 +1,4 @@
-import type { RankingReasons } from '../core/learning/ranker.ts';
+import type { RankingReasons } from '../core/learning/ranker/ranker.ts';
 import { TopK } from '../core/numeric/top-k.ts';
 import { clauses } from '../core/retrieval/clauses.ts';
 import type { SearchWeights } from '../core/retrieval/search-weights.ts';

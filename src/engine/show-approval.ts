@@ -1,4 +1,4 @@
-import { type DefinitionChange, definitionChanges } from '../core/policy/definition-changes.ts';
+import { type DefinitionChange, definitionChanges } from '../core/policy/call-hash.ts';
 import type { ToolId } from '../core/vocabulary/ids.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { exactCall, programHash } from './ask-person.ts';

@@ -1,11 +1,9 @@
-import { wilsonLowerBound } from '../core/capabilities/reliability.ts';
-import { capabilityHyperedges, containedUses } from '../core/graph/capability-hyperedges.ts';
-import type { Hyperedge } from '../core/graph/hyperpaths.ts';
+import { wilsonLowerBound } from '../core/capabilities/lifecycle.ts';
+import { capabilityHyperedges, containedUses, type Hyperedge } from '../core/graph/hyperpaths.ts';
 import type { GraphSnapshot } from '../core/graph/snapshot.ts';
 import type { TypedGraph } from '../core/graph/typed-graph.ts';
-import type { CoveringCapability } from '../core/planning/cover-with-capabilities.ts';
-import type { PlanSketch, SketchedTask } from '../core/planning/plan-sketch.ts';
-import { suggestPlan } from '../core/planning/suggest-plan.ts';
+import type { PlanSketch, SketchedTask } from '../core/planning/suggest/plan-sketch.ts';
+import { type CoveringCapability, suggestPlan } from '../core/planning/suggest/suggest-plan.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import type { Catalogue } from './catalogue.ts';

@@ -1,4 +1,4 @@
-import { blockText, blockValue } from '../core/tracing/block-value.ts';
+import { blockText, blockValue } from '../core/tracing/read-values.ts';
 import type { ToolResult } from './ports.ts';
 
 /** What a tool gave, as code and plans see it: its structured content, else parsed JSON text, else text. */

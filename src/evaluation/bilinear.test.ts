@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { matrixOf, rowOf } from '../core/numeric/matrices.ts';
-import { normalise } from '../core/numeric/normalise.ts';
 import { createRandom } from '../core/numeric/random.ts';
+import { normalise } from '../core/numeric/vectors.ts';
 import { WasmMultiplier } from '../core/numeric/wasm-multiplier.ts';
 import { bilinearScores, trainBilinear } from './bilinear.ts';
 

@@ -1,4 +1,4 @@
-import { mean } from '../core/learning/metrics.ts';
+import { mean } from '../core/learning/gate/metrics.ts';
 import type { PermissionRules } from '../core/policy/decide.ts';
 import { whyNotByItself } from '../core/policy/may-run-by-itself.ts';
 import type { CautionFigures } from '../core/vocabulary/evaluation-report.ts';

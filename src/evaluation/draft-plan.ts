@@ -1,7 +1,7 @@
-import { draftPlan, type PlanningPast } from '../core/planning/draft-plan.ts';
-import { createEdgeTexts, toolWordsOf } from '../core/planning/edge-features.ts';
-import { learnPlans } from '../core/planning/learn-plans.ts';
-import { PlanHistory, type PlannedRun } from '../core/planning/plan-history.ts';
+import { draftPlan, type PlanningPast } from '../core/planning/draft/draft-plan.ts';
+import { createEdgeTexts, toolWordsOf } from '../core/planning/draft/edge-features.ts';
+import { learnPlans } from '../core/planning/draft/learn-plans.ts';
+import { PlanHistory, type PlannedRun } from '../core/planning/draft/plan-history.ts';
 import { trustOf } from '../engine/learning/plan-memory.ts';
 import type { Task } from './data-set.ts';
 import { driven, formsOf, type School } from './rank-by-model.ts';

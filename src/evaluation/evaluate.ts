@@ -1,7 +1,13 @@
-import { CLOSED_GATE, decideGate } from '../core/learning/gate.ts';
-import { judgeLearning } from '../core/learning/learn-ranker.ts';
-import { mean, ndcg10, nextFigures, rankingFigures, ranksOf } from '../core/learning/metrics.ts';
-import { pairedBootstrap } from '../core/learning/paired-bootstrap.ts';
+import { CLOSED_GATE, decideGate } from '../core/learning/gate/gate.ts';
+import {
+  mean,
+  ndcg10,
+  nextFigures,
+  pairedBootstrap,
+  rankingFigures,
+  ranksOf,
+} from '../core/learning/gate/metrics.ts';
+import { judgeLearning } from '../core/learning/ranker/learn-ranker.ts';
 import { createRandom } from '../core/numeric/random.ts';
 import type {
   EvaluationReport,

@@ -1,5 +1,4 @@
-import { mean, ranksOf } from '../core/learning/metrics.ts';
-import { pairedBootstrap } from '../core/learning/paired-bootstrap.ts';
+import { mean, pairedBootstrap, ranksOf } from '../core/learning/gate/metrics.ts';
 import { createRandom } from '../core/numeric/random.ts';
 import type { CurvePoint } from '../core/vocabulary/evaluation-report.ts';
 import type { Fold } from './folds.ts';

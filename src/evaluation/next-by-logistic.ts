@@ -1,7 +1,7 @@
-import { fitListwise, linearScores } from '../core/learning/listwise-logistic.ts';
+import { fitListwise, linearScores } from '../core/learning/optim/listwise-logistic.ts';
 import { rowOf } from '../core/numeric/matrices.ts';
 import type { Random } from '../core/numeric/random.ts';
-import { standardised } from '../core/numeric/standardise.ts';
+import { standardised } from '../core/numeric/vectors.ts';
 import { nearestVotes } from '../core/retrieval/past-intents.ts';
 import { lexicalScores } from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';

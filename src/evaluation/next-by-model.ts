@@ -1,5 +1,5 @@
-import { learnNext } from '../core/learning/learn-next.ts';
-import { scoreSteps } from '../core/planning/predict-next.ts';
+import { learnNext } from '../core/learning/next/learn-next.ts';
+import { scoreSteps } from '../core/planning/suggest/predict-next.ts';
 import type { SearchWeights } from '../core/retrieval/search-weights.ts';
 import type { Task } from './data-set.ts';
 import type { NextCase } from './next-steps.ts';

@@ -1,4 +1,4 @@
-import { mean } from '../core/learning/metrics.ts';
+import { mean } from '../core/learning/gate/metrics.ts';
 import type { EvaluationReport } from '../core/vocabulary/evaluation-report.ts';
 import type { Task } from './data-set.ts';
 import type { Draft, DraftPlan } from './draft-plan.ts';

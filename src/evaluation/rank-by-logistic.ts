@@ -1,7 +1,7 @@
-import { fitListwise, linearScores } from '../core/learning/listwise-logistic.ts';
+import { fitListwise, linearScores } from '../core/learning/optim/listwise-logistic.ts';
 import { type Matrix, rowOf } from '../core/numeric/matrices.ts';
 import type { Random } from '../core/numeric/random.ts';
-import { standardised } from '../core/numeric/standardise.ts';
+import { standardised } from '../core/numeric/vectors.ts';
 import { lexicalScores } from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';
 import { bilinearScores, trainBilinear } from './bilinear.ts';

@@ -1,5 +1,5 @@
-import type { FusionWeights } from '../core/learning/fusion-term.ts';
-import { FEATURES, WIDTH } from '../core/learning/rank-features.ts';
+import { FEATURES, WIDTH } from '../core/learning/ranker/rank-features.ts';
+import type { FusionWeights } from '../core/learning/terms/fusion-term.ts';
 
 /** Start values of the fusion from little-endian float32 in base64: linear, inward, bias, outward. */
 export function readPrior(base64: string): FusionWeights {

@@ -1,4 +1,4 @@
-import type { Gold } from '../core/learning/metrics.ts';
+import type { Gold } from '../core/learning/gate/metrics.ts';
 import { type Matrix, type Multiplier, matrixOf } from '../core/numeric/matrices.ts';
 import { WasmMultiplier } from '../core/numeric/wasm-multiplier.ts';
 import { clauses } from '../core/retrieval/clauses.ts';

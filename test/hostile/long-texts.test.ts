@@ -5,10 +5,10 @@ import { matchesGlob } from '../../src/core/policy/glob.ts';
 import { clauses } from '../../src/core/retrieval/clauses.ts';
 import { createNameIndex } from '../../src/core/retrieval/name-index.ts';
 import { words } from '../../src/core/retrieval/words.ts';
-import { prepareProgram } from '../../src/core/structure/prepare-program.ts';
+import { prepareProgram } from '../../src/core/structure/emit/prepare-program.ts';
 import { isDistinctive } from '../../src/core/tracing/distinctive.ts';
+import { linesAndWords } from '../../src/core/tracing/read-values.ts';
 import { findShapes } from '../../src/core/tracing/secret-shapes.ts';
-import { linesAndWords } from '../../src/core/tracing/text-pieces.ts';
 import { parseToolId } from '../../src/core/vocabulary/ids.ts';
 import { unfenced } from '../../src/surfaces/mcp/meta-tools/execute-code.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
 import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
-import { prepareProgram } from '../../src/core/structure/prepare-program.ts';
+import { prepareProgram } from '../../src/core/structure/emit/prepare-program.ts';
 import { toWire } from '../../src/core/vocabulary/trace-event.ts';
 import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
 import type { Store } from '../../src/engine/ports.ts';

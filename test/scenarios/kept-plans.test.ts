@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
-import { decodeParams, encodeParams, type ParamsHead } from '../../src/core/learning/params-file.ts';
+import { decodeParams, encodeParams, type ParamsHead } from '../../src/core/learning/ranker/params-file.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMemoryLogger } from '../../src/engine/memory/logger.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';

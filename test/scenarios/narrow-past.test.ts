@@ -2,7 +2,7 @@ import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { mean } from '../../src/core/learning/metrics.ts';
+import { mean } from '../../src/core/learning/gate/metrics.ts';
 import { createRandom } from '../../src/core/numeric/random.ts';
 import { WRITTEN_JOBS } from '../../src/evaluation/written-opposites.ts';
 import { WRITTEN_TOOLS } from '../../src/evaluation/written-tools.ts';

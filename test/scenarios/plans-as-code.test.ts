@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { codeToPlan } from '../../src/core/planning/code-to-plan.ts';
-import { layersOf } from '../../src/core/planning/layers.ts';
-import { conditionsOf } from '../../src/core/planning/plan-draft.ts';
-import { planToCode } from '../../src/core/planning/plan-to-code.ts';
-import { referencedTasks } from '../../src/core/planning/references.ts';
-import { usedTasks, withUsedTasks } from '../../src/core/planning/validate-plan.ts';
+import { codeToPlan } from '../../src/core/planning/code/code-to-plan.ts';
+import { conditionsOf } from '../../src/core/planning/code/plan-draft.ts';
+import { planToCode } from '../../src/core/planning/code/plan-to-code.ts';
+import { referencedTasks } from '../../src/core/planning/plan/references.ts';
+import { layersOf, usedTasks, withUsedTasks } from '../../src/core/planning/plan/validate-plan.ts';
 import type { Condition, Plan, Task } from '../../src/core/vocabulary/plan.ts';
 import type { WorkflowResult } from '../../src/engine/gateway.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';

@@ -1,5 +1,5 @@
 import vm from 'node:vm';
-import type { PreparedProgram } from '../../src/core/structure/prepare-program.ts';
+import type { PreparedProgram } from '../../src/core/structure/emit/prepare-program.ts';
 
 const FILE = 'guest.js';
 

@@ -1,5 +1,9 @@
-import { type CandidateEntry, Candidates, type IntentForms } from '../../src/core/learning/candidates.ts';
-import type { LearnableRun } from '../../src/core/learning/learn-ranker.ts';
+import {
+  type CandidateEntry,
+  Candidates,
+  type IntentForms,
+} from '../../src/core/learning/ranker/candidates.ts';
+import type { LearnableRun } from '../../src/core/learning/ranker/learn-ranker.ts';
 import { createRandom } from '../../src/core/numeric/random.ts';
 import { unitVector } from './tiny-ranking.ts';
 

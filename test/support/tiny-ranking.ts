@@ -1,8 +1,8 @@
-import { type CandidateEntry, Candidates } from '../../src/core/learning/candidates.ts';
-import { WIDTH } from '../../src/core/learning/rank-features.ts';
-import type { TrainingExample } from '../../src/core/learning/train-ranker.ts';
-import { normalise } from '../../src/core/numeric/normalise.ts';
+import { type CandidateEntry, Candidates } from '../../src/core/learning/ranker/candidates.ts';
+import { WIDTH } from '../../src/core/learning/ranker/rank-features.ts';
+import type { TrainingExample } from '../../src/core/learning/ranker/train-ranker.ts';
 import { createRandom, type Random } from '../../src/core/numeric/random.ts';
+import { normalise } from '../../src/core/numeric/vectors.ts';
 
 /** Candidates and queries small enough that every gradient can be checked. */
 export interface TinyRanking {

@@ -1,7 +1,6 @@
 import { Agent, type IncomingMessage } from 'node:http';
 import { deserialize, serialize } from 'node:v8';
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { Outcome } from '../../core/vocabulary/result.ts';
+import { type Outcome, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Bridge } from '../../engine/ports.ts';
 import { expectantRequest, UnseenError } from './expectant-request.ts';
 

@@ -1,4 +1,4 @@
-import { isCommonWord, MIN_SECRET_LENGTH } from '../../core/tracing/secret-forms.ts';
+import { isCommonWord, MIN_SECRET_LENGTH } from '../../core/tracing/found-secrets.ts';
 import { isSecretName } from '../../core/tracing/secret-names.ts';
 import { isSecretFlag } from '../../core/tracing/secret-shapes.ts';
 import type { UsedVariable } from './expand-variables.ts';

@@ -1,6 +1,6 @@
 import type { Pointer } from '../../core/numeric/arena.ts';
 import { Kernels } from '../../core/numeric/kernels.ts';
-import { normalise } from '../../core/numeric/normalise.ts';
+import { normalise } from '../../core/numeric/vectors.ts';
 import type { QuantisedTensor } from './minilm-files.ts';
 import { MINILM } from './minilm-shape.ts';
 import { type Dense, type Layer, loadWeights, type MiniLmWeights } from './minilm-weights.ts';

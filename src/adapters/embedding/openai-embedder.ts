@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { normalise } from '../../core/numeric/normalise.ts';
+import { normalise } from '../../core/numeric/vectors.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import { withoutEnding } from '../../core/vocabulary/without-ending.ts';
+import { withoutEnding } from '../../core/vocabulary/text.ts';
 import type { Embedder, EmbeddingSettings } from '../../engine/ports.ts';
 
 type OpenAiSettings = Extract<EmbeddingSettings, { kind: 'openai' }>;

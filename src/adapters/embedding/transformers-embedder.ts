@@ -1,4 +1,4 @@
-import { normalise } from '../../core/numeric/normalise.ts';
+import { normalise } from '../../core/numeric/vectors.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Embedder } from '../../engine/ports.ts';
 

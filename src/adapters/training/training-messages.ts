@@ -1,5 +1,5 @@
-import type { CandidateEntry } from '../../core/learning/candidates.ts';
-import type { LearnableRun, LearningProgress } from '../../core/learning/learn-ranker.ts';
+import type { CandidateEntry } from '../../core/learning/ranker/candidates.ts';
+import type { LearnableRun, LearningProgress } from '../../core/learning/ranker/learn-ranker.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 
 /** What the worker is asked to do. */

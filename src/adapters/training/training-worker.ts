@@ -1,7 +1,7 @@
 /** The thread that learns, so that a training never stalls the gateway: one task after the other. */
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { RankLearner } from '../../core/learning/rank-learner.ts';
+import { RankLearner } from '../../core/learning/ranker/rank-learner.ts';
 import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { TrainerOptions } from '../../engine/ports.ts';

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import type { LearningProgress } from '../../core/learning/learn-ranker.ts';
-import type { Taken, Trained } from '../../core/learning/rank-learner.ts';
+import type { LearningProgress } from '../../core/learning/ranker/learn-ranker.ts';
+import type { Taken, Trained } from '../../core/learning/ranker/rank-learner.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Trainer, TrainerOptions } from '../../engine/ports.ts';
 import type { TrainerReply, TrainerRequest, TrainerTask } from './training-messages.ts';

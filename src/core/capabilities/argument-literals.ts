@@ -1,9 +1,8 @@
 import type { Node, Program } from 'oxc-parser';
 import { walk } from 'oxc-walker';
 import { staticKey, valueNode } from './bare-node.ts';
-import { constantOf, constantValue } from './constant-value.ts';
 import { literalValue } from './literal.ts';
-import type { Names } from './names.ts';
+import { constantOf, constantValue, type Names } from './names.ts';
 
 const DEFAULTS = {
   /** How many aliases in a row are followed; the text may set them in a circle. */

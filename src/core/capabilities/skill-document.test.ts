@@ -2,9 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import { toolId } from '../vocabulary/ids.ts';
-import { type LearnedSlot, learnSlots, mergeObservation } from './learned-slots.ts';
-import { parameterise } from './parameterise.ts';
-import { parametersSchema } from './parameters-schema.ts';
+import {
+  type LearnedSlot,
+  learnSlots,
+  mergeObservation,
+  parameterise,
+  parametersSchema,
+} from './parameters.ts';
 import { type ExportedCapability, fromSkillFiles, toSkillFiles } from './skill-document.ts';
 import { templateOf } from './template.ts';
 

@@ -1,11 +1,14 @@
 import { isSlug, kindOf, type NodeId } from '../vocabulary/ids.ts';
-import type { Outcome } from '../vocabulary/result.ts';
+import type { Outcome } from '../vocabulary/pml-error.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
-import type { LearnedSlot } from './learned-slots.ts';
 import { oneLine } from './one-line.ts';
-import { parameterise } from './parameterise.ts';
-import { type ParametersSchema, parametersSchema } from './parameters-schema.ts';
-import { readSlots } from './read-slots.ts';
+import {
+  type LearnedSlot,
+  type ParametersSchema,
+  parameterise,
+  parametersSchema,
+  readSlots,
+} from './parameters.ts';
 import { type Skill, skillManual } from './skill-manual.ts';
 import { isReserved } from './slug.ts';
 import { MAX_PROGRAM, templateOf } from './template.ts';

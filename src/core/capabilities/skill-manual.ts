@@ -1,7 +1,7 @@
-import { withoutEnding } from '../vocabulary/without-ending.ts';
+import { withoutEnding } from '../vocabulary/text.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import { oneLine } from './one-line.ts';
-import { schemaToType } from './schema-to-type.ts';
+import { schemaToType } from './tool-signature.ts';
 
 /** Limits of the Agent Skills format, and of a readable table. */
 const DEFAULTS = { maxName: 64, maxDescription: 1024, maxCell: 200, maxExample: 80 };

@@ -1,13 +1,12 @@
-import { type ParsedProgram, parseProgram } from '../structure/parse-program.ts';
-import type { ErrorShape } from '../vocabulary/pml-error.ts';
-import type { Outcome } from '../vocabulary/result.ts';
+import type { Node } from 'oxc-parser';
+import { type ParsedProgram, parseProgram } from '../structure/parse/parse-program.ts';
+import type { ErrorShape, Outcome } from '../vocabulary/pml-error.ts';
 import { argumentLiterals, type CallArgument } from './argument-literals.ts';
+import { bareNode, staticKey, valueNode } from './bare-node.ts';
 import type { LiteralValue } from './literal.ts';
-import { nameHint } from './name-hint.ts';
-import { resolveNames } from './names.ts';
+import { type Names, resolveNames } from './names.ts';
 import { normalise } from './normalise.ts';
-import { toolNames } from './tool-names.ts';
-import { type UsedArguments, usedArguments } from './used-arguments.ts';
+import { toolNames, type UsedArguments, usedArguments } from './program-uses.ts';
 
 /** Of the normal form: an identity holds only among those made alike. */
 const FORMAT = 'pml-template/1';
@@ -99,4 +98,39 @@ function readTemplate({ program, body, offset }: ParsedProgram): Template {
       };
     });
   return { normalised: text, slots, used: usedArguments(names) };
+}
+
+/** What the code around a literal calls it: its variable, its property, what it is compared with. */
+function nameHint(node: Node, names: Names): string | null {
+  let value = node;
+  let user = names.parentOf(node);
+  while (user && (bareNode(user) !== user || user.type === 'TemplateLiteral')) {
+    value = user;
+    user = names.parentOf(user);
+  }
+  switch (user?.type) {
+    case 'VariableDeclarator':
+      return nameOf(user.id);
+    case 'AssignmentExpression':
+    case 'AssignmentPattern':
+      return nameOf(user.left);
+    case 'Property':
+    case 'PropertyDefinition':
+      return staticKey(user.key, user.computed);
+    case 'BinaryExpression':
+      return nameOf(user.left === value ? user.right : user.left);
+    case 'ForOfStatement': {
+      const each = user.left.type === 'VariableDeclaration' ? user.left.declarations[0]?.id : user.left;
+      const name = each && nameOf(each);
+      return name ? `${name}_list` : null;
+    }
+    default:
+      return null;
+  }
+}
+
+function nameOf(wrapped: Node): string | null {
+  const node = valueNode(wrapped);
+  if (node.type === 'Identifier') return node.name;
+  return node.type === 'MemberExpression' ? staticKey(node.property, node.computed) : null;
 }

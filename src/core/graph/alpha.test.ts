@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { node, randomGraph } from '../../../test/support/random-graph.ts';
 import { createRandom } from '../numeric/random.ts';
-import { adaptiveAlpha } from './alpha.ts';
-import { diffuseHeat, localAlpha } from './local-alpha.ts';
+import type { NodeId } from '../vocabulary/ids.ts';
+import { adaptiveAlpha, addColdStartScores, coldStartEdges, diffuseHeat, localAlpha } from './alpha.ts';
+import { weight } from './graph-edge.ts';
+import { relatednessOf } from './relatedness.ts';
 import { TypedGraph } from './typed-graph.ts';
 
 describe('[GRAPH-21] alpha', () => {
@@ -48,5 +50,50 @@ describe('[GRAPH-21] alpha', () => {
     expect(heat(0).reduce((sum, warmth) => sum + warmth, 0)).toBeCloseTo(1, 12);
     expect(heat(99)[graph.snapshot().indexOf(node(99))!]).toBeCloseTo(1, 12);
     expect(Math.max(...heat(0))).toBe(heat(0)[graph.snapshot().indexOf(node(0))!]);
+  });
+});
+
+const [a, b, c, d] = [node(0), node(1), node(2), node(3)];
+const hintsOf = () => ({
+  sameServer: [a, b, c],
+  similar: [
+    { node: c, cosine: 0.9 },
+    { node: d, cosine: 0.4 },
+  ],
+});
+
+function scores(graph: TypedGraph, context: readonly NodeId[]): Map<NodeId, number> {
+  const found = relatednessOf(graph.snapshot()).toContext(context);
+  addColdStartScores(found, graph.snapshot(), context, hintsOf);
+  return found;
+}
+
+describe('[GRAPH-23] before any run', () => {
+  test('like descriptions and one server relate tools, weaker than any template', () => {
+    const edges = coldStartEdges(a, hintsOf());
+    expect(edges.map(({ to, reason }) => [to, reason])).toEqual([
+      [c, 'description'],
+      [b, 'server'],
+    ]);
+    for (const edge of edges) {
+      expect(edge.source).toBe('template');
+      expect(edge.weight).toBeLessThan(weight('sequence', 'template'));
+    }
+    expect([...scores(new TypedGraph(), [a])].map(([id]) => id).sort()).toEqual([b, c]);
+  });
+
+  test('what the graph says stands above what is guessed', () => {
+    const graph = new TypedGraph();
+    graph.declare(a, b, 'sequence');
+    expect(scores(graph, [a]).get(b)).toBe(1);
+    expect(scores(graph, [a]).get(c)).toBeLessThan(0.2);
+  });
+
+  test('once runs have shown a tool with others, nothing is guessed of it any more', () => {
+    const graph = new TypedGraph();
+    graph.observe({ from: a, to: d, type: 'sequence', calls: 1, paths: [] }, 0);
+    expect(scores(graph, [a])).toEqual(new Map([[d, 1]]));
+    expect(scores(graph, [b]).has(a)).toBe(false);
+    expect(scores(graph, [b]).has(c)).toBe(true);
   });
 });

@@ -1,7 +1,6 @@
-import { dot } from '../numeric/dot.ts';
+import { dot } from '../numeric/vectors.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
-import type { GraphEdge } from './graph-edge.ts';
-import { sourceOf } from './weight.ts';
+import { type GraphEdge, sourceOf } from './graph-edge.ts';
 
 const DEFAULTS = {
   /** Cosine at which two intents count as the same. */

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import { node, randomEvents } from '../../../test/support/random-graph.ts';
 import { createRandom } from '../numeric/random.ts';
+import { callSpans } from '../tracing/call-spans.ts';
 import type { EdgeType } from '../vocabulary/edge.ts';
 import { capabilityNode, type NodeId, operationId, toolId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';
-import { applyTrace, applyTraces, type TraceFacts } from './apply-trace.ts';
+import { applyTrace, applyTraces, directlyFollowed, type TraceFacts } from './apply-trace.ts';
 import type { NodePair } from './graph-edge.ts';
 import { TypedGraph } from './typed-graph.ts';
 
@@ -329,4 +330,22 @@ describe('[GRAPH-9] the same runs give the same graph', () => {
       expect(after.size).toEqual(straight.size);
     }
   });
+});
+
+test('[GRAPH-4] a call directly follows what had ended before it, with nothing wholly between the two', () => {
+  const random = createRandom(proofSeed());
+  for (let proof = 0; proof < proofRuns(1_000); proof++) {
+    const events = randomEvents(random, random.int(25), 5).map((event) => ({
+      ...event,
+      // Few moments, so that many calls share one.
+      ts: Math.floor(event.ts / 50),
+    }));
+    const spans = callSpans(events);
+    const isBefore = (i: number, j: number) => i < j && spans[i]!.endTs <= spans[j]!.startTs;
+    const expected = spans.map((_, j) =>
+      spans.filter((_, i) => isBefore(i, j) && !spans.some((_, k) => isBefore(i, k) && isBefore(k, j))),
+    );
+    const found = directlyFollowed(spans);
+    expect(found.map((each) => new Set(each))).toEqual(expected.map((each) => new Set(each)));
+  }
 });

@@ -3,10 +3,13 @@ import type { ValueFlow } from '../tracing/value-flow.ts';
 import { compareEdges, type EdgeType } from '../vocabulary/edge.ts';
 import { kindOf, type NodeId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';
-import { directlyFollowed } from './follows.ts';
-import type { GraphChanges, GraphEdge, NodePair, NodeStatistics } from './graph-edge.ts';
+import type { GraphChanges, GraphEdge, NodePair, NodeStatistics, PathPair } from './graph-edge.ts';
 import type { NodeSighting, TypedGraph } from './typed-graph.ts';
-import type { PathPair } from './value-paths.ts';
+
+const DEFAULTS = {
+  /** Calls one call is said to follow directly, those that ended last: two wide layers stay linear. */
+  predecessors: 32,
+};
 
 /** What one stored run says to the graph. */
 export interface TraceFacts {
@@ -144,4 +147,33 @@ function precedingNodes(siblings: readonly CallSpan[]): Map<CallSpan, Set<NodeId
     }
   }
   return preceding;
+}
+
+/**
+ * For each of some siblings (in the order of `callSpans`) those it directly followed: they had ended when
+ * it began, and nothing ran wholly between the two. In a chain that is the call before; after a parallel
+ * group it is every call of the group; parallel calls never follow one another.
+ *
+ * This is the covering relation of an interval order. Of the calls that had ended, let `last` be the one
+ * that started last: whatever ended before `last` started is covered by it, and the rest are the answer.
+ * In order of end they stand together, at the end of what has ended so far: O(n log n).
+ */
+export function directlyFollowed(siblings: readonly CallSpan[]): CallSpan[][] {
+  const byEnd = [...siblings.keys()].sort((a, b) => siblings[a]!.endTs - siblings[b]!.endTs || a - b);
+  let ended = 0;
+  let last = -1;
+  return siblings.map((call, index) => {
+    // A call without duration ends where it starts: the order of the siblings tells what came first.
+    while (byEnd[ended]! < index && siblings[byEnd[ended]!]!.endTs <= call.startTs) {
+      last = Math.max(last, byEnd[ended]!);
+      ended++;
+    }
+    const found: CallSpan[] = [];
+    for (let i = ended - 1; i >= 0 && found.length < DEFAULTS.predecessors; i--) {
+      const before = siblings[byEnd[i]!]!;
+      if (byEnd[i] !== last && before.endTs <= siblings[last]!.startTs) break;
+      found.push(before);
+    }
+    return found;
+  });
 }

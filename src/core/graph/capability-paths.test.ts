@@ -2,11 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { node } from '../../../test/support/random-graph.ts';
 import type { EdgeType } from '../vocabulary/edge.ts';
 import { capabilityNode, type NodeId } from '../vocabulary/ids.ts';
-import { capabilityHyperedges, containedUses } from './capability-hyperedges.ts';
 import { ContractedGraph } from './contraction.ts';
-import { countCalls } from './hypergraph.ts';
-import { hypergraphPageRank } from './hypergraph-page-rank.ts';
-import { Hyperpaths } from './hyperpaths.ts';
+import { countCalls, hypergraphPageRank } from './hypergraph.ts';
+import { capabilityHyperedges, containedUses, Hyperpaths } from './hyperpaths.ts';
 import { TypedGraph } from './typed-graph.ts';
 
 const [a, b, c, d] = [node(0), node(1), node(2), node(3)];

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { node, randomGraph } from '../../../test/support/random-graph.ts';
 import { createRandom } from '../numeric/random.ts';
 import { capabilityNode, type NodeId } from '../vocabulary/ids.ts';
-import { communities } from './communities.ts';
+import { clusterMatchRatio, communities, spectralClusters } from './clusters.ts';
 import { type CapabilityUse, countCalls } from './hypergraph.ts';
-import { clusterMatchRatio, spectralClusters } from './spectral-clusters.ts';
 import { TypedGraph } from './typed-graph.ts';
 
 const capability = (i: number) => capabilityNode(`00000000-0000-4000-8000-${String(i).padStart(12, '0')}`);

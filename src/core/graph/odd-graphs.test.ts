@@ -1,19 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { node } from '../../../test/support/random-graph.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
-import { capabilityHyperedges, containedUses } from './capability-hyperedges.ts';
-import { communities } from './communities.ts';
+import { localAlpha } from './alpha.ts';
+import { communities, spectralClusters } from './clusters.ts';
 import { ContractedGraph } from './contraction.ts';
-import { graphStats } from './graph-stats.ts';
-import { hypergraphPageRank } from './hypergraph-page-rank.ts';
-import { Hyperpaths } from './hyperpaths.ts';
-import { localAlpha } from './local-alpha.ts';
-import { neighbours } from './neighbours.ts';
+import { hypergraphPageRank } from './hypergraph.ts';
+import { capabilityHyperedges, containedUses, Hyperpaths } from './hyperpaths.ts';
 import { pageRank } from './page-rank.ts';
+import { neighbours } from './related-nodes.ts';
 import { relatednessOf } from './relatedness.ts';
 import { shortestPath } from './shortest-path.ts';
-import { spectralClusters } from './spectral-clusters.ts';
-import { TypedGraph } from './typed-graph.ts';
+import { graphStats, TypedGraph } from './typed-graph.ts';
 
 /** Everything there is to ask of a graph about two nodes. */
 function ask(graph: TypedGraph, a: NodeId, b: NodeId) {

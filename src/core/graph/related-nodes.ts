@@ -1,13 +1,15 @@
+import { EDGE_TYPES, type EdgeType } from '../vocabulary/edge.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
-import { neighbours, type Relation, relationOf } from './neighbours.ts';
+import { type GraphEdge, ORDER_BEARING, weight } from './graph-edge.ts';
 import { type RelatedOptions, relatednessOf } from './relatedness.ts';
 import type { TypedGraph } from './typed-graph.ts';
-import { weight } from './weight.ts';
 
 const DEFAULTS = {
   limit: 5,
   /** What is related only through others counts at most as much as the weakest template. */
   indirect: weight('sequence', 'template'),
+  /** One order must be seen so many times as often as the other to be called the usual one. */
+  usualOrder: 2,
 };
 
 export interface RelatedTool {
@@ -48,4 +50,69 @@ export function relatedNodes(
   ]
     .sort((a, b) => b.score - a.score || (a.node < b.node ? -1 : 1))
     .slice(0, limit);
+}
+
+/** `in`: what comes before; `out`: what comes after. */
+export type Direction = 'in' | 'out' | 'both';
+
+export interface Neighbour {
+  readonly node: NodeId;
+  readonly edges: readonly GraphEdge[];
+  /** Runs of the edge seen in most of them. */
+  readonly runs: number;
+  /** Calls of the edge seen in most of them. */
+  readonly calls: number;
+  /** The greatest of its edges' weights. */
+  readonly weight: number;
+}
+
+export interface NeighbourOptions {
+  readonly direction?: Direction;
+  readonly types?: readonly EdgeType[];
+}
+
+/** By runs, then by weight, then by id. None for a node the graph does not know. */
+export function neighbours(
+  graph: TypedGraph,
+  node: NodeId,
+  { direction = 'both', types = EDGE_TYPES }: NeighbourOptions = {},
+): Neighbour[] {
+  const found = new Map<NodeId, GraphEdge[]>();
+  const add = (other: NodeId, edge: GraphEdge) => {
+    if (!types.includes(edge.type)) return;
+    const edges = found.get(other);
+    if (edges) edges.push(edge);
+    else found.set(other, [edge]);
+  };
+  if (direction !== 'out') for (const edge of graph.edgesTo(node)) add(edge.from, edge);
+  if (direction !== 'in') for (const edge of graph.edgesFrom(node)) add(edge.to, edge);
+  return [...found]
+    .map(([other, edges]) => ({
+      node: other,
+      edges,
+      runs: Math.max(...edges.map(({ observedCount }) => observedCount)),
+      calls: Math.max(...edges.map(({ invocationCount }) => invocationCount)),
+      weight: Math.max(...edges.map((edge) => graph.weightOf(edge))),
+    }))
+    .sort((a, b) => b.runs - a.runs || b.weight - a.weight || (a.node < b.node ? -1 : 1));
+}
+
+export type Relation = 'often_before' | 'often_after' | 'used_together';
+
+/** Where `other` stands relative to `node`, by the runs in which either order was seen, else by templates. */
+export function relationOf(graph: TypedGraph, node: NodeId, other: NodeId): Relation {
+  const sum = (from: NodeId, to: NodeId, value: (edge: GraphEdge) => number) =>
+    ORDER_BEARING.map((type) => graph.edge(from, to, type)).reduce(
+      (all, edge) => all + (edge ? value(edge) : 0),
+      0,
+    );
+  const orders = [(edge: GraphEdge) => edge.observedCount, (edge: GraphEdge) => graph.weightOf(edge)];
+  for (const value of orders) {
+    const [before, after] = [sum(other, node, value), sum(node, other, value)];
+    if (before === 0 && after === 0) continue;
+    if (before >= DEFAULTS.usualOrder * after) return 'often_before';
+    if (after >= DEFAULTS.usualOrder * before) return 'often_after';
+    return 'used_together';
+  }
+  return 'used_together';
 }

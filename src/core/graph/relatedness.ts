@@ -1,7 +1,6 @@
 import { TopK } from '../numeric/top-k.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
-import type { Csr } from './csr.ts';
-import type { GraphSnapshot } from './snapshot.ts';
+import type { Csr, GraphSnapshot } from './snapshot.ts';
 
 const DEFAULTS = {
   /** With fewer neighbours on either side Adamic-Adar has too little to go by, and Jaccard serves. */

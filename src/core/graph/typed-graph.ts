@@ -1,9 +1,21 @@
-import { compareEdges, type EdgeType } from '../vocabulary/edge.ts';
-import type { NodeId } from '../vocabulary/ids.ts';
-import type { GraphEdge, NodePair, NodeStatistics } from './graph-edge.ts';
+import {
+  compareEdges,
+  EDGE_SOURCES,
+  EDGE_TYPES,
+  type EdgeSource,
+  type EdgeType,
+} from '../vocabulary/edge.ts';
+import { kindOf, type NodeId, type NodeKind } from '../vocabulary/ids.ts';
+import {
+  countPaths,
+  fadedWeight,
+  type GraphEdge,
+  type NodePair,
+  type NodeStatistics,
+  type PathPair,
+  sourceOf,
+} from './graph-edge.ts';
 import { GraphSnapshot, type NodeOrder, orderNodes } from './snapshot.ts';
-import { countPaths, type PathPair } from './value-paths.ts';
-import { fadedWeight, sourceOf } from './weight.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -213,4 +225,22 @@ function isSame(a: GraphEdge | undefined, b: GraphEdge): boolean {
     a.invocationCount === b.invocationCount &&
     a.lastSeenAt === b.lastSeenAt
   );
+}
+
+export interface GraphStats {
+  readonly nodes: Readonly<Record<NodeKind, number>>;
+  readonly edges: Readonly<Record<EdgeType, Readonly<Record<EdgeSource, number>>>>;
+  /** Edges seen in runs, over all possible pairs of nodes; 0 with fewer than two nodes. */
+  readonly density: number;
+}
+
+export function graphStats(graph: TypedGraph): GraphStats {
+  const nodes: Record<NodeKind, number> = { tool: 0, capability: 0, operation: 0 };
+  for (const node of graph.nodes()) nodes[kindOf(node)]++;
+  const edges = Object.fromEntries(
+    EDGE_TYPES.map((type) => [type, Object.fromEntries(EDGE_SOURCES.map((source) => [source, 0]))]),
+  ) as Record<EdgeType, Record<EdgeSource, number>>;
+  for (const { type, source } of graph.edges()) edges[type][source]++;
+  const { nodes: count, nonTemplateEdges } = graph.size;
+  return { nodes, edges, density: count < 2 ? 0 : nonTemplateEdges / (count * (count - 1)) };
 }

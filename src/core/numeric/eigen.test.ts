@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
-import { dot } from './dot.ts';
-import { symmetricEigen } from './eigen.ts';
-import { leadingEigen } from './leading-eigen.ts';
+import { leadingEigen, symmetricEigen } from './eigen.ts';
 import { createRandom, type Random } from './random.ts';
+import { dot } from './vectors.ts';
 
 /** The rows of M Mᵀ; with few columns it has many eigenvalues 0, with repeated rows equal ones. */
 function randomGram(random: Random, size: number): Float64Array[] {

@@ -1,3 +1,5 @@
+import type { Floats } from './matrices.ts';
+
 export interface Scored {
   readonly row: number;
   readonly score: number;
@@ -79,4 +81,14 @@ export class TopK {
     this.#place(i, this.#rows[j]!, this.#scores[j]!, this.#ranks[j]!);
     this.#place(j, row, score, rank);
   }
+}
+
+/**
+ * Places of the best by the logits so far, best first: what costs much is asked of them alone. In an untrained
+ * model those are the best of search.
+ */
+export function shortlist(logits: Floats, most: number): number[] {
+  const best = new TopK(most);
+  for (let place = 0; place < logits.length; place++) best.offer(place, logits[place]!);
+  return best.sorted().map(({ row }) => row);
 }

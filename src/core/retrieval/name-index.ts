@@ -1,11 +1,13 @@
-import { identifierWords } from './identifier-words.ts';
-import { isOneSlip } from './one-slip.ts';
+import { identifierWords } from './words.ts';
 
 const DEFAULTS = {
   /** What the right name with a slip in it is worth; the name itself is worth 1. */
   slipScore: 0.7,
   /** Longer queries are sentences, and only what looks like an identifier in them is read as a name. */
   longestName: 80,
+  /** In shorter words only swapped letters are a slip: with another letter they are often another word. */
+  leastLength: 5,
+  leastLengthOfSwap: 4,
 };
 
 /** `read_file`, `files:read`, `readFile`, `resolve-library-id` within a sentence. */
@@ -86,4 +88,21 @@ function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   const list = map.get(key);
   if (list) list.push(value);
   else map.set(key, [value]);
+}
+
+/** Whether one word is the other with one slip of the pen: a letter too many, too few, wrong, or two swapped. */
+export function isOneSlip(word: string, other: string): boolean {
+  if (word === other) return true;
+  const length = Math.min(word.length, other.length);
+  if (Math.abs(word.length - other.length) > 1 || length < DEFAULTS.leastLengthOfSwap) return false;
+  let i = 0;
+  while (word[i] === other[i]) i++;
+  const isSwap = word[i] === other[i + 1] && word[i + 1] === other[i] && agree(word, i + 2, other, i + 2);
+  if (isSwap || length < DEFAULTS.leastLength) return isSwap;
+  return agree(word, i + 1, other, i + 1) || agree(word, i + 1, other, i) || agree(word, i, other, i + 1);
+}
+
+/** Whether the words are the same from these places on. */
+function agree(word: string, at: number, other: string, otherAt: number): boolean {
+  return word.length - at === other.length - otherAt && word.endsWith(other.slice(otherAt));
 }

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../vocabulary/tool-definition.ts';
-import { identifierWords } from './identifier-words.ts';
+import { identifierWords, words } from './words.ts';
 
 /**
  * What of a tool is embedded: name and server as words, the description, the names of the parameters.
@@ -20,4 +20,14 @@ function parameterNames(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties } = schema as { properties?: unknown };
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+}
+
+/**
+ * What of a tool is searched by words: all that is embedded, and the name once more, for it is the
+ * shortest true description.
+ */
+export function toolWords(
+  tool: Pick<ToolDefinition, 'server' | 'name' | 'description' | 'inputSchema'>,
+): string[] {
+  return [...words(tool.name), ...words(toolText(tool))];
 }

@@ -1,5 +1,3 @@
-import { identifierWords } from './identifier-words.ts';
-
 /** The function words of English, and what is said out of politeness: they tell nothing about which tool is meant. */
 const STOP_WORDS = new Set(
   `a an the this that these those such same other each both all any some few more most no nor not only own than too very
@@ -43,4 +41,14 @@ function singular(word: string): string {
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;
   if (word.length > 3 && word.endsWith('s') && !/(ss|us|is)$/.test(word)) return word.slice(0, -1);
   return word;
+}
+
+/** `readFile`, `read_file`, `read-file` -> `read file`: models of language know words, not spellings. */
+export function identifierWords(identifier: string): string {
+  return identifier
+    .replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .replace(/[\s_\-.:/]+/g, ' ')
+    .trim()
+    .toLowerCase();
 }

@@ -1,9 +1,7 @@
-import type { ToolInvocation } from '../vocabulary/execution-trace.ts';
-import { TOOLS_SEQUENCE_LIMIT } from '../vocabulary/execution-trace.ts';
+import { TOOLS_SEQUENCE_LIMIT, type ToolInvocation } from '../vocabulary/execution-trace.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';
 import { type CallSpan, callSpans } from './call-spans.ts';
-import { overlaps } from './overlaps.ts';
 
 const DEFAULTS = {
   /**
@@ -54,4 +52,69 @@ function toInvocations(calls: readonly CallSpan[]): ToolInvocation[] {
     success: end?.success ?? false,
     parallelWith: parallel[index]!.map((other) => ids[other]!),
   }));
+}
+
+interface Interval {
+  readonly startTs: number;
+  readonly endTs: number;
+}
+
+/**
+ * For each interval the indices of those that share more than a boundary with it, in their order, the
+ * first `limit`. A sweep over intervals sorted by start: O(n log n + pairs listed).
+ */
+function overlaps(intervals: readonly Interval[], limit: number): number[][] {
+  const byEnd = intervals.map((_, i) => i).sort((a, b) => intervals[a]!.endTs - intervals[b]!.endTs);
+  /** What started before the current one and goes on, in order of start. */
+  const open = new Set<number>();
+  let ended = 0;
+  return intervals.map((interval, index) => {
+    while (ended < byEnd.length && intervals[byEnd[ended]!]!.endTs <= interval.startTs) {
+      open.delete(byEnd[ended]!);
+      ended++;
+    }
+    const found: number[] = [];
+    for (const other of open) {
+      if (found.length === limit) break;
+      if (intervals[other]!.startTs < interval.endTs) found.push(other);
+    }
+    for (let later = index + 1; later < intervals.length && found.length < limit; later++) {
+      if (intervals[later]!.startTs >= interval.endTs) break;
+      if (interval.startTs < intervals[later]!.endTs) found.push(later);
+    }
+    if (interval.endTs > interval.startTs) open.add(index);
+    return found;
+  });
+}
+
+/** A call and how deep it lies in the run: 0 for those the run itself made. */
+export interface TreeRow {
+  readonly span: CallSpan;
+  readonly depth: number;
+  /** Whether it is the last of its parent's calls. */
+  readonly isLast: boolean;
+}
+
+/** The calls of a run as a tree, each before its own, siblings in order of start. */
+export function traceTree(events: readonly TraceEvent[]): TreeRow[] {
+  const spans = callSpans(events);
+  const known = new Set(spans.map(({ start }) => start.traceId));
+  const parentOf = ({ start: { parentTraceId } }: CallSpan) =>
+    parentTraceId !== null && known.has(parentTraceId) ? parentTraceId : null;
+  const children = Map.groupBy(spans, parentOf);
+  const rows: TreeRow[] = [];
+  // A stack instead of recursion: nobody promised that a tree is flat.
+  const waiting: TreeRow[] = [];
+  const push = (parent: string | null, depth: number) => {
+    const calls = children.get(parent) ?? [];
+    for (const [index, span] of calls.entries().toArray().reverse()) {
+      waiting.push({ span, depth, isLast: index === calls.length - 1 });
+    }
+  };
+  push(null, 0);
+  for (let row = waiting.pop(); row; row = waiting.pop()) {
+    rows.push(row);
+    push(row.span.start.traceId, row.depth + 1);
+  }
+  return rows;
 }

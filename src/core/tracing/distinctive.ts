@@ -1,4 +1,4 @@
-import { withoutEnding } from '../vocabulary/without-ending.ts';
+import { withoutEnding } from '../vocabulary/text.ts';
 import { REDACTED } from './redact.ts';
 
 const DEFAULTS = {

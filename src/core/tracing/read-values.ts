@@ -1,7 +1,6 @@
+import { withoutEnding } from '../vocabulary/text.ts';
 import type { CallSpan } from './call-spans.ts';
 import { isDistinctive } from './distinctive.ts';
-import { lineItems, linesAndWords, segments } from './text-pieces.ts';
-import { type Leaf, leavesOf, recordedValue } from './value-leaves.ts';
 
 const DEFAULTS = {
   /** Strings and numbers looked at in one call's arguments, and in one result. */
@@ -14,6 +13,7 @@ const DEFAULTS = {
   values: 2_000,
   /** Longest name that is looked for behind a folder, in UTF-16 units. */
   name: 255,
+  maxDepth: 64,
 };
 
 /** How a value stands in a text: by itself, as a line or word, or as part of a path or word. */
@@ -140,4 +140,118 @@ export function piecesOf(text: string): string[] {
 function graded(text: string, grade: Grade): Iterable<string> {
   if (grade === 'whole') return [text, text.trim()];
   return grade === 'word' ? linesAndWords(text) : segments(text);
+}
+
+/** What a list puts before an item: `[FILE]`, `-`, `3.` */
+const BULLET = /^(?:\[[A-Z]+\]|[-*•+]|\d+[.)])\s+/;
+/** The same for every item, so that items can be told by it. */
+const MARK = /^(?:\[[A-Z]+\]|[-*•+])\s+/;
+const NUMBER = /^\d+[.)]\s+/;
+/** `Path: …` */
+const LABEL = /^[\p{L}][\p{L}\p{N} _-]{0,40}:\s+/u;
+const OPENING = /^["'`([{<*]+/;
+const CLOSING = '"\'`)]}>.,;:!?*';
+const SEPARATORS = /[\s"'`,;:()[\]{}<>|=&?#/\\]+/;
+const QUOTES = /["'`]/;
+
+/** The lines of a text, without bullet and label too, and its words without the punctuation around them. */
+export function* linesAndWords(text: string): Generator<string> {
+  for (const raw of text.split('\n')) {
+    const line = raw.trim();
+    yield line;
+    const item = line.replace(BULLET, '');
+    if (item !== line) yield item;
+    const labelled = item.replace(LABEL, '');
+    if (labelled !== item) yield labelled;
+    for (const word of line.split(/\s+/)) yield withoutEnding(word.replace(OPENING, ''), CLOSING);
+  }
+}
+
+/** What each line lists, and what stands before all of its kind: `[FILE] `, or nothing. */
+function* lineItems(text: string): Generator<{ readonly item: string; readonly bullet: string }> {
+  for (const raw of text.split('\n')) {
+    const line = raw.trim();
+    const bullet = MARK.exec(line)?.[0] ?? '';
+    if (line !== bullet && !NUMBER.test(line)) yield { item: line.slice(bullet.length), bullet };
+  }
+}
+
+/** Parts of paths and addresses, fields of JSON, quoted parts. */
+function* segments(text: string): Generator<string> {
+  yield* text.split(SEPARATORS);
+  yield* text.split(QUOTES);
+}
+
+/** A string or number somewhere in a JSON value. */
+export interface Leaf {
+  /** `items[0].id`; empty when the value itself is the leaf. */
+  readonly path: string;
+  /** Numbers as JSON writes them. */
+  readonly text: string;
+}
+
+/** In document order, the first `limit`. */
+function leavesOf(value: unknown, limit: number): Leaf[] {
+  const leaves: Leaf[] = [];
+  visit(value, '', 0);
+  return leaves;
+
+  function visit(value: unknown, path: string, depth: number): void {
+    if (leaves.length >= limit || depth > DEFAULTS.maxDepth) return;
+    if (typeof value === 'string' || typeof value === 'number') leaves.push({ path, text: String(value) });
+    else if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) visit(item, `${path}[${index}]`, depth + 1);
+    } else if (value !== null && typeof value === 'object') {
+      for (const [key, item] of Object.entries(value)) visit(item, path + step(key, path), depth + 1);
+    }
+  }
+}
+
+function step(key: string, path: string): string {
+  if (/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(key)) return path === '' ? key : `.${key}`;
+  return key.includes('"') ? `['${key}']` : `["${key}"]`;
+}
+
+/**
+ * What a recorded result is to the program that got it: content blocks of MCP (`[{type: 'text', text}]`) are
+ * what they say, anything else is as it stands.
+ */
+function recordedValue(result: unknown): unknown {
+  const isBlocks = Array.isArray(result) && result.length > 0 && result.every(isContentBlock);
+  return isBlocks ? blockValue(result) : result;
+}
+
+const BLOCK_TYPES = new Set(['text', 'image', 'audio', 'resource', 'resource_link']);
+
+function isContentBlock(value: unknown): value is { readonly text?: unknown } {
+  return (
+    value !== null && typeof value === 'object' && 'type' in value && BLOCK_TYPES.has(value.type as string)
+  );
+}
+
+/** A block of an MCP result; only texts have one. */
+interface Block {
+  readonly text?: unknown;
+}
+
+/** Most texts are none, and finding that out by a failed parse costs more than the rest of a call. */
+const LOOKS_LIKE_JSON = /^\s*(?:[[{"\d-]|(?:true|false|null)\s*$)/;
+
+/** The texts of content blocks, line by line. */
+export function blockText(blocks: readonly Block[]): string {
+  return blocks
+    .map((block) => block.text)
+    .filter((text) => typeof text === 'string')
+    .join('\n');
+}
+
+/** What content blocks say to a program: parsed where their text is JSON, else the text. */
+export function blockValue(blocks: readonly Block[]): unknown {
+  const text = blockText(blocks);
+  if (!LOOKS_LIKE_JSON.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,5 +1,4 @@
-import type { NodeId } from '../vocabulary/ids.ts';
-import { kindOf } from '../vocabulary/ids.ts';
+import { kindOf, type NodeId } from '../vocabulary/ids.ts';
 import type { EndEvent, ErrorType, StartEvent, TraceEvent } from '../vocabulary/trace-event.ts';
 
 /** Stands for a text that a call of which nothing is kept may have gone into. */
@@ -120,4 +119,17 @@ export function createRecorder({ now, newId, redact, onEvent }: RecorderOptions)
 
 function within(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
+}
+
+/** Tools say in words why they failed; these are the words they use. */
+const WORDINGS: readonly (readonly [ErrorType, RegExp])[] = [
+  ['TIMEOUT', /time[d]?[ -]?out|deadline/i],
+  ['PERMISSION', /permission|denied|forbidden|unauthori[sz]ed|not allowed|\b40[13]\b/i],
+  ['NOT_FOUND', /not found|no such|does ?n.t exist|unknown|ENOENT|\b404\b/i],
+  ['VALIDATION', /invalid|validation|required|expected|must be|malformed|parse/i],
+  ['NETWORK', /network|connect|ECONN|socket|unreachable|dns|\b50[234]\b/i],
+];
+
+export function classifyError(message: string): ErrorType {
+  return WORDINGS.find(([, wording]) => wording.test(message))?.[0] ?? 'UNKNOWN';
 }

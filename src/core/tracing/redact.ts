@@ -1,5 +1,4 @@
-import type { FoundSecrets } from './found-secrets.ts';
-import { formsOf, MIN_SECRET_LENGTH } from './secret-forms.ts';
+import { type FoundSecrets, formsOf, MIN_SECRET_LENGTH } from './found-secrets.ts';
 import { isSecretGroup, isSecretName } from './secret-names.ts';
 import { findShapes, isSecretFlag } from './secret-shapes.ts';
 import { createTextSearch, type Span, type TextSearch } from './text-search.ts';

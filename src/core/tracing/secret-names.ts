@@ -1,4 +1,4 @@
-import { withoutEnding } from '../vocabulary/without-ending.ts';
+import { withoutEnding } from '../vocabulary/text.ts';
 
 /** A name's last word says what it holds: `githubToken`, `PGPASSWORD`, `x-api-key`. */
 const SECRET_WORD =

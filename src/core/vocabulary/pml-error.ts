@@ -2,7 +2,7 @@
  * Every error a person or a program can meet, in one list: the code is what programs match on,
  * the message says what and which one, the hint says what to do next.
  */
-export const ERROR_CODES = [
+const ERROR_CODES = [
   'config_invalid',
   'config_not_found',
   'config_untrusted',
@@ -75,4 +75,20 @@ export class PmlError extends Error {
   toShape(): ErrorShape {
     return { code: this.code, message: this.message, ...(this.hint !== undefined && { hint: this.hint }) };
   }
+}
+
+const RUN_STATUSES = ['success', 'error', 'approval_required', 'suggestion'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** Failure of user code or of an upstream server is data: a run answers, it does not throw. */
+export type Outcome<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: ErrorShape };
+
+export interface RunResult {
+  readonly status: RunStatus;
+  readonly runId: string;
+  readonly traceId: string | null;
+  readonly result?: unknown;
+  readonly error?: ErrorShape;
 }

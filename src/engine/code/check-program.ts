@@ -1,5 +1,5 @@
-import { argumentProblems } from '../../core/planning/argument-problems.ts';
-import type { StaticStructure, StructureNode } from '../../core/structure/static-structure.ts';
+import { argumentProblems } from '../../core/planning/plan/validate-plan.ts';
+import type { StaticStructure, StructureNode } from '../../core/structure/emit/static-structure.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CodeError } from '../ports.ts';
 import type { CodeScope } from './code-scope.ts';

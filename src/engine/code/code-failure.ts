@@ -1,5 +1,5 @@
-import type { SourcePosition } from '../../core/structure/source-position.ts';
-import { classifyError } from '../../core/tracing/classify-error.ts';
+import type { SourcePosition } from '../../core/structure/parse/source-position.ts';
+import { classifyError } from '../../core/tracing/recorder.ts';
 import type { ErrorCode } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { CodeError, GuestFailure } from '../ports.ts';

@@ -1,5 +1,5 @@
 import { applyDefaults, checkArguments } from '../../core/capabilities/validate-arguments.ts';
-import type { PreparedProgram } from '../../core/structure/prepare-program.ts';
+import type { PreparedProgram } from '../../core/structure/emit/prepare-program.ts';
 import { capabilityNode } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';

@@ -1,5 +1,5 @@
-import type { PreparedProgram } from '../../core/structure/prepare-program.ts';
-import type { SourcePosition } from '../../core/structure/source-position.ts';
+import type { PreparedProgram } from '../../core/structure/emit/prepare-program.ts';
+import type { SourcePosition } from '../../core/structure/parse/source-position.ts';
 import type { OpenCall } from '../../core/tracing/recorder.ts';
 import type { Capability } from '../ports.ts';
 

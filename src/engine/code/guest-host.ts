@@ -1,4 +1,4 @@
-import { classifyError } from '../../core/tracing/classify-error.ts';
+import { classifyError } from '../../core/tracing/recorder.ts';
 import { operationId, toolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';

@@ -1,4 +1,4 @@
-import type { StaticStructure, StructureNode } from '../../core/structure/static-structure.ts';
+import type { StaticStructure, StructureNode } from '../../core/structure/emit/static-structure.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import { askPerson, exactCall } from '../ask-person.ts';
 import { judge, notAllowed, rejected, waitFor } from '../call-tool.ts';

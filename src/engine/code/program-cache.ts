@@ -1,4 +1,4 @@
-import { type PreparedProgram, prepareProgram } from '../../core/structure/prepare-program.ts';
+import { type PreparedProgram, prepareProgram } from '../../core/structure/emit/prepare-program.ts';
 
 const DEFAULTS = {
   /** Programs kept; the least recently used goes first. */

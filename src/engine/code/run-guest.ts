@@ -1,4 +1,4 @@
-import type { PreparedProgram } from '../../core/structure/prepare-program.ts';
+import type { PreparedProgram } from '../../core/structure/emit/prepare-program.ts';
 import type { Caller } from '../gateway.ts';
 import type { GuestOutcome } from '../ports.ts';
 import { PROGRAM_NAME } from './code-failure.ts';

@@ -1,4 +1,4 @@
-import { directlyFollowed } from '../../core/graph/follows.ts';
+import { directlyFollowed } from '../../core/graph/apply-trace.ts';
 import { type CallSpan, callSpans } from '../../core/tracing/call-spans.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';
 import type { TraceEvent } from '../../core/vocabulary/trace-event.ts';

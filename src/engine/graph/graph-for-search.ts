@@ -1,5 +1,4 @@
-import { adaptiveAlpha } from '../../core/graph/alpha.ts';
-import { addColdStartScores, type ColdStartHints } from '../../core/graph/cold-start.ts';
+import { adaptiveAlpha, addColdStartScores, type ColdStartHints } from '../../core/graph/alpha.ts';
 import { relatedNodes } from '../../core/graph/related-nodes.ts';
 import { relatednessOf } from '../../core/graph/relatedness.ts';
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';

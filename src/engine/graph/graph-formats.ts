@@ -1,6 +1,6 @@
 import type { EdgeSource } from '../../core/vocabulary/edge.ts';
 import type { NodeKind } from '../../core/vocabulary/ids.ts';
-import { printable } from '../../core/vocabulary/printable.ts';
+import { printable } from '../../core/vocabulary/text.ts';
 import type { EdgeView, GraphView, NodeView } from './graph-view.ts';
 
 type Attribute = readonly [name: string, value: string | number];

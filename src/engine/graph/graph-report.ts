@@ -1,5 +1,5 @@
-import { type GraphStats, graphStats } from '../../core/graph/graph-stats.ts';
-import type { StaticStructure } from '../../core/structure/static-structure.ts';
+import { type GraphStats, graphStats } from '../../core/graph/typed-graph.ts';
+import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
 import type { Capability } from '../ports.ts';
 import type { ShownGraph } from './shown-graph.ts';
 

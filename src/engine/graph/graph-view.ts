@@ -1,5 +1,5 @@
 import type { GraphEdge } from '../../core/graph/graph-edge.ts';
-import type { StaticStructure } from '../../core/structure/static-structure.ts';
+import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
 import type { EdgeSource, EdgeType } from '../../core/vocabulary/edge.ts';
 import {
   type CapabilityNodeId,

@@ -1,5 +1,4 @@
-import type { Relation } from '../../core/graph/neighbours.ts';
-import { relatedNodes } from '../../core/graph/related-nodes.ts';
+import { type Relation, relatedNodes } from '../../core/graph/related-nodes.ts';
 import { compareEdges } from '../../core/vocabulary/edge.ts';
 import {
   type CapabilityNodeId,

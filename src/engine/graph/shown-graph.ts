@@ -1,7 +1,6 @@
-import { communities } from '../../core/graph/communities.ts';
+import { communities, spectralClusters } from '../../core/graph/clusters.ts';
 import { type CapabilityUse, countCalls } from '../../core/graph/hypergraph.ts';
 import { pageRank } from '../../core/graph/page-rank.ts';
-import { spectralClusters } from '../../core/graph/spectral-clusters.ts';
 import { TypedGraph } from '../../core/graph/typed-graph.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue.ts';

@@ -1,6 +1,10 @@
 import type { PlanDependency, TraceFacts } from '../../core/graph/apply-trace.ts';
 import type { NodePair } from '../../core/graph/graph-edge.ts';
-import type { StaticStructure, StructureEdge, StructureNode } from '../../core/structure/static-structure.ts';
+import type {
+  StaticStructure,
+  StructureEdge,
+  StructureNode,
+} from '../../core/structure/emit/static-structure.ts';
 import { observedValueFlow } from '../../core/tracing/value-flow.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId } from '../../core/vocabulary/ids.ts';

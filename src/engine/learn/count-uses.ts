@@ -1,4 +1,4 @@
-import { quarantineReason } from '../../core/capabilities/quarantine.ts';
+import { quarantineReason } from '../../core/capabilities/lifecycle.ts';
 import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
 import { type CapabilityNodeId, capabilityUuid, kindOf } from '../../core/vocabulary/ids.ts';
 import { isEnd } from '../../core/vocabulary/trace-event.ts';

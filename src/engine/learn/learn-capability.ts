@@ -1,10 +1,13 @@
-import { admission, isWorthKeeping } from '../../core/capabilities/admission.ts';
 import { inferSchema, mergeSchemas } from '../../core/capabilities/infer-schema.ts';
-import { type LearnedSlot, learnSlots, mergeObservation } from '../../core/capabilities/learned-slots.ts';
-import { parameterise } from '../../core/capabilities/parameterise.ts';
-import { parametersSchema } from '../../core/capabilities/parameters-schema.ts';
-import { publicIntent, publicWords } from '../../core/capabilities/public-words.ts';
-import { describeCapability, slugFor } from '../../core/capabilities/slug.ts';
+import { admission, isWorthKeeping } from '../../core/capabilities/lifecycle.ts';
+import {
+  type LearnedSlot,
+  learnSlots,
+  mergeObservation,
+  parameterise,
+  parametersSchema,
+} from '../../core/capabilities/parameters.ts';
+import { describeCapability, publicIntent, publicWords, slugFor } from '../../core/capabilities/slug.ts';
 import { identityOf, type Template } from '../../core/capabilities/template.ts';
 import { deriveTrace } from '../../core/tracing/derive-trace.ts';
 import { type ExecutionTrace, invocationToWire, isEvidence } from '../../core/vocabulary/execution-trace.ts';

@@ -1,4 +1,4 @@
-import { quarantineReason } from '../../core/capabilities/quarantine.ts';
+import { quarantineReason } from '../../core/capabilities/lifecycle.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { CapabilityBook } from '../capability-book.ts';
 import type { Catalogue } from '../catalogue.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
+import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
 import { createMemoryEmbedder } from '../memory/embedder.ts';
 import { createMemoryLogger } from '../memory/logger.ts';
 import { createMemoryStore } from '../memory/store.ts';

@@ -1,5 +1,5 @@
-import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
-import { decodeFitting, encodeParams, type ParamsBlock } from '../../core/learning/params-file.ts';
+import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
+import { decodeFitting, encodeParams, type ParamsBlock } from '../../core/learning/ranker/params-file.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';

@@ -1,4 +1,4 @@
-import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
+import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
 import { clauses } from '../../core/retrieval/clauses.ts';
 import { words } from '../../core/retrieval/words.ts';
 import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';

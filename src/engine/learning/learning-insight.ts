@@ -1,5 +1,5 @@
-import { lookIntoModel, type ModelInsight } from '../../core/learning/model-insight.ts';
-import type { Ranker } from '../../core/learning/ranker.ts';
+import { lookIntoModel, type ModelInsight } from '../../core/learning/ranker/model-insight.ts';
+import type { Ranker } from '../../core/learning/ranker/ranker.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import { inSlices } from './in-slices.ts';
 import type { KeptTraining } from './kept-trainings.ts';

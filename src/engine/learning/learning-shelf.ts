@@ -1,5 +1,5 @@
-import { type GateState, NO_EVIDENCE } from '../../core/learning/gate.ts';
-import type { LearningProgress } from '../../core/learning/learn-ranker.ts';
+import { type GateState, NO_EVIDENCE } from '../../core/learning/gate/gate.ts';
+import type { LearningProgress } from '../../core/learning/ranker/learn-ranker.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { SuggestionCounts } from '../ports.ts';
 import { createInsight, type LearningInsight } from './learning-insight.ts';

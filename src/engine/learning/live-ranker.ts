@@ -1,6 +1,3 @@
-import { type CandidateEntry, Candidates } from '../../core/learning/candidates.ts';
-import { createRankModel } from '../../core/learning/create-rank-model.ts';
-import { type Familiarity, UNFAMILIAR } from '../../core/learning/familiarity.ts';
 import {
   CLOSED_GATE,
   decideGate,
@@ -8,13 +5,19 @@ import {
   type GateEvidence,
   type GateState,
   NO_EVIDENCE,
-} from '../../core/learning/gate.ts';
-import { type LearnableRun, type LearningProgress, placeRun } from '../../core/learning/learn-ranker.ts';
-import { decodeParams, loadParams } from '../../core/learning/params-file.ts';
-import { PastRuns } from '../../core/learning/past-runs.ts';
-import { familiarityIn } from '../../core/learning/rank-learner.ts';
-import type { RankModel } from '../../core/learning/rank-model.ts';
-import { Ranker } from '../../core/learning/ranker.ts';
+} from '../../core/learning/gate/gate.ts';
+import { type CandidateEntry, Candidates } from '../../core/learning/ranker/candidates.ts';
+import { type Familiarity, UNFAMILIAR } from '../../core/learning/ranker/familiarity.ts';
+import {
+  type LearnableRun,
+  type LearningProgress,
+  placeRun,
+} from '../../core/learning/ranker/learn-ranker.ts';
+import { decodeParams, loadParams } from '../../core/learning/ranker/params-file.ts';
+import { PastRuns } from '../../core/learning/ranker/past-runs.ts';
+import { familiarityIn } from '../../core/learning/ranker/rank-learner.ts';
+import { createRankModel, type RankModel } from '../../core/learning/ranker/rank-model.ts';
+import { Ranker } from '../../core/learning/ranker/ranker.ts';
 import { createRandom } from '../../core/numeric/random.ts';
 import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';

@@ -1,13 +1,18 @@
-import type { Candidates, IntentForms } from '../../core/learning/candidates.ts';
-import { learnNext } from '../../core/learning/learn-next.ts';
-import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
-import { createNextModel, type NextModel } from '../../core/learning/next-model.ts';
-import { loadNext, NEXT_FORM, nextBlocks } from '../../core/learning/next-params.ts';
-import { type PastSequences, rememberSequences } from '../../core/learning/past-sequences.ts';
-import type { Ranker } from '../../core/learning/ranker.ts';
+import { learnNext } from '../../core/learning/next/learn-next.ts';
+import {
+  createNextModel,
+  loadNext,
+  NEXT_FORM,
+  type NextModel,
+  nextBlocks,
+} from '../../core/learning/next/next-model.ts';
+import { type PastSequences, rememberSequences } from '../../core/learning/next/past-sequences.ts';
+import type { Candidates, IntentForms } from '../../core/learning/ranker/candidates.ts';
+import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
+import type { Ranker } from '../../core/learning/ranker/ranker.ts';
 import { createRandom } from '../../core/numeric/random.ts';
 import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
-import { type NextAnswer, predictNext } from '../../core/planning/predict-next.ts';
+import { type NextAnswer, predictNext } from '../../core/planning/suggest/predict-next.ts';
 import { createKeptModel, type KeptModel, type KeptModelPorts } from './kept-model.ts';
 
 const DEFAULTS = {

@@ -1,4 +1,4 @@
-import type { IntentForms } from '../../core/learning/candidates.ts';
+import type { IntentForms } from '../../core/learning/ranker/candidates.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { Background } from '../background.ts';
 import type { Catalogue } from '../catalogue.ts';

@@ -1,19 +1,19 @@
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';
-import { Candidates, type IntentForms } from '../../core/learning/candidates.ts';
-import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
-import type { Ranker } from '../../core/learning/ranker.ts';
-import { doubtTools } from '../../core/planning/doubt-tools.ts';
-import { draftPlan, type GroundedPlan } from '../../core/planning/draft-plan.ts';
+import { Candidates, type IntentForms } from '../../core/learning/ranker/candidates.ts';
+import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
+import type { Ranker } from '../../core/learning/ranker/ranker.ts';
+import { doubtTools } from '../../core/planning/draft/doubt-tools.ts';
+import { draftPlan, type GroundedPlan } from '../../core/planning/draft/draft-plan.ts';
 import {
   createEdgeTexts,
   type EdgeTexts,
   type ToolWords,
   toolWordsOf,
-} from '../../core/planning/edge-features.ts';
-import { learnPlans } from '../../core/planning/learn-plans.ts';
-import { PlanHistory } from '../../core/planning/plan-history.ts';
-import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/plan-params.ts';
-import { type PlanReasons, planReasons } from '../../core/planning/plan-reasons.ts';
+} from '../../core/planning/draft/edge-features.ts';
+import { learnPlans } from '../../core/planning/draft/learn-plans.ts';
+import { PlanHistory } from '../../core/planning/draft/plan-history.ts';
+import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/draft/plan-model.ts';
+import { type PlanReasons, planReasons } from '../../core/planning/draft/plan-reasons.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { createKeptModel, type KeptModel, type KeptModelPorts } from './kept-model.ts';

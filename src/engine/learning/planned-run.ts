@@ -1,7 +1,7 @@
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';
-import type { Candidates } from '../../core/learning/candidates.ts';
-import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
-import type { PlacePair, PlannedRun } from '../../core/planning/plan-history.ts';
+import type { Candidates } from '../../core/learning/ranker/candidates.ts';
+import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
+import type { PlacePair, PlannedRun } from '../../core/planning/draft/plan-history.ts';
 import type { EdgeType } from '../../core/vocabulary/edge.ts';
 import { kindOf, type NodeId } from '../../core/vocabulary/ids.ts';
 

@@ -1,9 +1,16 @@
-import { CachedStatistics, type CacheFigures } from '../../core/learning/cached-statistics.ts';
-import { ReplayBuffer } from '../../core/learning/replay-buffer.ts';
-import { type SuccessExample, SuccessHead } from '../../core/learning/success-head.ts';
-import { TdErrorWindow } from '../../core/learning/td-error-window.ts';
-import { TRACE_STATISTICS, TraceStatistics } from '../../core/learning/trace-statistics.ts';
-import { trainSuccessHead } from '../../core/learning/train-success-head.ts';
+import { ReplayBuffer } from '../../core/learning/optim/replay-buffer.ts';
+import {
+  type SuccessExample,
+  SuccessHead,
+  TdErrorWindow,
+  trainSuccessHead,
+} from '../../core/learning/success/success-head.ts';
+import {
+  CachedStatistics,
+  type CacheFigures,
+  TRACE_STATISTICS,
+  TraceStatistics,
+} from '../../core/learning/success/trace-statistics.ts';
 import { createRandom } from '../../core/numeric/random.ts';
 import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
 

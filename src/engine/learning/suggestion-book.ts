@@ -1,5 +1,5 @@
-import { comparePlans, type PlanChanges, whatRuns } from '../../core/planning/compare-plans.ts';
-import { withUsedTasks } from '../../core/planning/validate-plan.ts';
+import { comparePlans, type PlanChanges, whatRuns } from '../../core/planning/plan/compare-plans.ts';
+import { withUsedTasks } from '../../core/planning/plan/validate-plan.ts';
 import { createFoundSecrets } from '../../core/tracing/found-secrets.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';

@@ -1,4 +1,9 @@
-import { CLOSED_GATE, type GateEvidence, type GateState, NO_EVIDENCE } from '../../core/learning/gate.ts';
+import {
+  CLOSED_GATE,
+  type GateEvidence,
+  type GateState,
+  NO_EVIDENCE,
+} from '../../core/learning/gate/gate.ts';
 
 /** What is kept beside learned parameters. */
 export interface TrainingMetrics {

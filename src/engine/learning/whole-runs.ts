@@ -1,4 +1,4 @@
-import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
+import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
 
 /**
  * Runs as they were from beginning to end: one that waited for a person left a trace each time, with the

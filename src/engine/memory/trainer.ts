@@ -1,4 +1,4 @@
-import { RankLearner } from '../../core/learning/rank-learner.ts';
+import { RankLearner } from '../../core/learning/ranker/rank-learner.ts';
 import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Trainer, TrainerOptions } from '../ports.ts';

@@ -1,4 +1,4 @@
-import { dot } from '../../core/numeric/dot.ts';
+import { dot } from '../../core/numeric/vectors.ts';
 import { checkVector } from '../../core/retrieval/check-vector.ts';
 import type { VectorIndex } from '../ports.ts';
 

@@ -1,6 +1,6 @@
-import type { CandidateEntry } from '../../core/learning/candidates.ts';
-import type { LearnableRun, LearningProgress } from '../../core/learning/learn-ranker.ts';
-import type { Taken, Trained } from '../../core/learning/rank-learner.ts';
+import type { CandidateEntry } from '../../core/learning/ranker/candidates.ts';
+import type { LearnableRun, LearningProgress } from '../../core/learning/ranker/learn-ranker.ts';
+import type { Taken, Trained } from '../../core/learning/ranker/rank-learner.ts';
 
 /**
  * Learns the ranker, off the path of every answer: what is asked is done in order, and nobody who serves

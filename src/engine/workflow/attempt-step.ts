@@ -1,4 +1,4 @@
-import { classifyError } from '../../core/tracing/classify-error.ts';
+import { classifyError } from '../../core/tracing/recorder.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { callTool } from '../call-tool.ts';
 import { createGrantBook } from '../code/grant-book.ts';

@@ -1,4 +1,4 @@
-import { planProblems } from '../../core/planning/validate-plan.ts';
+import { planProblems } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CodeScope } from '../code/code-scope.ts';

@@ -1,4 +1,4 @@
-import { layersOf } from '../../core/planning/layers.ts';
+import { layersOf } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller, WorkflowResult } from '../gateway.ts';

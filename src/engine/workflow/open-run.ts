@@ -1,4 +1,4 @@
-import { referencedTasks } from '../../core/planning/references.ts';
+import { referencedTasks } from '../../core/planning/plan/references.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { REDACTED } from '../../core/tracing/redact.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';

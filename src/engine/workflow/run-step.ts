@@ -1,4 +1,4 @@
-import { resolveReferences } from '../../core/planning/references.ts';
+import { resolveReferences } from '../../core/planning/plan/references.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { NOT_RECORDED } from '../../core/tracing/recorder.ts';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';

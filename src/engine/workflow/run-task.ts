@@ -1,6 +1,5 @@
-import { holds } from '../../core/planning/conditions.ts';
-import { resolveReferences } from '../../core/planning/references.ts';
-import { usedTasks } from '../../core/planning/validate-plan.ts';
+import { holds, resolveReferences } from '../../core/planning/plan/references.ts';
+import { usedTasks } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { JsonObject } from '../ports.ts';

@@ -1,5 +1,4 @@
-import { holds } from '../../core/planning/conditions.ts';
-import { referencedTasks, resolveReferences } from '../../core/planning/references.ts';
+import { holds, referencedTasks, resolveReferences } from '../../core/planning/plan/references.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { createRecorder } from '../../core/tracing/recorder.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';

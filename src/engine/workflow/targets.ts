@@ -1,5 +1,5 @@
-import type { TaskTarget } from '../../core/planning/validate-plan.ts';
-import type { StaticStructure } from '../../core/structure/static-structure.ts';
+import type { TaskTarget } from '../../core/planning/plan/validate-plan.ts';
+import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
 import { CODE_TASK, capabilityNode, type NodeId, operationId, toolId } from '../../core/vocabulary/ids.ts';
 import type { Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';

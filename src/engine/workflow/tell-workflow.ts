@@ -1,4 +1,4 @@
-import { layersOf } from '../../core/planning/layers.ts';
+import { layersOf } from '../../core/planning/plan/validate-plan.ts';
 import type { WorkflowResult } from '../gateway.ts';
 import type { Approval, WorkflowRun } from '../ports.ts';
 import { nextLayer } from './open-layers.ts';

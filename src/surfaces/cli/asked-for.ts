@@ -1,4 +1,4 @@
-import { printable } from '../../core/vocabulary/printable.ts';
+import { printable } from '../../core/vocabulary/text.ts';
 import type { DefinitionChange, ShownApproval } from '../../engine/runs-in-question.ts';
 
 /** The call as it would be made, and what became of the question. */

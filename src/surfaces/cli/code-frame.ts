@@ -1,4 +1,4 @@
-import { printable } from '../../core/vocabulary/printable.ts';
+import { printable } from '../../core/vocabulary/text.ts';
 
 const DEFAULTS = {
   /** Characters of a long line that are shown on each side of the place. */

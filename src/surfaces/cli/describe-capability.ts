@@ -1,5 +1,5 @@
 import { kindOf } from '../../core/vocabulary/ids.ts';
-import { printable } from '../../core/vocabulary/printable.ts';
+import { printable } from '../../core/vocabulary/text.ts';
 import { capabilityToWire } from '../../engine/gateway-wire.ts';
 import type { Capability } from '../../engine/ports.ts';
 import { columns } from './columns.ts';

@@ -1,5 +1,5 @@
-import { printable } from '../../core/vocabulary/printable.ts';
 import { rankingInWords } from '../../core/vocabulary/ranking-words.ts';
+import { printable } from '../../core/vocabulary/text.ts';
 import type { SearchHit } from '../../engine/gateway.ts';
 
 type Reasons = NonNullable<SearchHit['reasons']>;

@@ -1,5 +1,5 @@
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
-import { printable } from '../../core/vocabulary/printable.ts';
+import { printable } from '../../core/vocabulary/text.ts';
 import type { TreeRow } from '../../engine/read-trace.ts';
 import { columns } from './columns.ts';
 

@@ -1,4 +1,4 @@
-import { printable } from '../../core/vocabulary/printable.ts';
+import { printable } from '../../core/vocabulary/text.ts';
 import type { CodeRun } from '../../engine/gateway.ts';
 import { codeRunToWire, consoleText } from '../../engine/gateway-wire.ts';
 import type { Approval, CodeError } from '../../engine/ports.ts';

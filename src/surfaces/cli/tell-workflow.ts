@@ -1,5 +1,5 @@
 import type { Plan } from '../../core/vocabulary/plan.ts';
-import { printable } from '../../core/vocabulary/printable.ts';
+import { printable } from '../../core/vocabulary/text.ts';
 import type { WorkflowResult } from '../../engine/gateway.ts';
 import { workflowToWire } from '../../engine/gateway-wire.ts';
 import type { CommandContext } from './command.ts';

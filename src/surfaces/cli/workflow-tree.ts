@@ -1,5 +1,5 @@
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
-import { printable } from '../../core/vocabulary/printable.ts';
+import { printable } from '../../core/vocabulary/text.ts';
 
 const DEFAULTS = {
   /** Characters of an error or a reason that are shown. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { isServerName } from '../../../core/vocabulary/ids.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { withoutEnding } from '../../../core/vocabulary/without-ending.ts';
+import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import { fromClientEntry } from '../client-form.ts';
 import { readConfig } from '../read-config.ts';
 import type { ClientPlace, Machine } from './client-places.ts';

@@ -1,5 +1,5 @@
 import { createTwoFilesPatch } from 'diff';
-import { withoutEnding } from '../../../core/vocabulary/without-ending.ts';
+import { withoutEnding } from '../../../core/vocabulary/text.ts';
 
 const DEFAULTS = {
   context: 3,

@@ -1,7 +1,7 @@
 import { parse, stringify } from 'smol-toml';
 import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { withoutEnding } from '../../../core/vocabulary/without-ending.ts';
+import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import type { Entries, Entry, ServersFormat } from './servers.ts';
 import { splitTables, type TomlTable } from './toml-tables.ts';
 

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { printable } from '../../../core/vocabulary/printable.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import { auditToWire } from '../../../engine/people/people-wire.ts';
 import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from '../../../engine/ports.ts';
 import { columns } from '../columns.ts';

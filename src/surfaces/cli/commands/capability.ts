@@ -1,4 +1,4 @@
-import { printable } from '../../../core/vocabulary/printable.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import { capabilitySummaryToWire, capabilityToWire } from '../../../engine/gateway-wire.ts';
 import type { Capability, JsonObject } from '../../../engine/ports.ts';
 import { columns } from '../columns.ts';

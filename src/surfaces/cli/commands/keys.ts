@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { Option } from 'commander';
 import { KEY_ROLES, type KeyRole } from '../../../core/vocabulary/principal.ts';
-import { printable } from '../../../core/vocabulary/printable.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import { keyToWire } from '../../../engine/people/people-wire.ts';
 import type { ApiKey } from '../../../engine/ports.ts';
 import { columns } from '../columns.ts';

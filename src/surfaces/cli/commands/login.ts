@@ -1,5 +1,5 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { printable } from '../../../core/vocabulary/printable.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
 import type { BrowserLogin, GlobalOptions } from '../system.ts';

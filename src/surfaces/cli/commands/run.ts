@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { printable } from '../../../core/vocabulary/printable.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import type { PlannedRun } from '../../../engine/gateway.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { intentRunToWire, plannedRunToWire } from '../../../engine/gateway-wire.ts';

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { printable } from '../../../core/vocabulary/printable.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';

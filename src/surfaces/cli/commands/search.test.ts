@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { sampleTool } from '../../../../test/support/samples.ts';
-import { FEATURES } from '../../../core/learning/rank-features.ts';
+import { FEATURES } from '../../../core/learning/ranker/rank-features.ts';
 import { rankingInWords } from '../../../core/vocabulary/ranking-words.ts';
 import type { SearchQuery } from '../../../engine/gateway.ts';
 

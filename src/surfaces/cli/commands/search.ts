@@ -1,5 +1,5 @@
-import { printable } from '../../../core/vocabulary/printable.ts';
 import { NOTHING_LEARNED_APPLIES } from '../../../core/vocabulary/ranking-words.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import type { SearchHit } from '../../../engine/gateway.ts';
 import { hitToWire } from '../../../engine/gateway-wire.ts';
 import { columns } from '../columns.ts';

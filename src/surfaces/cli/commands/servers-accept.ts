@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { printable } from '../../../core/vocabulary/printable.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import { changeLines } from '../asked-for.ts';
 import type { CommandContext } from '../command.ts';
 import { confirmed } from '../confirmed.ts';

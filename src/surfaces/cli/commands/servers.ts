@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { printable } from '../../../core/vocabulary/printable.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import type { ServerReport } from '../../../engine/gateway.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { serverToWire } from '../../../engine/gateway-wire.ts';

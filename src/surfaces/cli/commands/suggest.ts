@@ -1,5 +1,5 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { printable } from '../../../core/vocabulary/printable.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { suggestionToWire } from '../../../engine/gateway-wire.ts';
 import type { CommandContext, CommandModule } from '../command.ts';

@@ -1,4 +1,4 @@
-import { printable } from '../../../core/vocabulary/printable.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Plan } from '../../../core/vocabulary/plan.ts';
-import { planFromWire } from '../../../core/vocabulary/plan-from-wire.ts';
-import { planToWire } from '../../../core/vocabulary/plan-to-wire.ts';
+import { planFromWire, planToWire } from '../../../core/vocabulary/plan-wire.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { codeFromPlan } from '../../../engine/execute-as-plan.ts';
 import type { JsonObject } from '../../../engine/ports.ts';

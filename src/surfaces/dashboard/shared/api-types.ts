@@ -6,9 +6,8 @@ import type {
   WireInvocation,
 } from '../../../core/vocabulary/execution-trace.ts';
 import type { NodeKind } from '../../../core/vocabulary/ids.ts';
-import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
+import type { ErrorShape, RunStatus } from '../../../core/vocabulary/pml-error.ts';
 import type { Role } from '../../../core/vocabulary/principal.ts';
-import type { RunStatus } from '../../../core/vocabulary/result.ts';
 import type { ErrorType, WireTraceEvent } from '../../../core/vocabulary/trace-event.ts';
 
 /** The JSON of `/api`, as page and server both speak it. */

@@ -1,7 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
-import { planFromWire } from '../../../core/vocabulary/plan-from-wire.ts';
-import { planToWire } from '../../../core/vocabulary/plan-to-wire.ts';
+import { planFromWire, planToWire } from '../../../core/vocabulary/plan-wire.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../../engine/gateway.ts';

@@ -1,4 +1,4 @@
-import { withoutEnding } from '../../../core/vocabulary/without-ending.ts';
+import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import type { Caller, CapabilityCall, CodeCall, CodeRun } from '../../../engine/gateway.ts';
 import { consoleText } from '../../../engine/gateway-wire.ts';
 import type { JsonObject } from '../../../engine/ports.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { planFromWire } from '../../../core/vocabulary/plan-from-wire.ts';
+import { planFromWire } from '../../../core/vocabulary/plan-wire.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Caller, Gateway, WorkflowAction, WorkflowResult } from '../../../engine/gateway.ts';
 import type { JsonObject } from '../../../engine/ports.ts';

@@ -1,0 +1,211 @@
+import { UndirectedGraph } from 'graphology';
+import louvainModule from 'graphology-communities-louvain';
+import { leadingEigen, symmetricEigen } from '../numeric/eigen.ts';
+import { createRandom, type Random } from '../numeric/random.ts';
+import type { NodeId } from '../vocabulary/ids.ts';
+import { type CapabilityUse, type UseWeights, useWeight } from './hypergraph.ts';
+import { kMeans } from './k-means.ts';
+import type { GraphSnapshot } from './snapshot.ts';
+
+const DEFAULTS = {
+  weights: 'uniform' as UseWeights,
+  maxClusters: 20,
+  seed: 1,
+  /** Up to so many capabilities (or tools, if fewer) all eigenvalues are computed, beyond it the leading ones. */
+  denseSize: 48,
+  /** Of the eigenvalues; gaps that tell clusters are ten times as wide and more. */
+  tolerance: 2e-3,
+  /** A gap is one if it is so many times as wide as the median of all. */
+  standsOut: 3,
+  /** Values that differ by less are equal. */
+  isSame: 1e-6,
+  /** Greater: more and smaller communities. */
+  resolution: 1,
+};
+
+export interface SpectralOptions {
+  readonly weights?: UseWeights;
+  readonly maxClusters?: number;
+}
+
+export interface SpectralClusters {
+  readonly count: number;
+  /** Of every capability and of every node one of them uses. */
+  readonly of: ReadonlyMap<NodeId, number>;
+  /** Singular values of the normalised matrix, greatest first. */
+  readonly singularValues: readonly number[];
+}
+
+/** The normalised bipartite matrix D₁^-½ B D₂^-½, one entry per use. */
+interface Bipartite {
+  readonly capabilities: readonly NodeId[];
+  readonly tools: readonly NodeId[];
+  readonly rows: Int32Array;
+  readonly columns: Int32Array;
+  readonly values: Float64Array;
+}
+
+/**
+ * Co-clustering of tools and capabilities: Dhillon, "Co-clustering documents and words using bipartite
+ * spectral graph partitioning" (2001). The number of clusters is where the singular values drop most
+ * (eigengap, von Luxburg 2007); rows are scaled to length 1 before k-means (Ng, Jordan & Weiss, 2002).
+ */
+export function spectralClusters(
+  uses: readonly CapabilityUse[],
+  { weights = DEFAULTS.weights, maxClusters = DEFAULTS.maxClusters }: SpectralOptions = {},
+): SpectralClusters {
+  const matrix = bipartite(uses, weights);
+  const { capabilities, tools } = matrix;
+  if (tools.length === 0) return { count: 0, of: new Map(), singularValues: [] };
+  const random = createRandom(DEFAULTS.seed);
+  const { values, left, right } = singularVectors(matrix, maxClusters + 1, random);
+  const count = clusterCount(values, maxClusters);
+  const points = new Float64Array((capabilities.length + tools.length) * count);
+  points.set(embed(left, capabilities.length, count));
+  points.set(embed(right, tools.length, count), capabilities.length * count);
+  const labels = inOrderOfAppearance(kMeans(points, count, count, random));
+  const of = new Map([...capabilities, ...tools].map((node, i) => [node, labels[i]!]));
+  return { count: new Set(labels).size, of, singularValues: values };
+}
+
+/** Share of the unique nodes that are in the cluster: repeats do not count. */
+export function clusterMatchRatio(
+  nodes: Iterable<NodeId>,
+  cluster: number,
+  { of }: SpectralClusters,
+): number {
+  const unique = new Set(nodes);
+  if (unique.size === 0) return 0;
+  return [...unique].filter((node) => of.get(node) === cluster).length / unique.size;
+}
+
+function bipartite(uses: readonly CapabilityUse[], weights: UseWeights): Bipartite {
+  const used = uses.filter(({ calls }) => calls.size > 0);
+  const sorted = used.toSorted((a, b) => (a.capability < b.capability ? -1 : 1));
+  const tools = [...new Set(sorted.flatMap(({ calls }) => [...calls.keys()]))].sort();
+  const index = new Map(tools.map((tool, i) => [tool, i]));
+  const entries = sorted.flatMap(({ calls }, row) =>
+    [...calls].map(([tool, count]) => ({ row, column: index.get(tool)!, value: useWeight(count, weights) })),
+  );
+  const rowSums = new Float64Array(sorted.length);
+  const columnSums = new Float64Array(tools.length);
+  for (const { row, column, value } of entries) {
+    rowSums[row]! += value;
+    columnSums[column]! += value;
+  }
+  return {
+    capabilities: sorted.map(({ capability }) => capability),
+    tools,
+    rows: Int32Array.from(entries, ({ row }) => row),
+    columns: Int32Array.from(entries, ({ column }) => column),
+    values: Float64Array.from(
+      entries,
+      ({ row, column, value }) => value / Math.sqrt(rowSums[row]! * columnSums[column]!),
+    ),
+  };
+}
+
+/** Vectors one per row; found on the smaller side, carried over to the other by the matrix. */
+function singularVectors(matrix: Bipartite, wanted: number, random: Random) {
+  const { capabilities, tools, rows, columns, values: entries } = matrix;
+  const isTall = capabilities.length > tools.length;
+  const [small, large] = isTall ? [tools.length, capabilities.length] : [capabilities.length, tools.length];
+  const [here, there] = isTall ? [columns, rows] : [rows, columns];
+  const across = (vector: Float64Array, from: Int32Array, to: Int32Array, product: Float64Array) => {
+    product.fill(0);
+    for (let i = 0; i < entries.length; i++) product[to[i]!]! += entries[i]! * vector[from[i]!]!;
+  };
+  const middle = new Float64Array(large);
+  const multiply = (vector: Float64Array, product: Float64Array) => {
+    across(vector, here, there, middle);
+    across(middle, there, here, product);
+  };
+  const count = Math.min(wanted, small);
+  const { values, vectors } =
+    small <= DEFAULTS.denseSize
+      ? symmetricEigen(denseMatrix(small, multiply), small)
+      : leadingEigen(small, count, multiply, random, DEFAULTS.tolerance);
+
+  const found = Array.from({ length: count }, (_, i) => vectors.subarray(i * small, (i + 1) * small));
+  const carried = found.map((vector) => {
+    across(vector, here, there, middle);
+    return middle.slice();
+  });
+  const singular = Array.from(values.subarray(0, count), (value) => Math.sqrt(Math.max(0, value)));
+  const scaled = carried.map((vector, i) => vector.map((value) => value / (singular[i]! || 1)));
+  return { values: singular, left: isTall ? scaled : found, right: isTall ? found : scaled };
+}
+
+function denseMatrix(
+  size: number,
+  multiply: (vector: Float64Array, product: Float64Array) => void,
+): Float64Array {
+  const matrix = new Float64Array(size * size);
+  const unit = new Float64Array(size);
+  for (let row = 0; row < size; row++) {
+    unit[row] = 1;
+    multiply(unit, matrix.subarray(row * size, (row + 1) * size));
+    unit[row] = 0;
+  }
+  return matrix;
+}
+
+/**
+ * Value 1 stands there once per separate part, whatever its structure, so gaps count from the second value
+ * on; one that does not stand out from the usual distance between values is no structure at all.
+ */
+function clusterCount(values: readonly number[], maxClusters: number): number {
+  const parts = Math.min(maxClusters, values.filter((value) => value > 1 - DEFAULTS.isSame).length);
+  const gaps = values.slice(1, -1).map((value, i) => ({ k: i + 2, width: value - values[i + 2]! }));
+  const usual = gaps.toSorted((a, b) => a.width - b.width)[gaps.length >> 1]?.width ?? 0;
+  const widest = gaps
+    .filter(({ k }) => k >= parts)
+    .reduce((best, gap) => (gap.width > best.width + DEFAULTS.isSame ? gap : best), { k: parts, width: 0 });
+  return widest.width > DEFAULTS.standsOut * usual ? widest.k : parts;
+}
+
+/** [size x count]: a row per node, scaled to length 1. */
+function embed(vectors: readonly Float64Array[], size: number, count: number): Float64Array {
+  const points = new Float64Array(size * count);
+  for (let node = 0; node < size; node++) {
+    let squares = 0;
+    for (let c = 0; c < count; c++) squares += vectors[c]![node]! ** 2;
+    const scale = squares > 0 ? 1 / Math.sqrt(squares) : 0;
+    for (let c = 0; c < count; c++) points[node * count + c] = vectors[c]![node]! * scale;
+  }
+  return points;
+}
+
+function inOrderOfAppearance(labels: Int32Array): number[] {
+  const names = new Map<number, number>();
+  return Array.from(labels, (label) => {
+    if (!names.has(label)) names.set(label, names.size);
+    return names.get(label)!;
+  });
+}
+
+// Its types name a default export that, in Node's view of CommonJS, is the module itself.
+const louvain = louvainModule as unknown as typeof louvainModule.default;
+
+/**
+ * Blondel et al., "Fast unfolding of communities in large networks" (2008), by graphology, on the weights
+ * between neighbours. Numbered by size, 0 the largest; of equals that with the first id. A node without
+ * neighbours is a community of its own.
+ */
+export function communities(snapshot: GraphSnapshot): Map<NodeId, number> {
+  const graph = new UndirectedGraph();
+  const { offsets, columns, values, rows } = snapshot.undirected();
+  for (let node = 0; node < rows; node++) graph.addNode(node);
+  for (let node = 0; node < rows; node++) {
+    for (let entry = offsets[node]!; entry < offsets[node + 1]!; entry++) {
+      const weight = values[entry]!;
+      if (columns[entry]! > node) graph.addUndirectedEdge(node, columns[entry]!, { weight });
+    }
+  }
+  const { seed, resolution } = DEFAULTS;
+  const labels = graph.size > 0 ? louvain(graph, { rng: createRandom(seed).next, resolution }) : {};
+  const groups = Map.groupBy(snapshot.nodes.keys(), (node) => labels[node] ?? `alone ${node}`);
+  // Groups come in order of their first node, and sorting keeps the order of equals.
+  const bySize = [...groups.values()].sort((a, b) => b.length - a.length);
+  return new Map(bySize.flatMap((group, i) => group.map((node) => [snapshot.nodes[node]!, i] as const)));
+}

@@ -1,0 +1,158 @@
+import type { Floats, Multiplier } from '../../numeric/matrices.ts';
+import { createRandom, type Random } from '../../numeric/random.ts';
+import type { SearchWeights } from '../../retrieval/search-weights.ts';
+import { fitListwise } from '../optim/listwise-logistic.ts';
+import type { Candidates } from '../ranker/candidates.ts';
+import type { LearnableRun, LearningProgress } from '../ranker/learn-ranker.ts';
+import { type TrainingExample, type TrainingStep, trainRanker } from '../ranker/train-ranker.ts';
+import { BINARY_LABELS, doneFeatures, NO, repeatFeatures, YES } from './binary-features.ts';
+import { NEXT_FEATURES, NEXT_WIDTH, type NextFeature, nextFeatures, nextQuery } from './next-features.ts';
+import { createNextModel, NEXT_START, type NextModel, type NextStart } from './next-model.ts';
+import { type PastSequences, rememberSequences } from './past-sequences.ts';
+
+const DEFAULTS = {
+  /** Rows of features held while training, over all examples: about 100 MB. */
+  rows: 500_000,
+  /** Runs below which nothing is trained. */
+  leastRuns: 10,
+  /** Moments that the first weights are fitted on. */
+  fittedOn: 400,
+  batch: 16,
+  /** Steps: one for every three moments, within these. */
+  leastSteps: 60,
+  mostSteps: 300,
+  /** A handful of numbers, far from where they may have to go. */
+  answers: { batch: 64, steps: 200, rate: 0.02, decay: 1e-3 },
+};
+
+/** What few runs can tell the weights of. */
+const FITTED = [
+  'hybrid',
+  'follows_akin',
+  'follows_earlier',
+  'like_last',
+  'server_any',
+  'is_used',
+  'here',
+  'recent',
+] as const satisfies readonly NextFeature[];
+
+export interface NextLesson {
+  readonly candidates: Candidates;
+  /** Oldest first; what each used is taken to be in order, repeats kept. */
+  readonly runs: readonly LearnableRun[];
+  readonly multiplier: Multiplier<Floats>;
+  /** The same seed gives the same parameters. */
+  readonly seed: number;
+  /** How far each run is believed; absent: they are weighed here. */
+  readonly beliefIn?: (run: LearnableRun) => number;
+  readonly weights?: SearchWeights;
+}
+
+/** What is needed to predict. */
+export interface LearnedNext {
+  readonly candidates: Candidates;
+  readonly history: PastSequences;
+  readonly model: NextModel;
+  readonly weights?: SearchWeights;
+}
+
+type NextExamples = Readonly<Record<keyof NextModel, TrainingExample[]>>;
+
+function noExamples(): NextExamples {
+  return { others: [], again: [], done: [] };
+}
+
+/** A moment in a run. */
+interface Moment {
+  readonly run: number;
+  /** Calls made so far, at least one. */
+  readonly steps: number;
+}
+
+/** Trains on every moment of all runs, each as if its run and its like had not been seen. */
+export function* learnNext(lesson: NextLesson): Generator<LearningProgress, LearnedNext> {
+  const { candidates, multiplier, seed, weights } = lesson;
+  const random = createRandom(seed);
+  const history = rememberSequences(candidates, lesson.runs, lesson.beliefIn);
+  const isTaught = history.sequences.length >= DEFAULTS.leastRuns;
+  const examples = isTaught ? yield* examplesFrom(lesson, history, random) : noExamples();
+  const { others } = examples;
+  const start = others.length > 0 ? fittedStart(others) : NEXT_START;
+  const model = createNextModel(multiplier, candidates.vectors.columns, random, start);
+  if (others.length > 0) {
+    const { batch, leastSteps, mostSteps } = DEFAULTS;
+    const steps = Math.min(mostSteps, Math.max(leastSteps, Math.floor(others.length / 3)));
+    yield* training(trainRanker(model.others, candidates, others, { seed, steps, batch }));
+  }
+  for (const part of ['again', 'done'] as const) {
+    if (examples[part].length === 0) continue;
+    yield* training(trainRanker(model[part], BINARY_LABELS, examples[part], { seed, ...DEFAULTS.answers }));
+  }
+  for (const term of model.others.terms) term.prepare?.(candidates);
+  return { candidates, history, model, ...(weights && { weights }) };
+}
+
+/**
+ * The best weights of a few features by themselves: that problem is convex and quickly solved, and where runs
+ * are few, little can be learned beyond it.
+ */
+function fittedStart(examples: readonly TrainingExample[]): NextStart {
+  const columns = FITTED.map((name) => NEXT_FEATURES.indexOf(name));
+  const weights = fitListwise(
+    examples.slice(0, DEFAULTS.fittedOn).map(({ features, right, leftOut = -1 }) => ({
+      features: columns.map((column) => columnOf(features, column, leftOut)),
+      positives: right.map((place) => (leftOut >= 0 && place > leftOut ? place - 1 : place)),
+    })),
+    FITTED.map((name) => NEXT_START[name] ?? 0),
+  );
+  return Object.fromEntries(FITTED.map((name, i) => [name, weights[i]!]));
+}
+
+/** [candidates], but for the one that is left out. */
+function columnOf(rows: Float32Array, column: number, leftOut: number): Float64Array {
+  const values = Float64Array.from(
+    { length: rows.length / NEXT_WIDTH },
+    (_, candidate) => rows[candidate * NEXT_WIDTH + column]!,
+  );
+  return values.filter((_, candidate) => candidate !== leftOut);
+}
+
+function* training(steps: Generator<TrainingStep, void>): Generator<LearningProgress, void> {
+  for (const { step, steps: total, loss } of steps) yield { stage: 'training', done: step, total, loss };
+}
+
+function* examplesFrom(
+  { candidates, weights }: NextLesson,
+  history: PastSequences,
+  random: Random,
+): Generator<LearningProgress, NextExamples> {
+  const { past, sequences } = history;
+  const moments = sequences.flatMap((sequence, run) =>
+    sequence.map((_, i): Moment => ({ run, steps: i + 1 })),
+  );
+  const most = Math.max(1, Math.floor(DEFAULTS.rows / Math.max(1, candidates.size)));
+  const sample = Map.groupBy(random.shuffle(moments).slice(0, most), ({ run }) => run);
+  const examples = noExamples();
+  let finished = 0;
+  for (const [run, own] of sample) {
+    const { key, intent } = past.runs[run]!;
+    const weight = past.lessons[run]!;
+    const isHidden = (other: number) => past.runs[other]!.key === key;
+    const query = nextQuery(past.runs[run]!, candidates, history, { isHidden, ...(weights && { weights }) });
+    for (const { steps } of own) {
+      const before = sequences[run]!.slice(0, steps);
+      const next = sequences[run]![steps];
+      const { features, statistics } = nextFeatures(query, before, candidates, history);
+      const last = before.at(-1)!;
+      const answer = (isYes: boolean) => ({ intent, weight, right: [isYes ? YES : NO] });
+      const ending = doneFeatures(statistics, before, query.chances);
+      examples.done.push({ features: ending, ...answer(next === undefined) });
+      if (next === undefined) continue;
+      examples.again.push({ features: repeatFeatures(statistics, before), ...answer(next === last) });
+      if (next !== last) examples.others.push({ features, intent, weight, right: [next], leftOut: last });
+    }
+    yield { stage: 'features', done: ++finished, total: sample.size };
+  }
+  return examples;
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { kindsOfWork } from '../../../../test/support/kinds-of-work.ts';
+import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
+import { Candidates } from './candidates.ts';
+import { learnRanker } from './learn-ranker.ts';
+import { lookIntoModel } from './model-insight.ts';
+
+function finished<T>(steps: Generator<unknown, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value as T;
+  }
+}
+
+test('[DASH-73] a model is told by what its features and heads did for the tools that were right', () => {
+  const work = kindsOfWork();
+  const runs = work.runs(60).map((run, i) => ({ ...run, isPrivate: i % 2 === 0 }));
+  const candidates = new Candidates(work.tools, [], work.dimension);
+  const { ranker } = finished(learnRanker({ candidates, runs, multiplier: new WasmMultiplier(), seed: 1 }));
+  const { runs: looked, features, heads } = finished(lookIntoModel(ranker));
+
+  expect(looked).toBe(40);
+  // Nothing in a tool's text tells what it is for: past runs do, and lift what was right.
+  const fromRuns = features.filter(({ name }) => /votes|user/.test(name));
+  const sum = (parts: typeof features) => parts.reduce((total, { moved }) => total + moved, 0);
+  expect(sum(fromRuns)).toBeGreaterThan(0);
+  expect(features.map(({ importance }) => importance)).toEqual(
+    features.map(({ importance }) => importance).toSorted((a, b) => b - a),
+  );
+  expect(heads.map(({ name }) => name)).toEqual(
+    Array.from({ length: heads.length }, (_, i) => `head_${i + 1}`),
+  );
+  const shown = new Set(
+    [...features, ...heads].flatMap(({ examples }) => examples.map(({ intent }) => intent)),
+  );
+  expect(shown.size).toBeGreaterThan(0);
+  for (const { text, isPrivate } of runs) if (isPrivate) expect(shown).not.toContain(text);
+});

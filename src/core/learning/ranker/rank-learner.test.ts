@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { type KindsOfWork, kindsOfWork } from '../../../../test/support/kinds-of-work.ts';
+import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
+import { mean, rankingFigures, ranksOf } from '../gate/metrics.ts';
+import { Candidates } from './candidates.ts';
+import { type LearnableRun, learnRanker } from './learn-ranker.ts';
+import { RankLearner } from './rank-learner.ts';
+import type { Ranker } from './ranker.ts';
+
+const multiplier = new WasmMultiplier();
+
+function finished<T>(steps: Generator<unknown, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+function learnerOf({ tools, dimension }: KindsOfWork, runs: readonly LearnableRun[]): RankLearner {
+  const learner = new RankLearner({ embedding: 'tiny', dimension, seed: 1, multiplier });
+  learner.offer(tools, []);
+  learner.recall(runs);
+  return learner;
+}
+
+function rankerOf({ tools, dimension }: KindsOfWork, runs: readonly LearnableRun[]): Ranker {
+  const candidates = new Candidates(tools, [], dimension);
+  return finished(learnRanker({ candidates, runs, multiplier, seed: 1 })).ranker;
+}
+
+function mrr(ranker: Ranker, queries: readonly LearnableRun[]): number {
+  const tasks = queries.map((query) => {
+    const right = ranker.candidates.placesOf(query.uses).map((place) => [place]);
+    return ranksOf(ranker.rank(query).logits, right);
+  });
+  return rankingFigures(tasks).mrr;
+}
+
+test('[LEARN-1] before anything was learned, tools come in the order of search', () => {
+  const work = kindsOfWork({ tools: 40 });
+  const ranker = rankerOf(work, work.runs(9));
+  const inOrder = (scores: ArrayLike<number>) =>
+    Array.from(scores, (_, place) => place).sort((a, b) => scores[b]! - scores[a]!);
+  for (const query of work.runs(20)) {
+    const { logits, text } = ranker.rank(query);
+    expect(inOrder(logits)).toEqual(inOrder(text.fused));
+  }
+});
+
+test('[LEARN-6] a run is judged by what was learned before it: its own like is known only afterwards', () => {
+  const work = kindsOfWork({ kinds: 5 });
+  const learner = learnerOf(
+    work,
+    Array.from({ length: 40 }, (_, i) => work.run(i % 4)),
+  );
+  expect(finished(learner.train()).runs).toBe(40);
+  const judged = Array.from({ length: 8 }, () => learner.take(work.run(4))!.judged!.learned);
+  expect(judged[0]).toBeLessThan(0.9);
+  expect(judged.at(-1)).toBe(1);
+});
+
+test('[LEARN-6] failed runs, and those of unknown tools, prove nothing', () => {
+  const work = kindsOfWork();
+  const learner = learnerOf(work, work.runs(30));
+  finished(learner.train());
+  expect(learner.take({ ...work.run(), succeeded: false })).toMatchObject({ judged: null });
+  expect(learner.take({ ...work.run(), uses: ['gone:tool'] })).toBeNull();
+});
+
+test('[LEARN-7] what past runs used comes first where no text tells, and tools that come later are known at once', () => {
+  const work = kindsOfWork({ tools: 40, kinds: 6 });
+  const ranker = rankerOf(work, work.runs(100));
+  const queries = work.runs(60);
+  const hybrid = queries.map((query) => {
+    const right = ranker.candidates.placesOf(query.uses).map((place) => [place]);
+    return ranksOf(ranker.rank(query).text.fused, right);
+  });
+  expect(mrr(ranker, queries)).toBeGreaterThan(rankingFigures(hybrid).mrr + 0.5);
+
+  const learner = learnerOf(work, work.runs(30));
+  finished(learner.train());
+  learner.offer([...work.tools, { ...work.tools[0]!, id: 'new:tool', server: 'new' }], []);
+  const taken = learner.take({ ...work.run(), uses: ['new:tool'] });
+  expect(taken?.loss).toEqual(expect.any(Number));
+});
+
+test('[LEARN-11] one run in five with wrong tools is believed far less, and costs at most .02 of the mean reciprocal rank', () => {
+  const losses = [1, 4].map((seed) => {
+    const work = kindsOfWork({ seed, tools: 40, kinds: 8, dimension: 32, spread: 1.2 });
+    const runs = work.runs(160);
+    const poisoned = work.poisoned(runs, 0.2);
+    const queries = work.runs(100);
+    const [clean, wronged] = [rankerOf(work, runs), rankerOf(work, poisoned)];
+    const isWrong = poisoned.map(({ uses }, i) => uses[0] !== runs[i]!.uses[0]);
+    const belief = (wrong: boolean) => mean(wronged.past.weights.filter((_, i) => isWrong[i] === wrong));
+    expect(belief(true)).toBeLessThan(0.6 * belief(false));
+    expect(mrr(clean, queries)).toBeGreaterThan(0.9);
+    return mrr(clean, queries) - mrr(wronged, queries);
+  });
+  expect(mean(losses)).toBeLessThanOrEqual(0.02);
+});

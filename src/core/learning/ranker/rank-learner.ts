@@ -1,0 +1,223 @@
+import type { Floats, Multiplier } from '../../numeric/matrices.ts';
+import { createRandom, type Random } from '../../numeric/random.ts';
+import type { GateEvidence } from '../gate/gate.ts';
+import { Adam } from '../optim/adam.ts';
+import { annealedBeta, ReplayBuffer } from '../optim/replay-buffer.ts';
+import { type CandidateEntry, Candidates } from './candidates.ts';
+import { Familiarity, UNFAMILIAR } from './familiarity.ts';
+import {
+  judgeLearning,
+  judgeQuery,
+  type LearnableRun,
+  type LearningProgress,
+  learnRanker,
+  placeRun,
+  rememberRuns,
+} from './learn-ranker.ts';
+import { blockOf, decodeParams, encodeParams, loadParams, type ParamsBlock } from './params-file.ts';
+import type { PastRuns } from './past-runs.ts';
+import { createRankModel, type RankModel } from './rank-model.ts';
+import { Ranker } from './ranker.ts';
+import { exampleOf, learnFrom } from './train-ranker.ts';
+
+const DEFAULTS = {
+  /** Runs that are kept, the newest. */
+  runs: 5_000,
+  /** Of the step after a single run: so many runs are replayed, gently. */
+  batch: 32,
+  rate: 1e-3,
+  decay: 0.01,
+  /** How far losses decide what is replayed; not at all, since it was measured to do harm with few runs. */
+  alpha: 0,
+};
+
+export interface RankLearnerOptions {
+  readonly embedding: string;
+  readonly dimension: number;
+  readonly seed: number;
+  readonly multiplier: Multiplier<Floats>;
+  readonly alpha?: number;
+}
+
+/** What a training gave. */
+export interface Trained {
+  readonly params: Uint8Array;
+  readonly runs: number;
+  readonly losses: readonly number[];
+  readonly evidence: GateEvidence;
+  /** How far each run is believed, in the order they are kept; 1 where nothing it used is known. */
+  readonly weights: readonly number[];
+}
+
+/** What a single run taught. */
+export interface Taken {
+  /** nDCG@10 before it was learned from; null where its tools are not known. */
+  readonly judged: { readonly learned: number; readonly hybrid: number } | null;
+  readonly loss: number;
+  readonly params: Uint8Array;
+}
+
+/** Everything that learns the ranker, apart from whoever serves with it: it may live in a thread of its own. */
+export class RankLearner {
+  readonly #options: RankLearnerOptions;
+  readonly #random: Random;
+  #runs: LearnableRun[] = [];
+  #candidates: Candidates;
+  /** Made when it is needed: what is told in many pieces is looked back on once. */
+  #past: PastRuns | null = null;
+  /** None until enough was learned, or parameters were taken up. */
+  #model: RankModel | null = null;
+  #adam: Adam | null = null;
+  #learned = 0;
+  #familiarity: Familiarity = UNFAMILIAR;
+  /** A training that was begun and not ended. */
+  #underWay: Generator<LearningProgress, Trained> | null = null;
+  #replay: ReplayBuffer<number>;
+
+  constructor(options: RankLearnerOptions) {
+    this.#options = options;
+    this.#random = createRandom(options.seed);
+    this.#candidates = new Candidates([], [], options.dimension);
+    this.#replay = this.#emptyReplay();
+  }
+
+  /** What can be ranked from now on. */
+  offer(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[]): void {
+    this.#candidates = new Candidates(tools, capabilities, this.#options.dimension);
+    this.#past = null;
+    this.#underWay = null;
+  }
+
+  /** Runs of earlier, oldest first. */
+  recall(runs: readonly LearnableRun[]): void {
+    this.#runs = [...this.#runs, ...runs].slice(-DEFAULTS.runs);
+    this.#past = null;
+    this.#underWay = null;
+  }
+
+  /** How far each run is believed, in the order they are kept; 1 where nothing it used is known. */
+  weights(): number[] {
+    const isKnown = this.#runs.map(({ uses }) => this.#candidates.placesOf(uses).length > 0);
+    const weights = this.#lookBack().weights.slice(-isKnown.filter(Boolean).length).values();
+    return isKnown.map((known) => (known ? weights.next().value! : 1));
+  }
+
+  /** Takes up parameters that were learned earlier; null: as before anything was learned. */
+  load(params: Uint8Array | null): void {
+    if (!params) {
+      this.#model = null;
+      return;
+    }
+    const { head, values } = decodeParams(params);
+    const { multiplier, dimension } = this.#options;
+    const model = createRankModel(multiplier, dimension, this.#random);
+    loadParams(values, model.parameters);
+    this.#use(model, head.runs, familiarityIn(values));
+  }
+
+  /**
+   * Trains anew on all runs. Stopped half-way, nothing has changed; asked again before anything else was told,
+   * it goes on where it was.
+   */
+  *train(): Generator<LearningProgress, Trained> {
+    this.#underWay ??= this.#trainAll();
+    for (;;) {
+      const { done, value } = this.#underWay.next();
+      if (done) {
+        this.#underWay = null;
+        return value;
+      }
+      yield value;
+    }
+  }
+
+  *#trainAll(): Generator<LearningProgress, Trained> {
+    const { multiplier, seed } = this.#options;
+    const lesson = { candidates: this.#candidates, runs: this.#runs, multiplier, seed };
+    const evidence = yield* judgeLearning(lesson);
+    const { ranker, runs, losses } = yield* learnRanker(lesson);
+    const taught = losses.length > 0 ? runs : 0;
+    this.#remember(ranker.past);
+    this.#use(ranker.model, taught, ranker.familiarity);
+    const params = this.#encoded(ranker.model);
+    return { params, runs: taught, losses, evidence, weights: this.weights() };
+  }
+
+  /** A run that just ended: judged by what was learned before it, then learned from. */
+  take(run: LearnableRun): Taken | null {
+    this.#underWay = null;
+    const past = this.#lookBack();
+    this.#runs = [...this.#runs, run].slice(-DEFAULTS.runs);
+    const placed = placeRun(this.#candidates, run);
+    if (!placed) return null;
+    const judged = run.succeeded && this.#model ? this.#judge(run, placed.uses, past) : null;
+    past.add(placed, run.succeeded ? 1 : 0);
+    this.#replay.add(past.runs.length - 1);
+    if (!this.#model) return null;
+    const loss = this.#step(this.#model, past);
+    this.#learned++;
+    return { judged, loss, params: this.#encoded(this.#model) };
+  }
+
+  #judge(run: LearnableRun, right: readonly number[], past: PastRuns): NonNullable<Taken['judged']> {
+    return judgeQuery(new Ranker(this.#candidates, past, this.#model!, this.#familiarity), run, right);
+  }
+
+  /** One step on past runs drawn from the replay buffer, their features as of now. */
+  #step(model: RankModel, past: PastRuns): number {
+    const { runs, lessons } = past;
+    const batch = this.#replay.sample(
+      Math.min(DEFAULTS.batch, this.#replay.size),
+      annealedBeta(this.#learned, DEFAULTS.runs),
+    );
+    const examples = batch.items.map((run, i) =>
+      exampleOf(runs[run]!, lessons[run]! * batch.weights[i]!, this.#candidates, past),
+    );
+    const { loss, losses } = learnFrom(model, this.#candidates, examples, this.#random);
+    this.#replay.updatePriorities(batch, losses);
+    this.#adam!.step(DEFAULTS.rate);
+    return loss;
+  }
+
+  #use(model: RankModel, learned: number, familiarity: Familiarity): void {
+    this.#familiarity = familiarity;
+    this.#model = learned > 0 ? model : null;
+    this.#adam = new Adam(model.parameters, DEFAULTS.decay);
+    this.#learned = learned;
+  }
+
+  #lookBack(): PastRuns {
+    return this.#past ?? this.#remember(rememberRuns(this.#candidates, this.#runs));
+  }
+
+  #remember(past: PastRuns): PastRuns {
+    this.#past = past;
+    this.#replay = this.#emptyReplay();
+    for (const run of past.runs.keys()) this.#replay.add(run);
+    return past;
+  }
+
+  #emptyReplay(): ReplayBuffer<number> {
+    return new ReplayBuffer({ random: this.#random, alpha: this.#options.alpha ?? DEFAULTS.alpha });
+  }
+
+  #encoded({ parameters }: RankModel): Uint8Array {
+    const { embedding, dimension } = this.#options;
+    return encodeParams(
+      { embedding, dimension, runs: this.#learned },
+      rankerBlocks(parameters, this.#familiarity),
+    );
+  }
+}
+
+const FAMILIARITY = 'familiarity';
+
+/** All that is kept of a ranker. */
+export function rankerBlocks(parameters: readonly ParamsBlock[], familiarity: Familiarity): ParamsBlock[] {
+  return [...parameters, { name: FAMILIARITY, values: familiarity.values }];
+}
+
+/** What a file of parameters says of how far they may be trusted; throws where it says nothing. */
+export function familiarityIn(values: ReadonlyMap<string, Float32Array>): Familiarity {
+  return Familiarity.from(blockOf(values, FAMILIARITY, UNFAMILIAR.values.length));
+}

@@ -1,0 +1,118 @@
+import type { Floats, Multiplier } from '../../numeric/matrices.ts';
+import type { Random } from '../../numeric/random.ts';
+import { BilinearTerm } from '../terms/bilinear-term.ts';
+import { type CandidateAttentionOptions, CandidateAttentionTerm } from '../terms/candidate-attention-term.ts';
+import { FusionTerm, type FusionWeights, searchFusion } from '../terms/fusion-term.ts';
+import { type MessagePassingOptions, MessagePassingTerm } from '../terms/message-passing-term.ts';
+import { type SetAttentionOptions, SetAttentionTerm } from '../terms/set-attention-term.ts';
+import { type StatisticsOptions, StatisticsTerm } from '../terms/statistics-term.ts';
+import type { Parameter, RankBatch, RankTerm } from './rank-term.ts';
+
+const DEFAULTS = {
+  /** What serves. The other terms were measured to add nothing, or to do harm: `npm run ablate`. */
+  terms: ['fusion', 'bilinear'] as readonly TermName[],
+};
+
+/** The ranker: the logits of all its terms, summed. */
+export class RankModel {
+  readonly terms: readonly RankTerm[];
+  readonly parameters: readonly Parameter[];
+  readonly #multiplier: Multiplier<Floats>;
+
+  constructor(multiplier: Multiplier<Floats>, terms: readonly RankTerm[]) {
+    this.#multiplier = multiplier;
+    this.terms = terms;
+    this.parameters = terms.flatMap(({ parameters }) => parameters);
+  }
+
+  /** Whether examples need more of the past than features. */
+  get wantsPast(): boolean {
+    return this.terms.some(({ wantsPast }) => wantsPast === true);
+  }
+
+  /** Takes back part of what was learned: 1 leaves all of it, 0 ranks as search does. */
+  temper(trust: number): void {
+    for (const term of this.terms) term.temper?.(trust);
+  }
+
+  /** [candidates] for each example. */
+  forward(batch: RankBatch): Floats[] {
+    const logits = batch.examples.map(() => this.#multiplier.floats(batch.candidates.size));
+    for (const term of this.terms) term.forward(batch, logits);
+    return logits;
+  }
+
+  /** Adds to the slopes of all parameters. */
+  backward(batch: RankBatch, slopes: readonly Floats[]): void {
+    for (const term of this.terms) term.backward(batch, slopes);
+  }
+}
+
+/** In the order in which they are built: the first carries search, and later ones look at the best so far. */
+export const TERM_NAMES = [
+  'fusion',
+  'bilinear',
+  'statistics',
+  'message_passing',
+  'set_attention',
+  'candidate_attention',
+] as const;
+
+export type TermName = (typeof TERM_NAMES)[number];
+
+/** What differs from each term's own defaults. */
+export interface TermOptions {
+  readonly fusion?: {
+    /** Where it starts; absent: at what search ranks. */
+    readonly start?: FusionWeights;
+    readonly hidden?: number;
+    readonly dropout?: number;
+    /** Columns of the features that are left out. */
+    readonly unseen?: readonly number[];
+  };
+  readonly bilinear?: { readonly heads?: number; readonly headColumns?: number; readonly pace?: number };
+  readonly statistics?: StatisticsOptions;
+  readonly message_passing?: MessagePassingOptions;
+  readonly set_attention?: SetAttentionOptions;
+  readonly candidate_attention?: CandidateAttentionOptions;
+}
+
+export interface TermSettings {
+  readonly multiplier: Multiplier<Floats>;
+  /** Of the embedding. */
+  readonly dimension: number;
+  readonly random: Random;
+  readonly options?: TermOptions;
+}
+
+/** The terms of a model by their names, in the order of `TERM_NAMES` whatever order they are named in. */
+export function createTerms(
+  names: Iterable<TermName>,
+  { multiplier, dimension, random, options = {} }: TermSettings,
+): RankTerm[] {
+  const { fusion: { start, hidden, ...fusion } = {} } = options;
+  const create: Readonly<Record<TermName, () => RankTerm>> = {
+    fusion: () => new FusionTerm(multiplier, start ?? searchFusion(random, hidden), fusion),
+    bilinear: () => new BilinearTerm(multiplier, dimension, random, options.bilinear),
+    statistics: () => new StatisticsTerm(multiplier, random, options.statistics),
+    message_passing: () => new MessagePassingTerm(multiplier, dimension, random, options.message_passing),
+    set_attention: () => new SetAttentionTerm(multiplier, dimension, random, options.set_attention),
+    candidate_attention: () =>
+      new CandidateAttentionTerm(multiplier, dimension, random, options.candidate_attention),
+  };
+  const wanted = new Set(names);
+  return TERM_NAMES.filter((name) => wanted.has(name)).map((name) => create[name]());
+}
+
+export interface RankModelOptions extends TermOptions {
+  readonly terms?: readonly TermName[];
+}
+
+export function createRankModel(
+  multiplier: Multiplier<Floats>,
+  dimension: number,
+  random: Random,
+  { terms = DEFAULTS.terms, ...options }: RankModelOptions = {},
+): RankModel {
+  return new RankModel(multiplier, createTerms(terms, { multiplier, dimension, random, options }));
+}

@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest';
+import { Candidates, type IntentForms } from '../../learning/ranker/candidates.ts';
+import { Familiarity } from '../../learning/ranker/familiarity.ts';
+import type { Ranker } from '../../learning/ranker/ranker.ts';
+import { createRandom } from '../../numeric/random.ts';
+import { normalise } from '../../numeric/vectors.ts';
+import { words } from '../../retrieval/words.ts';
+import { draftPlan, type PlanningPast } from './draft-plan.ts';
+import { createEdgeTexts } from './edge-features.ts';
+import { PlanHistory, type PlannedRun } from './plan-history.ts';
+import { textPlan, usualSize } from './text-plan.ts';
+
+const DIMENSION = 24;
+const random = createRandom(11);
+const unit = () => normalise(Float32Array.from({ length: DIMENSION }, () => random.normal()));
+const near = (vector: Float32Array, share: number) => {
+  const other = unit();
+  return normalise(vector.map((value, i) => share * value + (1 - share) * other[i]!));
+};
+
+const NAMES = [
+  'send_invoice',
+  'find_customer',
+  'void_invoice',
+  'forecast_weather',
+  'open_ticket',
+  'write_poem',
+];
+const tools = Array.from({ length: 30 }, (_, i) => {
+  const name = NAMES[i] ?? `unrelated_${i}`;
+  return { id: `s:${name}`, server: 's', name, words: words(name), vector: unit() };
+});
+const candidates = new Candidates(tools, [], DIMENSION);
+const JOB = unit();
+
+function forms(text: string, intent: Float32Array): IntentForms {
+  return { text, intent, clauses: [intent], words: words(text) };
+}
+
+const jobRuns: PlannedRun[] = Array.from({ length: 5 }, (_, i) => ({
+  ...forms(`send customer ${i} the invoice`, near(JOB, 0.9)),
+  uses: [1, 0],
+  edges: [[1, 0]],
+  key: `run ${i}`,
+}));
+
+function pastOf(runs: readonly PlannedRun[]): PlanningPast {
+  return {
+    candidates,
+    history: new PlanHistory(runs, candidates.size, DIMENSION),
+    texts: createEdgeTexts(
+      candidates,
+      tools.map(({ words: name }) => ({ name, parameters: [] })),
+    ),
+    ranker: null,
+    nets: null,
+    trustIn: () => 0.9,
+  };
+}
+
+describe('[GROUND-1] a plan rests on evidence', () => {
+  test('runs of the same kind, with those that support it', () => {
+    const plan = draftPlan(pastOf(jobRuns), forms('please send Ada the invoice', near(JOB, 0.9)));
+    expect(plan.basis).toBe('runs');
+    expect(plan.tools.map(({ place }) => place)).toEqual([1, 0]);
+    expect(plan.support).toBe(5);
+  });
+
+  test('the very same intent is what was done then, whatever its words are like', () => {
+    const asked = forms('forecast the weather', JOB);
+    const plan = draftPlan(pastOf([{ ...asked, uses: [4], edges: [], key: 'same' }]), asked);
+    expect(plan).toMatchObject({ basis: 'runs', confidence: 0.9 });
+    expect(plan.tools.map(({ place }) => place)).toEqual([4]);
+  });
+
+  test('else tools whose text fits', () => {
+    const plan = draftPlan(pastOf(jobRuns), forms('forecast the weather', near(tools[3]!.vector, 0.7)));
+    expect(plan).toMatchObject({ basis: 'text', support: 0 });
+    expect(plan.tools[0]!.place).toBe(3);
+  });
+
+  test('else nothing', () => {
+    const plan = draftPlan(pastOf(jobRuns), forms('zzz', new Float32Array(DIMENSION)));
+    expect(plan).toMatchObject({ basis: 'nothing', tools: [], confidence: 0, support: 0 });
+  });
+});
+
+test('[GROUND-1] what no past run says to do is suggested, but supported by none of them', () => {
+  for (const text of ['burn the invoice of Ada', 'send a poem about the invoice']) {
+    const plan = draftPlan(pastOf(jobRuns), forms(text, near(JOB, 0.95)));
+    expect(plan.support, text).toBe(0);
+    expect(plan.confidence, text).toBeLessThanOrEqual(0.5);
+  }
+});
+
+test('[GROUND-1] a plan of runs expects less of itself where a tool fits that they could not know', () => {
+  const others = Array.from({ length: 40 }, (_, i) => ({
+    ...forms(`do work ${i}`, unit()),
+    uses: [8 + (i % 20), 8 + ((2 * i + 1) % 21)],
+    edges: [],
+    key: `other ${i}`,
+  }));
+  const past = pastOf([...jobRuns, ...others]);
+  const weather = tools[3]!.vector;
+  const between = normalise(JOB.map((value, i) => value + 0.6 * weather[i]!));
+  const query = forms('please forecast the weather', between);
+  const confidenceWith = (news: readonly number[]) => {
+    const logits = new Float32Array(candidates.size);
+    const ranking = {
+      text: candidates.textScores(query),
+      logits,
+      learned: logits,
+      familiarity: 1,
+      nearness: 1,
+      news,
+    };
+    const ranker = { rank: () => ranking, familiarity: new Familiarity(0.5, 0, 1) } as unknown as Ranker;
+    return draftPlan({ ...past, ranker }, query);
+  };
+  const best = candidates.textScores(query).fused;
+  const fitting = best.indexOf(Math.max(...best));
+  expect([0, 1]).not.toContain(fitting);
+  const [known, unknown] = [confidenceWith([]), confidenceWith([fitting])];
+  expect([known.basis, unknown.basis]).toEqual(['runs', 'runs']);
+  expect(unknown.confidence).toBeLessThan(0.7 * known.confidence);
+});
+
+describe('[GROUND-2] the opposite of what runs did is no evidence', () => {
+  test.each(['do not send Ada the invoice', 'void the invoice of Ada', 'stop sending invoices'])(
+    '%s',
+    (text) => {
+      const plan = draftPlan(pastOf(jobRuns), forms(text, near(JOB, 0.95)));
+      expect(plan.basis).not.toBe('runs');
+      expect(plan.support).toBe(0);
+      expect(plan.confidence).toBeLessThanOrEqual(0.5);
+    },
+  );
+
+  test('what is forbidden is not suggested by its text either with more confidence than a half', () => {
+    const weather = near(tools[3]!.vector, 0.9);
+    const asked = draftPlan(pastOf(jobRuns), forms('forecast the weather', weather));
+    expect(asked.confidence).toBeGreaterThan(0.5);
+    const forbidden = draftPlan(pastOf(jobRuns), forms('do not forecast the weather', weather));
+    expect(forbidden).toMatchObject({ basis: 'text', confidence: 0.5 });
+  });
+
+  test('nor is what runs used, where they do not count as the same', () => {
+    const other = draftPlan(pastOf(jobRuns), forms('send invoice', near(tools[0]!.vector, 0.95)));
+    expect(other.confidence).toBeLessThanOrEqual(0.5);
+  });
+
+  test('what only forbids what runs did asks for nothing', () => {
+    for (const text of [
+      'do not send Ada the invoice',
+      'no invoice for Ada, please',
+      'never bill Ada again',
+    ]) {
+      const plan = draftPlan(pastOf(jobRuns), forms(text, near(JOB, 0.95)));
+      expect(plan, text).toMatchObject({ basis: 'nothing', tools: [], confidence: 0 });
+    }
+    const reminded = draftPlan(pastOf(jobRuns), forms('do not forget to send Ada the invoice', JOB));
+    expect(reminded.tools.map(({ place }) => place)).toEqual([1, 0]);
+  });
+
+  test('a tool that was used for nothing but the opposite is not taken by its text', () => {
+    const like = () => near(tools[0]!.vector, 0.9);
+    const runs = jobRuns.map((run) => ({ ...run, intent: like() }));
+    const asked = forms('revoke the invoice of Ada', like());
+    const placesAfter = (past: readonly PlannedRun[]) =>
+      draftPlan(pastOf(past), asked).tools.map(({ place }) => place);
+    expect(placesAfter([])).toContain(0);
+    expect(placesAfter(runs)).not.toContain(0);
+    expect(placesAfter([...runs, { ...runs[0]!, text: 'the invoice of Ada' }])).toContain(0);
+  });
+
+  test('unless other runs did just that', () => {
+    const voided: PlannedRun = {
+      ...forms('void the invoice of Grace', near(JOB, 0.95)),
+      uses: [2],
+      edges: [],
+      key: 'void',
+    };
+    const plan = draftPlan(pastOf([...jobRuns, voided]), forms('void the invoice of Ada', near(JOB, 0.95)));
+    expect(plan.tools.map(({ place }) => place)).toEqual([2]);
+  });
+});
+
+test('[GROUND-3] a plan is no longer than twelve tasks, unless a near run was', () => {
+  const long: PlannedRun = {
+    ...forms('prepare the whole week', near(JOB, 0.95)),
+    uses: Array.from({ length: 20 }, (_, i) => i),
+    edges: [],
+    key: 'long',
+  };
+  const plan = draftPlan(pastOf([long]), forms('prepare the whole week', long.intent));
+  expect(plan.tools).toHaveLength(20);
+});
+
+describe('[GROUND-4] plans by text', () => {
+  test('tools that read alike are not put side by side', () => {
+    const twins = [0, 1].map((i) => ({ ...tools[3]!, id: `t${i}:forecast_weather`, server: `t${i}` }));
+    const offered = new Candidates([...twins, ...tools.slice(4)], [], DIMENSION);
+    const query = forms('forecast the weather', near(tools[3]!.vector, 0.9));
+    const plan = textPlan(query, offered.textScores(query), offered, 2);
+    expect(plan.tools.filter(({ place }) => place < 2)).toHaveLength(1);
+  });
+
+  test('they expect more of themselves than a half only where the best tool is as good as certain', () => {
+    const scores = (best: number, second = 0.05) => {
+      const fused = Float64Array.from(tools, (_, i) => [best, second][i] ?? 0.05);
+      return { fused, whole: fused, lexical: fused };
+    };
+    expect(textPlan({ words: [] }, scores(0.5, 0.49), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
+    expect(textPlan({ words: [] }, scores(0.5), candidates, 1).confidence).toBeGreaterThan(0.5);
+    expect(textPlan({ words: [] }, scores(0.9), candidates, 1).confidence).toBeGreaterThan(0.5);
+    // Of two that are as good as certain, either may be meant.
+    expect(textPlan({ words: [] }, scores(0.9, 0.89), candidates, 1).confidence).toBeLessThanOrEqual(0.5);
+    expect(textPlan({ words: [] }, scores(0.1), candidates, 1).tools).toEqual([]);
+  });
+
+  test('a tool whose whole name is said is taken where there are few to compare it with', () => {
+    const only = new Candidates([{ ...tools[3]!, vector: null }], [], DIMENSION);
+    const query = forms('forecast the weather for me', new Float32Array(DIMENSION));
+    expect(textPlan(query, only.textScores(query), only, 2).tools).toHaveLength(1);
+  });
+
+  test('how many tools are usual is learned from runs', () => {
+    expect(usualSize([])).toBe(2.5);
+    expect(usualSize(Array.from({ length: 100 }, () => ({ uses: [1, 2, 3, 4, 5, 6] })))).toBeGreaterThan(5.5);
+  });
+});

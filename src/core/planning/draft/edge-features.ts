@@ -1,0 +1,277 @@
+import type { Candidates, IntentForms } from '../../learning/ranker/candidates.ts';
+import { rowOf } from '../../numeric/matrices.ts';
+import { dot } from '../../numeric/vectors.ts';
+import { words } from '../../retrieval/words.ts';
+import { type Like, likePairs, nearRuns } from './edge-evidence.ts';
+import type { HistoryView } from './plan-history.ts';
+
+const DEFAULTS = {
+  /** Runs a share is smoothed with. */
+  smoothing: 1,
+  /** Candidates that may speak for one like them, and how alike they must be. */
+  like: 6,
+  leastLike: 0.4,
+  sharpLike: 8,
+  /** How sharply a clause is told from the others. */
+  sharpClause: 15,
+};
+
+export const EDGE_FEATURES = [
+  'edge_share',
+  'edge_back_share',
+  'edge_lead',
+  'before_lead',
+  'together',
+  'follows',
+  'precedes',
+  'near_edge',
+  'near_edge_back',
+  'near_before',
+  'near_weight',
+  'nearest_edge',
+  'nearest_edge_back',
+  'nearest_alike',
+  'sharp_edge',
+  'sharp_edge_back',
+  'between',
+  'by_way_of',
+  'best_from',
+  'best_to',
+  'near_best_from',
+  'near_best_to',
+  'like_edge',
+  'like_edge_back',
+  'like_before',
+  'like_weight',
+  'mentioned_before',
+  'likeness',
+  'words_shared',
+  'inputs_met',
+  'inputs_met_back',
+  'fit_from',
+  'fit_to',
+  'logit_lead',
+  'chance_from',
+  'chance_to',
+  'position_lead',
+  'is_source_from',
+  'is_sink_from',
+  'is_source_to',
+  'is_sink_to',
+  'out_from',
+  'in_to',
+  'used_from',
+  'used_to',
+  'size',
+  'order_of_near',
+] as const;
+
+export const EDGE_WIDTH = EDGE_FEATURES.length;
+
+type Row = Record<(typeof EDGE_FEATURES)[number], number>;
+
+/** What a tool is called, and what it takes. */
+export interface ToolWords {
+  readonly name: readonly string[];
+  readonly parameters: readonly string[];
+}
+
+/** What edges are told by, besides past runs. */
+export interface EdgeTexts {
+  readonly candidates: Candidates;
+  /** By place. */
+  readonly words: readonly ToolWords[];
+  /** Those most like each, itself included, with how alike they are. */
+  like(place: number): readonly Like[];
+}
+
+/** A set of candidates that shall be ordered. */
+export interface ChosenSet {
+  readonly tools: readonly { readonly place: number; readonly chance: number }[];
+  /** The ranker's, of all candidates. */
+  readonly logits: ArrayLike<number>;
+}
+
+export function createEdgeTexts(candidates: Candidates, words: readonly ToolWords[]): EdgeTexts {
+  const known = new Map<number, { place: number; weight: number }[]>();
+  return {
+    candidates,
+    words,
+    like(place) {
+      const cached = known.get(place);
+      if (cached) return cached;
+      const cosines = candidates.cosines(rowOf(candidates.vectors, place));
+      const found = [...cosines.keys()]
+        .filter((other) => other === place || cosines[other]! >= DEFAULTS.leastLike)
+        .sort((a, b) => (b === place ? 1 : 0) - (a === place ? 1 : 0) || cosines[b]! - cosines[a]!)
+        .slice(0, DEFAULTS.like)
+        .map((other) => ({
+          place: other,
+          weight: other === place ? 1 : Math.exp(DEFAULTS.sharpLike * (cosines[other]! - 1)),
+        }));
+      known.set(place, found);
+      return found;
+    },
+  };
+}
+
+/** [n x n x EDGE_WIDTH]: what speaks for an edge from the first to the second, given the whole set. */
+export function edgeFeatures(
+  query: IntentForms,
+  { tools, logits }: ChosenSet,
+  texts: EdgeTexts,
+  cosines: ArrayLike<number>,
+  view: HistoryView,
+): Float32Array {
+  const places = tools.map(({ place }) => place);
+  const n = places.length;
+  const { smoothing } = DEFAULTS;
+  const { candidates } = texts;
+  const square = () => new Float64Array(n * n);
+  const share = square();
+  const follows = square();
+  const precedes = square();
+  const earlier = square();
+  const lead = square();
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) {
+      if (i === j) continue;
+      const [a, b] = [places[i]!, places[j]!];
+      const both = view.pair('orderedBoth', a, b);
+      const at = i * n + j;
+      if (both > 0) {
+        const edges = view.pair('edges', a, b);
+        share[at] = edges / (both + smoothing);
+        follows[at] = edges / (view.sum('ordered', a) + smoothing);
+        precedes[at] = edges / (view.sum('ordered', b) + smoothing);
+        const before = view.pair('before', a, b);
+        lead[at] = (2 * before - both) / (both + smoothing);
+      }
+      earlier[at] = 0.5 + lead[at]! / 2;
+    }
+  }
+  const near = nearRuns(places, cosines, view);
+  const like = likePairs(
+    places.map((place) => texts.like(place)),
+    view,
+  );
+  const mention = mentions(query, places, candidates);
+  const vectors = places.map((place) => rowOf(candidates.vectors, place));
+  const fits = vectors.map((vector) => dot(vector, query.intent));
+  const own = places.map((place) => texts.words[place]!);
+  const names = own.map(({ name }) => new Set(name));
+  const sums = places.map((place) => {
+    const ordered = view.sum('ordered', place);
+    const rate = (of: Parameters<HistoryView['sum']>[0]) =>
+      (view.sum(of, place) + 0.5 * smoothing) / (ordered + smoothing);
+    return {
+      used: Math.log1p(ordered),
+      source: rate('sources'),
+      sink: rate('sinks'),
+      position: rate('positions'),
+      out: rate('edgesOut'),
+      into: rate('edgesIn'),
+    };
+  });
+  const bestOther = (matrix: Float64Array, of: (k: number) => number, not: number) => {
+    let best = 0;
+    for (let k = 0; k < n; k++) if (k !== not) best = Math.max(best, matrix[of(k)]!);
+    return best;
+  };
+  const rows = new Float32Array(n * n * EDGE_WIDTH);
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) {
+      if (i === j) continue;
+      const at = i * n + j;
+      const back = j * n + i;
+      let [between, byWay] = [0, 0];
+      for (let k = 0; k < n; k++) {
+        if (k === i || k === j) continue;
+        between += earlier[i * n + k]! * earlier[k * n + j]!;
+        byWay = Math.max(byWay, Math.min(share[i * n + k]!, share[k * n + j]!));
+      }
+      const [a, b] = [places[i]!, places[j]!];
+      const row: Row = {
+        edge_share: share[at]!,
+        edge_back_share: share[back]!,
+        edge_lead: share[at]! - share[back]!,
+        before_lead: lead[at]!,
+        together: Math.log1p(view.pair('orderedBoth', a, b)),
+        follows: follows[at]!,
+        precedes: precedes[at]!,
+        near_edge: near.edges[at]!,
+        near_edge_back: near.edges[back]!,
+        near_before: near.before[at]! - near.before[back]!,
+        near_weight: Math.log(1e-3 + near.weights[at]!),
+        nearest_edge: near.nearest[at]!,
+        nearest_edge_back: near.nearest[back]!,
+        nearest_alike: near.alike,
+        sharp_edge: near.sharp[at]!,
+        sharp_edge_back: near.sharp[back]!,
+        between,
+        by_way_of: byWay,
+        best_from: share[at]! - bestOther(share, (k) => i * n + k, j),
+        best_to: share[at]! - bestOther(share, (k) => k * n + j, i),
+        near_best_from: near.edges[at]! - bestOther(near.edges, (k) => i * n + k, j),
+        near_best_to: near.edges[at]! - bestOther(near.edges, (k) => k * n + j, i),
+        like_edge: like.edges[at]!,
+        like_edge_back: like.edges[back]!,
+        like_before: like.before[at]! - like.before[back]!,
+        like_weight: Math.log(1e-3 + like.weights[at]!),
+        mentioned_before: mention[j]! - mention[i]!,
+        likeness: dot(vectors[i]!, vectors[j]!),
+        words_shared: overlap(names[i]!, own[j]!.name),
+        inputs_met: overlap(names[i]!, own[j]!.parameters),
+        inputs_met_back: overlap(names[j]!, own[i]!.parameters),
+        fit_from: fits[i]!,
+        fit_to: fits[j]!,
+        logit_lead: logits[b]! - logits[a]!,
+        chance_from: tools[i]!.chance,
+        chance_to: tools[j]!.chance,
+        position_lead: sums[j]!.position - sums[i]!.position,
+        is_source_from: sums[i]!.source,
+        is_sink_from: sums[i]!.sink,
+        is_source_to: sums[j]!.source,
+        is_sink_to: sums[j]!.sink,
+        out_from: sums[i]!.out,
+        in_to: sums[j]!.into,
+        used_from: sums[i]!.used,
+        used_to: sums[j]!.used,
+        size: n,
+        order_of_near: near.ordered,
+      };
+      const start = at * EDGE_WIDTH;
+      for (const [k, name] of EDGE_FEATURES.entries()) rows[start + k] = row[name];
+    }
+  }
+  return rows;
+}
+
+/** Where in the intent each is spoken of, from 0 to 1. */
+function mentions(query: IntentForms, places: readonly number[], candidates: Candidates): number[] {
+  const { clauses } = query;
+  return places.map((place) => {
+    if (clauses.length < 2) return 0.5;
+    const vector = rowOf(candidates.vectors, place);
+    const fits = clauses.map((clause) => dot(clause, vector));
+    const most = Math.max(...fits);
+    let [sum, total] = [0, 0];
+    for (const [i, fit] of fits.entries()) {
+      const weight = Math.exp(DEFAULTS.sharpClause * (fit - most));
+      sum += weight * (i / (clauses.length - 1));
+      total += weight;
+    }
+    return sum / total;
+  });
+}
+
+export function toolWordsOf(tool: { readonly name: string; readonly inputSchema: unknown }): ToolWords {
+  const { properties } = (tool.inputSchema ?? {}) as { properties?: unknown };
+  const parameters = Object.keys(properties ?? {}).join(' ');
+  return { name: words(tool.name), parameters: words(parameters.replaceAll('_', ' ')) };
+}
+
+function overlap(words: ReadonlySet<string>, others: readonly string[]): number {
+  if (words.size === 0 || others.length === 0) return 0;
+  return others.filter((word) => words.has(word)).length / Math.sqrt(words.size * others.length);
+}

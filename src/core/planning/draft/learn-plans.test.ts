@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { Candidates, type IntentForms } from '../../learning/ranker/candidates.ts';
+import { UNFAMILIAR } from '../../learning/ranker/familiarity.ts';
+import { rememberRuns } from '../../learning/ranker/learn-ranker.ts';
+import { RankModel } from '../../learning/ranker/rank-model.ts';
+import { Ranker } from '../../learning/ranker/ranker.ts';
+import { PlainMultiplier } from '../../numeric/matrices.ts';
+import { createRandom } from '../../numeric/random.ts';
+import { normalise } from '../../numeric/vectors.ts';
+import { learnPlans, type PlanLesson } from './learn-plans.ts';
+import { PlanHistory, type PlannedRun } from './plan-history.ts';
+import type { PlanModel } from './plan-model.ts';
+
+const DIMENSION = 16;
+/** Six kinds of work, each with tools of its own, done in this order. */
+const WORK = [
+  [0, 1, 2],
+  [3, 4],
+  [5, 6, 7],
+  [8, 9],
+  [10, 11, 12],
+  [13, 14],
+];
+const random = createRandom(7);
+const unit = () => normalise(Float32Array.from({ length: DIMENSION }, () => random.normal()));
+const TOPICS = WORK.map(unit);
+
+function formsOf(kind: number): IntentForms {
+  const noise = unit();
+  const intent = normalise(TOPICS[kind]!.map((value, i) => value + 0.3 * noise[i]!));
+  return { text: `work ${kind}`, intent, clauses: [intent], words: ['work'] };
+}
+
+const tools = Array.from({ length: 15 }, (_, i) => ({
+  id: `s:t${i}`,
+  server: 's',
+  name: `t${i}`,
+  words: [`t${i}`],
+  vector: normalise(
+    TOPICS[WORK.findIndex((uses) => uses.includes(i))]!.map((v) => v + 0.1 * random.normal()),
+  ),
+}));
+const candidates = new Candidates(tools, [], DIMENSION);
+
+function runOf(i: number): PlannedRun {
+  const kind = i % WORK.length;
+  const uses = WORK[kind]!;
+  const edges = uses.slice(1).map((to, k): [number, number] => [uses[k]!, to]);
+  return { ...formsOf(kind), uses, edges, key: `run ${i}` };
+}
+
+/** Says only what the vectors say, and that not too well. */
+const logitsOf = ({ intent }: IntentForms) => candidates.cosines(intent).map((cosine) => 3 * cosine);
+
+function learned(runs: readonly PlannedRun[]): PlanModel | null {
+  const ranker = new Ranker(
+    candidates,
+    rememberRuns(candidates, []),
+    new RankModel(new PlainMultiplier(), []),
+    UNFAMILIAR,
+  );
+  const lesson: PlanLesson = {
+    ranker,
+    runs,
+    words: tools.map(({ words }) => ({ name: words, parameters: [] })),
+    seed: 1,
+    logitsOf: (i) => logitsOf(runs[i]!),
+  };
+  const steps = learnPlans(lesson);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+describe('plans learned from past runs', () => {
+  const runs = Array.from({ length: 120 }, (_, i) => runOf(i));
+
+  test('[PLAN-12] new intents get the tools of their like, in order, and say how sure that is', () => {
+    const model = learned(runs)!;
+    for (const [kind, uses] of WORK.entries()) {
+      const query = formsOf(kind);
+      const { tools: chosen, edges, confidence } = model.draft(query, logitsOf(query));
+      expect(chosen.map(({ place }) => place).sort((a, b) => a - b)).toEqual(uses);
+      const told = edges.map(({ from, to }) => [chosen[from]!.place, chosen[to]!.place]);
+      expect(told.sort((a, b) => a[0]! - b[0]!)).toEqual(uses.slice(1).map((to, k) => [uses[k], to]));
+      expect(confidence).toBeGreaterThan(0.8);
+      expect(confidence).toBeLessThanOrEqual(1);
+    }
+  });
+
+  test('[PLAN-12] the same runs and seed give the same plans', () => {
+    const query = formsOf(2);
+    const [once, again] = [learned(runs)!, learned(runs)!];
+    expect(again.draft(query, logitsOf(query))).toEqual(once.draft(query, logitsOf(query)));
+  });
+
+  test('[PLAN-12] too few runs teach nothing', () => {
+    expect(learned(runs.slice(0, 10))).toBeNull();
+  });
+
+  test('[PLAN-12] without a run and its like, nothing of what they did is known', () => {
+    const history = new PlanHistory(runs.slice(0, 12), 15, DIMENSION);
+    const all = history.without(null);
+    const others = history.without('run 0');
+    expect([all.pair('edges', 0, 1), others.pair('edges', 0, 1)]).toEqual([2, 1]);
+    expect([all.sum('used', 0), others.sum('used', 0)]).toEqual([2, 1]);
+    expect([all.pair('before', 0, 2), others.pair('before', 0, 2)]).toEqual([2, 1]);
+    expect([all.isHidden(0), others.isHidden(0), others.isHidden(6)]).toEqual([false, true, false]);
+    expect([all.runs, others.runs]).toEqual([12, 11]);
+  });
+});

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
+import { decodeParams, encodeParams } from '../../learning/ranker/params-file.ts';
+import { createRandom, type Random } from '../../numeric/random.ts';
+import { EDGE_WIDTH } from './edge-features.ts';
+import { GUESS_WIDTH, MEMBERSHIP_WIDTH } from './membership-features.ts';
+import { type PlanNets, planBlocks, planNetsOf } from './plan-model.ts';
+import { SmallNet } from './small-net.ts';
+
+const DIMENSION = 8;
+const HEAD = { embedding: 'tiny', dimension: DIMENSION, runs: 3 };
+
+function netOf(width: number, hidden: number, random: Random): SmallNet {
+  const numbers = (length: number) => Float64Array.from({ length }, () => random.normal());
+  return new SmallNet({
+    hidden,
+    means: numbers(width),
+    scales: numbers(width),
+    weights: numbers(width + 1 + hidden * (width + 2)),
+  });
+}
+
+function netsOf(seed: number, hidden: number, isOrdered: boolean): PlanNets {
+  const random = createRandom(seed);
+  return {
+    ordered: isOrdered ? 0.75 : netOf(DIMENSION, 0, random),
+    guess: netOf(GUESS_WIDTH, 0, random),
+    membership: [1, 2, 3].map(() => netOf(MEMBERSHIP_WIDTH, hidden, random)),
+    confidence: netOf(1, 0, random),
+    edges: netOf(EDGE_WIDTH, hidden, random),
+    form: seed % 2 === 0 ? 'chain' : 'graph',
+  };
+}
+
+const read = (nets: PlanNets) =>
+  planNetsOf(decodeParams(encodeParams(HEAD, planBlocks(nets))).values, DIMENSION);
+
+test('[LEARN-15] nets that were kept give the same chances but for the seventh digit, kept again to the bit', () => {
+  fc.assert(
+    fc.property(fc.nat(1_000), fc.constantFrom(0, 24), fc.boolean(), (seed, hidden, isOrdered) => {
+      const nets = netsOf(seed, hidden, isOrdered);
+      const again = read(nets);
+      expect(again.form).toBe(nets.form);
+      expect(again.membership).toHaveLength(3);
+      expect(typeof again.ordered).toBe(typeof nets.ordered);
+      const random = createRandom(seed + 1);
+      const pairs = [
+        [nets.edges, again.edges],
+        [nets.confidence, again.confidence],
+        ...nets.membership.map((net, i) => [net, again.membership[i]!] as const),
+      ] as const;
+      for (const [net, kept] of pairs) {
+        const row = Float32Array.from(net.state.means, () => random.normal());
+        expect(kept.chance(row)).toBeCloseTo(net.chance(row), 4);
+      }
+      expect(planBlocks(read(again))).toEqual(planBlocks(again));
+    }),
+    { numRuns: proofRuns(100), seed: proofSeed() },
+  );
+});
+
+test('[LEARN-16] nets of which a part is missing or of another length are refused', () => {
+  const { values } = decodeParams(encodeParams(HEAD, planBlocks(netsOf(1, 24, false))));
+  const refused = expect.objectContaining({ code: 'invalid_argument' });
+  for (const [name, numbers] of values) {
+    const without = new Map(values);
+    without.delete(name);
+    expect(() => planNetsOf(without, DIMENSION), name).toThrow(refused);
+    const longer = new Map(values).set(name, Float32Array.of(...numbers, 0));
+    expect(() => planNetsOf(longer, DIMENSION), name).toThrow(refused);
+  }
+  expect(() => planNetsOf(values, DIMENSION + 1)).toThrow(refused);
+});

@@ -1,0 +1,161 @@
+import { COMPARISONS, type Comparison, type Condition } from '../../vocabulary/plan.ts';
+import { PmlError } from '../../vocabulary/pml-error.ts';
+
+const WHOLE = /^\$\{([^{}]+)\}$/;
+const INSIDE = /\$\{([^{}]+)\}/g;
+
+/** Ids of the tasks whose results an argument uses. */
+export function referencedTasks(value: unknown): string[] {
+  const found = new Set<string>();
+  visit(value, (text) => {
+    for (const [, path] of text.matchAll(INSIDE)) found.add(stepsOf(path ?? '')[0] ?? '');
+  });
+  return [...found];
+}
+
+/** A text as what is said in it and what it refers to, in their order. */
+export type TextPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'reference'; readonly path: string };
+
+export function referenceParts(text: string): TextPart[] {
+  const parts: TextPart[] = [];
+  let end = 0;
+  for (const match of text.matchAll(INSIDE)) {
+    if (match.index > end) parts.push({ kind: 'text', text: text.slice(end, match.index) });
+    parts.push({ kind: 'reference', path: match[1] ?? '' });
+    end = match.index + match[0].length;
+  }
+  if (end < text.length || parts.length === 0) parts.push({ kind: 'text', text: text.slice(end) });
+  return parts;
+}
+
+/** Whether a value is one reference and nothing else. */
+export function isReference(value: unknown): value is string {
+  return typeof value === 'string' && WHOLE.test(value);
+}
+
+/**
+ * Fills in `${t1.items[0].id}`: a string that is nothing else takes the value with its type, inside
+ * a longer string it is interpolated.
+ */
+export function resolveReferences(value: unknown, results: Readonly<Record<string, unknown>>): unknown {
+  if (typeof value === 'string') {
+    const whole = WHOLE.exec(value)?.[1];
+    if (whole !== undefined) return lookUp(whole, results);
+    return value.replace(INSIDE, (_, path: string) => {
+      const found = lookUp(path, results);
+      return typeof found === 'string' ? found : JSON.stringify(found);
+    });
+  }
+  if (Array.isArray(value)) return value.map((item) => resolveReferences(item, results));
+  if (value !== null && typeof value === 'object') {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, field]) => [key, resolveReferences(field, results)]),
+    );
+  }
+  return value;
+}
+
+function lookUp(path: string, results: Readonly<Record<string, unknown>>): unknown {
+  const steps = stepsOf(path);
+  let current: unknown = results;
+  for (const [i, step] of steps.entries()) {
+    const isThere = current !== null && typeof current === 'object' && Object.hasOwn(current, step);
+    if (!isThere) {
+      throw new PmlError('invalid_argument', `\${${path}} leads nowhere: there is no "${step}"`, {
+        hint: i === 0 ? 'The first part names a task.' : `${steps.slice(0, i).join('.')} has no such field.`,
+      });
+    }
+    current = (current as Record<string, unknown>)[step];
+  }
+  return current;
+}
+
+/** `t1.items[0]["odd name"]` -> t1, items, 0, odd name */
+export function stepsOf(path: string): string[] {
+  return [...path.matchAll(/[^.[\]"']+|\["([^"]*)"\]|\['([^']*)'\]/g)].map(
+    ([plain, double, single]) => double ?? single ?? plain.trim(),
+  );
+}
+
+function visit(value: unknown, onText: (text: string) => void): void {
+  if (typeof value === 'string') onText(value);
+  else if (value !== null && typeof value === 'object') {
+    for (const field of Object.values(value)) visit(field, onText);
+  }
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Whether a condition holds for what the tasks gave. A reference that leads nowhere gives nothing. */
+export function holds(condition: Condition, values: Values): boolean {
+  if (typeof condition === 'string') return isSomething(found(condition, values));
+  if ('all' in condition) return condition.all.every((one) => holds(one, values));
+  if ('any' in condition) return condition.any.some((one) => holds(one, values));
+  if ('not' in condition) return !holds(condition.not, values);
+  if ('exists' in condition) return found(condition.exists, values) !== undefined;
+  const left = found(condition.value, values);
+  return COMPARISONS.every(
+    (how) => !Object.hasOwn(condition, how) || compare(how, left, found(condition[how], values)),
+  );
+}
+
+function found(value: unknown, values: Values): unknown {
+  try {
+    return resolveReferences(value, values);
+  } catch {
+    return undefined;
+  }
+}
+
+function isSomething(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}
+
+/** Numbers are compared with numbers and texts with texts; anything else is neither more nor less. */
+function compare(how: Comparison, left: unknown, right: unknown): boolean {
+  switch (how) {
+    case 'equals':
+      return isSame(left, right);
+    case 'not_equals':
+      return !isSame(left, right);
+    case 'greater_than':
+      return order(left, right) > 0;
+    case 'at_least':
+      return order(left, right) >= 0;
+    case 'less_than':
+      return order(left, right) < 0;
+    case 'at_most':
+      return order(left, right) <= 0;
+    case 'contains':
+      return isIn(right, left);
+    case 'in':
+      return isIn(left, right);
+  }
+}
+
+/** NaN, which is neither more nor less nor the same, where there is no order. */
+function order(left: unknown, right: unknown): number {
+  if (typeof left === 'number' && typeof right === 'number') return left - right;
+  if (typeof left !== 'string' || typeof right !== 'string') return Number.NaN;
+  return left === right ? 0 : left < right ? -1 : 1;
+}
+
+function isIn(item: unknown, of: unknown): boolean {
+  if (Array.isArray(of)) return of.some((one) => isSame(one, item));
+  return typeof of === 'string' && typeof item === 'string' && of.includes(item);
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (left === null || right === null || typeof left !== 'object' || typeof right !== 'object') return false;
+  const keys = Object.keys(left);
+  return (
+    Array.isArray(left) === Array.isArray(right) &&
+    keys.length === Object.keys(right).length &&
+    keys.every(
+      (key) => Object.hasOwn(right, key) && isSame(left[key as never] as unknown, right[key as never]),
+    )
+  );
+}

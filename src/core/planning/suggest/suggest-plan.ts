@@ -1,0 +1,161 @@
+import { type Hyperedge, Hyperpaths } from '../../graph/hyperpaths.ts';
+import type { TypedGraph } from '../../graph/typed-graph.ts';
+import { type CapabilityNodeId, kindOf, type NodeId } from '../../vocabulary/ids.ts';
+import {
+  ancestorsOf,
+  breakCycles,
+  nameOf,
+  type PlanSketch,
+  type SketchedEdge,
+  type SketchedTask,
+  withSeenEdges,
+} from './plan-sketch.ts';
+import { type SuggestedPlan, wireArguments } from './wire-arguments.ts';
+
+const DEFAULTS = {
+  /** A capability of one tool saves nothing. */
+  leastTasks: 2,
+};
+
+/** What a sketch is completed with. */
+export interface PlanKnowledge {
+  readonly graph: TypedGraph;
+  /** Of the graph, with its capabilities: see `capabilityHyperedges`. */
+  readonly arcs: readonly Hyperedge[];
+  /** Those that may be used. */
+  readonly capabilities: readonly CoveringCapability[];
+  /** Lower bound of the success rate of a tool. */
+  readonly reliabilityOf: (node: NodeId) => number;
+}
+
+/**
+ * From tools with a likely order to a plan that can run: what the graph saw between them is added, what
+ * follows a capability waits for all of it, cycles lose their weakest edges, capabilities take the place
+ * of tasks they do better, and arguments are wired.
+ */
+export function suggestPlan(sketch: PlanSketch, knowledge: PlanKnowledge): SuggestedPlan {
+  const { graph, arcs, capabilities, reliabilityOf } = knowledge;
+  const whole = waitForAll(withSeenEdges(sketch, graph), arcs);
+  return wireArguments(coverWithCapabilities(whole, capabilities, reliabilityOf), graph);
+}
+
+/**
+ * A task that depends on a capability depends on all of it: where every node of the capability is among
+ * the tasks (AND, by B-hyperpaths), it waits for each of them. `arcs` are those of `capabilityHyperedges`.
+ */
+function waitForAll(sketch: PlanSketch, arcs: readonly Hyperedge[]): PlanSketch {
+  const { tasks } = sketch;
+  // Of a tool that is used twice the first.
+  const places = new Map(tasks.map(({ node }, i) => [node, i] as const).reverse());
+  const completions = new Map(
+    arcs.filter(({ id, head }) => id === head && kindOf(head) === 'capability').map((arc) => [arc.head, arc]),
+  );
+  if (completions.size === 0) return sketch;
+  const added: SketchedEdge[] = [];
+  for (const { tail, head, cost } of arcs) {
+    const to = places.get(head);
+    const capability = tail.length === 1 ? completions.get(tail[0]!) : undefined;
+    if (to === undefined || !capability) continue;
+    const others = tasks.filter(({ node }) => node !== head).map(({ node }) => node);
+    const reachable = new Hyperpaths(others, completions.values());
+    if (reachable.costOf(capability.head) === Number.POSITIVE_INFINITY) continue;
+    for (const node of capability.tail) {
+      const from = places.get(node);
+      if (from === undefined || from === to) continue;
+      const reason = `${nameOf(tasks[to]!)} waits for all of what ${nameOf(tasks[from]!)} is part of`;
+      added.push({ from, to, weight: 1 + 1 / (1 + cost), reason });
+    }
+  }
+  const known = new Set(sketch.edges.map(({ from, to }) => `${from} ${to}`));
+  const fresh = added.filter(({ from, to }) => !known.has(`${from} ${to}`));
+  return { tasks, edges: breakCycles(tasks.length, [...sketch.edges, ...fresh]) };
+}
+
+/** A capability that may stand in for tasks. */
+export interface CoveringCapability {
+  readonly node: CapabilityNodeId;
+  readonly slug: string;
+  /** JSON schema of its arguments. */
+  readonly schema: unknown;
+  /** Tools it calls, without repeats. */
+  readonly tools: readonly NodeId[];
+  /** Lower bound of its success rate. */
+  readonly reliability: number;
+}
+
+/**
+ * Puts a capability in place of consecutive tasks that are exactly what it calls, where it is more reliable
+ * than they are one by one; the one that covers most comes first. What waited for one of them waits for
+ * the whole. `reliabilityOf` tells that of a single tool.
+ */
+function coverWithCapabilities(
+  sketch: PlanSketch,
+  capabilities: readonly CoveringCapability[],
+  reliabilityOf: (node: NodeId) => number,
+): PlanSketch {
+  const offered = capabilities
+    .filter(({ tools }) => tools.length >= DEFAULTS.leastTasks)
+    .toSorted((a, b) => b.tools.length - a.tools.length || b.reliability - a.reliability);
+  return offered.reduce((plan, capability) => {
+    const covered = coveredBy(plan, capability);
+    if (!covered || !areConsecutive(plan, covered)) return plan;
+    const oneByOne = capability.tools.reduce((product, tool) => product * reliabilityOf(tool), 1);
+    return capability.reliability > oneByOne ? contract(plan, covered, capability) : plan;
+  }, sketch);
+}
+
+/** The places of the tasks it would replace; null unless all of its tools are there. */
+function coveredBy({ tasks }: PlanSketch, { tools }: CoveringCapability): ReadonlySet<number> | null {
+  const places = tools.map((tool) => tasks.findIndex(({ node }) => node === tool));
+  return places.includes(-1) ? null : new Set(places);
+}
+
+/** Joined by edges, and nothing else has to run between: no way leads out of them and back in. */
+function areConsecutive(sketch: PlanSketch, covered: ReadonlySet<number>): boolean {
+  const ancestors = ancestorsOf(sketch);
+  const comesBetween = sketch.tasks.some(
+    (_, i) =>
+      !covered.has(i) &&
+      !covered.isDisjointFrom(ancestors[i]!) &&
+      [...covered].some((task) => ancestors[task]!.has(i)),
+  );
+  return !comesBetween && isConnected(sketch, covered);
+}
+
+function isConnected({ edges }: PlanSketch, covered: ReadonlySet<number>): boolean {
+  const [first] = covered;
+  const reached = new Set([first!]);
+  for (const task of reached) {
+    for (const { from, to } of edges) {
+      if (from === task && covered.has(to)) reached.add(to);
+      if (to === task && covered.has(from)) reached.add(from);
+    }
+  }
+  return reached.size === covered.size;
+}
+
+/** One task for all of them, in the place of the first; edges into or out of any become its own. */
+function contract(
+  { tasks, edges }: PlanSketch,
+  covered: ReadonlySet<number>,
+  { node, slug, schema, reliability }: CoveringCapability,
+): PlanSketch {
+  const parts = tasks.filter((_, i) => covered.has(i));
+  const whole: SketchedTask = {
+    node,
+    body: { capability: slug },
+    schema,
+    chance: Math.min(...parts.map(({ chance }) => chance)),
+    reason: `does ${parts.map(nameOf).join(', ')} in one, with a reliability of ${reliability.toFixed(2)}`,
+  };
+  const kept = [...tasks.keys()].filter((i) => !covered.has(i));
+  const at = new Map(kept.map((i, place) => [i, place]));
+  const placeOf = (i: number) => at.get(i) ?? kept.length;
+  const merged = new Map<string, SketchedEdge>();
+  for (const edge of edges) {
+    const [from, to] = [placeOf(edge.from), placeOf(edge.to)];
+    const known = merged.get(`${from} ${to}`);
+    if (from !== to && (known?.weight ?? 0) < edge.weight) merged.set(`${from} ${to}`, { ...edge, from, to });
+  }
+  return { tasks: [...kept.map((i) => tasks[i]!), whole], edges: [...merged.values()] };
+}

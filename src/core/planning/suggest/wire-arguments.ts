@@ -1,0 +1,214 @@
+import type { TypedGraph } from '../../graph/typed-graph.ts';
+import type { Plan, PlanInput, Task } from '../../vocabulary/plan.ts';
+import { layersOf } from '../plan/validate-plan.ts';
+import { ancestorsOf, type PlanSketch, type SketchedEdge, type SketchedTask } from './plan-sketch.ts';
+import { sourcesFor, type ValueSource } from './value-sources.ts';
+
+/** Why one task waits for another. */
+export interface PlanEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+}
+
+export interface SuggestedPlan {
+  readonly plan: Plan;
+  /** One for each dependency of the plan. */
+  readonly edges: readonly PlanEdge[];
+}
+
+/** An argument with its references, the list it is one of, and what has to be done for it first. */
+interface WiredArgument {
+  readonly value: string;
+  readonly list?: string;
+  readonly between?: Task;
+}
+
+/** Puts work behind a task, once. */
+type Put = (work: BetweenTask, from: Task, confidence: number) => Task;
+
+/**
+ * A plan in an order in which it can run: arguments that were seen to come from an earlier task refer to
+ * it, the other required ones are inputs with their schemas. Values taken from item after item of a list,
+ * or line after line of a text, make their task run once for each; what such a task gave and one argument
+ * took together is joined.
+ */
+export function wireArguments(sketch: PlanSketch, graph: TypedGraph): SuggestedPlan {
+  const { tasks, edges } = sketch;
+  const before = tasks.map((_, i) => edges.filter(({ to }) => to === i));
+  const order = layersOf(
+    tasks.map((_, i) => ({ id: String(i), dependsOn: before[i]!.map(({ from }) => String(from)) })),
+  )
+    .flat()
+    .map(Number);
+  const idOf = new Map(order.map((place, i) => [place, `t${i + 1}`]));
+  const ancestors = ancestorsOf(sketch);
+  const inputs: PlanInput[] = [];
+  /** By place, as they are so far; and what was put between. */
+  const made = new Map<number, Task>();
+  const between = new Map<string, Task>();
+
+  const put: Put = ({ name, arguments: given, ...rest }, from, confidence) => {
+    const alike = [...between.values()].filter(({ id }) => id.startsWith(`${from.id}-${name}`));
+    const same = alike.find((task) => JSON.stringify(task.arguments) === JSON.stringify(given));
+    if (same) return same;
+    const id = `${from.id}-${name}${alike.length === 0 ? '' : alike.length + 1}`;
+    const task = { id, name, ...rest, arguments: given, dependsOn: [from.id], confidence };
+    between.set(id, task);
+    return task;
+  };
+
+  for (const place of order) {
+    const task = tasks[place]!;
+    const id = idOf.get(place)!;
+    const earlier = [...ancestors[place]!].map((at) => ({ at, task: tasks[at]! }));
+    const sources = sourcesFor(task, earlier, graph);
+    const args = new Map<string, string>();
+    const needed: string[] = [];
+    let list: string | undefined;
+    for (const name of requiredOf(task.schema)) {
+      const source = sources.get(name);
+      const wired =
+        source && wire(source, made.get(source.task)!, (work, from) => put(work, from, task.chance));
+      if (wired && (!wired.list || list === undefined || list === wired.list)) {
+        list ??= wired.list;
+        args.set(name, wired.value);
+        if (wired.between) needed.push(wired.between.id);
+        continue;
+      }
+      const input = `${id}_${name.replaceAll(/[^\p{L}\p{N}_-]/gu, '_')}`;
+      args.set(name, `\${${input}}`);
+      if (inputs.some((known) => known.name === input)) continue;
+      inputs.push({ name: input, schema: propertyOf(task.schema, name) });
+    }
+    made.set(place, {
+      id,
+      ...task.body,
+      arguments: Object.fromEntries(args),
+      dependsOn: [...new Set([...before[place]!.map(({ from }) => idOf.get(from)!), ...needed])],
+      reason: reasonOf(task, before[place]!),
+      confidence: task.chance,
+      ...(list !== undefined && { forEach: list }),
+    });
+  }
+  const reasons = [
+    ...edges.map(({ from, to, reason }) => ({ from: idOf.get(from)!, to: idOf.get(to)!, reason })),
+    ...edgesAround([...made.values()], between),
+  ];
+  return { plan: { tasks: inOrder([...made.values()], between), inputs }, edges: reasons };
+}
+
+/** Null where it cannot be told how the value is made from what the task gives. */
+function wire(
+  source: ValueSource,
+  from: Task,
+  put: (work: BetweenTask, from: Task) => Task,
+): WiredArgument | null {
+  const { path, each, bullet, beside, isInside } = source;
+  const isList = from.forEach !== undefined;
+  const folder = beside === undefined ? '' : from.arguments[beside];
+  // What a task was given for each item is not known outside of it.
+  if (typeof folder !== 'string' || (isList && beside !== undefined)) return null;
+  const behind = (value: string) => (folder === '' ? value : `${folder}/${value}`);
+  if (isList && isInside) {
+    const joining = joinedFrom(`\${${from.id}}`, path);
+    const joined = joining && put(joining, from);
+    if (joined) return { value: `\${${joined.id}}`, between: joined };
+  }
+  // Of what ran for each item the first result: which of them was meant is not known.
+  const root = isList ? `${from.id}[0]` : from.id;
+  if (bullet !== undefined) {
+    const lines = put(linesOf(`\${${pathFrom(root, path)}}`, bullet), from);
+    return { value: behind('${item}'), list: `\${${lines.id}}`, between: lines };
+  }
+  if (!each) return { value: behind(`\${${pathFrom(root, path)}}`) };
+  return {
+    value: behind(`\${${pathFrom('item', each.rest)}}`),
+    list: `\${${pathFrom(root, each.list)}}`,
+  };
+}
+
+/** Each task right after what it was made from. */
+function inOrder(tasks: readonly Task[], between: ReadonlyMap<string, Task>): Task[] {
+  return tasks.flatMap((task) => [
+    task,
+    ...between.values().filter(({ dependsOn }) => dependsOn[0] === task.id),
+  ]);
+}
+
+function edgesAround(tasks: readonly Task[], between: ReadonlyMap<string, Task>): PlanEdge[] {
+  const into = [...between.values()].map(({ id, dependsOn, reason }) => ({
+    from: dependsOn[0]!,
+    to: id,
+    reason: reason!,
+  }));
+  const outOf = tasks.flatMap(({ id, dependsOn }) =>
+    dependsOn.flatMap((from) => {
+      const task = between.get(from);
+      return task ? [{ from, to: id, reason: task.reason! }] : [];
+    }),
+  );
+  return [...into, ...outOf];
+}
+
+/** Also why it waits for what it waits for. */
+function reasonOf({ reason }: SketchedTask, before: readonly SketchedEdge[]): string {
+  return [reason, ...before.map((edge) => edge.reason)].join('; ');
+}
+
+function pathFrom(root: string, path: string): string {
+  const rest = path.replace(/^\./, '');
+  return rest === '' ? root : rest.startsWith('[') ? `${root}${rest}` : `${root}.${rest}`;
+}
+
+function requiredOf(schema: unknown): string[] {
+  const required = (schema as { required?: unknown } | null)?.required;
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+}
+
+function propertyOf(schema: unknown, name: string): unknown {
+  return (schema as { properties?: Record<string, unknown> } | null)?.properties?.[name] ?? {};
+}
+
+/** Paths come from results of servers: only plain names are followed, and only as data. */
+const PLAIN = /^[\w$]+(?:\.[\w$]+)*$/;
+
+const LINES = `return args.text
+  .split('\\n')
+  .map((line) => line.trim())
+  .filter((line) => line !== args.bullet.trim() && line.startsWith(args.bullet))
+  .map((line) => line.slice(args.bullet.length));`;
+
+const JOINED = `return args.results
+  .map((result) => args.path.reduce((value, name) => value[name], result))
+  .join('\\n');`;
+
+/** What stands between two tasks when a value does not fit as it is: code, the same for all plans. */
+export interface BetweenTask {
+  readonly name: 'lines' | 'joined';
+  readonly code: string;
+  readonly arguments: Task['arguments'];
+  readonly reason: string;
+}
+
+/** A text's lines that begin with a bullet, without it: `[FILE] a.txt` as `a.txt`. */
+function linesOf(text: string, bullet: string): BetweenTask {
+  const which = bullet === '' ? 'its lines' : `its lines that begin with "${bullet.trim()}"`;
+  return {
+    name: 'lines',
+    code: LINES,
+    arguments: { text, bullet },
+    reason: `past runs went through ${which}`,
+  };
+}
+
+/** What each result of a list has at a path, below one another. Null where the path is too odd to follow. */
+function joinedFrom(list: string, path: string): BetweenTask | null {
+  if (path !== '' && !PLAIN.test(path)) return null;
+  return {
+    name: 'joined',
+    code: JOINED,
+    arguments: { results: list, path: path === '' ? [] : path.split('.') },
+    reason: 'past runs put several of its results into one text',
+  };
+}

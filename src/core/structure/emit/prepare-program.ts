@@ -1,0 +1,158 @@
+import { TraceMap, traceSegment } from '@jridgewell/trace-mapping';
+import { transformSync } from 'oxc-transform';
+import type { ErrorShape } from '../../vocabulary/pml-error.ts';
+import { type BuiltStructure, buildStructure } from '../evaluate/build-structure.ts';
+import { type ParsedProgram, parseProgram } from '../parse/parse-program.ts';
+import { LineIndex, type SourcePosition } from '../parse/source-position.ts';
+import { StructureTooLarge } from './draft.ts';
+import { applyEdits, type EditedText, type HookNames, instrument } from './instrument.ts';
+import type { StaticStructure } from './static-structure.ts';
+
+/** A program ready for the sandbox, with what can be told of it before it runs. */
+export interface PreparedProgram {
+  readonly source: string;
+  /** Nothing but blanks and comments. */
+  readonly isEmpty: boolean;
+  /**
+   * JavaScript: an async function of (mcp, capabilities, args, deps, console, hooks). It calls
+   * - `hooks.call(site, receiver, name, arguments)` in place of `receiver[name](...arguments)`,
+   * - `hooks.test(site, value)` where a decision depends on whether `value` is truthy; it takes the answer,
+   * - `hooks.test(site, true, branch)` where the branch of that name begins.
+   */
+  readonly script: string;
+  readonly sites: readonly Site[];
+  readonly structure: StaticStructure;
+  /** The place in `source` of a place in `script`, as V8 counts; null for what the source does not hold. */
+  locate(line: number, column: number): SourcePosition | null;
+}
+
+/** A place that tells of itself when it is run; `node` is its (first) node in the structure. */
+export type Site =
+  | { readonly kind: 'operation'; readonly operation: string; readonly node: string }
+  | { readonly kind: 'decision'; readonly node: string };
+
+export type Prepared =
+  | { readonly ok: true; readonly value: PreparedProgram }
+  | { readonly ok: false; readonly error: ErrorShape; readonly at: SourcePosition };
+
+const START: SourcePosition = { line: 1, column: 1 };
+const SPLIT_UP = 'Split it into smaller pieces of code, or into functions.';
+
+/** Text to a program that can run and be traced. Whatever is wrong with it is said, not thrown. */
+export function prepareProgram(source: string): Prepared {
+  const parsed = parseProgram(source);
+  if (!parsed.ok) return parsed;
+  try {
+    const built = buildStructure(parsed.value);
+    return built.refusal ? refuse(parsed.value, built.refusal) : finish(parsed.value, built);
+  } catch (thrown) {
+    if (thrown instanceof StructureTooLarge) return fail('too_large', thrown.message, SPLIT_UP);
+    if (thrown instanceof RangeError) return fail('too_large', 'The code is nested too deeply', SPLIT_UP);
+    throw thrown;
+  }
+}
+
+function finish(
+  { source, text, offset, body: { body: statements } }: ParsedProgram,
+  { structure, marks }: BuiltStructure,
+): Prepared {
+  const names = hookNames(source);
+  const body = { start: offset, end: offset + source.length };
+  const edited = applyEdits(text, [
+    { start: 0, end: body.start, text: head(names), anchor: -1, rank: 0 },
+    ...instrument(marks, text, names),
+    { start: body.end, end: text.length, text: '\n})(); })', anchor: -1, rank: Number.POSITIVE_INFINITY },
+  ]);
+  const { code, errors } = strip(edited.text, false);
+  const problem = errors[0];
+  if (problem) return fail('invalid_argument', problem.message, SPLIT_UP);
+  const sites = marks.map(
+    ({ id, ...mark }): Site =>
+      mark.kind === 'operation'
+        ? { kind: 'operation', operation: mark.operation, node: id }
+        : { kind: 'decision', node: id },
+  );
+  const isEmpty = statements.length === 0;
+  const locate = createLocate(source, offset, edited, () => strip(edited.text, true));
+  return { ok: true, value: { source, isEmpty, script: asExpression(code), sites, structure, locate } };
+}
+
+/** The source has a function of its own: `arguments` shows nothing, and every name can be declared. */
+function head({ hooks, spare, same }: HookNames): string {
+  const params = `mcp, capabilities, args, deps, console, ${hooks}`;
+  const own = `let ${spare}; const ${same} = (x) => x;`;
+  return `(async function (${params}) {"use strict"; ${own} return (async function () {`;
+}
+
+function strip(text: string, sourcemap: boolean) {
+  return transformSync('program.ts', text, { lang: 'ts', sourceType: 'module', sourcemap });
+}
+
+function asExpression(code: string): string {
+  const text = code.trimEnd();
+  return text.endsWith(';') ? text.slice(0, -1) : text;
+}
+
+/** Escapes count as what they stand for: the program could not even spell the names. */
+function hookNames(source: string): HookNames {
+  const spelt = source.replace(/\\u(?:\{0*([0-9a-f]{1,6})\}|([0-9a-f]{4}))/gi, (all, braced, plain) => {
+    const code = Number.parseInt(braced ?? plain, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : all;
+  });
+  let hooks = '$pml';
+  for (let n = 2; spelt.includes(hooks); n++) hooks = `$pml${n}`;
+  return { hooks, spare: `${hooks}_value`, same: `${hooks}_same` };
+}
+
+function refuse({ source, offset }: ParsedProgram, refusal: { offset: number; message: string }): Prepared {
+  const at = new LineIndex(source).positionAt(refusal.offset - offset);
+  return { ok: false, error: { code: 'invalid_argument', message: refusal.message }, at };
+}
+
+function fail(code: 'invalid_argument' | 'too_large', message: string, hint: string): Prepared {
+  return { ok: false, error: { code, message, hint }, at: START };
+}
+
+interface Stripped {
+  readonly code: string;
+  readonly map?: { readonly mappings: string; readonly sources: string[]; readonly names: string[] };
+}
+
+/**
+ * From a place in the script back to the user's source: first what stripping types moved, then what the
+ * hooks moved. Errors are rare, so the map is made when it is first asked for.
+ */
+function createLocate(
+  source: string,
+  offset: number,
+  edited: EditedText,
+  strip: () => Stripped,
+): (line: number, column: number) => SourcePosition | null {
+  let find: ((line: number, column: number) => number | null) | null = null;
+  let lines: LineIndex | null = null;
+  return (line, column) => {
+    find ??= createFind(edited.text, strip());
+    const found = find(line, column);
+    if (found === null) return null;
+    const old = edited.toOld(found) - offset;
+    if (old < 0 || old > source.length) return null;
+    lines ??= new LineIndex(source);
+    return lines.positionAt(old);
+  };
+}
+
+/** From a place in the stripped code to its offset in the text before. */
+function createFind(text: string, { code, map }: Stripped): (line: number, column: number) => number | null {
+  const trace = new TraceMap({ version: 3, mappings: '', sources: [], names: [], ...map });
+  const [before, after] = [new LineIndex(text), new LineIndex(code)];
+  return (line, column) => {
+    const segment = traceSegment(trace, line - 1, column - 1);
+    if (segment?.length !== 4 && segment?.length !== 5) return null;
+    const [mappedColumn, , oldLine, oldColumn] = segment;
+    const start = before.offsetAt({ line: oldLine + 1, column: oldColumn + 1 });
+    // The map knows where names and values begin; what follows one, an operator say, is found by counting on.
+    const mapped = after.offsetAt({ line, column: mappedColumn + 1 });
+    const between = code.slice(mapped, mapped + column - 1 - mappedColumn);
+    return text.startsWith(between, start) ? start + between.length : start;
+  };
+}

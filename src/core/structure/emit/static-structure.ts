@@ -1,0 +1,80 @@
+import type { OperationId, ToolId } from '../../vocabulary/ids.ts';
+import type { SourcePosition } from '../parse/source-position.ts';
+
+/**
+ * What a program can do, told from its text alone. Plain data: it is stored with a capability.
+ *
+ * Nodes are places in the source, in the order in which the program comes to them. What stands in a
+ * helper function is there once per call of it, so that every call has its own arguments; a function
+ * that is never called stands at the end, apart from the rest.
+ *
+ * Every node has at most one head: the innermost decision, loop, fork or operation it stands in, whose
+ * edge (`conditional`, `loop_body` or `contains`) leads to it. Calls that were started earlier and are
+ * waited for by a fork are contained in it besides.
+ */
+export interface StaticStructure {
+  readonly nodes: readonly StructureNode[];
+  readonly edges: readonly StructureEdge[];
+  /** Calls on `mcp` or `capabilities` whose target only a run can tell. */
+  readonly unresolved: readonly UnresolvedCall[];
+}
+
+interface NodeBase {
+  /** `n1`, `n2`, …: unique within the program. */
+  readonly id: string;
+  readonly at: SourcePosition;
+  /** In a helper function: where the program called it. */
+  readonly calledAt?: SourcePosition;
+}
+
+export type StructureNode =
+  | (NodeBase & { readonly type: 'task'; readonly tool: ToolId; readonly arguments: CallArguments })
+  | (NodeBase & { readonly type: 'capability'; readonly slug: string; readonly arguments: CallArguments })
+  | (NodeBase & { readonly type: 'operation'; readonly operation: OperationId })
+  /** `if`, `?:`, `switch`; `&&`, `||`, `??` before a step; `try` with a `catch`, whose condition is `try`. */
+  | (NodeBase & { readonly type: 'decision'; readonly condition: string })
+  /** `over` is what is gone through, else the condition. */
+  | (NodeBase & { readonly type: 'loop'; readonly over: string })
+  | (NodeBase & { readonly type: 'fork' | 'join'; readonly wait: Waiting });
+
+/** Which of `Promise`'s functions gathers the calls. */
+export type Waiting = 'all' | 'allSettled' | 'race' | 'any';
+
+/** By argument name; an argument that is `undefined` is none. */
+export interface CallArguments {
+  readonly bindings: Readonly<Record<string, Binding>>;
+  /** Every argument name is in `bindings`: false where the object or its names are known only in the run. */
+  readonly isComplete: boolean;
+}
+
+/** Where the value of an argument comes from; all but `expression` are exact. */
+export type Binding =
+  /** After constant folding. */
+  | { readonly kind: 'literal'; readonly value: unknown }
+  /** The result of another node, or what lies in it at `path` (`items[0].id`). */
+  | { readonly kind: 'reference'; readonly node: string; readonly path: string }
+  /** `args.name` of the program. */
+  | { readonly kind: 'parameter'; readonly path: string }
+  | { readonly kind: 'expression'; readonly text: string };
+
+export interface StructureEdge {
+  readonly from: string;
+  readonly to: string;
+  /**
+   * `sequence`: the next step of the same flow; none between calls that run in parallel, nor where
+   * another edge leads from a head to the first step in it. `provides`: a value of `from` is used by
+   * `to`. `conditional`: `to` runs depending on decision `from`. `contains`: `to` is inside fork or
+   * try `from`. `loop_body`: `to` is repeated by loop or operation `from`.
+   */
+  readonly type: 'sequence' | 'provides' | 'conditional' | 'contains' | 'loop_body';
+  /** With `conditional`: `true`, `false`, `nullish`, a case's text, `default`, `catch`. */
+  readonly branch?: string;
+  /** With `provides`: the argument of `to` that takes the value, when it is one. */
+  readonly argument?: string;
+}
+
+export interface UnresolvedCall {
+  readonly text: string;
+  readonly at: SourcePosition;
+  readonly reason: string;
+}

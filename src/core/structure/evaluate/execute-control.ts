@@ -1,0 +1,235 @@
+import type {
+  CatchClause,
+  DoWhileStatement,
+  Expression,
+  ForInStatement,
+  ForOfStatement,
+  ForStatement,
+  Statement,
+  SwitchCase,
+  SwitchStatement,
+  TryStatement,
+  WhileStatement,
+} from 'oxc-parser';
+import type { DraftNode } from '../emit/draft.ts';
+import { type Analysis, newTarget } from './analysis.ts';
+import { assignTo, declareAs, hoist } from './assign.ts';
+import {
+  addDecision,
+  markDecision,
+  meet,
+  type Outcome,
+  passBy,
+  provide,
+  repeat,
+  runBranch,
+} from './branches.ts';
+import { type Changes, NO_CHANGES } from './memory.ts';
+import { Scope } from './scope.ts';
+import { NOTHING_KNOWN, unknownFrom, type Value } from './value.ts';
+import { elementOf } from './value-members.ts';
+
+/** Labels that share one body are one branch; a body without `break` runs on into the next. */
+export function executeSwitch(a: Analysis, node: SwitchStatement): void {
+  const { cases, discriminant } = node;
+  const tests = cases.flatMap(({ test }) => (test ? [a.evaluate(test)] : []));
+  const uses = unknownFrom(a.evaluate(discriminant), ...tests);
+  const bodies = bodiesOf(a, cases);
+  const places = bodies.map(({ branch, statements }) => ({ offset: statements[0]!.start, branch }));
+  const decision = addDecision(a, node, a.textOf(discriminant), uses, { at: 'statements', places });
+  const outer = a.scope;
+  a.scope = new Scope(outer, false);
+  hoist(
+    a,
+    cases.flatMap(({ consequent }) => consequent),
+  );
+  const outcomes: Outcome[] = [];
+  let fallen: Outcome | null = null;
+  for (const { branch, statements } of bodies) {
+    const from: Outcome | null = fallen;
+    const run = () => {
+      if (from) a.memory.meet([from.changes, NO_CHANGES]);
+      a.executeAll(statements);
+    };
+    const head = { node: decision, type: 'conditional', branch } as const;
+    const outcome = runBranch(a, { head, run, also: from?.exit.frontier ?? [] });
+    fallen = outcome.exit.isAlive ? outcome : null;
+    if (!fallen) outcomes.push(outcome);
+  }
+  if (fallen) outcomes.push(fallen);
+  if (cases.every(({ test }) => test !== null)) outcomes.push(passBy(decision));
+  meet(a, outcomes);
+  a.scope = outer;
+}
+
+/** The bodies that are not empty, each with the labels that lead to it. */
+function bodiesOf(a: Analysis, cases: readonly SwitchCase[]): { branch: string; statements: Statement[] }[] {
+  const bodies: { branch: string; statements: Statement[] }[] = [];
+  let labels: string[] = [];
+  for (const { test, consequent } of cases) {
+    labels.push(test ? a.textOf(test) : 'default');
+    if (consequent.length === 0) continue;
+    bodies.push({ branch: labels.join(' | '), statements: consequent });
+    labels = [];
+  }
+  return bodies;
+}
+
+/**
+ * `try` with a `catch` is a decision: what is tried is contained in it, and the handler is its branch
+ * `catch`, which starts from whatever the block may have done by then. `finally` belongs to neither.
+ */
+export function executeTry(
+  a: Analysis,
+  { block, handler, finalizer, ...node }: TryStatement,
+  runBlock: (statements: readonly Statement[]) => void,
+): void {
+  const seen = a.memory.watch(() => {
+    if (!handler) {
+      runBlock(block.body);
+      return;
+    }
+    const content = { type: 'decision', condition: 'try' } as const;
+    const decision = a.flow.stepIfUsed(block, content, node.start, (head) => {
+      tryAndCatch(
+        a,
+        head,
+        () => runBlock(block.body),
+        () => runHandler(a, handler, runBlock),
+      );
+    });
+    const place = { offset: handler.body.start + 1, branch: 'catch' };
+    if (decision) markDecision(a, block, decision, { at: 'statements', places: [place] });
+  });
+  if (finalizer) runFinalizer(a, seen, () => runBlock(finalizer.body));
+}
+
+function tryAndCatch(a: Analysis, head: DraftNode, block: () => void, handler: () => void): void {
+  let tried = passBy(head);
+  const seen = a.memory.watch(() => {
+    tried = runBranch(a, { head: { node: head, type: 'contains' }, run: block });
+  });
+  const caught = runBranch(a, {
+    head: { node: head, type: 'conditional', branch: 'catch' },
+    run: () => {
+      a.memory.meet([seen, NO_CHANGES]);
+      handler();
+    },
+  });
+  meet(a, [tried, caught]);
+}
+
+function runHandler(
+  a: Analysis,
+  { param, body }: CatchClause,
+  runBlock: (statements: readonly Statement[]) => void,
+): void {
+  const outer = a.scope;
+  a.scope = new Scope(outer, false);
+  if (param) declareAs(a, param, NOTHING_KNOWN, param);
+  runBlock(body.body);
+  a.scope = outer;
+}
+
+/** It runs however the rest ended: once as if all went well, once with whatever was there by then. */
+function runFinalizer(a: Analysis, seen: Changes, run: () => void): void {
+  const { frontier, isAlive } = a.flow;
+  a.flow.isAlive = true;
+  a.memory.branch(() => {
+    a.memory.meet([seen, NO_CHANGES]);
+    run();
+  });
+  a.flow.frontier = frontier;
+  a.flow.isAlive = true;
+  run();
+  a.flow.isAlive &&= isAlive;
+}
+
+type Loop = ForStatement | ForOfStatement | ForInStatement | WhileStatement | DoWhileStatement;
+
+const LOOPS: ReadonlySet<string> = new Set([
+  'ForStatement',
+  'ForOfStatement',
+  'ForInStatement',
+  'WhileStatement',
+  'DoWhileStatement',
+]);
+
+export function isLoop(node: Statement): node is Loop {
+  return LOOPS.has(node.type);
+}
+
+/**
+ * A loop is one step; what is repeated hangs on it. The flow goes on from the loop itself, and from where
+ * the body breaks out of it.
+ */
+export function executeLoop(a: Analysis, node: Loop, labels: readonly string[]): void {
+  const outer = a.scope;
+  a.scope = new Scope(outer, false);
+  if (node.type === 'ForOfStatement' || node.type === 'ForInStatement') {
+    const over = a.evaluate(node.right);
+    const loop = addLoop(a, node, node.right);
+    provide(a, loop, over);
+    const item = node.type === 'ForOfStatement' ? elementOf(over) : unknownFrom(over);
+    runBody(a, node, loop, labels, () => {
+      takeItem(a, node, node.type === 'ForOfStatement' ? waitedFor(a, node, item) : item);
+      a.execute(node.body);
+    });
+  } else {
+    if (node.type === 'ForStatement' && node.init) runInit(a, node.init);
+    const loop = addLoop(a, node, node.test);
+    runBody(a, node, loop, labels, () => {
+      const isDo = node.type === 'DoWhileStatement';
+      if (!isDo && node.test) test(a, loop, node.test);
+      a.execute(node.body);
+      if (isDo) test(a, loop, node.test);
+      if (node.type === 'ForStatement' && node.update) a.evaluate(node.update);
+    });
+  }
+  a.scope = outer;
+}
+
+function addLoop(a: Analysis, node: Loop, over: Expression | null): DraftNode {
+  return a.flow.step(node, { type: 'loop', over: over ? a.textOf(over) : '' }, node.start);
+}
+
+function runBody(a: Analysis, node: Loop, loop: DraftNode, labels: readonly string[], run: () => void): void {
+  const target = newTarget('loop', labels, a.memory.depth);
+  a.frame.targets.push(target);
+  a.flow.inside({ node: loop, type: 'loop_body' }, () => repeat(a, run, () => target.left));
+  a.frame.targets.pop();
+  const ways = target.breaks.map((frontier) => ({ frontier, isAlive: true }));
+  // Without a test that can fail, only a break leads on.
+  a.flow.meet([...ways, { frontier: [loop], isAlive: !isEndless(node) }]);
+}
+
+function isEndless(node: Loop): boolean {
+  if (node.type === 'ForOfStatement' || node.type === 'ForInStatement') return false;
+  const { test } = node;
+  return test === null || (test.type === 'Literal' && Boolean(test.value));
+}
+
+function test(a: Analysis, loop: DraftNode, condition: Expression): void {
+  provide(a, loop, a.evaluate(condition));
+}
+
+function runInit(a: Analysis, init: NonNullable<ForStatement['init']>): void {
+  if (init.type === 'VariableDeclaration') a.execute(init);
+  else a.evaluate(init);
+}
+
+function takeItem(a: Analysis, { left }: ForOfStatement | ForInStatement, item: Value): void {
+  if (left.type !== 'VariableDeclaration') {
+    assignTo(a, left, item, left);
+    return;
+  }
+  const scope = left.kind === 'var' ? a.scope.ofFunction : a.scope;
+  for (const { id } of left.declarations) declareAs(a, id, item, id, scope);
+}
+
+/** `for await` waits for each element. */
+function waitedFor(a: Analysis, { await: isAwait }: ForOfStatement, item: Value): Value {
+  if (!isAwait || item.kind !== 'promise') return item;
+  a.flow.settle(item.begins, item.ends);
+  return item.value;
+}
