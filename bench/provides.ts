@@ -16,7 +16,7 @@ import { createProgramCache } from '../src/engine/code/program-cache.ts';
 import { createEventLog } from '../src/engine/event-log.ts';
 import { openLiveGraph } from '../src/engine/graph/live-graph.ts';
 import { traceFacts } from '../src/engine/graph/trace-facts.ts';
-import { createMemoryStore } from '../src/engine/memory/store.ts';
+import { createMemoryStore } from '../test/memory/store.ts';
 import { sampleTrace } from '../test/support/samples.ts';
 import type { BenchReport, BenchRow } from './run.ts';
 

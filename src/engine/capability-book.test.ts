@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { createMemoryStore } from '../../test/memory/store.ts';
 import { sampleCapability } from '../../test/support/samples.ts';
 import { openCapabilityBook } from './capability-book.ts';
 import { createEventLog } from './event-log.ts';
-import { createMemoryStore } from './memory/store.ts';
 
 test('[TEAM-6] a change that came while another was worked out is kept, and the other made on top of it', async () => {
   const store = createMemoryStore();

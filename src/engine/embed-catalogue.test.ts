@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { createMemoryEmbedder } from '../../test/memory/embedder.ts';
+import { createMemoryStore } from '../../test/memory/store.ts';
 import { sampleTool } from '../../test/support/samples.ts';
 import { toolText } from '../core/retrieval/tool-text.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
 import { embedCatalogue } from './embed-catalogue.ts';
-import { createMemoryEmbedder } from './memory/embedder.ts';
-import { createMemoryStore } from './memory/store.ts';
 import type { Embedder } from './ports.ts';
 
 /** An embedder that notes what it was given, and may do something meanwhile. */

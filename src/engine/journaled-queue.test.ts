@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { createMemoryStore } from '../../test/memory/store.ts';
+import { createMemoryJournal } from '../../test/memory/trace-journal.ts';
 import { sampleTrace } from '../../test/support/samples.ts';
 import type { ExecutionTrace } from '../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createBackground } from './background.ts';
 import { createJournaledQueue } from './journaled-queue.ts';
-import { createMemoryStore } from './memory/store.ts';
-import { createMemoryJournal } from './memory/trace-journal.ts';
 
 const logger = { log: () => {} };
 const sleep = async (ms: number, signal?: AbortSignal) =>

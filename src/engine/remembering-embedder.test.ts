@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemoryEmbedder } from './memory/embedder.ts';
+import { createMemoryEmbedder } from '../../test/memory/embedder.ts';
 import { rememberingEmbedder } from './remembering-embedder.ts';
 
 test('[CAP-21] a text that comes again is not embedded again, as long as it is remembered', async () => {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createMemoryEmbedder } from '../../test/memory/embedder.ts';
+import { createMemoryStore } from '../../test/memory/store.ts';
+import { createMemoryVectorIndex } from '../../test/memory/vector-index.ts';
 import { settingsFor } from '../../test/support/memory-gateway.ts';
 import { sampleTool } from '../../test/support/samples.ts';
 import { toolId } from '../core/vocabulary/ids.ts';
 import { readCatalogue } from './catalogue.ts';
 import { embedCatalogue } from './embed-catalogue.ts';
 import type { SearchQuery } from './gateway.ts';
-import { createMemoryEmbedder } from './memory/embedder.ts';
-import { createMemoryStore } from './memory/store.ts';
-import { createMemoryVectorIndex } from './memory/vector-index.ts';
 import { type LearnedSearch, type SearchGraph, search } from './search.ts';
 
 const TOOLS: [server: string, name: string, description: string][] = [

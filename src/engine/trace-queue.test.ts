@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { createMemoryStore } from '../../test/memory/store.ts';
 import { sampleTrace } from '../../test/support/samples.ts';
 import { createBackground } from './background.ts';
-import { createMemoryStore } from './memory/store.ts';
 import { createTraceQueue } from './trace-queue.ts';
 
 const logger = { log: () => {} };

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import { createMemoryTeam } from '../../src/engine/memory/team.ts';
+import { createMemoryStore } from '../memory/store.ts';
+import { createMemoryTeam } from '../memory/team.ts';
 import { tool } from '../support/code-gateway.ts';
 import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
+import { createMemoryLogger } from '../../../test/memory/logger.ts';
+import { createMemoryStore } from '../../../test/memory/store.ts';
+import { createMemoryTeam } from '../../../test/memory/team.ts';
 import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
-import { createMemoryEmbedder } from '../memory/embedder.ts';
-import { createMemoryLogger } from '../memory/logger.ts';
-import { createMemoryStore } from '../memory/store.ts';
-import { createMemoryTeam, solo } from '../memory/team.ts';
 import type { Store, TrainerSeat } from '../ports.ts';
 import { createKeptModel } from './kept-model.ts';
 
@@ -11,8 +11,14 @@ const embedder = createMemoryEmbedder(4);
 const NAME = `counts by ${embedder.model}`;
 let ids = 0;
 
+function heldSeat(store: Store): TrainerSeat {
+  const { seat } = createMemoryTeam(store).join();
+  seat.seek();
+  return seat;
+}
+
 /** Learns how many runs there are, in two steps; what others do in between is told. */
-function counting(store: Store, seat: TrainerSeat = solo().seat, between: () => void = () => {}) {
+function counting(store: Store, seat: TrainerSeat = heldSeat(store), between: () => void = () => {}) {
   let runs: LearnableRun[] = [];
   let learned = 0;
   const logger = createMemoryLogger();

@@ -12,7 +12,7 @@ import { openStore } from '../../../src/compose/open-store.ts';
 import { createRandom } from '../../../src/core/numeric/random.ts';
 import type { Task } from '../../../src/core/vocabulary/plan.ts';
 import { PmlError } from '../../../src/core/vocabulary/pml-error.ts';
-import { createMemoryEmbedder } from '../../../src/engine/memory/embedder.ts';
+import { createMemoryEmbedder } from '../../memory/embedder.ts';
 import { countedPlan, countingServer } from '../counted-workflow.ts';
 import { memoryGateway, settingsFor } from '../memory-gateway.ts';
 

@@ -1,5 +1,5 @@
-import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
-import type { ServedRequest, TraceExporter } from '../ports.ts';
+import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
+import type { ServedRequest, TraceExporter } from '../../src/engine/ports.ts';
 
 /** Keeps every trace until it is closed; what comes later is dropped, as by the real one. */
 export function createMemoryTraceExporter(): TraceExporter & {

@@ -1,6 +1,6 @@
-import { dot } from '../../core/numeric/dot.ts';
-import { checkVector } from '../../core/retrieval/check-vector.ts';
-import type { VectorIndex } from '../ports.ts';
+import { dot } from '../../src/core/numeric/dot.ts';
+import { checkVector } from '../../src/core/retrieval/check-vector.ts';
+import type { VectorIndex } from '../../src/engine/ports.ts';
 
 /** The plain twin: every score computed in double precision, all of them sorted. */
 export function createMemoryVectorIndex(dimension: number): VectorIndex {

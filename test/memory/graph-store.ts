@@ -1,6 +1,6 @@
-import type { GraphEdge, NodeStatistics } from '../../core/graph/graph-edge.ts';
-import { compareEdges } from '../../core/vocabulary/edge.ts';
-import type { EdgeKey, GraphStore, StoredGraph } from '../ports.ts';
+import type { GraphEdge, NodeStatistics } from '../../src/core/graph/graph-edge.ts';
+import { compareEdges } from '../../src/core/vocabulary/edge.ts';
+import type { EdgeKey, GraphStore, StoredGraph } from '../../src/engine/ports.ts';
 
 /** The twin of the stored graph. Nothing is awaited between looking and writing, so each method is one step. */
 export function createMemoryGraphStore(): GraphStore {

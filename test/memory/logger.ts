@@ -1,5 +1,5 @@
-import { createRedactor, type Redactor } from '../../core/tracing/redact.ts';
-import type { Logger, LogLevel } from '../ports.ts';
+import { createRedactor, type Redactor } from '../../src/core/tracing/redact.ts';
+import type { Logger, LogLevel } from '../../src/engine/ports.ts';
 
 interface LoggedLine {
   readonly level: LogLevel;

@@ -1,6 +1,6 @@
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { Ownership } from '../../core/vocabulary/principal.ts';
-import type { RunLease, WorkflowRun, WorkflowRunStore } from '../ports.ts';
+import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
+import type { Ownership } from '../../src/core/vocabulary/principal.ts';
+import type { RunLease, WorkflowRun, WorkflowRunStore } from '../../src/engine/ports.ts';
 
 export interface LeasedRun {
   readonly run: WorkflowRun;

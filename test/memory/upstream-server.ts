@@ -9,7 +9,7 @@ import type {
   UpstreamProgress,
   UpstreamReply,
   UpstreamTool,
-} from '../ports.ts';
+} from '../../src/engine/ports.ts';
 
 /** A server made of functions. */
 export interface MemoryServer {

@@ -1,5 +1,5 @@
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { StoredSuggestion, SuggestionStore } from '../ports.ts';
+import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
+import type { StoredSuggestion, SuggestionStore } from '../../src/engine/ports.ts';
 
 /** The twin of the SQL one; `kept` is shared with what forgets runs. */
 export function createMemorySuggestions(kept: Map<string, StoredSuggestion>): SuggestionStore {

@@ -1,6 +1,6 @@
-import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
+import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
+import type { ToolDefinition } from '../../src/core/vocabulary/tool-definition.ts';
 import {
   type Approval,
   approvalSettled,
@@ -12,7 +12,7 @@ import {
   type Store,
   type StoredSuggestion,
   type ToolEmbedding,
-} from '../ports.ts';
+} from '../../src/engine/ports.ts';
 import { createMemoryGraphStore } from './graph-store.ts';
 import { createMemoryAudit, createMemoryKeys } from './people-store.ts';
 import { createMemoryRollup } from './rollup-store.ts';

@@ -1,12 +1,16 @@
-import { capabilityError, positionIn, STUCK } from '../ports/guest/call-failure.ts';
-import { CallQueue } from '../ports/guest/call-queue.ts';
-import { createConsoleBudget } from '../ports/guest/console-budget.ts';
-import { frameRandom } from '../ports/guest/frame-random.ts';
-import { createGuestDate } from '../ports/guest/guest-date.ts';
-import { createGuestFrame, type FrameNative, type GuestFrame } from '../ports/guest/guest-frame.ts';
-import { callTooLarge, limitFailure } from '../ports/guest/limit-failure.ts';
-import { createMarkBook, MARKS_PER_SITE } from '../ports/guest/mark-book.ts';
-import { startWallClock } from '../ports/guest/wall-clock.ts';
+import { capabilityError, positionIn, STUCK } from '../../src/engine/ports/guest/call-failure.ts';
+import { CallQueue } from '../../src/engine/ports/guest/call-queue.ts';
+import { createConsoleBudget } from '../../src/engine/ports/guest/console-budget.ts';
+import { frameRandom } from '../../src/engine/ports/guest/frame-random.ts';
+import { createGuestDate } from '../../src/engine/ports/guest/guest-date.ts';
+import {
+  createGuestFrame,
+  type FrameNative,
+  type GuestFrame,
+} from '../../src/engine/ports/guest/guest-frame.ts';
+import { callTooLarge, limitFailure } from '../../src/engine/ports/guest/limit-failure.ts';
+import { createMarkBook, MARKS_PER_SITE } from '../../src/engine/ports/guest/mark-book.ts';
+import { startWallClock } from '../../src/engine/ports/guest/wall-clock.ts';
 import type {
   ConsoleLine,
   GuestCallError,
@@ -18,7 +22,7 @@ import type {
   GuestReply,
   Sandbox,
   SandboxOptions,
-} from '../ports.ts';
+} from '../../src/engine/ports.ts';
 
 /**
  * Runs programs on the spot, with the same guest's side as the real sandbox and none of its walls: for

@@ -1,5 +1,5 @@
-import { type ExecutionTrace, runKindOf } from '../../core/vocabulary/execution-trace.ts';
-import type { TraceQuery } from '../ports.ts';
+import { type ExecutionTrace, runKindOf } from '../../src/core/vocabulary/execution-trace.ts';
+import type { TraceQuery } from '../../src/engine/ports.ts';
 
 type Wanted = Omit<TraceQuery, 'limit' | 'before' | 'visibleTo'>;
 

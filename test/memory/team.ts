@@ -1,4 +1,4 @@
-import type { ChangeFeed, ChangeListener, ChangeTopic, Store, TrainerSeat } from '../ports.ts';
+import type { ChangeFeed, ChangeListener, ChangeTopic, Store, TrainerSeat } from '../../src/engine/ports.ts';
 
 /** One gateway's place among those on a store. */
 export interface TeamMember {
@@ -8,14 +8,6 @@ export interface TeamMember {
   readonly seat: TrainerSeat;
   /** As if its process had died. */
   leave(): void;
-}
-
-/** A store that nobody else writes to: nothing is ever told, and the seat is always held. */
-export function solo(): Pick<TeamMember, 'changes' | 'seat'> {
-  return {
-    changes: { follow: () => () => {} },
-    seat: { isHeld: () => true, seek: () => {}, claim: async () => true, onChange: () => () => {} },
-  };
 }
 
 /** The twin of gateways on one PostgreSQL, in one process. */

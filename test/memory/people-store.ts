@@ -1,4 +1,4 @@
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
 import {
   type ApiKey,
   type AuditEntry,
@@ -6,7 +6,7 @@ import {
   type KeyStore,
   keyCreated,
   keyRevoked,
-} from '../ports.ts';
+} from '../../src/engine/ports.ts';
 
 /** The rooms of the in-memory store that hold keys and the audit log. */
 

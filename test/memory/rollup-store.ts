@@ -1,6 +1,6 @@
-import type { GraphEdge, NodeStatistics } from '../../core/graph/graph-edge.ts';
-import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
-import type { RollupStore } from '../ports.ts';
+import type { GraphEdge, NodeStatistics } from '../../src/core/graph/graph-edge.ts';
+import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
+import type { RollupStore } from '../../src/engine/ports.ts';
 
 export interface RolledTraces {
   /** In the order they were stored, each with its number. */

@@ -14,7 +14,7 @@ import type {
   UpstreamState,
   UpstreamTool,
   UserCredentials,
-} from '../ports.ts';
+} from '../../src/engine/ports.ts';
 import {
   answerInTime,
   cancelled,

@@ -1,5 +1,5 @@
-import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
-import type { TraceJournal } from '../ports.ts';
+import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
+import type { TraceJournal } from '../../src/engine/ports.ts';
 
 /** The twin of the journal on disk: kept as long as whoever made it. */
 export function createMemoryJournal(room = Number.POSITIVE_INFINITY): TraceJournal {

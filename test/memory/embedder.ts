@@ -1,5 +1,5 @@
-import { normalise } from '../../core/numeric/normalise.ts';
-import type { Embedder } from '../ports.ts';
+import { normalise } from '../../src/core/numeric/normalise.ts';
+import type { Embedder } from '../../src/engine/ports.ts';
 
 /**
  * A model that knows only which words two texts share: each word adds 1 to one of the dimensions,

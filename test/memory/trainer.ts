@@ -1,7 +1,7 @@
-import { RankLearner } from '../../core/learning/rank-learner.ts';
-import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { Trainer, TrainerOptions } from '../ports.ts';
+import { RankLearner } from '../../src/core/learning/rank-learner.ts';
+import { WasmMultiplier } from '../../src/core/numeric/wasm-multiplier.ts';
+import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
+import type { Trainer, TrainerOptions } from '../../src/engine/ports.ts';
 
 /** Learns in the thread of whoever asks, a step at a time. */
 export function createMemoryTrainer(options: TrainerOptions): Trainer {
