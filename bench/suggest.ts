@@ -14,12 +14,12 @@ import { normalise } from '../src/core/numeric/normalise.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import { WasmMultiplier } from '../src/core/numeric/wasm-multiplier.ts';
 import type { ToolId } from '../src/core/vocabulary/ids.ts';
-import type { Catalogue } from '../src/engine/catalogue.ts';
+import type { Catalogue } from '../src/engine/catalogue/catalogue.ts';
+import { createSearchIndex } from '../src/engine/catalogue/search-index.ts';
 import { createPlanMemory } from '../src/engine/learning/plan-memory.ts';
 import { toolEntries } from '../src/engine/learning/ranked-candidates.ts';
+import { suggest } from '../src/engine/learning/suggest.ts';
 import type { Embedder } from '../src/engine/ports.ts';
-import { createSearchIndex } from '../src/engine/search-index.ts';
-import { suggest } from '../src/engine/suggest.ts';
 import { createMemoryStore } from '../test/memory/store.ts';
 import type { BenchReport } from './run.ts';
 

@@ -21,7 +21,7 @@ import { linearScores } from '../src/core/learning/listwise-logistic.ts';
 import { type Gold, mean, rankingFigures, ranksOf } from '../src/core/learning/metrics.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import type { SearchWeights } from '../src/core/retrieval/search-weights.ts';
-import { scoreTools } from '../src/engine/search.ts';
+import { scoreTools } from '../src/engine/catalogue/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
 import { openWorkbench } from '../src/evaluation/workbench.ts';
 

@@ -1,5 +1,4 @@
 import { createFoundSecrets, type FoundSecrets } from '../core/tracing/found-secrets.ts';
-import type { EventLog } from './event-log.ts';
 import type {
   ChangeFeed,
   Clock,
@@ -16,6 +15,7 @@ import type {
   Upstream,
   VectorIndex,
 } from './ports.ts';
+import type { EventLog } from './traces/event-log.ts';
 
 /** What the flows are built on; the composition hands it over once. */
 export interface FlowPorts {

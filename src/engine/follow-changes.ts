@@ -1,9 +1,9 @@
-import type { ApprovalDesk } from './approval-desk.ts';
-import type { CapabilityBook } from './capability-book.ts';
+import type { ApprovalDesk } from './calls/approval-desk.ts';
+import type { CapabilityBook } from './capabilities/capability-book.ts';
+import type { LiveCatalogue } from './catalogue/live-catalogue.ts';
+import type { ObservedOutputs } from './catalogue/observed-outputs.ts';
 import type { LiveGraph } from './graph/live-graph.ts';
-import type { ObservedOutputs } from './learn/observed-outputs.ts';
 import type { LiveRanker } from './learning/live-ranker.ts';
-import type { LiveCatalogue } from './live-catalogue.ts';
 import type { ChangeListener, ChangeTopic } from './ports.ts';
 
 export interface FollowedParts {

@@ -23,7 +23,7 @@ import type {
   UpstreamLogin,
   UpstreamReply,
 } from './ports.ts';
-import { findRun, type RunInQuestion, recentRuns, waitingRuns } from './runs-in-question.ts';
+import { findRun, type RunInQuestion, recentRuns, waitingRuns } from './runs/runs-in-question.ts';
 
 /** Where to send the browser; `done` when nobody has to be sent. */
 export type LoginStep = { readonly done: true } | { readonly done: false; readonly authorizationUrl: string };

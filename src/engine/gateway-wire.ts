@@ -4,6 +4,7 @@ import { observedValueFlow } from '../core/tracing/value-flow.ts';
 import { type ExecutionTrace, traceToWire } from '../core/vocabulary/execution-trace.ts';
 import { planToWire } from '../core/vocabulary/plan-to-wire.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
+import { toolText, toolValue } from './calls/tool-value.ts';
 import type {
   CapabilityHit,
   CodeRun,
@@ -19,8 +20,7 @@ import type {
 import { callOrder } from './graph/call-order.ts';
 import type { LearningReport } from './learning/learning-shelf.ts';
 import type { Capability, ConsoleLine } from './ports.ts';
-import type { RunInQuestion, ShownApproval } from './runs-in-question.ts';
-import { toolText, toolValue } from './tool-value.ts';
+import type { RunInQuestion, ShownApproval } from './runs/runs-in-question.ts';
 import { aheadIn, shownTasks } from './workflow/task-state.ts';
 
 /** What the gateway answers as programs see it: snake_case, dates as text. */

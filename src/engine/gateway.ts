@@ -6,7 +6,6 @@ import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
 import type { Principal } from '../core/vocabulary/principal.ts';
 import type { RunStatus } from '../core/vocabulary/result.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
-import type { EventLog } from './event-log.ts';
 import type { GraphShelf } from './graph/graph-shelf.ts';
 import type { LearningShelf } from './learning/learning-shelf.ts';
 import type { PeopleShelf } from './people/people-shelf.ts';
@@ -32,7 +31,8 @@ import type {
   UserCredentials,
   WorkflowRun,
 } from './ports.ts';
-import type { RunInQuestion } from './runs-in-question.ts';
+import type { RunInQuestion } from './runs/runs-in-question.ts';
+import type { EventLog } from './traces/event-log.ts';
 import type { SpeculationFigures } from './workflow/speculation-book.ts';
 
 /** Who calls: the client connection a run came from, and how to reach the person behind it. */

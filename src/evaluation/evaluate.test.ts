@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createMemoryEmbedder } from '../../test/memory/embedder.ts';
 import { createMemoryVectorIndex } from '../../test/memory/vector-index.ts';
 import type { EvaluationReport, Gain, Protocol } from '../core/vocabulary/evaluation-report.ts';
-import { search } from '../engine/search.ts';
+import { search } from '../engine/catalogue/search.ts';
 import { type DataSet, readDataSet } from './data-set.ts';
 import { evaluate } from './evaluate.ts';
 import { weightsFor } from './held-out-weights.ts';

@@ -1,16 +1,12 @@
-import { capabilityError, positionIn, STUCK } from '../../src/engine/ports/guest/call-failure.ts';
-import { CallQueue } from '../../src/engine/ports/guest/call-queue.ts';
-import { createConsoleBudget } from '../../src/engine/ports/guest/console-budget.ts';
-import { frameRandom } from '../../src/engine/ports/guest/frame-random.ts';
-import { createGuestDate } from '../../src/engine/ports/guest/guest-date.ts';
-import {
-  createGuestFrame,
-  type FrameNative,
-  type GuestFrame,
-} from '../../src/engine/ports/guest/guest-frame.ts';
-import { callTooLarge, limitFailure } from '../../src/engine/ports/guest/limit-failure.ts';
-import { createMarkBook, MARKS_PER_SITE } from '../../src/engine/ports/guest/mark-book.ts';
-import { startWallClock } from '../../src/engine/ports/guest/wall-clock.ts';
+import { capabilityError, positionIn, STUCK } from '../../src/engine/guest/call-failure.ts';
+import { CallQueue } from '../../src/engine/guest/call-queue.ts';
+import { createConsoleBudget } from '../../src/engine/guest/console-budget.ts';
+import { frameRandom } from '../../src/engine/guest/frame-random.ts';
+import { createGuestDate } from '../../src/engine/guest/guest-date.ts';
+import { createGuestFrame, type FrameNative, type GuestFrame } from '../../src/engine/guest/guest-frame.ts';
+import { callTooLarge, limitFailure } from '../../src/engine/guest/limit-failure.ts';
+import { createMarkBook, MARKS_PER_SITE } from '../../src/engine/guest/mark-book.ts';
+import { startWallClock } from '../../src/engine/guest/wall-clock.ts';
 import type {
   ConsoleLine,
   GuestCallError,

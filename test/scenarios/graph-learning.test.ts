@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
 import { toolId } from '../../src/core/vocabulary/ids.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { importTraces } from '../../src/engine/import-traces.ts';
+import { importTraces } from '../../src/engine/traces/import-traces.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { codeGateway, NOBODY, readyCapability, tool } from '../support/code-gateway.ts';
 import { findEdge, ofType } from '../support/graph-edges.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { soleGateway } from '../../src/adapters/store/team/sole-gateway.ts';
 import { createProgramCache } from '../../src/engine/code/program-cache.ts';
 import type { Store } from '../../src/engine/ports.ts';
-import { retainTraces } from '../../src/engine/retain-traces.ts';
+import { retainTraces } from '../../src/engine/traces/retain-traces.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
 import { settingsFor } from '../support/memory-gateway.ts';

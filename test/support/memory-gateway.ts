@@ -4,7 +4,6 @@ import { soleGateway } from '../../src/adapters/store/team/sole-gateway.ts';
 import type { TemplateEdge } from '../../src/core/graph/templates.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
 import { createGateway } from '../../src/engine/create-gateway.ts';
-import { createEventLog } from '../../src/engine/event-log.ts';
 import type { FlowPorts } from '../../src/engine/flow-ports.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type {
@@ -19,6 +18,7 @@ import type {
   Trainer,
   TrainerSeat,
 } from '../../src/engine/ports.ts';
+import { createEventLog } from '../../src/engine/traces/event-log.ts';
 import { createMemoryEmbedder } from '../memory/embedder.ts';
 import { createMemorySandbox } from '../memory/sandbox.ts';
 import { createMemoryStore } from '../memory/store.ts';

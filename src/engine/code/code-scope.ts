@@ -1,5 +1,5 @@
-import type { CapabilityBook } from '../capability-book.ts';
-import type { ExecuteScope } from '../execute-tool.ts';
+import type { ExecuteScope } from '../calls/execute-tool.ts';
+import type { CapabilityBook } from '../capabilities/capability-book.ts';
 import type { ProgramCache } from './program-cache.ts';
 
 /** What running code needs besides what a single call does. */

@@ -1,4 +1,4 @@
-import type { Grants } from '../call-tool.ts';
+import type { Grants } from '../calls/call-tool.ts';
 
 /** Approvals a run holds and has not used; a paused run takes them along. */
 export interface GrantBook extends Grants {

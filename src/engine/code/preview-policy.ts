@@ -1,8 +1,8 @@
 import type { StaticStructure, StructureNode } from '../../core/structure/static-structure.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import { askPerson, exactCall } from '../ask-person.ts';
-import { judge, notAllowed, rejected, waitFor } from '../call-tool.ts';
-import type { CatalogueEntry } from '../catalogue.ts';
+import { askPerson, exactCall } from '../calls/ask-person.ts';
+import { judge, notAllowed, rejected, waitFor } from '../calls/call-tool.ts';
+import type { CatalogueEntry } from '../catalogue/catalogue.ts';
 import type { Caller } from '../gateway.ts';
 import type { Approval, JsonObject } from '../ports.ts';
 import type { CodeScope } from './code-scope.ts';

@@ -1,8 +1,8 @@
 import { nearestName } from '../../core/retrieval/nearest-name.ts';
 import { capabilityNode, type NodeId, parseToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { CapabilityBook } from '../capability-book.ts';
-import type { Catalogue } from '../catalogue.ts';
+import type { CapabilityBook } from '../capabilities/capability-book.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Settings, Store } from '../ports.ts';
 import { explainPath, type PathView } from './explain-path.ts';
 import { type GraphReport, graphReport } from './graph-report.ts';

@@ -11,7 +11,7 @@ import {
   splitToolId,
   type ToolId,
 } from '../../core/vocabulary/ids.ts';
-import type { CapabilityBook } from '../capability-book.ts';
+import type { CapabilityBook } from '../capabilities/capability-book.ts';
 import type { Capability } from '../ports.ts';
 import type { ShownGraph } from './shown-graph.ts';
 

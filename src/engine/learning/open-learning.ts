@@ -1,10 +1,10 @@
 import type { IntentForms } from '../../core/learning/candidates.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { Background } from '../background.ts';
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { LearnedSearch } from '../catalogue/search.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Capability, Embedder, RecalledRun } from '../ports.ts';
-import type { LearnedSearch } from '../search.ts';
 import { intentForms, learnableRun, learnableTrace } from './learnable-run.ts';
 import { createLearningShelf, type LearningShelf } from './learning-shelf.ts';
 import { createLiveRanker, type LiveRanker } from './live-ranker.ts';

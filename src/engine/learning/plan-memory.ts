@@ -15,7 +15,7 @@ import { PlanHistory } from '../../core/planning/plan-history.ts';
 import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/plan-params.ts';
 import { type PlanReasons, planReasons } from '../../core/planning/plan-reasons.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { createKeptModel, type KeptModel, type KeptModelPorts } from './kept-model.ts';
 import { plannedRun } from './planned-run.ts';
 import { toolEntries } from './ranked-candidates.ts';

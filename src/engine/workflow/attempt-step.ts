@@ -1,8 +1,8 @@
 import { classifyError } from '../../core/tracing/classify-error.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import { callTool } from '../call-tool.ts';
+import { callTool } from '../calls/call-tool.ts';
+import { toolText, toolValue } from '../calls/tool-value.ts';
 import { createGrantBook } from '../code/grant-book.ts';
-import { toolText, toolValue } from '../tool-value.ts';
 import type { Attempt, AttemptOptions } from './attempt.ts';
 import type { Drive, Step } from './drive.ts';
 import { runProgram } from './run-program.ts';

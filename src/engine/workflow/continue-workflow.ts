@@ -1,8 +1,8 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { recordDecision } from '../calls/record-decision.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller, WorkflowAction, WorkflowResult } from '../gateway.ts';
 import type { WorkflowRun } from '../ports.ts';
-import { recordDecision } from '../record-decision.ts';
 import type { OpenDrives } from './open-drives.ts';
 import { resumeRun } from './resume-run.ts';
 import { targetOf } from './targets.ts';

@@ -1,11 +1,11 @@
 import { layersOf } from '../../core/planning/layers.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
+import { asSeenBy } from '../capabilities/seen-capabilities.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller, WorkflowResult } from '../gateway.ts';
 import { onBehalf } from '../people/ownership.ts';
-import { asSeenBy } from '../people/seen-capabilities.ts';
 import type { WorkflowRun } from '../ports.ts';
-import { startRun } from '../run.ts';
+import { startRun } from '../runs/run.ts';
 import type { Drive, DriveRequest, Speculation } from './drive.ts';
 import { finishDrive } from './finish-drive.ts';
 import { holdLease } from './hold-lease.ts';

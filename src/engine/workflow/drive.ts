@@ -3,7 +3,7 @@ import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller } from '../gateway.ts';
 import type { JsonObject, RunLease, ToolResult, WorkflowRun } from '../ports.ts';
-import type { Run } from '../run.ts';
+import type { Run } from '../runs/run.ts';
 import type { Slots } from './slots.ts';
 import type { Target } from './targets.ts';
 import type { TaskState } from './task-state.ts';

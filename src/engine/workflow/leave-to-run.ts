@@ -1,6 +1,6 @@
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import { askPerson, exactCall, programHash } from '../ask-person.ts';
+import { askPerson, exactCall, programHash } from '../calls/ask-person.ts';
 import type { Approval, JsonObject } from '../ports.ts';
 import type { Drive, Step } from './drive.ts';
 import { carriedBy, type OpenState } from './task-state.ts';

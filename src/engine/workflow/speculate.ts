@@ -3,9 +3,9 @@ import { referencedTasks, resolveReferences } from '../../core/planning/referenc
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { createRecorder } from '../../core/tracing/recorder.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
-import { callTool, judge } from '../call-tool.ts';
+import { callTool, judge } from '../calls/call-tool.ts';
+import { recordDecision } from '../calls/record-decision.ts';
 import type { JsonObject, ToolResult } from '../ports.ts';
-import { recordDecision } from '../record-decision.ts';
 import type { Drive, Speculation } from './drive.ts';
 import type { SpeculationBook } from './speculation-book.ts';
 import type { Target } from './targets.ts';

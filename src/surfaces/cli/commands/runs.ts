@@ -4,7 +4,7 @@ import { printable } from '../../../core/vocabulary/printable.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
-import type { RunInQuestion, ShownApproval } from '../../../engine/runs-in-question.ts';
+import type { RunInQuestion, ShownApproval } from '../../../engine/runs/runs-in-question.ts';
 import { aheadIn } from '../../../engine/workflow/task-state.ts';
 import { askedFor } from '../asked-for.ts';
 import type { CommandModule } from '../command.ts';

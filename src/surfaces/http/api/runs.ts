@@ -7,7 +7,7 @@ import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
 import { may, maySee, visibleTo } from '../../../engine/people/roles.ts';
-import { findRun, type RunInQuestion, recentRuns } from '../../../engine/runs-in-question.ts';
+import { findRun, type RunInQuestion, recentRuns } from '../../../engine/runs/runs-in-question.ts';
 import { whoIs } from '../guard.ts';
 import { callerOf, told } from './execute.ts';
 import { countParameter } from './parameters.ts';
