@@ -70,7 +70,7 @@ export async function bench(): Promise<BenchReport> {
       sleep: async () => {},
       embedder,
       store: createMemoryStore(),
-      seat: soleGateway().seat,
+      trainerLock: soleGateway().trainerLock,
       crypto: { randomUuid: () => 'plans', sha256: (text) => text },
       logger: { log: () => {} },
     },

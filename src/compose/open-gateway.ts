@@ -57,11 +57,11 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     logger,
     info: { name: 'pml', version },
   });
-  const { store, changes, seat, journal } = opened;
+  const { store, changes, trainerLock, journal } = opened;
   const ports: FlowPorts = {
     store,
     changes,
-    seat,
+    trainerLock,
     journal,
     upstream,
     embedder,

@@ -10,7 +10,7 @@ import { whenThere } from '../adapters/store/when-there.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Logger, StoreSettings } from '../engine/ports.ts';
 
-export interface OpenStore extends Pick<FlowPorts, 'changes' | 'seat' | 'journal'> {
+export interface OpenStore extends Pick<FlowPorts, 'changes' | 'trainerLock' | 'journal'> {
   readonly store: SqlStore;
   close(): Promise<void>;
 }
@@ -44,12 +44,12 @@ async function openShared(
   const name = `pml ${randomUUID()}`;
   const store = await openPostgresStore(url, { name, pool, statementTimeoutMs });
   try {
-    const { changes, seat, close } = await openPostgresTeam(url, name, logger);
+    const { changes, trainerLock, close } = await openPostgresTeam(url, name, logger);
     const journal = openTraceJournal(join(dir, 'queue'), { maxBytes: queueBytes });
     return {
       store,
       changes,
-      seat,
+      trainerLock,
       journal,
       async close() {
         await close();

@@ -11,7 +11,7 @@ import type {
   TraceExporter,
   TraceJournal,
   Trainer,
-  TrainerSeat,
+  TrainerLock,
   Upstream,
   VectorIndex,
 } from './ports.ts';
@@ -23,7 +23,7 @@ export interface FlowPorts {
   /** What other gateways on the same store do. */
   readonly changes: ChangeFeed;
   /** Whoever holds it trains. */
-  readonly seat: TrainerSeat;
+  readonly trainerLock: TrainerLock;
   /** Keeps traces while the store cannot; null where the store is part of this process. */
   readonly journal: TraceJournal | null;
   readonly upstream: Upstream;

@@ -18,9 +18,9 @@ import type {
   WorkflowResult,
 } from './gateway.ts';
 import { callOrder } from './graph/call-order.ts';
-import type { LearningReport } from './learning/learning-shelf.ts';
+import type { LearningReport } from './learning/learning-service.ts';
 import type { Capability, ConsoleLine } from './ports.ts';
-import type { RunInQuestion, ShownApproval } from './runs/runs-in-question.ts';
+import type { PendingRun as RunInQuestion, ShownApproval } from './runs/pending-runs.ts';
 import { aheadIn, shownTasks } from './workflow/task-state.ts';
 
 /** What the gateway answers as programs see it: snake_case, dates as text. */

@@ -5,7 +5,7 @@ import { frameRandom } from '../../src/engine/guest/frame-random.ts';
 import { createGuestDate } from '../../src/engine/guest/guest-date.ts';
 import { createGuestFrame, type FrameNative, type GuestFrame } from '../../src/engine/guest/guest-frame.ts';
 import { callTooLarge, limitFailure } from '../../src/engine/guest/limit-failure.ts';
-import { createMarkBook, MARKS_PER_SITE } from '../../src/engine/guest/mark-book.ts';
+import { createMarkRecorder, MARKS_PER_SITE } from '../../src/engine/guest/mark-recorder.ts';
 import { startWallClock } from '../../src/engine/guest/wall-clock.ts';
 import type {
   ConsoleLine,
@@ -78,7 +78,7 @@ class MemoryRun {
     this.#options = options;
     this.#queue = new CallQueue(limits.callsInFlight);
     this.#budget = createConsoleBudget(limits.consoleBytes);
-    this.#book = createMarkBook(
+    this.#book = createMarkRecorder(
       () => performance.now(),
       (frame, mark) => host.mark(frame, mark),
     );

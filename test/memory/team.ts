@@ -1,11 +1,11 @@
-import type { ChangeFeed, ChangeListener, ChangeTopic, Store, TrainerSeat } from '../../src/engine/ports.ts';
+import type { ChangeFeed, ChangeListener, ChangeTopic, Store, TrainerLock } from '../../src/engine/ports.ts';
 
 /** One gateway's place among those on a store. */
 export interface TeamMember {
   /** The store they share; what is written through it is told to the others. */
   readonly store: Store;
   readonly changes: ChangeFeed;
-  readonly seat: TrainerSeat;
+  readonly trainerLock: TrainerLock;
   /** As if its process had died. */
   leave(): void;
 }
@@ -60,7 +60,7 @@ export function createMemoryTeam(shared: Store): { join(): TeamMember } {
             return () => void listeners.delete(listener);
           },
         },
-        seat: {
+        trainerLock: {
           isHeld: () => holder === member,
           seek,
           async claim() {

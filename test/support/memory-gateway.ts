@@ -16,7 +16,7 @@ import type {
   Store,
   TraceJournal,
   Trainer,
-  TrainerSeat,
+  TrainerLock,
 } from '../../src/engine/ports.ts';
 import { createEventLog } from '../../src/engine/traces/event-log.ts';
 import { createMemoryEmbedder } from '../memory/embedder.ts';
@@ -96,7 +96,7 @@ export async function memoryGateway(
     settings?: Partial<Settings>;
     store?: Store;
     changes?: ChangeFeed;
-    seat?: TrainerSeat;
+    trainerLock?: TrainerLock;
     journal?: TraceJournal | null;
     trainer?: Trainer;
     logger?: Logger;
@@ -119,7 +119,7 @@ export async function memoryGateway(
   const ports: FlowPorts = {
     store,
     changes: over.changes ?? soleGateway().changes,
-    seat: over.seat ?? soleGateway().seat,
+    trainerLock: over.trainerLock ?? soleGateway().trainerLock,
     journal: over.journal ?? null,
     upstream,
     embedder,

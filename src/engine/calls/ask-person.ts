@@ -6,8 +6,8 @@ import type { FlowPorts } from '../flow-ports.ts';
 import type { Caller } from '../gateway.ts';
 import { isOwn } from '../people/ownership.ts';
 import type { Approval, JsonObject, UpstreamClient } from '../ports.ts';
-import type { ApprovalDesk } from './approval-desk.ts';
-import type { AskedCall } from './asked-calls.ts';
+import type { Approvals } from './approvals.ts';
+import type { PendingCall } from './pending-calls.ts';
 
 export interface Question {
   readonly runId: string;
@@ -15,7 +15,7 @@ export interface Question {
   readonly tool: ToolDefinition | Pick<ToolDefinition, 'id' | 'definitionHash'>;
   readonly arguments: JsonObject;
   /** Of code and capabilities: what runs. */
-  readonly program?: AskedCall['program'];
+  readonly program?: PendingCall['program'];
   /** The definition that a person has accepted, where `tool` is another one. */
   readonly accepted?: ToolDefinition;
   readonly reason: string;
@@ -23,7 +23,7 @@ export interface Question {
   /** Whether the answer in the client's own dialogue counts as a person's. */
   readonly mayClientDecide: boolean;
   /** There is something new to know about the call: what was decided before does not count. */
-  readonly isAnew?: boolean;
+  readonly mustAskAgain?: boolean;
 }
 
 export type Answer =
@@ -41,13 +41,13 @@ type AskPorts = Pick<FlowPorts, 'store' | 'crypto' | 'clock' | 'events' | 'redac
  */
 export async function askPerson(
   ports: AskPorts,
-  desk: ApprovalDesk,
+  approvals: Approvals,
   question: Question,
   caller: Caller,
 ): Promise<Answer> {
   const { tool } = question;
   const argumentsHash = exactCall(ports, tool, question.arguments);
-  const given = question.isAnew ? null : await findGiven(ports, tool.id, argumentsHash, caller);
+  const given = question.mustAskAgain ? null : await findGiven(ports, tool.id, argumentsHash, caller);
   if (given) return { kind: 'approved', approval: given };
 
   const approval: Approval = {
@@ -63,16 +63,16 @@ export async function askPerson(
     settledBy: null,
   };
   const { program } = question;
-  await desk.ask(approval, { arguments: question.arguments, ...(program && { program }) });
+  await approvals.ask(approval, { arguments: question.arguments, ...(program && { program }) });
   if (question.mayClientDecide && caller.client && canElicit(caller.client)) {
     void elicit(caller.client, question, caller.signal).then(
-      (decision) => decision && desk.settle(approval, decision, `client ${caller.client?.id}`),
+      (decision) => decision && approvals.settle(approval, decision, `client ${caller.client?.id}`),
       // A dialogue that fails or is closed leaves the question open for the others.
       () => {},
     );
   }
   const waitMs = caller.isAtTerminal ? 0 : question.waitMs;
-  const decision = await desk.decision(approval.id, waitMs, caller.signal);
+  const decision = await approvals.decision(approval.id, waitMs, caller.signal);
   if (decision === null) return { kind: 'open', approval };
   if (decision === 'rejected') return { kind: 'rejected', approval };
   const isOurs = await ports.store.approvals.use(approval.id);
@@ -91,7 +91,7 @@ export function exactCall(
 /** What an approval of code or of a capability binds to, beside the arguments. */
 export function programHash(
   { crypto }: Pick<FlowPorts, 'crypto'>,
-  { code, capability }: NonNullable<AskedCall['program']>,
+  { code, capability }: NonNullable<PendingCall['program']>,
 ): string {
   return crypto.sha256(canonicalJson([code ?? null, capability ?? null]));
 }

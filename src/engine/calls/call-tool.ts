@@ -10,7 +10,7 @@ import type { CatalogueEntry } from '../catalogue/catalogue.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Caller, ToolCall } from '../gateway.ts';
 import type { Approval, Settings, ToolResult, UpstreamFailure, UpstreamReply } from '../ports.ts';
-import type { ApprovalDesk } from './approval-desk.ts';
+import type { Approvals } from './approvals.ts';
 import { askPerson, exactCall } from './ask-person.ts';
 import { recordLevel } from './record-level.ts';
 import { toolText, toolValue, valueToKeep } from './tool-value.ts';
@@ -22,7 +22,7 @@ const DEFAULTS = {
 
 export interface CallScope {
   readonly ports: FlowPorts;
-  readonly desk: ApprovalDesk;
+  readonly approvals: Approvals;
   readonly settings: Settings;
   readonly runId: string;
   readonly recorder: Recorder;
@@ -99,7 +99,7 @@ async function passPolicy(
   entry: CatalogueEntry,
   call: ToolCall,
 ): Promise<CallOutcome | null> {
-  const { ports, desk, settings, runId, caller } = scope;
+  const { ports, approvals, settings, runId, caller } = scope;
   const { tool, proposed } = entry;
   // Once more for each call: what was looked at before the run may be another tool by now, or another call.
   const own = (caller.origin ?? 'agent') === 'agent' ? null : whyNotCalled(settings.permissions, tool);
@@ -118,7 +118,7 @@ async function passPolicy(
   };
   if (scope.grants?.take(exactCall(ports, question.tool, call.arguments))) return null;
   const goOn = scope.whileAsking?.();
-  const answer = await askPerson(ports, desk, question, caller).finally(goOn);
+  const answer = await askPerson(ports, approvals, question, caller).finally(goOn);
   if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
   return answer.kind === 'rejected' ? { kind: 'refused', error: rejected(tool) } : null;
 }

@@ -7,13 +7,13 @@ import type { Settings } from '../ports.ts';
 import { pauseRun } from '../runs/paused-runs.ts';
 import { startRun } from '../runs/run.ts';
 import type { TraceQueue } from '../traces/trace-queue.ts';
-import type { ApprovalDesk } from './approval-desk.ts';
+import type { Approvals } from './approvals.ts';
 import { type CallOutcome, callTool } from './call-tool.ts';
 import { recordLevel } from './record-level.ts';
 
 export interface ExecuteScope {
   readonly ports: FlowPorts;
-  readonly desk: ApprovalDesk;
+  readonly approvals: Approvals;
   readonly traces: TraceQueue;
   readonly settings: Settings;
   /** Finds the tool, listing its server first if need be; throws when there is none. */

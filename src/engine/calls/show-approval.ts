@@ -5,25 +5,25 @@ import type { Catalogue, CatalogueEntry } from '../catalogue/catalogue.ts';
 import { UNLISTED } from '../catalogue/live-catalogue.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Approval, JsonObject, WorkflowRun } from '../ports.ts';
-import type { RunInQuestion, ShownApproval } from '../runs/runs-in-question.ts';
+import type { PendingRun, ShownApproval } from '../runs/pending-runs.ts';
 import { exactCall, programHash } from './ask-person.ts';
-import type { AskedCall, AskedCalls } from './asked-calls.ts';
+import type { PendingCall, PendingCalls } from './pending-calls.ts';
 
-interface Shelves {
+interface ExactParts {
   readonly ports: Pick<FlowPorts, 'crypto'>;
-  readonly calls: AskedCalls;
+  readonly calls: PendingCalls;
   readonly catalogue: () => Catalogue;
 }
 
 /** Puts the exact calls in place of what is stored of them, for those that wait. */
-export function showExact(shelves: Shelves, found: RunInQuestion): RunInQuestion {
+export function showExact(parts: ExactParts, found: PendingRun): PendingRun {
   const shown = (approval: Approval) =>
-    approval.state === 'pending' ? showApproval(shelves, found.run, approval) : approval;
+    approval.state === 'pending' ? showApproval(parts, found.run, approval) : approval;
   return { ...found, approvals: found.approvals.map(shown) };
 }
 
 export function showApproval(
-  { ports, calls, catalogue }: Shelves,
+  { ports, calls, catalogue }: ExactParts,
   run: WorkflowRun | null,
   approval: Approval,
 ): ShownApproval {
@@ -58,7 +58,7 @@ function changesOf(
 }
 
 /** What a task of a workflow runs that is no tool, by what is stored of it. */
-function programOf(run: WorkflowRun | null, { id }: Approval): AskedCall['program'] | null {
+function programOf(run: WorkflowRun | null, { id }: Approval): PendingCall['program'] | null {
   const waits = Object.entries(run?.tasks ?? {}).find(
     ([, state]) => (state as { approval_id?: string }).approval_id === id,
   );

@@ -4,7 +4,7 @@ import type { Ownership } from '../../core/vocabulary/principal.ts';
 import type { Caller } from '../gateway.ts';
 import { may } from '../people/roles.ts';
 import type { Capability, Crypto } from '../ports.ts';
-import type { CapabilityBook } from './capability-book.ts';
+import type { CapabilityRegistry } from './capability-registry.ts';
 
 /** The same code may be one user's own and, learned anew, everybody's: each is known by a hash of its own. */
 export function hashFor(
@@ -18,7 +18,7 @@ export function hashFor(
 /** By its user, or by who manages capabilities. */
 export function shared(
   capability: Capability,
-  book: CapabilityBook,
+  registry: CapabilityRegistry,
   crypto: Pick<Crypto, 'sha256'>,
   { who }: Pick<Caller, 'who'>,
 ): Capability {
@@ -27,14 +27,14 @@ export function shared(
       hint: 'Its user or an operator may share it.',
     });
   }
-  return withOwnership(capability, { owner: capability.owner, visibility: 'shared' }, book, crypto);
+  return withOwnership(capability, { owner: capability.owner, visibility: 'shared' }, registry, crypto);
 }
 
 /** From now on it is that of one user alone; by default of the one whose run it was first learned from. */
 export function keptPrivate(
   capability: Capability,
   user: string | undefined,
-  book: CapabilityBook,
+  registry: CapabilityRegistry,
   crypto: Pick<Crypto, 'sha256'>,
 ): Capability {
   const owner = user ?? capability.owner;
@@ -43,19 +43,19 @@ export function keptPrivate(
       hint: 'Say whose it shall be: --user NAME, or "user" in the request.',
     });
   }
-  return withOwnership(capability, { owner, visibility: 'private' }, book, crypto);
+  return withOwnership(capability, { owner, visibility: 'private' }, registry, crypto);
 }
 
 function withOwnership(
   capability: Capability,
   ownership: Ownership,
-  book: CapabilityBook,
+  registry: CapabilityRegistry,
   crypto: Pick<Crypto, 'sha256'>,
 ): Capability {
   const identity = identityOf(capability.template.source, crypto.sha256);
   if (!identity.ok) throw new PmlError(identity.error.code, identity.error.message);
   const codeHash = hashFor(identity.value.codeHash, ownership, crypto);
-  const twin = book.byCodeHash(codeHash);
+  const twin = registry.byCodeHash(codeHash);
   if (twin && twin.id !== capability.id) {
     throw new PmlError('store_conflict', `The same code is there already, as ${twin.slug}`, {
       hint: `Forget one of them, for example with "pml capability forget ${capability.slug}".`,

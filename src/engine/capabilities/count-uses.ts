@@ -3,7 +3,7 @@ import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution
 import { type CapabilityNodeId, capabilityUuid, kindOf } from '../../core/vocabulary/ids.ts';
 import { isEnd } from '../../core/vocabulary/trace-event.ts';
 import type { Capability } from '../ports.ts';
-import type { CapabilityBook } from './capability-book.ts';
+import type { CapabilityRegistry } from './capability-registry.ts';
 
 const DEFAULTS = {
   /** Latest outcomes kept: what quarantine looks at. */
@@ -42,15 +42,15 @@ export function wasHalted({ errorType, taskResults }: ExecutionTrace): boolean {
  * Every invocation counts, also those within others, but for successes in runs that PML started by itself. One that
  * was halted has not failed.
  */
-export async function countUses(book: CapabilityBook, trace: ExecutionTrace): Promise<void> {
+export async function countUses(registry: CapabilityRegistry, trace: ExecutionTrace): Promise<void> {
   const { events, executedAt, origin } = trace;
   for (const event of events) {
     if (!isEnd(event) || kindOf(event.node) !== 'capability') continue;
     if (!isEvidence({ origin, success: event.success }) || (!event.success && wasHalted(trace))) continue;
     const id = capabilityUuid(event.node as CapabilityNodeId);
-    await book.change(async () => {
-      const capability = book.get(id);
-      if (capability) await book.put(withOutcome(capability, event.success, executedAt));
+    await registry.change(async () => {
+      const capability = registry.get(id);
+      if (capability) await registry.put(withOutcome(capability, event.success, executedAt));
     });
   }
 }

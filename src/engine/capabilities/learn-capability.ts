@@ -11,12 +11,12 @@ import { type ExecutionTrace, invocationToWire, isEvidence } from '../../core/vo
 import { kindOf, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Background } from '../background.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { Program, Standing } from '../code/program.ts';
+import type { Program, ResumePoint } from '../code/program.ts';
 import type { ProgramCache } from '../code/program-cache.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { CodeRun } from '../gateway.ts';
 import type { Capability } from '../ports.ts';
-import type { CapabilityBook } from './capability-book.ts';
+import type { CapabilityRegistry } from './capability-registry.ts';
 import { hashFor } from './capability-sharing.ts';
 import { countUses, wasHalted, withOutcome } from './count-uses.ts';
 import { currentDefinition } from './quarantine-changed.ts';
@@ -34,11 +34,11 @@ const DEFAULTS = {
 export interface CapabilityLessons {
   readonly ports: FlowPorts;
   readonly background: Background;
-  readonly capabilities: CapabilityBook;
+  readonly capabilities: CapabilityRegistry;
   readonly programs: ProgramCache;
   readonly catalogue: () => Catalogue;
   /** Runs a program once more. */
-  readonly run: (program: Program, standing: Standing, signal: AbortSignal) => Promise<CodeRun>;
+  readonly run: (program: Program, standing: ResumePoint, signal: AbortSignal) => Promise<CodeRun>;
 }
 
 /** A run of code as a lesson: which program it was, and whether it is worth a name. */
@@ -220,7 +220,7 @@ function replayIfHarmless(lessons: CapabilityLessons, capability: Capability, tr
     return;
   background.run(`Running ${capability.slug} once more`, async (signal) => {
     if (signal.aborted) return;
-    const standing: Standing = {
+    const standing: ResumePoint = {
       runId: ports.crypto.randomUuid(),
       seed: ports.crypto.randomUuid(),
       startedAt: ports.clock.now().getTime(),

@@ -4,14 +4,14 @@ import type { Caller, CapabilityCall, CodeRun } from '../gateway.ts';
 import type { CodeScope } from './code-scope.ts';
 import { openCapability } from './enter-capability.ts';
 import { executeCode } from './execute-code.ts';
-import type { Standing } from './program.ts';
+import type { ResumePoint } from './program.ts';
 
 /** A capability as a run of its own, called by an agent or a person. */
 export async function executeCapability(
   scope: CodeScope,
   call: CapabilityCall,
   caller: Caller,
-  standing?: Standing,
+  standing?: ResumePoint,
 ): Promise<CodeRun> {
   const runId = standing?.runId ?? scope.ports.crypto.randomUuid();
   try {

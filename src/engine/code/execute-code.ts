@@ -8,7 +8,7 @@ import { codeFailure } from './code-failure.ts';
 import { openCodeRun } from './code-run.ts';
 import type { CodeScope } from './code-scope.ts';
 import { previewPolicy } from './preview-policy.ts';
-import type { Program, Standing } from './program.ts';
+import type { Program, ResumePoint } from './program.ts';
 import { runGuest } from './run-guest.ts';
 
 const NO_CODE: CodeError = {
@@ -22,7 +22,7 @@ export async function executeCode(
   whole: CodeScope,
   program: Program,
   caller: Caller,
-  standing: Standing = freshStanding(whole),
+  standing: ResumePoint = startingPoint(whole),
 ): Promise<CodeRun> {
   const scope = ofOneRun(asSeenBy(whole, caller));
   const open = openCodeRun(scope, program, caller, standing);
@@ -52,7 +52,7 @@ export async function executeCode(
   return await open.succeed(outcome.value, report);
 }
 
-function freshStanding({ ports: { crypto, clock } }: CodeScope): Standing {
+function startingPoint({ ports: { crypto, clock } }: CodeScope): ResumePoint {
   const startedAt = clock.now().getTime();
   return { runId: crypto.randomUuid(), seed: crypto.randomUuid(), startedAt, grants: [], calls: [] };
 }

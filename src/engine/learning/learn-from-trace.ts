@@ -6,9 +6,9 @@ import type { ObservedOutputs } from '../catalogue/observed-outputs.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { LiveGraph } from '../graph/live-graph.ts';
 import type { Settings } from '../ports.ts';
-import { keepEpisodes } from '../traces/keep-episodes.ts';
+import { recordEpisodes } from '../traces/record-episodes.ts';
 import type { Learning } from './open-learning.ts';
-import type { SuggestionBook } from './suggestion-book.ts';
+import type { SuggestionLog } from './suggestion-log.ts';
 
 export interface Learner {
   /** A trace that this gateway is about to store. */
@@ -37,7 +37,7 @@ export interface LearnerParts {
   readonly outputs: ObservedOutputs;
   readonly lessons: CapabilityLessons;
   readonly learning: Pick<Learning, 'learn' | 'hear'>;
-  readonly suggestions: Pick<SuggestionBook, 'see'>;
+  readonly suggestions: Pick<SuggestionLog, 'see'>;
   /** Called when capabilities may have learned of another intent. */
   readonly relateCapabilities: () => Promise<void>;
 }
@@ -75,7 +75,7 @@ export function createLearner({
   };
   const stepsFor = (trace: ExecutionTrace, isOwn: boolean, signal: AbortSignal): (() => unknown)[] => {
     if (!isOwn) return isEnabled() && !signal.aborted ? [() => learning.hear(trace, signal)] : [];
-    const kept = [() => ports.exporter?.export(trace), () => keepEpisodes(ports, trace)];
+    const kept = [() => ports.exporter?.export(trace), () => recordEpisodes(ports, trace)];
     if (!isEnabled()) return kept;
     return [
       ...kept,

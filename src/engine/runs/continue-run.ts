@@ -9,15 +9,15 @@ import type { Caller, ToolRun, WorkflowAction, WorkflowResult } from '../gateway
 import { isOwn, onBehalf } from '../people/ownership.ts';
 import { maySee } from '../people/roles.ts';
 import type { Approval, WorkflowRun } from '../ports.ts';
+import type { ActiveRuns } from '../workflow/active-runs.ts';
 import { continueWorkflow } from '../workflow/continue-workflow.ts';
-import type { OpenDrives } from '../workflow/open-drives.ts';
 import { shownTasks } from '../workflow/task-state.ts';
 import { callOf, endRun, pausedCode } from './paused-runs.ts';
 
 /** What an agent may do with a run that waits: look, go on once a person has approved, or give it up. */
 export async function continueRun(
   scope: CodeScope,
-  drives: OpenDrives,
+  activeRuns: ActiveRuns,
   runId: string,
   action: WorkflowAction,
   caller: Caller,
@@ -33,7 +33,7 @@ export async function continueRun(
       hint: 'Its user or an operator may go on with it.',
     });
   }
-  if (run.kind === 'workflow') return await continueWorkflow(scope, drives, run, action, caller);
+  if (run.kind === 'workflow') return await continueWorkflow(scope, activeRuns, run, action, caller);
   const approvals = await store.approvals.list({ runId });
   if (action === 'abort') return await abort(scope, run, approvals);
   if (action === 'replan') {
@@ -90,7 +90,7 @@ async function abort(
 ): Promise<WorkflowResult> {
   for (const approval of approvals) {
     if (approval.state === 'pending')
-      await scope.desk.settle(approval, 'rejected', 'the agent gave the run up', 'agent');
+      await scope.approvals.settle(approval, 'rejected', 'the agent gave the run up', 'agent');
   }
   if (run.status === 'paused') await endRun(scope.ports, run, 'aborted');
   return report({ ...run, status: 'aborted' }, await scope.ports.store.approvals.list({ runId: run.id }));

@@ -17,7 +17,7 @@ type WaitingState = Extract<TaskState, { status: 'waiting' | 'unknown' }>;
  * call as it is now is asked about: another hash, another approval.
  */
 export async function editCall(scope: ExecuteScope, runId: string, edit: CallEdit): Promise<Approval> {
-  const { ports, desk } = scope;
+  const { ports, approvals } = scope;
   const { store, clock, crypto } = ports;
   const run = await store.runs.get(runId);
   if (!run) throw new PmlError('not_found', `There is no run ${runId}`, { hint: 'See "pml runs ls".' });
@@ -28,7 +28,7 @@ export async function editCall(scope: ExecuteScope, runId: string, edit: CallEdi
 
   const before = await store.approvals.get(state.approval_id);
   const by = `${edit.by}, who edited the arguments`;
-  if (!before || !(await desk.settle(before, 'rejected', by))) throw decidedBefore(runId);
+  if (!before || !(await approvals.settle(before, 'rejected', by))) throw decidedBefore(runId);
   const approval: Approval = {
     ...before,
     id: crypto.randomUuid(),
@@ -39,7 +39,7 @@ export async function editCall(scope: ExecuteScope, runId: string, edit: CallEdi
     settledAt: null,
     settledBy: null,
   };
-  await desk.ask(approval, { arguments: edit.arguments });
+  await approvals.ask(approval, { arguments: edit.arguments });
   const edited = { ...carriedBy(state), edited_arguments: edit.arguments };
   await store.runs.update({
     ...run,

@@ -6,7 +6,7 @@ import type { PermissionRules } from '../../core/policy/decide.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ToolAnnotations } from '../../core/vocabulary/tool-definition.ts';
-import { readBook } from '../capabilities/capability-book.ts';
+import { readRegistry } from '../capabilities/capability-registry.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import { createProgramCache } from '../code/program-cache.ts';
 import { executeIntent } from './execute-intent.ts';
@@ -38,7 +38,7 @@ async function ask(plan: Plan, rules: Partial<PermissionRules> = {}): Promise<re
   const all = Object.entries(CAPABILITIES).map(([slug, code]) => readyCapability({ slug, code }));
   const scope = {
     settings: settingsFor(['disk'], { permissions: { ...permissions, ...rules } }),
-    capabilities: readBook(() => all),
+    capabilities: readRegistry(() => all),
     programs: createProgramCache(),
     async findTool({ tool: id }: { tool: string }) {
       const { annotations, isChanged } = TOOLS[id] ?? missing(id);

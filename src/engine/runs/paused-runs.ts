@@ -3,10 +3,10 @@ import { REDACTED } from '../../core/tracing/redact.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { TaskBody } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { ApprovalDesk, Decision } from '../calls/approval-desk.ts';
+import type { Approvals, Decision } from '../calls/approvals.ts';
 import { mustBeShown, showApproval } from '../calls/show-approval.ts';
 import type { LiveCatalogue } from '../catalogue/live-catalogue.ts';
-import type { Standing } from '../code/program.ts';
+import type { ResumePoint } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { ToolCall } from '../gateway.ts';
 import { recordAccepted } from '../people/audit-trail.ts';
@@ -26,7 +26,7 @@ export async function pauseRun(
   work: PausedWork,
   approval: Approval,
   /** Where code stood. */
-  standing?: Omit<Standing, 'runId'>,
+  standing?: Omit<ResumePoint, 'runId'>,
   /** False: what it was to do must not be kept, so it cannot be taken up again. */
   isKept = true,
 ): Promise<void> {
@@ -66,10 +66,10 @@ function withoutValues(work: PausedWork): PausedWork {
 export function pausedCode(
   { crypto }: FlowPorts,
   run: WorkflowRun,
-): { work: PausedWork; standing: Standing } {
+): { work: PausedWork; standing: ResumePoint } {
   const task = run.plan?.tasks[0];
   const state = run.tasks[ONLY_TASK] as
-    | { standing?: Omit<Standing, 'runId'>; work_hash?: string }
+    | { standing?: Omit<ResumePoint, 'runId'>; work_hash?: string }
     | undefined;
   if (!task || !state?.standing) throw new PmlError('not_found', `Run ${run.id} has nothing to resume`);
   const { id: _, dependsOn: __, ...work } = task;
@@ -97,26 +97,26 @@ export interface Settlement {
 
 export interface SettleScope {
   readonly ports: FlowPorts;
-  readonly desk: ApprovalDesk;
+  readonly approvals: Approvals;
   readonly catalogue: Pick<LiveCatalogue, 'current' | 'accept'>;
 }
 
 /** By a person. A rejection ends a single call, and a workflow's branch; an approval lets the run be resumed. */
 export async function settleRun(
-  { ports, desk, catalogue }: SettleScope,
+  { ports, approvals, catalogue }: SettleScope,
   { runId, decision, by, approvalIds, acceptDefinition = false }: Settlement,
 ): Promise<boolean> {
   const pending = await ports.store.approvals.list({ runId, state: 'pending' });
   const open = pending.filter(({ id }) => approvalIds === undefined || approvalIds.includes(id));
   const asked = await ports.store.runs.get(runId);
-  const shelves = { ports, calls: desk.calls, catalogue: catalogue.current };
-  const shown = open.map((approval) => showApproval(shelves, asked, approval));
+  const parts = { ports, calls: approvals.calls, catalogue: catalogue.current };
+  const shown = open.map((approval) => showApproval(parts, asked, approval));
   if (decision === 'approved') shown.forEach(mustBeShown);
   let decided = false;
   for (const approval of shown) {
     // Before the call goes on: it is made under the definition that was accepted.
     const proposed = approval.changes && catalogue.current().get(approval.node as ToolId)?.proposed;
-    const isFirst = await desk.settle(approval, decision, by);
+    const isFirst = await approvals.settle(approval, decision, by);
     decided ||= isFirst;
     if (isFirst && decision === 'approved' && acceptDefinition && proposed) {
       await recordAccepted(ports, proposed, approval);

@@ -1,6 +1,6 @@
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { WorkflowResult } from '../gateway.ts';
-import type { SuggestionBook } from '../learning/suggestion-book.ts';
+import type { SuggestionLog } from '../learning/suggestion-log.ts';
 
 export interface SuggestedRun {
   readonly plan: Plan;
@@ -12,7 +12,7 @@ export interface SuggestedRun {
 
 /** Runs a plan and notes what became of the suggestion it came from. */
 export async function runSuggested(
-  suggestions: SuggestionBook,
+  suggestions: SuggestionLog,
   { suggestionId, ...request }: SuggestedRun,
   run: (request: Omit<SuggestedRun, 'suggestionId'>) => Promise<WorkflowResult>,
 ): Promise<WorkflowResult> {

@@ -3,7 +3,7 @@ import { TypedGraph } from '../../core/graph/typed-graph.ts';
 import type { ProgramCache } from '../code/program-cache.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import { traceFacts } from '../graph/trace-facts.ts';
-import { DOUBTED } from '../learning/suggestion-book.ts';
+import { DOUBTED } from '../learning/suggestion-log.ts';
 import type { Settings } from '../ports.ts';
 
 const DEFAULTS = {
@@ -17,7 +17,7 @@ const DEFAULTS = {
 const DAY_MS = 86_400_000;
 
 export interface Retention {
-  readonly ports: Pick<FlowPorts, 'store' | 'clock' | 'seat' | 'logger' | 'sleep'>;
+  readonly ports: Pick<FlowPorts, 'store' | 'clock' | 'trainerLock' | 'logger' | 'sleep'>;
   readonly programs: ProgramCache;
   readonly settings: () => Settings;
 }
@@ -58,12 +58,12 @@ export async function retainTraces(
 
 /** The same every hour, by the gateway that trains, until told to stop. */
 export async function watchRetention(retention: Retention, signal: AbortSignal): Promise<void> {
-  const { seat, logger, sleep } = retention.ports;
+  const { trainerLock, logger, sleep } = retention.ports;
   for (let pause = DEFAULTS.firstMs; ; pause = DEFAULTS.everyMs) {
     // Rejects when told to stop.
     await sleep(pause, signal).catch(() => {});
     if (signal.aborted) return;
-    if (!seat.isHeld()) continue;
+    if (!trainerLock.isHeld()) continue;
     try {
       const gone = await retainTraces(retention, signal);
       if (gone > 0) logger.log('info', 'Traces whose time was over were removed', { traces: gone });

@@ -7,19 +7,19 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller, CodeCall, PlannedCode, PlannedRun, WorkflowResult } from '../gateway.ts';
 import type { JsonObject } from '../ports.ts';
+import type { ActiveRuns } from './active-runs.ts';
 import { executeWorkflow } from './execute-workflow.ts';
-import type { OpenDrives } from './open-drives.ts';
 
 /** Turns code into a plan and runs it as one. */
 export async function executeAsPlan(
   scope: CodeScope,
-  drives: OpenDrives,
+  activeRuns: ActiveRuns,
   { code, arguments: args = {}, intent }: CodeCall,
   caller: Caller,
   runId?: string,
 ): Promise<PlannedRun> {
   const { plan, result } = await planFromCode(scope, code, args);
-  const made = await executeWorkflow(scope, drives, { plan, intent: intent ?? null, runId }, caller);
+  const made = await executeWorkflow(scope, activeRuns, { plan, intent: intent ?? null, runId }, caller);
   return made.status === 'success' ? { ...made, result: resultOf(result, made, args) } : made;
 }
 

@@ -28,7 +28,7 @@ const settings = settingsFor([]);
 // Like any gateway, one that starts while the server restarts waits for it.
 const store = { ...settings.store, url, queueBytes: 64 * 2 ** 20, waitMs: 60_000 };
 const opened = await openStore(dir, store);
-opened.seat.onChange((isHeld) => tell({ seat: isHeld }));
+opened.trainerLock.onChange((isHeld) => tell({ seat: isHeld }));
 const { model: embedding, dimension } = createMemoryEmbedder();
 const { gateway } = await memoryGateway([countingServer(file)], {
   ...opened,

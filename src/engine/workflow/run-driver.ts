@@ -24,7 +24,7 @@ export interface DriveRequest {
 }
 
 /** One process at work on one run, from taking it up until it is over, waits or is let go. */
-export interface Drive {
+export interface RunDriver {
   readonly scope: CodeScope;
   readonly run: Run;
   /** Its signal ends the calls under way: the caller has gone, or the drive is to stop. */

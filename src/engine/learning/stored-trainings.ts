@@ -1,5 +1,5 @@
 import type { FlowPorts } from '../flow-ports.ts';
-import { type KeepingPorts, type KeptParams, keptParams } from './kept-params.ts';
+import { type KeepingPorts, type StoredParams, storedParams } from './stored-params.ts';
 import { readMetrics, type TrainingMetrics } from './training-metrics.ts';
 
 const DEFAULTS = {
@@ -7,24 +7,24 @@ const DEFAULTS = {
   kept: 20,
 };
 
-export interface KeptTraining {
+export interface StoredTraining {
   readonly createdAt: Date;
   readonly metrics: TrainingMetrics;
 }
 
 /** What trainings gave, newest first, for the embedding model in use. */
-export interface KeptTrainings extends Omit<KeptParams, 'keep'> {
-  history(): Promise<readonly KeptTraining[]>;
+export interface StoredTrainings extends Omit<StoredParams, 'keep'> {
+  history(): Promise<readonly StoredTraining[]>;
   /** Answers its id. */
   keep(bytes: Uint8Array, metrics: TrainingMetrics): Promise<string>;
   /** Another gateway kept or dropped one. */
   refresh(): void;
 }
 
-export function keptTrainings(ports: KeepingPorts & Pick<FlowPorts, 'embedder'>): KeptTrainings {
-  const kept = keptParams(ports, ports.embedder.model, DEFAULTS.kept);
+export function storedTrainings(ports: KeepingPorts & Pick<FlowPorts, 'embedder'>): StoredTrainings {
+  const kept = storedParams(ports, ports.embedder.model, DEFAULTS.kept);
   /** Asked for many times a second by whoever watches a training, and each has its parameters with it. */
-  let known: readonly KeptTraining[] | null = null;
+  let known: readonly StoredTraining[] | null = null;
   return {
     newest: kept.newest,
     async history() {

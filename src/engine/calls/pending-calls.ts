@@ -4,20 +4,20 @@ const DEFAULTS = {
 };
 
 /** What is asked about: exactly what will run. */
-export interface AskedCall {
+export interface PendingCall {
   readonly arguments: unknown;
   /** The code or capability, where it is no tool. */
   readonly program?: { readonly code?: string; readonly capability?: string };
 }
 
 /** Calls that wait for a person, whole; what is stored of them is redacted. */
-export interface AskedCalls {
-  keep(approvalId: string, call: AskedCall): void;
-  get(approvalId: string): AskedCall | null;
+export interface PendingCalls {
+  keep(approvalId: string, call: PendingCall): void;
+  get(approvalId: string): PendingCall | null;
   forget(approvalId: string): void;
 }
 
-export function createAskedCalls(characters = DEFAULTS.characters): AskedCalls {
+export function createPendingCalls(characters = DEFAULTS.characters): PendingCalls {
   // As text: what the caller does with its own afterwards changes nothing here.
   const kept = new Map<string, string>();
   let size = 0;

@@ -4,7 +4,7 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
 import { inSlices } from './in-slices.ts';
-import { keptParams } from './kept-params.ts';
+import { storedParams } from './stored-params.ts';
 
 const DEFAULTS = {
   /** Learned anew when so many runs came since, and this share of those there were. */
@@ -15,7 +15,7 @@ const DEFAULTS = {
 };
 
 /** What runs teach beside the ranker: learned from all of them at once, and kept in the store. */
-export interface KeptModel<T> {
+export interface StoredModel<T> {
   /** Null before anything was learned. */
   current(): T | null;
   /** What earlier lives of the gateway learned; the store is asked once. */
@@ -24,18 +24,18 @@ export interface KeptModel<T> {
   reload(): Promise<void>;
   /**
    * Learns from the runs there are by now, if enough of them are new; off the path of every answer. Of several
-   * gateways on a store the one in the trainer's seat does so.
+   * gateways on a store the one in the trainer lock does so.
    */
   refresh(signal?: AbortSignal): Promise<void>;
 }
 
-export type KeptModelPorts = Pick<
+export type StoredModelPorts = Pick<
   FlowPorts,
-  'store' | 'embedder' | 'crypto' | 'clock' | 'sleep' | 'seat' | 'logger'
+  'store' | 'embedder' | 'crypto' | 'clock' | 'sleep' | 'trainerLock' | 'logger'
 >;
 
-export interface KeptModelParts<T> {
-  readonly ports: KeptModelPorts;
+export interface StoredModelParts<T> {
+  readonly ports: StoredModelPorts;
   /** In the plural, for the log and as its name in the store. */
   readonly what: string;
   /** What the numbers mean: those of another form are learned anew. */
@@ -54,17 +54,17 @@ interface Lesson {
   readonly newest: string | undefined;
 }
 
-export function createKeptModel<T>({
+export function createStoredModel<T>({
   ports,
   what,
   form,
   runs,
   learn,
   read,
-}: KeptModelParts<T>): KeptModel<T> {
-  const { embedder, seat, clock, logger } = ports;
+}: StoredModelParts<T>): StoredModel<T> {
+  const { embedder, trainerLock, clock, logger } = ports;
   const { model: embedding, dimension } = embedder;
-  const kept = keptParams(ports, `${what} by ${embedding}`, DEFAULTS.kept);
+  const kept = storedParams(ports, `${what} by ${embedding}`, DEFAULTS.kept);
   let model: T | null = null;
   let lesson: Lesson = { runs: 0, newest: undefined };
   /** As the store knows it, whether it could be used or not. */
@@ -130,19 +130,19 @@ export function createKeptModel<T>({
 
     async refresh(signal) {
       await recall();
-      if (isLearning || !seat.isHeld() || !isDue()) return;
+      if (isLearning || !trainerLock.isHeld() || !isDue()) return;
       const steps = learn();
       if (!steps) return;
       isLearning = true;
-      const unseated = new AbortController();
-      const unwatch = seat.onChange((isHeld) => {
-        if (!isHeld) unseated.abort();
+      const lockLost = new AbortController();
+      const unwatch = trainerLock.onChange((isHeld) => {
+        if (!isHeld) lockLost.abort();
       });
       try {
-        await learnNow(steps, AbortSignal.any([unseated.signal, ...(signal ? [signal] : [])]));
+        await learnNow(steps, AbortSignal.any([lockLost.signal, ...(signal ? [signal] : [])]));
       } catch (error) {
-        // Whoever has the seat now learns.
-        if (!unseated.signal.aborted) throw error;
+        // Whoever has the trainer lock now learns.
+        if (!lockLost.signal.aborted) throw error;
       } finally {
         unwatch();
         isLearning = false;

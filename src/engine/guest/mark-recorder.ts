@@ -9,7 +9,7 @@ const DEFAULTS = {
 
 export const MARKS_PER_SITE = 200;
 
-export interface MarkBook {
+export interface MarkRecorder {
   /** For the program in frame `number`. */
   frame(number: number): HooksNative;
   /** Marks beyond the limits were dropped. */
@@ -17,7 +17,10 @@ export interface MarkBook {
 }
 
 /** Stamps what programs do by themselves, up to a number of marks per site and per run. */
-export function createMarkBook(now: () => number, add: (frame: number, mark: GuestMark) => void): MarkBook {
+export function createMarkRecorder(
+  now: () => number,
+  add: (frame: number, mark: GuestMark) => void,
+): MarkRecorder {
   let count = 0;
   let isTruncated = false;
 

@@ -27,7 +27,7 @@ export interface SpeculationFigures {
 }
 
 /** What running ahead needs to know beyond one drive of one run. */
-export interface SpeculationBook {
+export interface SpeculationMemory {
   figures(): SpeculationFigures;
   count(what: keyof SpeculationFigures): void;
   /** What work without effects gave last. */
@@ -38,7 +38,7 @@ export interface SpeculationBook {
   takeUp(runId: string, now: number): Map<string, AheadCall>;
 }
 
-export function createSpeculationBook(): SpeculationBook {
+export function createSpeculationMemory(): SpeculationMemory {
   const counts = { started: 0, used: 0 };
   const remembered = new Map<string, { readonly value: unknown }>();
   const kept = new Map<string, ReadonlyMap<string, AheadCall>>();

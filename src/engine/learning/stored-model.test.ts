@@ -4,30 +4,30 @@ import { createMemoryLogger } from '../../../test/memory/logger.ts';
 import { createMemoryStore } from '../../../test/memory/store.ts';
 import { createMemoryTeam } from '../../../test/memory/team.ts';
 import type { LearnableRun } from '../../core/learning/learn-ranker.ts';
-import type { Store, TrainerSeat } from '../ports.ts';
-import { createKeptModel } from './kept-model.ts';
+import type { Store, TrainerLock } from '../ports.ts';
+import { createStoredModel } from './stored-model.ts';
 
 const embedder = createMemoryEmbedder(4);
 const NAME = `counts by ${embedder.model}`;
 let ids = 0;
 
-function heldSeat(store: Store): TrainerSeat {
-  const { seat } = createMemoryTeam(store).join();
-  seat.seek();
-  return seat;
+function heldLock(store: Store): TrainerLock {
+  const { trainerLock } = createMemoryTeam(store).join();
+  trainerLock.seek();
+  return trainerLock;
 }
 
 /** Learns how many runs there are, in two steps; what others do in between is told. */
-function counting(store: Store, seat: TrainerSeat = heldSeat(store), between: () => void = () => {}) {
+function counting(store: Store, trainerLock: TrainerLock = heldLock(store), between: () => void = () => {}) {
   let runs: LearnableRun[] = [];
   let learned = 0;
   const logger = createMemoryLogger();
   let now = 0;
-  const kept = createKeptModel({
+  const kept = createStoredModel({
     ports: {
       store,
       embedder,
-      seat,
+      trainerLock,
       logger,
       // Every step is a slice of its own.
       clock: { now: () => new Date(0), monotonic: () => (now += 10) },
@@ -81,13 +81,13 @@ test('[LEARN-15] it is learned when 20 runs came and a tenth of those there were
   expect(await rowsOf(store)).toEqual([1_000]);
 });
 
-test('[TEAM-14] without the seat nothing is learned, and what is learned while it is lost is not kept', async () => {
+test('[TEAM-14] without the trainer lock nothing is learned, and what is learned while it is lost is not kept', async () => {
   const store = createMemoryStore();
   const team = createMemoryTeam(store);
   const [a, b] = [team.join(), team.join()];
-  a.seat.seek();
-  b.seat.seek();
-  const [holder, other] = [counting(a.store, a.seat), counting(b.store, b.seat)];
+  a.trainerLock.seek();
+  b.trainerLock.seek();
+  const [holder, other] = [counting(a.store, a.trainerLock), counting(b.store, b.trainerLock)];
   for (const { past } of [holder, other]) past(0, 50);
   await other.kept.refresh();
   expect([other.learned(), other.kept.current()]).toEqual([0, null]);
@@ -95,7 +95,7 @@ test('[TEAM-14] without the seat nothing is learned, and what is learned while i
   await other.kept.reload();
   expect([other.learned(), other.kept.current()]).toEqual([0, 50]);
 
-  const losing = counting(a.store, a.seat, () => a.leave());
+  const losing = counting(a.store, a.trainerLock, () => a.leave());
   losing.past(0, 100);
   await losing.kept.refresh();
   expect([losing.learned(), losing.kept.current()]).toEqual([0, 50]);

@@ -1,10 +1,10 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller, WorkflowResult } from '../gateway.ts';
 import type { WorkflowRun } from '../ports.ts';
-import type { Drive, DriveRequest, TaskResult } from './drive.ts';
-import type { StopReason } from './open-drives.ts';
+import type { StopReason } from './active-runs.ts';
 import { nextLayer } from './open-layers.ts';
 import { resealed } from './open-run.ts';
+import type { DriveRequest, RunDriver, TaskResult } from './run-driver.ts';
 import { PENDING, shownState, type TaskState } from './task-state.ts';
 import { overallStatus, tellStates, tellStored } from './tell-workflow.ts';
 
@@ -19,11 +19,11 @@ interface Ended extends DriveRequest {
 }
 
 /** Writes down where the run came to rest, and answers it. */
-export async function finishDrive(drive: Drive, ended: Ended, caller: Caller): Promise<WorkflowResult> {
-  const { ports } = drive.scope;
+export async function finishRun(driver: RunDriver, ended: Ended, caller: Caller): Promise<WorkflowResult> {
+  const { ports } = driver.scope;
   const { run, plan, layers, lease, why, rest } = ended;
   const ids = plan.tasks.map(({ id }) => id);
-  const rested = overallStatus(drive.states, ids);
+  const rested = overallStatus(driver.states, ids);
   // Clients give up waiting before people answer: what only waits for them can still be taken up.
   const isCancelled = caller.signal?.aborted === true && why === null && rested !== 'approval_required';
   const status = isCancelled ? 'aborted' : why === null ? rested : 'running';
@@ -33,33 +33,33 @@ export async function finishDrive(drive: Drive, ended: Ended, caller: Caller): P
     ? ports.store.runs.release(run.id, lease.owner, storedStatus(status), rest)
     : why === 'lost'
       ? Promise.resolve(false)
-      : releaseSealed(drive, run.id, storedStatus(status), rest);
-  drive.run.finish({
+      : releaseSealed(driver, run.id, storedStatus(status), rest);
+  driver.run.finish({
     status,
     success: status === 'success',
-    taskResults: taskResults(drive, ended),
-    ...(status !== 'success' && { errorMessage: firstError(drive) }),
+    taskResults: taskResults(driver, ended),
+    ...(status !== 'success' && { errorMessage: firstError(driver) }),
     // Kept from its end by a person who has to decide: it has not failed.
     ...(status === 'approval_required' && { errorType: 'PERMISSION' as const }),
   });
   const isHeld = await released;
   const approvals = isHeld && !ended.mayHaveAsked ? [] : await ports.store.approvals.list({ runId: run.id });
   if (!isHeld) return tellStored((await ports.store.runs.get(run.id)) ?? run, approvals);
-  const wholeOf = (key: string) => (drive.values.has(key) ? { value: drive.values.get(key) } : undefined);
+  const wholeOf = (key: string) => (driver.values.has(key) ? { value: driver.values.get(key) } : undefined);
   return {
     status,
     runId: run.id,
-    results: tellStates(layers, drive.states, wholeOf),
+    results: tellStates(layers, driver.states, wholeOf),
     layers,
     approvals,
-    ...(status === 'decision_required' && { next: nextLayer(layers, drive.states) }),
+    ...(status === 'decision_required' && { next: nextLayer(layers, driver.states) }),
     ...(isCancelled && { error: { code: 'cancelled' as const, message: 'The run was cancelled' } }),
   };
 }
 
 /** What was written before something in it was known to be secret is written again; false when it is not ours. */
 async function releaseSealed(
-  { scope: { ports } }: Drive,
+  { scope: { ports } }: RunDriver,
   runId: string,
   status: WorkflowRun['status'],
   rest: WorkflowRun['tasks'],
@@ -81,20 +81,20 @@ function storedStatus(status: WorkflowResult['status']): WorkflowRun['status'] {
   return status === 'approval_required' || status === 'decision_required' ? 'paused' : status;
 }
 
-function taskResults(drive: Drive, { plan, targets }: Ended): TaskResult[] {
+function taskResults(driver: RunDriver, { plan, targets }: Ended): TaskResult[] {
   return plan.tasks.map(({ id, dependsOn }, i) => {
-    const state = drive.states.get(id) ?? PENDING;
+    const state = driver.states.get(id) ?? PENDING;
     return {
       id,
       node: targets[i]!.node,
       depends_on: dependsOn,
       ...(shownState(state) as { status: TaskState['status'] }),
-      ...(drive.earlier.has(id) && { earlier: true as const }),
+      ...(driver.earlier.has(id) && { earlier: true as const }),
     };
   });
 }
 
-function firstError({ states }: Drive): string | undefined {
+function firstError({ states }: RunDriver): string | undefined {
   const failed = states.values().find(({ status }) => status === 'error');
   return failed?.status === 'error' ? failed.error.message : undefined;
 }

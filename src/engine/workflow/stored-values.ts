@@ -6,7 +6,7 @@ import { isOpen, itemKey, PENDING, type TaskState } from './task-state.ts';
  * What finished tasks gave, by what was kept of it. What was not kept whole is asked for again where
  * that does no harm and something still needs it; else it is lost.
  */
-export function keptValues(
+export function storedValues(
   plan: Plan,
   targets: readonly Target[],
   stored: ReadonlyMap<string, TaskState>,

@@ -10,18 +10,18 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ProgramCache } from '../code/program-cache.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { Caller, CapabilityShelf } from '../gateway.ts';
+import type { Caller, CapabilityService } from '../gateway.ts';
 import { recordSharing } from '../people/audit-trail.ts';
 import type { Capability } from '../ports.ts';
-import type { CapabilityBook } from './capability-book.ts';
+import type { CapabilityRegistry } from './capability-registry.ts';
 import { keptPrivate, shared } from './capability-sharing.ts';
 import { quarantined } from './count-uses.ts';
 import { definitionsOf } from './learn-capability.ts';
 import { seenBy } from './seen-capabilities.ts';
 
-export interface ShelfParts {
+export interface ServiceParts {
   readonly ports: Pick<FlowPorts, 'clock' | 'crypto' | 'store'>;
-  readonly capabilities: CapabilityBook;
+  readonly capabilities: CapabilityRegistry;
   readonly programs: ProgramCache;
   readonly catalogue: () => Catalogue;
 }
@@ -30,12 +30,12 @@ export interface ShelfParts {
 const ANYBODY: Pick<Caller, 'who'> = {};
 
 /** What people do with capabilities besides running them. */
-export function createCapabilityShelf(parts: ShelfParts): CapabilityShelf {
-  const { ports, capabilities: book, catalogue } = parts;
+export function manageCapabilities(parts: ServiceParts): CapabilityService {
+  const { ports, capabilities: registry, catalogue } = parts;
   const change = (slug: string, work: (capability: Capability) => Capability, caller = ANYBODY) =>
-    book.change(async () => {
-      const next = { ...work(seenBy(book, caller).known(slug)), updatedAt: ports.clock.now() };
-      return await book.put(next);
+    registry.change(async () => {
+      const next = { ...work(seenBy(registry, caller).known(slug)), updatedAt: ports.clock.now() };
+      return await registry.put(next);
     });
 
   const recorded = async (changing: Promise<Capability>, caller: Pick<Caller, 'who'>) => {
@@ -45,45 +45,45 @@ export function createCapabilityShelf(parts: ShelfParts): CapabilityShelf {
   };
 
   return {
-    list: async (caller = ANYBODY) => seenBy(book, caller).all(),
-    show: async (slug, caller = ANYBODY) => seenBy(book, caller).known(slug),
+    list: async (caller = ANYBODY) => seenBy(registry, caller).all(),
+    show: async (slug, caller = ANYBODY) => seenBy(registry, caller).known(slug),
     share: (slug, caller = ANYBODY) =>
       recorded(
-        change(slug, (capability) => shared(capability, book, ports.crypto, caller), caller),
+        change(slug, (capability) => shared(capability, registry, ports.crypto, caller), caller),
         caller,
       ),
     keepPrivate: (slug, user, caller = ANYBODY) =>
       recorded(
-        change(slug, (capability) => keptPrivate(capability, user, book, ports.crypto)),
+        change(slug, (capability) => keptPrivate(capability, user, registry, ports.crypto)),
         caller,
       ),
-    rename: (slug, to) => change(slug, (capability) => renamed(capability, to, book)),
+    rename: (slug, to) => change(slug, (capability) => renamed(capability, to, registry)),
     quarantine: (slug, reason) =>
       change(slug, (capability) =>
         reason === null ? released(capability, catalogue()) : quarantined(capability, reason),
       ),
-    forget: (slug) => book.change(async () => await book.remove(book.known(slug).id)),
-    export: async (slug, caller = ANYBODY) => toSkillFiles(seenBy(book, caller).known(slug)),
+    forget: (slug) => registry.change(async () => await registry.remove(registry.known(slug).id)),
+    export: async (slug, caller = ANYBODY) => toSkillFiles(seenBy(registry, caller).known(slug)),
     import: (files) =>
-      book.change(async () => {
+      registry.change(async () => {
         const read = fromSkillFiles(files);
         if (!read.ok) {
           const { code, message, hint } = read.error;
           throw new PmlError(code, message, hint === undefined ? {} : { hint });
         }
-        return await book.put(taken(parts, read.value));
+        return await registry.put(taken(parts, read.value));
       }),
   };
 }
 
 /** The old name goes on calling it. */
-function renamed(capability: Capability, to: string, book: CapabilityBook): Capability {
+function renamed(capability: Capability, to: string, registry: CapabilityRegistry): Capability {
   if (!isSlug(to) || isReserved(to)) {
     throw new PmlError('invalid_argument', `"${to}" cannot name a capability`, {
       hint: 'Use lower-case letters, digits and "_", beginning with a letter; words of the language are taken.',
     });
   }
-  const holder = book.find(to);
+  const holder = registry.find(to);
   if (holder && holder.id !== capability.id) {
     throw new PmlError('store_conflict', `${to} is the name of another capability`, {
       hint: holder.slug === to ? 'Choose another name.' : `It is a former name of ${holder.slug}.`,
@@ -103,13 +103,13 @@ function released(capability: Capability, catalogue: Catalogue): Capability {
 
 /** From another PML: may be called at once, but has to earn its reliability here. */
 function taken(
-  { ports, capabilities: book, programs, catalogue }: ShelfParts,
+  { ports, capabilities: registry, programs, catalogue }: ServiceParts,
   read: ImportedCapability,
 ): Capability {
   const identity = identityOf(read.template.source, ports.crypto.sha256);
   if (!identity.ok) throw new PmlError(identity.error.code, identity.error.message);
   const { codeHash } = identity.value;
-  const known = book.byCodeHash(codeHash);
+  const known = registry.byCodeHash(codeHash);
   if (known) {
     throw new PmlError('store_conflict', `This capability is here already, as ${known.slug}`, {
       hint: `See it with "pml capability show ${known.slug}".`,
@@ -118,7 +118,7 @@ function taken(
   const prepared = programs.prepare(read.code);
   if (!prepared.ok) throw new PmlError('invalid_argument', `Its code cannot run: ${prepared.error.message}`);
   const { structure } = prepared.value;
-  const names = book.all().flatMap(({ slug, aliases }) => [slug, ...aliases]);
+  const names = registry.all().flatMap(({ slug, aliases }) => [slug, ...aliases]);
   const tools = structure.nodes.flatMap((node) => (node.type === 'task' ? [node.tool] : []));
   const slug = names.includes(read.slug)
     ? slugFor({ intent: read.slug.replaceAll('_', ' '), tools, taken: names })

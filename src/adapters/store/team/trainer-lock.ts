@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { TrainerSeat } from '../../../engine/ports.ts';
+import type { TrainerLock } from '../../../engine/ports.ts';
 
 const DEFAULTS = {
   /**
@@ -12,15 +12,15 @@ const DEFAULTS = {
 /** Of the advisory lock; `pml` and `seat` in ASCII. */
 const LOCK = [0x706d6c, 0x73656174];
 
-export interface LockedSeat extends TrainerSeat {
+export interface LockedSeat extends TrainerLock {
   /** On a connection that answers: takes the lock if it is free and wanted. */
   tick(client: pg.Client): Promise<void>;
   /** The connection is gone, and the lock with it. */
   lose(): void;
 }
 
-/** The seat is an advisory lock of a session: the server frees it when the session ends, however it ends. */
-export function createSeat(poke: () => void): LockedSeat {
+/** The trainer lock is an advisory lock of a session: the server frees it when the session ends, however it ends. */
+export function createTrainerLock(poke: () => void): LockedSeat {
   const listeners = new Set<(isHeld: boolean) => void>();
   let claims: ((isHeld: boolean) => void)[] = [];
   let isWanted = false;

@@ -1,7 +1,7 @@
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { EpisodicEvent } from '../ports.ts';
-import type { TaskResult } from '../workflow/drive.ts';
+import type { TaskResult } from '../workflow/run-driver.ts';
 
 const DEFAULTS = {
   /** Calls of one run that become episodes; the trace has them all. */
@@ -11,7 +11,7 @@ const DEFAULTS = {
 type Completion = Pick<EpisodicEvent, 'taskId' | 'timestamp' | 'data'>;
 
 /** Each task of a workflow, and each call of a program, as a `task_complete` of its own. */
-export async function keepEpisodes(
+export async function recordEpisodes(
   { store, crypto }: Pick<FlowPorts, 'store' | 'crypto'>,
   trace: ExecutionTrace,
 ): Promise<void> {

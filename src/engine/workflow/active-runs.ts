@@ -1,19 +1,19 @@
 import type { RunLease } from '../ports.ts';
-import { createSpeculationBook, type SpeculationBook } from './speculation-book.ts';
+import { createSpeculationMemory, type SpeculationMemory } from './speculation-memory.ts';
 
 const DEFAULTS = {
   /** How long a run that is driven stays so without a sign of life. */
   leaseMs: 15_000,
 };
 
-/** Why a drive ends before its time. */
+/** Why a process stops working on a run early. */
 export type StopReason =
   /** Another drives the run, or it was ended. */
   | 'lost'
   /** The gateway ends; the run goes on when it is back. */
   | 'closing';
 
-export interface OpenDrive {
+export interface ActiveRun {
   readonly stopped: AbortSignal;
   why(): StopReason | null;
   stop(reason: StopReason): void;
@@ -21,9 +21,9 @@ export interface OpenDrive {
 }
 
 /** The runs this process is at work on. */
-export interface OpenDrives {
-  readonly speculation: SpeculationBook;
-  open(runId: string): OpenDrive;
+export interface ActiveRuns {
+  readonly speculation: SpeculationMemory;
+  open(runId: string): ActiveRun;
   /** Of an owner of its own: also within one process a run is driven once. */
   newLease(): RunLease;
   /** The run is no longer ours. */
@@ -32,17 +32,17 @@ export interface OpenDrives {
   stopAll(): Promise<void>;
 }
 
-export function createOpenDrives(newOwner: () => string, leaseMs = DEFAULTS.leaseMs): OpenDrives {
-  const open = new Map<OpenDrive, { readonly runId: string; readonly closed: Promise<void> }>();
+export function createActiveRuns(newOwner: () => string, leaseMs = DEFAULTS.leaseMs): ActiveRuns {
+  const open = new Map<ActiveRun, { readonly runId: string; readonly closed: Promise<void> }>();
   let isClosing = false;
   return {
-    speculation: createSpeculationBook(),
+    speculation: createSpeculationMemory(),
     newLease: () => ({ owner: newOwner(), ttlMs: leaseMs }),
     open(runId) {
       const stopping = new AbortController();
       const { promise, resolve } = Promise.withResolvers<void>();
       let why: StopReason | null = null;
-      const drive: OpenDrive = {
+      const active: ActiveRun = {
         stopped: stopping.signal,
         why: () => why,
         stop(reason) {
@@ -50,21 +50,21 @@ export function createOpenDrives(newOwner: () => string, leaseMs = DEFAULTS.leas
           stopping.abort();
         },
         close() {
-          open.delete(drive);
+          open.delete(active);
           resolve();
         },
       };
-      open.set(drive, { runId, closed: promise });
-      if (isClosing) drive.stop('closing');
-      return drive;
+      open.set(active, { runId, closed: promise });
+      if (isClosing) active.stop('closing');
+      return active;
     },
     stop(id) {
-      for (const [drive, { runId }] of open) if (runId === id) drive.stop('lost');
+      for (const [active, { runId }] of open) if (runId === id) active.stop('lost');
     },
     async stopAll() {
       isClosing = true;
-      const closing = [...open].map(([drive, { closed }]) => {
-        drive.stop('closing');
+      const closing = [...open].map(([active, { closed }]) => {
+        active.stop('closing');
         return closed;
       });
       await Promise.all(closing);

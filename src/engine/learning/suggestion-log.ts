@@ -8,7 +8,7 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Caller } from '../gateway.ts';
 import type { StoredSuggestion, SuggestionOutcome } from '../ports.ts';
-import type { TaskResult } from '../workflow/drive.ts';
+import type { TaskResult } from '../workflow/run-driver.ts';
 import { intentForms, keyOf } from './learnable-run.ts';
 
 /** Of those that something was taken out of, how many are looked back on: the newest. */
@@ -26,7 +26,7 @@ export interface TakenOut {
 }
 
 /** What was suggested and what became of it: what people take out is suggested less. */
-export interface SuggestionBook {
+export interface SuggestionLog {
   /** Answers its id; null for a plan of nothing. */
   keep(intent: string, plan: Plan, confidence: number, caller?: Caller): Promise<string | null>;
   get(id: string): Promise<StoredSuggestion>;
@@ -43,7 +43,7 @@ export interface SuggestionBook {
   recall(): Promise<void>;
 }
 
-export function createSuggestionBook({ store, embedder, clock, crypto, redact }: FlowPorts): SuggestionBook {
+export function createSuggestionLog({ store, embedder, clock, crypto, redact }: FlowPorts): SuggestionLog {
   let takenOut: readonly TakenOut[] = [];
   /** Runs that name the suggestion they come from. */
   const expected = new Set<string>();
@@ -71,7 +71,7 @@ export function createSuggestionBook({ store, embedder, clock, crypto, redact }:
     const found = await store.suggestions.get(id);
     if (found) return found;
     throw new PmlError('not_found', `There is no suggestion ${id}`, {
-      hint: 'Leave it out, or ask for a new one with pml_suggest.',
+      hint: 'StepAuthorization it out, or ask for a new one with pml_suggest.',
     });
   }
 

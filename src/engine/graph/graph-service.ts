@@ -1,7 +1,7 @@
 import { nearestName } from '../../core/retrieval/nearest-name.ts';
 import { capabilityNode, type NodeId, parseToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { CapabilityBook } from '../capabilities/capability-book.ts';
+import type { CapabilityRegistry } from '../capabilities/capability-registry.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Settings, Store } from '../ports.ts';
 import { explainPath, type PathView } from './explain-path.ts';
@@ -29,7 +29,7 @@ export interface RebuildProgress {
 }
 
 /** What people and programs look at in the graph; what was stored meanwhile is learned first. */
-export interface GraphShelf {
+export interface GraphService {
   view(): Promise<GraphView>;
   /** By id, by slug, or by any spelling of a tool; an unknown one is an error that names the nearest. */
   node(name: string): Promise<NodeDetails>;
@@ -42,24 +42,24 @@ export interface GraphShelf {
   rebuilding(): Promise<RebuildProgress | null>;
 }
 
-export interface GraphShelfParts {
+export interface GraphServiceParts {
   readonly live: LiveGraph;
   readonly store: Pick<Store, 'traces'>;
   readonly settings: () => Settings;
   readonly catalogue: () => Catalogue;
-  readonly capabilities: CapabilityBook;
+  readonly capabilities: CapabilityRegistry;
   /** Brings what follows from capabilities into the graph. */
   readonly relate: () => Promise<void>;
 }
 
-export function createGraphShelf({
+export function createGraphService({
   live,
   store,
   settings,
   catalogue,
   capabilities,
   relate,
-}: GraphShelfParts): GraphShelf {
+}: GraphServiceParts): GraphService {
   let last: { of: readonly unknown[]; shown: ShownGraph } | undefined;
   let progress: RebuildProgress | null = null;
   let rebuilt: Promise<RebuiltGraph> | undefined;

@@ -1,6 +1,6 @@
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Approval } from '../ports.ts';
-import { type AskedCall, type AskedCalls, createAskedCalls } from './asked-calls.ts';
+import { createPendingCalls, type PendingCall, type PendingCalls } from './pending-calls.ts';
 import { recordDecision } from './record-decision.ts';
 
 export type Decision = 'approved' | 'rejected';
@@ -11,11 +11,11 @@ const DEFAULTS = {
 };
 
 /** Where decisions are handed in and waited for. */
-export interface ApprovalDesk {
+export interface Approvals {
   /** The calls that wait here, whole. */
-  readonly calls: AskedCalls;
+  readonly calls: PendingCalls;
   /** Puts a question: stored as it may be, kept whole in memory until it is decided. */
-  ask(approval: Approval, call: AskedCall): Promise<void>;
+  ask(approval: Approval, call: PendingCall): Promise<void>;
   /** False when it was decided before. An agent may only take back what it asked for. */
   settle(approval: Approval, decision: Decision, by: string, who?: 'person' | 'agent'): Promise<boolean>;
   /** Null when nobody decides in time. */
@@ -24,12 +24,12 @@ export interface ApprovalDesk {
   refresh(approvalId: string): Promise<void>;
 }
 
-type DeskPorts = Pick<FlowPorts, 'store' | 'clock' | 'crypto' | 'events' | 'logger' | 'sleep'>;
+type ApprovalPorts = Pick<FlowPorts, 'store' | 'clock' | 'crypto' | 'events' | 'logger' | 'sleep'>;
 
-export function createApprovalDesk(ports: DeskPorts): ApprovalDesk {
+export function createApprovals(ports: ApprovalPorts): Approvals {
   const { store, clock, events, sleep } = ports;
   const waiting = new Map<string, () => void>();
-  const calls = createAskedCalls();
+  const calls = createPendingCalls();
 
   const decided = async (id: string): Promise<Decision | null> => {
     const state = (await store.approvals.get(id))?.state;

@@ -38,7 +38,7 @@ export interface LearningReport {
   readonly suggestions: SuggestionCounts;
 }
 
-export interface LearningShelf {
+export interface LearningService {
   report(): Promise<LearningReport>;
   insight(): Promise<LearningInsight>;
   /** Trains on all runs now; where a training is under way, this is the one. Too few runs change nothing. */
@@ -50,12 +50,12 @@ export interface LearningShelf {
 }
 
 /** `recalled` resolves when what was learned in earlier lives is known. */
-export function createLearningShelf(
+export function createLearningService(
   ports: Pick<FlowPorts, 'embedder' | 'store' | 'clock' | 'sleep'>,
   ranker: LiveRanker,
   watch: SuccessWatch,
   recalled: () => Promise<void>,
-): LearningShelf {
+): LearningService {
   const { embedder } = ports;
   const insight = createInsight(ports, ranker, watch);
   const report = async (): Promise<LearningReport> => {

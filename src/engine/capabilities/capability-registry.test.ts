@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../../test/memory/store.ts';
 import { sampleCapability } from '../../../test/support/samples.ts';
 import { createEventLog } from '../traces/event-log.ts';
-import { openCapabilityBook } from './capability-book.ts';
+import { openCapabilityRegistry } from './capability-registry.ts';
 
 test('[TEAM-6] a change that came while another was worked out is kept, and the other made on top of it', async () => {
   const store = createMemoryStore();
@@ -10,8 +10,8 @@ test('[TEAM-6] a change that came while another was worked out is kept, and the 
   const { id } = capability;
   await store.capabilities.put(capability);
   const events = createEventLog({ now: () => new Date(0), monotonic: () => 0 });
-  const here = await openCapabilityBook({ store, events });
-  const there = await openCapabilityBook({ store, events });
+  const here = await openCapabilityRegistry({ store, events });
+  const there = await openCapabilityRegistry({ store, events });
   let tries = 0;
   await here.change(async () => {
     const known = here.get(id)!;

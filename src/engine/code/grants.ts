@@ -1,13 +1,13 @@
 import type { Grants } from '../calls/call-tool.ts';
 
 /** Approvals a run holds and has not used; a paused run takes them along. */
-export interface GrantBook extends Grants {
+export interface RunGrants extends Grants {
   add(argumentsHash: string): void;
   has(argumentsHash: string): boolean;
   left(): readonly string[];
 }
 
-export function createGrantBook(held: readonly string[] = []): GrantBook {
+export function createGrants(held: readonly string[] = []): RunGrants {
   const left = [...held];
   return {
     add: (call) => void left.push(call),

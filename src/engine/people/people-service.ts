@@ -12,7 +12,7 @@ export interface KeyOrder {
 }
 
 /** Who may come in, and what was decided. */
-export interface PeopleShelf {
+export interface PeopleService {
   /** `secret` is shown this once: only its hash is kept. */
   createKey(order: KeyOrder): Promise<{ readonly key: ApiKey; readonly secret: string }>;
   keys(): Promise<ApiKey[]>;
@@ -21,12 +21,12 @@ export interface PeopleShelf {
   audit(query: AuditQuery): Promise<AuditEntry[]>;
 }
 
-export function createPeopleShelf({
+export function createPeopleService({
   store,
   crypto,
   clock,
   events,
-}: Pick<FlowPorts, 'store' | 'crypto' | 'clock' | 'events'>): PeopleShelf {
+}: Pick<FlowPorts, 'store' | 'crypto' | 'clock' | 'events'>): PeopleService {
   return {
     async createKey({ name, role, user = name, by }) {
       checkName(name);

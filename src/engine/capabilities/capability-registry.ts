@@ -4,7 +4,7 @@ import type { FlowPorts } from '../flow-ports.ts';
 import type { Capability } from '../ports.ts';
 
 /** Capabilities as they are looked up. */
-export interface ReadableBook {
+export interface ReadableRegistry {
   /** In order of slug. */
   all(): readonly Capability[];
   get(id: string): Capability | undefined;
@@ -16,7 +16,7 @@ export interface ReadableBook {
 }
 
 /** The capabilities in memory, as the store has them: a call from code must not wait for a query. */
-export interface CapabilityBook extends ReadableBook {
+export interface CapabilityRegistry extends ReadableRegistry {
   /** Answers it as it is stored: one revision on from what was known of it. */
   put(capability: Capability): Promise<Capability>;
   remove(id: string): Promise<boolean>;
@@ -38,7 +38,7 @@ const DEFAULTS = {
 };
 
 /** Of whatever list there is at the time. */
-export function readBook(all: () => readonly Capability[]): ReadableBook {
+export function readRegistry(all: () => readonly Capability[]): ReadableRegistry {
   const find = (slug: string) =>
     all().find((one) => one.slug === slug) ?? all().find((one) => one.aliases.includes(slug));
   return {
@@ -60,12 +60,12 @@ export function readBook(all: () => readonly Capability[]): ReadableBook {
   };
 }
 
-type BookPorts = Pick<FlowPorts, 'store' | 'events'>;
+type RegistryPorts = Pick<FlowPorts, 'store' | 'events'>;
 
-export async function openCapabilityBook(
-  { store, events }: BookPorts,
+export async function openCapabilityRegistry(
+  { store, events }: RegistryPorts,
   onChange: () => void = () => {},
-): Promise<CapabilityBook> {
+): Promise<CapabilityRegistry> {
   const byId = new Map((await store.capabilities.list()).map((one) => [one.id, one]));
   let last: Promise<unknown> = Promise.resolve();
   const all = () => [...byId.values()].sort((a, b) => (a.slug < b.slug ? -1 : 1));
@@ -114,7 +114,7 @@ export async function openCapabilityBook(
   const revisions = () => JSON.stringify(all().map(({ id, revision }) => [id, revision]));
 
   return {
-    ...readBook(all),
+    ...readRegistry(all),
     get: (id) => byId.get(id),
     async put(capability) {
       const stored = { ...capability, revision: byId.has(capability.id) ? capability.revision + 1 : 1 };

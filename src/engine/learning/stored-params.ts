@@ -2,7 +2,7 @@ import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
 
 /** What learning gave, newest first. */
-export interface KeptParams {
+export interface StoredParams {
   newest(count: number): Promise<readonly RankerParams[]>;
   /** Answers its id. */
   keep(bytes: Uint8Array, metrics: RankerParams['metrics']): Promise<string>;
@@ -12,7 +12,11 @@ export interface KeptParams {
 export type KeepingPorts = Pick<FlowPorts, 'store' | 'crypto' | 'clock'>;
 
 /** Under the name that `RankerParams.model` speaks of; of more than `most`, the oldest go. */
-export function keptParams({ store, crypto, clock }: KeepingPorts, model: string, most: number): KeptParams {
+export function storedParams(
+  { store, crypto, clock }: KeepingPorts,
+  model: string,
+  most: number,
+): StoredParams {
   const newest = (count: number) => store.rankerParams.list(model, count);
   return {
     newest,
