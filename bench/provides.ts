@@ -13,10 +13,10 @@ import type { ExecutionTrace } from '../src/core/vocabulary/execution-trace.ts';
 import { toolId } from '../src/core/vocabulary/ids.ts';
 import type { TraceEvent } from '../src/core/vocabulary/trace-event.ts';
 import { createProgramCache } from '../src/engine/code/program-cache.ts';
-import { createEventLog } from '../src/engine/event-log.ts';
 import { openLiveGraph } from '../src/engine/graph/live-graph.ts';
 import { traceFacts } from '../src/engine/graph/trace-facts.ts';
-import { createMemoryStore } from '../src/engine/memory/store.ts';
+import { createEventLog } from '../src/engine/traces/event-log.ts';
+import { createMemoryStore } from '../test/memory/store.ts';
 import { sampleTrace } from '../test/support/samples.ts';
 import type { BenchReport, BenchRow } from './run.ts';
 

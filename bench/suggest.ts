@@ -3,6 +3,7 @@
  * each in 150 kinds of work, nets learned from some of them, a graph of all. Tools and runs are made up.
  */
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
+import { soleGateway } from '../src/adapters/store/team/sole-gateway.ts';
 import { TypedGraph } from '../src/core/graph/typed-graph.ts';
 import { Candidates } from '../src/core/learning/ranker/candidates.ts';
 import { Familiarity } from '../src/core/learning/ranker/familiarity.ts';
@@ -13,14 +14,13 @@ import { createRandom } from '../src/core/numeric/random.ts';
 import { normalise } from '../src/core/numeric/vectors.ts';
 import { WasmMultiplier } from '../src/core/numeric/wasm-multiplier.ts';
 import type { ToolId } from '../src/core/vocabulary/ids.ts';
-import type { Catalogue } from '../src/engine/catalogue.ts';
+import type { Catalogue } from '../src/engine/catalogue/catalogue.ts';
+import { createSearchIndex } from '../src/engine/catalogue/search-index.ts';
 import { createPlanMemory } from '../src/engine/learning/plan-memory.ts';
 import { toolEntries } from '../src/engine/learning/ranked-candidates.ts';
-import { createMemoryStore } from '../src/engine/memory/store.ts';
-import { solo } from '../src/engine/memory/team.ts';
+import { suggest } from '../src/engine/learning/suggest.ts';
 import type { Embedder } from '../src/engine/ports.ts';
-import { createSearchIndex } from '../src/engine/search-index.ts';
-import { suggest } from '../src/engine/suggest.ts';
+import { createMemoryStore } from '../test/memory/store.ts';
 import type { BenchReport } from './run.ts';
 
 const TOOLS = 726;
@@ -70,7 +70,7 @@ export async function bench(): Promise<BenchReport> {
       sleep: async () => {},
       embedder,
       store: createMemoryStore(),
-      seat: solo().seat,
+      trainerLock: soleGateway().trainerLock,
       crypto: { randomUuid: () => 'plans', sha256: (text) => text },
       logger: { log: () => {} },
     },

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openPgliteStore } from '../src/adapters/store/open-pglite-store.ts';
 import type { Plan } from '../src/core/vocabulary/plan.ts';
 import type { Gateway } from '../src/engine/gateway.ts';
-import { createMemoryStore } from '../src/engine/memory/store.ts';
 import type { Store } from '../src/engine/ports.ts';
+import { createMemoryStore } from '../test/memory/store.ts';
 import { memoryGateway, stdioServer } from '../test/support/memory-gateway.ts';
 
 const ROUNDS = 15;

@@ -134,8 +134,8 @@ function encode({ linear, inward, bias, outward }: FusionWeights): string {
 function heldOutFile(priors: readonly (readonly [string, string])[]): string {
   const rows = priors.map(([name, base64]) => `  ${name}: '${base64}',\n`);
   return `// Written by scripts/fit-ranker.ts; do not edit.
-import type { FusionWeights } from '../core/learning/fusion-term.ts';
-import { readPrior } from './read-prior.ts';
+import type { FusionWeights } from '../src/core/learning/terms/fusion-term.ts';
+import { readPrior } from '../src/evaluation/read-prior.ts';
 
 /** For each data set, a start of the fusion that was trained on the others. */
 const HELD_OUT: Readonly<Record<string, string>> = {

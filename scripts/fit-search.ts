@@ -21,7 +21,7 @@ import { type Gold, mean, rankingFigures, ranksOf } from '../src/core/learning/g
 import { linearScores } from '../src/core/learning/optim/listwise-logistic.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import type { SearchWeights } from '../src/core/retrieval/search-weights.ts';
-import { scoreTools } from '../src/engine/search.ts';
+import { scoreTools } from '../src/engine/catalogue/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
 import { openWorkbench } from '../src/evaluation/workbench.ts';
 

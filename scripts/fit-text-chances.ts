@@ -16,7 +16,7 @@ import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
 import { TopK } from '../src/core/numeric/top-k.ts';
 import { leadOf, type TextChances } from '../src/core/retrieval/text-chances.ts';
-import { scoreTools } from '../src/engine/search.ts';
+import { scoreTools } from '../src/engine/catalogue/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
 import { weightsFor } from '../src/evaluation/held-out-weights.ts';
 import { openWorkbench } from '../src/evaluation/workbench.ts';

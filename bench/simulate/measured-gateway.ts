@@ -8,15 +8,15 @@ import { WorkerTrainer } from '../../src/adapters/training/worker-trainer.ts';
 import { openGateway } from '../../src/compose/open-gateway.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
 import { traceToWire } from '../../src/core/vocabulary/execution-trace.ts';
-import { readCatalogue } from '../../src/engine/catalogue.ts';
+import { readCatalogue } from '../../src/engine/catalogue/catalogue.ts';
 import { createProgramCache } from '../../src/engine/code/program-cache.ts';
-import { createEventLog } from '../../src/engine/event-log.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { openLiveGraph } from '../../src/engine/graph/live-graph.ts';
-import { importTraces } from '../../src/engine/import-traces.ts';
 import { learnableRun } from '../../src/engine/learning/learnable-run.ts';
 import { toolEntries } from '../../src/engine/learning/ranked-candidates.ts';
 import type { Clock, Settings } from '../../src/engine/ports.ts';
+import { createEventLog } from '../../src/engine/traces/event-log.ts';
+import { importTraces } from '../../src/engine/traces/import-traces.ts';
 import { type MadeUpTeam, madeUpTeam } from './made-up-team.ts';
 
 export interface GatewayJob {

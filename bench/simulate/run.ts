@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
 import { loadSettings } from '../../src/adapters/config/load-settings.ts';
 import { createEmbedder } from '../../src/adapters/embedding/create-embedder.ts';
-import { settingsHash } from '../../src/engine/refresh-catalogue.ts';
+import { settingsHash } from '../../src/engine/catalogue/refresh-catalogue.ts';
 import { startPostgres } from '../../test/support/postgres-server.ts';
 import { withSections } from './growth-page.ts';
 import { madeUpTeam } from './made-up-team.ts';

@@ -50,8 +50,9 @@ const TABLE: Readonly<Record<string, Permissions & { at?: readonly string[] }>> 
 
   engine: closed(['core/*', 'engine/ports']),
   'engine/ports': { ...closed(['core/*']), at: ['engine/ports.ts', 'engine/ports/'] },
+  'engine/guest': closed(['core/*', 'engine/ports']),
 
-  'adapters/sandbox': adapter,
+  'adapters/sandbox': open([...adapter.imports, 'engine/guest']),
   'adapters/training': adapter,
   'adapters/embedding': adapter,
   'adapters/store': adapter,

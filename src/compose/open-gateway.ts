@@ -10,10 +10,11 @@ import { reapOrphans } from '../adapters/upstream/child-registry.ts';
 import { fileTokenStore } from '../adapters/upstream/file-token-store.ts';
 import { McpUpstream } from '../adapters/upstream/mcp-upstream.ts';
 import { createGateway } from '../engine/create-gateway.ts';
-import type { EventLog } from '../engine/event-log.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Gateway } from '../engine/gateway.ts';
-import type { Clock, Crypto, Logger, LoopWatch, Settings, TraceExporter } from '../engine/ports.ts';
+import type { LoopWatch } from '../engine/ports/loop-watch.ts';
+import type { Clock, Crypto, Logger, Settings, TraceExporter } from '../engine/ports.ts';
+import type { EventLog } from '../engine/traces/event-log.ts';
 import { openStore } from './open-store.ts';
 
 const CRYPTO: Crypto = {
@@ -57,11 +58,11 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     logger,
     info: { name: 'pml', version },
   });
-  const { store, changes, seat, journal } = opened;
+  const { store, changes, trainerLock, journal } = opened;
   const ports: FlowPorts = {
     store,
     changes,
-    seat,
+    trainerLock,
     journal,
     upstream,
     embedder,

@@ -4,13 +4,13 @@ import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
 import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { openPostgresTeam } from '../adapters/store/team/open-postgres-team.ts';
+import { soleGateway } from '../adapters/store/team/sole-gateway.ts';
 import { openTraceJournal } from '../adapters/store/trace-journal.ts';
 import { whenThere } from '../adapters/store/when-there.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
-import { solo } from '../engine/memory/team.ts';
 import type { Logger, StoreSettings } from '../engine/ports.ts';
 
-export interface OpenStore extends Pick<FlowPorts, 'changes' | 'seat' | 'journal'> {
+export interface OpenStore extends Pick<FlowPorts, 'changes' | 'trainerLock' | 'journal'> {
   readonly store: SqlStore;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export async function openStore(
   const { url, waitMs } = settings;
   if (url === null) {
     const store = await openPgliteStore(dir);
-    return { store, ...solo(), journal: null, close: store.close };
+    return { store, ...soleGateway(), journal: null, close: store.close };
   }
   return await whenThere(() => openShared(dir, url, settings, options.logger), { waitMs, ...options });
 }
@@ -44,12 +44,12 @@ async function openShared(
   const name = `pml ${randomUUID()}`;
   const store = await openPostgresStore(url, { name, pool, statementTimeoutMs });
   try {
-    const { changes, seat, close } = await openPostgresTeam(url, name, logger);
+    const { changes, trainerLock, close } = await openPostgresTeam(url, name, logger);
     const journal = openTraceJournal(join(dir, 'queue'), { maxBytes: queueBytes });
     return {
       store,
       changes,
-      seat,
+      trainerLock,
       journal,
       async close() {
         await close();

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EventLog } from '../engine/event-log.ts';
+import type { EventLog } from '../engine/traces/event-log.ts';
 
 /** Keeps the inventory line beside the store, so that the next start can tell it before the store is open. */
 export async function rememberInventory(dir: string, events: EventLog): Promise<string> {

@@ -3,11 +3,13 @@ import { tool } from '../../test/support/code-gateway.ts';
 import { memoryGateway } from '../../test/support/memory-gateway.ts';
 
 test('[HANG-12] what is too long is refused before anything looks at it', async () => {
-  const { gateway, store } = await memoryGateway([{ name: 'desk', tools: [tool('echo', (args) => args)] }]);
+  const { gateway, store } = await memoryGateway([
+    { name: 'approvals', tools: [tool('echo', (args) => args)] },
+  ]);
   onTestFinished(() => gateway.close());
   const caller = { sessionId: null };
   const intent = 'x'.repeat(20_000);
-  const name = `desk:${'x'.repeat(2_000)}`;
+  const name = `approvals:${'x'.repeat(2_000)}`;
   const refused = [
     () => gateway.suggest(intent),
     () => gateway.predictNext(intent, []),

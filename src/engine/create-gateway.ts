@@ -2,58 +2,59 @@ import { toolSignature } from '../core/capabilities/tool-signature.ts';
 import type { TemplateEdge } from '../core/graph/templates.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
-import { acceptServer, changesOfServer } from './accept-server.ts';
-import { createApprovalDesk } from './approval-desk.ts';
 import { createBackground } from './background.ts';
 import { boundedGateway } from './bounded-gateway.ts';
-import { openCapabilityBook } from './capability-book.ts';
-import { createCapabilityShelf } from './capability-shelf.ts';
-import { type Catalogue, isOffered } from './catalogue.ts';
+import { createApprovals } from './calls/approvals.ts';
+import { executeTool } from './calls/execute-tool.ts';
+import { showExact } from './calls/show-approval.ts';
+import { openCapabilityRegistry } from './capabilities/capability-registry.ts';
+import { manageCapabilities } from './capabilities/manage-capabilities.ts';
+import { quarantineChanged } from './capabilities/quarantine-changed.ts';
+import { searchCapabilities } from './capabilities/search-capabilities.ts';
+import { asSeenBy, seenBy, sharedOnly } from './capabilities/seen-capabilities.ts';
+import { acceptServer, changesOfServer } from './catalogue/accept-server.ts';
+import { type Catalogue, isOffered } from './catalogue/catalogue.ts';
+import { asListed, defineTool } from './catalogue/define-tool.ts';
+import { inventoryLine, serverReports, statsOf } from './catalogue/inventory.ts';
+import { openLiveCatalogue } from './catalogue/live-catalogue.ts';
+import { openObservedOutputs } from './catalogue/observed-outputs.ts';
+import { acceptedFace } from './catalogue/refresh-catalogue.ts';
+import { rememberingEmbedder } from './catalogue/remembering-embedder.ts';
+import { search } from './catalogue/search.ts';
 import type { CodeScope } from './code/code-scope.ts';
-import type { Program, Standing } from './code/program.ts';
+import { executeCapability } from './code/execute-capability.ts';
+import { executeCode } from './code/execute-code.ts';
+import type { Program, ResumePoint } from './code/program.ts';
 import { createProgramCache } from './code/program-cache.ts';
-import { continueRun } from './continue-run.ts';
-import { asListed, defineTool } from './define-tool.ts';
-import { editCall } from './edit-call.ts';
-import { executeAsPlan, planFromCode } from './execute-as-plan.ts';
-import { executeCapability } from './execute-capability.ts';
-import { executeCode } from './execute-code.ts';
-import { executeIntent } from './execute-intent.ts';
-import { executeTool } from './execute-tool.ts';
-import { executeWorkflow } from './execute-workflow.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import { changeFollower } from './follow-changes.ts';
 import type { Caller, Gateway } from './gateway.ts';
 import { capabilityAlternatives } from './graph/capability-alternatives.ts';
 import { graphForSearch } from './graph/graph-for-search.ts';
-import { createGraphShelf } from './graph/graph-shelf.ts';
+import { createGraphService } from './graph/graph-service.ts';
 import { openLiveGraph } from './graph/live-graph.ts';
-import { inventoryLine, serverReports, statsOf } from './inventory.ts';
-import { createJournaledQueue } from './journaled-queue.ts';
-import { openObservedOutputs } from './learn/observed-outputs.ts';
-import { quarantineChanged } from './learn/quarantine-changed.ts';
-import { createLearner, type Learner } from './learn-from-trace.ts';
+import { createLearner, type Learner } from './learning/learn-from-trace.ts';
 import { createNextMemory } from './learning/next-memory.ts';
 import { type Learning, openLearning } from './learning/open-learning.ts';
 import { createPlanMemory } from './learning/plan-memory.ts';
-import { createSuggestionBook } from './learning/suggestion-book.ts';
-import { openLiveCatalogue } from './live-catalogue.ts';
-import { settleRun } from './paused-runs.ts';
+import { predictNext } from './learning/predict-next.ts';
+import { suggest } from './learning/suggest.ts';
+import { createSuggestionLog } from './learning/suggestion-log.ts';
 import { recordPolicy } from './people/audit-trail.ts';
-import { createPeopleShelf } from './people/people-shelf.ts';
-import { asSeenBy, seenBy, sharedOnly } from './people/seen-capabilities.ts';
-import type { LoopFigures, Settings, UpstreamTool } from './ports.ts';
-import { predictNext } from './predict-next.ts';
-import { acceptedFace } from './refresh-catalogue.ts';
-import { rememberingEmbedder } from './remembering-embedder.ts';
-import { watchRetention } from './retain-traces.ts';
-import { runSuggested, type SuggestedRun } from './run-suggested.ts';
-import { search } from './search.ts';
-import { searchCapabilities } from './search-capabilities.ts';
-import { showExact } from './show-approval.ts';
-import { suggest } from './suggest.ts';
-import { createTraceQueue } from './trace-queue.ts';
-import { createOpenDrives } from './workflow/open-drives.ts';
+import { createPeopleService } from './people/people-service.ts';
+import type { LoopFigures } from './ports/loop-watch.ts';
+import type { Settings, UpstreamTool } from './ports.ts';
+import { continueRun } from './runs/continue-run.ts';
+import { editCall } from './runs/edit-call.ts';
+import { executeIntent } from './runs/execute-intent.ts';
+import { settleRun } from './runs/paused-runs.ts';
+import { runSuggested, type SuggestedRun } from './runs/run-suggested.ts';
+import { createJournaledQueue } from './traces/journaled-queue.ts';
+import { watchRetention } from './traces/retain-traces.ts';
+import { createTraceQueue } from './traces/trace-queue.ts';
+import { createActiveRuns } from './workflow/active-runs.ts';
+import { executeAsPlan, planFromCode } from './workflow/execute-as-plan.ts';
+import { executeWorkflow } from './workflow/execute-workflow.ts';
 import { takeUpAbandoned, watchAbandoned } from './workflow/resume-run.ts';
 
 const DEFAULTS = {
@@ -85,10 +86,10 @@ export async function createGateway(
   let settings = initial;
   const begin = (what: string) => ports.loop?.begin(what);
   const background = createBackground(logger, begin);
-  const desk = createApprovalDesk(ports);
+  const approvals = createApprovals(ports);
   const programs = createProgramCache();
   const watching = new AbortController();
-  const drives = createOpenDrives(ports.crypto.randomUuid, options.leaseMs);
+  const activeRuns = createActiveRuns(ports.crypto.randomUuid, options.leaseMs);
   const remembering = rememberingEmbedder(embedder);
   const outputs = await openObservedOutputs(store);
   const isShared = settings.store.url !== null;
@@ -108,7 +109,7 @@ export async function createGateway(
     inventory = line;
     events.emit({ type: 'inventory_changed', inventory });
   };
-  const capabilities = await openCapabilityBook(ports, () => tellInventory(catalogue.current()));
+  const capabilities = await openCapabilityRegistry(ports, () => tellInventory(catalogue.current()));
   /** What all learn from and see: the graph, the ranker and the list of tools are nobody's own. */
   const shared = sharedOnly(capabilities);
   const catalogue = await openLiveCatalogue(
@@ -128,13 +129,13 @@ export async function createGateway(
     capabilities,
     programs,
     catalogue: catalogue.current,
-    run: (program: Program, standing: Standing, signal: AbortSignal) =>
+    run: (program: Program, standing: ResumePoint, signal: AbortSignal) =>
       executeCode(scope(), program, { ...REPLAYER, signal }, standing),
   };
   const relateCapabilities = async () => {
     graph.relate(await capabilityAlternatives(remembering, shared.all()));
   };
-  const suggestions = createSuggestionBook(ports);
+  const suggestions = createSuggestionLog(ports);
   learning = openLearning({
     ports,
     background,
@@ -174,12 +175,12 @@ export async function createGateway(
     await plans.refresh(signal);
     await next.refresh(signal);
   };
-  /** Whoever has the trainer's seat learns, also where only others are asked. */
+  /** Whoever has the trainer lock learns, also where only others are asked. */
   const learnForAll = () => {
     const learn = () => {
       if (!watching.signal.aborted) background.run('Learning plans and next steps', learnMore);
     };
-    ports.seat.onChange((isHeld) => isHeld && learn());
+    ports.trainerLock.onChange((isHeld) => isHeld && learn());
     events.follow(({ event }) => event.type === 'ranker_trained' && learn());
   };
   const searchByText = (query: string) =>
@@ -190,7 +191,7 @@ export async function createGateway(
     : createTraceQueue(ports, background, hooks);
   const scope = (): CodeScope => ({
     ports,
-    desk,
+    approvals,
     traces,
     settings,
     capabilities,
@@ -209,7 +210,7 @@ export async function createGateway(
     searchCapabilities(seenBy(capabilities, caller).all(), embedder, remembering, query, limit);
 
   const runPlan = (request: SuggestedRun, caller: Caller) =>
-    runSuggested(suggestions, request, (run) => executeWorkflow(scope(), drives, run, caller));
+    runSuggested(suggestions, request, (run) => executeWorkflow(scope(), activeRuns, run, caller));
   const suggestFor = async (intent: string, caller?: Caller) => {
     await learned.prepare();
     await plans.recall();
@@ -251,11 +252,11 @@ export async function createGateway(
       await learnMore(signal);
     });
     if (settings.learning.enabled) background.run('Learning from traces stored meanwhile', graph.catchUp);
-    background.run('Taking up runs that were left', () => takeUpAbandoned(scope(), drives));
+    background.run('Taking up runs that were left', () => takeUpAbandoned(scope(), activeRuns));
     // On a store of many, others may leave runs while this one lives.
-    if (isShared) void watchAbandoned(scope, drives, watching.signal);
+    if (isShared) void watchAbandoned(scope, activeRuns, watching.signal);
     if (isShared) learnForAll();
-    ports.seat.seek();
+    ports.trainerLock.seek();
     void watchRetention({ ports, programs, settings: () => settings }, watching.signal);
   }
   const unfollow = ports.changes.follow(
@@ -263,7 +264,7 @@ export async function createGateway(
       catalogue,
       outputs,
       capabilities,
-      desk,
+      approvals,
       learned: [learned.ranker, plans, next],
       graph,
       learns: () => settings.learning.enabled,
@@ -277,7 +278,7 @@ export async function createGateway(
     servers: async () => serverReports(upstream.servers(), catalogue.current()),
     stats: () =>
       statsOf(store, catalogue.current(), settings, inventory, {
-        speculation: drives.speculation.figures(),
+        speculation: activeRuns.speculation.figures(),
         loop: ports.loop?.figures() ?? NEVER_STILL,
       }),
     inventory: () => inventory,
@@ -302,10 +303,10 @@ export async function createGateway(
     executeCode: ({ code, arguments: args = {}, ...rest }, caller) =>
       executeCode(scope(), { source: code, args, ...rest }, caller),
     executeCapability: (call, caller) => executeCapability(scope(), call, caller),
-    capabilities: createCapabilityShelf(lessons),
-    learning: learned.shelf,
-    people: createPeopleShelf(ports),
-    graph: createGraphShelf({
+    capabilities: manageCapabilities(lessons),
+    learning: learned.service,
+    people: createPeopleService(ports),
+    graph: createGraphService({
       live: graph,
       store,
       settings: () => settings,
@@ -321,14 +322,19 @@ export async function createGateway(
       return await runPlan({ plan: given, intent: null, runId, suggestionId }, caller);
     },
     planFromCode: (code, args) => planFromCode(scope(), code, args),
-    executeAsPlan: (call, caller, runId) => executeAsPlan(scope(), drives, call, caller, runId),
+    executeAsPlan: (call, caller, runId) => executeAsPlan(scope(), activeRuns, call, caller, runId),
     executeIntent: (call, caller, runId = ports.crypto.randomUuid()) => {
       // The suggestion stays open: that PML runs it does not mean that anybody took it.
       const run = (plan: Plan) =>
-        executeWorkflow(scope(), drives, { plan, intent: call.intent, runId }, { ...caller, origin: 'self' });
+        executeWorkflow(
+          scope(),
+          activeRuns,
+          { plan, intent: call.intent, runId },
+          { ...caller, origin: 'self' },
+        );
       return executeIntent({ scope: asSeenBy(scope(), caller), suggest: suggestFor, run }, call, caller);
     },
-    continueRun: (runId, action, caller) => continueRun(scope(), drives, runId, action, caller),
+    continueRun: (runId, action, caller) => continueRun(scope(), activeRuns, runId, action, caller),
 
     async runs(limit) {
       const runs = await store.runs.list(limit);
@@ -338,12 +344,12 @@ export async function createGateway(
     },
     settleApproval: (runId, decision, by, approvalIds, acceptDefinition = false) =>
       settleRun(
-        { ports, desk, catalogue },
+        { ports, approvals, catalogue },
         { runId, decision, by, acceptDefinition, ...(approvalIds && { approvalIds }) },
       ),
     showExact: async (runs) => {
-      const shelves = { ports, calls: desk.calls, catalogue: catalogue.current };
-      return runs.map((run) => showExact(shelves, run));
+      const parts = { ports, calls: approvals.calls, catalogue: catalogue.current };
+      return runs.map((run) => showExact(parts, run));
     },
 
     editCall: (runId, edit) => editCall(scope(), runId, edit),
@@ -401,7 +407,7 @@ export async function createGateway(
       const stopped = background.stop();
       // Before their servers go: a run that is let go is taken up again later.
       watching.abort();
-      await drives.stopAll();
+      await activeRuns.stopAll();
       await upstream.close();
       await sandbox.close();
       await stopped;

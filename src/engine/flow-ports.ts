@@ -1,21 +1,21 @@
 import { createFoundSecrets, type FoundSecrets } from '../core/tracing/found-secrets.ts';
-import type { EventLog } from './event-log.ts';
+import type { LoopWatch } from './ports/loop-watch.ts';
 import type {
   ChangeFeed,
   Clock,
   Crypto,
   Embedder,
   Logger,
-  LoopWatch,
   Sandbox,
   Store,
   TraceExporter,
   TraceJournal,
   Trainer,
-  TrainerSeat,
+  TrainerLock,
   Upstream,
   VectorIndex,
 } from './ports.ts';
+import type { EventLog } from './traces/event-log.ts';
 
 /** What the flows are built on; the composition hands it over once. */
 export interface FlowPorts {
@@ -23,7 +23,7 @@ export interface FlowPorts {
   /** What other gateways on the same store do. */
   readonly changes: ChangeFeed;
   /** Whoever holds it trains. */
-  readonly seat: TrainerSeat;
+  readonly trainerLock: TrainerLock;
   /** Keeps traces while the store cannot; null where the store is part of this process. */
   readonly journal: TraceJournal | null;
   readonly upstream: Upstream;

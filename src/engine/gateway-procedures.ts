@@ -11,10 +11,10 @@ import type {
   WorkflowResult,
 } from './gateway.ts';
 import type { GraphReport } from './graph/graph-report.ts';
-import type { RebuildProgress, RebuiltGraph } from './graph/graph-shelf.ts';
+import type { RebuildProgress, RebuiltGraph } from './graph/graph-service.ts';
 import type { GraphView } from './graph/graph-view.ts';
-import type { LearningReport } from './learning/learning-shelf.ts';
-import type { PeopleShelf } from './people/people-shelf.ts';
+import type { LearningReport } from './learning/learning-service.ts';
+import type { PeopleService as PeopleShelf } from './people/people-service.ts';
 import type {
   Bridge,
   Capability,
@@ -23,7 +23,7 @@ import type {
   UpstreamLogin,
   UpstreamReply,
 } from './ports.ts';
-import { findRun, type RunInQuestion, recentRuns, waitingRuns } from './runs-in-question.ts';
+import { findRun, type PendingRun as RunInQuestion, recentRuns, waitingRuns } from './runs/pending-runs.ts';
 
 /** Where to send the browser; `done` when nobody has to be sent. */
 export type LoginStep = { readonly done: true } | { readonly done: false; readonly authorizationUrl: string };

@@ -4,6 +4,7 @@ import { observedValueFlow } from '../core/tracing/value-flow.ts';
 import { type ExecutionTrace, traceToWire } from '../core/vocabulary/execution-trace.ts';
 import { planToWire } from '../core/vocabulary/plan-wire.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
+import { toolText, toolValue } from './calls/tool-value.ts';
 import type {
   CapabilityHit,
   CodeRun,
@@ -17,10 +18,9 @@ import type {
   WorkflowResult,
 } from './gateway.ts';
 import { callOrder } from './graph/call-order.ts';
-import type { LearningReport } from './learning/learning-shelf.ts';
+import type { LearningReport } from './learning/learning-service.ts';
 import type { Capability, ConsoleLine } from './ports.ts';
-import type { RunInQuestion, ShownApproval } from './runs-in-question.ts';
-import { toolText, toolValue } from './tool-value.ts';
+import type { PendingRun as RunInQuestion, ShownApproval } from './runs/pending-runs.ts';
 import { aheadIn, shownTasks } from './workflow/task-state.ts';
 
 /** What the gateway answers as programs see it: snake_case, dates as text. */

@@ -5,17 +5,16 @@ import type { Plan } from '../core/vocabulary/plan.ts';
 import type { ErrorShape, RunStatus } from '../core/vocabulary/pml-error.ts';
 import type { Principal } from '../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
-import type { EventLog } from './event-log.ts';
-import type { GraphShelf } from './graph/graph-shelf.ts';
-import type { LearningShelf } from './learning/learning-shelf.ts';
-import type { PeopleShelf } from './people/people-shelf.ts';
+import type { GraphService } from './graph/graph-service.ts';
+import type { LearningService } from './learning/learning-service.ts';
+import type { PeopleService } from './people/people-service.ts';
+import type { LoopFigures } from './ports/loop-watch.ts';
 import type {
   Approval,
   Capability,
   CodeError,
   ConsoleLine,
   JsonObject,
-  LoopFigures,
   Settings,
   Store,
   ToolResult,
@@ -31,8 +30,9 @@ import type {
   UserCredentials,
   WorkflowRun,
 } from './ports.ts';
-import type { RunInQuestion } from './runs-in-question.ts';
-import type { SpeculationFigures } from './workflow/speculation-book.ts';
+import type { PendingRun } from './runs/pending-runs.ts';
+import type { EventLog } from './traces/event-log.ts';
+import type { SpeculationFigures } from './workflow/speculation-memory.ts';
 
 /** Who calls: the client connection a run came from, and how to reach the person behind it. */
 export interface Caller {
@@ -275,7 +275,7 @@ export interface ServerChanges {
 }
 
 /** What people and programs do with capabilities besides running them. */
-export interface CapabilityShelf {
+export interface CapabilityService {
   /** In order of slug; those that this caller may see. */
   list(caller?: Pick<Caller, 'who'>): Promise<readonly Capability[]>;
   /** By slug or alias; an unknown one is an error that names the nearest. */
@@ -317,10 +317,10 @@ export interface Gateway {
   /** Structure, policy preview, sandbox, trace. */
   executeCode(call: CodeCall, caller: Caller): Promise<CodeRun>;
   executeCapability(call: CapabilityCall, caller: Caller): Promise<CodeRun>;
-  readonly capabilities: CapabilityShelf;
-  readonly graph: GraphShelf;
-  readonly learning: LearningShelf;
-  readonly people: PeopleShelf;
+  readonly capabilities: CapabilityService;
+  readonly graph: GraphService;
+  readonly learning: LearningService;
+  readonly people: PeopleService;
   /** With a run id that is there already, that run is gone on with instead. */
   executeWorkflow(
     plan: Plan,
@@ -358,7 +358,7 @@ export interface Gateway {
     acceptDefinition?: boolean,
   ): Promise<boolean>;
   /** Runs with the exact calls that wait in them, for a person who may decide about them. */
-  showExact(runs: readonly RunInQuestion[]): Promise<RunInQuestion[]>;
+  showExact(runs: readonly PendingRun[]): Promise<PendingRun[]>;
 
   /** By a person: other arguments for a call that waits. It is asked about anew, since it is another call. */
   editCall(runId: string, edit: CallEdit): Promise<Approval>;

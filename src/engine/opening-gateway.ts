@@ -1,7 +1,7 @@
-import type { EventLog } from './event-log.ts';
 import type { Gateway } from './gateway.ts';
 import type { Settings, UpstreamEvent } from './ports.ts';
 import { callProcedure, storeOver, storeProcedures } from './remote-procedures.ts';
+import type { EventLog } from './traces/event-log.ts';
 
 export interface OpeningOptions {
   readonly settings: Settings;

@@ -86,7 +86,7 @@ export type {
 export type { ServedRequest, TraceExporter } from './ports/trace-exporter.ts';
 export type { TraceJournal } from './ports/trace-journal.ts';
 export type { Trainer, TrainerOptions } from './ports/trainer.ts';
-export type { TrainerSeat } from './ports/trainer-seat.ts';
+export type { TrainerLock } from './ports/trainer-lock.ts';
 export type {
   Audience,
   JsonObject,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createMemoryEmbedder } from '../engine/memory/embedder.ts';
-import { createMemoryVectorIndex } from '../engine/memory/vector-index.ts';
+import { createMemoryEmbedder } from '../../test/memory/embedder.ts';
+import { createMemoryVectorIndex } from '../../test/memory/vector-index.ts';
 import { cautionOf, rankNeverUsed } from './caution.ts';
 import type { Task } from './data-set.ts';
 import type { ScoredPlan } from './plan-quality.ts';

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createMemoryEmbedder } from '../../test/memory/embedder.ts';
+import { createMemoryVectorIndex } from '../../test/memory/vector-index.ts';
 import type { EvaluationReport, Gain, Protocol } from '../core/vocabulary/evaluation-report.ts';
-import { createMemoryEmbedder } from '../engine/memory/embedder.ts';
-import { createMemoryVectorIndex } from '../engine/memory/vector-index.ts';
-import { search } from '../engine/search.ts';
+import { search } from '../engine/catalogue/search.ts';
 import { type DataSet, readDataSet } from './data-set.ts';
 import { evaluate } from './evaluate.ts';
 import { weightsFor } from './held-out-weights.ts';

@@ -15,7 +15,7 @@ import type {
   Protocol,
   RankingGain,
 } from '../core/vocabulary/evaluation-report.ts';
-import { scoreTools } from '../engine/search.ts';
+import { scoreTools } from '../engine/catalogue/search.ts';
 import { cautionOf, measureOpposites, rankNeverUsed } from './caution.ts';
 import type { DataSet, Task } from './data-set.ts';
 import { createDrafter } from './draft-plan.ts';

@@ -1,6 +1,6 @@
 import { createHttpBridge } from '../../src/adapters/client/http-bridge.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import { storeOver, storeProcedures } from '../../src/engine/remote-procedures.ts';
+import { createMemoryStore } from '../memory/store.ts';
 import { startHttp } from '../support/http-gateway.ts';
 import { storeContract } from './store-contract.ts';
 

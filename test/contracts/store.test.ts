@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import { createMemoryStore } from '../memory/store.ts';
 import { sampleCapability, sampleRun } from '../support/samples.ts';
 import { makeTemporaryDir, temporaryDir } from '../support/temporary-dir.ts';
 import { storeContract } from './store-contract.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Change, ChangeFeed, Store, TrainerSeat } from '../../src/engine/ports.ts';
+import type { Change, ChangeFeed, Store, TrainerLock } from '../../src/engine/ports.ts';
 import { sampleApproval, sampleCapability, sampleTool, sampleTrace } from '../support/samples.ts';
 
 export interface Member {
   readonly store: Store;
   readonly changes: ChangeFeed;
-  readonly seat: TrainerSeat;
+  readonly trainerLock: TrainerLock;
   leave(): Promise<void>;
 }
 
@@ -58,21 +58,21 @@ export function teamContract(name: string, open: () => Promise<Team>): void {
       await Promise.all([writer.leave(), reader.leave()]);
     });
 
-    test('[TEAM-2] one of all gateways holds the seat, and another has it soon after that one is gone', async () => {
+    test('[TEAM-2] one of all gateways holds the trainerLock, and another has it soon after that one is gone', async () => {
       const members = await Promise.all([team.join(), team.join(), team.join()]);
-      const holders = () => members.filter(({ seat }) => seat.isHeld());
-      for (const { seat } of members) seat.seek();
+      const holders = () => members.filter(({ trainerLock }) => trainerLock.isHeld());
+      for (const { trainerLock } of members) trainerLock.seek();
       await expect.poll(() => holders().length, { timeout: 10_000 }).toBe(1);
       for (let left = 2; left > 0; left--) {
         const [holder] = holders();
         const heard: boolean[] = [];
-        holder!.seat.onChange((isHeld) => heard.push(isHeld));
-        expect(await holder!.seat.claim()).toBe(true);
+        holder!.trainerLock.onChange((isHeld) => heard.push(isHeld));
+        expect(await holder!.trainerLock.claim()).toBe(true);
         const other = members.find((member) => member !== holder)!;
-        expect(await other.seat.claim()).toBe(false);
+        expect(await other.trainerLock.claim()).toBe(false);
         members.splice(members.indexOf(holder!), 1);
         await holder!.leave();
-        expect([holder!.seat.isHeld(), heard]).toEqual([false, [false]]);
+        expect([holder!.trainerLock.isHeld(), heard]).toEqual([false, [false]]);
         await expect.poll(() => holders().length, { timeout: 10_000 }).toBe(1);
       }
       await Promise.all(members.map((member) => member.leave()));

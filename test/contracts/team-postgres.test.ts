@@ -17,11 +17,11 @@ afterAll(() => server?.dispose());
 async function join(): Promise<Member> {
   const name = `pml ${randomUUID()}`;
   const store = await openPostgresStore(server.url, { name });
-  const { changes, seat, close } = await openPostgresTeam(server.url, name);
+  const { changes, trainerLock, close } = await openPostgresTeam(server.url, name);
   return {
     store,
     changes,
-    seat,
+    trainerLock,
     async leave() {
       await close();
       await store.close();
@@ -42,11 +42,11 @@ test('[TEAM-4] what was changed while a gateway had no connection it is told whe
   const [writer, reader] = [await join(), await join()];
   const told: (Change | null)[] = [];
   reader.changes.follow(async (batch) => void told.push(...(batch ?? [null])));
-  reader.seat.seek();
-  await expect.poll(() => reader.seat.isHeld(), { timeout: 10_000 }).toBe(true);
+  reader.trainerLock.seek();
+  await expect.poll(() => reader.trainerLock.isHeld(), { timeout: 10_000 }).toBe(true);
 
   process.kill(await server.pid(), 'SIGKILL');
-  await expect.poll(() => reader.seat.isHeld(), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => reader.trainerLock.isHeld(), { timeout: 10_000 }).toBe(false);
   await server.restartAfterCrash();
   // Whichever connects first: the change stands in the table.
   const capability = sampleCapability();
@@ -64,7 +64,7 @@ test('[TEAM-4] what was changed while a gateway had no connection it is told whe
     .poll(() => told, { timeout: 20_000 })
     .toContainEqual({ topic: 'capabilities', key: capability.id });
   expect(told).toContainEqual({ topic: 'traces', key: '' });
-  await expect.poll(() => reader.seat.isHeld(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => reader.trainerLock.isHeld(), { timeout: 10_000 }).toBe(true);
   await Promise.all([writer.leave(), reader.leave()]);
 }, 60_000);
 

@@ -1,5 +1,5 @@
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import { createMemoryTeam } from '../../src/engine/memory/team.ts';
+import { createMemoryStore } from '../memory/store.ts';
+import { createMemoryTeam } from '../memory/team.ts';
 import { teamContract } from './team-contract.ts';
 
 teamContract('in memory', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { WorkerTrainer } from '../../src/adapters/training/worker-trainer.ts';
-import { createMemoryTrainer } from '../../src/engine/memory/trainer.ts';
 import type { TrainerOptions } from '../../src/engine/ports.ts';
+import { createMemoryTrainer } from '../memory/trainer.ts';
 import { kindsOfWork } from '../support/kinds-of-work.ts';
 import { briefedTrainer, trainerContract } from './trainer-contract.ts';
 

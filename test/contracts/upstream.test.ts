@@ -1,11 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MemoryUpstream } from '../../src/engine/memory/upstream.ts';
-import {
-  MemoryRpcError,
-  type MemoryServer,
-  type MemoryTool,
-} from '../../src/engine/memory/upstream-server.ts';
 import { startHttpFixture } from '../fixtures/servers/http-server.ts';
+import { MemoryUpstream } from '../memory/upstream.ts';
+import { MemoryRpcError, type MemoryServer, type MemoryTool } from '../memory/upstream-server.ts';
 import { upstreamContract } from './upstream-contract.ts';
 import { httpServer, openUpstream, stdioServer } from './upstream-support.ts';
 

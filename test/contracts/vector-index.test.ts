@@ -1,5 +1,5 @@
 import { WasmVectorIndex } from '../../src/adapters/embedding/wasm-vector-index.ts';
-import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
+import { createMemoryVectorIndex } from '../memory/vector-index.ts';
 import { vectorIndexContract } from './vector-index-contract.ts';
 
 vectorIndexContract('in memory', createMemoryVectorIndex);

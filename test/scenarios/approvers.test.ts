@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Principal } from '../../src/core/vocabulary/principal.ts';
 import type { Caller } from '../../src/engine/gateway.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
-import { findRun } from '../../src/engine/runs-in-question.ts';
+import { findRun } from '../../src/engine/runs/pending-runs.ts';
 import { askedFor } from '../../src/surfaces/cli/asked-for.ts';
+import { createMemoryStore } from '../memory/store.ts';
 import { tool } from '../support/code-gateway.ts';
 import { memoryGateway, settingsFor, stdioServer } from '../support/memory-gateway.ts';
 import { OWNER_TOKEN, peopleGateway } from '../support/people-gateway.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import { createMemoryStore } from '../memory/store.ts';
 import { tool } from '../support/code-gateway.ts';
 import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 import { peopleGateway } from '../support/people-gateway.ts';

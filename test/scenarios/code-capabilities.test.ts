@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
+import type { MemoryServer } from '../memory/upstream-server.ts';
 import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
 
 const ROWS = [

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { CodeRun } from '../../src/engine/gateway.ts';
-import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
+import type { MemoryServer } from '../memory/upstream-server.ts';
 import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
 import { settingsFor } from '../support/memory-gateway.ts';
 

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { toolId } from '../../src/core/vocabulary/ids.ts';
 import type { Caller } from '../../src/engine/gateway.ts';
-import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import type { MemoryServer, MemoryTool } from '../../src/engine/memory/upstream-server.ts';
 import type { Embedder, JsonObject, ToolResult } from '../../src/engine/ports.ts';
+import { createMemoryEmbedder } from '../memory/embedder.ts';
+import { createMemoryStore } from '../memory/store.ts';
+import type { MemoryServer, MemoryTool } from '../memory/upstream-server.ts';
 import { memoryGateway, settingsFor, stdioServer } from '../support/memory-gateway.ts';
 
 const nobody: Caller = { sessionId: 'session-1' };

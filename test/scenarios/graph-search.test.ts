@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toolId } from '../../src/core/vocabulary/ids.ts';
 import type { Gateway, SearchHit } from '../../src/engine/gateway.ts';
-import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
+import type { MemoryServer } from '../memory/upstream-server.ts';
 import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
 import { callTool, connectClient, ERAS, fetchInto, openEndpoints } from '../support/mcp-endpoints.ts';
 import { temporaryStore } from '../support/temporary-store.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { Store } from '../../src/engine/ports.ts';
+import { createMemoryStore } from '../memory/store.ts';
 import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
 
 /** Tools whose texts say nothing of what they are good for. */

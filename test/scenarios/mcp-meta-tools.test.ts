@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import { listTools } from '../../src/surfaces/mcp/meta-tools/tool-list.ts';
+import type { MemoryServer } from '../memory/upstream-server.ts';
 import { benchServer } from '../support/mcp-bench-server.ts';
 import {
   type ConnectOptions,

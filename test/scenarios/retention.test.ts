@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { soleGateway } from '../../src/adapters/store/team/sole-gateway.ts';
 import { createProgramCache } from '../../src/engine/code/program-cache.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import { solo } from '../../src/engine/memory/team.ts';
 import type { Store } from '../../src/engine/ports.ts';
-import { retainTraces } from '../../src/engine/retain-traces.ts';
+import { retainTraces } from '../../src/engine/traces/retain-traces.ts';
+import { createMemoryStore } from '../memory/store.ts';
 import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
 import { settingsFor } from '../support/memory-gateway.ts';
 import { temporaryStore } from '../support/temporary-store.ts';
@@ -26,7 +26,7 @@ function retain(store: Store, days: number) {
   return retainTraces({
     ports: {
       store,
-      ...solo(),
+      ...soleGateway(),
       clock: { now: () => now, monotonic: () => performance.now() },
       logger: { log: () => {} },
       sleep: async () => {},

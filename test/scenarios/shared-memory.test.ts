@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import { createMemoryTeam } from '../../src/engine/memory/team.ts';
+import { createMemoryStore } from '../memory/store.ts';
+import { createMemoryTeam } from '../memory/team.ts';
 import { tool } from '../support/code-gateway.ts';
 import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 
@@ -23,12 +23,12 @@ async function teamOf(size: number) {
   const team = createMemoryTeam(createMemoryStore());
   const members = [];
   for (let nth = 0; nth < size; nth++) {
-    const { store, changes, seat, leave } = team.join();
+    const { store, changes, trainerLock, leave } = team.join();
     const settings = settingsFor([]);
     const { gateway } = await memoryGateway(SERVERS, {
       store,
       changes,
-      seat,
+      trainerLock,
       sandbox: createSandbox(),
       settings: {
         store: { ...settings.store, url: 'postgres://shared' },
@@ -36,7 +36,7 @@ async function teamOf(size: number) {
       },
     });
     onTestFinished(() => gateway.close());
-    members.push({ gateway, store, seat, leave });
+    members.push({ gateway, store, trainerLock, leave });
   }
   return members;
 }
@@ -111,7 +111,7 @@ test('[TEAM-6] capabilities learned, renamed, quarantined and forgotten by one a
 
 test('[TEAM-7] one gateway trains on the runs of all; the others use what it learned, and another takes over', async () => {
   const [a, b] = (await teamOf(2)) as [Member, Member];
-  expect([a.seat.isHeld(), b.seat.isHeld()]).toEqual([true, false]);
+  expect([a.trainerLock.isHeld(), b.trainerLock.isHeld()]).toEqual([true, false]);
   await work(b.gateway, 0, 41);
   await b.gateway.settled();
   const report = ({ gateway }: Member) => gateway.learning.report();
@@ -125,7 +125,7 @@ test('[TEAM-7] one gateway trains on the runs of all; the others use what it lea
   await b.gateway.learning.rollBack();
   await expect.poll(async () => (await report(a)).model?.runs).toBe(20);
   a.leave();
-  expect(b.seat.isHeld()).toBe(true);
+  expect(b.trainerLock.isHeld()).toBe(true);
   expect((await b.gateway.learning.train()).model?.runs).toBe(41);
 });
 
@@ -145,7 +145,7 @@ test('[TEAM-14] the gateway that trains learns plans and next steps; those that 
   expect((await reasons(a))[0]).toEqual((await reasons(b))[0]);
 
   a.leave();
-  expect(b.seat.isHeld()).toBe(true);
+  expect(b.trainerLock.isHeld()).toBe(true);
   await work(b.gateway, 41, 62);
   const learnedFrom = async () =>
     Number((await b.store.rankerParams.list('next steps by words/256', 1))[0]?.metrics.runs);

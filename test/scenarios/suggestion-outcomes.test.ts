@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/vocabulary/plan.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { Settings, Store } from '../../src/engine/ports.ts';
+import { createMemoryStore } from '../memory/store.ts';
 import { codeGateway, tool } from '../support/code-gateway.ts';
 import { settingsFor } from '../support/memory-gateway.ts';
 import { planOf } from '../support/workflow-plan.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../../src/engine/gateway.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { JsonObject, Settings } from '../../src/engine/ports.ts';
+import { createMemoryStore } from '../memory/store.ts';
 import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
 import { openedGateway, runCommand } from '../support/command-line.ts';
 import { settingsFor } from '../support/memory-gateway.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { Approval, Store } from '../../src/engine/ports.ts';
+import { createMemoryStore } from '../memory/store.ts';
 import { tool } from '../support/code-gateway.ts';
 import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 import { AGENT, approve, office, read, write } from '../support/workflow-office.ts';

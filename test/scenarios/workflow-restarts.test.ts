@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
+import { createMemoryStore } from '../memory/store.ts';
 import { codeGateway, tool } from '../support/code-gateway.ts';
 import { settingsFor } from '../support/memory-gateway.ts';
 import { AGENT, ASKING, approve, office, read, write } from '../support/workflow-office.ts';

@@ -3,9 +3,9 @@ import { onTestFinished } from 'vitest';
 import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
 import type { TemplateEdge } from '../../src/core/graph/templates.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
 import type { Capability, JsonObject, Sandbox, Settings, Store } from '../../src/engine/ports.ts';
+import { createMemoryStore } from '../memory/store.ts';
+import type { MemoryServer } from '../memory/upstream-server.ts';
 import { memoryGateway } from './memory-gateway.ts';
 import { sampleCapability } from './samples.ts';
 

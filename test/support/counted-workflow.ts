@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { createRandom } from '../../src/core/numeric/random.ts';
 import type { Plan, Task } from '../../src/core/vocabulary/plan.ts';
-import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
+import type { MemoryServer } from '../memory/upstream-server.ts';
 
 export const TASKS = 20;
 

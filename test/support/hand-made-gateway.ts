@@ -1,7 +1,7 @@
-import { createEventLog, type EventLog } from '../../src/engine/event-log.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { Settings, Store } from '../../src/engine/ports.ts';
+import { createEventLog, type EventLog } from '../../src/engine/traces/event-log.ts';
+import { createMemoryStore } from '../memory/store.ts';
 
 const NOW = new Date('2026-11-15T10:00:00Z');
 

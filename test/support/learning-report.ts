@@ -1,5 +1,5 @@
 import type { LearningInsight } from '../../src/engine/learning/learning-insight.ts';
-import type { LearningReport } from '../../src/engine/learning/learning-shelf.ts';
+import type { LearningReport } from '../../src/engine/learning/learning-service.ts';
 
 /** Of a gateway that has been trained once and whose gate is open. */
 export function sampleLearningReport(over: Partial<LearningReport> = {}): LearningReport {

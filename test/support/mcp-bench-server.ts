@@ -1,9 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  MemoryRpcError,
-  type MemoryServer,
-  type MemoryTool,
-} from '../../src/engine/memory/upstream-server.ts';
+import { MemoryRpcError, type MemoryServer, type MemoryTool } from '../memory/upstream-server.ts';
 
 const text = (value: unknown) => ({ content: [{ type: 'text', text: String(value) }] });
 

@@ -1,17 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { soleGateway } from '../../src/adapters/store/team/sole-gateway.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
 import { createGateway } from '../../src/engine/create-gateway.ts';
-import { createEventLog } from '../../src/engine/event-log.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
-import { createMemorySandbox } from '../../src/engine/memory/sandbox.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import { solo } from '../../src/engine/memory/team.ts';
-import { createMemoryTrainer } from '../../src/engine/memory/trainer.ts';
-import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
 import type { Sandbox, ServerSettings } from '../../src/engine/ports.ts';
+import { createEventLog } from '../../src/engine/traces/event-log.ts';
 import { openUpstream } from '../contracts/upstream-support.ts';
+import { createMemoryEmbedder } from '../memory/embedder.ts';
+import { createMemorySandbox } from '../memory/sandbox.ts';
+import { createMemoryStore } from '../memory/store.ts';
+import { createMemoryTrainer } from '../memory/trainer.ts';
+import { createMemoryVectorIndex } from '../memory/vector-index.ts';
 import { settingsFor } from './memory-gateway.ts';
 
 const CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
@@ -31,7 +31,7 @@ export async function gatewayOver(
   const gateway = await createGateway(
     {
       store: createMemoryStore(),
-      ...solo(),
+      ...soleGateway(),
       journal: null,
       upstream,
       embedder,

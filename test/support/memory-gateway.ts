@@ -1,19 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
+import { soleGateway } from '../../src/adapters/store/team/sole-gateway.ts';
 import type { TemplateEdge } from '../../src/core/graph/templates.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
 import { createGateway } from '../../src/engine/create-gateway.ts';
-import { createEventLog } from '../../src/engine/event-log.ts';
 import type { FlowPorts } from '../../src/engine/flow-ports.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { createMemoryEmbedder } from '../../src/engine/memory/embedder.ts';
-import { createMemorySandbox } from '../../src/engine/memory/sandbox.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
-import { solo } from '../../src/engine/memory/team.ts';
-import { createMemoryTrainer } from '../../src/engine/memory/trainer.ts';
-import { MemoryUpstream } from '../../src/engine/memory/upstream.ts';
-import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
-import { createMemoryVectorIndex } from '../../src/engine/memory/vector-index.ts';
 import type {
   ChangeFeed,
   Embedder,
@@ -24,8 +16,16 @@ import type {
   Store,
   TraceJournal,
   Trainer,
-  TrainerSeat,
+  TrainerLock,
 } from '../../src/engine/ports.ts';
+import { createEventLog } from '../../src/engine/traces/event-log.ts';
+import { createMemoryEmbedder } from '../memory/embedder.ts';
+import { createMemorySandbox } from '../memory/sandbox.ts';
+import { createMemoryStore } from '../memory/store.ts';
+import { createMemoryTrainer } from '../memory/trainer.ts';
+import { MemoryUpstream } from '../memory/upstream.ts';
+import type { MemoryServer } from '../memory/upstream-server.ts';
+import { createMemoryVectorIndex } from '../memory/vector-index.ts';
 
 const SYSTEM_CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
 
@@ -96,7 +96,7 @@ export async function memoryGateway(
     settings?: Partial<Settings>;
     store?: Store;
     changes?: ChangeFeed;
-    seat?: TrainerSeat;
+    trainerLock?: TrainerLock;
     journal?: TraceJournal | null;
     trainer?: Trainer;
     logger?: Logger;
@@ -118,8 +118,8 @@ export async function memoryGateway(
   const embedder = over.embedder ?? createMemoryEmbedder();
   const ports: FlowPorts = {
     store,
-    changes: over.changes ?? solo().changes,
-    seat: over.seat ?? solo().seat,
+    changes: over.changes ?? soleGateway().changes,
+    trainerLock: over.trainerLock ?? soleGateway().trainerLock,
     journal: over.journal ?? null,
     upstream,
     embedder,

@@ -4,7 +4,6 @@ import { createLogger } from '../../src/adapters/telemetry/logger.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
 import type { KeyRole } from '../../src/core/vocabulary/principal.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import type { MemoryServer } from '../../src/engine/memory/upstream-server.ts';
 import { createKeyRing } from '../../src/engine/people/key-ring.ts';
 import type { Settings } from '../../src/engine/ports.ts';
 import { createAccess } from '../../src/surfaces/http/access.ts';
@@ -13,6 +12,7 @@ import { createApp } from '../../src/surfaces/http/create-app.ts';
 import { hostsOf } from '../../src/surfaces/http/guard.ts';
 import { listen } from '../../src/surfaces/http/listen.ts';
 import { createMcpEndpoints } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
+import type { MemoryServer } from '../memory/upstream-server.ts';
 import { tool } from './code-gateway.ts';
 import { memoryGateway, settingsFor } from './memory-gateway.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Plan } from '../../src/core/vocabulary/plan.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { JsonObject, Settings, Store } from '../../src/engine/ports.ts';
+import { createMemoryStore } from '../memory/store.ts';
 import { codeGateway, tool } from './code-gateway.ts';
 import { settingsFor } from './memory-gateway.ts';
 import { type LooseTask, planOf } from './workflow-plan.ts';

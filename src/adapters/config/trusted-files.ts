@@ -12,7 +12,7 @@ const BOOK = 'trusted.json';
  * It counts only with the content that its user has trusted.
  */
 export async function requireTrust(dataDir: string, file: string, bytes: Buffer): Promise<void> {
-  const known = (await readBook(dataDir))[await placeOf(file)];
+  const known = (await readRegistry(dataDir))[await placeOf(file)];
   if (known === hashOf(bytes)) return;
   const why = known === undefined ? 'is not trusted' : 'changed since it was trusted';
   throw new PmlError('config_untrusted', `${file} ${why}, so nothing in it is used`, {
@@ -22,7 +22,7 @@ export async function requireTrust(dataDir: string, file: string, bytes: Buffer)
 
 export async function trustFile(dataDir: string, file: string, bytes: Buffer): Promise<void> {
   const place = await placeOf(file);
-  await writeBook(dataDir, { ...(await readBook(dataDir)), [place]: hashOf(bytes) });
+  await writeBook(dataDir, { ...(await readRegistry(dataDir)), [place]: hashOf(bytes) });
   // A gateway that runs watches the file: it looks again.
   const now = new Date();
   await utimes(place, now, now).catch(() => {});
@@ -30,13 +30,13 @@ export async function trustFile(dataDir: string, file: string, bytes: Buffer): P
 
 /** False when it was not trusted. */
 export async function revokeTrust(dataDir: string, file: string): Promise<boolean> {
-  const { [await placeOf(file)]: known, ...others } = await readBook(dataDir);
+  const { [await placeOf(file)]: known, ...others } = await readRegistry(dataDir);
   if (known === undefined) return false;
   await writeBook(dataDir, others);
   return true;
 }
 
-async function readBook(dataDir: string): Promise<Readonly<Record<string, string>>> {
+async function readRegistry(dataDir: string): Promise<Readonly<Record<string, string>>> {
   const present = await readTextFile(join(dataDir, BOOK));
   if (!present) return {};
   try {

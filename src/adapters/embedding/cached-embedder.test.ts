@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemoryEmbedder } from '../../engine/memory/embedder.ts';
+import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
 import type { Embedder } from '../../engine/ports.ts';
 import { CachedEmbedder } from './cached-embedder.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemoryEmbedder } from '../../engine/memory/embedder.ts';
+import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
 import { ParallelEmbedder } from './parallel-embedder.ts';
 
 test('[EMB-15] a large request is shared among models, and answered in order', async () => {

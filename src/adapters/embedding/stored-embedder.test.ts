@@ -1,8 +1,8 @@
 import { readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
 import { temporaryDir } from '../../../test/support/temporary-dir.ts';
-import { createMemoryEmbedder } from '../../engine/memory/embedder.ts';
 import type { Embedder } from '../../engine/ports.ts';
 import { StoredEmbedder } from './stored-embedder.ts';
 

@@ -1,4 +1,4 @@
-import { limitFailure } from '../../engine/ports/guest/limit-failure.ts';
+import { limitFailure } from '../../engine/guest/limit-failure.ts';
 import type { GuestFailure, SandboxSettings } from '../../engine/ports.ts';
 import type { ChildExit } from './guest-child.ts';
 import type { LastWords } from './messages.ts';

@@ -24,7 +24,7 @@ const ENTRY = fileURLToPath(new URL('./child/guest-worker.ts', import.meta.url))
 
 /** Everything the child reads from disk: its own code, what that shares with the engine, and the engine of isolates. */
 function readable(isolatedVm: string): string[] {
-  const own = ['.', '../../engine/ports/guest/', '../../core/numeric/'];
+  const own = ['.', '../../engine/guest/', '../../core/numeric/'];
   const resolve = createRequire(isolatedVm).resolve;
   const packages = [isolatedVm, resolve('node-gyp-build')];
   return [

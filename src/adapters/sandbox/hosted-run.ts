@@ -1,6 +1,6 @@
-import { createConsoleBudget } from '../../engine/ports/guest/console-budget.ts';
-import { callTooLarge, limitFailure } from '../../engine/ports/guest/limit-failure.ts';
-import { startWallClock } from '../../engine/ports/guest/wall-clock.ts';
+import { createConsoleBudget } from '../../engine/guest/console-budget.ts';
+import { callTooLarge, limitFailure } from '../../engine/guest/limit-failure.ts';
+import { startWallClock } from '../../engine/guest/wall-clock.ts';
 import type {
   ConsoleLine,
   GuestCallError,

@@ -1,4 +1,4 @@
-import type { SiteNames } from '../../engine/ports/guest/guest-hooks.ts';
+import type { SiteNames } from '../../engine/guest/guest-hooks.ts';
 import type { ConsoleLine, GuestFailure, GuestMark, SandboxSettings } from '../../engine/ports.ts';
 
 /** Heads of the packets to the child; what they carry as texts is said beside. */

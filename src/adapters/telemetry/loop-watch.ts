@@ -1,4 +1,5 @@
-import type { Clock, Logger, LoopFigures, LoopStall, LoopWatch } from '../../engine/ports.ts';
+import type { LoopFigures, LoopStall, LoopWatch } from '../../engine/ports/loop-watch.ts';
+import type { Clock, Logger } from '../../engine/ports.ts';
 
 const DEFAULTS = {
   /** How often it is looked whether time went by, and from which delay on that is told, in milliseconds. */

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { createMemoryLogger } from '../../../test/memory/logger.ts';
 import { sampleTrace } from '../../../test/support/samples.ts';
 import { capabilityNode, type NodeId, operationId, toolId } from '../../core/vocabulary/ids.ts';
 import type { ErrorType, TraceEvent } from '../../core/vocabulary/trace-event.ts';
-import { createMemoryLogger } from '../../engine/memory/logger.ts';
 import { createOtelExporter } from './otel-exporter.ts';
 
 interface ReceivedSpan {

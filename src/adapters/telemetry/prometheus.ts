@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { kindOf } from '../../core/vocabulary/ids.ts';
-import type { GatewayEvent, LoopFigures } from '../../engine/ports.ts';
+import type { LoopFigures } from '../../engine/ports/loop-watch.ts';
+import type { GatewayEvent } from '../../engine/ports.ts';
 
 const DEFAULTS = {
   /** Upper bounds in seconds: a call on this machine takes a millisecond, one that waits for a person minutes. */

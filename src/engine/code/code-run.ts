@@ -2,18 +2,18 @@ import { deriveTrace } from '../../core/tracing/derive-trace.ts';
 import type { OpenCall } from '../../core/tracing/recorder.ts';
 import { REDACTED } from '../../core/tracing/redact.ts';
 import { capabilityNode, kindOf } from '../../core/vocabulary/ids.ts';
+import { concealLiterals, levelOfProgram } from '../calls/record-level.ts';
 import type { Caller, CodeRun } from '../gateway.ts';
-import { pauseRun } from '../paused-runs.ts';
 import { ownershipOf } from '../people/ownership.ts';
 import type { Approval, ConsoleLine } from '../ports.ts';
-import { concealLiterals, levelOfProgram } from '../record-level.ts';
-import { type Run, type RunEnd, startRun } from '../run.ts';
+import { pauseRun } from '../runs/paused-runs.ts';
+import { type Run, type RunEnd, startRun } from '../runs/run.ts';
 import { type CallLog, createCallLog } from './call-log.ts';
 import type { CodeFailure } from './code-failure.ts';
 import type { CodeScope } from './code-scope.ts';
-import { createGrantBook, type GrantBook } from './grant-book.ts';
+import { createGrants, type RunGrants } from './grants.ts';
 import type { DecisionTaken } from './guest-host.ts';
-import type { Program, Standing } from './program.ts';
+import type { Program, ResumePoint } from './program.ts';
 
 /** What is known of a program besides its value when it ends. */
 export interface GuestReport {
@@ -28,7 +28,7 @@ export interface OpenCodeRun {
   readonly run: Run;
   /** The capability at the root; null for an agent's own code. */
   readonly root: OpenCall | null;
-  readonly grants: GrantBook;
+  readonly grants: RunGrants;
   readonly log: CallLog;
   succeed(value: unknown, report: GuestReport): Promise<CodeRun>;
   fail(failure: CodeFailure, report?: GuestReport): Promise<CodeRun>;
@@ -40,7 +40,7 @@ export function openCodeRun(
   { ports, traces, settings, programs }: CodeScope,
   program: Program,
   caller: Caller,
-  standing: Standing,
+  standing: ResumePoint,
 ): OpenCodeRun {
   const { source, args, capability } = program;
   const { runId, seed, startedAt } = standing;
@@ -51,7 +51,7 @@ export function openCodeRun(
   if (prepared.ok) concealLiterals(ports, settings, prepared.value.structure);
   const run = startRun(ports, traces, head, [args, source]);
   const root = capability ? run.recorder.start(capabilityNode(capability.id), null, args) : null;
-  const grants = createGrantBook(standing.grants);
+  const grants = createGrants(standing.grants);
   const log = createCallLog(ports, standing.calls);
 
   const end = (how: RunEnd, gave: object, { console, decisions }: GuestReport) =>

@@ -4,7 +4,7 @@ import { capabilityNode } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { Capability, GuestCallError, GuestProgram, JsonObject } from '../ports.ts';
-import type { Run } from '../run.ts';
+import type { Run } from '../runs/run.ts';
 import type { CodeScope } from './code-scope.ts';
 import type { Frame, Frames } from './frames.ts';
 

@@ -2,8 +2,10 @@ import { classifyError } from '../../core/tracing/recorder.ts';
 import { operationId, toolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
-import { type CallOutcome, callTool, type Grants } from '../call-tool.ts';
-import type { CatalogueEntry } from '../catalogue.ts';
+import { type CallOutcome, callTool, type Grants } from '../calls/call-tool.ts';
+import { recordLevel } from '../calls/record-level.ts';
+import { toolText, toolValue } from '../calls/tool-value.ts';
+import type { CatalogueEntry } from '../catalogue/catalogue.ts';
 import type { Caller } from '../gateway.ts';
 import type {
   Approval,
@@ -14,9 +16,7 @@ import type {
   JsonObject,
   WallHold,
 } from '../ports.ts';
-import { recordLevel } from '../record-level.ts';
-import type { Run } from '../run.ts';
-import { toolText, toolValue } from '../tool-value.ts';
+import type { Run } from '../runs/run.ts';
 import type { CallLog } from './call-log.ts';
 import { codeFailure } from './code-failure.ts';
 import type { CodeScope } from './code-scope.ts';

@@ -1,12 +1,12 @@
 import type { StaticStructure, StructureNode } from '../../core/structure/emit/static-structure.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import { askPerson, exactCall } from '../ask-person.ts';
-import { judge, notAllowed, rejected, waitFor } from '../call-tool.ts';
-import type { CatalogueEntry } from '../catalogue.ts';
+import { askPerson, exactCall } from '../calls/ask-person.ts';
+import { judge, notAllowed, rejected, waitFor } from '../calls/call-tool.ts';
+import type { CatalogueEntry } from '../catalogue/catalogue.ts';
 import type { Caller } from '../gateway.ts';
 import type { Approval, JsonObject } from '../ports.ts';
 import type { CodeScope } from './code-scope.ts';
-import type { GrantBook } from './grant-book.ts';
+import type { RunGrants } from './grants.ts';
 
 export type Preview =
   | { readonly kind: 'go' }
@@ -19,7 +19,7 @@ type TaskNode = Extract<StructureNode, { type: 'task' }>;
 export async function previewPolicy(
   scope: CodeScope,
   { nodes }: StaticStructure,
-  run: { readonly runId: string; readonly grants: GrantBook; readonly timeoutMs?: number | undefined },
+  run: { readonly runId: string; readonly grants: RunGrants; readonly timeoutMs?: number | undefined },
   caller: Caller,
 ): Promise<Preview> {
   const asks: { entry: CatalogueEntry; args: JsonObject; reason: string }[] = [];
@@ -44,7 +44,7 @@ export async function previewPolicy(
         waitMs: waitFor(scope.settings, run.timeoutMs),
         mayClientDecide: scope.settings.permissions.clientsDecide,
       };
-      return { tool, args, answer: await askPerson(scope.ports, scope.desk, question, caller) };
+      return { tool, args, answer: await askPerson(scope.ports, scope.approvals, question, caller) };
     }),
   );
   for (const { tool, args, answer } of answers) {

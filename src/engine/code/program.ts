@@ -14,7 +14,7 @@ export interface Program {
 }
 
 /** Where a run stands when it begins: nowhere, or where it was paused. */
-export interface Standing {
+export interface ResumePoint {
   readonly runId: string;
   readonly seed: string;
   /** Of the guest's clock, in milliseconds since 1970. */

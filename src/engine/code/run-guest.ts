@@ -7,7 +7,7 @@ import type { CodeScope } from './code-scope.ts';
 import { guestProgram } from './enter-capability.ts';
 import { createFrames, type Frames } from './frames.ts';
 import { createGuestHost, type Halt } from './guest-host.ts';
-import type { Program, Standing } from './program.ts';
+import type { Program, ResumePoint } from './program.ts';
 
 export interface GuestRun {
   readonly outcome: GuestOutcome;
@@ -23,7 +23,7 @@ export async function runGuest(
   prepared: PreparedProgram,
   program: Program,
   { run, root, grants, log }: Pick<OpenCodeRun, 'run' | 'root' | 'grants' | 'log'>,
-  { seed, startedAt }: Standing,
+  { seed, startedAt }: ResumePoint,
   caller: Caller,
 ): Promise<GuestRun> {
   const frames = createFrames();

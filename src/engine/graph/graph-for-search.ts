@@ -3,9 +3,9 @@ import { relatedNodes } from '../../core/graph/related-nodes.ts';
 import { relatednessOf } from '../../core/graph/relatedness.ts';
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';
 import { kindOf, type NodeId, parseToolId, type ToolId } from '../../core/vocabulary/ids.ts';
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { SearchGraph } from '../catalogue/search.ts';
 import type { SearchHit } from '../gateway.ts';
-import type { SearchGraph } from '../search.ts';
 
 const DEFAULTS = {
   /** Tools told as related to a hit. */

@@ -11,7 +11,7 @@ import {
   splitToolId,
   type ToolId,
 } from '../../core/vocabulary/ids.ts';
-import type { CapabilityBook } from '../capability-book.ts';
+import type { CapabilityRegistry } from '../capabilities/capability-registry.ts';
 import type { Capability } from '../ports.ts';
 import type { ShownGraph } from './shown-graph.ts';
 
@@ -56,7 +56,7 @@ export type CapabilityById = (id: string) => Capability | undefined;
 
 export function graphView(
   shown: ShownGraph,
-  { get: capabilityOf, find }: Pick<CapabilityBook, 'get' | 'find'>,
+  { get: capabilityOf, find }: Pick<CapabilityRegistry, 'get' | 'find'>,
 ): GraphView {
   const { graph } = shown;
   const [communities, clusters, pageRank] = [shown.communities(), shown.clusters(), shown.pageRank()];
@@ -83,7 +83,7 @@ export function graphView(
 }
 
 /** What its program calls, as far as it is there; none is not said. */
-function calledBy({ staticStructure }: Capability, find: CapabilityBook['find']) {
+function calledBy({ staticStructure }: Capability, find: CapabilityRegistry['find']) {
   const { nodes = [] } = (staticStructure ?? {}) as Partial<StaticStructure>;
   const slugs = nodes.flatMap((node) => (node.type === 'capability' ? [node.slug] : []));
   const called = slugs.flatMap((slug) => find(slug)?.id ?? []).map(capabilityNode);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { createMemoryStore } from '../../../test/memory/store.ts';
 import { sampleTrace } from '../../../test/support/samples.ts';
 import { createProgramCache } from '../code/program-cache.ts';
-import { createEventLog } from '../event-log.ts';
-import { createMemoryStore } from '../memory/store.ts';
+import { createEventLog } from '../traces/event-log.ts';
 import { openLiveGraph } from './live-graph.ts';
 
 test('[TEAM-7] traces in a graph that another gateway stored are told of, too, when the store was away', async () => {

@@ -9,7 +9,7 @@ import {
   splitToolId,
   type ToolId,
 } from '../../core/vocabulary/ids.ts';
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { type CapabilityById, type EdgeView, edgeView, labelOf } from './graph-view.ts';
 import type { ShownGraph } from './shown-graph.ts';
 

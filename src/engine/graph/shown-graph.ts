@@ -3,7 +3,7 @@ import { type CapabilityUse, countCalls } from '../../core/graph/hypergraph.ts';
 import { pageRank } from '../../core/graph/page-rank.ts';
 import { TypedGraph } from '../../core/graph/typed-graph.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Capability } from '../ports.ts';
 
 /** The graph as people look at it. What is computed on all of it at once is computed when first asked for. */

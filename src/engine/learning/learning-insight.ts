@@ -2,8 +2,8 @@ import { lookIntoModel, type ModelInsight } from '../../core/learning/ranker/mod
 import type { Ranker } from '../../core/learning/ranker/ranker.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import { inSlices } from './in-slices.ts';
-import type { KeptTraining } from './kept-trainings.ts';
 import type { LiveRanker } from './live-ranker.ts';
+import type { StoredTraining } from './stored-trainings.ts';
 import type { ReplayFigures, SuccessWatch } from './success-watch.ts';
 
 /** How learning went, and what the model looks at: for people who want to know more than whether it serves. */
@@ -51,7 +51,7 @@ export function createInsight(
   });
 }
 
-function toPoint({ createdAt, metrics }: KeptTraining): LearningInsight['trainings'][number] {
+function toPoint({ createdAt, metrics }: StoredTraining): LearningInsight['trainings'][number] {
   const { runs, evidence, gate } = metrics;
   return {
     trainedAt: createdAt,

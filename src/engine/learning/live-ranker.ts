@@ -23,7 +23,7 @@ import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
-import { type KeptTraining, keptTrainings } from './kept-trainings.ts';
+import { type StoredTraining, storedTrainings } from './stored-trainings.ts';
 import { readMetrics, type TrainingMetrics } from './training-metrics.ts';
 
 /** Runs below which search serves alone and nothing is trained. */
@@ -54,7 +54,7 @@ export interface LiveRanker {
   beliefIn(run: LearnableRun): number;
   training(): LearningProgress | null;
   /** Newest first. */
-  history(): Promise<readonly KeptTraining[]>;
+  history(): Promise<readonly StoredTraining[]>;
   /** What can be ranked from now on. */
   offer(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[]): Promise<void>;
   /** At the start: runs of earlier, oldest first, and the parameters learned from them. */
@@ -79,11 +79,11 @@ export interface LiveRanker {
 export function createLiveRanker(
   ports: Pick<
     FlowPorts,
-    'store' | 'embedder' | 'trainer' | 'seat' | 'clock' | 'crypto' | 'events' | 'logger'
+    'store' | 'embedder' | 'trainer' | 'trainerLock' | 'clock' | 'crypto' | 'events' | 'logger'
   >,
 ): LiveRanker {
-  const { embedder, trainer, seat, clock, events, logger } = ports;
-  const kept = keptTrainings(ports);
+  const { embedder, trainer, trainerLock, clock, events, logger } = ports;
+  const kept = storedTrainings(ports);
   const multiplier = new WasmMultiplier();
   const random = createRandom(DEFAULTS.seed);
   let entries: readonly [readonly CandidateEntry[], readonly CandidateEntry[]] = [[], []];
@@ -108,7 +108,7 @@ export function createLiveRanker(
   let stopping = new AbortController();
   /** What is in use, as the store knows it. */
   let inUse: string | null = null;
-  seat.onChange((isHeld) => {
+  trainerLock.onChange((isHeld) => {
     if (!isHeld) stopping.abort();
   });
 
@@ -221,7 +221,7 @@ export function createLiveRanker(
   }
 
   async function trainNow(signal: AbortSignal): Promise<void> {
-    if (!(await seat.claim())) {
+    if (!(await trainerLock.claim())) {
       throw new PmlError('not_available', 'Another gateway on this store does the training', {
         hint: 'It trains by itself as runs come in, and what it learns is used here, too.',
       });
@@ -327,8 +327,8 @@ export function createLiveRanker(
       // What has fallen behind is let go of every now and then.
       if (past.runs.length > DEFAULTS.runs + DEFAULTS.reminded) lookBack();
       else remember(run);
-      if (!seat.isHeld()) {
-        // Should the seat fall to this gateway, its trainer knows of the run.
+      if (!trainerLock.isHeld()) {
+        // Should the trainer lock fall to this gateway, its trainer knows of the run.
         if (briefing) await trainer.recall([run]);
         events.emit({ type: 'run_learned', runs: runs.length });
         return;

@@ -13,20 +13,20 @@ import type { Ranker } from '../../core/learning/ranker/ranker.ts';
 import { createRandom } from '../../core/numeric/random.ts';
 import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { type NextAnswer, predictNext } from '../../core/planning/suggest/predict-next.ts';
-import { createKeptModel, type KeptModel, type KeptModelPorts } from './kept-model.ts';
+import { createStoredModel, type StoredModel, type StoredModelPorts } from './stored-model.ts';
 
 const DEFAULTS = {
   seed: 1,
 };
 
 /** What past runs say of what comes next. */
-export interface NextMemory extends Omit<KeptModel<unknown>, 'current'> {
+export interface NextMemory extends Omit<StoredModel<unknown>, 'current'> {
   /** Null where no past run has anything to say: the intent is foreign to them, and so is the last step. */
   predict(intent: IntentForms, executed: readonly string[]): NextAnswer[] | null;
 }
 
 export interface NextMemoryParts {
-  readonly ports: KeptModelPorts;
+  readonly ports: StoredModelPorts;
   /** The newest runs, oldest first; another list whenever there is another run. */
   readonly runs: () => readonly LearnableRun[];
   /** How far a run is believed, in [0, 1]. */
@@ -37,7 +37,14 @@ export interface NextMemoryParts {
 
 export function createNextMemory({ ports, runs, beliefIn, ranker }: NextMemoryParts): NextMemory {
   const multiplier = new WasmMultiplier();
-  const kept = createKeptModel<NextModel>({ ports, what: 'next steps', form: NEXT_FORM, runs, learn, read });
+  const kept = createStoredModel<NextModel>({
+    ports,
+    what: 'next steps',
+    form: NEXT_FORM,
+    runs,
+    learn,
+    read,
+  });
   let last: { readonly of: readonly unknown[]; readonly history: PastSequences } | undefined;
 
   function learn() {

@@ -1,12 +1,12 @@
 import type { IntentForms } from '../../core/learning/ranker/candidates.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { Background } from '../background.ts';
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { LearnedSearch } from '../catalogue/search.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Capability, Embedder, RecalledRun } from '../ports.ts';
-import type { LearnedSearch } from '../search.ts';
 import { intentForms, learnableRun, learnableTrace } from './learnable-run.ts';
-import { createLearningShelf, type LearningShelf } from './learning-shelf.ts';
+import { createLearningService, type LearningService } from './learning-service.ts';
 import { createLiveRanker, type LiveRanker } from './live-ranker.ts';
 import { capabilityEntries, toolEntries } from './ranked-candidates.ts';
 import { createSuccessWatch } from './success-watch.ts';
@@ -34,7 +34,7 @@ export interface LearningParts {
 export interface Learning {
   readonly ranker: LiveRanker;
   readonly search: LearnedSearch;
-  readonly shelf: LearningShelf;
+  readonly service: LearningService;
   /** Tools or capabilities have come, changed or gone. */
   offer(): void;
   /** What earlier lives of the gateway learned: at the start, or when it is first asked for. */
@@ -133,7 +133,7 @@ export function openLearning(parts: LearningParts): Learning {
 
   return {
     ranker,
-    shelf: createLearningShelf(ports, ranker, watch, () => recall()),
+    service: createLearningService(ports, ranker, watch, () => recall()),
     recall,
     prepare,
 

@@ -15,11 +15,11 @@ import { PlanHistory } from '../../core/planning/draft/plan-history.ts';
 import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/draft/plan-model.ts';
 import { type PlanReasons, planReasons } from '../../core/planning/draft/plan-reasons.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
-import type { Catalogue } from '../catalogue.ts';
-import { createKeptModel, type KeptModel, type KeptModelPorts } from './kept-model.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { plannedRun } from './planned-run.ts';
 import { toolEntries } from './ranked-candidates.ts';
-import type { TakenOut } from './suggestion-book.ts';
+import { createStoredModel, type StoredModel, type StoredModelPorts } from './stored-model.ts';
+import type { TakenOut } from './suggestion-log.ts';
 import { wholeRuns } from './whole-runs.ts';
 
 const DEFAULTS = {
@@ -33,13 +33,13 @@ export interface RecalledPlan extends GroundedPlan {
 }
 
 /** What past runs say of whole plans. */
-export interface PlanMemory extends Omit<KeptModel<unknown>, 'current'> {
+export interface PlanMemory extends Omit<StoredModel<unknown>, 'current'> {
   /** Empty where neither a past run nor the text of a tool has anything to say. */
   draft(query: IntentForms): RecalledPlan;
 }
 
 export interface PlanMemoryParts {
-  readonly ports: KeptModelPorts;
+  readonly ports: StoredModelPorts;
   /** The newest runs, oldest first; another list whenever there is another run. */
   readonly runs: () => readonly LearnableRun[];
   /** Null while nothing was learned. */
@@ -61,7 +61,7 @@ interface Recalled {
 export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
   const { ports, runs, ranker, graph, catalogue, takenOut = () => [] } = parts;
   const { embedder } = ports;
-  const kept = createKeptModel({
+  const kept = createStoredModel({
     ports,
     what: 'plans',
     form: PLAN_FORM,

@@ -2,7 +2,7 @@ import type { CandidateEntry } from '../../core/learning/ranker/candidates.ts';
 import { toolWords } from '../../core/retrieval/tool-text.ts';
 import { words } from '../../core/retrieval/words.ts';
 import { capabilityNode } from '../../core/vocabulary/ids.ts';
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Capability, Embedder } from '../ports.ts';
 
 /** The tools of the catalogue, as the ranker compares them. */

@@ -1,21 +1,21 @@
 import { classifyError } from '../../core/tracing/recorder.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import { callTool } from '../call-tool.ts';
-import { createGrantBook } from '../code/grant-book.ts';
-import { toolText, toolValue } from '../tool-value.ts';
+import { callTool } from '../calls/call-tool.ts';
+import { toolText, toolValue } from '../calls/tool-value.ts';
+import { createGrants } from '../code/grants.ts';
 import type { Attempt, AttemptOptions } from './attempt.ts';
-import type { Drive, Step } from './drive.ts';
+import type { RunDriver, Step } from './run-driver.ts';
 import { runProgram } from './run-program.ts';
 
-export async function attemptStep(drive: Drive, step: Step, options: AttemptOptions): Promise<Attempt> {
+export async function attemptStep(driver: RunDriver, step: Step, options: AttemptOptions): Promise<Attempt> {
   const { task } = step;
   return task.tool === undefined
-    ? await runProgram(drive, step, options)
-    : await attemptTool(drive, step, task.tool, options);
+    ? await runProgram(driver, step, options)
+    : await attemptTool(driver, step, task.tool, options);
 }
 
 async function attemptTool(
-  { scope, run, caller, onAsk, ahead }: Drive,
+  { scope, run, caller, onAsk, ahead }: RunDriver,
   step: Step,
   tool: string,
   { arguments: args, grants, begin }: AttemptOptions,
@@ -34,7 +34,7 @@ async function attemptTool(
     recorder: run.recorder,
     parent: null,
     caller,
-    grants: createGrantBook(grants),
+    grants: createGrants(grants),
     beforeCall: begin,
     madeAhead: ahead()?.take(step, args) ?? null,
     whileAsking() {

@@ -1,9 +1,9 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { recordDecision } from '../calls/record-decision.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller, WorkflowAction, WorkflowResult } from '../gateway.ts';
 import type { WorkflowRun } from '../ports.ts';
-import { recordDecision } from '../record-decision.ts';
-import type { OpenDrives } from './open-drives.ts';
+import type { ActiveRuns } from './active-runs.ts';
 import { resumeRun } from './resume-run.ts';
 import { targetOf } from './targets.ts';
 import { storedStates } from './task-state.ts';
@@ -17,7 +17,7 @@ const DEFAULTS = {
 /** What may be done with a workflow that is there: look, go on, plan anew from what is done, give it up. */
 export async function continueWorkflow(
   scope: CodeScope,
-  drives: OpenDrives,
+  activeRuns: ActiveRuns,
   run: WorkflowRun,
   action: WorkflowAction,
   caller: Caller,
@@ -35,22 +35,22 @@ export async function continueWorkflow(
       return tellStored(run, await ports.store.approvals.list({ runId: run.id }));
     case 'abort':
       await decided(action);
-      return await end(scope, drives, run);
+      return await end(scope, activeRuns, run);
     case 'replan':
-      return await replan(scope, drives, run, () => decided(action));
+      return await replan(scope, activeRuns, run, () => decided(action));
     case 'continue':
       await decided(action);
-      return await resumeRun(scope, drives, run.id, caller, true);
+      return await resumeRun(scope, activeRuns, run.id, caller, true);
     case 'resume':
       // A person who takes the run up has seen where it stands.
-      return await resumeRun(scope, drives, run.id, caller, isPerson);
+      return await resumeRun(scope, activeRuns, run.id, caller, isPerson);
   }
 }
 
 /** Ends the run and says what is done, for whoever plans the rest. */
 async function replan(
   scope: CodeScope,
-  drives: OpenDrives,
+  activeRuns: ActiveRuns,
   run: WorkflowRun,
   decided: () => Promise<void>,
 ): Promise<WorkflowResult> {
@@ -60,7 +60,7 @@ async function replan(
     });
   }
   await decided();
-  const told = await end(scope, drives, run);
+  const told = await end(scope, activeRuns, run);
   return { ...told, executed: await executedNodes(scope, run) };
 }
 
@@ -76,8 +76,8 @@ async function executedNodes(scope: CodeScope, { plan, tasks }: WorkflowRun): Pr
 
 /** Gives a run up that is not over; whoever drives it stops. */
 async function end(
-  { ports, desk }: CodeScope,
-  drives: OpenDrives,
+  { ports, approvals }: CodeScope,
+  activeRuns: ActiveRuns,
   run: WorkflowRun,
 ): Promise<WorkflowResult> {
   const { store, clock } = ports;
@@ -91,8 +91,9 @@ async function end(
     }
     current = (await store.runs.get(run.id)) ?? { ...current, status: 'aborted' };
   }
-  drives.stop(run.id);
+  activeRuns.stop(run.id);
   const pending = await store.approvals.list({ runId: run.id, state: 'pending' });
-  for (const approval of pending) await desk.settle(approval, 'rejected', 'the run was given up', 'agent');
+  for (const approval of pending)
+    await approvals.settle(approval, 'rejected', 'the run was given up', 'agent');
   return tellStored(current, await store.approvals.list({ runId: run.id }));
 }

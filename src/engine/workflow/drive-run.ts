@@ -1,21 +1,21 @@
 import { layersOf } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
+import { asSeenBy } from '../capabilities/seen-capabilities.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller, WorkflowResult } from '../gateway.ts';
 import { onBehalf } from '../people/ownership.ts';
-import { asSeenBy } from '../people/seen-capabilities.ts';
 import type { WorkflowRun } from '../ports.ts';
-import { startRun } from '../run.ts';
-import type { Drive, DriveRequest, Speculation } from './drive.ts';
-import { finishDrive } from './finish-drive.ts';
+import { startRun } from '../runs/run.ts';
+import type { ActiveRuns } from './active-runs.ts';
+import { finishRun } from './finish-run.ts';
 import { holdLease } from './hold-lease.ts';
 import { createJournal } from './journal.ts';
-import { keptValues } from './kept-values.ts';
-import type { OpenDrives } from './open-drives.ts';
 import { openLayers } from './open-layers.ts';
+import type { DriveRequest, RunDriver, Speculation } from './run-driver.ts';
 import { runTask } from './run-task.ts';
 import { createSlots } from './slots.ts';
 import { createSpeculation } from './speculate.ts';
+import { storedValues } from './stored-values.ts';
 import type { Target } from './targets.ts';
 import { isOpen, PENDING, storedStates, type TaskState } from './task-state.ts';
 
@@ -27,17 +27,17 @@ const DEFAULTS = {
 /** Runs what can run of a plan: each task as soon as all it depends on is done. */
 export async function driveRun(
   scope: CodeScope,
-  drives: OpenDrives,
+  activeRuns: ActiveRuns,
   request: DriveRequest,
   caller: Caller,
 ): Promise<WorkflowResult> {
   const { ports } = scope;
   const { run, plan, targets, lease } = request;
   const layers = layersOf(plan.tasks);
-  const opened = drives.open(run.id);
+  const opened = activeRuns.open(run.id);
   const hold = () => holdLease(ports, run.id, lease, () => opened.stop('lost'));
   let held = request.isStored ? hold() : null;
-  const kept = keptValues(plan, targets, storedStates(run.tasks));
+  const kept = storedValues(plan, targets, storedStates(run.tasks));
   const states = new Map(kept.states);
   // A run that is not there yet is written down together with what begins or asks first.
   const save = async (tasks: WorkflowRun['tasks']) => {
@@ -64,7 +64,7 @@ export async function driveRun(
   };
   // Whoever takes a run up has not chosen what it calls.
   const behalf = { ...onBehalf(unheard, run), origin: run.origin };
-  const drive: Drive = {
+  const driver: RunDriver = {
     scope: asSeenBy(scope, behalf),
     run: startRun(
       ports,
@@ -106,26 +106,26 @@ export async function driveRun(
     const reachable = openLayers(plan, layers, states, request.goesOn);
     if (scope.settings.workflow.speculation > 0) {
       const { write, note } = journal;
-      const book = drives.speculation;
+      const memory = activeRuns.speculation;
       const { owner } = run;
       ahead = createSpeculation({
-        drive,
+        driver,
         plan,
         targets,
         order: layers.flat(),
         reachable,
-        book,
+        memory,
         owner,
         write,
         note,
       });
     }
-    await runTasks(drive, plan, targets, reachable);
+    await runTasks(driver, plan, targets, reachable);
     const rest = await journal.rest().catch(() => ({}));
     if (!held) await save(rest).catch(() => opened.stop('lost'));
     const why = opened.why();
     const ended = { ...request, layers, why, rest, mayHaveAsked, knownAtStart };
-    const told = await finishDrive(drive, ended, caller);
+    const told = await finishRun(driver, ended, caller);
     isDecided = told.status !== 'decision_required';
     return told;
   } finally {
@@ -137,7 +137,7 @@ export async function driveRun(
 
 /** A promise per task: it waits for those of the tasks before it. */
 async function runTasks(
-  drive: Drive,
+  driver: RunDriver,
   plan: Plan,
   targets: readonly Target[],
   reachable: ReadonlySet<string>,
@@ -148,14 +148,14 @@ async function runTasks(
     const known = resting.get(id);
     if (known) return known;
     const task = plan.tasks[placeOf.get(id)!]!;
-    const made = reachable.has(id) ? run(task) : Promise.resolve(drive.states.get(id) ?? PENDING);
+    const made = reachable.has(id) ? run(task) : Promise.resolve(driver.states.get(id) ?? PENDING);
     resting.set(id, made);
     return made;
   };
   const run = async (task: Task): Promise<TaskState> => {
     const ends = await Promise.all(task.dependsOn.map(rest));
     const before = new Map(task.dependsOn.map((id, i) => [id, ends[i]!]));
-    return await runTask(drive, plan, task, targets[placeOf.get(task.id)!]!, before);
+    return await runTask(driver, plan, task, targets[placeOf.get(task.id)!]!, before);
   };
   await Promise.all(plan.tasks.map(({ id }) => rest(id)));
 }

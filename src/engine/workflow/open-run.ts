@@ -3,11 +3,11 @@ import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { REDACTED } from '../../core/tracing/redact.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { levelOfProgram, recordLevel } from '../calls/record-level.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import type { Caller } from '../gateway.ts';
 import { isOwn, ownershipOf } from '../people/ownership.ts';
 import type { WorkflowRun } from '../ports.ts';
-import { levelOfProgram, recordLevel } from '../record-level.ts';
 
 export interface WorkflowRequest {
   readonly plan: Plan;

@@ -2,8 +2,8 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import { ofOneRun } from '../flow-ports.ts';
 import type { Caller, WorkflowResult } from '../gateway.ts';
+import type { ActiveRuns } from './active-runs.ts';
 import { driveRun } from './drive-run.ts';
-import type { OpenDrives } from './open-drives.ts';
 import { createSlots } from './slots.ts';
 import { targetOf } from './targets.ts';
 import { tellStored } from './tell-workflow.ts';
@@ -16,14 +16,14 @@ const DEFAULTS = {
 /** Goes on with a workflow from what is stored of it; one that another drives, or that is over, is told of. */
 export async function resumeRun(
   whole: CodeScope,
-  drives: OpenDrives,
+  activeRuns: ActiveRuns,
   runId: string,
   caller: Caller,
   goesOn = false,
 ): Promise<WorkflowResult> {
   const scope = ofOneRun(whole);
   const { store } = scope.ports;
-  const lease = drives.newLease();
+  const lease = activeRuns.newLease();
   const run = await store.runs.claim(runId, lease);
   if (!run) {
     const stored = await store.runs.get(runId);
@@ -32,17 +32,17 @@ export async function resumeRun(
   }
   const plan = run.plan ?? { tasks: [], inputs: [] };
   const targets = await Promise.all(plan.tasks.map((task) => targetOf(scope, task)));
-  return await driveRun(scope, drives, { run, lease, plan, targets, isStored: true, goesOn }, caller);
+  return await driveRun(scope, activeRuns, { run, lease, plan, targets, isStored: true, goesOn }, caller);
 }
 
 /** Takes up what a gateway that has gone left running. Who asked for it is not waiting any more. */
-export async function takeUpAbandoned(scope: CodeScope, drives: OpenDrives): Promise<void> {
+export async function takeUpAbandoned(scope: CodeScope, activeRuns: ActiveRuns): Promise<void> {
   const { store, logger } = scope.ports;
   const slots = createSlots(DEFAULTS.atOnce);
   const takeUp = async (runId: string) => {
     const done = await slots.take();
     try {
-      const { status } = await resumeRun(scope, drives, runId, { sessionId: null, isAtTerminal: true });
+      const { status } = await resumeRun(scope, activeRuns, runId, { sessionId: null, isAtTerminal: true });
       logger.log('info', 'A run that was left was taken up', { run_id: runId, status });
     } catch (error) {
       logger.log('error', 'A run that was left cannot be taken up', { run_id: runId, error: String(error) });
@@ -56,15 +56,15 @@ export async function takeUpAbandoned(scope: CodeScope, drives: OpenDrives): Pro
 /** The same every now and then, until told to stop: a lease that ran out may be anybody's. */
 export async function watchAbandoned(
   scope: () => CodeScope,
-  drives: OpenDrives,
+  activeRuns: ActiveRuns,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     const { sleep, logger } = scope().ports;
     // Rejects when told to stop.
-    await sleep(drives.newLease().ttlMs, signal).catch(() => {});
+    await sleep(activeRuns.newLease().ttlMs, signal).catch(() => {});
     if (signal.aborted) return;
-    await takeUpAbandoned(scope(), drives).catch((error: unknown) =>
+    await takeUpAbandoned(scope(), activeRuns).catch((error: unknown) =>
       logger.log('error', 'Runs that were left cannot be listed', { error: String(error) }),
     );
   }

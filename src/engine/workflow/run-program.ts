@@ -4,21 +4,21 @@ import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import { createCallLog } from '../code/call-log.ts';
 import { codeFailure } from '../code/code-failure.ts';
 import { openCapability } from '../code/enter-capability.ts';
-import { createGrantBook } from '../code/grant-book.ts';
+import { createGrants } from '../code/grants.ts';
 import { previewPolicy } from '../code/preview-policy.ts';
 import type { Program } from '../code/program.ts';
 import { runGuest } from '../code/run-guest.ts';
 import type { Approval } from '../ports.ts';
 import type { Attempt, AttemptOptions } from './attempt.ts';
-import type { Drive, Step } from './drive.ts';
+import type { RunDriver, Step } from './run-driver.ts';
 
 /** A plan's code or capability in the sandbox, as one node of the run's trace with its calls below it. */
-export async function runProgram(drive: Drive, step: Step, options: AttemptOptions): Promise<Attempt> {
-  const { scope, run, caller } = drive;
+export async function runProgram(driver: RunDriver, step: Step, options: AttemptOptions): Promise<Attempt> {
+  const { scope, run, caller } = driver;
   const { ports } = scope;
   let program: Program;
   try {
-    program = programOf(drive, step, options);
+    program = programOf(driver, step, options);
   } catch (error) {
     return failed(PmlError.from(error).toShape(), 'VALIDATION');
   }
@@ -29,7 +29,7 @@ export async function runProgram(drive: Drive, step: Step, options: AttemptOptio
     seed: options.standing?.seed ?? ports.crypto.randomUuid(),
     startedAt: options.standing?.startedAt ?? ports.clock.now().getTime(),
   };
-  const grants = createGrantBook([...(options.standing?.grants ?? []), ...options.grants]);
+  const grants = createGrants([...(options.standing?.grants ?? []), ...options.grants]);
   const log = createCallLog(ports, options.standing?.calls ?? []);
   const waits = (approval: Approval): Attempt => ({
     kind: 'waiting',
@@ -38,7 +38,7 @@ export async function runProgram(drive: Drive, step: Step, options: AttemptOptio
   });
 
   // Any call of a program may be one that asks.
-  drive.onAsk();
+  driver.onAsk();
   const { structure } = prepared.value;
   const preview = await previewPolicy(scope, structure, { runId: run.runId, grants }, caller);
   if (preview.kind === 'refused') return failed(preview.error, 'PERMISSION');
@@ -74,7 +74,7 @@ export async function runProgram(drive: Drive, step: Step, options: AttemptOptio
   return { kind: 'done', value: outcome.value };
 }
 
-function programOf({ scope }: Drive, { task, deps }: Step, { arguments: args }: AttemptOptions): Program {
+function programOf({ scope }: RunDriver, { task, deps }: Step, { arguments: args }: AttemptOptions): Program {
   const timeout = task.timeoutMs === undefined ? {} : { timeoutMs: task.timeoutMs };
   if (task.capability === undefined) return { source: task.code ?? '', args, deps, ...timeout };
   const capability = scope.capabilities.known(task.capability);

@@ -3,43 +3,43 @@ import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { NOT_RECORDED } from '../../core/tracing/recorder.ts';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
+import { recordLevel } from '../calls/record-level.ts';
 import type { JsonObject } from '../ports.ts';
-import { recordLevel } from '../record-level.ts';
 import type { Attempt } from './attempt.ts';
 import { attemptStep } from './attempt-step.ts';
-import type { Drive, Step } from './drive.ts';
-import { leaveToRun } from './leave-to-run.ts';
+import { authorizeStep } from './authorize-step.ts';
+import type { RunDriver, Step } from './run-driver.ts';
 import { carriedBy, isOpen, PENDING, type TaskState } from './task-state.ts';
 
 /** Worth another attempt: the others fail the same way again. */
 const PASSING: readonly (ErrorType | null)[] = ['TIMEOUT', 'NETWORK', 'UNKNOWN', null];
 
 /** One step to its end, or to where a person has to decide; answers the state it is in then. */
-export async function runStep(drive: Drive, step: Step): Promise<TaskState> {
-  const before = drive.states.get(step.key) ?? PENDING;
-  if (!isOpen(before) || drive.caller.signal?.aborted) return before;
+export async function runStep(driver: RunDriver, step: Step): Promise<TaskState> {
+  const before = driver.states.get(step.key) ?? PENDING;
+  if (!isOpen(before) || driver.caller.signal?.aborted) return before;
   try {
     const args =
       before.edited_arguments ?? (resolveReferences(step.task.arguments, step.values) as JsonObject);
-    const leave = await leaveToRun(drive, step, args, before);
-    if (leave.kind === 'open') return noted(drive, step, leave.state);
-    if (leave.kind === 'refused') return noted(drive, step, failure(drive, leave.error));
-    const begun: TaskState = { ...carriedBy(before), status: 'running', crashes: leave.crashes };
-    return await runAttempts(drive, step, args, leave.grants, begun);
+    const authorization = await authorizeStep(driver, step, args, before);
+    if (authorization.kind === 'open') return noted(driver, step, authorization.state);
+    if (authorization.kind === 'refused') return noted(driver, step, failure(driver, authorization.error));
+    const begun: TaskState = { ...carriedBy(before), status: 'running', crashes: authorization.crashes };
+    return await runAttempts(driver, step, args, authorization.grants, begun);
   } catch (error) {
-    if (drive.stopped.aborted) return drive.states.get(step.key) ?? PENDING;
-    return noted(drive, step, failure(drive, PmlError.from(error).toShape()));
+    if (driver.stopped.aborted) return driver.states.get(step.key) ?? PENDING;
+    return noted(driver, step, failure(driver, PmlError.from(error).toShape()));
   }
 }
 
 async function runAttempts(
-  drive: Drive,
+  driver: RunDriver,
   step: Step,
   args: JsonObject,
   grants: readonly string[],
   begun: TaskState,
 ): Promise<TaskState> {
-  const { scope, slots, stopped } = drive;
+  const { scope, slots, stopped } = driver;
   const { attempts, delayMs } = step.task.retry ?? { attempts: 1, delayMs: 0 };
   const { standing } = carriedBy(begun);
   for (let attempt = 1; ; attempt++) {
@@ -47,33 +47,33 @@ async function runAttempts(
     let giveBack = () => {};
     const begin = async () => {
       giveBack = await slots.take();
-      if (drive.caller.signal?.aborted) throw new PmlError('cancelled', 'The run was cancelled');
-      await drive.begin(step.key, begun);
+      if (driver.caller.signal?.aborted) throw new PmlError('cancelled', 'The run was cancelled');
+      await driver.begin(step.key, begun);
     };
     const options = { arguments: args, grants, standing, begin };
-    const made = await attemptStep(drive, step, options).finally(() => giveBack());
+    const made = await attemptStep(driver, step, options).finally(() => giveBack());
     // Of what was cut off nobody knows how it ended.
-    if (stopped.aborted && made.kind === 'failed') return drive.states.get(step.key) ?? PENDING;
-    const isLast = attempt >= attempts || drive.caller.signal?.aborted;
+    if (stopped.aborted && made.kind === 'failed') return driver.states.get(step.key) ?? PENDING;
+    const isLast = attempt >= attempts || driver.caller.signal?.aborted;
     if (made.kind !== 'failed' || isLast || !PASSING.includes(made.errorType)) {
       const took = scope.ports.clock.monotonic() - startedAt;
-      if (made.kind === 'done') drive.ahead()?.learn(step, args, made.value ?? null);
-      return noted(drive, step, ended(drive, step, made, begun, took));
+      if (made.kind === 'done') driver.ahead()?.learn(step, args, made.value ?? null);
+      return noted(driver, step, ended(driver, step, made, begun, took));
     }
-    await scope.ports.sleep(delayMs * 2 ** (attempt - 1), drive.caller.signal);
+    await scope.ports.sleep(delayMs * 2 ** (attempt - 1), driver.caller.signal);
   }
 }
 
-function ended(drive: Drive, step: Step, made: Attempt, begun: TaskState, tookMs: number): TaskState {
-  const { clock, redact } = drive.scope.ports;
-  if (made.kind === 'failed') return failure(drive, made.error);
+function ended(driver: RunDriver, step: Step, made: Attempt, begun: TaskState, tookMs: number): TaskState {
+  const { clock, redact } = driver.scope.ports;
+  if (made.kind === 'failed') return failure(driver, made.error);
   if (made.kind === 'waiting') {
     const standing = made.standing ? { standing: made.standing } : {};
     return { ...carriedBy(begun), ...standing, status: 'waiting', approval_id: made.approval.id };
   }
   const value = made.value ?? null;
-  drive.values.set(step.key, value);
-  const result = isRecorded(drive, step) ? redact(value) : undefined;
+  driver.values.set(step.key, value);
+  const result = isRecorded(driver, step) ? redact(value) : undefined;
   const isWhole = result !== undefined && canonicalJson(result) === canonicalJson(value);
   return {
     status: 'success',
@@ -84,10 +84,10 @@ function ended(drive: Drive, step: Step, made: Attempt, begun: TaskState, tookMs
   };
 }
 
-function noted(drive: Drive, step: Step, state: TaskState): TaskState {
-  if (drive.states.get(step.key) === state) return state;
-  const isHidden = state.status === 'error' && !isRecorded(drive, step);
-  drive.note(
+function noted(driver: RunDriver, step: Step, state: TaskState): TaskState {
+  if (driver.states.get(step.key) === state) return state;
+  const isHidden = state.status === 'error' && !isRecorded(driver, step);
+  driver.note(
     step.key,
     state,
     isHidden ? { ...state, error: { ...state.error, message: NOT_RECORDED } } : state,
@@ -96,13 +96,13 @@ function noted(drive: Drive, step: Step, state: TaskState): TaskState {
 }
 
 /** Whether what the step gave may be kept: its tool says so, and a program's calls have not forbidden it. */
-function isRecorded({ scope, run }: Drive, { task }: Step): boolean {
+function isRecorded({ scope, run }: RunDriver, { task }: Step): boolean {
   return task.tool === undefined
     ? !run.recorder.isConcealed
     : recordLevel(scope.settings, task.tool) === 'full';
 }
 
-function failure({ scope }: Drive, error: ErrorShape): TaskState {
+function failure({ scope }: RunDriver, error: ErrorShape): TaskState {
   const told = { ...error, message: String(scope.ports.redact(error.message)) };
   return { status: 'error', error: told, at: scope.ports.clock.now().getTime() };
 }

@@ -3,7 +3,7 @@ import { usedTasks } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { JsonObject } from '../ports.ts';
-import type { Drive } from './drive.ts';
+import type { RunDriver } from './run-driver.ts';
 import { runStep } from './run-step.ts';
 import type { Target } from './targets.ts';
 import { hasFailed, isOpen, itemKey, PENDING, type TaskState } from './task-state.ts';
@@ -23,30 +23,34 @@ interface ReadyTask {
 
 /** One task, once all it depends on has come to rest; answers where it came to rest itself. */
 export async function runTask(
-  drive: Drive,
+  driver: RunDriver,
   plan: Plan,
   task: Task,
   target: Target,
   before: ReadonlyMap<string, TaskState>,
 ): Promise<TaskState> {
-  const known = drive.states.get(task.id) ?? PENDING;
+  const known = driver.states.get(task.id) ?? PENDING;
   if (!isOpen(known)) return known;
   if ([...before.values()].some(isOpen)) return known;
   try {
     const skip = reasonToSkip(plan, task, before);
-    if (skip) return settle(drive, task, skip);
+    if (skip) return settle(driver, task, skip);
     if (plan.notKept?.includes(task.id)) throw notKept(task);
-    const ready = { task, target, ...valuesFor(drive, plan, task) };
+    const ready = { task, target, ...valuesFor(driver, plan, task) };
     if (task.when !== undefined && !holds(task.when, ready.values)) {
-      return settle(drive, task, skipped('its condition does not hold', 'condition'));
+      return settle(driver, task, skipped('its condition does not hold', 'condition'));
     }
-    if (task.forEach !== undefined) return await runEach(drive, ready);
-    return await runStep(drive, { key: task.id, ...ready });
+    if (task.forEach !== undefined) return await runEach(driver, ready);
+    return await runStep(driver, { key: task.id, ...ready });
   } catch (error) {
-    if (drive.stopped.aborted) return known;
+    if (driver.stopped.aborted) return known;
     const { message, ...rest } = PmlError.from(error).toShape();
-    const told = { ...rest, message: String(drive.scope.ports.redact(message)) };
-    return settle(drive, task, { status: 'error', error: told, at: drive.scope.ports.clock.now().getTime() });
+    const told = { ...rest, message: String(driver.scope.ports.redact(message)) };
+    return settle(driver, task, {
+      status: 'error',
+      error: told,
+      at: driver.scope.ports.clock.now().getTime(),
+    });
   }
 }
 
@@ -59,16 +63,16 @@ function reasonToSkip({ tasks }: Plan, task: Task, before: ReadonlyMap<string, T
   return missing === undefined ? null : skipped(`${missing} was skipped`, 'condition');
 }
 
-function valuesFor(drive: Drive, plan: Plan, task: Task): Pick<ReadyTask, 'values' | 'deps'> {
+function valuesFor(driver: RunDriver, plan: Plan, task: Task): Pick<ReadyTask, 'values' | 'deps'> {
   const used = usedTasks(task, new Set(plan.tasks.map(({ id }) => id)));
-  const lost = used.find((id) => !drive.values.has(id));
+  const lost = used.find((id) => !driver.values.has(id));
   if (lost !== undefined) {
     throw new PmlError('not_available', `What ${lost} gave was too large or too secret to keep`, {
       hint: 'The run was taken up by another process. Run the workflow anew.',
     });
   }
-  const valuesOf = (ids: readonly string[]) => ids.map((id) => [id, drive.values.get(id)]);
-  const given = task.dependsOn.filter((id) => drive.values.has(id));
+  const valuesOf = (ids: readonly string[]) => ids.map((id) => [id, driver.values.get(id)]);
+  const given = task.dependsOn.filter((id) => driver.values.has(id));
   return {
     values: { ...plan.arguments, ...Object.fromEntries(valuesOf(used)) },
     deps: Object.fromEntries(valuesOf(given)),
@@ -76,8 +80,8 @@ function valuesFor(drive: Drive, plan: Plan, task: Task): Pick<ReadyTask, 'value
 }
 
 /** Once for each item; what they give stands in their order. */
-async function runEach(drive: Drive, { task, target, values, deps }: ReadyTask): Promise<TaskState> {
-  const { clock } = drive.scope.ports;
+async function runEach(driver: RunDriver, { task, target, values, deps }: ReadyTask): Promise<TaskState> {
+  const { clock } = driver.scope.ports;
   const items = resolveReferences(task.forEach, values);
   if (!Array.isArray(items)) throw new PmlError('invalid_argument', `for_each of ${task.id} gave no list`);
   if (items.length > DEFAULTS.maxItems) {
@@ -90,7 +94,7 @@ async function runEach(drive: Drive, { task, target, values, deps }: ReadyTask):
   const keys = items.map((_, index) => itemKey(task.id, index));
   const states = await Promise.all(
     items.map((item: unknown, index) =>
-      runStep(drive, { key: keys[index]!, task, target, values: { ...values, item, index }, deps }),
+      runStep(driver, { key: keys[index]!, task, target, values: { ...values, item, index }, deps }),
     ),
   );
   if (states.some(isOpen)) return PENDING;
@@ -100,15 +104,15 @@ async function runEach(drive: Drive, { task, target, values, deps }: ReadyTask):
   );
   if (failed.length > 0) {
     const message = `${failed.length} of ${items.length} items failed; ${failed[0]}`;
-    return settle(drive, task, { status: 'error', error: { code: 'tool_failed', message }, at });
+    return settle(driver, task, { status: 'error', error: { code: 'tool_failed', message }, at });
   }
-  if (keys.every((key) => drive.values.has(key)))
-    drive.values.set(
+  if (keys.every((key) => driver.values.has(key)))
+    driver.values.set(
       task.id,
-      keys.map((key) => drive.values.get(key)),
+      keys.map((key) => driver.values.get(key)),
     );
   const took = clock.monotonic() - startedAt;
-  return settle(drive, task, {
+  return settle(driver, task, {
     status: 'success',
     is_whole: true,
     items: items.length,
@@ -127,7 +131,7 @@ function skipped(because: string, by: 'condition' | 'failure'): TaskState {
   return { status: 'skipped', because, by };
 }
 
-function settle(drive: Drive, task: Task, state: TaskState): TaskState {
-  drive.note(task.id, state);
+function settle(driver: RunDriver, task: Task, state: TaskState): TaskState {
+  driver.note(task.id, state);
   return state;
 }

@@ -2,11 +2,11 @@ import { holds, referencedTasks, resolveReferences } from '../../core/planning/p
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { createRecorder } from '../../core/tracing/recorder.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
-import { callTool, judge } from '../call-tool.ts';
+import { callTool, judge } from '../calls/call-tool.ts';
+import { recordDecision } from '../calls/record-decision.ts';
 import type { JsonObject, ToolResult } from '../ports.ts';
-import { recordDecision } from '../record-decision.ts';
-import type { Drive, Speculation } from './drive.ts';
-import type { SpeculationBook } from './speculation-book.ts';
+import type { RunDriver, Speculation } from './run-driver.ts';
+import type { SpeculationMemory } from './speculation-memory.ts';
 import type { Target } from './targets.ts';
 import { AHEAD, hasFailed, isOpen, itemKey, PENDING } from './task-state.ts';
 
@@ -16,14 +16,14 @@ const DEFAULTS = {
 };
 
 export interface SpeculationParts {
-  readonly drive: Drive;
+  readonly driver: RunDriver;
   readonly plan: Plan;
   readonly targets: readonly Target[];
   /** Ids of all tasks, each after those it depends on. */
   readonly order: readonly string[];
   /** Those that may run in this drive. */
   readonly reachable: ReadonlySet<string>;
-  readonly book: SpeculationBook;
+  readonly memory: SpeculationMemory;
   /** Whose run it is: nobody's calls are guessed by what another's gave. */
   readonly owner: string | null;
   /** Resolves when it is committed. */
@@ -38,12 +38,12 @@ export interface SpeculationParts {
  * themselves that they only read, and about which nobody has to be asked, are called ahead.
  */
 export function createSpeculation(parts: SpeculationParts): Speculation {
-  const { drive, plan, targets, order, reachable, book } = parts;
-  const { scope, run, states, values, slots } = drive;
+  const { driver, plan, targets, order, reachable, memory } = parts;
+  const { scope, run, states, values, slots } = driver;
   const { ports, settings } = scope;
   const budget = settings.workflow.speculation;
   const giveUp = new AbortController();
-  const calls = book.takeUp(run.runId, ports.clock.monotonic());
+  const calls = memory.takeUp(run.runId, ports.clock.monotonic());
   const begun = new Set(calls.keys());
   const placeOf = new Map(plan.tasks.map(({ id }, i) => [id, i]));
   let underWay = 0;
@@ -96,7 +96,7 @@ export function createSpeculation(parts: SpeculationParts): Speculation {
       for (const { key, args, hash } of steps) {
         if (target.mayRunAhead && hasToWait(task) && mayBegin(key)) begin(key, task, args, hash);
       }
-      const guesses = steps.map(({ hash }) => book.recall(hash));
+      const guesses = steps.map(({ hash }) => memory.recall(hash));
       if (guesses.includes(undefined)) return;
       const all = guesses.map((guess) => guess!.value);
       expected.set(task.id, task.forEach === undefined ? all[0] : all);
@@ -109,7 +109,7 @@ export function createSpeculation(parts: SpeculationParts): Speculation {
     if (begun.size >= budget || underWay >= DEFAULTS.atOnce || !slots.isFree()) return;
     begun.add(key);
     underWay++;
-    book.count('started');
+    memory.count('started');
     const startedAt = ports.clock.monotonic();
     const result = callAhead(key, task, args)
       .catch(() => null)
@@ -136,7 +136,7 @@ export function createSpeculation(parts: SpeculationParts): Speculation {
     });
     const entry = await scope.findTool(call);
     if (judge(settings, entry).action !== 'allow' || giveUp.signal.aborted) return null;
-    const { onProgress: _, signal: __, ...caller } = drive.caller;
+    const { onProgress: _, signal: __, ...caller } = driver.caller;
     const { clock, crypto, redact } = ports;
     const aside = createRecorder({ now: clock.monotonic, newId: crypto.randomUuid, redact });
     const outcome = await callTool(
@@ -155,7 +155,7 @@ export function createSpeculation(parts: SpeculationParts): Speculation {
   }
 
   function look(): void {
-    if (begun.size >= budget || isClosed || drive.stopped.aborted) return;
+    if (begun.size >= budget || isClosed || driver.stopped.aborted) return;
     const expected = new Map<string, unknown>();
     /** Not over, and they or something before them may change what others read. */
     const unsettled = new Set<string>();
@@ -182,17 +182,17 @@ export function createSpeculation(parts: SpeculationParts): Speculation {
       if (!ahead || ahead.hash !== hashOf(task, args, null)) return null;
       return ahead.result.then((result) => {
         if (!result) return null;
-        book.count('used');
+        memory.count('used');
         parts.note(`${AHEAD}${key}`, { status: 'ahead', at: ports.clock.now().getTime(), used: true });
         return result;
       });
     },
     learn({ task, target, deps }, args, value) {
-      if (target.changesNothing) book.remember(hashOf(task, args, deps), value);
+      if (target.changesNothing) memory.remember(hashOf(task, args, deps), value);
     },
     close(goesOn) {
       isClosed = true;
-      if (goesOn) book.keep(run.runId, calls);
+      if (goesOn) memory.keep(run.runId, calls);
       else giveUp.abort();
     },
   };

@@ -4,7 +4,7 @@ import { CODE_TASK, capabilityNode, type NodeId, operationId, toolId } from '../
 import type { Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { mayBeCalledTwice } from '../../core/vocabulary/tool-definition.ts';
-import { judge, notAllowed } from '../call-tool.ts';
+import { judge, notAllowed } from '../calls/call-tool.ts';
 import { checkProgram } from '../code/check-program.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 

@@ -1,15 +1,15 @@
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import type { Standing } from '../code/program.ts';
+import type { ResumePoint } from '../code/program.ts';
 import type { JsonObject, WorkflowRun } from '../ports.ts';
 
 /** Where code stood that waits for a person. */
-export type CodeStanding = Omit<Standing, 'runId'>;
+export type CodeResumePoint = Omit<ResumePoint, 'runId'>;
 
 /** What a task carries along until it is over. */
 interface Carried {
   /** Put in place of the plan's by a person. */
   readonly edited_arguments?: JsonObject;
-  readonly standing?: CodeStanding;
+  readonly standing?: CodeResumePoint;
 }
 
 /** As it is stored and shown, by task id; an item of a `for_each` has a state of its own, `task[0]`. */

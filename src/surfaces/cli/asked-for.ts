@@ -1,5 +1,5 @@
 import { printable } from '../../core/vocabulary/text.ts';
-import type { DefinitionChange, ShownApproval } from '../../engine/runs-in-question.ts';
+import type { DefinitionChange, ShownApproval } from '../../engine/runs/pending-runs.ts';
 
 /** The call as it would be made, and what became of the question. */
 export function askedFor(approval: ShownApproval): string {

@@ -1,6 +1,6 @@
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { printable } from '../../core/vocabulary/text.ts';
-import type { TreeRow } from '../../engine/read-trace.ts';
+import type { TreeRow } from '../../engine/traces/read-trace.ts';
 import { columns } from './columns.ts';
 
 const DEFAULTS = {

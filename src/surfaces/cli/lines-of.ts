@@ -1,4 +1,4 @@
-import type { NumberedLine } from '../../engine/import-traces.ts';
+import type { NumberedLine } from '../../engine/traces/import-traces.ts';
 
 /** A byte order mark, as some editors put before the first character. */
 const MARK = '\ufeff';

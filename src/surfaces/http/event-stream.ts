@@ -1,4 +1,4 @@
-import type { EventLog, NumberedEvent } from '../../engine/event-log.ts';
+import type { EventLog, NumberedEvent } from '../../engine/traces/event-log.ts';
 
 const DEFAULTS = {
   /** Silence after which a sign of life is sent: proxies and sleeping laptops end quiet connections. */

@@ -12,7 +12,7 @@ import { openStore } from '../../../src/compose/open-store.ts';
 import { createRandom } from '../../../src/core/numeric/random.ts';
 import type { Task } from '../../../src/core/vocabulary/plan.ts';
 import { PmlError } from '../../../src/core/vocabulary/pml-error.ts';
-import { createMemoryEmbedder } from '../../../src/engine/memory/embedder.ts';
+import { createMemoryEmbedder } from '../../memory/embedder.ts';
 import { countedPlan, countingServer } from '../counted-workflow.ts';
 import { memoryGateway, settingsFor } from '../memory-gateway.ts';
 
@@ -28,7 +28,7 @@ const settings = settingsFor([]);
 // Like any gateway, one that starts while the server restarts waits for it.
 const store = { ...settings.store, url, queueBytes: 64 * 2 ** 20, waitMs: 60_000 };
 const opened = await openStore(dir, store);
-opened.seat.onChange((isHeld) => tell({ seat: isHeld }));
+opened.trainerLock.onChange((isHeld) => tell({ seat: isHeld }));
 const { model: embedding, dimension } = createMemoryEmbedder();
 const { gateway } = await memoryGateway([countingServer(file)], {
   ...opened,

@@ -1,8 +1,8 @@
-import { positionIn } from '../../../engine/ports/guest/call-failure.ts';
-import type { ConsoleBudget } from '../../../engine/ports/guest/console-budget.ts';
-import { frameRandom } from '../../../engine/ports/guest/frame-random.ts';
-import { limitFailure } from '../../../engine/ports/guest/limit-failure.ts';
-import type { MarkBook } from '../../../engine/ports/guest/mark-book.ts';
+import { positionIn } from '../../../engine/guest/call-failure.ts';
+import type { ConsoleBudget } from '../../../engine/guest/console-budget.ts';
+import { frameRandom } from '../../../engine/guest/frame-random.ts';
+import { limitFailure } from '../../../engine/guest/limit-failure.ts';
+import type { MarkRecorder } from '../../../engine/guest/mark-recorder.ts';
 import type { GuestFailure, SandboxSettings } from '../../../engine/ports.ts';
 import type { RealmNative } from './install-guest.ts';
 import type { Realm } from './isolate.ts';
@@ -40,7 +40,7 @@ export interface RunParts {
   readonly limits: SandboxSettings;
   readonly seed: string;
   readonly pipe: Pipe;
-  readonly book: MarkBook;
+  readonly book: MarkRecorder;
   readonly marks: MarkBuffer;
   readonly console: ConsoleBudget;
   /** Lets a call out when it is its turn; answers a refusal. */

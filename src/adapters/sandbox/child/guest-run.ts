@@ -1,8 +1,8 @@
-import { capabilityError, STUCK } from '../../../engine/ports/guest/call-failure.ts';
-import { CallQueue } from '../../../engine/ports/guest/call-queue.ts';
-import { createConsoleBudget } from '../../../engine/ports/guest/console-budget.ts';
-import { callTooLarge, limitFailure } from '../../../engine/ports/guest/limit-failure.ts';
-import { createMarkBook, MARKS_PER_SITE } from '../../../engine/ports/guest/mark-book.ts';
+import { capabilityError, STUCK } from '../../../engine/guest/call-failure.ts';
+import { CallQueue } from '../../../engine/guest/call-queue.ts';
+import { createConsoleBudget } from '../../../engine/guest/console-budget.ts';
+import { callTooLarge, limitFailure } from '../../../engine/guest/limit-failure.ts';
+import { createMarkRecorder, MARKS_PER_SITE } from '../../../engine/guest/mark-recorder.ts';
 import type { GuestCallError, GuestFailure } from '../../../engine/ports.ts';
 import { type EntryMessage, monotonicNow, type ReplyMessage, type StartMessage } from '../messages.ts';
 import { type CallTarget, type Frame, type FrameEnd, frameNatives, type RunParts, thrown } from './frame.ts';
@@ -54,7 +54,7 @@ export class GuestRun {
       seed,
       pipe,
       marks,
-      book: createMarkBook(monotonicNow, (frame, mark) => marks.add(frame, mark)),
+      book: createMarkRecorder(monotonicNow, (frame, mark) => marks.add(frame, mark)),
       console: createConsoleBudget(limits.consoleBytes),
       call: (frame, id, target, args) => this.#call(frame, id, target, args),
       condemn: (failure) => this.#condemn(failure),

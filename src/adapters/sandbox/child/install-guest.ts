@@ -1,9 +1,5 @@
-import {
-  createGuestFrame,
-  type FrameNative,
-  type FrameSizes,
-} from '../../../engine/ports/guest/guest-frame.ts';
-import type { SiteNames } from '../../../engine/ports/guest/guest-hooks.ts';
+import { createGuestFrame, type FrameNative, type FrameSizes } from '../../../engine/guest/guest-frame.ts';
+import type { SiteNames } from '../../../engine/guest/guest-hooks.ts';
 import { lockRealm } from './lock-realm.ts';
 import { stripRealm } from './strip-realm.ts';
 

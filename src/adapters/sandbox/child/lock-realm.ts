@@ -1,4 +1,4 @@
-import { createGuestDate } from '../../../engine/ports/guest/guest-date.ts';
+import { createGuestDate } from '../../../engine/guest/guest-date.ts';
 
 /** Gives a fresh realm the run's own clock and chance in place of the machine's. Runs in the realm itself. */
 export function lockRealm(now: () => number, random: () => number): void {

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Change, ChangeFeed, ChangeTopic, Logger, TrainerSeat } from '../../../engine/ports.ts';
+import type { Change, ChangeFeed, ChangeTopic, Logger, TrainerLock } from '../../../engine/ports.ts';
 import { guarded } from '../sql/codec.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { keepSession, type PgSession } from './pg-session.ts';
-import { createSeat } from './seat.ts';
+import { createTrainerLock } from './trainer-lock.ts';
 
 const DEFAULTS = {
   /** Rows of changes read at once. */
@@ -19,13 +19,13 @@ const CHANNEL = 'pml_change';
 
 export interface PostgresTeam {
   readonly changes: ChangeFeed;
-  readonly seat: TrainerSeat;
+  readonly trainerLock: TrainerLock;
   close(): Promise<void>;
 }
 
 /**
  * This gateway's place among those on one PostgreSQL, on a connection of its own: it hears of changes there and holds
- * the seat there, so that the server itself notices when it dies. `name` is that of the store's own connections.
+ * the trainer lock there, so that the server itself notices when it dies. `name` is that of the store's own connections.
  */
 export async function openPostgresTeam(
   url: string,
@@ -38,7 +38,7 @@ export async function openPostgresTeam(
   );
   // Told of changes before it is there, as soon as it listens; its first look at the table is then still to come.
   let session: PgSession | null = null;
-  const seat = createSeat(() => session?.poke());
+  const trainerLock = createTrainerLock(() => session?.poke());
   let cursor: number | null = null;
   let prunedAt = 0;
 
@@ -64,7 +64,7 @@ export async function openPostgresTeam(
   }
 
   async function prune(client: pg.Client): Promise<void> {
-    if (!seat.isHeld() || performance.now() - prunedAt < DEFAULTS.pruneMs) return;
+    if (!trainerLock.isHeld() || performance.now() - prunedAt < DEFAULTS.pruneMs) return;
     prunedAt = performance.now();
     await client.query(
       'delete from store_change where seq <= (select max(seq) - $1::bigint from store_change)',
@@ -84,7 +84,7 @@ export async function openPostgresTeam(
           if (!isFirst) pending.add([{ topic: 'traces', key: '' }]);
         },
         async tick(client) {
-          await seat.tick(client);
+          await trainerLock.tick(client);
           await read(client);
           await prune(client);
         },
@@ -94,14 +94,14 @@ export async function openPostgresTeam(
           if (topic === 'traces') pending.add([{ topic, key: '' }]);
           else session?.poke();
         },
-        lost: seat.lose,
+        lost: trainerLock.lose,
       },
     ),
   );
 
   session = kept;
   return {
-    seat,
+    trainerLock,
     changes: {
       follow(listener) {
         pending.listen(listener);

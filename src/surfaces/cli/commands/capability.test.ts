@@ -6,7 +6,7 @@ import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { sampleCapability } from '../../../../test/support/samples.ts';
 import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { CapabilityCall, CapabilityShelf } from '../../../engine/gateway.ts';
+import type { CapabilityCall, CapabilityService } from '../../../engine/gateway.ts';
 import type { Capability } from '../../../engine/ports.ts';
 
 const FILES = {
@@ -47,7 +47,7 @@ function shelved(start: Capability | null = COUNT) {
     one = { ...known(slug), ...over };
     return one;
   };
-  const capabilities: CapabilityShelf = {
+  const capabilities: CapabilityService = {
     list: async () => (one ? [one] : []),
     show: async (slug) => known(slug),
     share: (slug) => change(slug, { visibility: 'shared' }),

@@ -8,7 +8,7 @@ import { graphStats, TypedGraph } from '../../../core/graph/typed-graph.ts';
 import { toolId } from '../../../core/vocabulary/ids.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { GraphReport } from '../../../engine/graph/graph-report.ts';
-import type { GraphShelf } from '../../../engine/graph/graph-shelf.ts';
+import type { GraphService } from '../../../engine/graph/graph-service.ts';
 import type { GraphView } from '../../../engine/graph/graph-view.ts';
 
 const [READ, WRITE] = [toolId('files', 'read'), toolId('files', 'write')];
@@ -45,8 +45,8 @@ function learned(): TypedGraph {
   return graph;
 }
 
-function shelved(over: Partial<GraphShelf> = {}) {
-  const graph: GraphShelf = {
+function shelved(over: Partial<GraphService> = {}) {
+  const graph: GraphService = {
     view: async () => VIEW,
     node: () => Promise.reject(new Error('not asked for')),
     path: () => Promise.reject(new Error('not asked for')),

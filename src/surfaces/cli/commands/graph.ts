@@ -1,6 +1,6 @@
 import { EDGE_SOURCES, EDGE_TYPES } from '../../../core/vocabulary/edge.ts';
 import type { GraphReport } from '../../../engine/graph/graph-report.ts';
-import type { GraphSize } from '../../../engine/graph/graph-shelf.ts';
+import type { GraphSize } from '../../../engine/graph/graph-service.ts';
 import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
 import { countOf } from '../count-of.ts';

@@ -4,7 +4,7 @@ import { printable } from '../../../core/vocabulary/text.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
-import type { RunInQuestion, ShownApproval } from '../../../engine/runs-in-question.ts';
+import type { PendingRun, ShownApproval } from '../../../engine/runs/pending-runs.ts';
 import { aheadIn } from '../../../engine/workflow/task-state.ts';
 import { askedFor } from '../asked-for.ts';
 import type { CommandModule } from '../command.ts';
@@ -173,7 +173,7 @@ function ended(id: string, status: string): PmlError {
   });
 }
 
-async function known(gateway: GatewayClient, id: string): Promise<RunInQuestion> {
+async function known(gateway: GatewayClient, id: string): Promise<PendingRun> {
   const run = await gateway.findRun(id);
   if (run) return run;
   throw new PmlError('not_found', `There is no run ${id}`, { hint: 'See "pml runs ls --all".' });
@@ -186,7 +186,7 @@ function nothingToDecide(id: string): PmlError {
 }
 
 /** What waits for a decision: of the whole run, or of one task or item of it. */
-function askedBy({ run, approvals }: RunInQuestion, task: string | undefined): ShownApproval[] {
+function askedBy({ run, approvals }: PendingRun, task: string | undefined): ShownApproval[] {
   const pending = approvals.filter(isPending);
   if (task === undefined) return pending;
   const state = run?.tasks[task] as { readonly approval_id?: string } | undefined;
@@ -198,7 +198,7 @@ function isPending({ state }: Approval): boolean {
 }
 
 /** A workflow as the tree of its tasks; a single call is told by what it asks for. */
-function tasksOf({ run }: RunInQuestion): string {
+function tasksOf({ run }: PendingRun): string {
   if (run?.kind !== 'workflow' || !run.plan) return '';
   const { ahead } = aheadIn(run);
   const lines = workflowTree(run.plan, run.tasks as ShownStates);
@@ -206,7 +206,7 @@ function tasksOf({ run }: RunInQuestion): string {
   return `${lines.join('\n')}\n`;
 }
 
-function describe({ runId, run, approvals }: RunInQuestion): string {
+function describe({ runId, run, approvals }: PendingRun): string {
   const head = [runId, run?.status ?? 'running', run?.intentText ?? ''].join('  ').trimEnd();
   return `${[printable(head), ...approvals.map(askedFor)].join('\n')}\n`;
 }

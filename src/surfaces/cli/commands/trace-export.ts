@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { traceToWire } from '../../../core/vocabulary/execution-trace.ts';
-import { selectTraces } from '../../../engine/select-traces.ts';
+import { selectTraces } from '../../../engine/traces/select-traces.ts';
 import type { CommandContext } from '../command.ts';
 import { countOf } from '../count-of.ts';
 import { openTarget, refuseExisting } from '../open-target.ts';

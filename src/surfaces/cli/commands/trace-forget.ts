@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ExecutionTrace } from '../../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { RemovedTraces, Store } from '../../../engine/ports.ts';
-import { selectTraces, type TraceSelection } from '../../../engine/select-traces.ts';
+import { selectTraces, type TraceSelection } from '../../../engine/traces/select-traces.ts';
 import type { CommandContext, Terminal } from '../command.ts';
 import { confirmed } from '../confirmed.ts';
 import { countOf } from '../count-of.ts';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
-import { type ImportReport, importTraces } from '../../../engine/import-traces.ts';
+import { type ImportReport, importTraces } from '../../../engine/traces/import-traces.ts';
 import type { CommandContext } from '../command.ts';
 import { countOf } from '../count-of.ts';
 import { linesOf } from '../lines-of.ts';

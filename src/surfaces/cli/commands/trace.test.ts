@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createMemoryStore } from '../../../../test/memory/store.ts';
 import { runCommand } from '../../../../test/support/command-line.ts';
 import {
   sampleApproval,
@@ -14,7 +15,6 @@ import { deriveTrace } from '../../../core/tracing/derive-trace.ts';
 import { type ExecutionTrace, traceToWire } from '../../../core/vocabulary/execution-trace.ts';
 import { capabilityNode, toolId } from '../../../core/vocabulary/ids.ts';
 import type { TraceEvent } from '../../../core/vocabulary/trace-event.ts';
-import { createMemoryStore } from '../../../engine/memory/store.ts';
 import type { Settings, Store } from '../../../engine/ports.ts';
 
 const SECRET = 'hush-hush-hush';

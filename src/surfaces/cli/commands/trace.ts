@@ -1,5 +1,5 @@
 import { traceSummaryToWire, traceToWire } from '../../../core/vocabulary/execution-trace.ts';
-import { readTrace } from '../../../engine/read-trace.ts';
+import { readTrace } from '../../../engine/traces/read-trace.ts';
 import type { CommandModule } from '../command.ts';
 import { describeTrace, traceLine } from '../describe-trace.ts';
 import { parseCount } from '../parse-option.ts';

@@ -3,13 +3,13 @@ import { openedGateway, runCommand } from '../../../../test/support/command-line
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { sampleInsight, sampleLearningReport } from '../../../../test/support/learning-report.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { LearningReport, LearningShelf } from '../../../engine/learning/learning-shelf.ts';
+import type { LearningReport, LearningService } from '../../../engine/learning/learning-service.ts';
 
 const UNTRAINED = sampleLearningReport({ model: null, history: [], losses: [] });
 
 /** One whose training gives this report. */
-function shelved(after: LearningReport, over: Partial<LearningShelf> = {}) {
-  const learning: LearningShelf = {
+function shelved(after: LearningReport, over: Partial<LearningService> = {}) {
+  const learning: LearningService = {
     report: async () => UNTRAINED,
     insight: async () => sampleInsight(),
     train: async () => after,

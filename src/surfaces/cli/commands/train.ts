@@ -1,7 +1,7 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { learningToWire } from '../../../engine/gateway-wire.ts';
-import type { LearningReport } from '../../../engine/learning/learning-shelf.ts';
+import type { LearningReport } from '../../../engine/learning/learning-service.ts';
 import type { CommandModule, Terminal } from '../command.ts';
 import { countOf } from '../count-of.ts';
 import type { GlobalOptions } from '../system.ts';

@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from 'vitest';
+import type { ScoreShares } from '../../../engine/catalogue/score-shares.ts';
 import type { capabilityHitToWire } from '../../../engine/gateway-wire.ts';
 import type { insightToWire } from '../../../engine/learning/learning-insight.ts';
-import type { ScoreShares } from '../../../engine/score-shares.ts';
 import type { CapabilityHit } from '../shared/capability-types.ts';
 import type { LearningInsight } from '../shared/learning-types.ts';
 import type { ScoreShares as ShownShares } from '../shared/search-types.ts';

@@ -1,10 +1,10 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { traceSummaryToWire } from '../../../core/vocabulary/execution-trace.ts';
+import { skillFolder } from '../../../engine/capabilities/skill-folder.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { capabilitySummaryToWire, capabilityToWire, codeRunToWire } from '../../../engine/gateway-wire.ts';
 import { visibleTo } from '../../../engine/people/roles.ts';
-import { skillFolder } from '../../../engine/skill-folder.ts';
 import { whoIs } from '../guard.ts';
 import { CALL, callerOf, callOf, told } from './execute.ts';
 import { countParameter } from './parameters.ts';

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { startHttp } from '../../../../test/support/http-gateway.ts';
 import { readEvents } from '../../../../test/support/read-events.ts';
-import type { EventLog } from '../../../engine/event-log.ts';
+import type { EventLog } from '../../../engine/traces/event-log.ts';
 import { createApi } from './create-api.ts';
 import type { EventOptions } from './events.ts';
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import type { NumberedEvent } from '../../../engine/event-log.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { maySee } from '../../../engine/people/roles.ts';
+import type { NumberedEvent } from '../../../engine/traces/event-log.ts';
 import { type EventStreamOptions, followEvents } from '../event-stream.ts';
 import { whoIs } from '../guard.ts';
 

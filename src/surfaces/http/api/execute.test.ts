@@ -4,7 +4,7 @@ import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { startHttp } from '../../../../test/support/http-gateway.ts';
 import { sampleApproval, sampleCapability, sampleTool } from '../../../../test/support/samples.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { CapabilityShelf, CodeRun, Gateway } from '../../../engine/gateway.ts';
+import type { CapabilityService, CodeRun, Gateway } from '../../../engine/gateway.ts';
 import { createApi } from './create-api.ts';
 
 const RUN: CodeRun = {
@@ -155,7 +155,7 @@ function shelf() {
   const isThere = (slug: string) => {
     if (slug !== one.slug) throw new PmlError('not_found', `There is no capability ${slug}`);
   };
-  const capabilities: Partial<CapabilityShelf> = {
+  const capabilities: Partial<CapabilityService> = {
     list: async () => [one],
     async show(slug) {
       isThere(slug);
@@ -174,7 +174,7 @@ function shelf() {
     },
     forget: async () => true,
   };
-  return capabilities as CapabilityShelf;
+  return capabilities as CapabilityService;
 }
 
 test('[API-15] /api/capabilities lists them, and shows one with its code and evidence', async () => {

@@ -4,7 +4,7 @@ import { startHttp } from '../../../../test/support/http-gateway.ts';
 import { sampleInsight, sampleLearningReport } from '../../../../test/support/learning-report.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
-import type { LearningShelf } from '../../../engine/learning/learning-shelf.ts';
+import type { LearningService } from '../../../engine/learning/learning-service.ts';
 import { createApi } from './create-api.ts';
 
 async function serve(parts: Partial<Gateway>) {
@@ -20,7 +20,7 @@ async function serve(parts: Partial<Gateway>) {
   };
 }
 
-function shelf(over: Partial<LearningShelf> = {}): Partial<Gateway> {
+function shelf(over: Partial<LearningService> = {}): Partial<Gateway> {
   const report = sampleLearningReport();
   return {
     learning: {

@@ -1,9 +1,9 @@
 import type { Hono } from 'hono';
 import type { RunOrigin } from '../../../core/vocabulary/execution-trace.ts';
 import type { WireTraceEvent } from '../../../core/vocabulary/trace-event.ts';
-import type { EventLog, NumberedEvent } from '../../../engine/event-log.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { maySee } from '../../../engine/people/roles.ts';
+import type { EventLog, NumberedEvent } from '../../../engine/traces/event-log.ts';
 import { whoIs } from '../guard.ts';
 
 const DEFAULTS = {

@@ -6,7 +6,7 @@ import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
 import { may, maySee, visibleTo } from '../../../engine/people/roles.ts';
-import { findRun, type RunInQuestion, recentRuns } from '../../../engine/runs-in-question.ts';
+import { findRun, type PendingRun, recentRuns } from '../../../engine/runs/pending-runs.ts';
 import { whoIs } from '../guard.ts';
 import { callerOf, told } from './execute.ts';
 import { countParameter } from './parameters.ts';
@@ -39,10 +39,10 @@ const WORKFLOW = z.strictObject({
 
 export function runRoutes(api: Hono, gateway: Gateway): void {
   /** Who decides sees the exact calls; all others see what is kept of them. */
-  const shown = async (context: Context, runs: readonly RunInQuestion[]) =>
+  const shown = async (context: Context, runs: readonly PendingRun[]) =>
     may(whoIs(context), 'decide') ? await gateway.showExact(runs) : runs;
   /** What one may not see is not there. */
-  const known = async (context: Context): Promise<RunInQuestion> => {
+  const known = async (context: Context): Promise<PendingRun> => {
     const runId = context.req.param('id') ?? '';
     const found = await findRun(gateway.store, runId);
     if (found && mayLookAt(gateway, whoIs(context), found))
@@ -108,13 +108,13 @@ export function runRoutes(api: Hono, gateway: Gateway): void {
 }
 
 /** `kind` is that of the run as it is kept: a plan of tasks, or a single call that waits. */
-function listedRun(found: RunInQuestion) {
+function listedRun(found: PendingRun) {
   const { run } = found;
   return { ...runToWire(found), kind: run?.kind ?? 'call', task_count: run?.plan?.tasks.length ?? 0 };
 }
 
 /** One run with its plan, as it is kept: without secrets. What held some is named and cannot run again. */
-function wholeRun(found: RunInQuestion) {
+function wholeRun(found: PendingRun) {
   const plan = found.run?.plan;
   return {
     ...listedRun(found),
@@ -124,7 +124,7 @@ function wholeRun(found: RunInQuestion) {
 }
 
 /** A call that still waits is not written down yet; what all share is shown all the same. */
-function mayLookAt(gateway: Gateway, who: Principal, { run }: RunInQuestion): boolean {
+function mayLookAt(gateway: Gateway, who: Principal, { run }: PendingRun): boolean {
   if (run) return maySee(who, run);
   return may(who, 'see_all') || gateway.settings().sharing.traces === 'shared';
 }

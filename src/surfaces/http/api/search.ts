@@ -1,8 +1,8 @@
 import type { Hono } from 'hono';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { scoreShares } from '../../../engine/catalogue/score-shares.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { capabilityHitToWire, hitToWire } from '../../../engine/gateway-wire.ts';
-import { scoreShares } from '../../../engine/score-shares.ts';
 import { whoIs } from '../guard.ts';
 import { countParameter, textParameter } from './parameters.ts';
 

@@ -1,6 +1,6 @@
+import { toolText, toolValue } from '../../../engine/calls/tool-value.ts';
 import type { ToolCall, ToolRun } from '../../../engine/gateway.ts';
 import type { JsonObject, ToolResult } from '../../../engine/ports.ts';
-import { toolText, toolValue } from '../../../engine/tool-value.ts';
 import type { ClientRequest } from '../endpoint.ts';
 import { throughGateway } from '../pass-through/resource-uri.ts';
 import type { Shrink } from '../results/shrink.ts';

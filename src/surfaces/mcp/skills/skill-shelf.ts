@@ -1,7 +1,7 @@
 import { type Skill, skillEntry } from '@modelcontextprotocol/server/ext/skills';
+import { skillFolder } from '../../../engine/capabilities/skill-folder.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import type { Capability, Logger } from '../../../engine/ports.ts';
-import { skillFolder } from '../../../engine/skill-folder.ts';
 
 /** A capability as other agents read it: what the extension says of it, and its files by URI. */
 export interface ShelvedSkill {

@@ -25,13 +25,13 @@ export function useSettled(drawing: Drawing): {
   useEffect(() => {
     let isWanted = true;
     kept.current ??= readPlaces();
-    const isAnew = laidOut.current !== round;
+    const mustAskAgain = laidOut.current !== round;
     laidOut.current = round;
-    layOut(drawing, isAnew ? new Map() : kept.current).then(
+    layOut(drawing, mustAskAgain ? new Map() : kept.current).then(
       (places) => {
         if (!isWanted) return;
         // Those that are not drawn now keep theirs, too.
-        kept.current = new Map([...(isAnew ? [] : kept.current!), ...places]);
+        kept.current = new Map([...(mustAskAgain ? [] : kept.current!), ...places]);
         keepPlaces(kept.current);
         setSettled({ drawing, places, scene: `definition ${round}` });
       },

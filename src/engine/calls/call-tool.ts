@@ -1,0 +1,214 @@
+import { decide, type Verdict } from '../../core/policy/decide.ts';
+import { whyNotCalled } from '../../core/policy/may-run-by-itself.ts';
+import { addLeaves } from '../../core/tracing/found-secrets.ts';
+import type { Recorder } from '../../core/tracing/recorder.ts';
+import { classifyError } from '../../core/tracing/recorder.ts';
+import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
+import { mayBeCalledTwice, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import { weighJson } from '../../core/vocabulary/weigh-json.ts';
+import type { CatalogueEntry } from '../catalogue/catalogue.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { Caller, ToolCall } from '../gateway.ts';
+import type { Approval, Settings, ToolResult, UpstreamFailure, UpstreamReply } from '../ports.ts';
+import type { Approvals } from './approvals.ts';
+import { askPerson, exactCall } from './ask-person.ts';
+import { recordLevel } from './record-level.ts';
+import { toolText, toolValue, valueToKeep } from './tool-value.ts';
+
+const DEFAULTS = {
+  /** Levels of a result: what reads, redacts and stores it goes down by recursion. */
+  maxDepth: 500,
+};
+
+export interface CallScope {
+  readonly ports: FlowPorts;
+  readonly approvals: Approvals;
+  readonly settings: Settings;
+  readonly runId: string;
+  readonly recorder: Recorder;
+  /** Trace id of the capability or task that calls; null at the root of the run. */
+  readonly parent: string | null;
+  readonly caller: Caller;
+  /** What a person has allowed this run before it began. */
+  readonly grants?: Grants;
+  /** On the monotonic clock: a person is not waited for any longer. */
+  readonly askUntil?: number;
+  /** Told when a person is being asked; the answer is called when that is over. */
+  readonly whileAsking?: () => () => void;
+  /** Done when the call may be made and before it is; what fails here keeps it from being made. */
+  readonly beforeCall?: () => Promise<void>;
+  /** What the very same call gave that was made ahead of its turn; null: it has to be made. */
+  readonly madeAhead?: Promise<ToolResult | null> | null;
+}
+
+/** Approvals of exact calls, each good for one. */
+export interface Grants {
+  take(argumentsHash: string): boolean;
+}
+
+export type CallOutcome =
+  /** The tool ran; `isError` in it says that it failed by its own account. */
+  | { readonly kind: 'ran'; readonly result: ToolResult }
+  | { readonly kind: 'failed'; readonly error: UpstreamFailure }
+  | { readonly kind: 'refused'; readonly error: ErrorShape }
+  | { readonly kind: 'waiting'; readonly approval: Approval };
+
+/** The one place where policy, timeout, retry and trace surround an upstream call; every call comes here. */
+export async function callTool(
+  scope: CallScope,
+  entry: CatalogueEntry,
+  call: ToolCall,
+): Promise<CallOutcome> {
+  const refusal = await passPolicy(scope, entry, call);
+  if (refusal) return refusal;
+  await scope.beforeCall?.();
+  const { tool } = entry;
+  const keep = recordLevel(scope.settings, tool.id);
+  if (keep !== 'full') conceal(scope, call.arguments);
+  const span =
+    keep === 'none'
+      ? null
+      : scope.recorder.start(tool.id, scope.parent, keep === 'full' ? call.arguments : undefined);
+  const reply = await callUpstream(scope, entry, call);
+  if (!reply.ok) {
+    const { message, errorType } = reply.error;
+    span?.end({ success: false, ...(keep === 'full' && { error: message }), errorType });
+    return { kind: 'failed', error: reply.error };
+  }
+  const result = reply.value;
+  const complaint = result.isError === true ? toolText(result) : null;
+  if (keep !== 'full') conceal(scope, toolValue(result));
+  span?.end({
+    success: complaint === null,
+    ...(keep === 'full' && { result: valueToKeep(result) }),
+    ...(complaint !== null && keep === 'full' && { error: complaint }),
+    ...(complaint !== null && { errorType: classifyError(complaint) }),
+  });
+  return { kind: 'ran', result };
+}
+
+/** What goes into such a call and what comes out is hidden wherever the run has it, and so is what is made of it. */
+function conceal({ ports, recorder }: CallScope, value: unknown): void {
+  recorder.conceal();
+  if (ports.found) addLeaves(ports.found, value);
+}
+
+/** Null: go ahead. */
+async function passPolicy(
+  scope: CallScope,
+  entry: CatalogueEntry,
+  call: ToolCall,
+): Promise<CallOutcome | null> {
+  const { ports, approvals, settings, runId, caller } = scope;
+  const { tool, proposed } = entry;
+  // Once more for each call: what was looked at before the run may be another tool by now, or another call.
+  const own = (caller.origin ?? 'agent') === 'agent' ? null : whyNotCalled(settings.permissions, tool);
+  if (own !== null) return { kind: 'refused', error: notByItself(own) };
+  const verdict = judge(settings, entry);
+  if (verdict.action === 'allow') return null;
+  if (verdict.action === 'deny') return { kind: 'refused', error: notAllowed(tool, verdict) };
+  const question = {
+    runId,
+    tool: proposed ?? tool,
+    ...(proposed && { accepted: tool }),
+    arguments: call.arguments,
+    reason: verdict.reason,
+    waitMs: waitFor(settings, call.timeoutMs ?? timeLeft(scope)),
+    mayClientDecide: settings.permissions.clientsDecide,
+  };
+  if (scope.grants?.take(exactCall(ports, question.tool, call.arguments))) return null;
+  const goOn = scope.whileAsking?.();
+  const answer = await askPerson(ports, approvals, question, caller).finally(goOn);
+  if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
+  return answer.kind === 'rejected' ? { kind: 'refused', error: rejected(tool) } : null;
+}
+
+function timeLeft({ askUntil, ports }: CallScope): number | undefined {
+  return askUntil === undefined ? undefined : Math.max(0, askUntil - ports.clock.monotonic());
+}
+
+/** How long a person may take: whoever set a time for the call does not wait longer than that. */
+export function waitFor({ permissions }: Settings, timeoutMs = Number.POSITIVE_INFINITY): number {
+  return Math.min(permissions.approvalWaitMs, timeoutMs);
+}
+
+/** What the policy says of a tool, whatever its arguments. */
+export function judge({ permissions }: Settings, { tool, proposed }: CatalogueEntry): Verdict {
+  const verdict = decide(permissions, tool);
+  return proposed ? askAboutChange(verdict) : verdict;
+}
+
+function askAboutChange(verdict: Verdict): Verdict {
+  if (verdict.action === 'deny') return verdict;
+  return { action: 'ask', reason: 'its server changed the definition of this tool since it was accepted' };
+}
+
+export function notAllowed({ id }: ToolDefinition, { reason }: Verdict): ErrorShape {
+  return {
+    code: 'forbidden',
+    message: `${id} is not allowed: ${reason}`,
+    hint: 'Change "permissions" in the configuration.',
+  };
+}
+
+function notByItself(why: string): ErrorShape {
+  return {
+    code: 'forbidden',
+    message: `A run that PML started by itself must not call it: ${why}`,
+    hint: 'Run the plan with pml_execute_workflow, or name the tool in permissions.auto.',
+  };
+}
+
+export function rejected({ id }: ToolDefinition): ErrorShape {
+  return { code: 'forbidden', message: `A person rejected ${id} with these arguments` };
+}
+
+/** Once more after a lost connection, where the tool says that repeating changes nothing. */
+async function callUpstream(
+  { ports, caller, madeAhead }: CallScope,
+  { tool }: CatalogueEntry,
+  call: ToolCall,
+): Promise<UpstreamReply<ToolResult>> {
+  const made = await madeAhead;
+  if (made) return { ok: true, value: made };
+  const options = {
+    ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs, isFirm: true }),
+    ...(call.meta && { meta: call.meta }),
+    ...(call.extraParams && { extraParams: call.extraParams }),
+    ...(call.passInputRequired && { passInputRequired: true }),
+    ...(caller.signal && { signal: caller.signal }),
+    ...(caller.onProgress && { onProgress: caller.onProgress }),
+    ...(caller.client && { client: caller.client }),
+    ...(caller.who && { user: caller.who.user }),
+  };
+  const send = async () => {
+    const reply = await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
+    ports.loop?.begin(`the result of ${tool.id}`);
+    return soundReply(tool, reply);
+  };
+  const reply = await send();
+  if (reply.ok || reply.error.errorType !== 'NETWORK' || !mayBeCalledTwice(tool) || caller.signal?.aborted)
+    return reply;
+  return await send();
+}
+
+/** What is not the result of a tool is a failure of its server. */
+function soundReply(tool: ToolDefinition, reply: UpstreamReply<ToolResult>): UpstreamReply<ToolResult> {
+  const fault = reply.ok ? faultOf(reply.value) : null;
+  if (fault === null) return reply;
+  const message = `Server "${tool.server}" gave a result for "${tool.name}" that cannot be read: ${fault}`;
+  return { ok: false, error: { code: 'upstream_error', errorType: 'UNKNOWN', message } };
+}
+
+function faultOf(result: ToolResult): string | null {
+  if (!isObject(result)) return 'it is not an object';
+  const { content = [] } = result;
+  if (!Array.isArray(content)) return '"content" is not a list';
+  if (!content.every(isObject)) return 'a block of "content" is not an object';
+  const { depth } = weighJson(result);
+  return depth > DEFAULTS.maxDepth ? `it is nested ${depth} levels deep` : null;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,70 @@
+import { type DefinitionChange, definitionChanges } from '../../core/policy/call-hash.ts';
+import type { ToolId } from '../../core/vocabulary/ids.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Catalogue, CatalogueEntry } from '../catalogue/catalogue.ts';
+import { UNLISTED } from '../catalogue/live-catalogue.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { Approval, JsonObject, WorkflowRun } from '../ports.ts';
+import type { PendingRun, ShownApproval } from '../runs/pending-runs.ts';
+import { exactCall, programHash } from './ask-person.ts';
+import type { PendingCall, PendingCalls } from './pending-calls.ts';
+
+interface ExactParts {
+  readonly ports: Pick<FlowPorts, 'crypto'>;
+  readonly calls: PendingCalls;
+  readonly catalogue: () => Catalogue;
+}
+
+/** Puts the exact calls in place of what is stored of them, for those that wait. */
+export function showExact(parts: ExactParts, found: PendingRun): PendingRun {
+  const shown = (approval: Approval) =>
+    approval.state === 'pending' ? showApproval(parts, found.run, approval) : approval;
+  return { ...found, approvals: found.approvals.map(shown) };
+}
+
+export function showApproval(
+  { ports, calls, catalogue }: ExactParts,
+  run: WorkflowRun | null,
+  approval: Approval,
+): ShownApproval {
+  const entry = catalogue().get(approval.node as ToolId);
+  const program = programOf(run, approval);
+  const call = calls.get(approval.id) ?? { arguments: approval.arguments, ...(program && { program }) };
+  const isOf = (definitionHash: string) =>
+    exactCall(ports, { id: approval.node as ToolId, definitionHash }, call.arguments as JsonObject) ===
+    approval.argumentsHash;
+  const hashes = call.program
+    ? [programHash(ports, call.program)]
+    : [entry?.tool.definitionHash, entry?.proposed?.definitionHash, UNLISTED];
+  const isExact = calls.get(approval.id) !== null || hashes.some((hash) => hash !== undefined && isOf(hash));
+  const changes = changesOf(entry, isOf);
+  return { ...approval, ...call, isExact, ...(changes.length > 0 && { changes }) };
+}
+
+/** What nobody can be shown whole, nobody can approve. */
+export function mustBeShown({ id, node, isExact }: ShownApproval): void {
+  if (isExact !== false) return;
+  throw new PmlError('not_available', `What ${node} would be called with is not known whole here (${id})`, {
+    hint: 'Only the gateway that asked has all of it, while it runs. Reject it, or let the call be made again.',
+  });
+}
+
+function changesOf(
+  entry: CatalogueEntry | undefined,
+  isOf: (definitionHash: string) => boolean,
+): DefinitionChange[] {
+  if (!entry?.proposed || !isOf(entry.proposed.definitionHash)) return [];
+  return definitionChanges(entry.tool, entry.proposed);
+}
+
+/** What a task of a workflow runs that is no tool, by what is stored of it. */
+function programOf(run: WorkflowRun | null, { id }: Approval): PendingCall['program'] | null {
+  const waits = Object.entries(run?.tasks ?? {}).find(
+    ([, state]) => (state as { approval_id?: string }).approval_id === id,
+  );
+  const key = waits?.[0].replace(/\[\d+\]$/, '');
+  const task = (waits?.[1] as { status?: string })?.status === 'unknown' ? run?.plan?.tasks : undefined;
+  const { code, capability } = task?.find((one) => one.id === key) ?? {};
+  if (code === undefined && capability === undefined) return null;
+  return { ...(code !== undefined && { code }), ...(capability !== undefined && { capability }) };
+}

@@ -1,0 +1,138 @@
+import { nearestName } from '../../core/retrieval/nearest-name.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { Capability } from '../ports.ts';
+
+/** Capabilities as they are looked up. */
+export interface ReadableRegistry {
+  /** In order of slug. */
+  all(): readonly Capability[];
+  get(id: string): Capability | undefined;
+  /** By slug, then by alias. */
+  find(slug: string): Capability | undefined;
+  /** The same; an unknown one is an error that names the nearest. */
+  known(slug: string): Capability;
+  byCodeHash(codeHash: string): Capability | undefined;
+}
+
+/** The capabilities in memory, as the store has them: a call from code must not wait for a query. */
+export interface CapabilityRegistry extends ReadableRegistry {
+  /** Answers it as it is stored: one revision on from what was known of it. */
+  put(capability: Capability): Promise<Capability>;
+  remove(id: string): Promise<boolean>;
+  /**
+   * One change at a time, each based on what the one before it left. Where another gateway was faster, it is
+   * worked out again on what that one left.
+   */
+  change<T>(work: () => Promise<T>): Promise<T>;
+  /** Reads these again, or all: another gateway changed them. */
+  refresh(ids?: Iterable<string>): Promise<void>;
+}
+
+/** Whose changes are told. */
+const NOTED = ['state', 'slug', 'owner', 'visibility'] as const;
+
+const DEFAULTS = {
+  /** How often a change is worked out again: each time one of the gateways that want the same gets its way. */
+  retries: 10,
+};
+
+/** Of whatever list there is at the time. */
+export function readRegistry(all: () => readonly Capability[]): ReadableRegistry {
+  const find = (slug: string) =>
+    all().find((one) => one.slug === slug) ?? all().find((one) => one.aliases.includes(slug));
+  return {
+    all,
+    get: (id) => all().find((one) => one.id === id),
+    find,
+    known(slug) {
+      const found = find(slug);
+      if (found) return found;
+      const nearest = nearestName(
+        slug,
+        all().map((one) => one.slug),
+      );
+      throw new PmlError('not_found', `There is no capability ${slug}`, {
+        hint: nearest ? `Did you mean ${nearest}?` : 'Search with pml_search_capabilities.',
+      });
+    },
+    byCodeHash: (codeHash) => all().find((one) => one.codeHash === codeHash),
+  };
+}
+
+type RegistryPorts = Pick<FlowPorts, 'store' | 'events'>;
+
+export async function openCapabilityRegistry(
+  { store, events }: RegistryPorts,
+  onChange: () => void = () => {},
+): Promise<CapabilityRegistry> {
+  const byId = new Map((await store.capabilities.list()).map((one) => [one.id, one]));
+  let last: Promise<unknown> = Promise.resolve();
+  const all = () => [...byId.values()].sort((a, b) => (a.slug < b.slug ? -1 : 1));
+
+  /** As the store has it now; undefined: it is gone. */
+  function note(id: string, now: Capability | undefined): void {
+    const before = byId.get(id);
+    if (now) byId.set(id, now);
+    else byId.delete(id);
+    const told = now ?? before;
+    const isSame = before && now && NOTED.every((field) => before[field] === now[field]);
+    if (!told || isSame) return;
+    const tell = ({ slug, owner, visibility }: Capability, state: Capability['state'] | 'forgotten') =>
+      events.emit({ type: 'capability_changed', capability_id: id, slug, state, owner, visibility });
+    // For whoever may no longer see it, it is gone.
+    if (before?.visibility === 'shared' && now?.visibility === 'private') tell(before, 'forgotten');
+    tell(told, now?.state ?? 'forgotten');
+    onChange();
+  }
+
+  async function refresh(ids?: Iterable<string>): Promise<void> {
+    const all = ids === undefined ? await store.capabilities.list() : null;
+    const stored = all && new Map(all.map((one) => [one.id, one]));
+    for (const id of ids ?? new Set([...byId.keys(), ...(stored?.keys() ?? [])])) {
+      const now = stored ? stored.get(id) : ((await store.capabilities.get(id)) ?? undefined);
+      // What was read may be older than what was written here meanwhile.
+      if (now && now.revision < (byId.get(id)?.revision ?? 0)) continue;
+      note(id, now);
+    }
+  }
+
+  async function changed<T>(work: () => Promise<T>): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      const before = revisions();
+      try {
+        return await work();
+      } catch (error) {
+        const isStale = error instanceof PmlError && error.code === 'store_conflict';
+        if (!isStale || tries === DEFAULTS.retries) throw error;
+        await refresh();
+        // Nothing was changed elsewhere, so it would end the same way.
+        if (revisions() === before) throw error;
+      }
+    }
+  }
+  const revisions = () => JSON.stringify(all().map(({ id, revision }) => [id, revision]));
+
+  return {
+    ...readRegistry(all),
+    get: (id) => byId.get(id),
+    async put(capability) {
+      const stored = { ...capability, revision: byId.has(capability.id) ? capability.revision + 1 : 1 };
+      await store.capabilities.put(stored);
+      note(stored.id, stored);
+      return stored;
+    },
+    async remove(id) {
+      const isRemoved = await store.capabilities.remove(id);
+      note(id, undefined);
+      return isRemoved;
+    },
+    refresh,
+    change(work) {
+      const turn = () => changed(work);
+      const mine = last.then(turn, turn);
+      last = mine.catch(() => {});
+      return mine;
+    },
+  };
+}

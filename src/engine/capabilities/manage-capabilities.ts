@@ -1,0 +1,152 @@
+import {
+  fromSkillFiles,
+  type ImportedCapability,
+  toSkillFiles,
+} from '../../core/capabilities/skill-document.ts';
+import { isReserved, slugFor } from '../../core/capabilities/slug.ts';
+import { identityOf } from '../../core/capabilities/template.ts';
+import { isSlug } from '../../core/vocabulary/ids.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { ProgramCache } from '../code/program-cache.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { Caller, CapabilityService } from '../gateway.ts';
+import { recordSharing } from '../people/audit-trail.ts';
+import type { Capability } from '../ports.ts';
+import type { CapabilityRegistry } from './capability-registry.ts';
+import { keptPrivate, shared } from './capability-sharing.ts';
+import { quarantined } from './count-uses.ts';
+import { definitionsOf } from './learn-capability.ts';
+import { seenBy } from './seen-capabilities.ts';
+
+export interface ServiceParts {
+  readonly ports: Pick<FlowPorts, 'clock' | 'crypto' | 'store'>;
+  readonly capabilities: CapabilityRegistry;
+  readonly programs: ProgramCache;
+  readonly catalogue: () => Catalogue;
+}
+
+/** Whoever owns the data dir, at a terminal. */
+const ANYBODY: Pick<Caller, 'who'> = {};
+
+/** What people do with capabilities besides running them. */
+export function manageCapabilities(parts: ServiceParts): CapabilityService {
+  const { ports, capabilities: registry, catalogue } = parts;
+  const change = (slug: string, work: (capability: Capability) => Capability, caller = ANYBODY) =>
+    registry.change(async () => {
+      const next = { ...work(seenBy(registry, caller).known(slug)), updatedAt: ports.clock.now() };
+      return await registry.put(next);
+    });
+
+  const recorded = async (changing: Promise<Capability>, caller: Pick<Caller, 'who'>) => {
+    const changed = await changing;
+    await recordSharing(ports, changed, caller);
+    return changed;
+  };
+
+  return {
+    list: async (caller = ANYBODY) => seenBy(registry, caller).all(),
+    show: async (slug, caller = ANYBODY) => seenBy(registry, caller).known(slug),
+    share: (slug, caller = ANYBODY) =>
+      recorded(
+        change(slug, (capability) => shared(capability, registry, ports.crypto, caller), caller),
+        caller,
+      ),
+    keepPrivate: (slug, user, caller = ANYBODY) =>
+      recorded(
+        change(slug, (capability) => keptPrivate(capability, user, registry, ports.crypto)),
+        caller,
+      ),
+    rename: (slug, to) => change(slug, (capability) => renamed(capability, to, registry)),
+    quarantine: (slug, reason) =>
+      change(slug, (capability) =>
+        reason === null ? released(capability, catalogue()) : quarantined(capability, reason),
+      ),
+    forget: (slug) => registry.change(async () => await registry.remove(registry.known(slug).id)),
+    export: async (slug, caller = ANYBODY) => toSkillFiles(seenBy(registry, caller).known(slug)),
+    import: (files) =>
+      registry.change(async () => {
+        const read = fromSkillFiles(files);
+        if (!read.ok) {
+          const { code, message, hint } = read.error;
+          throw new PmlError(code, message, hint === undefined ? {} : { hint });
+        }
+        return await registry.put(taken(parts, read.value));
+      }),
+  };
+}
+
+/** The old name goes on calling it. */
+function renamed(capability: Capability, to: string, registry: CapabilityRegistry): Capability {
+  if (!isSlug(to) || isReserved(to)) {
+    throw new PmlError('invalid_argument', `"${to}" cannot name a capability`, {
+      hint: 'Use lower-case letters, digits and "_", beginning with a letter; words of the language are taken.',
+    });
+  }
+  const holder = registry.find(to);
+  if (holder && holder.id !== capability.id) {
+    throw new PmlError('store_conflict', `${to} is the name of another capability`, {
+      hint: holder.slug === to ? 'Choose another name.' : `It is a former name of ${holder.slug}.`,
+    });
+  }
+  const aliases = new Set([...capability.aliases, capability.slug]);
+  aliases.delete(to);
+  return { ...capability, slug: to, aliases: [...aliases] };
+}
+
+/** A person has looked at it: it starts anew, with its tools as they are now. */
+function released(capability: Capability, catalogue: Catalogue): Capability {
+  const definitionHashes = definitionsOf(Object.keys(capability.evidence.definitionHashes), catalogue);
+  const evidence = { ...capability.evidence, recent: [], definitionHashes, quarantinedBecause: null };
+  return { ...capability, state: 'active', evidence };
+}
+
+/** From another PML: may be called at once, but has to earn its reliability here. */
+function taken(
+  { ports, capabilities: registry, programs, catalogue }: ServiceParts,
+  read: ImportedCapability,
+): Capability {
+  const identity = identityOf(read.template.source, ports.crypto.sha256);
+  if (!identity.ok) throw new PmlError(identity.error.code, identity.error.message);
+  const { codeHash } = identity.value;
+  const known = registry.byCodeHash(codeHash);
+  if (known) {
+    throw new PmlError('store_conflict', `This capability is here already, as ${known.slug}`, {
+      hint: `See it with "pml capability show ${known.slug}".`,
+    });
+  }
+  const prepared = programs.prepare(read.code);
+  if (!prepared.ok) throw new PmlError('invalid_argument', `Its code cannot run: ${prepared.error.message}`);
+  const { structure } = prepared.value;
+  const names = registry.all().flatMap(({ slug, aliases }) => [slug, ...aliases]);
+  const tools = structure.nodes.flatMap((node) => (node.type === 'task' ? [node.tool] : []));
+  const slug = names.includes(read.slug)
+    ? slugFor({ intent: read.slug.replaceAll('_', ' '), tools, taken: names })
+    : read.slug;
+  const now = ports.clock.now();
+  return {
+    ...read,
+    id: ports.crypto.randomUuid(),
+    slug,
+    aliases: read.aliases.filter((alias) => !names.includes(alias)),
+    codeHash,
+    toolsUsed: [...new Set(tools)],
+    toolInvocations: [],
+    staticStructure: structure,
+    evidence: {
+      recent: [],
+      runIds: [],
+      definitionHashes: definitionsOf(tools, catalogue()),
+      intents: [],
+      quarantinedBecause: null,
+    },
+    owner: null,
+    visibility: 'shared',
+    state: 'active',
+    uses: 0,
+    successes: 0,
+    revision: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
+import { rememberingEmbedder } from './remembering-embedder.ts';
+
+test('[CAP-21] a text that comes again is not embedded again, as long as it is remembered', async () => {
+  const embedder = createMemoryEmbedder();
+  const asked: string[] = [];
+  const watched = {
+    ...embedder,
+    embed: (texts: readonly string[]) => {
+      asked.push(...texts);
+      return embedder.embed(texts);
+    },
+  };
+  const remembering = rememberingEmbedder(watched, 2);
+  const [a, b, again] = await remembering.embed(['a', 'b', 'a']);
+  expect([a, b, again]).toEqual(await embedder.embed(['a', 'b', 'a']));
+  await remembering.embed(['b', 'c']);
+  await remembering.embed(['c', 'a']);
+  expect(asked).toEqual(['a', 'b', 'c', 'a']);
+});

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
+import { createMemoryStore } from '../../../test/memory/store.ts';
+import { createMemoryVectorIndex } from '../../../test/memory/vector-index.ts';
+import { settingsFor } from '../../../test/support/memory-gateway.ts';
+import { sampleTool } from '../../../test/support/samples.ts';
+import { toolId } from '../../core/vocabulary/ids.ts';
+import type { SearchQuery } from '../gateway.ts';
+import { readCatalogue } from './catalogue.ts';
+import { embedCatalogue } from './embed-catalogue.ts';
+import { type LearnedSearch, type SearchGraph, search } from './search.ts';
+
+const TOOLS: [server: string, name: string, description: string][] = [
+  ['files', 'read_file', 'Reads the text of a file'],
+  ['files', 'write_file', 'Writes text into a file'],
+  ['mirror', 'read_file', 'Reads a file of the mirrored disk'],
+  ['mail', 'send', 'Sends an electronic letter to a person'],
+  ['weather', 'get_forecast', 'Tells the weather of the next days in a city'],
+  ['travel', 'bookFlight', 'Books a flight'],
+  ['bing-cn', 'bing_search', '使用必应搜索指定的关键词，并返回搜索结果列表'],
+];
+
+async function catalogueOf(tools = TOOLS, embedded = true) {
+  const store = createMemoryStore();
+  await store.tools.put(
+    tools.map(([server, name, description]) => ({ ...sampleTool(server, name), description })),
+  );
+  const embedder = createMemoryEmbedder();
+  if (embedded) await embedCatalogue({ store, embedder });
+  const settings = settingsFor([...new Set(tools.map(([server]) => server))]);
+  const emptyIndex = () => createMemoryVectorIndex(embedder.dimension);
+  const catalogue = await readCatalogue(store, settings, embedder.model, emptyIndex);
+  return {
+    find: (query: string | SearchQuery, graph?: SearchGraph, ranker?: LearnedSearch) =>
+      search(catalogue, embedder, typeof query === 'string' ? { query } : query, graph, ranker),
+  };
+}
+
+const best = async (found: Promise<readonly { tool: { id: string } }[]>) => (await found)[0]?.tool.id;
+
+describe('search', () => {
+  test.each([
+    ['what will the weather be in Rome', 'weather:get_forecast'],
+    ['book a flight', 'travel:bookFlight'],
+    ['files:write_file', 'files:write_file'],
+    ['wriet_file', 'files:write_file'],
+    ['Please use mail:send for the text of my file', 'mail:send'],
+    ['搜索关键词', 'bing-cn:bing_search'],
+  ])('[SEARCH-4] "%s" finds %s', async (query, id) => {
+    const { find } = await catalogueOf();
+    expect(await best(find(query))).toBe(id);
+  });
+
+  test('[SEARCH-8] a score comes with its parts, and without context it is what the text says', async () => {
+    const { find } = await catalogueOf();
+    const hits = await find({ query: 'read_file', limit: 50 });
+    expect(hits.map(({ tool }) => tool.id).slice(0, 2)).toEqual(['files:read_file', 'mirror:read_file']);
+    expect(hits).toHaveLength(TOOLS.length);
+    for (const { semanticScore, finalScore, graphScore, parts } of hits) {
+      expect({ finalScore, graphScore, alpha: parts.alpha }).toEqual({
+        finalScore: semanticScore,
+        graphScore: 0,
+        alpha: 1,
+      });
+    }
+    expect(hits.map(({ parts }) => parts.name)).toEqual([1, 1, 0, 0, 0, 0, 0]);
+    expect(new Set(hits.slice(0, 3).map(({ finalScore }) => finalScore)).size).toBe(3);
+  });
+
+  test('[SEARCH-8] with context, the graph has the share that alpha leaves it, and tells what is related', async () => {
+    const { find } = await catalogueOf();
+    const asked: (readonly string[])[] = [];
+    const related = [{ toolId: 'mail:send', relation: 'often_after', score: 0.5 }] as const;
+    const graph: SearchGraph = {
+      context(tools) {
+        asked.push(tools);
+        return { alpha: 0.55, scores: new Map([[toolId('files', 'write_file'), 1]]) };
+      },
+      related: () => related,
+    };
+    const contextTools = ['files:read_file'];
+    const [first, second] = await find(
+      { query: 'text of a file', contextTools, includeRelated: true },
+      graph,
+    );
+    expect(first).toMatchObject({ tool: { id: 'files:write_file' }, graphScore: 1, related });
+    expect(first!.parts.alpha).toBe(0.55);
+    expect(first!.finalScore).toBeCloseTo(0.55 * first!.semanticScore + 0.45, 12);
+    expect(second!.finalScore).toBeCloseTo(0.55 * second!.semanticScore, 12);
+    expect((await find({ query: 'text', contextTools }, graph))[0]!.related).toEqual([]);
+    expect(asked).toEqual([contextTools, contextTools]);
+  });
+
+  test('[SEARCH-8] where the text tells nothing, what was learned does not drown in the graph', async () => {
+    const { find } = await catalogueOf();
+    const graph: SearchGraph = {
+      context: () => ({ alpha: 0.8, scores: new Map([[toolId('files', 'write_file'), 1]]) }),
+      related: () => [],
+    };
+    const ranker: LearnedSearch = {
+      rank: async () => ({
+        familiarity: 1,
+        scoreOf: (id) => Number(id === 'mail:send'),
+        reasonsFor: () => null,
+      }),
+    };
+    const [first, second] = await find({ query: 'qwertz', contextTools: ['files:read_file'] }, graph, ranker);
+    expect(first!.tool.id).toBe('mail:send');
+    expect(second!.tool.id).toBe('files:write_file');
+  });
+
+  test('[LEARN-18] the text ranks where nothing learned applies, and every hit tells how much does', async () => {
+    const { find } = await catalogueOf();
+    const knowing = (familiarity: number): LearnedSearch => ({
+      rank: async () => ({
+        familiarity,
+        scoreOf: (id) => Number(id === 'mail:send'),
+        reasonsFor: () => ({ parts: [], runs: [] }),
+      }),
+    });
+    const query = { query: 'the weather in a city', explain: true };
+    const plain = await find(query);
+    const foreign = await find(query, undefined, knowing(0));
+    expect(foreign).toEqual(plain.map((hit) => ({ ...hit, parts: { ...hit.parts, learnedShare: 0 } })));
+    const [first] = await find(query, undefined, knowing(0.25));
+    expect(first).toMatchObject({
+      tool: { id: 'mail:send' },
+      parts: { learned: expect.any(Number), learnedShare: 0.25 },
+      reasons: {},
+    });
+    expect(plain[0]!.parts).not.toHaveProperty('learnedShare');
+  });
+
+  test('[SEARCH-4] only tools of the server asked for, and no more than asked for', async () => {
+    const { find } = await catalogueOf();
+    const hits = await find({ query: 'a file', server: 'files', limit: 1 });
+    expect(hits.map(({ tool }) => tool.server)).toEqual(['files']);
+    expect(await find({ query: 'a file', server: 'nobody' })).toEqual([]);
+  });
+});
+
+describe('odd queries and catalogues', () => {
+  test('[SEARCH-9] no tools, no query and nothing embedded yet have sensible answers', async () => {
+    expect(await (await catalogueOf([])).find('anything')).toEqual([]);
+    expect(await (await catalogueOf()).find(' \n ')).toEqual([]);
+    const { find } = await catalogueOf(TOOLS, false);
+    expect(await best(find('the weather in a city'))).toBe('weather:get_forecast');
+  });
+
+  test('[SEARCH-9] the only tool is found whatever is asked', async () => {
+    const { find } = await catalogueOf([['only', 'one', 'Does something']]);
+    const [hit] = await find('something entirely different, and then more of it');
+    expect(hit!.tool.id).toBe('only:one');
+    expect(hit!.finalScore).not.toBeNaN();
+  });
+
+  test('[SEARCH-9] a query of 10,000 characters is answered by what it says', async () => {
+    const { find } = await catalogueOf();
+    const long = `${'The weather in this city matters to us. '.repeat(250)}`;
+    expect(long).toHaveLength(10_000);
+    expect(await best(find(long))).toBe('weather:get_forecast');
+  });
+
+  test('[SEARCH-9] whatever the query, every score is a number below 1 and the order is by score', async () => {
+    const { find } = await catalogueOf();
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 300 }), async (query) => {
+        const hits = await find({ query, limit: 50 });
+        const scores = hits.map(({ finalScore }) => finalScore);
+        for (const { finalScore, parts } of hits) {
+          for (const value of [finalScore, ...Object.values(parts)]) expect(value).not.toBeNaN();
+          expect(finalScore).toBeLessThan(1);
+        }
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+      }),
+    );
+  });
+});

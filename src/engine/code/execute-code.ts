@@ -1,0 +1,66 @@
+import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
+import { asSeenBy } from '../capabilities/seen-capabilities.ts';
+import { ofOneRun } from '../flow-ports.ts';
+import type { Caller, CodeRun } from '../gateway.ts';
+import type { CodeError } from '../ports.ts';
+import { checkProgram } from './check-program.ts';
+import { codeFailure } from './code-failure.ts';
+import { openCodeRun } from './code-run.ts';
+import type { CodeScope } from './code-scope.ts';
+import { previewPolicy } from './preview-policy.ts';
+import type { Program, ResumePoint } from './program.ts';
+import { runGuest } from './run-guest.ts';
+
+const NO_CODE: CodeError = {
+  code: 'invalid_argument',
+  message: 'There is no code to run',
+  hint: 'For example: return await mcp.filesystem.list_directory({ path: "." });',
+};
+
+/** Structure, checks, policy preview, sandbox; then the trace is stored and the run answered. */
+export async function executeCode(
+  whole: CodeScope,
+  program: Program,
+  caller: Caller,
+  standing: ResumePoint = startingPoint(whole),
+): Promise<CodeRun> {
+  const scope = ofOneRun(asSeenBy(whole, caller));
+  const open = openCodeRun(scope, program, caller, standing);
+  const prepared = scope.programs.prepare(program.source);
+  if (!prepared.ok) return await open.fail({ error: placed(prepared), errorType: 'VALIDATION' });
+  if (prepared.value.isEmpty) return await open.fail({ error: NO_CODE, errorType: 'VALIDATION' });
+  const { structure } = prepared.value;
+
+  const problem = await checkProgram(scope, structure);
+  if (problem) return await open.fail({ error: problem, errorType: typeOf(problem) });
+
+  const { runId } = standing;
+  const preview = await previewPolicy(
+    scope,
+    structure,
+    { runId, grants: open.grants, timeoutMs: program.timeoutMs },
+    caller,
+  );
+  if (preview.kind === 'refused') return await open.fail({ error: preview.error, errorType: 'PERMISSION' });
+  if (preview.kind === 'waiting') return await open.wait(preview.approval);
+
+  const guest = await runGuest(scope, prepared.value, program, open, standing, caller);
+  const { outcome, halt, report } = guest;
+  if (halt?.kind === 'waiting') return await open.wait(halt.approval, report);
+  if (halt) return await open.fail({ error: halt.error.toShape(), errorType: 'VALIDATION' }, report);
+  if (!outcome.ok) return await open.fail(codeFailure(outcome.error, guest.frames.locate), report);
+  return await open.succeed(outcome.value, report);
+}
+
+function startingPoint({ ports: { crypto, clock } }: CodeScope): ResumePoint {
+  const startedAt = clock.now().getTime();
+  return { runId: crypto.randomUuid(), seed: crypto.randomUuid(), startedAt, grants: [], calls: [] };
+}
+
+function placed({ error, at }: { error: CodeError; at: { line: number; column: number } }): CodeError {
+  return { ...error, ...at, message: `${error.message} (line ${at.line}, column ${at.column})` };
+}
+
+function typeOf({ code }: CodeError): ErrorType {
+  return code === 'not_found' ? 'NOT_FOUND' : 'VALIDATION';
+}

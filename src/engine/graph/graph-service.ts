@@ -1,0 +1,149 @@
+import { nearestName } from '../../core/retrieval/nearest-name.ts';
+import { capabilityNode, type NodeId, parseToolId } from '../../core/vocabulary/ids.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { CapabilityRegistry } from '../capabilities/capability-registry.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { Settings, Store } from '../ports.ts';
+import { explainPath, type PathView } from './explain-path.ts';
+import { type GraphReport, graphReport } from './graph-report.ts';
+import { type GraphView, graphView } from './graph-view.ts';
+import type { LiveGraph } from './live-graph.ts';
+import { type NodeDetails, nodeDetails } from './node-details.ts';
+import { type ShownGraph, shownGraph } from './shown-graph.ts';
+
+/** How large the graph is. */
+export interface GraphSize {
+  readonly nodes: number;
+  readonly edges: number;
+}
+
+export interface RebuiltGraph {
+  readonly traces: number;
+  readonly before: GraphSize;
+  readonly after: GraphSize;
+}
+
+export interface RebuildProgress {
+  readonly traces: number;
+  readonly of: number;
+}
+
+/** What people and programs look at in the graph; what was stored meanwhile is learned first. */
+export interface GraphService {
+  view(): Promise<GraphView>;
+  /** By id, by slug, or by any spelling of a tool; an unknown one is an error that names the nearest. */
+  node(name: string): Promise<NodeDetails>;
+  /** Both as in `node`. */
+  path(from: string, to: string): Promise<PathView>;
+  stats(): Promise<GraphReport>;
+  /** Learns everything again from the traces. */
+  rebuild(): Promise<RebuiltGraph>;
+  /** How far that is; null when nobody rebuilds. */
+  rebuilding(): Promise<RebuildProgress | null>;
+}
+
+export interface GraphServiceParts {
+  readonly live: LiveGraph;
+  readonly store: Pick<Store, 'traces'>;
+  readonly settings: () => Settings;
+  readonly catalogue: () => Catalogue;
+  readonly capabilities: CapabilityRegistry;
+  /** Brings what follows from capabilities into the graph. */
+  readonly relate: () => Promise<void>;
+}
+
+export function createGraphService({
+  live,
+  store,
+  settings,
+  catalogue,
+  capabilities,
+  relate,
+}: GraphServiceParts): GraphService {
+  let last: { of: readonly unknown[]; shown: ShownGraph } | undefined;
+  let progress: RebuildProgress | null = null;
+  let rebuilt: Promise<RebuiltGraph> | undefined;
+  let related: Promise<void> | undefined;
+
+  /** Made once per state of what it is made of. */
+  function shown(): ShownGraph {
+    const admitted = capabilities.all().filter(({ state }) => state !== 'candidate');
+    const of = [live.current().snapshot(), catalogue(), ...admitted.map(({ id }) => id)];
+    if (last?.of.length === of.length && of.every((part, i) => part === last?.of[i])) return last.shown;
+    last = { of, shown: shownGraph(live.current(), catalogue(), admitted) };
+    return last.shown;
+  }
+
+  async function current(): Promise<ShownGraph> {
+    // While it is rebuilt, the old one is shown instead of nothing.
+    if (settings().learning.enabled && !progress) await live.catchUp();
+    // A gateway that is only looked at was never told. Without a model all the rest is shown.
+    related ??= relate().catch(() => {});
+    await related;
+    return shown();
+  }
+
+  const sizeNow = (): GraphSize => {
+    const { nodes, edges } = shown().graph.size;
+    return { nodes, edges };
+  };
+
+  async function rebuild(): Promise<RebuiltGraph> {
+    const before = sizeNow();
+    const of = await store.traces.count();
+    progress = { traces: 0, of };
+    const traces = await live.rebuild((done) => {
+      progress = { traces: done, of };
+    });
+    return { traces, before, after: sizeNow() };
+  }
+
+  /** The node that somebody means. */
+  function resolve({ graph }: ShownGraph, name: string): NodeId {
+    const slugged = capabilities.find(name);
+    const meant = [name as NodeId, slugged && capabilityNode(slugged.id), toolIn(name)];
+    const found = meant.find((node) => node !== undefined && graph.has(node));
+    if (found) return found;
+    const slugs = capabilities.all().map(({ slug }) => slug);
+    const nearest = nearestName(name, [...graph.nodes(), ...slugs]);
+    throw new PmlError('not_found', `The graph knows no ${name}`, {
+      hint: nearest ? `Did you mean ${nearest}?` : 'Ids read server:tool; capabilities go by their name.',
+    });
+  }
+
+  function toolIn(name: string): NodeId | undefined {
+    try {
+      return parseToolId(
+        name,
+        settings().servers.map((server) => server.name),
+      );
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    view: async () => graphView(await current(), capabilities),
+    async node(name) {
+      const all = await current();
+      return nodeDetails(all, resolve(all, name), catalogue(), capabilities.get);
+    },
+    async path(from, to) {
+      const all = await current();
+      return explainPath(all.graph, [resolve(all, from), resolve(all, to)], capabilities.get);
+    },
+    async stats() {
+      const all = await current();
+      return graphReport(all, capabilities.all(), await store.traces.count());
+    },
+    rebuild() {
+      // Who asks meanwhile shares the work.
+      rebuilt ??= rebuild().finally(() => {
+        rebuilt = undefined;
+        progress = null;
+      });
+      return rebuilt;
+    },
+    rebuilding: async () => progress,
+  };
+}

@@ -1,0 +1,134 @@
+import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Background } from '../background.ts';
+import { type CapabilityLessons, learnCapability } from '../capabilities/learn-capability.ts';
+import type { ObservedOutputs } from '../catalogue/observed-outputs.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { LiveGraph } from '../graph/live-graph.ts';
+import type { Settings } from '../ports.ts';
+import { recordEpisodes } from '../traces/record-episodes.ts';
+import type { Learning } from './open-learning.ts';
+import type { SuggestionLog } from './suggestion-log.ts';
+
+export interface Learner {
+  /** A trace that this gateway is about to store. */
+  expect(trace: ExecutionTrace): void;
+  /** The same when it is committed; nobody waits for it. */
+  take(trace: ExecutionTrace): void;
+  /** Traces as the graph met them: what others stored is learned of as far as others leave it to do. */
+  hear(traces: readonly ExecutionTrace[]): void;
+}
+
+const DEFAULTS = {
+  /** Traces of others that wait at the most; of more, the newest. */
+  heard: 5_000,
+  /** Ids of own traces that are known as such. */
+  own: 20_000,
+  /** A shared store that is away is tried again after so many milliseconds, so many times. */
+  pauseMs: 500,
+  tries: 120,
+};
+
+export interface LearnerParts {
+  readonly ports: FlowPorts;
+  readonly background: Background;
+  readonly settings: () => Settings;
+  readonly graph: LiveGraph;
+  readonly outputs: ObservedOutputs;
+  readonly lessons: CapabilityLessons;
+  readonly learning: Pick<Learning, 'learn' | 'hear'>;
+  readonly suggestions: Pick<SuggestionLog, 'see'>;
+  /** Called when capabilities may have learned of another intent. */
+  readonly relateCapabilities: () => Promise<void>;
+}
+
+/** Stored traces, one after another in the order they were stored, off the answer's path. */
+export function createLearner({
+  ports,
+  background,
+  settings,
+  graph,
+  outputs,
+  lessons,
+  learning,
+  suggestions,
+  relateCapabilities,
+}: LearnerParts): Learner {
+  let waiting: { readonly trace: ExecutionTrace; readonly isOwn: boolean }[] = [];
+  let isLearning = false;
+  /** In the order they came, so that the oldest can go. */
+  const own = new Set<string>();
+
+  const isEnabled = () => settings().learning.enabled;
+
+  /** A store that is away for a moment is waited for: what the trace teaches would be lost. */
+  const patiently = async (step: () => unknown, signal: AbortSignal) => {
+    for (let left = ports.journal ? DEFAULTS.tries : 0; ; left--) {
+      try {
+        return void (await step());
+      } catch (error) {
+        const isAway = PmlError.from(error).code === 'store_unavailable';
+        if (!isAway || left <= 0 || signal.aborted) throw error;
+        await ports.sleep(DEFAULTS.pauseMs, signal);
+      }
+    }
+  };
+  const stepsFor = (trace: ExecutionTrace, isOwn: boolean, signal: AbortSignal): (() => unknown)[] => {
+    if (!isOwn) return isEnabled() && !signal.aborted ? [() => learning.hear(trace, signal)] : [];
+    const kept = [() => ports.exporter?.export(trace), () => recordEpisodes(ports, trace)];
+    if (!isEnabled()) return kept;
+    return [
+      ...kept,
+      () => graph.catchUp(signal),
+      () => outputs.learn(trace),
+      () => learnCapability(lessons, trace),
+      () => trace.code !== null && relateCapabilities(),
+      () => suggestions.see(trace),
+      () => learning.learn(trace, signal),
+    ];
+  };
+  const learnAll = async (signal: AbortSignal) => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const { trace, isOwn } = next;
+      for (const step of stepsFor(trace, isOwn, signal)) {
+        try {
+          await patiently(step, signal);
+        } catch (error) {
+          // What fails must not keep the rest, or the traces after it, from being learned.
+          ports.logger.log('error', 'Learning from a trace failed', {
+            trace_id: trace.id,
+            error: String(error),
+          });
+        }
+      }
+    }
+    isLearning = false;
+  };
+
+  const start = () => {
+    if (isLearning || waiting.length === 0) return;
+    isLearning = true;
+    background.run('Learning from traces', learnAll);
+  };
+  const expect = ({ id }: ExecutionTrace) => {
+    own.add(id);
+    if (own.size > DEFAULTS.own) own.delete(own.values().next().value!);
+  };
+
+  return {
+    expect,
+    take(trace) {
+      waiting.push({ trace, isOwn: true });
+      start();
+    },
+    hear(traces) {
+      const others = traces.filter(({ id }) => !own.has(id));
+      // Once is enough, also where the graph meets them again.
+      others.forEach(expect);
+      waiting.push(...others.map((trace) => ({ trace, isOwn: false })));
+      let tooMany = waiting.filter(({ isOwn }) => !isOwn).length - DEFAULTS.heard;
+      if (tooMany > 0) waiting = waiting.filter(({ isOwn }) => isOwn || tooMany-- <= 0);
+      start();
+    },
+  };
+}

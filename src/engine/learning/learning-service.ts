@@ -1,0 +1,127 @@
+import { type GateState, NO_EVIDENCE } from '../../core/learning/gate/gate.ts';
+import type { LearningProgress } from '../../core/learning/ranker/learn-ranker.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { SuggestionCounts } from '../ports.ts';
+import { createInsight, type LearningInsight } from './learning-insight.ts';
+import { LEAST_RUNS, type LiveRanker } from './live-ranker.ts';
+import type { SuccessFigures, SuccessWatch } from './success-watch.ts';
+import type { TrainingMetrics } from './training-metrics.ts';
+
+/** What was learned so far, and what it is worth. */
+export interface LearningReport {
+  readonly embedding: string;
+  /** Runs that are looked back on. */
+  readonly runs: number;
+  /** Below so many, nothing is learned. */
+  readonly leastRuns: number;
+  readonly gate: GateState;
+  /** Null before anything was learned. */
+  readonly model: { readonly parameters: number; readonly trainedAt: Date; readonly runs: number } | null;
+  /** The training under way. */
+  readonly training: LearningProgress | null;
+  /** Earlier trainings, newest first; the first one is in use. */
+  readonly history: readonly {
+    readonly trainedAt: Date;
+    readonly runs: number;
+    readonly gate: GateState;
+    readonly loss: number | null;
+    readonly seconds: number;
+  }[];
+  /** Of the training in use, one per step. */
+  readonly losses: readonly number[];
+  /** nDCG@10 on the newest runs, before they were learned from; oldest first. */
+  readonly evidence: TrainingMetrics['evidence'];
+  /** Runs after which the ranker was 10 % better than search; null while it is not. */
+  readonly runsToTenPercent: number | null;
+  readonly success: SuccessFigures;
+  /** Plans that were suggested, and what became of them. */
+  readonly suggestions: SuggestionCounts;
+}
+
+export interface LearningService {
+  report(): Promise<LearningReport>;
+  insight(): Promise<LearningInsight>;
+  /** Trains on all runs now; where a training is under way, this is the one. Too few runs change nothing. */
+  train(signal?: AbortSignal): Promise<LearningReport>;
+  /** Ends the training under way; nothing has changed then. */
+  stop(): Promise<void>;
+  /** Back to what was learned before; to plain search where there is nothing before. */
+  rollBack(): Promise<LearningReport>;
+}
+
+/** `recalled` resolves when what was learned in earlier lives is known. */
+export function createLearningService(
+  ports: Pick<FlowPorts, 'embedder' | 'store' | 'clock' | 'sleep'>,
+  ranker: LiveRanker,
+  watch: SuccessWatch,
+  recalled: () => Promise<void>,
+): LearningService {
+  const { embedder } = ports;
+  const insight = createInsight(ports, ranker, watch);
+  const report = async (): Promise<LearningReport> => {
+    const history = await ranker.history();
+    const current = ranker.current();
+    const [newest] = history;
+    return {
+      embedding: embedder.model,
+      runs: ranker.runs().length,
+      leastRuns: LEAST_RUNS,
+      gate: ranker.gate(),
+      model:
+        current && newest
+          ? {
+              parameters: current.model.parameters.reduce((sum, { values }) => sum + values.length, 0),
+              trainedAt: newest.createdAt,
+              runs: newest.metrics.runs,
+            }
+          : null,
+      training: ranker.training(),
+      history: history.map(({ createdAt, metrics }) => ({
+        trainedAt: createdAt,
+        runs: metrics.runs,
+        gate: metrics.gate,
+        loss: metrics.losses.at(-1) ?? null,
+        seconds: metrics.seconds,
+      })),
+      losses: newest?.metrics.losses ?? [],
+      evidence: newest?.metrics.evidence ?? NO_EVIDENCE,
+      runsToTenPercent: runsToTenPercent(history.map(({ metrics }) => metrics)),
+      success: watch.figures(),
+      suggestions: await ports.store.suggestions.counts(),
+    };
+  };
+  return {
+    async report() {
+      await recalled();
+      return await report();
+    },
+    async insight() {
+      await recalled();
+      return await insight();
+    },
+    async train(signal) {
+      await recalled();
+      await ranker.train(signal);
+      return await report();
+    },
+    async stop() {
+      ranker.stop();
+    },
+    async rollBack() {
+      await recalled();
+      await ranker.rollBack();
+      return await report();
+    },
+  };
+}
+
+/** Of the trainings that are kept, the earliest after which none fell below. */
+function runsToTenPercent(newestFirst: readonly TrainingMetrics[]): number | null {
+  let runs: number | null = null;
+  for (const { evidence, gate, runs: trained } of newestFirst) {
+    const hybrid = evidence.hybrid.reduce((sum, value) => sum + value, 0) / (evidence.hybrid.length || 1);
+    if (evidence.hybrid.length === 0 || gate.gain < 0.1 * hybrid) break;
+    runs = trained;
+  }
+  return runs;
+}

@@ -1,0 +1,152 @@
+import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
+import { decodeFitting, encodeParams, type ParamsBlock } from '../../core/learning/ranker/params-file.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { RankerParams } from '../ports.ts';
+import { inSlices } from './in-slices.ts';
+import { storedParams } from './stored-params.ts';
+
+const DEFAULTS = {
+  /** Learned anew when so many runs came since, and this share of those there were. */
+  growth: 20,
+  share: 0.1,
+  /** Nobody goes back on one by itself. */
+  kept: 1,
+};
+
+/** What runs teach beside the ranker: learned from all of them at once, and kept in the store. */
+export interface StoredModel<T> {
+  /** Null before anything was learned. */
+  current(): T | null;
+  /** What earlier lives of the gateway learned; the store is asked once. */
+  recall(): Promise<void>;
+  /** Another gateway learned: takes up what is stored. */
+  reload(): Promise<void>;
+  /**
+   * Learns from the runs there are by now, if enough of them are new; off the path of every answer. Of several
+   * gateways on a store the one in the trainer lock does so.
+   */
+  refresh(signal?: AbortSignal): Promise<void>;
+}
+
+export type StoredModelPorts = Pick<
+  FlowPorts,
+  'store' | 'embedder' | 'crypto' | 'clock' | 'sleep' | 'trainerLock' | 'logger'
+>;
+
+export interface StoredModelParts<T> {
+  readonly ports: StoredModelPorts;
+  /** In the plural, for the log and as its name in the store. */
+  readonly what: string;
+  /** What the numbers mean: those of another form are learned anew. */
+  readonly form: string;
+  /** The newest runs, oldest first. */
+  readonly runs: () => readonly LearnableRun[];
+  /** Null while there is nothing to learn with; gives null where the runs are too few. */
+  readonly learn: () => Iterator<unknown, readonly ParamsBlock[] | null> | null;
+  /** Throws where the numbers do not fit. */
+  readonly read: (values: ReadonlyMap<string, Float32Array>) => T;
+}
+
+interface Lesson {
+  readonly runs: number;
+  /** The id of the newest run; it tells which came later, however many are looked back on. */
+  readonly newest: string | undefined;
+}
+
+export function createStoredModel<T>({
+  ports,
+  what,
+  form,
+  runs,
+  learn,
+  read,
+}: StoredModelParts<T>): StoredModel<T> {
+  const { embedder, trainerLock, clock, logger } = ports;
+  const { model: embedding, dimension } = embedder;
+  const kept = storedParams(ports, `${what} by ${embedding}`, DEFAULTS.kept);
+  let model: T | null = null;
+  let lesson: Lesson = { runs: 0, newest: undefined };
+  /** As the store knows it, whether it could be used or not. */
+  let latest: string | null = null;
+  let isLearning = false;
+  let recalling: Promise<void> | null = null;
+
+  /** What cannot be used is as if it had not been learned. */
+  function takeUp({ id, bytes, metrics }: RankerParams): void {
+    latest = id;
+    try {
+      model = read(decodeFitting(bytes, { embedding, dimension, form }));
+      lesson = { runs: Number(metrics.runs), newest: String(metrics.newest) };
+    } catch (error) {
+      const why = PmlError.from(error).message;
+      logger.log('warn', `What was learned of ${what} is not used, and learned anew`, { error: why });
+    }
+  }
+
+  async function reload(): Promise<void> {
+    const [stored] = await kept.newest(1);
+    if (stored && stored.id !== latest) takeUp(stored);
+  }
+
+  function recall(): Promise<void> {
+    recalling ??= reload().catch((error: unknown) => {
+      recalling = null;
+      logger.log('warn', `What was learned of ${what} cannot be read now`, { error: String(error) });
+    });
+    return recalling;
+  }
+
+  function isDue(): boolean {
+    const past = runs();
+    const known = past.findLastIndex(({ runId }) => runId !== undefined && runId === lesson.newest);
+    const fresh = past.length - 1 - known;
+    return fresh >= Math.max(DEFAULTS.growth, DEFAULTS.share * lesson.runs);
+  }
+
+  async function learnNow(
+    steps: Iterator<unknown, readonly ParamsBlock[] | null>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const past = runs();
+    const startedAt = clock.monotonic();
+    const learned = await inSlices(steps, ports, signal);
+    // Of too few runs nothing is learned: with the next it is tried again, or it would take twenty more.
+    if (!learned) return;
+    lesson = { runs: past.length, newest: past.at(-1)?.runId };
+    const bytes = encodeParams({ embedding, dimension, runs: past.length, form }, learned);
+    // Read back, so that what is used now is to the bit what is used after a restart.
+    model = read(decodeFitting(bytes, { embedding, dimension, form }));
+    const seconds = (clock.monotonic() - startedAt) / 1000;
+    latest = await kept.keep(bytes, { ...lesson, seconds });
+    logger.log('info', `Learned ${what}`, { runs: past.length, seconds });
+  }
+
+  return {
+    current: () => model,
+    reload,
+
+    recall,
+
+    async refresh(signal) {
+      await recall();
+      if (isLearning || !trainerLock.isHeld() || !isDue()) return;
+      const steps = learn();
+      if (!steps) return;
+      isLearning = true;
+      const lockLost = new AbortController();
+      const unwatch = trainerLock.onChange((isHeld) => {
+        if (!isHeld) lockLost.abort();
+      });
+      try {
+        await learnNow(steps, AbortSignal.any([lockLost.signal, ...(signal ? [signal] : [])]));
+      } catch (error) {
+        // Whoever has the trainer lock now learns.
+        if (!lockLost.signal.aborted) throw error;
+      } finally {
+        unwatch();
+        isLearning = false;
+      }
+    },
+  };
+}

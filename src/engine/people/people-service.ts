@@ -1,0 +1,80 @@
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { KEY_PREFIX, type KeyRole } from '../../core/vocabulary/principal.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { ApiKey, AuditEntry, AuditQuery } from '../ports.ts';
+
+export interface KeyOrder {
+  readonly name: string;
+  readonly role: KeyRole;
+  /** Absent: the name of the key. */
+  readonly user?: string;
+  readonly by: string;
+}
+
+/** Who may come in, and what was decided. */
+export interface PeopleService {
+  /** `secret` is shown this once: only its hash is kept. */
+  createKey(order: KeyOrder): Promise<{ readonly key: ApiKey; readonly secret: string }>;
+  keys(): Promise<ApiKey[]>;
+  /** By id or name; good for nothing from now on. */
+  revokeKey(idOrName: string, by: string): Promise<ApiKey>;
+  audit(query: AuditQuery): Promise<AuditEntry[]>;
+}
+
+export function createPeopleService({
+  store,
+  crypto,
+  clock,
+  events,
+}: Pick<FlowPorts, 'store' | 'crypto' | 'clock' | 'events'>): PeopleService {
+  return {
+    async createKey({ name, role, user = name, by }) {
+      checkName(name);
+      checkName(user);
+      // Twice 122 random bits: nobody guesses them, so a plain hash is enough.
+      const random = () => crypto.randomUuid().replaceAll('-', '');
+      const secret = `${KEY_PREFIX}${random()}${random()}`;
+      const key: ApiKey = {
+        id: crypto.randomUuid(),
+        name,
+        user,
+        role,
+        hash: crypto.sha256(secret),
+        createdAt: clock.now(),
+        createdBy: by,
+        revokedAt: null,
+        revokedBy: null,
+      };
+      await store.keys.create(key).catch((error: unknown) => {
+        if (!(error instanceof PmlError) || error.code !== 'store_conflict') throw error;
+        throw new PmlError('store_conflict', `There is a key "${name}" already`, {
+          hint: `Choose another name, or revoke it with "pml keys revoke ${name}".`,
+        });
+      });
+      events.emit({ type: 'key_changed', key_id: key.id, state: 'created' });
+      return { key, secret };
+    },
+
+    keys: () => store.keys.list(),
+
+    async revokeKey(idOrName, by) {
+      const key = await store.keys.revoke(idOrName, by, clock.now());
+      if (!key) {
+        throw new PmlError('not_found', `There is no key "${idOrName}" that is in use`, {
+          hint: 'See "pml keys ls".',
+        });
+      }
+      events.emit({ type: 'key_changed', key_id: key.id, state: 'revoked' });
+      return key;
+    },
+
+    audit: (query) => store.audit.list(query),
+  };
+}
+
+function checkName(name: string): void {
+  if (/^[\p{L}\p{N}][\p{L}\p{N}@._ -]{0,63}$/u.test(name)) return;
+  throw new PmlError('invalid_argument', `"${name}" is no name for a key or its user`, {
+    hint: 'Use up to 64 letters, digits, spaces and @ . _ -, beginning with a letter or digit.',
+  });
+}

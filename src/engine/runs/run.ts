@@ -1,0 +1,173 @@
+import { deriveTrace } from '../../core/tracing/derive-trace.ts';
+import { createRecorder, NOT_RECORDED, type Recorder } from '../../core/tracing/recorder.ts';
+import { redactEvent, redactTrace } from '../../core/tracing/redact-trace.ts';
+import type { ExecutionTrace, GuestConditions, RunOrigin } from '../../core/vocabulary/execution-trace.ts';
+import type { Ownership } from '../../core/vocabulary/principal.ts';
+import { type ErrorType, isEnd, toWire } from '../../core/vocabulary/trace-event.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { TraceQueue } from '../traces/trace-queue.ts';
+
+export interface RunHead extends Ownership {
+  readonly runId: string;
+  readonly sessionId: string | null;
+  readonly origin: RunOrigin;
+  readonly intent: string | null;
+}
+
+export interface RunEnd {
+  readonly status: string;
+  readonly success: boolean;
+  readonly errorMessage?: string | undefined;
+  /** Absent: that of the last call that failed. */
+  readonly errorType?: ErrorType;
+  readonly taskResults?: readonly unknown[];
+  readonly decisions?: readonly unknown[];
+  readonly capabilityId?: string | null;
+  /** The program, for a run of code. */
+  readonly code?: string;
+  readonly guest?: GuestConditions;
+}
+
+/** One run: its recorder, and what becomes of it when it ends. */
+export interface Run extends RunHead {
+  readonly recorder: Recorder;
+  /** On the monotonic clock, in milliseconds. */
+  readonly startedTs: number;
+  /** Answers the id of the trace, stored soon; null when nothing of the run is to be kept. */
+  finish(end: RunEnd): string | null;
+  /** The same, and resolves when the trace is committed. A run of code is kept even if it called nothing. */
+  finishStored(end: RunEnd): Promise<string | null>;
+}
+
+/** How |TD error| starts out, before a model has seen the trace. */
+const INITIAL_PRIORITY = 0.5;
+
+/** `given`: what the run has to go by, looked through for secrets before anything is told of it. */
+export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead, given?: unknown): Run {
+  traces.admit();
+  const { clock, crypto, events, logger, redact, found } = ports;
+  redact([given, head.intent]);
+  const startedAt = clock.now();
+  const startedTs = clock.monotonic();
+  /** By event: how many secrets were known when it was redacted. */
+  const knownAt: number[] = [];
+  const recorder = createRecorder({
+    now: clock.monotonic,
+    newId: crypto.randomUuid,
+    redact,
+    onEvent: (event) => {
+      knownAt.push(found?.size ?? 0);
+      events.emit({ type: 'trace_event', run_id: head.runId, event: toWire(event) });
+    },
+  });
+  const { runId: run_id, sessionId: session_id, origin, owner, visibility } = head;
+  const intent = head.intent === null ? null : String(redact(head.intent));
+  events.emit({ type: 'run_started', run_id, session_id, origin, intent, owner, visibility });
+
+  return {
+    ...head,
+    recorder,
+    startedTs,
+    finish(end) {
+      const trace = traceOf(end);
+      try {
+        if (trace) traces.add(trace);
+        tellFinished(end, trace);
+        return trace?.id ?? null;
+      } catch (error) {
+        return withoutTrace(end, error);
+      }
+    },
+    async finishStored(end) {
+      const trace = traceOf(end);
+      try {
+        if (trace) await traces.store(trace);
+        tellFinished(end, trace);
+        return trace?.id ?? null;
+      } catch (error) {
+        return withoutTrace(end, error);
+      }
+    },
+  };
+
+  /** What the run did is done: its answer must not be lost with its trace. */
+  function withoutTrace(end: RunEnd, error: unknown): null {
+    logger.log('error', 'A trace cannot be stored', { run_id: head.runId, error: String(error) });
+    tellFinished(end, null);
+    return null;
+  }
+
+  function traceOf(end: RunEnd): ExecutionTrace | null {
+    if (recorder.events.length === 0 && end.code === undefined) return null;
+    const { executedPath, toolInvocations } = deriveTrace(recorder.events);
+    const kept = recorder.isConcealed ? withoutDerived(end) : end;
+    const trace: ExecutionTrace = {
+      id: crypto.randomUuid(),
+      runId: head.runId,
+      sessionId: head.sessionId,
+      origin: head.origin,
+      owner: head.owner,
+      visibility: head.visibility,
+      capabilityId: end.capabilityId ?? null,
+      intentText: intent,
+      intentEmbedding: null,
+      embeddingModel: null,
+      executedAt: startedAt,
+      success: end.success,
+      durationMs: clock.monotonic() - startedTs,
+      errorMessage: kept.errorMessage ?? null,
+      errorType: end.success ? null : (end.errorType ?? lastErrorType(recorder)),
+      executedPath,
+      toolInvocations,
+      decisions: kept.decisions ?? [],
+      taskResults: kept.taskResults ?? [],
+      priority: INITIAL_PRIORITY,
+      events: [],
+      code: kept.code ?? null,
+      guest: kept.guest ?? null,
+    };
+    return sealed(trace);
+  }
+
+  /** What was recognised late stands in what was redacted before: once more, where that may be. */
+  function sealed(trace: ExecutionTrace): ExecutionTrace {
+    const before = found?.size ?? 0;
+    const once = redactTrace(trace, redact);
+    const known = found?.size ?? 0;
+    const clean = known > before ? redactTrace(once, redact) : once;
+    const sealedEvents = recorder.events.map((event, index) =>
+      knownAt[index] === known ? event : redactEvent(event, redact),
+    );
+    if (sealedEvents.some((event, index) => event !== recorder.events[index]))
+      events.amend(head.runId, redact);
+    return { ...clean, events: sealedEvents };
+  }
+
+  function tellFinished({ status }: RunEnd, trace: ExecutionTrace | null): void {
+    events.emit({
+      type: 'run_finished',
+      run_id: head.runId,
+      trace_id: trace?.id ?? null,
+      status,
+      duration_ms: clock.monotonic() - startedTs,
+    });
+  }
+}
+
+/** A program has seen what is not to be kept: what it said, gave and decided may be made of it. */
+function withoutDerived(end: RunEnd): RunEnd {
+  return {
+    ...end,
+    ...(end.errorMessage !== undefined && { errorMessage: NOT_RECORDED }),
+    decisions: [],
+    taskResults: (end.taskResults ?? []).map((task) => {
+      const { result: _, console: __, error: ___, ...rest } = task as Record<string, unknown>;
+      return rest;
+    }),
+  };
+}
+
+function lastErrorType(recorder: Recorder): ErrorType {
+  const failed = recorder.events.findLast((event) => isEnd(event) && !event.success);
+  return (failed && isEnd(failed) && failed.errorType) || 'UNKNOWN';
+}

@@ -1,0 +1,102 @@
+import type { Ownership } from '../../core/vocabulary/principal.ts';
+import type { WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
+import { weighJson } from '../../core/vocabulary/weigh-json.ts';
+import type { Clock, EventSink, GatewayEvent } from '../ports.ts';
+
+/** How many events a watcher may miss and still catch up. */
+const DEFAULTS = {
+  kept: 2_000,
+  /** And how many characters they may have together: a single result may have a million. */
+  characters: 8 * 1024 * 1024,
+  /** Private runs whose events are told apart from others'. */
+  runs: 10_000,
+};
+
+const EVERYBODYS: Ownership = { owner: null, visibility: 'shared' };
+
+export interface NumberedEvent {
+  /** Counts up by one, within one life of the gateway. */
+  readonly seq: number;
+  readonly at: string;
+  readonly event: GatewayEvent;
+  /** Whose business it is: that of the run or the capability it tells of. */
+  readonly ownership: Ownership;
+}
+
+/** Events with sequence numbers: a page takes a snapshot, then follows, and misses nothing on reconnect. */
+export interface EventLog extends EventSink {
+  readonly lastSeq: number;
+  /** The kept events after `seq`; null when some of them are no longer kept. */
+  since(seq: number): readonly NumberedEvent[] | null;
+  follow(listener: (event: NumberedEvent) => void): () => void;
+  /** Redacts what is kept of a run once more: more is known to be secret by now. */
+  amend(runId: string, redact: (value: unknown) => unknown): void;
+}
+
+export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
+  const events: NumberedEvent[] = [];
+  const weights: number[] = [];
+  let weight = 0;
+  const listeners = new Set<(event: NumberedEvent) => void>();
+  let lastSeq = 0;
+  const privateRuns = new Map<string, Ownership>();
+  const ownership = (event: GatewayEvent): Ownership => {
+    if (event.type === 'run_started' && event.visibility === 'private') {
+      const { run_id, owner, visibility } = event;
+      privateRuns.set(run_id, { owner, visibility });
+      if (privateRuns.size > DEFAULTS.runs) privateRuns.delete(privateRuns.keys().next().value!);
+    }
+    if (event.type === 'capability_changed' && event.visibility === 'private')
+      return { owner: event.owner ?? null, visibility: event.visibility };
+    return ('run_id' in event && privateRuns.get(event.run_id)) || EVERYBODYS;
+  };
+  return {
+    get lastSeq() {
+      return lastSeq;
+    },
+    emit(event) {
+      lastSeq += 1;
+      const numbered = { seq: lastSeq, at: clock.now().toISOString(), event, ownership: ownership(event) };
+      events.push(numbered);
+      weights.push(weighJson(event).characters);
+      weight += weights.at(-1)!;
+      while (events.length > kept || (weight > DEFAULTS.characters && events.length > 1)) {
+        events.shift();
+        weight -= weights.shift()!;
+      }
+      for (const listener of listeners) listener(numbered);
+    },
+    since(seq) {
+      const oldest = events[0]?.seq ?? lastSeq + 1;
+      if (seq > lastSeq || seq < oldest - 1) return seq === lastSeq ? [] : null;
+      return events.filter((event) => event.seq > seq);
+    },
+    amend(runId, redact) {
+      for (const [index, numbered] of events.entries()) {
+        const { event } = numbered;
+        if (!('run_id' in event) || event.run_id !== runId) continue;
+        const amended = redactedOnceMore(event, redact);
+        events[index] = { ...numbered, event: amended };
+        weight -= weights[index]!;
+        weights[index] = weighJson(amended).characters;
+        weight += weights[index]!;
+      }
+    },
+    follow(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+function redactedOnceMore(event: GatewayEvent, redact: (value: unknown) => unknown): GatewayEvent {
+  if (event.type === 'trace_event') {
+    const { args, result, error, ...rest } = event.event as WireTraceEvent & Record<string, unknown>;
+    const texts = redact({ args, result, error }) as Record<string, unknown>;
+    const told = Object.entries(texts).filter(([, value]) => value !== undefined);
+    return { ...event, event: { ...rest, ...Object.fromEntries(told) } as WireTraceEvent };
+  }
+  if (event.type === 'run_started' && event.intent !== null)
+    return { ...event, intent: String(redact(event.intent)) };
+  return event;
+}

@@ -1,0 +1,76 @@
+import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import type { Background } from '../background.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+
+const DEFAULTS = {
+  /** How long a trace may wait for others to be stored with it, in milliseconds. */
+  gatherMs: 5,
+  /** Traces stored at once, at the most. */
+  batch: 100,
+};
+
+/** Stores traces beside the answers, several at once when there are many: one write costs about as much as ten. */
+export interface TraceQueue {
+  /** Before a run begins: refuses when its trace could not be kept. */
+  admit(): void;
+  add(trace: ExecutionTrace): void;
+  /** At once; resolves when it is committed, or as safe as it can be while the store is away. */
+  store(trace: ExecutionTrace): Promise<void>;
+}
+
+export interface StoringHooks {
+  /** Told of each trace before anybody else can see it. */
+  readonly onStoring: (trace: ExecutionTrace) => void;
+  /** Told of each trace once it is committed: nothing may be derived before. */
+  readonly onStored: (trace: ExecutionTrace) => void;
+}
+
+const NOBODY: StoringHooks = { onStoring: () => {}, onStored: () => {} };
+
+export function createTraceQueue(
+  { store, sleep, logger }: Pick<FlowPorts, 'store' | 'sleep' | 'logger'>,
+  background: Background,
+  { onStoring, onStored }: StoringHooks = NOBODY,
+): TraceQueue {
+  const waiting: ExecutionTrace[] = [];
+  let isStoring = false;
+
+  const storeAll = async () => {
+    try {
+      await sleep(DEFAULTS.gatherMs);
+      while (waiting.length > 0) await storeBatch(waiting.splice(0, DEFAULTS.batch));
+    } finally {
+      // In the same turn as the last look at what waits: nothing can slip in between.
+      isStoring = false;
+    }
+  };
+  const storeOne = async (trace: ExecutionTrace) => {
+    await store.traces.append(trace);
+    onStored(trace);
+  };
+  const storeBatch = async (batch: readonly ExecutionTrace[]) => {
+    try {
+      await store.traces.appendAll(batch);
+      batch.forEach(onStored);
+    } catch (error) {
+      logger.log('debug', 'Traces cannot be stored together', { error: String(error) });
+      // One that cannot be stored must not take the others along.
+      for (const trace of batch) background.run('Storing a trace', () => storeOne(trace));
+    }
+  };
+
+  return {
+    admit() {},
+    add(trace) {
+      onStoring(trace);
+      waiting.push(trace);
+      if (isStoring) return;
+      isStoring = true;
+      background.run('Storing traces', storeAll);
+    },
+    store(trace) {
+      onStoring(trace);
+      return storeOne(trace);
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Caller, WorkflowResult } from '../gateway.ts';
+import type { WorkflowRun } from '../ports.ts';
+import type { StopReason } from './active-runs.ts';
+import { nextLayer } from './open-layers.ts';
+import { resealed } from './open-run.ts';
+import type { DriveRequest, RunDriver, TaskResult } from './run-driver.ts';
+import { PENDING, shownState, type TaskState } from './task-state.ts';
+import { overallStatus, tellStates, tellStored } from './tell-workflow.ts';
+
+interface Ended extends DriveRequest {
+  readonly layers: readonly (readonly string[])[];
+  readonly why: StopReason | null;
+  /** Noted and not in the store yet. */
+  readonly rest: WorkflowRun['tasks'];
+  readonly mayHaveAsked: boolean;
+  /** How many secrets were known when the run began. */
+  readonly knownAtStart: number;
+}
+
+/** Writes down where the run came to rest, and answers it. */
+export async function finishRun(driver: RunDriver, ended: Ended, caller: Caller): Promise<WorkflowResult> {
+  const { ports } = driver.scope;
+  const { run, plan, layers, lease, why, rest } = ended;
+  const ids = plan.tasks.map(({ id }) => id);
+  const rested = overallStatus(driver.states, ids);
+  // Clients give up waiting before people answer: what only waits for them can still be taken up.
+  const isCancelled = caller.signal?.aborted === true && why === null && rested !== 'approval_required';
+  const status = isCancelled ? 'aborted' : why === null ? rested : 'running';
+  const isSealed = (ports.found?.size ?? 0) === ended.knownAtStart;
+  // The trace is made while the store writes.
+  const released = isSealed
+    ? ports.store.runs.release(run.id, lease.owner, storedStatus(status), rest)
+    : why === 'lost'
+      ? Promise.resolve(false)
+      : releaseSealed(driver, run.id, storedStatus(status), rest);
+  driver.run.finish({
+    status,
+    success: status === 'success',
+    taskResults: taskResults(driver, ended),
+    ...(status !== 'success' && { errorMessage: firstError(driver) }),
+    // Kept from its end by a person who has to decide: it has not failed.
+    ...(status === 'approval_required' && { errorType: 'PERMISSION' as const }),
+  });
+  const isHeld = await released;
+  const approvals = isHeld && !ended.mayHaveAsked ? [] : await ports.store.approvals.list({ runId: run.id });
+  if (!isHeld) return tellStored((await ports.store.runs.get(run.id)) ?? run, approvals);
+  const wholeOf = (key: string) => (driver.values.has(key) ? { value: driver.values.get(key) } : undefined);
+  return {
+    status,
+    runId: run.id,
+    results: tellStates(layers, driver.states, wholeOf),
+    layers,
+    approvals,
+    ...(status === 'decision_required' && { next: nextLayer(layers, driver.states) }),
+    ...(isCancelled && { error: { code: 'cancelled' as const, message: 'The run was cancelled' } }),
+  };
+}
+
+/** What was written before something in it was known to be secret is written again; false when it is not ours. */
+async function releaseSealed(
+  { scope: { ports } }: RunDriver,
+  runId: string,
+  status: WorkflowRun['status'],
+  rest: WorkflowRun['tasks'],
+): Promise<boolean> {
+  const { store, clock, redact } = ports;
+  const stored = await store.runs.get(runId);
+  if (!stored) return false;
+  const whole = resealed({ ...stored, tasks: { ...stored.tasks, ...rest } }, redact);
+  try {
+    await store.runs.update({ ...whole, status, version: stored.version + 1, updatedAt: clock.now() });
+    return true;
+  } catch (error) {
+    if (error instanceof PmlError && error.code === 'store_conflict') return false;
+    throw error;
+  }
+}
+
+function storedStatus(status: WorkflowResult['status']): WorkflowRun['status'] {
+  return status === 'approval_required' || status === 'decision_required' ? 'paused' : status;
+}
+
+function taskResults(driver: RunDriver, { plan, targets }: Ended): TaskResult[] {
+  return plan.tasks.map(({ id, dependsOn }, i) => {
+    const state = driver.states.get(id) ?? PENDING;
+    return {
+      id,
+      node: targets[i]!.node,
+      depends_on: dependsOn,
+      ...(shownState(state) as { status: TaskState['status'] }),
+      ...(driver.earlier.has(id) && { earlier: true as const }),
+    };
+  });
+}
+
+function firstError({ states }: RunDriver): string | undefined {
+  const failed = states.values().find(({ status }) => status === 'error');
+  return failed?.status === 'error' ? failed.error.message : undefined;
+}

@@ -1,0 +1,85 @@
+import type { NodeId } from '../../core/vocabulary/ids.ts';
+import type { Plan, Task } from '../../core/vocabulary/plan.ts';
+import type { CodeScope } from '../code/code-scope.ts';
+import type { Caller } from '../gateway.ts';
+import type { JsonObject, RunLease, ToolResult, WorkflowRun } from '../ports.ts';
+import type { Run } from '../runs/run.ts';
+import type { Slots } from './slots.ts';
+import type { Target } from './targets.ts';
+import type { TaskState } from './task-state.ts';
+
+/** What is driven, and from where. */
+export interface DriveRequest {
+  /** Ours, by this lease. */
+  readonly run: WorkflowRun;
+  readonly lease: RunLease;
+  /** False for a run that begins: it is written down with its first task. */
+  readonly isStored: boolean;
+  /** As it was given, for who begins the run; else what was kept of it. */
+  readonly plan: Plan;
+  /** Of its tasks, in order. */
+  readonly targets: readonly Target[];
+  /** The agent said to go on to the next layer. */
+  readonly goesOn: boolean;
+}
+
+/** One process at work on one run, from taking it up until it is over, waits or is let go. */
+export interface RunDriver {
+  readonly scope: CodeScope;
+  readonly run: Run;
+  /** Its signal ends the calls under way: the caller has gone, or the drive is to stop. */
+  readonly caller: Caller;
+  /** The run is no longer ours: nothing may begin, and what fails now says nothing. */
+  readonly stopped: AbortSignal;
+  readonly slots: Slots;
+  /** By task, and by item of a `for_each`: as they are now. */
+  readonly states: ReadonlyMap<string, TaskState>;
+  /** What was over before this drive began. */
+  readonly earlier: ReadonlySet<string>;
+  /** What tasks and items gave, whole. */
+  readonly values: Map<string, unknown>;
+  /** Writes down that something begins; resolves when that is committed, with all that was noted before. */
+  begin(key: string, state: TaskState): Promise<void>;
+  /** Takes note of how something ended, and how that is kept; it is committed before anything that comes after it. */
+  note(key: string, state: TaskState, kept?: TaskState): void;
+  /** A person is or may have been asked. */
+  onAsk(): void;
+  /** Null unless calls may run ahead. */
+  ahead(): Speculation | null;
+}
+
+/** One call, piece of code or capability of a plan: a task, or one item of its list. */
+export interface Step {
+  readonly key: string;
+  readonly task: Task;
+  readonly target: Target;
+  /** What references may name. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** What code sees of the tasks before it. */
+  readonly deps: JsonObject;
+}
+
+/** Calls made before their turn, while a run waits for something else. */
+export interface Speculation {
+  /** Something has changed: makes the calls that can be made now. */
+  look(): void;
+  /** The very same call, where it was made ahead. */
+  take(step: Step, args: JsonObject): Promise<ToolResult | null> | null;
+  /** What work without effects gave, to guess by another time. */
+  learn(step: Step, args: JsonObject, value: unknown): void;
+  /** The drive is over; what was not used is given up, unless the run goes on when its agent says so. */
+  close(goesOn: boolean): void;
+}
+
+/** A task that ended, as the trace and the graph want to know it. */
+export interface TaskResult {
+  readonly id: string;
+  readonly node: NodeId;
+  readonly depends_on: readonly string[];
+  readonly status: TaskState['status'];
+  /** When it was over, in milliseconds since 1970. */
+  readonly at?: number;
+  readonly duration_ms?: number;
+  /** It was over before the calls of this trace. */
+  readonly earlier?: true;
+}

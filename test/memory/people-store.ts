@@ -1,0 +1,57 @@
+import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
+import {
+  type ApiKey,
+  type AuditEntry,
+  type AuditStore,
+  type KeyStore,
+  keyCreated,
+  keyRevoked,
+} from '../../src/engine/ports.ts';
+
+/** The rooms of the in-memory store that hold keys and the audit log. */
+
+export function createMemoryAudit(): AuditStore {
+  const entries: AuditEntry[] = [];
+  return {
+    async append(entry) {
+      entries.push(structuredClone({ ...entry, seq: entries.length + 1 }));
+    },
+    list: async ({ limit, action, subject, before = Number.POSITIVE_INFINITY }) =>
+      entries
+        .filter((entry) => entry.seq < before)
+        .filter((entry) => action === undefined || entry.action === action)
+        .filter((entry) => subject === undefined || entry.subject === subject)
+        .reverse()
+        .slice(0, limit)
+        .map((entry) => structuredClone(entry)),
+  };
+}
+
+export function createMemoryKeys(audit: AuditStore): KeyStore {
+  const keys = new Map<string, ApiKey>();
+  const all = () => [...keys.values()];
+  return {
+    async create(key) {
+      const isTaken = all().some(
+        ({ id, name, hash, revokedAt }) =>
+          id === key.id || hash === key.hash || (name === key.name && revokedAt === null),
+      );
+      if (isTaken) throw new PmlError('store_conflict', `A key "${key.name}" is already stored`);
+      keys.set(key.id, structuredClone(key));
+      await audit.append(keyCreated(key));
+    },
+    get: async (id) => structuredClone(keys.get(id)) ?? null,
+    findByHash: async (hash) => structuredClone(all().find((key) => key.hash === hash)) ?? null,
+    list: async () => all().map((key) => structuredClone(key)),
+    async revoke(idOrName, by, at) {
+      const key = all().find(
+        ({ id, name, revokedAt }) => revokedAt === null && (id === idOrName || name === idOrName),
+      );
+      if (!key) return null;
+      const revoked = { ...key, revokedAt: at, revokedBy: by };
+      keys.set(key.id, revoked);
+      await audit.append(keyRevoked(revoked, by, at));
+      return structuredClone(revoked);
+    },
+  };
+}

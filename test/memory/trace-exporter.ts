@@ -1,0 +1,25 @@
+import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
+import type { ServedRequest, TraceExporter } from '../../src/engine/ports.ts';
+
+/** Keeps every trace until it is closed; what comes later is dropped, as by the real one. */
+export function createMemoryTraceExporter(): TraceExporter & {
+  readonly traces: readonly ExecutionTrace[];
+  readonly requests: readonly ServedRequest[];
+} {
+  const traces: ExecutionTrace[] = [];
+  const requests: ServedRequest[] = [];
+  let isClosed = false;
+  return {
+    traces,
+    requests,
+    exportRequest(request) {
+      if (!isClosed) requests.push(request);
+    },
+    export(trace) {
+      if (!isClosed) traces.push(trace);
+    },
+    async close() {
+      isClosed = true;
+    },
+  };
+}
