@@ -1,5 +1,3 @@
-import { signed } from './signed.ts';
-
 /** A difference with its 95 % interval on a line whose middle is 0 and whose ends are `reach` away. */
 export function Interval({
   gain,
@@ -22,5 +20,29 @@ export function Interval({
       <i style={{ left: at(low), width }} />
       <b style={{ left: at(gain) }} />
     </span>
+  );
+}
+
+/** With its sign, as differences are told; what is shown as 0 has neither. */
+export function signed(value: number, digits = 3): string {
+  const figure = Math.abs(value).toFixed(digits);
+  const sign = Number(figure) === 0 ? '±' : value < 0 ? '−' : '+';
+  return `${sign}${figure}`;
+}
+
+/** How far something is. */
+export function ProgressBar({ label, done, total }: { label: string; done: number; total: number }) {
+  const reached = Math.min(done, total);
+  return (
+    <div
+      class="learning-bar"
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={total}
+      aria-valuenow={reached}
+    >
+      <i style={{ width: `${(100 * reached) / Math.max(1, total)}%` }} />
+    </div>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { steadyOrder } from './steady-order.ts';
+import { steadyOrder } from './steady-rows.tsx';
 
 interface Row {
   readonly key: string;

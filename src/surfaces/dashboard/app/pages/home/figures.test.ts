@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { daysOf } from './activity.ts';
+import { daysOf } from './figures.tsx';
 
 test('hours are added up to the days of the calendar, empty days included', () => {
   const at = (day: number, hour: number) => new Date(2026, 10, day, hour).toISOString();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { convexHull, type Point, roundedHull } from './hull.ts';
+import { convexHull, type Point, roundedHull } from './paint-background.ts';
 
 const PADDING = 30;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { niceTicks, tickLabels } from './nice-ticks.ts';
+import { niceTicks, tickLabels } from './line-chart.tsx';
 
 test('ticks are round and embrace the range', () => {
   expect(niceTicks(0.351, 0.362, 4)).toEqual([0.35, 0.355, 0.36, 0.365]);

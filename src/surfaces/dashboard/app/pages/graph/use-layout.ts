@@ -1,6 +1,26 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { toast } from '../../components/toast.tsx';
 import type { Drawing } from './drawing.ts';
 import type { LayoutAnswer, LayoutOrder } from './layout-worker.ts';
-import type { Place, Places } from './places.ts';
+
+/** A drawing all of whose nodes have their place. */
+export interface Settled {
+  readonly drawing: Drawing;
+  readonly places: Places;
+  /** Changes when all of it is another one. */
+  readonly scene: string;
+}
+
+const KEY = 'pml-graph-places';
+
+/** Where a node stands; a lone one on the shelf of its server. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly isLone: boolean;
+}
+
+export type Places = ReadonlyMap<string, Place>;
 
 const DEFAULTS = {
   /** Between lone nodes on their shelves, in pixels. */
@@ -12,6 +32,8 @@ const DEFAULTS = {
   leastWidth: 900,
   /** How strongly a capability holds its tools together. */
   hold: 1.2,
+  /** Nodes whose places are kept in the browser. */
+  kept: 5_000,
 };
 
 let worker: Worker | undefined;
@@ -22,7 +44,7 @@ let asked = 0;
  * (or the other way round). Lone nodes stand on shelves below, one per server: there is nothing to tell of them
  * but what they are.
  */
-export async function layOut(drawing: Drawing, kept: Places): Promise<Places> {
+async function layOut(drawing: Drawing, kept: Places): Promise<Places> {
   const linked = drawing.nodes.filter(({ isLone }) => !isLone);
   const index = new Map(linked.map(({ id }, i) => [id, i]));
   const places = new Map<string, Place>();
@@ -99,4 +121,73 @@ function inWorker(task: Omit<LayoutOrder, 'id'>): Promise<LayoutAnswer> {
     own.addEventListener('error', () => reject(new Error('The layout failed')), { once: true });
     own.postMessage({ ...task, id });
   });
+}
+
+/** As they were left: what one has found once is there again. */
+function readPlaces(): Places {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Record<string, unknown>;
+    return new Map(
+      Object.entries(kept).flatMap(([id, place]) => {
+        if (!Array.isArray(place) || !place.every(Number.isFinite)) return [];
+        const [x = 0, y = 0, isLone = 0] = place as number[];
+        return [[id, { x, y, isLone: isLone === 1 }] as const];
+      }),
+    );
+  } catch {
+    return new Map();
+  }
+}
+
+function keepPlaces(places: Places): void {
+  const entries = [...places].slice(0, DEFAULTS.kept);
+  const rounded = entries.map(([id, { x, y, isLone }]) => [
+    id,
+    [Math.round(x), Math.round(y), isLone ? 1 : 0],
+  ]);
+  try {
+    localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(rounded)));
+  } catch {
+    // A browser that keeps nothing lays out again next time.
+  }
+}
+
+/** Lays out what is new and leaves the rest where it is; until that is done the last drawing stands. */
+export function useSettled(drawing: Drawing): {
+  readonly settled: Settled | null;
+  move(id: string, place: Place): void;
+  layOutAgain(): void;
+} {
+  const [settled, setSettled] = useState<Settled | null>(null);
+  const [round, setRound] = useState(0);
+  const laidOut = useRef(0);
+  const kept = useRef<Places | null>(null);
+  useEffect(() => {
+    let isWanted = true;
+    kept.current ??= readPlaces();
+    const isAnew = laidOut.current !== round;
+    laidOut.current = round;
+    layOut(drawing, isAnew ? new Map() : kept.current).then(
+      (places) => {
+        if (!isWanted) return;
+        // Those that are not drawn now keep theirs, too.
+        kept.current = new Map([...(isAnew ? [] : kept.current!), ...places]);
+        keepPlaces(kept.current);
+        setSettled({ drawing, places, scene: `definition ${round}` });
+      },
+      () => isWanted && toast('The layout failed', 'bad'),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [drawing, round]);
+  return {
+    settled,
+    move(id, place) {
+      kept.current = new Map(kept.current).set(id, place);
+      keepPlaces(kept.current);
+      setSettled((last) => last && { ...last, places: new Map(last.places).set(id, place) });
+    },
+    layOutAgain: () => setRound(round + 1),
+  };
 }

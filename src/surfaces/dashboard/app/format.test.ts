@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shownLine, shownText } from './shown-text.ts';
+import { shownLine, shownText } from './format.ts';
 
 test('[DASH-12] what hides or turns text around is shown as an escape, all else as it is', () => {
   expect(shownText('a\u202eb\u200bc\u0007d\u001b[31m\ufeff')).toBe(
