@@ -4,7 +4,7 @@ import type { Caller } from '../../src/engine/gateway.ts';
 import { createMemoryStore } from '../../src/engine/memory/store.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import { findRun } from '../../src/engine/runs-in-question.ts';
-import { askedFor } from '../../src/surfaces/cli/asked-for.ts';
+import { askedFor } from '../../src/surfaces/cli/tell-run.ts';
 import { tool } from '../support/code-gateway.ts';
 import { memoryGateway, settingsFor, stdioServer } from '../support/memory-gateway.ts';
 import { OWNER_TOKEN, peopleGateway } from '../support/people-gateway.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
-import { linesOf } from './lines-of.ts';
+import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
+import { linesOf } from './trace-import.ts';
 
 async function split(pieces: readonly string[], maxLength: number) {
   const stream = (async function* () {

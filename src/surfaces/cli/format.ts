@@ -13,3 +13,8 @@ export function columns(rows: readonly (readonly string[])[]): string {
     .map((line) => `${line}\n`)
     .join('');
 }
+
+/** `1 trace`, `12,345 traces` */
+export function countOf(count: number, thing: string, things = `${thing}s`): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? thing : things}`;
+}
