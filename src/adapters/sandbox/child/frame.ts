@@ -4,9 +4,9 @@ import { frameRandom } from '../../../engine/ports/guest/frame-random.ts';
 import { limitFailure } from '../../../engine/ports/guest/limit-failure.ts';
 import type { MarkBook } from '../../../engine/ports/guest/mark-book.ts';
 import type { GuestFailure, SandboxSettings } from '../../../engine/ports.ts';
+import type { MarkBuffer } from '../marks.ts';
 import type { RealmNative } from './install-guest.ts';
 import type { Realm } from './isolate.ts';
-import type { MarkBuffer } from './mark-buffer.ts';
 import type { Pipe } from './pipe.ts';
 
 const DEFAULTS = {

@@ -1,5 +1,5 @@
 /** What this process is and where it stands. */
-export interface Own {
+export interface ProcessContext {
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

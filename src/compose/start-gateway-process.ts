@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -11,7 +12,7 @@ import { createOtelExporter } from '../adapters/telemetry/otel-exporter.ts';
 import type { FoundSecrets } from '../core/tracing/found-secrets.ts';
 import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
-import { createEventLog } from '../engine/event-log.ts';
+import { createEventLog, type EventLog } from '../engine/event-log.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import { gatewayProcedures } from '../engine/gateway-procedures.ts';
 import { openingGateway } from '../engine/opening-gateway.ts';
@@ -30,8 +31,7 @@ import { createLogins, loginToWire } from '../surfaces/http/logins.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import { backupProcedures } from './maintenance.ts';
 import { createOperations } from './operations.ts';
-import type { Own } from './own.ts';
-import { rememberInventory } from './remember-inventory.ts';
+import type { ProcessContext } from './process-context.ts';
 
 /** The same from the sources and from the built package. */
 const PAGE_FOLDER = join(import.meta.dirname, '..', '..', 'dist', 'dashboard');
@@ -43,8 +43,8 @@ const DEFAULTS = {
 
 const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 
-export interface HoldOptions {
-  readonly own: Own;
+export interface GatewayProcessOptions {
+  readonly context: ProcessContext;
   readonly host: string;
   readonly port: number;
   /** Take any free port when the wanted one is taken. */
@@ -57,7 +57,7 @@ export interface HoldOptions {
   readonly handOver?: () => Promise<void>;
 }
 
-export interface Held {
+export interface GatewayProcess {
   readonly gateway: Gateway;
   readonly procedures: RemoteProcedures;
   /** Resolves when the store is open, rejects when it cannot be. */
@@ -70,12 +70,12 @@ export interface Held {
 }
 
 /** Opens store, servers and listener and tells others where it is; undone in reverse. */
-export async function hold(
+export async function startGatewayProcess(
   dir: string,
   settings: Settings,
   lock: DataDirLock,
-  options: HoldOptions,
-): Promise<Held> {
+  options: GatewayProcessOptions,
+): Promise<GatewayProcess> {
   const undo: (() => Promise<void>)[] = [lock.release];
   const close = async () => {
     for (const step of undo.splice(0).reverse()) await within(DEFAULTS.stepMs, step());
@@ -83,8 +83,8 @@ export async function hold(
   try {
     const token = await readToken(dir);
     const redaction = createRedaction(token, settings);
-    const logger = createLogger({ level: logLevel(options.own.env), redact: redaction.redact });
-    const { version, env } = options.own;
+    const logger = createLogger({ level: logLevel(options.context.env), redact: redaction.redact });
+    const { version, env } = options.context;
     const { fillIn } = options;
     const events = createEventLog(CLOCK);
     // A single command keeps nobody else waiting, and what it prints is read.
@@ -149,7 +149,7 @@ export async function hold(
     undo.push(operations.quiet);
     await lock.announce(listener.port);
     undo.push(() => lock.announce(null));
-    undo.push(await followSettings(dir, gateway, redaction, logger, settings, options.own));
+    undo.push(await followSettings(dir, gateway, redaction, logger, settings, options.context));
     const stdioClient = asAgent({ name: owner, user: owner, role: 'owner', keyId: null });
     const toMcp: typeof fetch = async (input, init) =>
       await mcp.gateway(new Request(input, init), stdioClient);
@@ -201,7 +201,10 @@ async function knownKey(gateway: Gateway, name: string | undefined): Promise<Api
   throw new PmlError('not_found', `There is no key "${name}" that is in use`, { hint: 'See "pml keys ls".' });
 }
 
-async function listenOn(app: ReturnType<typeof createApp>, options: HoldOptions): Promise<Listener> {
+async function listenOn(
+  app: ReturnType<typeof createApp>,
+  options: GatewayProcessOptions,
+): Promise<Listener> {
   try {
     return await listen(app, options.host, options.port);
   } catch (error) {
@@ -217,7 +220,7 @@ async function followSettings(
   redaction: ReturnType<typeof createRedaction>,
   logger: Logger,
   settings: Settings,
-  { env, cwd }: Own,
+  { env, cwd }: ProcessContext,
 ): Promise<() => Promise<void>> {
   // Without a file, the one that "pml init" would write is waited for.
   const file = settings.file ?? join(dir, 'pml.json');
@@ -242,7 +245,18 @@ async function followSettings(
   return async () => watcher.close();
 }
 
-function logLevel(env: Own['env']): LogLevel {
+function logLevel(env: ProcessContext['env']): LogLevel {
   const wanted = env.PML_LOG;
   return wanted === 'debug' || wanted === 'info' || wanted === 'error' ? wanted : 'warn';
+}
+
+/** Keeps the inventory line beside the store, so that the next start can tell it before the store is open. */
+async function rememberInventory(dir: string, events: EventLog): Promise<string> {
+  const file = join(dir, 'inventory.txt');
+  events.follow(({ event }) => {
+    if (event.type !== 'inventory_changed') return;
+    // Only a convenience for the next start: without it the line comes a moment later.
+    writeFile(file, event.inventory).catch(() => {});
+  });
+  return await readFile(file, 'utf8').catch(() => 'The tools are still being listed.');
 }

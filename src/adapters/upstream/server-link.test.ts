@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ClientWishes } from './client-wishes.ts';
+import { ClientWishes } from './server-link.ts';
 
 test('[UP-30] a subscription begins with the first client and ends with the last', () => {
   const wishes = new ClientWishes();

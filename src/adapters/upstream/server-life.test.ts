@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { backoffMs } from './backoff.ts';
+import { backoffMs } from './server-life.ts';
 
 const options = { baseMs: 500, maxMs: 60_000 };
 
