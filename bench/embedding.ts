@@ -1,9 +1,8 @@
 /** What a text costs to embed: on the wasm kernels, and by the same forward pass in plain JavaScript. */
 import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
 import { readMiniLmFiles } from '../src/adapters/embedding/minilm-files.ts';
-import { MiniLmModel } from '../src/adapters/embedding/minilm-model.ts';
-import { MINILM } from '../src/adapters/embedding/minilm-shape.ts';
-import { createTokenizer } from '../src/adapters/embedding/minilm-tokenizer.ts';
+import { MINILM } from '../src/adapters/embedding/minilm-messages.ts';
+import { createTokenizer, MiniLmModel } from '../src/adapters/embedding/minilm-model.ts';
 import { createPlainMiniLm } from './plain/plain-minilm.ts';
 import type { BenchReport } from './run.ts';
 

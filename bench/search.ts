@@ -13,7 +13,7 @@ import type { ToolDefinition } from '../src/core/vocabulary/tool-definition.ts';
 import { search } from '../src/engine/catalogue/search.ts';
 import { createSearchIndex } from '../src/engine/catalogue/search-index.ts';
 import type { Embedder } from '../src/engine/ports.ts';
-import { readJsonLines } from '../src/evaluation/read-json-lines.ts';
+import { readJsonLines } from '../src/evaluation/data-set.ts';
 import type { BenchReport } from './run.ts';
 import { percentile } from './support/percentile.ts';
 

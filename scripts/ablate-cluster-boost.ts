@@ -8,8 +8,7 @@ import type { NodeId } from '../src/core/vocabulary/ids.ts';
 import type { Task } from '../src/evaluation/data-set.ts';
 import type { Fold } from '../src/evaluation/folds.ts';
 import { weightsFor } from '../src/evaluation/held-out-weights.ts';
-import { rankNextByModel } from '../src/evaluation/next-by-model.ts';
-import { type NextCase, nextCases, sequenceOf } from '../src/evaluation/next-steps.ts';
+import { type NextCase, nextCases, rankNextByModel, sequenceOf } from '../src/evaluation/next-steps.ts';
 import type { Workbench } from '../src/evaluation/workbench.ts';
 
 /** Added to the logits of tools in the cluster of the last call. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { dataDir as dataDirOf, findConfig } from './adapters/config/find-config.ts';
 import { isAlive, readHolder } from './adapters/store/data-dir-lock.ts';
-import type { Own } from './compose/own.ts';
+import type { ProcessContext } from './compose/process-context.ts';
 import { PmlError } from './core/vocabulary/pml-error.ts';
 import type { Settings } from './engine/ports.ts';
 import type {
@@ -23,8 +23,8 @@ const LAUNCHER = join(import.meta.dirname, '..', 'bin', 'pml.js');
  * Where everything is put together. What a command does not need is not even loaded: `pml --help`
  * and a `pml stdio` that only carries messages to another process must start at once.
  */
-export function compose(env: Own['env'], cwd: string): System {
-  const own: Own = { version: readVersion(), env, cwd };
+export function compose(env: ProcessContext['env'], cwd: string): System {
+  const context: ProcessContext = { version: readVersion(), env, cwd };
   const source = ({ config, data }: GlobalOptions) => ({
     env,
     cwd,
@@ -39,7 +39,7 @@ export function compose(env: Own['env'], cwd: string): System {
 
   const open = async (options: GlobalOptions, role: string) => {
     const { openBridge } = await import('./compose/open-bridge.ts');
-    return await openBridge(dataDir(options), await loadSettings(options), role, own);
+    return await openBridge(dataDir(options), await loadSettings(options), role, context);
   };
 
   /** Of the gateway that serves from the data dir, or of its demo. */
@@ -60,7 +60,7 @@ export function compose(env: Own['env'], cwd: string): System {
   };
 
   return {
-    version: own.version,
+    version: context.version,
     dataDir,
     loadSettings,
 
@@ -93,7 +93,7 @@ export function compose(env: Own['env'], cwd: string): System {
     },
 
     async planInit(options) {
-      const { initOptions } = await import('./adapters/config/client-files/init-options.ts');
+      const { initOptions } = await import('./adapters/config/client-files/plan-init.ts');
       const { planInit } = await import('./adapters/config/client-files/plan-init.ts');
       const here = initOptions(source(options), {
         node: process.execPath,
@@ -106,7 +106,7 @@ export function compose(env: Own['env'], cwd: string): System {
     },
 
     async planUndo(options) {
-      const { initOptions } = await import('./adapters/config/client-files/init-options.ts');
+      const { initOptions } = await import('./adapters/config/client-files/plan-init.ts');
       const { planUndo } = await import('./adapters/config/client-files/plan-undo.ts');
       const { journal } = initOptions(source(options), {
         node: process.execPath,
@@ -117,12 +117,12 @@ export function compose(env: Own['env'], cwd: string): System {
     },
 
     async trust(options, file) {
-      const { trustConfig } = await import('./adapters/config/trust-config.ts');
+      const { trustConfig } = await import('./adapters/config/load-settings.ts');
       return await trustConfig(source({ ...options, ...(file !== undefined && { config: file }) }));
     },
 
     async distrust(options, file) {
-      const { distrustConfig } = await import('./adapters/config/trust-config.ts');
+      const { distrustConfig } = await import('./adapters/config/load-settings.ts');
       return await distrustConfig(source({ ...options, ...(file !== undefined && { config: file }) }));
     },
 
@@ -165,14 +165,14 @@ export function compose(env: Own['env'], cwd: string): System {
 
     async serve(options) {
       const { serve } = await import('./compose/serve.ts');
-      return await serve(dataDir(options), () => loadSettings(options), options, own);
+      return await serve(dataDir(options), () => loadSettings(options), options, context);
     },
 
     async stdio(options) {
       const { serveStdio } = await import('./compose/stdio.ts');
       // At once and by name: later, a client would only see that its first call fails.
       if ((await findConfig(source(options)))?.isFound) await loadSettings(options);
-      return serveStdio(dataDir(options), () => loadSettings(options), own);
+      return serveStdio(dataDir(options), () => loadSettings(options), context);
     },
 
     loginLink: async (options, key) =>

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { createEmbedder } from '../adapters/embedding/create-embedder.ts';
-import { ParallelEmbedder } from '../adapters/embedding/parallel-embedder.ts';
-import { StoredEmbedder } from '../adapters/embedding/stored-embedder.ts';
+import { ParallelEmbedder, StoredEmbedder } from '../adapters/embedding/stored-embedder.ts';
 import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
 import type { EvaluationReport } from '../core/vocabulary/evaluation-report.ts';
 import type { EmbeddingSettings } from '../engine/ports.ts';

@@ -9,11 +9,11 @@ import {
 } from '../adapters/store/backup/backup-file.ts';
 import { type DumpPiece, dump } from '../adapters/store/backup/dump.ts';
 import { load } from '../adapters/store/backup/load.ts';
-import { claim } from '../adapters/store/claim-data-dir.ts';
 import { ensureDataDir } from '../adapters/store/data-dir.ts';
+import { claim } from '../adapters/store/data-dir-lock.ts';
 import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
-import { appendEntry } from '../adapters/store/sql/audit.ts';
+import { appendEntry } from '../adapters/store/sql/people.ts';
 import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Clock, RemoteProcedures, StoreSettings } from '../engine/ports.ts';

@@ -1,11 +1,10 @@
 import { createFailoverBridge } from '../adapters/client/failover-bridge.ts';
 import { createHttpBridge } from '../adapters/client/http-bridge.ts';
-import { claimOrReach } from '../adapters/store/claim-data-dir.ts';
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
-import type { Holder } from '../adapters/store/data-dir-lock.ts';
+import { claimOrReach, type Holder } from '../adapters/store/data-dir-lock.ts';
 import type { Bridge, Settings } from '../engine/ports.ts';
 import { localBridge } from '../engine/remote-procedures.ts';
-import { LOOPBACK, type Own } from './own.ts';
+import { LOOPBACK, type ProcessContext } from './process-context.ts';
 
 export interface OpenBridge {
   readonly bridge: Bridge;
@@ -21,7 +20,7 @@ export async function openBridge(
   dir: string,
   settings: Settings,
   role: string,
-  own: Own,
+  context: ProcessContext,
 ): Promise<OpenBridge> {
   await ensureDataDir(dir);
   let through: Holder | null = null;
@@ -32,8 +31,12 @@ export async function openBridge(
       return createHttpBridge(claimed.holder.port, await readToken(dir));
     }
     through = null;
-    const { hold } = await import('./hold.ts');
-    const held = await hold(dir, settings, claimed.lock, { own, ...LOOPBACK, fillIn: false });
+    const { startGatewayProcess } = await import('./start-gateway-process.ts');
+    const held = await startGatewayProcess(dir, settings, claimed.lock, {
+      context,
+      ...LOOPBACK,
+      fillIn: false,
+    });
     return localBridge(held.procedures, held.close);
   });
   return { bridge, through: () => through };

@@ -1,10 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { loadTemplates } from '../adapters/config/load-templates.ts';
 import { createEmbedder } from '../adapters/embedding/create-embedder.ts';
 import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
 import { createSandbox } from '../adapters/sandbox/create-sandbox.ts';
+import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
+import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
 import type { SqlStore } from '../adapters/store/sql-store.ts';
+import { openPostgresTeam } from '../adapters/store/team/open-postgres-team.ts';
+import { soleGateway } from '../adapters/store/team/sole-gateway.ts';
+import { openTraceJournal } from '../adapters/store/trace-journal.ts';
+import { whenThere } from '../adapters/store/when-there.ts';
 import { WorkerTrainer } from '../adapters/training/worker-trainer.ts';
 import { reapOrphans } from '../adapters/upstream/child-registry.ts';
 import { fileTokenStore } from '../adapters/upstream/file-token-store.ts';
@@ -13,9 +20,19 @@ import { createGateway } from '../engine/create-gateway.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import type { LoopWatch } from '../engine/ports/loop-watch.ts';
-import type { Clock, Crypto, Logger, Settings, TraceExporter } from '../engine/ports.ts';
+import type { Clock, Crypto, Logger, Settings, StoreSettings, TraceExporter } from '../engine/ports.ts';
 import type { EventLog } from '../engine/traces/event-log.ts';
-import { openStore } from './open-store.ts';
+
+interface OpenStore extends Pick<FlowPorts, 'changes' | 'trainerLock' | 'journal'> {
+  readonly store: SqlStore;
+  close(): Promise<void>;
+}
+
+interface OpenStoreOptions {
+  readonly logger?: Logger;
+  /** Ends the wait for a server that is not there. */
+  readonly signal?: AbortSignal;
+}
 
 const CRYPTO: Crypto = {
   randomUuid: randomUUID,
@@ -87,4 +104,46 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
       await opened.close();
     },
   };
+}
+
+/** The memory of this gateway: its own, or one that it shares with others, that may go away or be yet to come. */
+export async function openStore(
+  dir: string,
+  settings: StoreSettings,
+  options: OpenStoreOptions = {},
+): Promise<OpenStore> {
+  const { url, waitMs } = settings;
+  if (url === null) {
+    const store = await openPgliteStore(dir);
+    return { store, ...soleGateway(), journal: null, close: store.close };
+  }
+  return await whenThere(() => openShared(dir, url, settings, options.logger), { waitMs, ...options });
+}
+
+async function openShared(
+  dir: string,
+  url: string,
+  { pool, statementTimeoutMs, queueBytes }: StoreSettings,
+  logger?: Logger,
+): Promise<OpenStore> {
+  const name = `pml ${randomUUID()}`;
+  const store = await openPostgresStore(url, { name, pool, statementTimeoutMs });
+  try {
+    const { changes, trainerLock, close } = await openPostgresTeam(url, name, logger);
+    const journal = openTraceJournal(join(dir, 'queue'), { maxBytes: queueBytes });
+    return {
+      store,
+      changes,
+      trainerLock,
+      journal,
+      async close() {
+        await close();
+        await store.close();
+        journal.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }

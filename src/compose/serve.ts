@@ -1,21 +1,39 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHttpBridge } from '../adapters/client/http-bridge.ts';
-import { prepareDemo } from '../adapters/config/demo-settings.ts';
-import { claim } from '../adapters/store/claim-data-dir.ts';
+import { prepareDemo } from '../adapters/config/load-settings.ts';
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
-import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
+import { claim, type DataDirLock } from '../adapters/store/data-dir-lock.ts';
+import type { Gateway } from '../engine/gateway.ts';
 import type { Settings } from '../engine/ports.ts';
 import type { RunningGateway, ServeOptions } from '../surfaces/cli/system.ts';
-import { hold } from './hold.ts';
-import type { Own } from './own.ts';
-import { runExamples } from './run-examples.ts';
+import type { ProcessContext } from './process-context.ts';
+import { startGatewayProcess } from './start-gateway-process.ts';
+
+/**
+ * What a person would have asked for; the programs are those of `examples/`. A capability comes from what ran
+ * twice, and an edge counts as observed from three runs on. The report calls capabilities by the names that the
+ * first two intents give them.
+ */
+const EXAMPLES = [
+  { file: 'summarise-notes.ts', intent: 'summarise the notes of this week into one file', times: 3 },
+  { file: 'remember-people.ts', intent: 'remember the engineers among the people', times: 3 },
+  { file: 'add-in-parallel.ts', intent: 'add up ten pairs of numbers', times: 1 },
+  { file: 'survey-notes.ts', intent: 'find out how large the notes are', times: 1 },
+  { file: 'connect-people.ts', intent: 'connect the engineers who work together', times: 2 },
+  { file: 'weekly-report.ts', intent: 'write the weekly report', times: 2 },
+];
+
+const FOLDER = join(import.meta.dirname, '..', '..', 'examples');
+
+const SESSION = { sessionId: 'demo' };
 
 /** The gateway for as long as it is wanted, on a data dir of its own for the demo. */
 export async function serve(
   dataDir: string,
   settingsOf: () => Promise<Settings>,
   options: ServeOptions,
-  own: Own,
+  context: ProcessContext,
 ): Promise<RunningGateway> {
   const isDemo =
     options.demo === 'always' || (options.demo !== undefined && (await settingsOf()).file === null);
@@ -26,7 +44,7 @@ export async function serve(
   const host = options.host ?? settings.http.host;
   const port = options.port ?? settings.http.port;
   const anyPort = isDemo && options.port === undefined;
-  const held = await hold(dir, settings, lock, { own, host, port, anyPort, fillIn: true });
+  const held = await startGatewayProcess(dir, settings, lock, { context, host, port, anyPort, fillIn: true });
   await held.ready.catch(async (error: unknown) => {
     await held.close();
     throw error;
@@ -76,4 +94,17 @@ function notesFor(settings: Settings, demoDir: string | null, takenPort: number 
     notes.push('No servers are attached yet: take over your client’s with "pml init", or try --demo.');
   }
   return notes;
+}
+
+/** Runs the examples for real, once, so that a first look finds something to see. */
+async function runExamples(gateway: Gateway): Promise<void> {
+  if ((await gateway.store.traces.count()) > 0) return;
+  for (const { file, intent, times } of EXAMPLES) {
+    const code = await readFile(join(FOLDER, file), 'utf8');
+    for (let time = 0; time < times; time++) {
+      await gateway.executeCode({ code, intent }, SESSION);
+      // What was learned from it may be called by the next.
+      await gateway.settled();
+    }
+  }
 }

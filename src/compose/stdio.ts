@@ -1,11 +1,11 @@
 import { runStdioPump } from '../adapters/client/stdio-pump.ts';
-import { awaitSuccessor, claimOrReach } from '../adapters/store/claim-data-dir.ts';
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
+import { awaitSuccessor, claimOrReach } from '../adapters/store/data-dir-lock.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Settings } from '../engine/ports.ts';
 import type { StdioGateway } from '../surfaces/cli/system.ts';
-import type { Held } from './hold.ts';
-import { LOOPBACK, type Own } from './own.ts';
+import { LOOPBACK, type ProcessContext } from './process-context.ts';
+import type { GatewayProcess } from './start-gateway-process.ts';
 
 const DEFAULTS = {
   /** A client shakes hands and lists tools first, which needs no store; its first call comes later. */
@@ -13,8 +13,12 @@ const DEFAULTS = {
 };
 
 /** Each `pml stdio` carries its client's messages to the holder of the data dir, which may be itself. */
-export function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own: Own): StdioGateway {
-  let held: Held | null = null;
+export function serveStdio(
+  dir: string,
+  settingsOf: () => Promise<Settings>,
+  context: ProcessContext,
+): StdioGateway {
+  let held: GatewayProcess | null = null;
   const letGo = async () => {
     const holding = held;
     held = null;
@@ -39,9 +43,12 @@ export function serveStdio(dir: string, settingsOf: () => Promise<Settings>, own
     isHandedOver = false;
     const claimed = successor ? { holder: successor } : await claimOrReach(dir, 'stdio');
     if ('holder' in claimed) return { url: mcpUrl(claimed.holder.port), headers };
-    const [settings, { hold }] = await Promise.all([settingsOf(), import('./hold.ts')]);
-    const options = { own, ...LOOPBACK, fillIn: true, handOver, openAfterMs: DEFAULTS.openAfterMs };
-    held = await hold(dir, settings, claimed.lock, options);
+    const [settings, { startGatewayProcess }] = await Promise.all([
+      settingsOf(),
+      import('./start-gateway-process.ts'),
+    ]);
+    const options = { context, ...LOOPBACK, fillIn: true, handOver, openAfterMs: DEFAULTS.openAfterMs };
+    held = await startGatewayProcess(dir, settings, claimed.lock, options);
     held.ready.catch(fail);
     return { url: mcpUrl(held.listener.port), headers, fetch: held.toMcp };
   };

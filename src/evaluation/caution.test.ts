@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { createMemoryEmbedder } from '../../test/memory/embedder.ts';
 import { createMemoryVectorIndex } from '../../test/memory/vector-index.ts';
-import { cautionOf, rankNeverUsed } from './caution.ts';
+import { cautionOf, rankNeverUsed, WRITTEN_TOOLS } from './caution.ts';
 import type { Task } from './data-set.ts';
 import type { ScoredPlan } from './plan-quality.ts';
 import { openWorkbench } from './workbench.ts';
 import { WRITTEN_JOBS } from './written-opposites.ts';
-import { WRITTEN_TOOLS } from './written-tools.ts';
 
 const NEVER_USED = { n: 0, learned_mrr: 0, hybrid_mrr: 0 };
 const plan = (nodeF1: number, confidence: number, support: number, length = 1): ScoredPlan => ({

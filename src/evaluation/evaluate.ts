@@ -18,15 +18,13 @@ import type {
 import { scoreTools } from '../engine/catalogue/search.ts';
 import { cautionOf, measureOpposites, rankNeverUsed } from './caution.ts';
 import type { DataSet, Task } from './data-set.ts';
-import { createDrafter } from './draft-plan.ts';
 import { type Fold, foldsAnew, foldsOf } from './folds.ts';
 import { textChancesFor } from './held-out-chances.ts';
 import { weightsFor } from './held-out-weights.ts';
 import { learningCurve } from './learning-curve.ts';
 import { rankNext } from './next-by-logistic.ts';
-import { rankNextByModel } from './next-by-model.ts';
-import { nextCases } from './next-steps.ts';
-import { planFigures, scorePlans } from './plan-quality.ts';
+import { nextCases, rankNextByModel } from './next-steps.ts';
+import { createDrafter, planFigures, scorePlans } from './plan-quality.ts';
 import { rankByLogistic } from './rank-by-logistic.ts';
 import { driven, openSchool, type School } from './rank-by-model.ts';
 import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';

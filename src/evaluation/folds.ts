@@ -1,12 +1,25 @@
 import { createRandom } from '../core/numeric/random.ts';
 import type { Protocol } from '../core/vocabulary/evaluation-report.ts';
 import type { DataSet, Task } from './data-set.ts';
-import { narrowFolds, newToolFolds } from './far-folds.ts';
+
+type Parts = Pick<DataSet, 'train' | 'test'>;
 
 const DEFAULTS = {
   folds: 5,
   /** Times that a small set of recorded runs is cut anew. */
   foldings: 5,
+  /** A narrow past: runs in it, draws of it, and tasks measured with each. */
+  runs: 45,
+  draws: 3,
+  measured: 150,
+  /** Groups of at least this share of the largest one, or of the whole past, are large. */
+  large: 0.4,
+  /** Parts that servers are cut into; fewer where there is much to learn from in each. */
+  parts: 5,
+  partsOfMany: 3,
+  many: 1_500,
+  /** Tasks of train below which all tasks are learned from and measured, in turn. */
+  few: 200,
 };
 
 /** What may be learned from, and what is measured with it. */
@@ -61,4 +74,52 @@ function crossValidation(tasks: readonly Task[], seed: number): Fold[] {
   return parts
     .filter((part) => part.length > 0)
     .map((test) => ({ train: withoutGroupsOf(tasks, test), test }));
+}
+
+/** What was done so far is one kind of work or a few, and what is asked is another. Drawn three times. */
+function narrowFolds({ train, test }: DataSet, seed: number): Parts[] {
+  return Array.from({ length: DEFAULTS.draws }, (_, draw) => {
+    const past = narrowPast(train, seed + draw);
+    const known = new Set(past.map(({ group }) => group));
+    const foreign = test.filter(({ group }) => !known.has(group));
+    return {
+      train: past,
+      test: createRandom(seed + draw)
+        .shuffle(foreign)
+        .slice(0, DEFAULTS.measured),
+    };
+  });
+}
+
+/** Large groups by lot, then others, until there are enough runs. */
+function narrowPast(train: readonly Task[], seed: number): Task[] {
+  const random = createRandom(seed);
+  const groups = [...Map.groupBy(train, ({ group }) => group).values()];
+  const largest = Math.max(...groups.map(({ length }) => length));
+  const isLarge = ({ length }: readonly Task[]) =>
+    length >= Math.min(DEFAULTS.runs, DEFAULTS.large * largest);
+  const large = random.shuffle(groups.filter(isLarge));
+  const others = random.shuffle(groups.filter((group) => !isLarge(group)));
+  return [...large, ...others].flat().slice(0, DEFAULTS.runs);
+}
+
+/**
+ * Servers are attached that nobody has used yet: what used any of theirs is measured, what used none was learned from.
+ * Where there are too few servers to cut, tools are new one by one.
+ */
+function newToolFolds(data: DataSet, seed: number): Parts[] {
+  const isSmall = data.train.length < DEFAULTS.few;
+  const all = [...data.train, ...data.test];
+  const [train, test] = isSmall ? [all, all] : [data.train, data.test];
+  const count = data.train.length > DEFAULTS.many ? DEFAULTS.partsOfMany : DEFAULTS.parts;
+  const serverOf = new Map<string, string>(data.tools.map(({ id, server }) => [id, server]));
+  const isByServer = new Set(serverOf.values()).size >= DEFAULTS.parts;
+  const unitOf = (tool: string) => (isByServer ? (serverOf.get(tool) ?? tool) : tool);
+  const units = new Set([...serverOf.keys()].map(unitOf));
+  const dealt = createRandom(seed).shuffle([...units].sort());
+  const partOf = new Map(dealt.map((unit, i) => [unit, i % count]));
+  return Array.from({ length: count }, (_, part) => {
+    const isNew = ({ tools }: Task) => tools.some((tool) => partOf.get(unitOf(tool)) === part);
+    return { train: train.filter((task) => !isNew(task)), test: test.filter(isNew) };
+  }).filter((fold) => fold.test.length > 0);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { fileTokenStore } from '../../src/adapters/upstream/file-token-store.ts';
 import { McpUpstream, type McpUpstreamOptions } from '../../src/adapters/upstream/mcp-upstream.ts';
-import { startTimeOf } from '../../src/adapters/upstream/process-table.ts';
+import { startTimeOf } from '../../src/adapters/upstream/process-tree.ts';
 import type { ServerAuth, ServerSettings } from '../../src/engine/ports.ts';
 
 const STDIO_SERVER = join(import.meta.dirname, '../fixtures/servers/stdio-server.ts');

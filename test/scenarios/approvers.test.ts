@@ -3,7 +3,7 @@ import type { Principal } from '../../src/core/vocabulary/principal.ts';
 import type { Caller } from '../../src/engine/gateway.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import { findRun } from '../../src/engine/runs/pending-runs.ts';
-import { askedFor } from '../../src/surfaces/cli/asked-for.ts';
+import { askedFor } from '../../src/surfaces/cli/tell-run.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { tool } from '../support/code-gateway.ts';
 import { memoryGateway, settingsFor, stdioServer } from '../support/memory-gateway.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
-import { processStart } from '../../src/adapters/store/process-start.ts';
+import { processStart } from '../../src/adapters/store/data-dir-lock.ts';
 import { runPml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 

@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { processStart } from '../../src/adapters/store/process-start.ts';
+import { processStart } from '../../src/adapters/store/data-dir-lock.ts';
 import { systemNode } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 

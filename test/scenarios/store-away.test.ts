@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openStore } from '../../src/compose/open-store.ts';
+import { openStore } from '../../src/compose/open-gateway.ts';
 import { tool } from '../support/code-gateway.ts';
 import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 import { startPostgres } from '../support/postgres-server.ts';

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryDir } from '../../../test/support/temporary-dir.ts';
 import { addServer, removeServer } from './edit-config.ts';
-import { loadSettings } from './load-settings.ts';
-import { trustConfig } from './trust-config.ts';
+import { loadSettings, trustConfig } from './load-settings.ts';
 
 async function folder() {
   const dir = await temporaryDir();

@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { treeOf } from '../../../test/architecture/tree-of.ts';
 import { temporaryDir } from '../../../test/support/temporary-dir.ts';
 import { dataDir } from './find-config.ts';
-import { loadSettings } from './load-settings.ts';
+import { distrustConfig, loadSettings, trustConfig } from './load-settings.ts';
 import { DEFAULTS } from './schema.ts';
-import { distrustConfig, trustConfig } from './trust-config.ts';
 
 const port = (number: number) => JSON.stringify({ pml: { http: { port: number } } });
 

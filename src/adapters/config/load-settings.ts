@@ -1,14 +1,36 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { findNodeAtLocation, getNodeValue } from 'jsonc-parser';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Settings } from '../../engine/ports.ts';
+import { recogniseForm } from './client-form.ts';
 import { collectSecrets } from './collect-secrets.ts';
 import { type ConfigSource, dataDir, findConfig } from './find-config.ts';
 import { readConfig } from './read-config.ts';
 import { configSchema } from './schema.ts';
+import { parseSource } from './source-text.ts';
 import { decodeText } from './text-file.ts';
 import { toSettings } from './to-settings.ts';
-import { requireTrust } from './trusted-files.ts';
+import { requireTrust, revokeTrust, trustFile } from './trusted-files.ts';
+
+const require = createRequire(import.meta.url);
+
+/** What the example programs find in the scratch folder. */
+const FILES: Readonly<Record<string, string>> = {
+  'people.json': `${JSON.stringify(
+    [
+      { name: 'Ada', role: 'engineer', years: 12 },
+      { name: 'Grace', role: 'admiral', years: 40 },
+      { name: 'Linus', role: 'engineer', years: 33 },
+    ],
+    null,
+    2,
+  )}\n`,
+  'notes/monday.md': '# Monday\n\nMoved the search index to the new machine. Two tests still flicker.\n',
+  'notes/tuesday.md': '# Tuesday\n\nThe flicker was a clock: tests now bring their own.\n',
+};
 
 /**
  * Finds, reads and checks the configuration; without a file the defaults apply. What was found in the
@@ -26,7 +48,7 @@ export async function loadSettings(source: ConfigSource): Promise<Settings> {
   return toSettings(config, { ...origin, secrets: collectSecrets(config, variables) });
 }
 
-export async function readConfigFile(file: string): Promise<Buffer> {
+async function readConfigFile(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (cause) {
@@ -53,4 +75,59 @@ function unreadable(file: string, cause: NodeJS.ErrnoException): PmlError {
         cause,
       });
   }
+}
+
+/** Trusts a file as it is now; answers what it starts and reaches, with variables as they are written. */
+export async function trustConfig(source: ConfigSource) {
+  const file = fileOf(source);
+  const bytes = await readConfigFile(file);
+  const { root } = parseSource(file, decodeText(bytes).text);
+  await trustFile(dataDir(source), file, bytes);
+  const holder = findNodeAtLocation(root, recogniseForm(file, root).servers ?? ['mcpServers']);
+  const entries: unknown = holder && getNodeValue(holder);
+  const servers = Object.entries(entries ?? {}).map(([name, entry]) => ({ name, runs: runsOf(entry) }));
+  return { file, servers };
+}
+
+/** Answers the file, and whether it was trusted. */
+export async function distrustConfig(source: ConfigSource) {
+  const file = fileOf(source);
+  return { file, wasTrusted: await revokeTrust(dataDir(source), file) };
+}
+
+function fileOf({ file, cwd }: ConfigSource): string {
+  return file === undefined ? join(cwd, 'pml.json') : resolve(cwd, file);
+}
+
+function runsOf(entry: { command?: unknown; args?: unknown; url?: unknown } | null): string {
+  const { command, args, url } = entry ?? {};
+  return [command ?? url, ...(Array.isArray(args) ? args : [])].map(String).join(' ');
+}
+
+/** Attaches the four reference servers to a scratch folder, by a real configuration file that can be read. */
+export async function prepareDemo(dataDir: string): Promise<Settings> {
+  const scratch = join(dataDir, 'files');
+  for (const [name, content] of Object.entries(FILES)) {
+    await mkdir(dirname(join(scratch, name)), { recursive: true });
+    await writeFile(join(scratch, name), content);
+  }
+  const file = join(dataDir, 'pml.json');
+  const mcpServers = {
+    filesystem: { ...(await server('filesystem', [scratch])), cwd: scratch },
+    memory: { ...(await server('memory')), env: { MEMORY_FILE_PATH: join(dataDir, 'memory.jsonl') } },
+    everything: await server('everything'),
+    thinking: await server('sequential-thinking'),
+  };
+  // Its folder is scratch: writing there needs nobody's consent.
+  const pml = { permissions: { allow: ['filesystem:write_file'] } };
+  await writeFile(file, `${JSON.stringify({ mcpServers, pml }, null, 2)}\n`);
+  return await loadSettings({ file, env: {}, cwd: dataDir });
+}
+
+/** By the path of its program: the servers come with PML, nothing is fetched. */
+async function server(name: string, args: readonly string[] = []) {
+  const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`);
+  const { bin } = JSON.parse(await readFile(manifest, 'utf8')) as { bin: Record<string, string> };
+  const program = Object.values(bin)[0] ?? '';
+  return { command: process.execPath, args: [join(dirname(manifest), program), ...args] };
 }

@@ -4,8 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryDir } from '../../../test/support/temporary-dir.ts';
 import type { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Settings } from '../../engine/ports.ts';
-import { loadSettings } from './load-settings.ts';
-import { trustConfig } from './trust-config.ts';
+import { loadSettings, trustConfig } from './load-settings.ts';
 import { watchSettings } from './watch-settings.ts';
 
 const port = (number: number) => JSON.stringify({ pml: { http: { port: number } } });

@@ -1,8 +1,13 @@
+import { LRUCache } from 'lru-cache';
 import type { Embedder, EmbeddingSettings } from '../../engine/ports.ts';
-import { CachedEmbedder } from './cached-embedder.ts';
 import { MiniLmEmbedder } from './minilm-embedder.ts';
 import { OpenAiEmbedder } from './openai-embedder.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
+
+const DEFAULTS = {
+  /** The queries of many sessions and their clauses: 1.5 MB with MiniLM, 4 MB at 1024 dimensions. */
+  entries: 1024,
+};
 
 /** The configured model behind a cache. Nothing is loaded or reached before the first text. */
 export function createEmbedder(settings: EmbeddingSettings): Embedder {
@@ -17,5 +22,56 @@ function modelOf(settings: EmbeddingSettings): Embedder {
       return new TransformersEmbedder(settings.model);
     case 'openai':
       return new OpenAiEmbedder(settings);
+  }
+}
+
+/**
+ * Remembers the vectors of the texts used last. A text that is being embedded is asked for once,
+ * whoever else wants it meanwhile; a failure is not remembered.
+ */
+export class CachedEmbedder implements Embedder {
+  readonly #inner: Embedder;
+  readonly #cache: LRUCache<string, Promise<Float32Array>>;
+
+  constructor(inner: Embedder, entries: number = DEFAULTS.entries) {
+    this.#inner = inner;
+    this.#cache = new LRUCache({ max: entries });
+  }
+
+  get model(): string {
+    return this.#inner.model;
+  }
+
+  get dimension(): number {
+    return this.#inner.dimension;
+  }
+
+  async embed(texts: readonly string[]): Promise<Float32Array[]> {
+    const distinct = [...new Set(texts)];
+    const known = new Map(distinct.map((text) => [text, this.#cache.get(text)]));
+    const missing = distinct.filter((text) => known.get(text) === undefined);
+    for (const [text, vector] of this.#request(missing)) known.set(text, vector);
+    const vectors = await Promise.all(texts.map((text) => known.get(text)!));
+    // Copies: a caller may write into its own.
+    return vectors.map((vector) => vector.slice());
+  }
+
+  async close(): Promise<void> {
+    this.#cache.clear();
+    await this.#inner.close();
+  }
+
+  /** One request for all of them; each text's share of the answer is remembered by itself. */
+  #request(texts: readonly string[]): [string, Promise<Float32Array>][] {
+    if (texts.length === 0) return [];
+    const batch = this.#inner.embed(texts);
+    return texts.map((text, i) => {
+      const vector = batch.then((vectors) => vectors[i]!);
+      this.#cache.set(text, vector);
+      vector.catch(() => {
+        if (this.#cache.peek(text) === vector) this.#cache.delete(text);
+      });
+      return [text, vector];
+    });
   }
 }

@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Embedder } from '../../engine/ports.ts';
-import type { EmbedReply, EmbedRequest } from './minilm-messages.ts';
-import { MINILM } from './minilm-shape.ts';
+import { type EmbedReply, type EmbedRequest, MINILM } from './minilm-messages.ts';
 
 const WORKER = new URL('./minilm-worker.ts', import.meta.url);
 

@@ -1,9 +1,21 @@
+import { Tokenizer } from '@huggingface/tokenizers';
 import type { Pointer } from '../../core/numeric/arena.ts';
 import { Kernels } from '../../core/numeric/kernels.ts';
 import { normalise } from '../../core/numeric/vectors.ts';
-import type { QuantisedTensor } from './minilm-files.ts';
-import { MINILM } from './minilm-shape.ts';
-import { type Dense, type Layer, loadWeights, type MiniLmWeights } from './minilm-weights.ts';
+import {
+  type Dense,
+  type Layer,
+  loadWeights,
+  type MiniLmFiles,
+  type MiniLmWeights,
+  type QuantisedTensor,
+} from './minilm-files.ts';
+import { MINILM } from './minilm-messages.ts';
+
+const DEFAULTS = {
+  /** Far more than 256 tokens of any script; keeps a text of megabytes from being cut into words in vain. */
+  characters: 16_384,
+};
 
 /** Token ids of one text, [CLS] and [SEP] included. */
 export type Tokens = readonly number[];
@@ -133,4 +145,17 @@ export class MiniLmModel {
       return normalise(mean);
     });
   }
+}
+
+/** Text -> token ids with [CLS] and [SEP], the latter kept when a text is cut. */
+export function createTokenizer({
+  tokenizer,
+  tokenizerConfig,
+}: Pick<MiniLmFiles, 'tokenizer' | 'tokenizerConfig'>): (text: string) => Tokens {
+  const library = new Tokenizer(tokenizer, tokenizerConfig);
+  return (text) => {
+    const { ids } = library.encode(text.slice(0, DEFAULTS.characters));
+    if (ids.length <= MINILM.maxTokens) return ids;
+    return [...ids.slice(0, MINILM.maxTokens - 1), ids.at(-1)!];
+  };
 }

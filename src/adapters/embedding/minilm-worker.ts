@@ -3,11 +3,27 @@ import { setImmediate } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { readMiniLmFiles } from './minilm-files.ts';
-import type { EmbedReply, EmbedRequest } from './minilm-messages.ts';
-import { MiniLmModel } from './minilm-model.ts';
-import { MiniLmQueue } from './minilm-queue.ts';
-import { MINILM } from './minilm-shape.ts';
-import { createTokenizer } from './minilm-tokenizer.ts';
+import { type EmbedReply, type EmbedRequest, MINILM } from './minilm-messages.ts';
+import { createTokenizer, MiniLmModel, type Tokens } from './minilm-model.ts';
+
+/**
+ * Tokens after which a batch is full. Larger batches are hardly faster per token, and a query that
+ * arrives while a catalogue is embedded waits for the batch under way.
+ */
+const DEFAULTS = { batchTokens: 128 };
+
+interface Job {
+  readonly id: number;
+  readonly texts: readonly string[];
+  readonly vectors: Float32Array<ArrayBuffer>;
+  done: number;
+}
+
+interface Model {
+  readonly dimension: number;
+  tokenise(text: string): Tokens;
+  embed(batch: readonly Tokens[]): Float32Array[];
+}
 
 const port = parentPort!;
 let loading: Promise<MiniLmQueue> | undefined;
@@ -50,4 +66,50 @@ async function work(queue: MiniLmQueue): Promise<void> {
     await setImmediate();
   }
   isWorking = false;
+}
+
+/** Requests side by side, cut into batches; the request with the fewest texts left goes first. */
+class MiniLmQueue {
+  readonly #model: Model;
+  readonly #jobs: Job[] = [];
+
+  constructor(model: Model) {
+    this.#model = model;
+  }
+
+  add({ id, texts }: EmbedRequest): void {
+    this.#jobs.push({ id, texts, vectors: new Float32Array(texts.length * this.#model.dimension), done: 0 });
+  }
+
+  get isEmpty(): boolean {
+    return this.#jobs.length === 0;
+  }
+
+  /** Embeds one batch; gives back the request that this completed, if it did. */
+  step(): { readonly id: number; readonly vectors: Float32Array<ArrayBuffer> } | undefined {
+    const job = this.#jobs.reduce((best, other) => (left(other) < left(best) ? other : best));
+    for (const vector of this.#model.embed(this.#nextBatch(job))) {
+      job.vectors.set(vector, job.done * this.#model.dimension);
+      job.done++;
+    }
+    if (left(job) > 0) return undefined;
+    this.#jobs.splice(this.#jobs.indexOf(job), 1);
+    return { id: job.id, vectors: job.vectors };
+  }
+
+  #nextBatch({ texts, done }: Job): Tokens[] {
+    const batch: Tokens[] = [];
+    let total = 0;
+    for (let i = done; i < texts.length; i++) {
+      const tokens = this.#model.tokenise(texts[i]!);
+      if (batch.length > 0 && total + tokens.length > DEFAULTS.batchTokens) break;
+      batch.push(tokens);
+      total += tokens.length;
+    }
+    return batch;
+  }
+}
+
+function left({ texts, done }: Job): number {
+  return texts.length - done;
 }

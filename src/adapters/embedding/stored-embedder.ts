@@ -7,6 +7,8 @@ const DEFAULTS = {
   /** Bytes of a text's SHA-256 that stand for it: 128 bits, so that two texts never meet. */
   keyBytes: 16,
   suffix: '.vectors',
+  /** Texts handed over at a time: few enough that all end at about the same moment. */
+  chunk: 16,
 };
 
 /** The dimension, as one 32-bit number; records of key and float32 values follow. */
@@ -95,4 +97,40 @@ async function writeSegment(folder: string, rows: readonly (readonly [string, Fl
   const file = join(folder, randomUUID());
   await writeFile(file, Buffer.concat([header, ...records]), { mode: 0o600 });
   await rename(file, `${file}${DEFAULTS.suffix}`);
+}
+
+/** Several instances of one model side by side: a large request is shared out as each becomes free. */
+export class ParallelEmbedder implements Embedder {
+  readonly #models: readonly [Embedder, ...Embedder[]];
+
+  constructor(...models: [Embedder, ...Embedder[]]) {
+    this.#models = models;
+  }
+
+  get model(): string {
+    return this.#models[0].model;
+  }
+
+  get dimension(): number {
+    return this.#models[0].dimension;
+  }
+
+  async embed(texts: readonly string[]): Promise<Float32Array[]> {
+    const vectors = new Array<Float32Array>(texts.length);
+    let next = 0;
+    const work = async (model: Embedder) => {
+      while (next < texts.length) {
+        const first = next;
+        next += DEFAULTS.chunk;
+        const chunk = await model.embed(texts.slice(first, next));
+        for (const [i, vector] of chunk.entries()) vectors[first + i] = vector;
+      }
+    };
+    await Promise.all(this.#models.map(work));
+    return vectors;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#models.map((model) => model.close()));
+  }
 }

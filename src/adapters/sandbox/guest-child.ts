@@ -5,9 +5,71 @@ import type { Socket } from 'node:net';
 import { getPriority, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ChildMessage, HostMessage } from './messages.ts';
-import { readMessage } from './read-message.ts';
+import { z } from 'zod';
+import { limitFailure } from '../../engine/guest/limit-failure.ts';
+import type { GuestFailure, SandboxSettings } from '../../engine/ports.ts';
+import type { ChildMessage, HostMessage, LastWords } from './messages.ts';
 import { encodePacket, PacketReader } from './wire.ts';
+
+const number = z.int().nonnegative();
+
+const moment = z.number();
+
+const name = z.string().max(256);
+
+const text = z.string().max(16_384);
+
+const failure = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('thrown'),
+    name: text,
+    message: text,
+    position: z.strictObject({ file: text, line: number, column: number }).exactOptional(),
+  }),
+  z.strictObject({
+    kind: z.literal('limit'),
+    limit: z.enum(['memory', 'cpu', 'wall', 'calls', 'arguments', 'result', 'console']),
+    message: text,
+  }),
+  z.strictObject({ kind: z.enum(['stuck', 'no_data', 'cancelled', 'crashed']), message: text }),
+]);
+
+const mark = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('operation'),
+    site: number,
+    startedAt: moment,
+    endedAt: moment,
+    success: z.boolean(),
+  }),
+  z.strictObject({ kind: z.literal('decision'), site: number, taken: z.string().max(256), at: moment }),
+]);
+
+const message = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('ready') }),
+  z.strictObject({ type: z.literal('tool'), frame: number, call: number, server: name, tool: name }),
+  z.strictObject({ type: z.literal('enter'), frame: number, call: number, slug: name }),
+  z.strictObject({
+    type: z.literal('leave'),
+    frame: number,
+    at: z.number(),
+    failure: failure.exactOptional(),
+  }),
+  z.strictObject({ type: z.literal('marks'), marks: z.array(z.tuple([number, mark])).max(1_000) }),
+  z.strictObject({ type: z.literal('print'), level: z.enum(['log', 'info', 'warn', 'error', 'debug']) }),
+  z.strictObject({
+    type: z.literal('end'),
+    failure: failure.exactOptional(),
+    cpuMs: moment,
+    truncated: z.boolean(),
+  }),
+]);
+
+interface ExitCause {
+  readonly failure: GuestFailure;
+  /** What the child says it had computed; null when it said nothing. */
+  readonly cpuMs: number | null;
+}
 
 const DEFAULTS = {
   /** Bytes of a child's stderr that are kept. */
@@ -152,4 +214,33 @@ export class GuestChild {
     this.listener = null;
     listener?.onExit({ how, lastWords: this.#lastWords.trim() });
   }
+}
+
+/** Why a child ended in the midst of a run: the limit that explains it, if one does. */
+export function explainExit({ how, lastWords }: ChildExit, limits: SandboxSettings): ExitCause {
+  const words = readWords(lastWords);
+  if (words) return { failure: limitFailure(words.limit, limits), cpuMs: words.cpuMs };
+  // What V8 and isolated-vm write before they abort.
+  if (/out[- ]of[- ]memory|heap limit/i.test(lastWords)) {
+    return { failure: limitFailure('memory', limits), cpuMs: null };
+  }
+  const message = `The process the program ran in ended unexpectedly (${how}); the next run gets a new one`;
+  return { failure: { kind: 'crashed', message }, cpuMs: null };
+}
+
+function readWords(text: string): LastWords | null {
+  const last = text.slice(text.lastIndexOf('\n') + 1);
+  try {
+    const { limit, cpuMs } = JSON.parse(last) as Partial<LastWords>;
+    const isKnown = (limit === 'memory' || limit === 'cpu') && typeof cpuMs === 'number';
+    return isKnown ? { limit, cpuMs } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A child runs what nobody trusts, so it is not trusted itself: what it says has one of these forms, or it is ended. */
+export function readMessage(head: unknown): ChildMessage | null {
+  const { success, data } = message.safeParse(head);
+  return success ? data : null;
 }

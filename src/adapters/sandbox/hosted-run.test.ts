@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { GuestHost, GuestMark, GuestOutcome, SandboxSettings } from '../../engine/ports.ts';
-import type { ChildListener, GuestChild } from './guest-child.ts';
+import { type ChildListener, type GuestChild, readMessage } from './guest-child.ts';
 import { HostedRun } from './hosted-run.ts';
 import type { HostMessage } from './messages.ts';
-import { readMessage } from './read-message.ts';
 
 const LIMITS: SandboxSettings = {
   memoryMb: 64,

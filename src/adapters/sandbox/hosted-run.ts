@@ -14,10 +14,9 @@ import type {
   GuestToolCall,
   SandboxOptions,
 } from '../../engine/ports.ts';
-import { explainExit } from './explain-exit.ts';
-import type { ChildExit, ChildListener, GuestChild } from './guest-child.ts';
+import { type ChildExit, type ChildListener, explainExit, type GuestChild } from './guest-child.ts';
 import { startHostWatch } from './host-watch.ts';
-import { createMarkReader } from './mark-reader.ts';
+import { createMarkReader } from './marks.ts';
 import type { ChildMessage, WireMark } from './messages.ts';
 
 const DEFAULTS = {

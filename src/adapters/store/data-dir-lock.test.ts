@@ -4,8 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryDir } from '../../../test/support/temporary-dir.ts';
-import { acquireDataDir, type Holder, readHolder } from './data-dir-lock.ts';
-import { processStart } from './process-start.ts';
+import { acquireDataDir, type Holder, processStart, readHolder } from './data-dir-lock.ts';
 
 async function writeRecord(dir: string, over: Partial<Holder>): Promise<void> {
   const record: Holder = {

@@ -2,18 +2,14 @@ import type { Kysely } from 'kysely';
 import type { Store } from '../../engine/ports.ts';
 import type { Database } from './database.ts';
 import { sqlApprovals } from './sql/approvals.ts';
-import { sqlAudit } from './sql/audit.ts';
 import { sqlCapabilities } from './sql/capabilities.ts';
-import { sqlEmbeddings } from './sql/embeddings.ts';
-import { sqlEpisodes } from './sql/episodes.ts';
 import { sqlGraph } from './sql/graph.ts';
-import { sqlKeys } from './sql/keys.ts';
-import { sqlRankerParams } from './sql/ranker-params.ts';
+import { sqlEmbeddings, sqlEpisodes, sqlRankerParams } from './sql/learning.ts';
+import { sqlAudit, sqlKeys } from './sql/people.ts';
 import { sqlRollup } from './sql/rollup.ts';
 import { sqlRuns } from './sql/runs.ts';
-import { sqlServers } from './sql/servers.ts';
 import { sqlSuggestions } from './sql/suggestions.ts';
-import { sqlTools } from './sql/tools.ts';
+import { sqlServers, sqlTools } from './sql/tools.ts';
 import { sqlTraces } from './sql/traces.ts';
 
 /** A store with its database, for what concerns all tables at once. */

@@ -3,8 +3,23 @@ import { type CallSpan, callSpans } from '../../core/tracing/call-spans.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';
 import type { Logger, ServedRequest, TraceExporter } from '../../engine/ports.ts';
-import { loadOtel, type Otel } from './load-otel.ts';
-import { isOtelWanted } from './otel-variables.ts';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const PACKAGES = [
+  '@opentelemetry/api',
+  '@opentelemetry/sdk-trace',
+  '@opentelemetry/resources',
+  '@opentelemetry/exporter-trace-otlp-http',
+];
+
+/** OpenTelemetry's packages; they are the user's to install. */
+interface Otel {
+  readonly api: typeof import('@opentelemetry/api');
+  readonly sdk: typeof import('@opentelemetry/sdk-trace');
+  readonly resources: typeof import('@opentelemetry/resources');
+  readonly otlp: typeof import('@opentelemetry/exporter-trace-otlp-http');
+}
 
 const DEFAULTS = {
   /** Spans held back for sending; more are dropped. Three runs of ten thousand calls. */
@@ -187,4 +202,38 @@ function createComplaints(logger: Logger): (message: string) => void {
     quietUntil = performance.now() + DEFAULTS.complaintMs;
     logger.log('warn', 'OpenTelemetry cannot send all spans', { error: message });
   };
+}
+
+/** Null, and a line that says what to do, when they are not installed. */
+async function loadOtel(logger: Logger): Promise<Otel | null> {
+  try {
+    const [api, sdk, resources, otlp] = await Promise.all([
+      import('@opentelemetry/api'),
+      import('@opentelemetry/sdk-trace'),
+      import('@opentelemetry/resources'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+    ]);
+    return { api, sdk, resources, otlp };
+  } catch (error) {
+    logger.log('warn', "Runs are not exported: OpenTelemetry's packages cannot be loaded", {
+      hint: `Install them beside PML: npm install ${PACKAGES.join(' ')}`,
+      error: String(error),
+    });
+    return null;
+  }
+}
+
+/** Whether the standard variables of OpenTelemetry ask for spans. */
+function isOtelWanted(env: Variables, logger: Logger): boolean {
+  const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (!endpoint?.trim() || env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return false;
+  if (env.OTEL_TRACES_EXPORTER !== undefined && !/\botlp\b/.test(env.OTEL_TRACES_EXPORTER)) return false;
+  const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
+  if (protocol === 'grpc') {
+    logger.log('warn', 'Runs are not exported: PML speaks OTLP over HTTP, not gRPC', {
+      hint: 'Point OTEL_EXPORTER_OTLP_ENDPOINT at the HTTP port (4318) and leave out the protocol.',
+    });
+    return false;
+  }
+  return true;
 }

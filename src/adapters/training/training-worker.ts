@@ -1,11 +1,34 @@
 /** The thread that learns, so that a training never stalls the gateway: one task after the other. */
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { CandidateEntry } from '../../core/learning/ranker/candidates.ts';
+import type { LearnableRun, LearningProgress } from '../../core/learning/ranker/learn-ranker.ts';
 import { RankLearner } from '../../core/learning/ranker/rank-learner.ts';
 import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { TrainerOptions } from '../../engine/ports.ts';
-import type { TrainerReply, TrainerRequest, TrainerTask } from './training-messages.ts';
+
+/** What the worker is asked to do. */
+export type TrainerTask =
+  | {
+      readonly do: 'offer';
+      readonly tools: readonly CandidateEntry[];
+      readonly capabilities: readonly CandidateEntry[];
+    }
+  | { readonly do: 'recall'; readonly runs: readonly LearnableRun[] }
+  | { readonly do: 'weights' }
+  | { readonly do: 'load'; readonly params: Uint8Array | null }
+  | { readonly do: 'take'; readonly run: LearnableRun }
+  | { readonly do: 'train' };
+
+/** To the worker; `stop` ends the training that was asked for with this id. */
+export type TrainerRequest = { readonly id: number; readonly task: TrainerTask } | { readonly stop: number };
+
+/** From the worker. */
+export type TrainerReply =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly error: ErrorShape }
+  | { readonly id: number; readonly progress: LearningProgress };
 
 const port = parentPort!;
 const learner = new RankLearner({ ...(workerData as TrainerOptions), multiplier: new WasmMultiplier() });

@@ -3,7 +3,7 @@ import type { LearningProgress } from '../../core/learning/ranker/learn-ranker.t
 import type { Taken, Trained } from '../../core/learning/ranker/rank-learner.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Trainer, TrainerOptions } from '../../engine/ports.ts';
-import type { TrainerReply, TrainerRequest, TrainerTask } from './training-messages.ts';
+import type { TrainerReply, TrainerRequest, TrainerTask } from './training-worker.ts';
 
 const WORKER = new URL('./training-worker.ts', import.meta.url);
 

@@ -1,7 +1,23 @@
-import { auth, extractWWWAuthenticateParams, type FetchLike } from '@modelcontextprotocol/client';
+import {
+  auth,
+  extractWWWAuthenticateParams,
+  type FetchLike,
+  type OAuthClientProvider,
+} from '@modelcontextprotocol/client';
+import type { ServerAuth, ServerSettings, TokenStore } from '../../engine/ports.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { loginFailed, reasonOf, UpstreamFault } from './failure.ts';
-import type { OAuthLogin } from './oauth-login.ts';
+import { OAuthLogin } from './oauth-login.ts';
+
+export type HttpSettings = Extract<ServerSettings, { transport: 'http' | 'sse' }>;
+
+type OAuthSettings = Extract<ServerAuth, { kind: 'client_credentials' | 'authorization_code' }>;
+
+interface Access {
+  readonly requestInit: RequestInit;
+  readonly authProvider?: OAuthClientProvider;
+  readonly fetch: FetchLike;
+}
 
 /** For requests to an authorization server: what carries a secret goes nowhere else. */
 export const oauthFetch: FetchLike = boundedFetch((url, init) =>
@@ -12,7 +28,7 @@ export const oauthFetch: FetchLike = boundedFetch((url, init) =>
  * A fetch that renews an expired token, once for all requests that meet it: authorization servers
  * that rotate refresh tokens take a second use for theft and revoke the login.
  */
-export function authorizedFetch(server: string, serverUrl: string, login: OAuthLogin): FetchLike {
+function authorizedFetch(server: string, serverUrl: string, login: OAuthLogin): FetchLike {
   let turn: Promise<void> = Promise.resolve();
 
   const renew = async (refused: Response, sent: string | undefined): Promise<void> => {
@@ -45,4 +61,23 @@ export function authorizedFetch(server: string, serverUrl: string, login: OAuthL
     headers.set('authorization', `Bearer ${(await login.tokens())?.access_token}`);
     return fetch(url, { ...init, headers });
   };
+}
+
+/** How requests to the server carry proof of who we are, as options of the SDK's transports. */
+export async function authorization(settings: HttpSettings, tokens: TokenStore): Promise<Access> {
+  const { auth, headers, name: server, url } = settings;
+  const bearer = auth?.kind === 'bearer' ? { authorization: `Bearer ${auth.token}` } : {};
+  const requestInit = { headers: { ...headers, ...bearer } };
+  const oauth = oauthSettings(settings);
+  // A server that was not configured for OAuth may want it all the same: then a login was made for it.
+  if (!oauth || (!auth && (await tokens.get(server)) === null))
+    return { requestInit, fetch: boundedFetch(fetch) };
+  const login = new OAuthLogin({ server, url, auth: oauth, tokens });
+  return { requestInit, authProvider: login, fetch: boundedFetch(authorizedFetch(server, url, login)) };
+}
+
+/** Null when the proof is a fixed one. */
+export function oauthSettings({ auth }: HttpSettings): OAuthSettings | null {
+  if (auth?.kind === 'bearer') return null;
+  return auth ?? { kind: 'authorization_code' };
 }

@@ -6,8 +6,7 @@ import type {
   UpstreamLogin,
   UpstreamReply,
 } from '../../engine/ports.ts';
-import { type HttpSettings, oauthSettings } from './authorization.ts';
-import { oauthFetch } from './authorized-fetch.ts';
+import { type HttpSettings, oauthFetch, oauthSettings } from './authorized-fetch.ts';
 import { loginFailed, reasonOf, UpstreamFault } from './failure.ts';
 import { OAuthLogin } from './oauth-login.ts';
 

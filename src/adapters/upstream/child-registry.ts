@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startTimeOf } from './process-table.ts';
-import { endTrees, membersOf, type ProcessTree, signalTrees } from './process-tree.ts';
+import { endTrees, membersOf, type ProcessTree, signalTrees, startTimeOf } from './process-tree.ts';
 
 interface ChildRecord extends ProcessTree {
   readonly server: string;

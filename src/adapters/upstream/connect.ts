@@ -7,12 +7,11 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import type { ServerSettings, TokenStore, UpstreamFailure } from '../../engine/ports.ts';
-import { authorization } from './authorization.ts';
+import { authorization } from './authorized-fetch.ts';
 import type { ChildRegistry } from './child-registry.ts';
 import { Connection, type ConnectionListener } from './connection.ts';
 import { failureOf, reasonOf, UpstreamFault, unavailable } from './failure.ts';
-import type { RecentLines } from './recent-lines.ts';
-import { StdioTransport } from './stdio-transport.ts';
+import { type RecentLines, StdioTransport } from './stdio-transport.ts';
 import { WatchedHttpTransport } from './watched-http-transport.ts';
 
 const DEFAULTS = {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Client,
+  type McpSubscription,
   ProtocolError,
   SdkError,
   SdkErrorCode,
@@ -8,15 +9,13 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import type { Audience, JsonObject, UpstreamFailure, UpstreamIdentity } from '../../engine/ports.ts';
-import { askClient } from './ask-client.ts';
-import { AskRouter, type Call } from './ask-router.ts';
+import { AskRouter, askClient, type Call } from './ask-router.ts';
 import { Exchange, type ExchangeOptions } from './exchange.ts';
 import { UpstreamFault } from './failure.ts';
 import { ListedTools } from './listed-tools.ts';
-import { ListenStream } from './listen-stream.ts';
 import { QuietDeadline } from './quiet-deadline.ts';
 
-const DEFAULTS = { checkMs: 5_000, listenAgainMs: 1_000, pages: 1_000 };
+const DEFAULTS = { checkMs: 5_000, listenAgainMs: 1_000, pages: 1_000, ackMs: 5_000 };
 const METHOD_NOT_FOUND = -32601;
 /** These concern everybody, whoever's request they arrive with. */
 const FOR_EVERYBODY = /^notifications\/(tools|prompts|resources)\//;
@@ -205,5 +204,61 @@ function timedOut(server: string, method: string, { timeoutMs, isFirm }: Connect
     hint: isFirm
       ? 'Give the call more time if it may take that long.'
       : "Raise the server's timeout in the configuration if it may take that long.",
+  };
+}
+
+/**
+ * The one `subscriptions/listen` stream of a connection of the 2026-07-28 era: there, changes are
+ * told on a stream that has to be asked for, and to change what is told a new one is opened.
+ */
+class ListenStream {
+  readonly #client: Client;
+  readonly #onLost: () => void;
+  #open: McpSubscription | null = null;
+  #uris: readonly string[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(client: Client, onLost: () => void) {
+    this.#client = client;
+    this.#onLost = onLost;
+  }
+
+  /** Answers which of the resources the server agreed to watch: none when it knows no such stream. */
+  watch(uris: readonly string[]): Promise<readonly string[]> {
+    this.#uris = uris;
+    const next = this.#turn.then(() => this.#replace());
+    this.#turn = next;
+    return next;
+  }
+
+  /** As before, after the stream was lost. */
+  async reopen(): Promise<void> {
+    await this.watch(this.#uris);
+  }
+
+  async #replace(): Promise<readonly string[]> {
+    const filter = listenFilter(this.#client.getServerCapabilities() ?? {}, this.#uris);
+    const old = this.#open;
+    const wanted = Object.keys(filter).length > 0;
+    const opened = wanted
+      ? await this.#client.listen(filter, { timeout: DEFAULTS.ackMs }).catch(() => null)
+      : null;
+    this.#open = opened;
+    await old?.close();
+    void opened?.closed.then((cause) => {
+      if (cause !== 'local' && this.#open === opened) this.#onLost();
+    });
+    return opened?.honoredFilter.resourceSubscriptions ?? [];
+  }
+}
+
+function listenFilter(capabilities: JsonObject, uris: readonly string[]) {
+  const tells = (feature: string) =>
+    (capabilities[feature] as { listChanged?: boolean } | undefined)?.listChanged === true;
+  return {
+    ...(tells('tools') && { toolsListChanged: true }),
+    ...(tells('prompts') && { promptsListChanged: true }),
+    ...(tells('resources') && { resourcesListChanged: true }),
+    ...(uris.length > 0 && { resourceSubscriptions: [...uris] }),
   };
 }

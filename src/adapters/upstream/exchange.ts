@@ -11,8 +11,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/client';
 import type { JsonObject, UpstreamFailure, UpstreamOptions, UpstreamProgress } from '../../engine/ports.ts';
-import { askClient, type InputRequest } from './ask-client.ts';
-import type { Call } from './ask-router.ts';
+import { askClient, type Call, type InputRequest } from './ask-router.ts';
 import { reasonOf, rpcErrorIn, UpstreamFault, unavailable } from './failure.ts';
 import { withStreamWatch } from './watched-http-transport.ts';
 

@@ -17,11 +17,10 @@ import type {
   UpstreamTool,
   UserCredentials,
 } from '../../engine/ports.ts';
-import type { BackoffOptions } from './backoff.ts';
 import { ChildRegistry } from './child-registry.ts';
 import { LazyLink } from './lazy-link.ts';
 import { PersonalLinks } from './personal-links.ts';
-import type { ServerContext } from './server-life.ts';
+import type { BackoffOptions, ServerContext } from './server-life.ts';
 import type { ServerLink } from './server-link.ts';
 
 const DEFAULTS = { backoff: { baseMs: 500, maxMs: 60_000 } };

@@ -9,12 +9,16 @@ import type {
   UpstreamFailure,
   UpstreamState,
 } from '../../engine/ports.ts';
-import { type BackoffOptions, backoffMs } from './backoff.ts';
 import type { ChildRegistry } from './child-registry.ts';
 import { type Connected, connect } from './connect.ts';
 import type { Connection, ConnectionListener } from './connection.ts';
 import { disabled, failureOf, reasonOf, UpstreamFault, unavailable } from './failure.ts';
-import { RecentLines } from './recent-lines.ts';
+import { RecentLines } from './stdio-transport.ts';
+
+export interface BackoffOptions {
+  readonly baseMs: number;
+  readonly maxMs: number;
+}
 
 export interface ServerContext {
   readonly info: { readonly name: string; readonly version: string };
@@ -220,4 +224,15 @@ async function abandonable<T>(promise: Promise<T>, signal: AbortSignal): Promise
   } finally {
     signal.removeEventListener('abort', leave);
   }
+}
+
+/**
+ * Wait before try number `failures` + 1: exponential, with "equal jitter" (half of it fixed, half
+ * random), so that servers lost together do not come back together.
+ * Marc Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015.
+ */
+export function backoffMs(failures: number, options: BackoffOptions, random: () => number): number {
+  if (failures <= 0) return 0;
+  const full = Math.min(options.maxMs, options.baseMs * 2 ** Math.min(failures - 1, 30));
+  return full / 2 + (full / 2) * random();
 }

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  deserializeMessage,
   type JSONRPCMessage,
   SdkError,
   SdkErrorCode,
@@ -11,10 +12,17 @@ import {
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 import spawn from 'cross-spawn';
 import type { ChildRegistry } from './child-registry.ts';
-import { MessageLines } from './message-lines.ts';
-import { MARKER_VARIABLE } from './process-table.ts';
-import { endTrees, type ProcessTree, waitUntilGone } from './process-tree.ts';
-import type { RecentLines } from './recent-lines.ts';
+import { endTrees, MARKER_VARIABLE, type ProcessTree, waitUntilGone } from './process-tree.ts';
+
+const NEWLINE = 10;
+
+interface MessageLinesOptions {
+  /** Bytes of one message; a server that goes beyond is cut off. */
+  readonly limit: number;
+  onMessage(message: JSONRPCMessage): void;
+  /** A line that is no message: servers print banners and debug output where they should not. */
+  onGarbage(line: string): void;
+}
 
 const DEFAULTS = {
   /** How long a server may take to end by itself once its stdin is closed. */
@@ -24,6 +32,8 @@ const DEFAULTS = {
   /** Output that is still in the pipe when the process has ended. */
   drainMs: 100,
   messageBytes: 64 * 1024 * 1024,
+  lines: 200,
+  lineLength: 2_000,
 };
 
 export interface StdioTransportOptions {
@@ -150,5 +160,82 @@ export class StdioTransport implements Transport {
     await endTrees([tree], graceMs);
     this.#options.registry.gone(tree.marker);
     for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) stream?.destroy();
+  }
+}
+
+/** Splits a byte stream into JSON-RPC messages, one per line. Throws when a line passes the limit. */
+export class MessageLines {
+  readonly #options: MessageLinesOptions;
+  /** Pieces of the line that is not yet complete, joined once: appending would copy it each time. */
+  #pieces: Buffer[] = [];
+  #size = 0;
+
+  constructor(options: MessageLinesOptions) {
+    this.#options = options;
+  }
+
+  append(chunk: Buffer): void {
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      this.#keep(chunk.subarray(from, at));
+      from = at + 1;
+      this.#finishLine();
+    }
+    this.#keep(chunk.subarray(from));
+  }
+
+  #keep(piece: Buffer): void {
+    if (piece.length === 0) return;
+    this.#size += piece.length;
+    if (this.#size > this.#options.limit) {
+      throw new RangeError(`a message is larger than ${this.#options.limit} bytes`);
+    }
+    this.#pieces.push(piece);
+  }
+
+  #finishLine(): void {
+    const line = Buffer.concat(this.#pieces).toString('utf8').trim();
+    this.#pieces = [];
+    this.#size = 0;
+    if (line === '') return;
+    let message: JSONRPCMessage;
+    try {
+      message = deserializeMessage(line);
+    } catch {
+      this.#options.onGarbage(line);
+      return;
+    }
+    this.#options.onMessage(message);
+  }
+}
+
+/** The last lines of a stream that may never end and may hold anything. */
+export class RecentLines {
+  readonly #limit: number;
+  #lines: string[] = [];
+  #rest = '';
+  #count = 0;
+
+  constructor(limit: number = DEFAULTS.lines) {
+    this.#limit = limit;
+  }
+
+  append(text: string): void {
+    const parts = (this.#rest + text).split(/\r?\n/);
+    this.#rest = (parts.pop() ?? '').slice(0, DEFAULTS.lineLength);
+    for (const part of parts) this.#lines.push(part.slice(0, DEFAULTS.lineLength));
+    this.#count += parts.length;
+    if (this.#lines.length > this.#limit) this.#lines = this.#lines.slice(-this.#limit);
+  }
+
+  /** Lines completed so far, those no longer kept included. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Oldest first, without the first `after` of them all; a line still being written counts. */
+  list(after = 0): readonly string[] {
+    const kept = this.#lines.slice(Math.max(0, after - (this.#count - this.#lines.length)));
+    return this.#rest === '' ? kept : [...kept, this.#rest].slice(-this.#limit);
   }
 }

@@ -1,6 +1,6 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { GatewayClient } from '../../engine/gateway-procedures.ts';
-import type { UpstreamReply } from '../../engine/ports.ts';
+import type { Store, UpstreamReply } from '../../engine/ports.ts';
 import type { CommandContext } from './command.ts';
 import type { GlobalOptions } from './system.ts';
 
@@ -24,4 +24,19 @@ export function valueFrom<T>(reply: UpstreamReply<T>): T {
   if (reply.ok) return reply.value;
   const { code, message, hint } = reply.error;
   throw new PmlError(code, message, hint === undefined ? {} : { hint });
+}
+
+/** Works with the store of the data dir: this process's own, or that of whoever holds it. */
+export async function withStore<T>(
+  { system }: CommandContext,
+  options: GlobalOptions,
+  role: string,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const { store, close } = await system.openStore(options, role);
+  try {
+    return await work(store);
+  } finally {
+    await close();
+  }
 }

@@ -8,7 +8,7 @@ import { flushCompileCache } from 'node:module';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { WorkerTrainer } from '../../../src/adapters/training/worker-trainer.ts';
-import { openStore } from '../../../src/compose/open-store.ts';
+import { openStore } from '../../../src/compose/open-gateway.ts';
 import { createRandom } from '../../../src/core/numeric/random.ts';
 import type { Task } from '../../../src/core/vocabulary/plan.ts';
 import { PmlError } from '../../../src/core/vocabulary/pml-error.ts';

@@ -1,7 +1,14 @@
+import { createTwoFilesPatch } from 'diff';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import { decodeText, readBytes, type TextFile } from '../text-file.ts';
 import { maskSecrets } from './mask-secrets.ts';
-import { showDiff } from './show-diff.ts';
+
+const DEFAULTS = {
+  context: 3,
+  /** Some clients keep whole conversations on one line of the file. */
+  longestLine: 240,
+};
 
 /** What is to become of one file. */
 export interface FileChange {
@@ -48,4 +55,23 @@ export async function refuseIfStale(changes: readonly FileChange[]): Promise<voi
       hint: 'Nothing was written. Run the command again.',
     });
   }
+}
+
+/** What changes in a file, as `diff -u` shows it; null is a file that is not there. */
+function showDiff(file: string, before: string | null, after: string | null): string {
+  const patch = createTwoFilesPatch(
+    before === null ? '/dev/null' : file,
+    after === null ? '/dev/null' : file,
+    before ?? '',
+    after ?? '',
+    undefined,
+    undefined,
+    { context: DEFAULTS.context },
+  );
+  return patch.slice(patch.indexOf('--- ')).split('\n').map(cut).join('\n');
+}
+
+function cut(line: string): string {
+  const text = withoutEnding(line, '\r\t');
+  return text.length <= DEFAULTS.longestLine ? text : `${text.slice(0, DEFAULTS.longestLine)} …`;
 }

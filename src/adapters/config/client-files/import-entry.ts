@@ -5,9 +5,10 @@ import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import { fromClientEntry } from '../client-form.ts';
 import { readConfig } from '../read-config.ts';
 import type { ClientPlace, Machine } from './client-places.ts';
-import { fromCodexEntry } from './codex-entry.ts';
-import { fillPlaceholders, literal, mapText } from './entry-text.ts';
-import type { Entry } from './servers.ts';
+import type { Entry } from './servers-format.ts';
+
+/** One that is not closed goes to the end, so that its end is looked for once. */
+const PLACEHOLDER = /\$\{([^}]*)(\}|$)/g;
 
 /** What only the client itself can do for a server. */
 const CLIENT_ONLY: Readonly<Record<string, string>> = {
@@ -73,4 +74,66 @@ function problemOf(name: string, entry: Entry, { env, home }: Machine): string |
     const lines = message.split('\n').filter((line) => /^pml\.json:\d/.test(line));
     return lines.map((line) => line.replace(/^\S+ (?:mcpServers\.[^ ]*?\.)?/, '')).join('; ') || message;
   }
+}
+
+/** A table of Codex in the form that other clients write. Its variables stand in keys of their own. */
+function fromCodexEntry(written: Entry): Entry {
+  const entry = mapText(written, literal) as Entry;
+  const forwarded = Array.isArray(entry.env_vars) ? entry.env_vars.map(variableName) : [];
+  const env = {
+    ...Object.fromEntries(forwarded.map((name) => [name, variable(name)])),
+    ...object(entry.env),
+  };
+  const fromVariables = Object.entries(object(entry.env_http_headers));
+  const headers = {
+    ...object(entry.http_headers),
+    ...Object.fromEntries(fromVariables.map(([header, name]) => [header, variable(String(name))])),
+  };
+  return {
+    ...Object.fromEntries(['command', 'args', 'cwd', 'url', 'enabled'].flatMap((key) => present(entry, key))),
+    ...(Object.keys(env).length > 0 && { env }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(typeof entry.bearer_token_env_var === 'string' && {
+      auth: { kind: 'bearer', token: variable(entry.bearer_token_env_var) },
+    }),
+    ...(Array.isArray(entry.enabled_tools) && { includeTools: entry.enabled_tools }),
+    ...(Array.isArray(entry.disabled_tools) && { excludeTools: entry.disabled_tools }),
+  };
+}
+
+/** `"TOKEN"`, or `{ name = "TOKEN", source = "local" }`. */
+function variableName(item: unknown): string {
+  return String(typeof item === 'object' && item !== null ? (item as Entry).name : item);
+}
+
+function variable(name: string): string {
+  return `\${${name}}`;
+}
+
+function object(value: unknown): Entry {
+  return typeof value === 'object' && value !== null ? (value as Entry) : {};
+}
+
+function present(entry: Entry, key: string): [string, unknown][] {
+  return entry[key] === undefined ? [] : [[key, entry[key]]];
+}
+
+/** A copy with every text in it changed; keys stay. */
+function mapText(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapText(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapText(item, change)]));
+}
+
+/** Puts something in the place of every `${…}`. */
+function fillPlaceholders(text: string, fill: (inner: string, written: string) => string): string {
+  return text.replace(PLACEHOLDER, (written, inner: string, end) =>
+    end === '' ? written : fill(inner, written),
+  );
+}
+
+/** A text that PML reads as `text`, `${X}` included: for clients that fill nothing in. */
+function literal(text: string): string {
+  return fillPlaceholders(text, (_, written) => `$${written}`);
 }

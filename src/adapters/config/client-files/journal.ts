@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { readTextFile, writeFileWhole } from '../text-file.ts';
 import type { ClientName } from './client-places.ts';
-import type { Entries } from './servers.ts';
+import type { Entries } from './servers-format.ts';
 
 /** One file that an init changed, with what it takes to change it back. Holds no text of the file. */
 export interface JournalFile {

@@ -6,8 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { initMachine } from '../../../../test/support/init-machine.ts';
 import type { ConfigSource } from '../find-config.ts';
 import { loadSettings } from '../load-settings.ts';
-import { initOptions } from './init-options.ts';
-import { planInit } from './plan-init.ts';
+import { initOptions, planInit } from './plan-init.ts';
 
 const CURSOR = `{
   // my servers

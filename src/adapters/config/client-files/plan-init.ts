@@ -1,17 +1,25 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { recogniseForm } from '../client-form.ts';
+import { type ConfigSource, dataDir } from '../find-config.ts';
 import { setProperty } from '../json-edits.ts';
 import { readConfig } from '../read-config.ts';
 import { parseSource } from '../source-text.ts';
 import { decodeText, readTextFile, type TextFile } from '../text-file.ts';
 import { applyInit, type InitChange } from './apply-init.ts';
-import type { ClientPlace, Machine } from './client-places.ts';
+import { type Launch, type Move, mergeServers, rewire } from './client-entries.ts';
+import { type ClientPlace, type Machine, selectPlaces } from './client-places.ts';
 import { isChange, type ShownChange, showChanges } from './file-change.ts';
-import { jsonServers } from './json-servers.ts';
-import { mergeServers } from './merge-servers.ts';
-import { type Launch, type Move, rewire } from './rewire.ts';
-import { selectPlaces } from './select-places.ts';
-import type { Entries } from './servers.ts';
+import { type Entries, jsonServers } from './servers-format.ts';
+
+interface Program {
+  /** The Node that runs PML. */
+  readonly node: string;
+  /** Absolute path of `bin/pml.js`. */
+  readonly launcher: string;
+  readonly now: () => Date;
+}
 
 export interface InitOptions {
   readonly machine: Machine;
@@ -167,4 +175,32 @@ function fleetingPath({ args }: Launch): string[] {
   return [
     'PML runs from the cache of npx, which npm may empty: install it with "npm install -g pml-gateway".',
   ];
+}
+
+/**
+ * What an init on this machine works with. Clients start PML by absolute paths, from any folder and
+ * without this shell's variables; so the configuration is said on the command line, and a data folder
+ * that is not the default.
+ */
+export function initOptions(source: ConfigSource, { node, launcher, now }: Program): InitOptions {
+  const { env, cwd, home = homedir() } = source;
+  const data = dataDir(source);
+  const named = source.file ?? (env.PML_CONFIG || undefined);
+  const target = named === undefined ? join(data, 'pml.json') : resolve(cwd, named);
+  const args = [
+    launcher,
+    'stdio',
+    // Always named: a client starts PML in the project it has open, whose own pml.json is not the user's.
+    '--config',
+    target,
+    ...(data === join(home, '.pml') ? [] : ['--data', data]),
+  ];
+  return {
+    machine: { platform: process.platform, env, home, cwd },
+    target,
+    launch: { command: node, args },
+    ports: [],
+    journal: join(data, 'init-journal.json'),
+    now,
+  };
 }

@@ -4,9 +4,9 @@ import { frameRandom } from '../../../engine/guest/frame-random.ts';
 import { limitFailure } from '../../../engine/guest/limit-failure.ts';
 import type { MarkRecorder } from '../../../engine/guest/mark-recorder.ts';
 import type { GuestFailure, SandboxSettings } from '../../../engine/ports.ts';
+import type { MarkBuffer } from '../marks.ts';
 import type { RealmNative } from './install-guest.ts';
 import type { Realm } from './isolate.ts';
-import type { MarkBuffer } from './mark-buffer.ts';
 import type { Pipe } from './pipe.ts';
 
 const DEFAULTS = {

@@ -4,11 +4,11 @@ import { createConsoleBudget } from '../../../engine/guest/console-budget.ts';
 import { callTooLarge, limitFailure } from '../../../engine/guest/limit-failure.ts';
 import { createMarkRecorder, MARKS_PER_SITE } from '../../../engine/guest/mark-recorder.ts';
 import type { GuestCallError, GuestFailure } from '../../../engine/ports.ts';
+import { MarkBuffer } from '../marks.ts';
 import { type EntryMessage, monotonicNow, type ReplyMessage, type StartMessage } from '../messages.ts';
 import { type CallTarget, type Frame, type FrameEnd, frameNatives, type RunParts, thrown } from './frame.ts';
 import type { StartText } from './install-guest.ts';
 import type { GuestIsolate } from './isolate.ts';
-import { MarkBuffer } from './mark-buffer.ts';
 import type { Pipe } from './pipe.ts';
 
 const DEFAULTS = {

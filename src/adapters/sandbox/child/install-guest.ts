@@ -1,7 +1,6 @@
+import { createGuestDate } from '../../../engine/guest/guest-date.ts';
 import { createGuestFrame, type FrameNative, type FrameSizes } from '../../../engine/guest/guest-frame.ts';
 import type { SiteNames } from '../../../engine/guest/guest-hooks.ts';
-import { lockRealm } from './lock-realm.ts';
-import { stripRealm } from './strip-realm.ts';
 
 /** What a program's realm calls outside. */
 export interface RealmNative extends FrameNative {
@@ -73,4 +72,47 @@ export function prepareGuest(): InstallGuest {
     native.randoms = randoms;
     return enter;
   };
+}
+
+/** Gives a fresh realm the run's own clock and chance in place of the machine's. Runs in the realm itself. */
+export function lockRealm(now: () => number, random: () => number): void {
+  const { apply, defineProperty, getOwnPropertyDescriptor } = Reflect;
+  const define = (home: object, name: string, value: unknown) =>
+    defineProperty(home, name, { value, writable: true, configurable: true });
+  const GuestDate = createGuestDate(now);
+  define(Date.prototype, 'constructor', GuestDate);
+  define(globalThis, 'Date', GuestDate);
+  define(Math, 'random', () => random());
+
+  const formats = Intl.DateTimeFormat.prototype;
+  const { get } = getOwnPropertyDescriptor(formats, 'format') as { get: () => (date: unknown) => string };
+  const { formatToParts } = formats;
+  const moment = (date: unknown) => (date === undefined ? now() : date);
+  defineProperty(formats, 'format', {
+    get() {
+      const format = apply(get, this, []) as (date: unknown) => string;
+      return (date: unknown) => format(moment(date));
+    },
+    configurable: true,
+  });
+  define(formats, 'formatToParts', function (this: unknown, date: unknown) {
+    return apply(formatToParts, this, [moment(date)] as never);
+  });
+}
+
+/**
+ * Takes from a realm what compiles to machine code of its own, shares memory, tells the time or sees the
+ * garbage collector. The engine adds some of these to every realm it makes from a snapshot, so they are
+ * taken away after that. Runs in the realm itself.
+ */
+export function stripRealm(): void {
+  const { deleteProperty } = Reflect;
+  deleteProperty(globalThis, 'WebAssembly');
+  deleteProperty(globalThis, 'SharedArrayBuffer');
+  deleteProperty(globalThis, 'Atomics');
+  deleteProperty(globalThis, 'FinalizationRegistry');
+  deleteProperty(globalThis, 'WeakRef');
+  deleteProperty(globalThis, 'Temporal');
+  deleteProperty(globalThis, 'console');
+  deleteProperty(Date.prototype, 'toTemporalInstant');
 }

@@ -1,6 +1,19 @@
 import { Worker } from 'node:worker_threads';
 import type { SandboxSettings } from '../../../engine/ports.ts';
-import { type WatchState, type WatchTask, watchProcess } from './watch-process.ts';
+import type { LastWords } from '../messages.ts';
+
+/** What the watching thread is to do: be there, rest, or watch. */
+type WatchTask = 0 | 1 | 2;
+
+/** Shared with the watching thread. */
+interface WatchState {
+  /** A `WatchTask`. */
+  readonly task: Int32Array;
+  /** Resident bytes; microseconds of CPU since the process began; how many of these came before the run. */
+  readonly most: Float64Array;
+  /** Process id of whoever started this process. */
+  readonly host: number;
+}
 
 const DEFAULTS = {
   /** The engine needs room beside what it gives a program, and takes up to twice a limit before it notices. */
@@ -52,4 +65,36 @@ export function startWatch(): Watch {
       Atomics.store(task, 0, REST);
     },
   };
+}
+
+/**
+ * The thread beside the one that runs programs. It ends the process when a program takes too much, however
+ * busy it keeps the other thread, and when the host is gone. Sent into its thread as text: a thread that
+ * loads no module is up in half the time.
+ */
+function watchProcess({ task, most, host }: WatchState, say: (fd: number, text: string) => void): never {
+  /** Milliseconds between two looks: a program can take more than 1 MB per millisecond. */
+  const INTERVAL = 15;
+  const STDERR = 2;
+  const [rest, watch] = [1, 2];
+
+  const end = (words?: LastWords) => {
+    if (words) say(STDERR, `${JSON.stringify(words)}\n`);
+    process.kill(process.pid, 'SIGKILL');
+  };
+  const look = () => {
+    if (process.ppid !== host) end();
+    const { user, system } = process.cpuUsage();
+    const cpuMs = (user + system - most[2]!) / 1_000;
+    if (process.memoryUsage.rss() > most[0]!) end({ limit: 'memory', cpuMs });
+    if (user + system > most[1]!) end({ limit: 'cpu', cpuMs });
+  };
+
+  Atomics.store(task, 0, rest);
+  Atomics.notify(task, 0);
+  for (;;) {
+    Atomics.wait(task, 0, rest);
+    Atomics.wait(task, 0, watch, INTERVAL);
+    if (Atomics.load(task, 0) === watch) look();
+  }
 }

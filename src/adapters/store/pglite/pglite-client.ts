@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { WireError, WorkerReply, WorkerRequest } from './protocol.ts';
+import type { WireError, WorkerReply, WorkerRequest } from './pglite-worker.ts';
 
 export interface QueryRows {
   readonly rows: unknown[];

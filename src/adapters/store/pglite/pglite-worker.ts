@@ -1,6 +1,23 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite, types } from '@electric-sql/pglite';
-import type { WireError, WorkerReply, WorkerRequest } from './protocol.ts';
+
+/** Between the thread that asks and the thread PGlite runs in. */
+export type WorkerRequest =
+  | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly params: readonly unknown[] }
+  | { readonly id: number; readonly kind: 'close' };
+
+export type WorkerReply =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly error: WireError }
+  | { readonly kind: 'rows'; readonly id: number; readonly rows: unknown[]; readonly affectedRows: number }
+  | { readonly kind: 'closed'; readonly id: number }
+  | { readonly kind: 'error'; readonly id: number; readonly error: WireError };
+
+/** What of a PostgreSQL error survives the crossing: the message and the SQLSTATE. */
+export interface WireError {
+  readonly message: string;
+  readonly code?: string;
+}
 
 /** PGlite computes on the thread that calls it, so it gets a thread of its own. */
 const port = parentPort;

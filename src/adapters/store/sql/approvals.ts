@@ -2,8 +2,8 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { NodeId } from '../../../core/vocabulary/ids.ts';
 import { type Approval, type ApprovalStore, approvalSettled } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
-import { appendEntry } from './audit.ts';
 import { guarded, text } from './codec.ts';
+import { appendEntry } from './people.ts';
 
 export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
   return {

@@ -2,7 +2,6 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RollupStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { guarded } from './codec.ts';
-import { endRuns } from './forget-runs.ts';
 import { putEdges, putStatistics, toEdge, toStatistics } from './graph-rows.ts';
 import { traceFromRow } from './trace-row.ts';
 
@@ -98,4 +97,41 @@ async function withoutTraces(tx: Transaction<Database>, runIds: readonly string[
     .where('run_id', 'in', runIds)
     .execute();
   return [...new Set(runIds).difference(new Set(rows.map(({ run_id }) => run_id)))];
+}
+
+/** All that is kept of these runs besides their traces and the suggestions they came from. */
+async function endRuns(tx: Transaction<Database>, runIds: readonly string[]): Promise<void> {
+  if (runIds.length === 0) return;
+  await tx.deleteFrom('episodic_events').where('workflow_id', 'in', runIds).execute();
+  await tx.deleteFrom('approval').where('run_id', 'in', runIds).execute();
+  await tx.deleteFrom('workflow_run').where('id', 'in', runIds).execute();
+}
+
+/** The suggestions as well. */
+export async function forgetRuns(tx: Transaction<Database>, runIds: readonly string[]): Promise<void> {
+  if (runIds.length === 0) return;
+  await endRuns(tx, runIds);
+  await tx.deleteFrom('suggestion').where('run_id', 'in', runIds).execute();
+}
+
+/** Those of these runs that are not over, or wait for a person; in order of id. */
+export async function unfinishedRuns(
+  tx: Transaction<Database>,
+  runIds: readonly string[],
+): Promise<string[]> {
+  if (runIds.length === 0) return [];
+  const rows = await tx
+    .selectFrom('workflow_run')
+    .select('id')
+    .where('id', 'in', runIds)
+    .where('status', 'in', ['running', 'paused'])
+    .union(
+      tx
+        .selectFrom('approval')
+        .select('run_id as id')
+        .where('run_id', 'in', runIds)
+        .where('state', '=', 'pending'),
+    )
+    .execute();
+  return rows.map(({ id }) => id).sort();
 }

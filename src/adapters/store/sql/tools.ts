@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { ToolId } from '../../../core/vocabulary/ids.ts';
 import type { ToolAnnotations, ToolDefinition } from '../../../core/vocabulary/tool-definition.ts';
-import type { ToolStore } from '../../../engine/ports.ts';
+import type { ServerRecord, ServerStore, ToolStore } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { guarded, json, text } from './codec.ts';
 
@@ -158,5 +158,37 @@ function fromRow(row: Selectable<Database['tool_schema']>): ToolDefinition {
     ...(row.output_schema !== null && { outputSchema: row.output_schema }),
     ...annotationsFromRow(row.annotations),
     definitionHash: row.definition_hash,
+  };
+}
+
+export function sqlServers(db: Kysely<Database>): ServerStore {
+  return {
+    put: ({ name, settingsHash, identity, refreshedAt }) =>
+      guarded(`Storing server ${name}`, async () => {
+        const fresh = { settings_hash: settingsHash, identity: json(identity), refreshed_at: refreshedAt };
+        await db
+          .insertInto('upstream_server')
+          .values({ name, ...fresh })
+          .onConflict((c) => c.column('name').doUpdateSet(fresh))
+          .execute();
+      }),
+
+    list: () =>
+      guarded('Listing servers', async () => {
+        const rows = await db.selectFrom('upstream_server').selectAll().execute();
+        return rows
+          .map((row) => ({
+            name: row.name,
+            settingsHash: row.settings_hash,
+            identity: row.identity as ServerRecord['identity'],
+            refreshedAt: row.refreshed_at,
+          }))
+          .sort((a, b) => (a.name < b.name ? -1 : 1));
+      }),
+
+    remove: (name) =>
+      guarded(`Removing server ${name}`, async () => {
+        await db.deleteFrom('upstream_server').where('name', '=', name).execute();
+      }),
   };
 }

@@ -1,8 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Change, ChangeFeed, ChangeTopic, Logger, TrainerLock } from '../../../engine/ports.ts';
+import type {
+  Change,
+  ChangeFeed,
+  ChangeListener,
+  ChangeTopic,
+  Logger,
+  TrainerLock,
+} from '../../../engine/ports.ts';
 import { guarded } from '../sql/codec.ts';
-import { PendingChanges } from './pending-changes.ts';
 import { keepSession, type PgSession } from './pg-session.ts';
 import { createTrainerLock } from './trainer-lock.ts';
 
@@ -13,6 +19,10 @@ const DEFAULTS = {
   kept: 10_000,
   /** How often older ones are removed, in milliseconds. */
   pruneMs: 60_000,
+  /** Changes that wait to be told; with more of them it is told that anything may have changed. */
+  most: 10_000,
+  /** Before a listener that failed is told again, in milliseconds. */
+  retryMs: 1_000,
 };
 
 const CHANNEL = 'pml_change';
@@ -126,4 +136,55 @@ function toChange({ topic, key }: { readonly topic: string; readonly key: string
 function splitOnce(payload: string): [string, string] {
   const at = payload.indexOf(' ');
   return [payload.slice(0, at), payload.slice(at + 1)];
+}
+
+/** Changes on their way to a listener: each one once, a batch at a time, and none lost when the listener fails. */
+class PendingChanges {
+  readonly #waiting = new Map<string, Change>();
+  readonly #sleep: (ms: number) => Promise<void>;
+  readonly #onFailure: (error: unknown) => void;
+  #isAll = false;
+  #isTelling = false;
+  #listener: ChangeListener | null = null;
+
+  constructor(sleep: (ms: number) => Promise<void>, onFailure: (error: unknown) => void) {
+    this.#sleep = sleep;
+    this.#onFailure = onFailure;
+  }
+
+  listen(listener: ChangeListener | null): void {
+    this.#listener = listener;
+    void this.#tell();
+  }
+
+  add(changes: Iterable<Change>): void {
+    for (const change of changes) this.#waiting.set(`${change.topic} ${change.key}`, change);
+    if (this.#waiting.size > DEFAULTS.most) this.addAll();
+    else void this.#tell();
+  }
+
+  /** Anything may have changed. */
+  addAll(): void {
+    this.#isAll = true;
+    void this.#tell();
+  }
+
+  async #tell(): Promise<void> {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    while (this.#listener && (this.#isAll || this.#waiting.size > 0)) {
+      const batch = this.#isAll ? null : [...this.#waiting.values()];
+      this.#isAll = false;
+      this.#waiting.clear();
+      try {
+        await this.#listener(batch);
+      } catch (error) {
+        this.#onFailure(error);
+        // The store may be away again. What of it was done nobody knows.
+        this.#isAll = true;
+        await this.#sleep(DEFAULTS.retryMs);
+      }
+    }
+    this.#isTelling = false;
+  }
 }

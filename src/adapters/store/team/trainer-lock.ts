@@ -12,15 +12,15 @@ const DEFAULTS = {
 /** Of the advisory lock; `pml` and `seat` in ASCII. */
 const LOCK = [0x706d6c, 0x73656174];
 
-export interface LockedSeat extends TrainerLock {
+export interface SessionTrainerLock extends TrainerLock {
   /** On a connection that answers: takes the lock if it is free and wanted. */
   tick(client: pg.Client): Promise<void>;
   /** The connection is gone, and the lock with it. */
   lose(): void;
 }
 
-/** The trainer lock is an advisory lock of a session: the server frees it when the session ends, however it ends. */
-export function createTrainerLock(poke: () => void): LockedSeat {
+/** An advisory lock of a session: the server frees it when the session ends, however it ends. */
+export function createTrainerLock(poke: () => void): SessionTrainerLock {
   const listeners = new Set<(isHeld: boolean) => void>();
   let claims: ((isHeld: boolean) => void)[] = [];
   let isWanted = false;

@@ -7,8 +7,8 @@ import {
   PROTOCOLS,
   type RankingFigures,
 } from '../../../core/vocabulary/evaluation-report.ts';
-import { columns } from '../columns.ts';
 import type { CommandModule, Terminal } from '../command.ts';
+import { columns } from '../format.ts';
 import type { EvaluateOptions } from '../system.ts';
 
 interface Options extends EvaluateOptions {

@@ -1,13 +1,31 @@
+import { extname } from 'node:path';
+import { type Command, Option } from 'commander';
 import { EDGE_SOURCES, EDGE_TYPES } from '../../../core/vocabulary/edge.ts';
+import { GRAPH_FORMATS, type GraphFormat } from '../../../engine/graph/graph-formats.ts';
 import type { GraphReport } from '../../../engine/graph/graph-report.ts';
 import type { GraphSize } from '../../../engine/graph/graph-service.ts';
-import { columns } from '../columns.ts';
-import type { CommandModule } from '../command.ts';
-import { countOf } from '../count-of.ts';
+import type { CommandContext, CommandModule } from '../command.ts';
+import { columns, countOf } from '../format.ts';
+import { openTarget, refuseExisting } from '../open-target.ts';
+import { withProgress } from '../progress.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
-import { withProgress } from '../with-progress.ts';
-import { addGraphExportCommand } from './graph-export.ts';
+
+interface Options extends GlobalOptions {
+  readonly format?: GraphFormat;
+  readonly force?: boolean;
+}
+
+const BY_ENDING: Readonly<Record<string, GraphFormat>> = {
+  '.graphml': 'graphml',
+  '.dot': 'dot',
+  '.gv': 'dot',
+};
+
+const EXAMPLES = `
+Example:
+  $ pml graph export graph.graphml            # for Gephi, yEd
+  $ pml graph export --format dot | dot -Tsvg > graph.svg`;
 
 export const graphCommand: CommandModule = (program, context) => {
   const { terminal } = context;
@@ -89,4 +107,36 @@ function percent(share: number): string {
 
 function sizeOf({ nodes, edges }: GraphSize): string {
   return `${countOf(nodes, 'node')} and ${countOf(edges, 'edge')}`;
+}
+
+/** `pml graph export`: the graph as other programs read it. */
+function addGraphExportCommand(graph: Command, context: CommandContext): void {
+  const { terminal } = context;
+  graph
+    .command('export')
+    .argument('[file]', 'file to write; - is stdout', '-')
+    .description('write the graph as JSON, GraphML or DOT')
+    .addOption(
+      new Option('--format <format>', 'default: by the ending of the file, else json').choices(
+        Object.keys(GRAPH_FORMATS),
+      ),
+    )
+    .option('--force', 'replace the file if it is there')
+    .addHelpText('after', EXAMPLES)
+    .action(async (file: string, { format, force, ...options }: Options) => {
+      if (!force) await refuseExisting(file);
+      const chosen = format ?? BY_ENDING[extname(file).toLowerCase()] ?? 'json';
+      const view = await withGateway(context, options, 'graph', (gateway) => gateway.viewGraph());
+      const target = await openTarget(terminal, file);
+      try {
+        await target.write(GRAPH_FORMATS[chosen](view));
+        await target.finish();
+      } finally {
+        await target.giveUp();
+      }
+      if (file === '-') return;
+      const [nodes, edges] = [view.nodes.length, view.edges.length];
+      if (options.json) terminal.out(`${JSON.stringify({ file, format: chosen, nodes, edges })}\n`);
+      else terminal.out(`Wrote ${countOf(nodes, 'node')} and ${countOf(edges, 'edge')} to ${file}.\n`);
+    });
 }

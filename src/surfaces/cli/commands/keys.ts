@@ -4,8 +4,8 @@ import { KEY_ROLES, type KeyRole } from '../../../core/vocabulary/principal.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import { keyToWire } from '../../../engine/people/people-wire.ts';
 import type { ApiKey } from '../../../engine/ports.ts';
-import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
+import { columns } from '../format.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 

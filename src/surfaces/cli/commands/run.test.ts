@@ -6,7 +6,7 @@ import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { sampleApproval } from '../../../../test/support/samples.ts';
 import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
 import type { CodeCall, CodeRun } from '../../../engine/gateway.ts';
-import { codeFrame } from '../code-frame.ts';
+import { codeFrame } from '../tell-run.ts';
 
 const RUN: CodeRun = {
   status: 'success',

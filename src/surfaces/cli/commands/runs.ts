@@ -6,15 +6,14 @@ import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
 import type { PendingRun, ShownApproval } from '../../../engine/runs/pending-runs.ts';
 import { aheadIn } from '../../../engine/workflow/task-state.ts';
-import { askedFor } from '../asked-for.ts';
 import type { CommandModule } from '../command.ts';
-import { confirmed } from '../confirmed.ts';
-import { countOf } from '../count-of.ts';
+import { countOf } from '../format.ts';
 import { parseCount, parseObject } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
-import { tellWorkflow } from '../tell-workflow.ts';
+import { askedFor, tellWorkflow } from '../tell-run.ts';
+import { confirmed } from '../terminal-input.ts';
+import { type ShownStates, workflowTree } from '../watch-workflow.ts';
 import { withGateway } from '../with-gateway.ts';
-import { type ShownStates, workflowTree } from '../workflow-tree.ts';
 
 interface ListOptions extends GlobalOptions {
   readonly all?: boolean;

@@ -1,13 +1,19 @@
-import { NOTHING_LEARNED_APPLIES } from '../../../core/vocabulary/ranking-words.ts';
+import { NOTHING_LEARNED_APPLIES, rankingInWords } from '../../../core/vocabulary/ranking-words.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { SearchHit } from '../../../engine/gateway.ts';
 import { hitToWire } from '../../../engine/gateway-wire.ts';
-import { columns } from '../columns.ts';
 import type { CommandModule } from '../command.ts';
-import { describeReasons } from '../describe-reasons.ts';
+import { columns } from '../format.ts';
 import { parseCount, parseList } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
+
+type Reasons = NonNullable<SearchHit['reasons']>;
+
+const DEFAULTS = {
+  /** Reasons that are told, the strongest. */
+  shown: 5,
+};
 
 interface Options extends GlobalOptions {
   readonly limit: number;
@@ -99,4 +105,17 @@ function score(value: number): string {
 function summaryOf(description: string): string {
   const line = printable(description.trim().replace(/\s+/g, ' '));
   return line.length <= SUMMARY_WIDTH ? line : `${line.slice(0, SUMMARY_WIDTH - 1)}…`;
+}
+
+/** Why a tool stands where it does: what moved it most, and the past runs most like this that used it. */
+function describeReasons({ parts, runs }: Reasons): string[] {
+  const strongest = parts.filter(({ moved }) => Math.abs(moved) >= 0.005).slice(0, DEFAULTS.shown);
+  return [
+    ...strongest.map(
+      ({ name, moved }) => `${moved < 0 ? '-' : '+'}${Math.abs(moved).toFixed(2)} ${rankingInWords(name)}`,
+    ),
+    ...runs.map(
+      ({ intent, similarity }) => `used for "${printable(intent)}" (${similarity.toFixed(3)} alike)`,
+    ),
+  ];
 }

@@ -1,11 +1,27 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { CommandContext } from '../command.ts';
-import { listenForCallback } from '../loopback-callback.ts';
-import { openBrowser } from '../open-browser.ts';
 import { parseCount, parsePair } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { valueFrom, withGateway } from '../with-gateway.ts';
+
+const DEFAULTS = { waitMs: 5 * 60_000 };
+
+const PATH = '/callback';
+
+interface LoopbackCallback {
+  /** Where the browser is to come back to. */
+  readonly url: string;
+  /**
+   * The full URL with which the browser came back. `answer` decides what the person reads there.
+   */
+  received(answer: (callbackUrl: string) => Promise<string>): Promise<void>;
+  close(): Promise<void>;
+}
 
 interface Options extends GlobalOptions {
   readonly browser: boolean;
@@ -83,4 +99,68 @@ export function addLoginCommand(servers: Command, context: CommandContext): void
         );
       }),
     );
+}
+
+/** Listens on this machine alone for the end of a login (RFC 8252, section 7.3). */
+async function listenForCallback(port = 0, waitMs = DEFAULTS.waitMs): Promise<LoopbackCallback> {
+  const server = createServer();
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new PmlError('port_in_use', `Port ${port} is taken by another program`, {
+      hint: 'Choose another with --callback-port.',
+      cause,
+    });
+  }
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`;
+
+  return {
+    url,
+    received: (answer) =>
+      new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(
+          () =>
+            reject(new PmlError('cancelled', 'Nobody logged in within five minutes', { hint: 'Try again.' })),
+          waitMs,
+        );
+        server.on('request', (request, response) => {
+          const asked = new URL(request.url ?? '/', url);
+          const isAnswer = asked.searchParams.has('code') || asked.searchParams.has('error');
+          if (request.method !== 'GET' || asked.pathname !== PATH || !isAnswer) {
+            response.writeHead(404).end();
+            return;
+          }
+          clearTimeout(timer);
+          const say = (text: string) =>
+            response
+              .writeHead(200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+              .end(`${text}\n`, () => resolve());
+          answer(asked.href).then(say, (error) => {
+            say(`The login failed: ${PmlError.from(error).message}`);
+            reject(error);
+          });
+        });
+      }),
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Tries to; whoever asked also shows the address. */
+function openBrowser(url: string): void {
+  const [command, ...args] = opener(url);
+  const child = spawn(command, args, { stdio: 'ignore', detached: true });
+  // A machine without a browser is no failure: the address is there to be copied.
+  child.on('error', () => {});
+  child.unref();
+}
+
+function opener(url: string): [string, ...string[]] {
+  if (process.platform === 'darwin') return ['open', url];
+  // Not through cmd.exe, which would read the & of the address.
+  if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', url];
+  return ['xdg-open', url];
 }

@@ -1,16 +1,23 @@
+import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
+import type { Command } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { ServerReport } from '../../../engine/gateway.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { serverToWire } from '../../../engine/gateway-wire.ts';
-import { columns } from '../columns.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
+import { columns } from '../format.ts';
 import { parsePair } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
+import { changeLines } from '../tell-run.ts';
+import { confirmed } from '../terminal-input.ts';
 import { valueFrom, withGateway } from '../with-gateway.ts';
-import { addAcceptCommand } from './servers-accept.ts';
 import { addLoginCommand } from './servers-login.ts';
+
+interface Options extends GlobalOptions {
+  readonly yes?: boolean;
+}
 
 interface AddOptions extends GlobalOptions {
   readonly url?: string;
@@ -156,4 +163,31 @@ async function withRunning(
   throw new PmlError('not_found', `No gateway runs on ${context.system.dataDir(options)}`, {
     hint: 'Servers are started by "pml serve" and "pml stdio", when they are first needed.',
   });
+}
+
+function addAcceptCommand(servers: Command, context: CommandContext): void {
+  const { terminal } = context;
+  servers
+    .command('accept')
+    .argument('<name>', 'which server')
+    .description('see what a server changed of its tools and of its words about itself, and accept it')
+    .option('--yes', 'accept without asking')
+    .addHelpText('after', '\nExample:\n  $ pml servers accept files')
+    .action((name: string, options: Options) =>
+      withGateway(context, options, 'servers', async (gateway) => {
+        const { words, tools, hash } = await gateway.changesOfServer(name);
+        const lines = [
+          ...words.flatMap((change) => [name, ...changeLines(change)]),
+          ...tools.flatMap(({ tool, changes }) => [tool, ...changes.flatMap(changeLines)]),
+        ];
+        if (!options.json) terminal.err(lines.map((line) => `${printable(line)}\n`).join(''));
+        const isAccepted =
+          lines.length > 0 && (await confirmed(terminal, 'Accept all of it?', options))
+            ? Boolean(await gateway.acceptServer(name, userInfo().username, hash))
+            : false;
+        if (options.json) terminal.out(`${JSON.stringify({ name, words, tools, accepted: isAccepted })}\n`);
+        else if (lines.length === 0) terminal.out(`Nothing of "${name}" waits to be accepted.\n`);
+        else terminal.out(isAccepted ? `"${name}" is accepted as it is now.\n` : 'Nothing was accepted.\n');
+      }),
+    );
 }

@@ -1,6 +1,57 @@
-import type { CommandModule } from '../command.ts';
-import { tablesShown, withTableProgress } from '../maintenance-report.ts';
-import type { GlobalOptions } from '../system.ts';
+import type { CommandModule, Terminal } from '../command.ts';
+import { columns, countOf } from '../format.ts';
+import { refuseExisting } from '../open-target.ts';
+import { createProgress } from '../progress.ts';
+import type { BackupReport, GlobalOptions, MaintenanceProgress, TableReport } from '../system.ts';
+
+interface RestoreOptions extends GlobalOptions {
+  readonly replace?: boolean;
+}
+
+export const restoreCommand: CommandModule = (program, { system, terminal }) => {
+  program
+    .command('restore')
+    .argument('<file>', 'what "pml backup" wrote')
+    .description('put a backup into the store; no gateway may run on it meanwhile')
+    .option('--replace', 'in the place of what the store has now')
+    .addHelpText('after', '\nExample:\n  $ pml restore pml-2026-11-15.backup')
+    .action(async (file: string, { replace = false, ...options }: RestoreOptions) => {
+      const made = await withTableProgress(terminal, (onProgress) =>
+        system.restore({ ...options, replace }, file, onProgress),
+      );
+      const rows = made.tables.reduce((sum, table) => sum + table.rows, 0);
+      terminal.out(
+        options.json
+          ? `${JSON.stringify(backupToWire(made))}\n`
+          : `${countOf(rows, 'row')} of ${made.madeAt} are restored.\n`,
+      );
+    });
+};
+
+interface BackupOptions extends GlobalOptions {
+  readonly force?: boolean;
+}
+
+export const backupCommand: CommandModule = (program, { system, terminal }) => {
+  program
+    .command('backup')
+    .argument('<file>', 'file to write')
+    .description('write the whole store into one file, also while a gateway runs')
+    .option('--force', 'replace the file if it is there')
+    .addHelpText('after', '\nExample:\n  $ pml backup pml-2026-11-15.backup')
+    .action(async (file: string, { force, ...options }: BackupOptions) => {
+      if (!force) await refuseExisting(file);
+      const made = await withTableProgress(terminal, (onProgress) =>
+        system.backup(options, file, onProgress),
+      );
+      const rows = made.tables.reduce((sum, table) => sum + table.rows, 0);
+      terminal.out(
+        options.json
+          ? `${JSON.stringify(backupToWire(made))}\n`
+          : `${countOf(rows, 'row')} of ${countOf(made.tables.length, 'table')} are in ${file}.\n`,
+      );
+    });
+};
 
 interface MigrateOptions extends GlobalOptions {
   readonly to: string;
@@ -30,3 +81,24 @@ export const storeCommand: CommandModule = (program, { system, terminal }) => {
       terminal.err(`All of ${made.from} is in ${made.to}, compared row by row. ${next} to use it.\n`);
     });
 };
+
+/** Shows how far work on all tables is, until it ends. */
+async function withTableProgress<T>(
+  terminal: Terminal,
+  work: (onProgress: (progress: MaintenanceProgress) => void) => Promise<T>,
+): Promise<T> {
+  const progress = createProgress(terminal);
+  try {
+    return await work(({ table, rows }) => progress.show(`${table}: ${countOf(rows, 'row')}`));
+  } finally {
+    progress.done();
+  }
+}
+
+function tablesShown(tables: readonly TableReport[]): string {
+  return columns(tables.map(({ table, rows, sha256 }) => [table, String(rows), sha256.slice(0, 16)]));
+}
+
+function backupToWire({ file, madeAt, tables, sha256 }: BackupReport) {
+  return { file, made_at: madeAt, sha256, tables };
+}

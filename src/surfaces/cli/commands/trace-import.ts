@@ -2,13 +2,15 @@ import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
-import { type ImportReport, importTraces } from '../../../engine/traces/import-traces.ts';
+import { type ImportReport, importTraces, type NumberedLine } from '../../../engine/traces/import-traces.ts';
 import type { CommandContext } from '../command.ts';
-import { countOf } from '../count-of.ts';
-import { linesOf } from '../lines-of.ts';
+import { countOf } from '../format.ts';
 import { createProgress } from '../progress.ts';
 import type { GlobalOptions } from '../system.ts';
-import { withStore } from '../with-store.ts';
+import { withStore } from '../with-gateway.ts';
+
+/** A byte order mark, as some editors put before the first character. */
+const MARK = '\ufeff';
 
 const DEFAULTS = {
   /** Longest line, in UTF-16 units. */
@@ -71,4 +73,36 @@ async function readPieces(file: string): Promise<AsyncIterable<string>> {
       ),
     );
   });
+}
+
+/** Splits text that comes in pieces; what is longer than `maxLength` is counted but not kept. */
+export async function* linesOf(
+  pieces: AsyncIterable<string>,
+  maxLength: number,
+): AsyncGenerator<NumberedLine> {
+  let number = 1;
+  let line = '';
+  let isTooLong = false;
+  const take = (text: string) => {
+    isTooLong ||= line.length + text.length > maxLength;
+    line = isTooLong ? '' : line + text;
+  };
+  const finished = (): NumberedLine => {
+    const text = isTooLong ? null : number === 1 && line.startsWith(MARK) ? line.slice(MARK.length) : line;
+    const numbered = { number, text };
+    number++;
+    line = '';
+    isTooLong = false;
+    return numbered;
+  };
+  for await (const piece of pieces) {
+    let from = 0;
+    for (let to = piece.indexOf('\n'); to !== -1; to = piece.indexOf('\n', from)) {
+      take(piece.slice(from, to));
+      yield finished();
+      from = to + 1;
+    }
+    take(piece.slice(from));
+  }
+  if (line !== '' || isTooLong) yield finished();
 }

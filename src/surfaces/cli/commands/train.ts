@@ -3,10 +3,10 @@ import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { learningToWire } from '../../../engine/gateway-wire.ts';
 import type { LearningReport } from '../../../engine/learning/learning-service.ts';
 import type { CommandModule, Terminal } from '../command.ts';
-import { countOf } from '../count-of.ts';
+import { countOf } from '../format.ts';
+import { withProgress } from '../progress.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
-import { withProgress } from '../with-progress.ts';
 
 interface Options extends GlobalOptions {
   readonly rollback?: boolean;

@@ -2,18 +2,17 @@ import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { PAGES } from '../shared/routes.ts';
 import { isSignedIn } from './api.ts';
 import { Button } from './components/button.tsx';
+import { Dialog } from './components/dialog.tsx';
 import { Icon } from './components/icon.tsx';
 import { Toasts } from './components/toast.tsx';
-import { HelpDialog } from './help-dialog.tsx';
+import { shownLine } from './format.ts';
 import { connection } from './live.ts';
-import { Mark } from './mark.tsx';
 import { useStats } from './overview.ts';
 import { CurrentPage } from './pages/current-page.tsx';
 import { Palette } from './palette.tsx';
 import { location, route } from './router.ts';
-import { listenForShortcuts } from './shortcuts.ts';
-import { shownLine } from './shown-text.ts';
-import { SignIn } from './sign-in.tsx';
+import { listenForShortcuts, SHORTCUTS } from './shortcuts.ts';
+import { Mark, SignIn } from './sign-in.tsx';
 import { currentTheme, switchTheme } from './theme.ts';
 import { who } from './who.ts';
 
@@ -139,4 +138,23 @@ function useFocusOnNewPage(): void {
       document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
     }
   }, [path]);
+}
+
+function HelpDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard" onClose={onClose}>
+      <dl class="shortcuts">
+        {SHORTCUTS.map(([keys, meaning]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
 }

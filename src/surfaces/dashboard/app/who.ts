@@ -1,8 +1,8 @@
 import { effect, signal } from '@preact/signals';
 import type { Me, Right } from '../shared/api-types.ts';
 import { getJson, isSignedIn } from './api.ts';
+import { shownLine } from './format.ts';
 import { epoch } from './live.ts';
-import { shownLine } from './shown-text.ts';
 
 /** Whoever looks; undefined until the gateway was asked, null where it did not say. */
 export const who = signal<Me | null | undefined>(undefined);

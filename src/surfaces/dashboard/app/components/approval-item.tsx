@@ -1,9 +1,11 @@
 import type { Approval } from '../../shared/api-types.ts';
 import { href } from '../../shared/routes.ts';
 import { postJson } from '../api.ts';
-import { shownLine, shownText } from '../shown-text.ts';
+import { shownLine, shownText } from '../format.ts';
+import { useWaiting } from '../overview.ts';
 import { Button } from './button.tsx';
-import { ExactCall } from './exact-call.tsx';
+import { JsonView } from './json-view.tsx';
+import { SteadyRows } from './steady-rows.tsx';
 import { Ago } from './time.tsx';
 import { tellingOutcome } from './toast.tsx';
 
@@ -59,5 +61,62 @@ export function ApprovalItem({
         </Button>
       </div>
     </li>
+  );
+}
+
+/** Exactly what would run, whole, and what its server changed of it since it was accepted. */
+export function ExactCall({ approval }: { approval: Approval }) {
+  const { arguments: args, program = {}, definition_changes: changes = [], is_exact: isExact } = approval;
+  return (
+    <>
+      <section class="approval-arguments" aria-label="Exact arguments">
+        <JsonView value={args} name="arguments" isWhole />
+        {Object.entries(program).map(([kind, text]) => (
+          <JsonView key={kind} value={text} name={kind} isWhole />
+        ))}
+      </section>
+      {isExact === false && (
+        <p class="approval-rule" role="note">
+          These are not all of its arguments: only the gateway that asked had them. It can be rejected here.
+        </p>
+      )}
+      {changes.length > 0 && (
+        <section class="approval-arguments" aria-label="Changed definition">
+          <p>Its server changed this tool since it was accepted:</p>
+          {changes.map(({ field, before, after }) => (
+            <div key={field}>
+              <p class="strong">{shownText(field)}</p>
+              <JsonView value={before} name="accepted" isWhole />
+              <JsonView value={after} name="now" isWhole />
+            </div>
+          ))}
+        </section>
+      )}
+    </>
+  );
+}
+
+/** While something runs: what of it waits for a person, who may be the one that looks. */
+export function WaitingCall({ nodes }: { nodes: readonly string[] }) {
+  const { waiting, reload } = useWaiting();
+  const own = waiting.filter(({ node }) => nodes.includes(node));
+  if (own.length === 0) return null;
+  return (
+    <section class="outcome" aria-label="Waiting for you">
+      <SteadyRows rows={own} keyOf={({ approval_id }) => approval_id}>
+        {(steady, isGone) => (
+          <ul class="waiting-list">
+            {steady.map((approval) => (
+              <ApprovalItem
+                key={approval.approval_id}
+                approval={approval}
+                isSettled={isGone(approval)}
+                onSettled={reload}
+              />
+            ))}
+          </ul>
+        )}
+      </SteadyRows>
+    </section>
   );
 }

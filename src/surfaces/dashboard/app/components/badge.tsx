@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import type { CapabilitySummary } from '../../shared/api-types.ts';
+import { shownLine } from '../format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 export type Tone = 'neutral' | 'good' | 'bad' | 'warn' | 'info' | 'accent';
@@ -48,5 +50,15 @@ export function StatusBadge({ status }: { status: string }) {
     <Badge tone={tone} {...(icon && { icon })}>
       {status.replaceAll('_', ' ')}
     </Badge>
+  );
+}
+
+/** In a row of a table: what it is called, and below what it is for. */
+export function CapabilityName({ slug, description }: Pick<CapabilitySummary, 'slug' | 'description'>) {
+  return (
+    <>
+      <span class="strong mono">{shownLine(slug, 80)}</span>
+      <span class="cell-note muted">{shownLine(description, 120)}</span>
+    </>
   );
 }

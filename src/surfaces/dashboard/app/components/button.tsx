@@ -1,7 +1,10 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Right } from '../../shared/api-types.ts';
 import { refusal } from '../who.ts';
 import { Icon, type IconName } from './icon.tsx';
+
+const DEFAULTS = { thanksMs: 1_500 };
 
 type ButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'icon'> & {
   kind?: 'primary' | 'plain' | 'danger' | 'quiet';
@@ -24,6 +27,20 @@ export function Button({ kind = 'plain', icon, needs, children, ...rest }: Butto
     >
       {icon && <Icon name={icon} size={16} />}
       {children}
+    </button>
+  );
+}
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [isDone, setDone] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setDone(true);
+    setTimeout(() => setDone(false), DEFAULTS.thanksMs);
+  };
+  return (
+    <button type="button" class="copy" aria-label={isDone ? 'Copied' : label} title={label} onClick={copy}>
+      <Icon name={isDone ? 'check' : 'copy'} size={15} />
     </button>
   );
 }

@@ -2,8 +2,8 @@ import { useMemo, useState } from 'preact/hooks';
 import { type ParsedLine, parse } from 'sugar-high/core';
 import * as json from 'sugar-high/lang/json';
 import * as typescript from 'sugar-high/lang/typescript';
-import { shownText } from '../shown-text.ts';
-import { CopyButton } from './copy-button.tsx';
+import { shownText } from '../format.ts';
+import { CopyButton } from './button.tsx';
 
 const DEFAULTS = {
   /** Lines shown before one asks for more. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../format.ts';
 
 const DEFAULTS = {
   /** Characters of one text before one asks for more, and how many more each time. */

@@ -1,7 +1,7 @@
 import type { Execution } from '../../shared/api-types.ts';
 import { href } from '../../shared/routes.ts';
 import { ApiError } from '../api.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../format.ts';
 import { StatusBadge } from './badge.tsx';
 import { JsonView, LongText } from './json-view.tsx';
 import { ErrorState } from './states.tsx';

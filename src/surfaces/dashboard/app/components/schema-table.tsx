@@ -1,4 +1,4 @@
-import { shownLine } from '../shown-text.ts';
+import { shownLine } from '../format.ts';
 import { Code } from './code.tsx';
 import { fieldsOf } from './schema-form/fields-of.ts';
 import './schema-table.css';

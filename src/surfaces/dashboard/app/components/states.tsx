@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api.ts';
+import { shownText } from '../format.ts';
 import type { Loaded } from '../resource.ts';
-import { shownText } from '../shown-text.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { ApiError } from '../api.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../format.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 

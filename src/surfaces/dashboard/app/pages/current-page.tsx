@@ -1,7 +1,8 @@
+import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import type { PageName } from '../../shared/routes.ts';
-import { EmptyState } from '../components/states.tsx';
-import { lazy } from '../lazy.tsx';
+import { ApiError } from '../api.ts';
+import { EmptyState, ErrorState, Skeleton } from '../components/states.tsx';
 import { route } from '../router.ts';
 import { HomePage } from './home/home-page.tsx';
 
@@ -27,4 +28,35 @@ export function CurrentPage() {
   }
   const Page = PAGE_OF[page];
   return <Page key={page} />;
+}
+
+/** A page whose code is fetched when it is first shown. */
+function lazy(load: () => Promise<{ readonly default: ComponentType }>): ComponentType {
+  const page = signal<ComponentType | null>(null);
+  const failed = signal(false);
+  let isAsked = false;
+  const fetchCode = () => {
+    isAsked = true;
+    load().then(
+      (module) => {
+        page.value = module.default;
+      },
+      () => {
+        failed.value = true;
+      },
+    );
+  };
+  return function LazyPage() {
+    if (!isAsked) fetchCode();
+    const Page = page.value;
+    if (Page) return <Page />;
+    if (!failed.value) return <Skeleton lines={6} />;
+    const error = new ApiError(
+      0,
+      'unreachable',
+      'This page could not be loaded',
+      'The gateway may have been updated.',
+    );
+    return <ErrorState error={error} onRetry={() => window.location.reload()} />;
+  };
 }

@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks';
-import { shownLine, shownText } from '../../shown-text.ts';
+import { shownLine, shownText } from '../../format.ts';
 import { Button } from '../button.tsx';
 import type { Field, FieldKind } from './fields-of.ts';
 import type { Draft } from './read-form.ts';

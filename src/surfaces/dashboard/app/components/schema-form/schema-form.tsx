@@ -1,5 +1,5 @@
 import { useId, useMemo, useRef, useState } from 'preact/hooks';
-import { shownText } from '../../shown-text.ts';
+import { shownText } from '../../format.ts';
 import { Button } from '../button.tsx';
 import { fieldsOf } from './fields-of.ts';
 import { FormField } from './form-field.tsx';

@@ -1,16 +1,16 @@
-import { useState } from 'preact/hooks';
+import { createTar } from 'nanotar';
+import { useId, useState } from 'preact/hooks';
 import type { Capability } from '../../../shared/api-types.ts';
+import type { SkillFolder } from '../../../shared/capability-types.ts';
 import { href } from '../../../shared/routes.ts';
-import { ApiError, postJson } from '../../api.ts';
+import { ApiError, getJson, postJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { tellingOutcome, toast } from '../../components/toast.tsx';
+import { shownLine, shownText } from '../../format.ts';
 import { navigate } from '../../router.ts';
-import { shownLine } from '../../shown-text.ts';
 import { refusal } from '../../who.ts';
-import { AskText } from './ask-text.tsx';
-import { exportSkill } from './export-skill.ts';
 
 type Asked = 'rename' | 'quarantine' | 'forget';
 
@@ -131,4 +131,83 @@ async function unlessWrong(work: () => Promise<void>): Promise<string | undefine
     const { message, hint } = ApiError.from(thrown);
     return hint ? `${message}. ${hint}` : message;
   }
+}
+
+/** Saves the folder of an Agent Skill as one archive, which `pml capability import` takes over when unpacked. */
+async function exportSkill(slug: string): Promise<void> {
+  const { folder, files } = await getJson<SkillFolder>(`/capabilities/${encodeURIComponent(slug)}/export`);
+  const archive = createTar(
+    Object.entries(files).map(([name, data]) => ({ name: `${folder}/${name}`, data })),
+  );
+  const address = URL.createObjectURL(new Blob([archive as BlobPart], { type: 'application/x-tar' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = `${folder}.tar`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/** A dialog that asks for one line of text. */
+function AskText({
+  title,
+  label,
+  hint,
+  initial,
+  submit,
+  onClose,
+  onSubmit,
+}: {
+  title: string;
+  label: string;
+  hint: string;
+  initial: string;
+  submit: string;
+  onClose: () => void;
+  /** Answers what is wrong, if anything. */
+  onSubmit: (text: string) => Promise<string | undefined>;
+}) {
+  const id = useId();
+  const [text, setText] = useState(initial);
+  const [problem, setProblem] = useState<string>();
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" form={id} kind="primary" disabled={text.trim() === ''}>
+            {submit}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={id}
+        class="form-field"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void onSubmit(text.trim()).then(setProblem);
+        }}
+      >
+        <label for={`${id}-text`}>{label}</label>
+        <input
+          id={`${id}-text`}
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby={`${id}-hint`}
+          aria-invalid={problem !== undefined}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <p class="form-problem" role="alert">
+          {problem && shownText(problem)}
+        </p>
+        <p id={`${id}-hint`} class="form-about">
+          {hint}
+        </p>
+      </form>
+    </Dialog>
+  );
 }

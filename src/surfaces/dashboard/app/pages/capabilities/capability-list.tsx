@@ -1,17 +1,13 @@
 import type { CapabilitySummary } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import { StatusBadge } from '../../components/badge.tsx';
-import { CapabilityName } from '../../components/capability-name.tsx';
+import { CapabilityName, StatusBadge } from '../../components/badge.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
-import { number, plural } from '../../format.ts';
+import { number, percent, plural, shownLine } from '../../format.ts';
 import { useCapabilities } from '../../overview.ts';
 import { location, setQuery } from '../../router.ts';
-import { shownLine } from '../../shown-text.ts';
-import { SuccessMeter } from './success-meter.tsx';
 
 const STATES = ['active', 'candidate', 'quarantined'] as const;
 
@@ -126,4 +122,22 @@ function isNamed({ slug, aliases, description, tools_used }: CapabilitySummary, 
     .toLowerCase()
     .split(/\s+/)
     .every((word) => all.includes(word));
+}
+
+/** How many of its runs succeeded, as a bar; the mark on it is what can be relied on given how few there were. */
+function SuccessMeter({
+  of: { uses, success_rate, reliability },
+}: {
+  of: Pick<CapabilitySummary, 'uses' | 'success_rate' | 'reliability'>;
+}) {
+  if (uses === 0) return <span class="faint">not used yet</span>;
+  return (
+    <span class="capability-meter" title={`At least ${percent(reliability)} can be relied on`}>
+      <span class="capability-meter-bar" aria-hidden="true">
+        <i style={{ width: percent(success_rate) }} />
+        <b style={{ left: percent(reliability) }} />
+      </span>
+      <span class="number">{percent(success_rate)}</span>
+    </span>
+  );
 }

@@ -4,13 +4,12 @@ import { href } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
 import { StatusBadge } from '../../components/badge.tsx';
 import { Sparkline } from '../../components/line-chart.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { Panel } from '../../components/page-layout.tsx';
 import { Await } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';
 import { Duration, Time } from '../../components/time.tsx';
-import { percent, plural } from '../../format.ts';
+import { percent, plural, shownLine } from '../../format.ts';
 import { useResource } from '../../resource.ts';
-import { shownLine } from '../../shown-text.ts';
 
 const DEFAULTS = {
   /** Runs that are listed. */

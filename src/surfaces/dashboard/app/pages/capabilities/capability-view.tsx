@@ -1,18 +1,20 @@
-import type { Capability } from '../../../shared/api-types.ts';
+import { useState } from 'preact/hooks';
+import type { Capability, Execution } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import { ApiError, getJson } from '../../api.ts';
+import { ApiError, getJson, postJson } from '../../api.ts';
+import { WaitingCall } from '../../components/approval-item.tsx';
 import { StatusBadge } from '../../components/badge.tsx';
 import { Code } from '../../components/code.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { Outcome } from '../../components/outcome.tsx';
+import { PageHead, Panel } from '../../components/page-layout.tsx';
+import { SchemaForm } from '../../components/schema-form/schema-form.tsx';
 import { SchemaTable } from '../../components/schema-table.tsx';
 import { Await, EmptyState, ErrorState } from '../../components/states.tsx';
+import { Time } from '../../components/time.tsx';
+import { number, percent, shownLine, shownText } from '../../format.ts';
 import { type Resource, useResource } from '../../resource.ts';
-import { shownLine, shownText } from '../../shown-text.ts';
 import { CapabilityActions } from './capability-actions.tsx';
-import { CapabilityFigures } from './capability-figures.tsx';
 import { CapabilityOrigin } from './capability-origin.tsx';
-import { RunCapability } from './run-capability.tsx';
 
 /** One capability with all that is known of it. */
 export function CapabilityView({ slug }: { slug: string }) {
@@ -89,5 +91,103 @@ function Gone({ slug, error }: { slug: string; error: ApiError }) {
         <a href={href.capabilities()}>All capabilities</a>
       </EmptyState>
     </>
+  );
+}
+
+/** State, success and where it stands; the latest outcomes as a row of marks. */
+function CapabilityFigures({ of }: { of: Capability }) {
+  const { state, uses, success_rate, reliability, evidence, aliases, intent, tools_used } = of;
+  const worked = evidence.recent.filter(Boolean).length;
+  return (
+    <dl class="facts">
+      <dt>State</dt>
+      <dd>
+        <StatusBadge status={state} />
+        {state === 'candidate' && <span class="muted"> one more success makes it active</span>}
+      </dd>
+      <dt>Success</dt>
+      <dd>
+        {uses === 0 ? 'not used yet' : `${percent(success_rate)} of ${number(uses)}`}
+        {evidence.recent.length > 0 && (
+          <span
+            class="capability-outcomes"
+            role="img"
+            aria-label={`${worked} of the latest ${evidence.recent.length} runs succeeded, oldest first`}
+          >
+            {evidence.recent.map((success, i) => (
+              <i key={i} class={success ? 'capability-outcomes-good' : 'capability-outcomes-bad'} />
+            ))}
+          </span>
+        )}
+      </dd>
+      <dt>Reliability</dt>
+      <dd>
+        {percent(reliability)}
+        <span class="cell-note muted">the lower end of what the rate can be, given so few runs</span>
+      </dd>
+      {intent && (
+        <>
+          <dt>Made for</dt>
+          <dd>{shownLine(intent, 240)}</dd>
+        </>
+      )}
+      {aliases.length > 0 && (
+        <>
+          <dt>Also called</dt>
+          <dd class="mono">{aliases.map((alias) => shownLine(alias, 60)).join(', ')}</dd>
+        </>
+      )}
+      <dt>Calls</dt>
+      <dd>
+        {tools_used.length === 0 && <span class="muted">no tool</span>}
+        {tools_used.map((tool) =>
+          // What the program does by itself is no node of its own.
+          tool.startsWith('code:') ? null : (
+            <a key={tool} class="cell-note mono" href={href.graph({ node: tool })}>
+              {shownLine(tool, 80)}
+            </a>
+          ),
+        )}
+      </dd>
+      <dt>Since</dt>
+      <dd>
+        <Time at={of.created_at} />
+      </dd>
+    </dl>
+  );
+}
+
+/** Runs it with arguments; what needs a person's approval waits for it, as it does for an agent. */
+function RunCapability({
+  of: { slug, state, parameters, tools_used },
+  onRun,
+}: {
+  of: Capability;
+  onRun: () => void;
+}) {
+  const [isRunning, setRunning] = useState(false);
+  const [outcome, setOutcome] = useState<Execution | ApiError | null>(null);
+  if (state === 'quarantined') return <p class="muted">It can be run again when it is released.</p>;
+  const run = async (values: Readonly<Record<string, unknown>>) => {
+    setRunning(true);
+    setOutcome(null);
+    const address = `/capabilities/${encodeURIComponent(slug)}/run`;
+    setOutcome(await postJson<Execution>(address, { arguments: values }).catch(ApiError.from));
+    setRunning(false);
+    onRun();
+  };
+  return (
+    <div>
+      <SchemaForm
+        schema={parameters}
+        submit={isRunning ? 'Running…' : 'Run'}
+        isBusy={isRunning}
+        onSubmit={(values) => void run(values)}
+      />
+      <div class="form-outcome" aria-live="polite">
+        {isRunning && <WaitingCall nodes={tools_used} />}
+        {outcome && <Outcome of={outcome} />}
+      </div>
+    </div>
   );
 }

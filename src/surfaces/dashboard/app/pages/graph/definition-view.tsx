@@ -1,15 +1,23 @@
 import { useMemo } from 'preact/hooks';
-import type { Graph, GraphPath } from '../../../shared/api-types.ts';
+import type { Graph, GraphNode, GraphPath } from '../../../shared/api-types.ts';
 import { getJson } from '../../api.ts';
 import { EmptyState } from '../../components/states.tsx';
 import { plural } from '../../format.ts';
 import { useResource } from '../../resource.ts';
-import { definitionDrawing } from './definition-drawing.ts';
+import { type Drawing, type DrawnEdge, nested } from './drawing.ts';
 import type { GraphState } from './graph-state.ts';
 import { NodeDetails } from './node-details.tsx';
 import { PathFinder } from './path-finder.tsx';
 import { Stage } from './stage.tsx';
-import { useSettled } from './use-settled.ts';
+import { useSettled } from './use-layout.ts';
+
+const SIZES = {
+  capability: 26,
+  operation: 14,
+  /** Of a tool: the least, and what the most central one has more. */
+  tool: 18,
+  central: 20,
+};
 
 /** What is known of all runs and templates together. */
 export function DefinitionView({ state, graph }: { state: GraphState; graph: Graph }) {
@@ -52,4 +60,67 @@ export function DefinitionView({ state, graph }: { state: GraphState; graph: Gra
       }}
     />
   );
+}
+
+/** All that is known: tools, capabilities, and operations where one asks for them. */
+function definitionDrawing({ nodes: all, edges }: Graph, withOperations: boolean): Drawing {
+  const nodes = all.filter(({ kind }) => withOperations || kind !== 'operation');
+  const isDrawn = new Set(nodes.map(({ id }) => id));
+  const drawn: DrawnEdge[] = edges
+    .filter(({ source, target }) => isDrawn.has(source) && isDrawn.has(target))
+    .map((edge) => ({
+      id: `${edge.source} ${edge.edge_type} ${edge.target}`,
+      source: edge.source,
+      target: edge.target,
+      type: edge.edge_type,
+      origin: edge.edge_source,
+      weight: edge.weight,
+      runs: edge.observed_count,
+      calls: edge.invocation_count,
+    }));
+  const members = membersOf(nodes, drawn, isDrawn);
+  const linked = new Set([
+    ...drawn.flatMap(({ source, target }) => [source, target]),
+    ...[...members].flatMap(([capability, inside]) => [capability, ...inside]),
+  ]);
+  const most = Math.max(...nodes.map(({ pagerank }) => pagerank), Number.MIN_VALUE);
+  return {
+    nodes: nodes.map((node) => ({
+      id: node.id,
+      kind: node.kind,
+      label: node.label,
+      server: node.server,
+      community: node.community,
+      cluster: node.cluster,
+      size: sizeOf(node, most),
+      isLone: !linked.has(node.id),
+    })),
+    edges: drawn,
+    members,
+  };
+}
+
+function sizeOf({ kind, pagerank }: GraphNode, most: number): number {
+  return kind === 'tool' ? SIZES.tool + SIZES.central * Math.sqrt(pagerank / most) : SIZES[kind];
+}
+
+/** What its program uses, and what runs have shown it to call. */
+function membersOf(
+  nodes: readonly GraphNode[],
+  edges: readonly DrawnEdge[],
+  isDrawn: ReadonlySet<string>,
+): Drawing['members'] {
+  const direct = new Map<string, Set<string>>();
+  const put = (capability: string, node: string) => {
+    if (!isDrawn.has(node)) return;
+    direct.set(capability, (direct.get(capability) ?? new Set()).add(node));
+  };
+  for (const { id, kind, tools_used = [], capabilities_used = [] } of nodes) {
+    if (kind === 'capability') for (const node of [...tools_used, ...capabilities_used]) put(id, node);
+  }
+  const capabilities = new Set(nodes.filter(({ kind }) => kind === 'capability').map(({ id }) => id));
+  for (const { type, source, target } of edges) {
+    if (type === 'contains' && capabilities.has(source)) put(source, target);
+  }
+  return nested(direct);
 }

@@ -1,16 +1,13 @@
-import cytoscape, { type Core, type ElementDefinition } from 'cytoscape';
+import type { Core, ElementDefinition } from 'cytoscape';
+import cytoscape from 'cytoscape';
 import type { Ref } from 'preact';
 import { useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { plural } from '../../format.ts';
-import { shownLine } from '../../shown-text.ts';
+import { plural, shownLine } from '../../format.ts';
 import { currentTheme } from '../../theme.ts';
 import type { Drawing } from './drawing.ts';
-import { graphStyle, mendEdges } from './graph-style.ts';
-import { inLines } from './in-lines.ts';
-import { paintRegions, type Region } from './paint-background.ts';
-import { type Palette, readPalette } from './palette.ts';
-import { picture } from './picture.ts';
-import type { Place, Places } from './places.ts';
+import { graphStyle, mendEdges, type Palette, readPalette } from './graph-style.ts';
+import { paintRegions, picture, type Region } from './paint-background.ts';
+import type { Place, Places } from './use-layout.ts';
 import { type MarkedPath, mark, reveal, showAll, zoomBy } from './viewport.ts';
 
 const DEFAULTS = {
@@ -18,6 +15,7 @@ const DEFAULTS = {
   textured: 250,
   /** Beyond so many edges they are drawn in a plainer way. */
   manyEdges: 1_200,
+  width: 20,
 };
 
 mendEdges();
@@ -227,4 +225,18 @@ function recolour(core: Core, palette: Palette, hueOf: (id: string) => number): 
       node.data('hue', palette.hues[hueOf(node.id()) % palette.hues.length]);
     });
   });
+}
+
+/** A long name in lines that are about as long as they should be, broken after separators only. */
+function inLines(name: string, width = DEFAULTS.width): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const part of name.split(/(?<=[_\-./: ])/)) {
+    if (line !== '' && line.length + part.length > width) {
+      lines.push(line);
+      line = '';
+    }
+    line += part;
+  }
+  return [...lines, line].join('\n');
 }

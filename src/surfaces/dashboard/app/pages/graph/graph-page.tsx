@@ -1,6 +1,6 @@
 import type { Graph } from '../../../shared/api-types.ts';
 import { getJson } from '../../api.ts';
-import { PageHead } from '../../components/page-head.tsx';
+import { PageHead } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { useResource } from '../../resource.ts';
 import { DefinitionView } from './definition-view.tsx';

@@ -1,7 +1,31 @@
-import cytoscape, { type Core, type StylesheetJson } from 'cytoscape';
-import { EDGE_COLOURS, EDGE_LINES } from '../../../shared/edge-style.ts';
+import type { Core, StylesheetJson } from 'cytoscape';
+import cytoscape from 'cytoscape';
+import { EDGE_COLOURS, EDGE_LINES, LIGHT_OUTLINE } from '../../../shared/edge-style.ts';
 import { EDGE_SOURCES, EDGE_TYPES } from '../../../shared/vocabulary.ts';
-import type { Palette } from './palette.ts';
+import type { Theme } from '../../theme.ts';
+import type { DrawnNode } from './drawing.ts';
+
+/** `s2` before `s10`. */
+const inOrder = new Intl.Collator('en', { numeric: true }).compare;
+
+/** What is drawn on a canvas cannot name the theme's colours, so they are read off once per theme. */
+export interface Palette {
+  readonly ground: string;
+  readonly surface: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly accent: string;
+  readonly bad: string;
+  readonly line: string;
+  readonly sans: string;
+  /** For servers, hulls and clusters, in turn. */
+  readonly hues: readonly string[];
+  /** Around pale edges; null where the ground is dark. */
+  readonly outline: string | null;
+}
+
+/** How many colours `tokens.css` has for them. */
+const HUES = 8;
 
 const DEFAULTS = {
   /** Pixels of an edge of weight 0 and of weight 1. */
@@ -151,4 +175,49 @@ export function mendEdges(): void {
   prototype.drawArrowheads = function (context, edge, opacity) {
     if (this.cy.zoom() >= DEFAULTS.afar) drawArrowheads.call(this, context, edge, opacity);
   };
+}
+
+export function readPalette(theme: Theme, within: HTMLElement): Palette {
+  const probe = document.createElement('i');
+  within.append(probe);
+  const colour = (token: string) => {
+    probe.style.color = `var(${token})`;
+    return getComputedStyle(probe).color;
+  };
+  const palette = {
+    ground: colour('--ground'),
+    surface: colour('--surface'),
+    text: colour('--text'),
+    muted: colour('--text-muted'),
+    accent: colour('--accent'),
+    bad: colour('--bad'),
+    line: colour('--line-strong'),
+    sans: getComputedStyle(within).fontFamily,
+    hues: Array.from({ length: HUES }, (_, i) => colour(`--graph-hue-${i + 1}`)),
+    outline: theme === 'light' ? LIGHT_OUTLINE : null,
+  };
+  probe.remove();
+  return palette;
+}
+
+/** `rgb(1, 2, 3)`, thinned. */
+export function translucent(colour: string, alpha: number): string {
+  return colour.replace(/^rgb\((.+)\)$/, `rgba($1, ${alpha})`);
+}
+
+/** Servers take colours from the front and capabilities from the back, each always its own. */
+export function huesOf(nodes: readonly DrawnNode[]): {
+  readonly servers: readonly string[];
+  readonly hueOf: (id: string) => number;
+} {
+  const servers = [...new Set(nodes.flatMap(({ server }) => server ?? []))].sort(inOrder);
+  const ofServer = new Map(servers.map((server, i) => [server, i]));
+  let capabilities = 0;
+  const hues = new Map(
+    nodes.map(({ id, kind, server }) => {
+      if (kind === 'capability') return [id, HUES - 1 - (capabilities++ % HUES)];
+      return [id, server === null ? 0 : ofServer.get(server)!];
+    }),
+  );
+  return { servers, hueOf: (id) => hues.get(id) ?? 0 };
 }

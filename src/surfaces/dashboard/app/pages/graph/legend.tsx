@@ -1,12 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { EDGE_SOURCES, EDGE_TYPES } from '../../../shared/vocabulary.ts';
-import { number } from '../../format.ts';
-import { shownLine } from '../../shown-text.ts';
+import { number, shownLine } from '../../format.ts';
 import type { Drawing } from './drawing.ts';
-import { EdgeSwatch } from './edge-swatch.tsx';
 import { type Filter, NODE_KINDS, toggled } from './filter.ts';
 import { type Mode, setFilter } from './graph-state.ts';
-import { NodeGlyph } from './node-glyph.tsx';
+import { EdgeSwatch, NodeGlyph } from './swatches.tsx';
 
 const MEANINGS = {
   dependency: 'needed first',

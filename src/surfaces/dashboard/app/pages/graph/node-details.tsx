@@ -6,13 +6,11 @@ import { Code } from '../../components/code.tsx';
 import { LongText } from '../../components/json-view.tsx';
 import { Await } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
-import { number, percent } from '../../format.ts';
+import { number, percent, shownLine } from '../../format.ts';
 import { useResource } from '../../resource.ts';
 import { setQuery } from '../../router.ts';
-import { shownLine } from '../../shown-text.ts';
-import { EdgeSwatch } from './edge-swatch.tsx';
-import { NodeGlyph } from './node-glyph.tsx';
 import { hrefOf } from './node-list.tsx';
+import { EdgeSwatch, NodeGlyph } from './swatches.tsx';
 
 const RELATIONS = {
   often_before: 'often before',

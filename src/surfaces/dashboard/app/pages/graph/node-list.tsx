@@ -3,10 +3,10 @@ import { withQuery } from '../../../shared/routes.ts';
 import { moveFocus } from '../../components/move-focus.ts';
 import { EmptyState } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';
+import { shownLine } from '../../format.ts';
 import { location } from '../../router.ts';
-import { shownLine } from '../../shown-text.ts';
 import type { DrawnNode } from './drawing.ts';
-import { NodeGlyph } from './node-glyph.tsx';
+import { NodeGlyph } from './swatches.tsx';
 
 const DEFAULTS = { shown: 120 };
 

@@ -1,6 +1,17 @@
+import type { Core } from 'cytoscape';
 import type { Drawing } from './drawing.ts';
-import { type Point, roundedHull } from './hull.ts';
-import { type Palette, translucent } from './palette.ts';
+import { type Palette, translucent } from './graph-style.ts';
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A corner of a rounded outline: an arc around a point, from one angle to the other, clockwise on the screen. */
+interface Corner extends Point {
+  readonly from: number;
+  readonly to: number;
+}
 
 const DEFAULTS = {
   /** Of a hull around single nodes, and for each level of hulls within it, in pixels of the drawing. */
@@ -9,6 +20,10 @@ const DEFAULTS = {
   clusterPadding: 56,
   hullAlpha: 0.1,
   clusterAlpha: 0.055,
+  scale: 2,
+  /** Longest side in pixels: browsers refuse larger canvases. */
+  longest: 8_000,
+  margin: 80,
 };
 
 export type Background = 'none' | 'louvain' | 'spectral' | 'server';
@@ -97,4 +112,60 @@ export function paintRegions(
     context.fillText(name, top.x, top.y - padding - 8);
   }
   context.setLineDash([]);
+}
+
+/** Corners in order around; of points on one line only the ends. Andrew, "Another efficient algorithm for convex hulls" (1979). */
+export function convexHull(points: readonly Point[]): Point[] {
+  const sorted = [...points].sort((a, b) => a.x - b.x || a.y - b.y);
+  if (sorted.length < 3) return sorted;
+  const half = (all: readonly Point[]) => {
+    const chain: Point[] = [];
+    for (const point of all) {
+      while (chain.length >= 2 && cross(chain.at(-2)!, chain.at(-1)!, point) <= 0) chain.pop();
+      chain.push(point);
+    }
+    return chain.slice(0, -1);
+  };
+  return [...half(sorted), ...half(sorted.toReversed())];
+}
+
+function cross(origin: Point, a: Point, b: Point): number {
+  return (a.x - origin.x) * (b.y - origin.y) - (a.y - origin.y) * (b.x - origin.x);
+}
+
+/** The hull pushed outwards: joining the arcs, each with the padding as radius, by straight lines draws it. */
+export function roundedHull(points: readonly Point[]): Corner[] {
+  const hull = convexHull(points);
+  if (hull.length === 1) return [{ ...hull[0]!, from: 0, to: 2 * Math.PI }];
+  return hull.map((corner, i) => {
+    const [before, after] = [hull.at(i - 1)!, hull[(i + 1) % hull.length]!];
+    return { ...corner, from: normal(before, corner), to: normal(corner, after) };
+  });
+}
+
+/** The angle of what points outwards from a side of the hull. */
+function normal(from: Point, to: Point): number {
+  return Math.atan2(from.x - to.x, to.y - from.y);
+}
+
+/** What is drawn as a PNG: all of it, with its hulls and ground, whatever part is in view. */
+export async function picture(core: Core, regions: readonly Region[], palette: Palette): Promise<Blob> {
+  const box = core.elements().boundingBox({});
+  const [width, height] = [box.w + 2 * DEFAULTS.margin, box.h + 2 * DEFAULTS.margin];
+  const scale = Math.min(DEFAULTS.scale, DEFAULTS.longest / Math.max(width, height));
+  const canvas = new OffscreenCanvas(Math.ceil(width * scale), Math.ceil(height * scale));
+  const context = canvas.getContext('2d') as unknown as CanvasRenderingContext2D;
+  context.fillStyle = palette.ground;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  const [left, top] = [(DEFAULTS.margin - box.x1) * scale, (DEFAULTS.margin - box.y1) * scale];
+  context.setTransform(scale, 0, 0, scale, left, top);
+  const placeOf = (id: string) => {
+    const node = core.getElementById(id);
+    return node.nonempty() ? node.position() : undefined;
+  };
+  paintRegions(context, regions, placeOf, palette, scale);
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  const drawn = await createImageBitmap(await core.png({ output: 'blob-promise', full: true, scale }));
+  context.drawImage(drawn, DEFAULTS.margin * scale, DEFAULTS.margin * scale);
+  return await canvas.convertToBlob({ type: 'image/png' });
 }

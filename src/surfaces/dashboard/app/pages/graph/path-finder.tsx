@@ -2,14 +2,14 @@ import { useId } from 'preact/hooks';
 import type { GraphNode, GraphPath } from '../../../shared/api-types.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorState, Skeleton } from '../../components/states.tsx';
+import { shownText } from '../../format.ts';
 import type { Resource } from '../../resource.ts';
 import { setQuery } from '../../router.ts';
-import { shownText } from '../../shown-text.ts';
-import { EdgeSwatch } from './edge-swatch.tsx';
 import type { Filter } from './filter.ts';
 import { setFilter } from './graph-state.ts';
 import { nameOf } from './node-details.tsx';
 import { hrefOf } from './node-list.tsx';
+import { EdgeSwatch } from './swatches.tsx';
 
 /** How one gets from one node to another, and why that is believed. */
 export function PathFinder({

@@ -1,8 +1,9 @@
 import type { Trace } from '../../../shared/api-types.ts';
+import { askRaw } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Menu } from '../../components/menu.tsx';
+import { toast } from '../../components/toast.tsx';
 import { setQuery } from '../../router.ts';
-import { download, downloadFrom } from './export-graph.ts';
 import type { CanvasHandle } from './graph-canvas.tsx';
 import { BACKGROUNDS, type GraphState, type Mode, setMode } from './graph-state.ts';
 
@@ -102,4 +103,27 @@ function save(canvas: CanvasHandle | null): void {
 function saveRun(trace: Trace): void {
   const blob = new Blob([JSON.stringify(trace, null, 2)], { type: 'application/json' });
   void download(Promise.resolve(blob), `run-${trace.id}.json`);
+}
+
+/** What the gateway writes as a file: the whole graph, as `pml graph export` does. */
+async function downloadFrom(address: string, name: string): Promise<void> {
+  const fetched = askRaw(address).then((reply) => {
+    if (!reply.ok) throw new Error(`The gateway answered ${reply.status}`);
+    return reply.blob();
+  });
+  await download(fetched, name);
+}
+
+/** What was made here. */
+async function download(made: Promise<Blob>, name: string): Promise<void> {
+  try {
+    const address = URL.createObjectURL(await made);
+    const link = document.createElement('a');
+    link.href = address;
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  } catch {
+    toast(`${name} could not be made`, 'bad');
+  }
 }

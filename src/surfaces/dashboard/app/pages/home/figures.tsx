@@ -5,7 +5,15 @@ import { Sparkline } from '../../components/line-chart.tsx';
 import { compact, number, percent, plural } from '../../format.ts';
 import { useCapabilities, useStats } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
-import { daysOf, sum } from './activity.ts';
+
+interface Day {
+  /** Midnight where the person is. */
+  readonly start: Date;
+  readonly runs: number;
+  readonly successes: number;
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 const DEFAULTS = { days: 14 };
 
@@ -83,4 +91,18 @@ function Figure({
       </dd>
     </div>
   );
+}
+
+/** The last `count` days as the person's calendar has them, oldest first, also those without runs. */
+export function daysOf({ hours }: Activity, count: number, now: Date): Day[] {
+  return Array.from({ length: count }, (_, i) => {
+    const start = new Date(now.getFullYear(), now.getMonth(), now.getDate() - (count - 1 - i));
+    const end = new Date(start.getFullYear(), start.getMonth(), start.getDate() + 1);
+    const own = hours.filter(({ hour }) => new Date(hour) >= start && new Date(hour) < end);
+    return {
+      start,
+      runs: sum(own.map(({ runs }) => runs)),
+      successes: sum(own.map((hour) => hour.successes)),
+    };
+  });
 }

@@ -1,16 +1,33 @@
-import { useRef } from 'preact/hooks';
-import { PageHead } from '../../components/page-head.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { useRef, useState } from 'preact/hooks';
+import type { Server, Traces } from '../../../shared/api-types.ts';
+import { href } from '../../../shared/routes.ts';
+import { getJson } from '../../api.ts';
+import { ApprovalItem } from '../../components/approval-item.tsx';
+import { Badge, StatusBadge } from '../../components/badge.tsx';
+import { Code } from '../../components/code.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
-import { useServers, useStats } from '../../overview.ts';
-import { Approvals } from './approvals.tsx';
-import { ConnectClient } from './connect-client.tsx';
+import { SteadyRows } from '../../components/steady-rows.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { Duration, Time } from '../../components/time.tsx';
+import { compact, number, plural, shownLine } from '../../format.ts';
+import { useServers, useStats, useWaiting } from '../../overview.ts';
+import { useResource } from '../../resource.ts';
 import { Figures } from './figures.tsx';
 import { LearnedLately } from './learned-lately.tsx';
-import { RecentRuns } from './recent-runs.tsx';
-import { ServerList } from './server-list.tsx';
 import { TryIt } from './try-it.tsx';
 import './home.css';
+
+const DEFAULTS = { shown: 6 };
+
+const STDIO = '{\n  "mcpServers": {\n    "pml": { "command": "pml", "args": ["stdio"] }\n  }\n}';
+
+const TABS = [
+  { name: 'claude', title: 'Claude Code' },
+  { name: 'cursor', title: 'Cursor' },
+  { name: 'any', title: 'Any MCP client' },
+] as const;
 
 /** What is connected, what ran, what waits, what was learned; and on the first day how to begin. */
 export function HomePage() {
@@ -75,6 +92,156 @@ function Servers() {
             </EmptyState>
           ) : (
             <ServerList servers={all} />
+          )
+        }
+      </Await>
+    </Panel>
+  );
+}
+
+/** Three ways to put the gateway in front of an agent, ready to be pasted. */
+function ConnectClient() {
+  const [current, setCurrent] = useState<(typeof TABS)[number]['name']>('claude');
+  return (
+    <Panel title="Connect a client">
+      <Tabs label="Clients" tabs={TABS} current={current} onChange={setCurrent}>
+        <div class="connect">
+          {current === 'claude' && (
+            <>
+              <p>Add the gateway beside your servers:</p>
+              <Code label="Command" language="text" text="claude mcp add pml -- pml stdio" />
+              <p>Or put it in their place; PML takes them over, shows every change first, and can undo it:</p>
+              <Code label="Command" language="text" text="pml init --from claude" />
+            </>
+          )}
+          {current === 'cursor' && (
+            <>
+              <p>
+                Into <code>~/.cursor/mcp.json</code>:
+              </p>
+              <Code label="Configuration" language="json" text={STDIO} />
+              <p>Or let PML write it, and take the servers over that stand there:</p>
+              <Code label="Command" language="text" text="pml init --from cursor" />
+            </>
+          )}
+          {current === 'any' && (
+            <>
+              <p>A program that starts its servers:</p>
+              <Code label="Command" language="text" text="pml stdio" />
+              <p>
+                One that connects over HTTP, with the token in the data folder (or a key of{' '}
+                <code>pml keys create</code>) as bearer:
+              </p>
+              <Code label="Address" language="text" text={`${location.origin}/mcp`} />
+            </>
+          )}
+        </div>
+      </Tabs>
+    </Panel>
+  );
+}
+
+/** What waits for a person, with the exact call. Nothing is shown when nothing waits. */
+function Approvals() {
+  const { waiting, reload } = useWaiting();
+  if (waiting.length === 0) return null;
+  return (
+    <Panel title={`Waiting for you (${waiting.length})`}>
+      <SteadyRows rows={waiting} keyOf={({ approval_id }) => approval_id}>
+        {(steady, isGone) => (
+          <ul class="waiting-list">
+            {steady.map((approval) => (
+              <ApprovalItem
+                key={approval.approval_id}
+                approval={approval}
+                isSettled={isGone(approval)}
+                onSettled={reload}
+              />
+            ))}
+          </ul>
+        )}
+      </SteadyRows>
+    </Panel>
+  );
+}
+
+/** The servers with what they are doing; a failed one says why. */
+function ServerList({ servers }: { servers: readonly Server[] }) {
+  return (
+    <DataTable
+      label="Servers"
+      rows={servers}
+      keyOf={({ name }) => name}
+      columns={[
+        { title: 'Server', cell: (server) => <ServerName server={server} /> },
+        { title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
+        {
+          title: 'Calls',
+          isNumber: true,
+          isExtra: true,
+          cell: ({ calls_in_flight: now }) => (now === 0 ? <span class="faint">–</span> : number(now)),
+        },
+        { title: 'Tools', isNumber: true, cell: ({ tools }) => number(tools) },
+        { title: 'Tokens', isNumber: true, isExtra: true, cell: (server) => compact(server.schema_tokens) },
+      ]}
+    />
+  );
+}
+
+function ServerName({ server: { name, error, changed_tools: changed } }: { server: Server }) {
+  return (
+    <>
+      <span class="strong">{shownLine(name, 60)}</span>
+      {error && <span class="cell-note bad">{shownLine(error.message)}</span>}
+      {changed.length > 0 && (
+        <span class="cell-note">
+          <Badge tone="warn" icon="alert">
+            {plural(changed.length, 'changed tool')}
+          </Badge>
+        </span>
+      )}
+    </>
+  );
+}
+
+function RecentRuns() {
+  const recent = useResource<Traces>('recent traces', {
+    load: (signal) => getJson('/traces', { limit: DEFAULTS.shown }, signal),
+    reloadOn: ({ type }) => type === 'run_finished',
+  });
+  return (
+    <Panel title="Latest runs" flush actions={<a href={href.runs()}>All runs</a>}>
+      <Await of={recent.state.value} retry={recent.reload} lines={DEFAULTS.shown}>
+        {({ traces }) =>
+          traces.length === 0 ? (
+            <EmptyState icon="runs" title="Nothing ran yet">
+              What agents do through the gateway shows up here as it happens.
+            </EmptyState>
+          ) : (
+            <DataTable
+              label="Latest runs"
+              rows={traces}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => href.run(id)}
+              columns={[
+                {
+                  title: 'Intent',
+                  cell: ({ intent_text, executed_path }) =>
+                    shownLine(intent_text ?? executed_path.join(' → '), 80) || 'no calls',
+                },
+                {
+                  title: 'Outcome',
+                  cell: ({ success }) => <StatusBadge status={success ? 'success' : 'error'} />,
+                },
+                {
+                  title: 'Took',
+                  isNumber: true,
+                  isExtra: true,
+                  cell: (run) => <Duration ms={run.duration_ms} />,
+                },
+                { title: 'At', isNumber: true, isExtra: true, cell: (run) => <Time at={run.executed_at} /> },
+              ]}
+            />
           )
         }
       </Await>

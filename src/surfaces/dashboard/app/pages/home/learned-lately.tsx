@@ -2,14 +2,13 @@ import type { Capabilities, Learning } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';
 import { Ago } from '../../components/time.tsx';
-import { plural } from '../../format.ts';
+import { plural, shownLine } from '../../format.ts';
 import { useCapabilities } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
-import { shownLine } from '../../shown-text.ts';
 
 const DEFAULTS = { shown: 6 };
 

@@ -5,7 +5,7 @@ import { ApiError, postJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { EmbeddedNews } from '../../components/embedded-news.tsx';
 import { Outcome } from '../../components/outcome.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { Panel } from '../../components/page-layout.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { useServers } from '../../overview.ts';
 import { navigate } from '../../router.ts';

@@ -1,7 +1,6 @@
 import type { Ablation, AblationCell } from '../../../shared/ablation.ts';
-import { Panel } from '../../components/panel.tsx';
-import { Interval } from './interval.tsx';
-import { signed } from './signed.ts';
+import { Panel } from '../../components/page-layout.tsx';
+import { Interval, signed } from './figures.tsx';
 
 /** Of docs/ablation.md, put in by the build. */
 declare const __ABLATION__: Ablation;

@@ -1,11 +1,9 @@
 import type { Gate, Learning } from '../../../shared/api-types.ts';
 import { Badge } from '../../components/badge.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { Panel } from '../../components/page-layout.tsx';
 import { Time } from '../../components/time.tsx';
-import { number, plural } from '../../format.ts';
-import { shownLine } from '../../shown-text.ts';
-import { Interval } from './interval.tsx';
-import { signed } from './signed.ts';
+import { number, plural, shownLine } from '../../format.ts';
+import { Interval, signed } from './figures.tsx';
 
 /** Whether what was learned ranks, and why, in words. */
 export function GateState({ of: { gate, model, embedding } }: { of: Learning }) {

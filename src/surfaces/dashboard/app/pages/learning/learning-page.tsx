@@ -1,17 +1,18 @@
 import type { Learning } from '../../../shared/api-types.ts';
-import { PageHead } from '../../components/page-head.tsx';
+import type { LiveEvent } from '../../../shared/events.ts';
+import type { LearningInsight } from '../../../shared/learning-types.ts';
+import { href } from '../../../shared/routes.ts';
+import { getJson } from '../../api.ts';
+import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await } from '../../components/states.tsx';
+import { number, percent, plural } from '../../format.ts';
+import { type Resource, useResource } from '../../resource.ts';
 import { AblationTable } from './ablation-table.tsx';
+import { ProgressBar } from './figures.tsx';
 import { GateState } from './gate-state.tsx';
-import { GettingStarted } from './getting-started.tsx';
-import { LearnedVersusSearch, LossCurve, TdErrorCurve } from './learning-charts.tsx';
-import { useInsight, useLearning } from './learning-data.ts';
+import { LearnedVersusSearch, LossCurve, ReplayPriorities, TdErrorCurve } from './learning-charts.tsx';
 import { AttentionHeads, FeatureImportance } from './model-parts.tsx';
-import { OnlineFigures } from './online-figures.tsx';
-import { ReplayPriorities } from './replay-priorities.tsx';
-import { RollBack } from './roll-back.tsx';
-import { TrainButton, TrainingProgress } from './train-now.tsx';
-import { TrainingHistory } from './training-history.tsx';
+import { RollBack, TrainButton, TrainingHistory, TrainingProgress } from './trainings.tsx';
 import './learning.css';
 
 /** What was learned from runs, whether it may rank, and how far that can be trusted. */
@@ -68,4 +69,106 @@ function Known({ of: known }: { of: Learning }) {
       <AblationTable />
     </div>
   );
+}
+
+function useLearning(): Resource<Learning> {
+  return useResource<Learning>('learning page', {
+    load: (signal) => getJson('/learning', {}, signal),
+    apply: withProgress,
+    reloadOn: ({ type }) => type === 'ranker_trained' || type === 'gate_changed' || type === 'run_learned',
+  });
+}
+
+/** How far a training is comes by itself. */
+function withProgress(data: Learning, event: LiveEvent): Learning {
+  if (event.type === 'ranker_trained' || event.type === 'training_stopped')
+    return { ...data, training: null };
+  if (event.type !== 'training_progress') return data;
+  const { stage, done, total, loss } = event;
+  return { ...data, training: { stage, done, total, ...(loss !== undefined && { loss }) } };
+}
+
+function useInsight(): Resource<LearningInsight> {
+  return useResource<LearningInsight>('learning insight', {
+    load: (signal) => getJson('/learning/insight', {}, signal),
+    reloadOn: ({ type }) => type === 'ranker_trained' || type === 'gate_changed',
+  });
+}
+
+/** For whoever has few runs or none: what is missing, and how it comes about. */
+function GettingStarted({ runs, least }: { runs: number; least: number }) {
+  return (
+    <Panel title="How learning begins">
+      <div class="stack">
+        <p>
+          {runs === 0
+            ? 'There is no run to learn from yet.'
+            : `There ${runs === 1 ? 'is' : 'are'} ${plural(runs, 'run')} to learn from.`}{' '}
+          From {least} on there is something to learn; until then search ranks by text, which needs no runs.
+        </p>
+        <ProgressBar label="Runs to learn from" done={runs} total={least} />
+        <ol class="learning-steps">
+          <li>
+            Connect a client on <a href={href.home()}>Home</a> and let it work. Every run that says what it is
+            for (its <code>intent</code>) counts.
+          </li>
+          <li>
+            Or take over runs of another machine with <code>pml trace import FILE</code>.
+          </li>
+          <li>
+            Training starts by itself after 20 more runs, or when you say so here. What was learned ranks only
+            once the newest runs prove it.
+          </li>
+        </ol>
+      </div>
+    </Panel>
+  );
+}
+
+/** How work goes, of the newest runs. */
+function OnlineFigures({ of: { success, runs, runs_to_ten_percent, suggestions } }: { of: Learning }) {
+  const { success_rate, mean_path_length, mean_absolute_td_error } = success;
+  const figures = [
+    { title: 'Runs looked back on', value: number(runs), note: 'that say what they are for' },
+    { title: 'Runs that succeed', value: told(success_rate, percent), note: 'of the 100 newest' },
+    { title: 'Steps per run', value: told(mean_path_length, number), note: 'on average, of the 100 newest' },
+    {
+      title: 'Runs until +10 %',
+      value: told(runs_to_ten_percent, number),
+      note:
+        runs_to_ten_percent === null
+          ? 'not 10 % better than search yet'
+          : 'then it was 10 % better than search',
+    },
+    {
+      title: 'Plans accepted',
+      value: told(suggestions.acceptance_rate, percent),
+      note: inWords(suggestions),
+    },
+    {
+      title: 'TD error',
+      value: told(mean_absolute_td_error, (error) => error.toFixed(3)),
+      note: 'how far success is foretold wrongly, 0 to 1',
+    },
+  ];
+  return (
+    <dl class="learning-figures">
+      {figures.map(({ title, value, note }) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd class="learning-figure">{value}</dd>
+          <dd class="muted">{note}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function inWords({ made, accepted, edited, rejected }: Learning['suggestions']): string {
+  if (made === 0) return 'no plan was suggested yet';
+  return `of ${plural(made, 'suggestion')}: ${accepted} run as they were, ${edited} edited, ${rejected} rejected`;
+}
+
+function told(value: number | null, format: (value: number) => string): string {
+  return value === null ? '–' : format(value);
 }

@@ -1,11 +1,10 @@
 import type { LearningInsight, PartInsight } from '../../../shared/learning-types.ts';
 import { rankingInWords } from '../../../shared/ranking-words.ts';
 import { MovedBars } from '../../components/moved-bars.tsx';
-import { Panel } from '../../components/panel.tsx';
-import { plural } from '../../format.ts';
+import { Panel } from '../../components/page-layout.tsx';
+import { plural, shownLine } from '../../format.ts';
 import { useCapabilities } from '../../overview.ts';
-import { shownLine } from '../../shown-text.ts';
-import { signed } from './signed.ts';
+import { signed } from './figures.tsx';
 
 type Model = NonNullable<LearningInsight['model']>;
 

@@ -3,10 +3,9 @@ import type { Trace } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import type { ErrorType } from '../../../shared/run-types.ts';
 import { Badge } from '../../components/badge.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
+import { CopyButton } from '../../components/button.tsx';
 import { JsonView } from '../../components/json-view.tsx';
-import { duration } from '../../format.ts';
-import { shownLine, shownText } from '../../shown-text.ts';
+import { duration, shownLine, shownText } from '../../format.ts';
 import { type Call, rowsOf } from './calls.ts';
 
 /** What to do about each kind of failure. */

@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import type { WireTraceEvent } from '../../../shared/run-types.ts';
-import { callsOf, concurrencyOf, endOf, rowsOf, ticksOf } from './calls.ts';
+import {
+  alignCalls,
+  type Call,
+  callsOf,
+  concurrencyOf,
+  differencesOf,
+  endOf,
+  rowsOf,
+  ticksOf,
+} from './calls.ts';
 
 const start = (trace_id: string, ts: number, parent_trace_id: string | null = null): WireTraceEvent => ({
   type: 'tool_start',
@@ -60,4 +69,53 @@ test('[DASH-44] an axis has round figures', () => {
   expect(ticksOf(1, 5)).toEqual([0, 0.2, 0.4, 0.6000000000000001, 0.8, 1]);
   expect(ticksOf(5200, 6)).toEqual([0, 1000, 2000, 3000, 4000, 5000]);
   expect(ticksOf(0, 5)).toEqual([0]);
+});
+
+function call(node: string, over: Partial<Call> = {}): Call {
+  return {
+    id: node,
+    node,
+    depth: 0,
+    start: 0,
+    end: 1,
+    status: 'success',
+    args: {},
+    result: 1,
+    error: null,
+    errorType: null,
+    children: [],
+    ...over,
+  };
+}
+
+const shown = (left: Call[], right: Call[]) =>
+  alignCalls(left, right).map((pair) => [pair.left?.node ?? '-', pair.right?.node ?? '-']);
+
+test('[DASH-47] two runs are aligned by the longest order both have, calls below calls', () => {
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((node) => call(node)) as [Call, Call, Call, Call];
+  expect(shown([a, b, c], [a, c, d])).toEqual([
+    ['a', 'a'],
+    ['b', '-'],
+    ['c', 'c'],
+    ['-', 'd'],
+  ]);
+  expect(shown([], [a])).toEqual([['-', 'a']]);
+  expect(shown([call('x', { children: [a, b] })], [call('x', { children: [b] })])).toEqual([
+    ['x', 'x'],
+    ['a', '-'],
+    ['b', 'b'],
+  ]);
+});
+
+test('[DASH-47] what differs is told in words', () => {
+  const pair = (left: Partial<Call> | null, right: Partial<Call> | null) =>
+    differencesOf({ key: '', depth: 0, left: left && call('a', left), right: right && call('a', right) });
+  expect(pair({}, {})).toEqual([]);
+  expect(pair({ args: { x: 1 }, result: 1 }, { args: { x: 2 }, result: 2 })).toEqual([
+    'other arguments',
+    'another result',
+  ]);
+  expect(pair({}, { status: 'error', error: 'no' })).toEqual(['success became error']);
+  expect(pair({}, null)).toEqual(['only in the first']);
+  expect(pair(null, {})).toEqual(['only in the second']);
 });

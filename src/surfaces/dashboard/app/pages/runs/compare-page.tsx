@@ -5,18 +5,16 @@ import { Badge, StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { moveFocus } from '../../components/move-focus.ts';
-import { PageHead } from '../../components/page-head.tsx';
+import { PageHead } from '../../components/page-layout.tsx';
 import { Await } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { duration, plural } from '../../format.ts';
 import { navigate } from '../../router.ts';
-import { alignCalls, type CallPair, differencesOf } from './align-calls.ts';
 import { Value } from './call-details.tsx';
-import { type Call, callsOf, endOf, toolCalls } from './calls.ts';
+import { alignCalls, type Call, type CallPair, callsOf, differencesOf, endOf, toolCalls } from './calls.ts';
 import { NodeName } from './path-steps.tsx';
 import { calledOf, statusOf, titleOf } from './run-row.ts';
-import { useNodeNames } from './use-node-names.ts';
-import { useRun } from './use-run.ts';
+import { useNodeNames, useRun } from './use-run.ts';
 
 const SIDES = ['First', 'Second'] as const;
 

@@ -1,15 +1,27 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Execution } from '../../../shared/api-types.ts';
+import type { Capabilities, Execution, Trace } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import type { WorkflowAnswer } from '../../../shared/run-types.ts';
-import { ApiError, postJson } from '../../api.ts';
+import type { Plan, WholeRun, WorkflowAnswer } from '../../../shared/run-types.ts';
+import { ApiError, getJson, postJson } from '../../api.ts';
 import { StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Code } from '../../components/code.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { ErrorState, Skeleton } from '../../components/states.tsx';
-import type { Replay } from './replay.ts';
+import { callsOf } from './calls.ts';
+
+/** What stands in a trace where a secret stood, or the rest of something long. */
+const NOT_KEPT = /\[redacted\]|\[cut \d+ (?:bytes|items)\]/;
+
+/** A run to be made again: what is sent where, and what that means. */
+interface Replay {
+  readonly path: '/execute' | '/workflows';
+  readonly body: Readonly<Record<string, unknown>>;
+  /** In words, before one agrees to it. */
+  readonly says: string;
+  readonly shown: { readonly title: string; readonly code?: string; readonly value?: unknown };
+}
 
 type Answer = Partial<Execution> & Pick<WorkflowAnswer, 'status' | 'run_id'>;
 
@@ -100,4 +112,76 @@ function Outcome({ answer, before, runId }: { answer: Answer; before: string | n
       </a>
     </>
   );
+}
+
+/** Throws an `ApiError` that says why, where the run cannot be the same again. */
+export async function replayOf(trace: Trace): Promise<Replay> {
+  const intent = trace.intent_text === null ? {} : { intent: trace.intent_text };
+  const args = (trace.guest?.args ?? {}) as Readonly<Record<string, unknown>>;
+  const replay = await prepared(trace, args, intent);
+  if (NOT_KEPT.test(JSON.stringify(replay.body))) {
+    throw impossible(
+      'Not all of this run was kept, so it cannot be the same again: secrets are hidden, long values cut',
+      'Let the agent make it anew.',
+    );
+  }
+  return replay;
+}
+
+async function prepared(trace: Trace, args: Replay['body'], intent: object): Promise<Replay> {
+  switch (trace.kind) {
+    case 'code':
+      return {
+        path: '/execute',
+        body: { code: trace.code, arguments: args, ...intent },
+        says: 'Runs the same program with the same arguments, with the tools as they are now.',
+        shown: { title: 'Program', code: trace.code ?? '' },
+      };
+    case 'capability': {
+      const { capabilities } = await getJson<Capabilities>('/capabilities');
+      const found = capabilities.find(({ id }) => id === trace.capability_id);
+      if (!found)
+        throw impossible('The capability of this run was forgotten', 'Its code is under "Program".');
+      return {
+        path: '/execute',
+        body: { capability: found.slug, arguments: args, ...intent },
+        says: 'Runs the capability as it is now with the same arguments.',
+        shown: { title: `capabilities.${found.slug}`, value: args },
+      };
+    }
+    case 'workflow': {
+      const run = await getJson<WholeRun>(`/runs/${encodeURIComponent(trace.run_id)}`);
+      return workflowReplay(run.plan, run.not_kept, intent);
+    }
+    case 'tool': {
+      const [call] = callsOf(trace.events);
+      if (!call) throw impossible('No call of this run was kept', 'Let the agent make it anew.');
+      return {
+        path: '/execute',
+        body: { tool: call.node, arguments: call.args ?? {}, ...intent },
+        says: 'Makes the same call with the same arguments.',
+        shown: { title: call.node, value: call.args ?? {} },
+      };
+    }
+  }
+}
+
+export function workflowReplay(plan: Plan | null, notKept: readonly string[], intent: object): Replay {
+  if (!plan) throw impossible('The plan of this run was not kept', 'Let the agent make it anew.');
+  if (notKept.length > 0) {
+    throw impossible(
+      `Tasks held secrets, which were not kept: ${notKept.join(', ')}`,
+      'Let the agent make it anew.',
+    );
+  }
+  return {
+    path: '/workflows',
+    body: { workflow: plan, run_id: crypto.randomUUID(), ...intent },
+    says: 'Runs the same plan from its beginning, with the tools as they are now.',
+    shown: { title: `${plan.tasks.length} tasks`, value: plan },
+  };
+}
+
+function impossible(message: string, hint: string): ApiError {
+  return new ApiError(0, 'not_available', message, hint);
 }

@@ -1,14 +1,15 @@
 import type { ComponentChildren } from 'preact';
-import type { TraceSummary } from '../../../shared/api-types.ts';
+import type { Trace, TraceSummary } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import type { RunKind, RunOrigin } from '../../../shared/run-types.ts';
+import type { ErrorShape, RunKind, RunOrigin } from '../../../shared/run-types.ts';
 import { StatusBadge } from '../../components/badge.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
+import { CopyButton } from '../../components/button.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { Duration, Time } from '../../components/time.tsx';
-import { duration, number } from '../../format.ts';
-import { shownLine } from '../../shown-text.ts';
+import { duration, number, shownLine, shownText } from '../../format.ts';
+import { HINTS } from './call-details.tsx';
 import { type Call, concurrencyOf, endOf, rowsOf, toolCalls } from './calls.ts';
-import { rowOfTrace, STARTED_BY_PML } from './run-row.ts';
+import { rowOfTrace, STARTED_BY_PML, statusOf } from './run-row.ts';
 
 export interface RunHead {
   readonly title: string;
@@ -88,6 +89,40 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
     <div class="run-fact">
       <dt>{name}</dt>
       <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Why a run did not succeed, and what to do next. */
+export function RunError({ trace }: { trace: Trace }) {
+  const status = statusOf(trace);
+  if (status === 'success') return null;
+  if (status === 'approval_required') {
+    return (
+      <div class="run-problem run-waits" role="status">
+        <Icon name="hand" />
+        <div>
+          <p>
+            <strong>It stopped for a person.</strong> {shownText(trace.error_message ?? '')}
+          </p>
+          <p>
+            <a href={href.workflow(trace.run_id)}>See what was asked</a>
+          </p>
+        </div>
+      </div>
+    );
+  }
+  const told = trace.task_results
+    .map((task) => (task as { error?: ErrorShape }).error)
+    .find((error) => error !== undefined);
+  const hint = told?.hint ?? (trace.error_type && HINTS[trace.error_type]);
+  return (
+    <div class="run-problem" role="status">
+      <Icon name="alert" />
+      <div>
+        <p class="run-problem-text">{shownText((trace.error_message ?? 'It failed').slice(0, 4000))}</p>
+        {hint && <p class="muted">{shownText(hint)}</p>}
+      </div>
     </div>
   );
 }

@@ -4,19 +4,17 @@ import { getJson } from '../../api.ts';
 import { Badge, StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { PageHead } from '../../components/page-head.tsx';
+import { PageHead } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { Duration, Time } from '../../components/time.tsx';
-import { number, plural } from '../../format.ts';
+import { number, plural, shownLine } from '../../format.ts';
 import { useResource } from '../../resource.ts';
 import { location, navigate } from '../../router.ts';
-import { shownLine } from '../../shown-text.ts';
 import { useLiveRuns } from './live-runs.ts';
 import { PathSteps } from './path-steps.tsx';
-import { RunFilterBar } from './run-filters.tsx';
-import { apiQuery, currentFilters, isShown, listHref } from './run-query.ts';
+import { apiQuery, currentFilters, isShown, listHref, RunFilterBar } from './run-filters.tsx';
 import { calledOf, type RunRow, rowsOfRuns, STARTED_BY_PML } from './run-row.ts';
-import { useNodeNames } from './use-node-names.ts';
+import { useNodeNames } from './use-run.ts';
 
 const DEFAULTS = { page: 40 };
 

@@ -3,7 +3,7 @@ import type { Trace } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { ApiError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { PageHead } from '../../components/page-head.tsx';
+import { PageHead } from '../../components/page-layout.tsx';
 import { Await, EmptyState, ErrorState } from '../../components/states.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { plural } from '../../format.ts';
@@ -11,19 +11,16 @@ import { location, setQuery } from '../../router.ts';
 import { CallList } from './call-list.tsx';
 import { callsOf, endOf, rowsOf, toolCalls } from './calls.ts';
 import { type FollowedRun, useLiveRuns } from './live-runs.ts';
-import { replayOf } from './replay.ts';
-import { ReplayDialog } from './replay-dialog.tsx';
-import { RunError } from './run-error.tsx';
-import { RunFacts, type RunHead } from './run-facts.tsx';
+import { ReplayDialog, replayOf } from './replay-dialog.tsx';
+import { RunError, RunFacts, type RunHead } from './run-facts.tsx';
 import { RunProgram, RunResult } from './run-program.tsx';
 import { statusOf, titleOf } from './run-row.ts';
-import { useNodeNames } from './use-node-names.ts';
-import { useNow } from './use-now.ts';
-import { type LoadedRun, useRun } from './use-run.ts';
+import { type LoadedRun, useNodeNames, useRun } from './use-run.ts';
 
 const DEFAULTS = {
   /** Milliseconds before a trace that is not stored yet is asked for again. */
   againMs: 500,
+  everyMs: 200,
 };
 
 /** One run, stored or under way. */
@@ -201,4 +198,15 @@ function Views({
       </Tabs>
     </section>
   );
+}
+
+/** The time in milliseconds since 1970, a few times a second while something is under way. */
+function useNow(isTicking: boolean): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isTicking) return;
+    const timer = setInterval(() => setNow(Date.now()), DEFAULTS.everyMs);
+    return () => clearInterval(timer);
+  }, [isTicking]);
+  return now;
 }

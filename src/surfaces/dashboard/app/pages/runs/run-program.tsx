@@ -6,7 +6,7 @@ import { DataTable } from '../../components/data-table.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { EmptyState } from '../../components/states.tsx';
 import { Duration } from '../../components/time.tsx';
-import { shownLine } from '../../shown-text.ts';
+import { shownLine } from '../../format.ts';
 import { Value } from './call-details.tsx';
 import { callsOf } from './calls.ts';
 

@@ -1,6 +1,6 @@
 import type { TraceSummary } from '../../../shared/api-types.ts';
 import type { RunKind, RunOrigin } from '../../../shared/run-types.ts';
-import { shownLine } from '../../shown-text.ts';
+import { shownLine } from '../../format.ts';
 import { isOperation } from './calls.ts';
 import type { FollowedRun } from './live-runs.ts';
 

@@ -1,7 +1,8 @@
-import type { Trace, TraceSummary, Traces } from '../../../shared/api-types.ts';
+import type { Capabilities, Trace, TraceSummary, Traces } from '../../../shared/api-types.ts';
 import type { LiveRuns } from '../../../shared/run-types.ts';
 import { ApiError, getJson } from '../../api.ts';
 import { type Resource, useResource } from '../../resource.ts';
+import { nameOf } from './run-row.ts';
 
 const DEFAULTS = { parts: 50 };
 
@@ -45,4 +46,16 @@ async function traceOf(id: string, signal: AbortSignal): Promise<Trace | null> {
     if (ApiError.from(thrown).status === 404) return null;
     throw thrown;
   }
+}
+
+/** What people call a node: a capability by its slug, all else by its id. */
+export function useNodeNames(): (node: string) => string {
+  const { data } = useResource<Capabilities>('capability names', {
+    load: (signal) => getJson('/capabilities', {}, signal),
+    reloadOn: ({ type }) => type === 'capability_changed',
+  }).state.value;
+  return (node) => {
+    const found = data?.capabilities.find(({ id }) => node === `capability:${id}`);
+    return found ? `capabilities.${found.slug}` : nameOf(node);
+  };
 }

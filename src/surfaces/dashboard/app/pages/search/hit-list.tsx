@@ -1,14 +1,34 @@
 import { useState } from 'preact/hooks';
-import { withQuery } from '../../../shared/routes.ts';
-import type { ExplainedHit } from '../../../shared/search-types.ts';
+import type { CapabilityHit } from '../../../shared/capability-types.ts';
+import { href, withQuery } from '../../../shared/routes.ts';
+import type { ExplainedHit, ScoreShares } from '../../../shared/search-types.ts';
+import { CapabilityName } from '../../components/badge.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import { moveFocus } from '../../components/move-focus.ts';
+import { Panel } from '../../components/page-layout.tsx';
+import { number, percent, shownLine } from '../../format.ts';
+import { useCapabilities } from '../../overview.ts';
 import { location } from '../../router.ts';
-import { shownLine } from '../../shown-text.ts';
-import { heightOf, ScoreBar } from './score-bar.tsx';
+
+/** In the order they are stacked. */
+const SHARES: readonly (readonly [keyof ScoreShares, string])[] = [
+  ['semantic', 'meaning'],
+  ['clause', 'clause'],
+  ['lexical', 'words'],
+  ['name', 'name'],
+  ['learned', 'learned'],
+  ['graph', 'graph'],
+];
 
 const DEFAULTS = {
   /** Shown before one asks for more. */
   shown: 10,
+  /** Shares below it are not worth a colour. */
+  least: 0.0005,
+  /** Less alike than that, and it is about something else. */
+  leastScore: 0.1,
+  /** Capabilities shown. */
+  capabilities: 5,
 };
 
 /** By rank; choosing one shows its details. The arrow keys go from one to the next. */
@@ -46,5 +66,112 @@ export function HitList({ hits, current }: { hits: readonly ExplainedHit[]; curr
         </li>
       )}
     </ol>
+  );
+}
+
+/** A score as a stack of its parts, as long as it is beside the greatest; the figures stand below. */
+function ScoreBar({ hit, greatest }: { hit: ExplainedHit; greatest: number }) {
+  const shares = SHARES.map(([name, title]) => ({ name, title, value: hit.shares[name] }));
+  const told = shares.filter(({ value }) => Math.abs(value) >= DEFAULTS.least);
+  return (
+    <span class="score">
+      <span class="score-bar" aria-hidden="true">
+        {told.map(({ name, value }) => (
+          <i
+            key={name}
+            class={`score-${name}`}
+            style={{ width: `${(100 * Math.max(0, value)) / (greatest || 1)}%` }}
+          />
+        ))}
+      </span>
+      <span class="score-parts">
+        {told.map(({ name, title, value }) => (
+          <span key={name} class="score-part">
+            <i class={`score-${name}`} aria-hidden="true" />
+            {title} <b>{signed(value)}</b>
+          </span>
+        ))}
+        {hit.parts.learned !== undefined && (
+          <span>
+            text alone <b>{signed(hit.semantic_score)}</b>
+          </span>
+        )}
+      </span>
+    </span>
+  );
+}
+
+/** How long a stack is: what counts against a tool is told in figures alone. */
+function heightOf(shares: ScoreShares): number {
+  return Object.values(shares).reduce((sum, value) => sum + Math.max(0, value), 0);
+}
+
+/** Says what the colours are, of those that are there. */
+export function ShareLegend({ hits }: { hits: readonly ExplainedHit[] }) {
+  const ABOUT: Readonly<Record<keyof ScoreShares, string>> = {
+    semantic: 'the whole of what was asked, by meaning',
+    clause: 'its best part, by meaning',
+    lexical: 'words in common',
+    name: 'called by its name',
+    learned: 'what past runs taught, in place of the text',
+    graph: 'what it has to do with tools used just before',
+  };
+  const there = SHARES.filter(([name]) =>
+    hits.some(({ shares }) => Math.abs(shares[name]) >= DEFAULTS.least),
+  );
+  return (
+    <ul class="score-legend">
+      {there.map(([name, title]) => (
+        <li key={name}>
+          <i class={`score-${name}`} aria-hidden="true" />
+          <span class="strong">{title}</span> <span class="muted">{ABOUT[name]}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function signed(value: number): string {
+  return value < 0 ? `−${Math.abs(value).toFixed(2)}` : value.toFixed(2);
+}
+
+/** Capabilities are scored apart from tools: likeness in meaning, times how far they can be relied on. */
+export function FoundCapabilities({ hits }: { hits: readonly CapabilityHit[] }) {
+  const known = useCapabilities().state.value.data?.capabilities ?? [];
+  const rows = hits.filter(({ score }) => score >= DEFAULTS.leastScore).slice(0, DEFAULTS.capabilities);
+  if (rows.length === 0) return null;
+  const reliabilityOf = (slug: string) => known.find((one) => one.slug === slug)?.reliability;
+  return (
+    <Panel title="Capabilities" flush>
+      <DataTable
+        label="Capabilities by rank"
+        rows={rows}
+        keyOf={({ slug }) => slug}
+        hrefOf={({ slug }) => href.capability(slug)}
+        columns={[
+          { title: 'Name', cell: (hit) => <CapabilityName {...hit} /> },
+          {
+            title: 'Meaning',
+            isNumber: true,
+            isExtra: true,
+            cell: ({ slug, score }) => {
+              const reliability = reliabilityOf(slug);
+              return reliability ? (score / reliability).toFixed(3) : '–';
+            },
+          },
+          {
+            title: '× reliability',
+            isNumber: true,
+            isExtra: true,
+            cell: ({ slug }) => {
+              const reliability = reliabilityOf(slug);
+              return reliability === undefined ? '–' : percent(reliability);
+            },
+          },
+          { title: 'Score', isNumber: true, cell: ({ score }) => score.toFixed(3) },
+          { title: 'Uses', isNumber: true, cell: ({ uses }) => number(uses) },
+        ]}
+      />
+    </Panel>
   );
 }

@@ -5,18 +5,14 @@ import type { ExplainedHit, ExplainedSearch } from '../../../shared/search-types
 import { getJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { EmbeddedNews } from '../../components/embedded-news.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { SteadyWhole } from '../../components/steady-rows.tsx';
-import { plural } from '../../format.ts';
+import { plural, shownLine } from '../../format.ts';
 import { useServers } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
 import { location, setQuery } from '../../router.ts';
-import { shownLine } from '../../shown-text.ts';
-import { FoundCapabilities } from './found-capabilities.tsx';
-import { HitList } from './hit-list.tsx';
-import { ShareLegend } from './score-bar.tsx';
+import { FoundCapabilities, HitList, ShareLegend } from './hit-list.tsx';
 import { ToolDetails } from './tool-details.tsx';
 import './search.css';
 

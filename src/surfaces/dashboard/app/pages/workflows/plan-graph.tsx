@@ -2,8 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Plan, PlanTask, TaskState } from '../../../shared/run-types.ts';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { moveFocus } from '../../components/move-focus.ts';
-import { duration, percent } from '../../format.ts';
-import { shownLine } from '../../shown-text.ts';
+import { duration, percent, shownLine } from '../../format.ts';
 import { layersOf, layoutPlan, pathOf } from './layout-plan.ts';
 
 const NARROW = '(max-width: 760px)';

@@ -2,9 +2,8 @@ import type { PlanTask, TaskState } from '../../../shared/run-types.ts';
 import { Badge, StatusBadge } from '../../components/badge.tsx';
 import { Code } from '../../components/code.tsx';
 import { JsonView } from '../../components/json-view.tsx';
-import { Panel } from '../../components/panel.tsx';
-import { duration } from '../../format.ts';
-import { shownLine, shownText } from '../../shown-text.ts';
+import { Panel } from '../../components/page-layout.tsx';
+import { duration, shownLine, shownText } from '../../format.ts';
 import { bodyOf, sureOf } from './plan-graph.tsx';
 
 /** One task: what it runs, with what, how it stands and what it gave. */

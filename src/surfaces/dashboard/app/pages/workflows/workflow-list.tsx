@@ -5,17 +5,16 @@ import { StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';
 import { Time } from '../../components/time.tsx';
-import { number, plural } from '../../format.ts';
+import { number, plural, shownLine } from '../../format.ts';
 import { navigate } from '../../router.ts';
-import { shownLine } from '../../shown-text.ts';
 import { ApprovalCard } from './approval-card.tsx';
-import { Progress } from './progress.tsx';
 import { pendingOf, useWorkflowRuns } from './workflow-runs.ts';
+
+const ORDER = ['success', 'running', 'waiting', 'error', 'skipped'] as const;
 
 /** Everything that waits for a person, a plan from an intent, and the workflows that ran. */
 export function WorkflowList() {
@@ -130,5 +129,35 @@ function RunTable({ runs }: { runs: readonly ListedRun[] }) {
         },
       ]}
     />
+  );
+}
+
+/** How many tasks are done, under way, waiting, failed, skipped: one stripe each. */
+export function Progress({ run }: { run: ListedRun }) {
+  const counts = new Map<string, number>();
+  for (const [key, { status }] of Object.entries(run.tasks)) {
+    // Items of a list belong to their task.
+    if (key.includes('[')) continue;
+    const shown = status === 'unknown' ? 'waiting' : status;
+    counts.set(shown, (counts.get(shown) ?? 0) + 1);
+  }
+  const total = Math.max(run.task_count, 1);
+  const told = ORDER.filter((status) => counts.has(status)).map(
+    (status) => `${counts.get(status)} ${status}`,
+  );
+  return (
+    <span
+      class="progress"
+      role="img"
+      aria-label={`${told.join(', ') || 'nothing yet'} of ${run.task_count} tasks`}
+    >
+      {ORDER.map((status) => (
+        <span
+          key={status}
+          class={`progress-part progress-${status}`}
+          style={{ width: `${((counts.get(status) ?? 0) / total) * 100}%` }}
+        />
+      ))}
+    </span>
   );
 }

@@ -4,19 +4,16 @@ import type { WholeRun } from '../../../shared/run-types.ts';
 import { Badge, StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
-import { plural } from '../../format.ts';
+import { plural, shownLine } from '../../format.ts';
 import { location, setQuery } from '../../router.ts';
-import { shownLine } from '../../shown-text.ts';
-import { workflowReplay } from '../runs/replay.ts';
-import { ReplayDialog } from '../runs/replay-dialog.tsx';
+import { ReplayDialog, workflowReplay } from '../runs/replay-dialog.tsx';
 import { ApprovalCard } from './approval-card.tsx';
 import { PlanGraph } from './plan-graph.tsx';
-import { Progress } from './progress.tsx';
 import { TaskDetails } from './task-details.tsx';
+import { Progress } from './workflow-list.tsx';
 import { abort, isOver, pendingOf, resume, useWorkflowRun } from './workflow-runs.ts';
 
 /** One workflow, or a single call that waits: its plan with its state, and what can be done with it. */

@@ -1,0 +1,122 @@
+import type { Kysely } from 'kysely';
+import type { ToolId } from '../../../core/vocabulary/ids.ts';
+import type { EmbeddingStore, EpisodicStore, RankerParamsStore } from '../../../engine/ports.ts';
+import type { Database } from '../database.ts';
+import { bytesToVector, guarded, json, text, textOrNull, vectorToBytes } from './codec.ts';
+
+export function sqlRankerParams(db: Kysely<Database>): RankerParamsStore {
+  return {
+    save: (params) =>
+      guarded('Storing ranker parameters', async () => {
+        await db
+          .insertInto('ranker_params')
+          .values({
+            id: params.id,
+            model: params.model,
+            params: params.bytes,
+            metrics: json(params.metrics),
+            created_at: params.createdAt,
+          })
+          .execute();
+      }),
+
+    list: (model, limit) =>
+      guarded('Listing ranker parameters', async () => {
+        const rows = await db
+          .selectFrom('ranker_params')
+          .selectAll()
+          .where('model', '=', model)
+          .orderBy('seq', 'desc')
+          .limit(limit)
+          .execute();
+        return rows.map((row) => ({
+          id: row.id,
+          model: row.model,
+          // `pg` answers with a Buffer on a shared pool; callers get plain bytes of their own.
+          bytes: new Uint8Array(row.params),
+          metrics: row.metrics as Record<string, unknown>,
+          createdAt: row.created_at,
+        }));
+      }),
+
+    remove: (id) =>
+      guarded(`Removing ranker parameters ${id}`, async () => {
+        const { numDeletedRows } = await db
+          .deleteFrom('ranker_params')
+          .where('id', '=', id)
+          .executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
+  };
+}
+
+export function sqlEmbeddings(db: Kysely<Database>): EmbeddingStore {
+  return {
+    put: (embeddings) =>
+      guarded('Storing embeddings', () =>
+        db.transaction().execute(async (tx) => {
+          for (const { toolId, model, definitionHash, vector } of embeddings) {
+            const fresh = { definition_hash: definitionHash, embedding: vectorToBytes(vector) };
+            await tx
+              .insertInto('tool_embedding')
+              .values({ tool_id: toolId, model, ...fresh })
+              .onConflict((c) => c.columns(['tool_id', 'model']).doUpdateSet(fresh))
+              .execute();
+          }
+        }),
+      ),
+
+    list: (model) =>
+      guarded(`Listing embeddings of ${model}`, async () => {
+        const rows = await db.selectFrom('tool_embedding').selectAll().where('model', '=', model).execute();
+        return rows
+          .map((row) => ({
+            toolId: row.tool_id as ToolId,
+            model: row.model,
+            definitionHash: row.definition_hash,
+            vector: bytesToVector(row.embedding),
+          }))
+          .sort((a, b) => (a.toolId < b.toolId ? -1 : 1));
+      }),
+  };
+}
+
+export function sqlEpisodes(db: Kysely<Database>): EpisodicStore {
+  return {
+    append: (events) =>
+      guarded('Storing episodic events', async () => {
+        if (events.length === 0) return;
+        await db
+          .insertInto('episodic_events')
+          .values(
+            events.map((event) => ({
+              id: event.id,
+              workflow_id: event.workflowId,
+              event_type: event.eventType,
+              task_id: textOrNull(event.taskId),
+              timestamp: event.timestamp,
+              data: json(event.data),
+            })),
+          )
+          .execute();
+      }),
+
+    list: (workflowId) =>
+      guarded(`Listing events of ${workflowId}`, async () => {
+        const rows = await db
+          .selectFrom('episodic_events')
+          .selectAll()
+          .where('workflow_id', '=', text(workflowId))
+          .orderBy('seq')
+          .execute();
+        return rows.map((row) => ({
+          id: row.id,
+          workflowId: row.workflow_id,
+          eventType: row.event_type,
+          taskId: row.task_id,
+          timestamp: row.timestamp,
+          data: row.data as Record<string, unknown>,
+        }));
+      }),
+  };
+}

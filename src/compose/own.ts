@@ -1,9 +1,0 @@
-/** What this process is and where it stands. */
-export interface Own {
-  readonly version: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-}
-
-/** For a holder that only other processes of this user talk to. */
-export const LOOPBACK = { host: '127.0.0.1', port: 0 } as const;

@@ -1,0 +1,193 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { toast } from '../../components/toast.tsx';
+import type { Drawing } from './drawing.ts';
+import type { LayoutAnswer, LayoutOrder } from './layout-worker.ts';
+
+/** A drawing all of whose nodes have their place. */
+export interface Settled {
+  readonly drawing: Drawing;
+  readonly places: Places;
+  /** Changes when all of it is another one. */
+  readonly scene: string;
+}
+
+const KEY = 'pml-graph-places';
+
+/** Where a node stands; a lone one on the shelf of its server. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly isLone: boolean;
+}
+
+export type Places = ReadonlyMap<string, Place>;
+
+const DEFAULTS = {
+  /** Between lone nodes on their shelves, in pixels. */
+  columnWidth: 150,
+  rowHeight: 62,
+  /** Between two shelves, and between the shelves and all else. */
+  gap: 96,
+  /** The shelves together are at least so wide. */
+  leastWidth: 900,
+  /** How strongly a capability holds its tools together. */
+  hold: 1.2,
+  /** Nodes whose places are kept in the browser. */
+  kept: 5_000,
+};
+
+let worker: Worker | undefined;
+let asked = 0;
+
+/**
+ * Places for all nodes. Those that have one keep it, unless they stood among the lone ones and no longer are
+ * (or the other way round). Lone nodes stand on shelves below, one per server: there is nothing to tell of them
+ * but what they are.
+ */
+async function layOut(drawing: Drawing, kept: Places): Promise<Places> {
+  const linked = drawing.nodes.filter(({ isLone }) => !isLone);
+  const index = new Map(linked.map(({ id }, i) => [id, i]));
+  const places = new Map<string, Place>();
+  const known = new Float32Array(2 * linked.length).fill(Number.NaN);
+  for (const [i, { id }] of linked.entries()) {
+    const place = kept.get(id);
+    if (place && !place.isLone) known.set([place.x, place.y], 2 * i);
+  }
+  const springs = [...drawing.edges, ...holdsOf(drawing)].flatMap(({ source, target, weight }) => {
+    const ends = [index.get(source), index.get(target)];
+    return ends[0] === undefined || ends[1] === undefined ? [] : [{ ends: ends as number[], weight }];
+  });
+  if (known.some(Number.isNaN)) {
+    const { positions } = await inWorker({
+      groups: Int32Array.from(linked, ({ community }) => community),
+      edges: Int32Array.from(springs.flatMap(({ ends }) => ends)),
+      weights: Float32Array.from(springs, ({ weight }) => weight),
+      known,
+    });
+    known.set(positions);
+  }
+  for (const [i, { id }] of linked.entries())
+    places.set(id, { x: known[2 * i]!, y: known[2 * i + 1]!, isLone: false });
+  shelve(drawing, kept, places);
+  return places;
+}
+
+/** A capability stands in the middle of what it uses, whether or not a run has shown it yet. */
+function holdsOf({ members }: Drawing) {
+  return [...members].flatMap(([capability, nodes]) =>
+    [...nodes].map((node) => ({ source: capability, target: node, weight: DEFAULTS.hold })),
+  );
+}
+
+function shelve({ nodes }: Drawing, kept: Places, places: Map<string, Place>): void {
+  const lone = nodes.filter(({ isLone }) => isLone);
+  const linked = [...places.values()];
+  const left = Math.min(...linked.map(({ x }) => x), 0);
+  const right = Math.max(...linked.map(({ x }) => x), left + DEFAULTS.leastWidth);
+  const bottom = linked.length === 0 ? 0 : Math.max(...linked.map(({ y }) => y)) + 1.4 * DEFAULTS.gap;
+  let [x, y, tallest] = [left, bottom, 0];
+  const shelves = Map.groupBy(lone, ({ server, kind }) => server ?? kind);
+  for (const [, all] of [...shelves].sort(([, a], [, b]) => b.length - a.length)) {
+    const columns = Math.max(1, Math.ceil(Math.sqrt(all.length * 0.8)));
+    const rows = Math.ceil(all.length / columns);
+    if (x > left && x + (columns - 1) * DEFAULTS.columnWidth > right) {
+      [x, y, tallest] = [left, y + tallest + DEFAULTS.gap, 0];
+    }
+    for (const [i, { id }] of all.entries()) {
+      const before = kept.get(id);
+      const place = {
+        x: x + (i % columns) * DEFAULTS.columnWidth,
+        y: y + Math.floor(i / columns) * DEFAULTS.rowHeight,
+        isLone: true,
+      };
+      places.set(id, before?.isLone ? before : place);
+    }
+    x += (columns - 1) * DEFAULTS.columnWidth + DEFAULTS.gap + DEFAULTS.columnWidth * 0.6;
+    tallest = Math.max(tallest, (rows - 1) * DEFAULTS.rowHeight);
+  }
+}
+
+function inWorker(task: Omit<LayoutOrder, 'id'>): Promise<LayoutAnswer> {
+  worker ??= new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });
+  const own = worker;
+  const id = ++asked;
+  return new Promise((resolve, reject) => {
+    const hear = ({ data }: MessageEvent<LayoutAnswer>) => {
+      if (data.id !== id) return;
+      own.removeEventListener('message', hear);
+      resolve(data);
+    };
+    own.addEventListener('message', hear);
+    own.addEventListener('error', () => reject(new Error('The layout failed')), { once: true });
+    own.postMessage({ ...task, id });
+  });
+}
+
+/** As they were left: what one has found once is there again. */
+function readPlaces(): Places {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Record<string, unknown>;
+    return new Map(
+      Object.entries(kept).flatMap(([id, place]) => {
+        if (!Array.isArray(place) || !place.every(Number.isFinite)) return [];
+        const [x = 0, y = 0, isLone = 0] = place as number[];
+        return [[id, { x, y, isLone: isLone === 1 }] as const];
+      }),
+    );
+  } catch {
+    return new Map();
+  }
+}
+
+function keepPlaces(places: Places): void {
+  const entries = [...places].slice(0, DEFAULTS.kept);
+  const rounded = entries.map(([id, { x, y, isLone }]) => [
+    id,
+    [Math.round(x), Math.round(y), isLone ? 1 : 0],
+  ]);
+  try {
+    localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(rounded)));
+  } catch {
+    // A browser that keeps nothing lays out again next time.
+  }
+}
+
+/** Lays out what is new and leaves the rest where it is; until that is done the last drawing stands. */
+export function useSettled(drawing: Drawing): {
+  readonly settled: Settled | null;
+  move(id: string, place: Place): void;
+  layOutAgain(): void;
+} {
+  const [settled, setSettled] = useState<Settled | null>(null);
+  const [round, setRound] = useState(0);
+  const laidOut = useRef(0);
+  const kept = useRef<Places | null>(null);
+  useEffect(() => {
+    let isWanted = true;
+    kept.current ??= readPlaces();
+    const isAnew = laidOut.current !== round;
+    laidOut.current = round;
+    layOut(drawing, isAnew ? new Map() : kept.current).then(
+      (places) => {
+        if (!isWanted) return;
+        // Those that are not drawn now keep theirs, too.
+        kept.current = new Map([...(isAnew ? [] : kept.current!), ...places]);
+        keepPlaces(kept.current);
+        setSettled({ drawing, places, scene: `definition ${round}` });
+      },
+      () => isWanted && toast('The layout failed', 'bad'),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [drawing, round]);
+  return {
+    settled,
+    move(id, place) {
+      kept.current = new Map(kept.current).set(id, place);
+      keepPlaces(kept.current);
+      setSettled((last) => last && { ...last, places: new Map(last.places).set(id, place) });
+    },
+    layOutAgain: () => setRound(round + 1),
+  };
+}

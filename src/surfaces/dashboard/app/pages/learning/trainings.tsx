@@ -1,0 +1,169 @@
+import { signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import type { Learning } from '../../../shared/api-types.ts';
+import { ApiError, postJson } from '../../api.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Panel } from '../../components/page-layout.tsx';
+import { Time } from '../../components/time.tsx';
+import { tellingOutcome, toast } from '../../components/toast.tsx';
+import { duration, moment, number, plural } from '../../format.ts';
+import { ProgressBar, signed } from './figures.tsx';
+
+type Training = Learning['history'][number];
+
+/** The training this browser asked for. The gateway ends it when nobody waits for it any more. */
+const own = signal<AbortController | null>(null);
+
+const STAGES: Readonly<Record<string, string>> = {
+  judging: 'Judging on runs it has not learned from',
+  features: 'Looking back on past runs',
+  training: 'Training',
+};
+
+export function TrainButton({ of, onDone }: { of: Learning; onDone: () => void }) {
+  const isTooFew = of.runs < of.least_runs;
+  return (
+    <Button
+      needs="manage"
+      kind="primary"
+      icon="spark"
+      disabled={isTooFew || of.training !== null || own.value !== null}
+      {...(isTooFew && { title: `It takes ${of.least_runs} runs; there are ${of.runs}` })}
+      onClick={() => void train(of, onDone)}
+    >
+      {of.training || own.value ? 'Training…' : 'Train now'}
+    </Button>
+  );
+}
+
+export function TrainingProgress({
+  of: { stage, done, total, loss },
+}: {
+  of: NonNullable<Learning['training']>;
+}) {
+  return (
+    <div class="learning-progress">
+      <div class="learning-progress-line">
+        <span class="strong">{STAGES[stage] ?? stage}</span>
+        <span class="number muted">
+          {number(done)} of {number(total)}
+          {loss !== undefined && `, loss ${loss.toFixed(3)}`}
+        </span>
+        {own.value && <Button onClick={() => own.value?.abort()}>Stop</Button>}
+      </div>
+      <ProgressBar label="Training" done={done} total={total} />
+    </div>
+  );
+}
+
+async function train(before: Learning, onDone: () => void): Promise<void> {
+  const asked = new AbortController();
+  own.value = asked;
+  try {
+    const after = await postJson<Learning>('/learning/train', {}, asked.signal);
+    const [newest] = after.history;
+    if (newest && newest.trained_at !== before.history[0]?.trained_at)
+      toast(`Learned from ${plural(newest.runs, 'run')} in ${newest.seconds.toFixed(1)} s`);
+    else toast('Nothing was learned: too few of the runs used tools that are still there', 'bad');
+  } catch (thrown) {
+    const { code, message } = ApiError.from(thrown);
+    if (code === 'cancelled') toast('Stopped. Nothing has changed.');
+    else toast(message, 'bad');
+  } finally {
+    own.value = null;
+    onDone();
+  }
+}
+
+/** Back to the training before, once a person has said yes. */
+export function RollBack({ of: { history }, onDone }: { of: Learning; onDone: (after: Learning) => void }) {
+  const [isAsking, setAsking] = useState(false);
+  const before = history[1];
+  const rollBack = async () => {
+    const after = await tellingOutcome(postJson<Learning>('/learning/rollback'), 'Rolled back');
+    setAsking(false);
+    if (after) onDone(after);
+  };
+  return (
+    <>
+      <Button needs="manage" onClick={() => setAsking(true)}>
+        Roll back…
+      </Button>
+      {isAsking && (
+        <Dialog
+          title="Roll back?"
+          onClose={() => setAsking(false)}
+          actions={
+            <>
+              <Button onClick={() => setAsking(false)}>Keep it</Button>
+              <Button kind="danger" onClick={() => void rollBack()}>
+                Roll back
+              </Button>
+            </>
+          }
+        >
+          <p>
+            The newest training is dropped.{' '}
+            {before
+              ? `What was learned from ${plural(before.runs, 'run')} at ${moment(before.trained_at)} is used again.`
+              : 'There is none before it: search ranks by text alone.'}{' '}
+            The runs stay, and nothing is trained again before as many more have come as after any training.
+          </p>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** Trainings that are kept, newest first; the first one is in use. */
+export function TrainingHistory({ of: history }: { of: readonly Training[] }) {
+  return (
+    <Panel title={plural(history.length, 'training')} flush>
+      <DataTable
+        label="Trainings"
+        rows={history}
+        keyOf={({ trained_at }) => trained_at}
+        columns={[
+          {
+            title: 'When',
+            cell: (training) => (
+              <>
+                <Time at={training.trained_at} />{' '}
+                {training === history[0] && <Badge tone="accent">in use</Badge>}
+              </>
+            ),
+          },
+          { title: 'Runs', isNumber: true, cell: ({ runs }) => number(runs) },
+          { title: 'Gate', cell: ({ gate }) => (gate.open ? 'open' : 'closed') },
+          {
+            title: 'Beside search',
+            isNumber: true,
+            cell: ({ gate }) => (gate.n === 0 ? '–' : signed(gate.gain)),
+          },
+          {
+            title: '95 % interval',
+            isNumber: true,
+            isExtra: true,
+            cell: ({ gate: { n, ci95 } }) => (n === 0 ? '–' : `${signed(ci95[0])} to ${signed(ci95[1])}`),
+          },
+          {
+            title: 'Foreign questions',
+            isNumber: true,
+            isExtra: true,
+            cell: ({ gate: { far } }) => (far.n === 0 ? '–' : signed(far.gain)),
+          },
+          {
+            title: 'Loss',
+            isNumber: true,
+            isExtra: true,
+            cell: ({ loss }) => (loss === null ? '–' : loss.toFixed(3)),
+          },
+          { title: 'Took', isNumber: true, isExtra: true, cell: ({ seconds }) => duration(seconds * 1000) },
+        ]}
+      />
+    </Panel>
+  );
+}
