@@ -203,7 +203,7 @@ describe('files of other clients', () => {
     expect(problemsOf(text, { file: '/x/mcp.json' })).toEqual([]);
   });
 
-  test('[CFG-6] being switched off, limits on tools and registered OAuth clients carry over', () => {
+  test('[CFG-16] being switched off, limits on tools and registered OAuth clients carry over', () => {
     const servers = serversOf(`{ "mcpServers": {
       "off": { "command": "x", "disabled": true },
       "off2": { "command": "x", "enabled": false },
@@ -238,7 +238,7 @@ describe('files of other clients', () => {
     ]);
   });
 
-  test('[CFG-6] a file without servers, or with a misspelt "pml", is not taken for an empty one', () => {
+  test('[CFG-17] a file without servers, or with a misspelt "pml", is not taken for an empty one', () => {
     const file = '/x/team.json';
     expect(problemsOf('{ "theme": "dark" }', { file })).toEqual([
       '/x/team.json:1:1 has neither "pml" nor "mcpServers" nor "servers"; one of them is needed',
