@@ -119,7 +119,7 @@ describe('sandbox processes', () => {
         .map((flag) => flag.split('=')[1]!);
       for (const path of reads) {
         expect(path).toMatch(
-          /\/(adapters\/sandbox|engine\/ports\/guest|core\/numeric|isolated-vm|node-gyp-build)\/\*$|^\/etc\/alpine-release$/,
+          /\/(adapters\/sandbox|engine\/guest|core\/numeric|isolated-vm|node-gyp-build)\/\*$|^\/etc\/alpine-release$/,
         );
       }
     }
