@@ -192,7 +192,7 @@ describe('on a small data set', () => {
     expect(later.at(-1)!.over_hybrid).toEqual(gains.over_hybrid.mrr);
   });
 
-  test('[EVAL-11] each point of the curve is the mean over as many draws as asked for', async () => {
+  test('[EVAL-18] each point of the curve is the mean over as many draws as asked for', async () => {
     const few = { ...household, train: household.train.slice(0, 12) };
     const draws = await Promise.all(
       [1, 2].map((seed) => evaluate(few, { ...OPTIONS, seed, draws: 1 }, PORTS)),

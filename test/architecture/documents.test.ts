@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { ROOMS, roomOf } from '../../scripts/check/house.ts';
@@ -40,6 +40,25 @@ const SPEC = globSync('docs/spec/*.md', { cwd: ROOT }).map((path) => ({
   file: path.slice('docs/spec/'.length),
   rules: [...read(path).matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, id]) => id!),
 }));
+
+/** Names of users' files in examples. */
+const EXAMPLES = /^(tidy|report|people|code)\.ts$/;
+
+test('[HOUSE-13] source files that documents name exist', () => {
+  const sources = globSync('{src,test,scripts,bench,assembly,config,deploy}/**', { cwd: ROOT });
+  const known = new Set([...sources, ...sources.map((path) => basename(path))]);
+  const current = DOCUMENTS.filter((path) => !path.startsWith('docs/decisions/'));
+  const missing = current.flatMap((path) =>
+    quoted(read(path))
+      .filter((name) =>
+        /^(src|test|scripts|bench|assembly|config|deploy)\/[\w./-]*$|^\w[\w-]*\.tsx?$/.test(name),
+      )
+      .filter((name) => !/[A-Z]{4}|^x[.-]/.test(name) && !EXAMPLES.test(name))
+      .filter((name) => !known.has(name.replace(/\/$/, '')) && !existsSync(join(ROOT, dirname(path), name)))
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
 
 test('[HOUSE-13] the index of the spec lists every file with its prefixes', () => {
   const rows = [...read('docs/spec/README.md').matchAll(/^\| \[([^\]]+)\]\(\1\) \|([^|]*)\|$/gm)];

@@ -87,7 +87,7 @@ test('[DASH-61] a capability tells its code, parameters, result, success and the
   expect(await axe(page)).toEqual([]);
 });
 
-test('[DASH-62] a capability is run with a form made of its schema, which says what is missing', async () => {
+test('[DASH-85] a capability is run with a form made of its schema, which says what is missing', async () => {
   const page = await open(lines.slug);
   const path = page.getByRole('textbox', { name: /^path text required/ });
   await path.fill('');

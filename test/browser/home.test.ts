@@ -13,7 +13,7 @@ const WORKBENCH = fileURLToPath(new URL('../fixtures/servers/stdio-server.ts', i
 
 const dashboard = useDashboard({ pml: { permissions: { ask: ['memory:create_entities'] } } });
 
-test('[DASH-11] on the first day Home says how to connect a client, and lets one try it right there', async () => {
+test('[DASH-86] on the first day Home says how to connect a client, and lets one try it right there', async () => {
   const page = await dashboard.open('/');
   await page.getByText('Connect a client, or try it right here.').waitFor();
   const servers = page.getByRole('table', { name: 'Servers' });
@@ -42,7 +42,7 @@ test('[DASH-11] on the first day Home says how to connect a client, and lets one
   await page.waitForURL(`${dashboard.url}/search?q=read+a+file`);
 });
 
-test('[DASH-11] a program that fails says why', async () => {
+test('[DASH-86] a program that fails says why', async () => {
   const page = await dashboard.open('/');
   await page.getByRole('tab', { name: 'Run code' }).click();
   await page.getByLabel('A program that calls tools').fill('throw new Error("no such luck")');

@@ -26,7 +26,7 @@ test('[DASH-1] the login link opens the dashboard; another browser gets nothing 
   expect(await axe(stranger)).toEqual([]);
 });
 
-test('[DASH-1] [HTTP-2] a page on another port gets nothing of the dashboard that this browser is logged in to', async () => {
+test('[DASH-83] [HTTP-2] a page on another port gets nothing of the dashboard that this browser is logged in to', async () => {
   const neighbour = await startHostileNeighbour();
   const page = await dashboard.open('/', { expected: /./ });
   await page.getByText('Live', { exact: true }).waitFor();
@@ -48,7 +48,7 @@ test('[DASH-1] [HTTP-2] a page on another port gets nothing of the dashboard tha
   expect(neighbour.cookies).toEqual([]);
 });
 
-test('[DASH-1] a person with a key signs in with it, and stays where they wanted to go', async () => {
+test('[DASH-84] a person with a key signs in with it, and stays where they wanted to go', async () => {
   const page = await dashboard.open('/learning', { signedIn: false, expected: /40[13]/ });
   await page.getByLabel('Or sign in with a key').fill('pml_wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();

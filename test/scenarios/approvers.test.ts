@@ -188,7 +188,7 @@ describe('changed definitions', () => {
     expect(entry).toMatchObject({ actor: 'ana', subject: 'mail:send' });
   });
 
-  test('[CAT-9] approving one call accepts nothing for good', async () => {
+  test('[CAT-12] approving one call accepts nothing for good', async () => {
     const { gateway, store } = await changed({ description: 'Sends, and keeps a copy' });
     const call = { tool: 'mail:send', arguments: {} };
     const asked = await gateway.executeTool(call, NOBODY);

@@ -47,7 +47,7 @@ test('[ASPLAN-6] pml run --as-plan shows each task and prints what the program r
   });
 });
 
-test('[ASPLAN-6] pml workflow from prints code as a plan, pml workflow code the plan as code', async () => {
+test('[ASPLAN-7] pml workflow from prints code as a plan, pml workflow code the plan as code', async () => {
   const { pml } = await office();
   const from = await pml(CODE, 'workflow', 'from');
   expect(JSON.parse(from.out)).toMatchObject({

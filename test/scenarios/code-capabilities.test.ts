@@ -94,7 +94,7 @@ test('[CODE-12] code that failed, called nothing, or chose its tools at run time
   expect(await gateway.capabilities.list()).toEqual([]);
 });
 
-test('[CODE-14] one that fails too often is quarantined, and only a person takes it out', async () => {
+test('[CODE-23] one that fails too often is quarantined, and only a person takes it out', async () => {
   let isBroken = false;
   const flaky = tool('rows', () => {
     if (isBroken) throw new Error('the table is locked');
@@ -125,7 +125,7 @@ test('[CODE-14] one that fails too often is quarantined, and only a person takes
   expect(released).toMatchObject({ status: 'success', result: ['Ada'] });
 });
 
-test('[CODE-14] one whose tool changed its definition is quarantined', async () => {
+test('[CODE-23] one whose tool changed its definition is quarantined', async () => {
   const server = database();
   const { gateway } = await codeGateway({ servers: [server] });
   await run(gateway, ACTIVE('people', 5));

@@ -114,7 +114,7 @@ return [text, gone];`;
     expect(await running).toMatchObject({ status: 'success', result: ['hello', 'removed'] });
   });
 
-  test('[CODE-9] a resumed run that takes another way fails, and says where', async () => {
+  test('[CODE-22] a resumed run that takes another way fails, and says where', async () => {
     const { server, calls } = files();
     const { gateway, store } = await codeGateway({ servers: [server], settings: { permissions } });
     const run = await gateway.executeCode({ code: CODE }, NOBODY);
@@ -151,7 +151,7 @@ return names;`);
     );
   });
 
-  test('[CODE-6] a tool’s error can be caught by its fields, and tells which tool failed when it is not', async () => {
+  test('[CODE-21] a tool’s error can be caught by its fields, and tells which tool failed when it is not', async () => {
     const server = {
       name: 'fs',
       tools: [

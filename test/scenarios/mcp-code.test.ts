@@ -39,7 +39,7 @@ describe.each(ERAS)('code through /mcp, %s', (era) => {
     expect(trace?.toolInvocations.map(({ tool }) => tool).sort()).toEqual(['bench:count', 'bench:echo']);
   });
 
-  test('[MCP-28] what is wrong is told before anything is called', async () => {
+  test('[MCP-40] what is wrong is told before anything is called', async () => {
     const { execute, bench } = await open({ era });
     const wrong = await execute({ code: 'await mcp.bench.count({});\nawait mcp.bench.ecco({});' });
     expect(wrong).toMatchObject({

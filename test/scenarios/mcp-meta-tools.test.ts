@@ -48,7 +48,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(client.getInstructions()).toMatch(/Search: pml_search_tools.*Execute: pml_execute/s);
   });
 
-  test('[MCP-1] the whole list stays within 8 KB with 25 servers', async () => {
+  test('[MCP-44] the whole list stays within 8 KB with 25 servers', async () => {
     const servers = Array.from({ length: 25 }, (_, at) => benchServer(`a-server-with-a-long-name-${at}`));
     const { client } = await open({ era }, servers);
     const reply = await rawRequest(client, 'tools/list');
@@ -391,7 +391,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
   });
 });
 
-test('[MCP-1] an inventory of any length is cut to what fits', () => {
+test('[MCP-44] an inventory of any length is cut to what fits', () => {
   const inventory = `99 servers: ${Array.from({ length: 99 }, (_, at) => `"sérver"-${at} (10)`).join(', ')}`;
   const list = JSON.stringify(listTools(inventory));
   expect(Buffer.byteLength(list)).toBeLessThanOrEqual(7_600);

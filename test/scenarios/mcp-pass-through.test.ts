@@ -80,7 +80,7 @@ describe.each(ERAS)('pass-through on /mcp, %s', (era) => {
     });
   });
 
-  test('[MCP-12] a list waits for no slow server; when it comes up, clients hear of it', async () => {
+  test('[MCP-45] a list waits for no slow server; when it comes up, clients hear of it', async () => {
     const bench = benchServer('slow');
     const slow = {
       ...bench,

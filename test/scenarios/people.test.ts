@@ -280,7 +280,7 @@ test('[KEY-10] an MCP session is that of the key it was opened with', async () =
   expect((await post(ada, list, session)).status).toBe(200);
 });
 
-test('[KEY-10] no header lets a key write into a session of others', async () => {
+test('[KEY-18] no header lets a key write into a session of others', async () => {
   const { keyFor, listener, gateway, store } = await peopleGateway();
   for (const key of [await keyFor('agent', 'bob'), OWNER_TOKEN]) {
     const client = new Client({ name: 'test', version: '1' });
@@ -296,7 +296,7 @@ test('[KEY-10] no header lets a key write into a session of others', async () =>
   expect(ofBob?.sessionId).not.toBe('session-of-ada');
 });
 
-test('[KEY-10] over MCP even the owner has the rights of an agent', async () => {
+test('[KEY-19] over MCP even the owner has the rights of an agent', async () => {
   const { ask, keyFor, listener } = await peopleGateway();
   const { run_id } = (await ask(await keyFor('agent', 'ada'), 'POST', '/api/execute', WRITE)).body;
   const client = new Client({ name: 'test', version: '1' });

@@ -84,7 +84,7 @@ test('[PLAN-13] what was run once for an intent is suggested again: its tools, i
   expect(written.length).toBeGreaterThan(1);
 });
 
-test('[PLAN-13] where no past run is near, search suggests', async () => {
+test('[PLAN-17] where no past run is near, search suggests', async () => {
   const { servers } = disk();
   const { gateway } = await codeGateway({ servers });
   await gateway.executeWorkflow(WORK, INTENT, NOBODY);

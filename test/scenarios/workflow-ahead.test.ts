@@ -96,7 +96,7 @@ test('[FLOW-29] while a task takes its time, the next one reads ahead; reached w
   expect(trace?.executedPath).toEqual(['shelf:find', 'shelf:read']);
 });
 
-test('[FLOW-29] what is not needed is discarded, and was no part of the run', async () => {
+test('[FLOW-33] what is not needed is discarded, and was no part of the run', async () => {
   const { gateway, store, calls, run, finds, letGo } = await shelf();
   finds({ name: null });
   const running = run([find, read({ when: '${find.name}' })]);
@@ -148,7 +148,7 @@ test("[FLOW-30] nobody's calls are guessed by what another's gave", async () => 
   expect((await gateway.stats()).speculation).toEqual({ started: 1, used: 1 });
 });
 
-test('[FLOW-29] nothing runs ahead that is not marked read-only, asks, or comes after what may change something', async () => {
+test('[FLOW-31] nothing runs ahead that is not marked read-only, asks, or comes after what may change something', async () => {
   const asking = { ...permissions, ask: ['shelf:peek'], approvalWaitMs: 1 };
   const { calls, run, letGo } = await shelf({ permissions: asking, workflow: { speculation: 8 } });
   const after = (id: string, name: string, more: Partial<LooseTask> = {}): LooseTask => ({
@@ -193,7 +193,7 @@ test('[FLOW-29] while an agent decides about the next layer, that layer reads ah
   expect(calls).toEqual(['find', 'read atlas']);
 });
 
-test('[FLOW-29] a budget bounds what runs ahead in one run; it is nothing unless the configuration says so', async () => {
+test('[FLOW-32] a budget bounds what runs ahead in one run; it is nothing unless the configuration says so', async () => {
   const items = ['one', 'two', 'three', 'four'];
   const many = read({ forEach: items, arguments: { name: '${item}' } });
   for (const [settings, ahead] of [

@@ -47,7 +47,7 @@ test('[CFG-10] so are passwords, keys and random parts of addresses and argument
   ]);
 });
 
-test('[CFG-10] what would spoil every trace is not: short and common words, paths, plain addresses', () => {
+test('[CFG-18] what would spoil every trace is not: short and common words, paths, plain addresses', () => {
   const env = {
     DEBUG: 'true',
     SHORT: 'abc',

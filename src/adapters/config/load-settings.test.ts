@@ -97,7 +97,7 @@ describe('where the file is looked for', () => {
     await expect(loadSettings(source)).rejects.toMatchObject(untrusted);
   });
 
-  test('[CFG-1] a file that was named must exist', async () => {
+  test('[CFG-13] a file that was named must exist', async () => {
     const cwd = await temporaryDir();
     const missing = { code: 'config_not_found', message: expect.stringContaining(join(cwd, 'no.json')) };
     await expect(loadSettings({ file: 'no.json', env: {}, cwd })).rejects.toMatchObject(missing);
@@ -113,7 +113,7 @@ describe('where the file is looked for', () => {
 });
 
 describe('what is no configuration', () => {
-  test('[CFG-3] a folder, a link to nowhere and an unreadable file are told apart', async () => {
+  test('[CFG-14] a folder, a link to nowhere and an unreadable file are told apart', async () => {
     const cwd = await temporaryDir();
     const at = (name: string) => loadSettings({ file: name, env: {}, cwd });
     await mkdir(join(cwd, 'folder.json'));

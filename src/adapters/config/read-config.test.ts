@@ -39,17 +39,17 @@ describe('text', () => {
     ['{\r\n\r\n  "pml" {}\r\n}', '/x/pml.json:3:9 not JSON: a ":" is missing'],
     ['{ "pml": {}', '/x/pml.json:1:12 not JSON: a "}" is missing'],
     ['{ "a": "b\n" }', '/x/pml.json:1:8 not JSON: a string that does not end on its line'],
-  ])('[CFG-3] what is not JSON is refused with its place: %j', (text, problem) => {
+  ])('[CFG-14] what is not JSON is refused with its place: %j', (text, problem) => {
     expect(problemsOf(text)[0]).toBe(problem);
   });
 
-  test('[CFG-3] what is nested too deeply is refused with its place', () => {
+  test('[CFG-14] what is nested too deeply is refused with its place', () => {
     const problem = 'nested too deeply; 100 levels are the most';
     expect(problemsOf(`{ "a": ${'['.repeat(20_000)}`)).toEqual([`/x/pml.json:1:107 ${problem}`]);
     expect(problemsOf(`${'{"a":'.repeat(20_000)}1`)).toEqual([`/x/pml.json:1:501 ${problem}`]);
   });
 
-  test('[CFG-3] a key that stands twice is refused, so that nothing is lost silently', () => {
+  test('[CFG-14] a key that stands twice is refused, so that nothing is lost silently', () => {
     const text = '{ "mcpServers": {\n "a": { "command": "x" },\n "a": { "command": "y" } } }';
     expect(problemsOf(text)).toEqual(['/x/pml.json:3:2 mcpServers.a stands twice; keep one of them']);
   });
@@ -144,7 +144,7 @@ describe('unknown keys and bad values', () => {
 });
 
 describe('variables', () => {
-  test('[CFG-4] one that is not set is refused with file, place, name and what to do', () => {
+  test('[CFG-15] one that is not set is refused with file, place, name and what to do', () => {
     const text =
       '{ "mcpServers": { "a": {\n "command": "x", "env": { "T": "Bearer ${A_TOKEN} ${OTHER}" } } } }';
     expect(problemsOf(text, { env: { OTHER: 'x' } })).toEqual([
@@ -152,7 +152,7 @@ describe('variables', () => {
     ]);
   });
 
-  test('[CFG-4] in a server that is switched off it does no harm', () => {
+  test('[CFG-15] in a server that is switched off it does no harm', () => {
     const text =
       '{ "mcpServers": { "a": { "disabled": true, "command": "x", "args": ["${NO}", "${YES}"] } } }';
     expect(serversOf(text, { env: { YES: 'yes' } }).a?.args).toEqual(['${NO}', 'yes']);
@@ -203,7 +203,7 @@ describe('files of other clients', () => {
     expect(problemsOf(text, { file: '/x/mcp.json' })).toEqual([]);
   });
 
-  test('[CFG-6] being switched off, limits on tools and registered OAuth clients carry over', () => {
+  test('[CFG-16] being switched off, limits on tools and registered OAuth clients carry over', () => {
     const servers = serversOf(`{ "mcpServers": {
       "off": { "command": "x", "disabled": true },
       "off2": { "command": "x", "enabled": false },
@@ -238,7 +238,7 @@ describe('files of other clients', () => {
     ]);
   });
 
-  test('[CFG-6] a file without servers, or with a misspelt "pml", is not taken for an empty one', () => {
+  test('[CFG-17] a file without servers, or with a misspelt "pml", is not taken for an empty one', () => {
     const file = '/x/team.json';
     expect(problemsOf('{ "theme": "dark" }', { file })).toEqual([
       '/x/team.json:1:1 has neither "pml" nor "mcpServers" nor "servers"; one of them is needed',

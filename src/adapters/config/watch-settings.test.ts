@@ -41,7 +41,7 @@ test('[CFG-11] a change is seen, whether the file is written or replaced, again 
   await until(() => expect(ports).toEqual([2, 3, 4, 5]));
 });
 
-test('[CFG-11] an invalid file is told once, and the old settings stay', async () => {
+test('[CFG-19] an invalid file is told once, and the old settings stay', async () => {
   const file = join(await temporaryDir(), 'pml.json');
   await writeFile(file, port(1));
   const { ports, errors } = await watched(file);

@@ -91,7 +91,7 @@ test('[EMB-7] a request larger than the cache is answered whole', async () => {
   expect(await new CachedEmbedder(inner, 2).embed(texts)).toEqual(await inner.embed(texts));
 });
 
-test('[EMB-7] a failure is not remembered', async () => {
+test('[EMB-16] a failure is not remembered', async () => {
   const inner = createMemoryEmbedder();
   let fails = true;
   const cached = new CachedEmbedder({
@@ -106,7 +106,7 @@ test('[EMB-7] a failure is not remembered', async () => {
   expect(await cached.embed(['a'])).toEqual(await inner.embed(['a']));
 });
 
-test('[EMB-7] writing into a vector does not change what others get', async () => {
+test('[EMB-17] writing into a vector does not change what others get', async () => {
   const inner = createMemoryEmbedder();
   const cached = new CachedEmbedder(inner);
   const [mine] = await cached.embed(['a']);

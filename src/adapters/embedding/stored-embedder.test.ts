@@ -41,7 +41,7 @@ test('[EMB-14] vectors of two models are kept apart, and nobody can change them'
   expect([one.asked, other.asked]).toEqual([['a'], ['a']]);
 });
 
-test('[EMB-14] a file that is damaged, or a folder that cannot be written, costs time and no answer', async () => {
+test('[EMB-19] a file that is damaged, or a folder that cannot be written, costs time and no answer', async () => {
   const folder = await temporaryDir();
   const { inner, model, asked } = noting();
   await new StoredEmbedder(model, folder).embed(['a']);

@@ -18,7 +18,7 @@ function standIn() {
   return { module, asked };
 }
 
-test('[EMB-8] without the package, the error says how to install it', async () => {
+test('[EMB-18] without the package, the error says how to install it', async () => {
   const embedder = new TransformersEmbedder('Xenova/bge-m3');
   await expect(embedder.embed(['text'])).rejects.toMatchObject({
     code: 'embedding_unavailable',

@@ -113,7 +113,7 @@ test('[CAP-6] what differs between runs becomes a parameter that must be given, 
   expect(schema.properties.sql).not.toHaveProperty('examples');
 });
 
-test('[CAP-6] a parameter keeps its name when others join it, and only a few examples are kept', () => {
+test('[CAP-25] a parameter keeps its name when others join it, and only a few examples are kept', () => {
   const program = (name: string, path: string) =>
     `const path = '${name}'; return mcp.a.b({ path: '${path}', q: path.x })`;
   const paths = ['b', 'c', 'd', 'e', 'f', 'g', 'h', 'c'].map((path, index) =>

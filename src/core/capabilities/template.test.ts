@@ -326,7 +326,7 @@ test('[CAP-4] constants that use each other over and over are followed once', ()
   expect(template(objects).slots).toHaveLength(1);
 });
 
-test('[CAP-4] code that cannot be read, is too long or nested too deeply is told so', () => {
+test('[CAP-24] code that cannot be read, is too long or nested too deeply is told so', () => {
   expect(templateOf('const = 1')).toMatchObject({ ok: false, error: { code: 'invalid_argument' } });
   expect(templateOf(`// ${'x'.repeat(70_000)}`)).toMatchObject({ ok: false, error: { code: 'too_large' } });
   const deep = `return ${'['.repeat(2000)}x${']'.repeat(2000)}`;

@@ -68,7 +68,7 @@ test('[POLICY-7] a tool that is not marked read-only has to be named in permissi
   }
 });
 
-test('[POLICY-7] deny, ask and a changed definition are stronger than permissions.auto and a read-only mark', () => {
+test('[POLICY-8] deny, ask and a changed definition are stronger than permissions.auto and a read-only mark', () => {
   const [read, write] = [tool('read', READS), tool('write', { destructiveHint: true })];
   const auto = { ...OPEN, auto: ['*'] };
   for (const rules of [

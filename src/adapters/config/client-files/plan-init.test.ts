@@ -275,7 +275,7 @@ theme = "dark"
   });
 });
 
-test('[INIT-8] Codex: servers written in a way that cannot be cut out safely are refused, nothing is written', async () => {
+test('[INIT-18] Codex: servers written in a way that cannot be cut out safely are refused, nothing is written', async () => {
   const home = await initMachine();
   await home.write('.codex/config.toml', 'mcp_servers.a.command = "x"\n');
   await expect(home.plan('codex')).rejects.toMatchObject({

@@ -76,7 +76,7 @@ describe('gate', () => {
     expect(decide(CLOSED_GATE, learned.slice(0, 9), hybrid.slice(0, 9)).open).toBe(false);
   });
 
-  test('[GATE-3] once open it stays while nothing speaks against it', () => {
+  test('[GATE-7] once open it stays while nothing speaks against it', () => {
     const hybrid = Array.from({ length: 50 }, () => 0.5);
     const mixed = hybrid.map((value, i) => value + (i % 2 === 0 ? 0.3 : -0.31));
     expect(decide(CLOSED_GATE, mixed, hybrid)).toMatchObject({ open: false, since: null });
@@ -104,7 +104,7 @@ describe('gate', () => {
     expect(decide(CLOSED_GATE, learned, hybrid)).toMatchObject({ open: false, n: 100 });
   });
 
-  test('[GATE-3] noise around 0 swings it far less often than the sign of its mean changes', () => {
+  test('[GATE-7] noise around 0 swings it far less often than the sign of its mean changes', () => {
     const { decisions, flips, signChanges } = watchNoise(seed);
     expect(flips).toBeLessThan(signChanges * 0.6);
     expect(flips / decisions).toBeLessThan(0.06);

@@ -142,13 +142,13 @@ describe('prioritized replay', () => {
     }
   });
 
-  test('[REPLAY-3] what is new has the greatest priority so far', () => {
+  test('[REPLAY-5] what is new has the greatest priority so far', () => {
     const buffer = filled([0.1, 7, 0.3], { alpha: 1 });
     const index = buffer.add(3)!;
     expect(buffer.probability(index)).toBeCloseTo(buffer.probability(1), 10);
   });
 
-  test('[REPLAY-3] a TD error that is no number is refused', () => {
+  test('[REPLAY-6] a TD error that is no number is refused', () => {
     const buffer = filled([1, 2]);
     const batch = buffer.sample(2, 1);
     expect(() => buffer.updatePriorities(batch, [Number.NaN, 1])).toThrow(/NaN/);

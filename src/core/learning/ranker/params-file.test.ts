@@ -33,7 +33,7 @@ test('[LEARN-5] what is read is what was written, to the bit, wherever it lies i
   );
 });
 
-test('[LEARN-5] a file that was cut, grew, or in which any byte was changed is refused', () => {
+test('[LEARN-19] a file that was cut, grew, or in which any byte was changed is refused', () => {
   const bytes = encodeParams(HEAD, [{ name: 'a', values: Float32Array.of(1, 2, 3) }]);
   for (let length = 0; length < bytes.length; length++)
     expect(() => decodeParams(bytes.subarray(0, length)), `${length} bytes`).toThrow(REFUSED);

@@ -93,7 +93,7 @@ test('[GROUND-1] what no past run says to do is suggested, but supported by none
   }
 });
 
-test('[GROUND-1] a plan of runs expects less of itself where a tool fits that they could not know', () => {
+test('[GROUND-5] a plan of runs expects less of itself where a tool fits that they could not know', () => {
   const others = Array.from({ length: 40 }, (_, i) => ({
     ...forms(`do work ${i}`, unit()),
     uses: [8 + (i % 20), 8 + ((2 * i + 1) % 21)],

@@ -41,7 +41,7 @@ describe('positions', () => {
     ]);
   });
 
-  test('[STRUCT-2] a structure is plain data', () => {
+  test('[STRUCT-9] a structure is plain data', () => {
     const { structure } = prepare(
       'await mcp.a.b({ a: { b: [1] }, c: args.c, d: (await mcp.a.x()).y, e: f() });',
     );
@@ -89,7 +89,7 @@ describe('what a run tells', () => {
     expect(await runInVm(prepare(source))).toMatchObject({ value: 2, told: [] });
   });
 
-  test('[STRUCT-5] decisions tell the branch they take by the name it has in the structure', async () => {
+  test('[STRUCT-10] decisions tell the branch they take by the name it has in the structure', async () => {
     const source = [
       'const log = (x) => [x].map((y) => y);',
       'if (args.no) log(1); else log(2);',

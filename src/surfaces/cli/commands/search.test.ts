@@ -100,13 +100,13 @@ test('[LEARN-18] --explain says once that nothing learned applies, where that is
   expect(json.tools[0].parts).not.toHaveProperty('learnedShare');
 });
 
-test('[FIND-1] --json gives what the API gives, and nothing found is said', async () => {
+test('[FIND-3] --json gives what the API gives, and nothing found is said', async () => {
   const json = JSON.parse((await runCommand(['search', 'x', '--json'], searching().system)).out);
   expect(json.tools[0]).toMatchObject({ tool_id: 'files:read', final_score: 0.8125 });
   expect((await runCommand(['search', 'x'], searching(false).system)).out).toMatch(/^Nothing was found/);
 });
 
-test('[FIND-1] --signatures gives the tools as code calls them', async () => {
+test('[FIND-2] --signatures gives the tools as code calls them', async () => {
   const { out } = await runCommand(['search', 'x', '--signatures'], searching().system);
   expect(out).toBe('/** Reads */\nmcp.files.read(): Promise<string>\n');
 });

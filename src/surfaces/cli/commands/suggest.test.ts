@@ -78,7 +78,7 @@ test('[LEARN-13] --json gives the plan as a workflow takes it', async () => {
   });
 });
 
-test('[LEARN-13] the next step is told with its chance and reason', async () => {
+test('[LEARN-22] the next step is told with its chance and reason', async () => {
   const asked: unknown[] = [];
   const next = [
     { node: 'files:write', score: 0.75, reason: 'followed files:read in 3 of 4 runs' },

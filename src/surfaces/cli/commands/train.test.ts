@@ -47,7 +47,7 @@ test('[LEARN-12] training tells runs, time, loss and what the gate says', async 
   expect(json).toMatchObject({ runs: 1_250, gate: { open: true }, history: [{ runs: 1_200 }] });
 });
 
-test('[LEARN-12] where there is too little to learn from, that is said, and nothing is trained', async () => {
+test('[LEARN-20] where there is too little to learn from, that is said, and nothing is trained', async () => {
   const few = sampleLearningReport({ runs: 1, model: null, history: [] });
   const system = shelved(few, {
     report: async () => few,
@@ -87,7 +87,7 @@ test('[LEARN-12] a training that fails says why', async () => {
   });
 });
 
-test('[LEARN-12] --rollback says what ranks now', async () => {
+test('[LEARN-21] --rollback says what ranks now', async () => {
   const back = await runCommand(['train', '--rollback'], shelved(sampleLearningReport()));
   expect(back.out).toMatch(
     /^Back to what was learned from 1,200 runs at 2026-11-15 09:00 UTC\.\nThe gate is open/,

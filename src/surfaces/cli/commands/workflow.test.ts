@@ -57,7 +57,7 @@ test('[FLOW-27] a person at a terminal sees the tasks as a tree that is drawn ov
   ]);
 });
 
-test('[FLOW-27] a workflow that fails, is malformed or lacks an input fails the command and says why', async () => {
+test('[FLOW-34] a workflow that fails, is malformed or lacks an input fails the command and says why', async () => {
   const { run } = await office();
   const failed = await run({ tasks: [{ id: 'a', tool: 'disk:read', arguments: { name: 'bad' } }] });
   expect(failed).toMatchObject({

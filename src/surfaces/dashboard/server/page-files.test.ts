@@ -38,7 +38,7 @@ test('[DASH-9] the page is open to all at every address but those of the API and
   }
 });
 
-test('[DASH-9] nothing inline and nothing from elsewhere may run', async () => {
+test('[DASH-81] nothing inline and nothing from elsewhere may run', async () => {
   const { get } = await serve(PAGE);
   const policy = (await get('/')).headers.get('content-security-policy') ?? '';
   expect(policy).toContain("script-src 'self';");
@@ -72,7 +72,7 @@ test('[DASH-9] no path leads out of the folder of the page', async () => {
   }
 });
 
-test('[DASH-9] where the page was not built, its place says how to, and all else works', async () => {
+test('[DASH-82] where the page was not built, its place says how to, and all else works', async () => {
   const { get, token } = await serve({});
   const reply = await get('/runs');
   expect(reply.status).toBe(503);

@@ -106,7 +106,7 @@ test('[API-13] a failed run is an answer, a wrong request is 400', async () => {
   }
 });
 
-test('[API-13] what waits for a person says how to go on', async () => {
+test('[API-30] what waits for a person says how to go on', async () => {
   const approval = sampleApproval({ runId: 'run-1' });
   const { post } = await serve({
     executeCode: async () => ({ ...RUN, status: 'approval_required', approval }),

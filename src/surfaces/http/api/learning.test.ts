@@ -114,7 +114,7 @@ test('[LEARN-14] a stopped training and nothing to go back on are told as such',
   expect(await ask('/learning/rollback', {})).toMatchObject({ status: 404 });
 });
 
-test('[LEARN-14] /api/suggest gives a plan, or the next step after what was executed', async () => {
+test('[LEARN-23] /api/suggest gives a plan, or the next step after what was executed', async () => {
   const ask = await serve({
     suggest: async () => ({
       id: 's-1',

@@ -79,7 +79,7 @@ test('[MCP-28] a program without a result gave null; what it wrote comes along',
   expect(structuredContent).toMatchObject({ result: null, console: 'one\nwarn: two' });
 });
 
-test('[MCP-28] a failure has its place in the code', async () => {
+test('[MCP-40] a failure has its place in the code', async () => {
   const error = { code: 'code_failed', message: 'Error: no', hint: 'Think.', line: 2, column: 7 } as const;
   const { execute } = await open({ status: 'error', error, console: [{ level: 'log', text: 'so far' }] });
   const failed = await execute({ code: 'x' });
@@ -93,7 +93,7 @@ test('[MCP-28] a failure has its place in the code', async () => {
   });
 });
 
-test('[MCP-28] what is too large is a preview, of the result and of the console', async () => {
+test('[MCP-41] what is too large is a preview, of the result and of the console', async () => {
   const { execute, client } = await open({
     result: { rows: 'x'.repeat(100_000) },
     console: [{ level: 'log', text: 'y'.repeat(100_000) }],
@@ -111,7 +111,7 @@ test('[MCP-28] what is too large is a preview, of the result and of the console'
   ]);
 });
 
-test('[MCP-28] code that needs approval says what is asked and how to go on', async () => {
+test('[MCP-42] code that needs approval says what is asked and how to go on', async () => {
   const approval = sampleApproval({ runId: 'run-1' });
   const { execute } = await open({ status: 'approval_required', approval, result: undefined });
   const asked = await execute({ code: 'x' });

@@ -4,7 +4,7 @@ import { Shrink } from './shrink.ts';
 
 const note = (text: string) => ({ text, mimeType: 'text/plain' });
 
-test('[MCP-11] what is kept is bounded in bytes; the longest unused goes first', () => {
+test('[MCP-43] what is kept is bounded in bytes; the longest unused goes first', () => {
   const results = new KeptResults(100);
   const [first, second] = [
     results.keep(note('a'.repeat(20))),

@@ -55,7 +55,7 @@ test('[DASH-62] what is filled in becomes arguments of the right types, and empt
   });
 });
 
-test('[DASH-62] what is missing or does not fit is told by field', () => {
+test('[DASH-85] what is missing or does not fit is told by field', () => {
   expect(readForm(SCHEMA, fields, { times: 'many', where: '{' }).problems).toEqual({
     path: 'This is required.',
     times: 'This is no number.',
