@@ -68,17 +68,6 @@ export function spectralClusters(
   return { count: new Set(labels).size, of, singularValues: values };
 }
 
-/** Share of the unique nodes that are in the cluster: repeats do not count. */
-export function clusterMatchRatio(
-  nodes: Iterable<NodeId>,
-  cluster: number,
-  { of }: SpectralClusters,
-): number {
-  const unique = new Set(nodes);
-  if (unique.size === 0) return 0;
-  return [...unique].filter((node) => of.get(node) === cluster).length / unique.size;
-}
-
 function bipartite(uses: readonly CapabilityUse[], weights: UseWeights): Bipartite {
   const used = uses.filter(({ calls }) => calls.size > 0);
   const sorted = used.toSorted((a, b) => (a.capability < b.capability ? -1 : 1));

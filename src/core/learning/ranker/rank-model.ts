@@ -5,7 +5,6 @@ import { type CandidateAttentionOptions, CandidateAttentionTerm } from '../terms
 import { FusionTerm, type FusionWeights, searchFusion } from '../terms/fusion-term.ts';
 import { type MessagePassingOptions, MessagePassingTerm } from '../terms/message-passing-term.ts';
 import { type SetAttentionOptions, SetAttentionTerm } from '../terms/set-attention-term.ts';
-import { type StatisticsOptions, StatisticsTerm } from '../terms/statistics-term.ts';
 import type { Parameter, RankBatch, RankTerm } from './rank-term.ts';
 
 const DEFAULTS = {
@@ -52,7 +51,6 @@ export class RankModel {
 export const TERM_NAMES = [
   'fusion',
   'bilinear',
-  'statistics',
   'message_passing',
   'set_attention',
   'candidate_attention',
@@ -71,7 +69,6 @@ export interface TermOptions {
     readonly unseen?: readonly number[];
   };
   readonly bilinear?: { readonly heads?: number; readonly headColumns?: number; readonly pace?: number };
-  readonly statistics?: StatisticsOptions;
   readonly message_passing?: MessagePassingOptions;
   readonly set_attention?: SetAttentionOptions;
   readonly candidate_attention?: CandidateAttentionOptions;
@@ -94,7 +91,6 @@ export function createTerms(
   const create: Readonly<Record<TermName, () => RankTerm>> = {
     fusion: () => new FusionTerm(multiplier, start ?? searchFusion(random, hidden), fusion),
     bilinear: () => new BilinearTerm(multiplier, dimension, random, options.bilinear),
-    statistics: () => new StatisticsTerm(multiplier, random, options.statistics),
     message_passing: () => new MessagePassingTerm(multiplier, dimension, random, options.message_passing),
     set_attention: () => new SetAttentionTerm(multiplier, dimension, random, options.set_attention),
     candidate_attention: () =>

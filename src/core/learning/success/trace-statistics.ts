@@ -190,16 +190,6 @@ export class TraceStatistics {
   }
 }
 
-/** The statistics of stored runs, in whatever order they come. */
-export function statisticsOf(traces: readonly ExecutionTrace[]): TraceStatistics {
-  const statistics = new TraceStatistics();
-  const ordered = traces.toSorted(
-    (a, b) => a.executedAt.getTime() - b.executedAt.getTime() || (a.id < b.id ? -1 : 1),
-  );
-  for (const trace of ordered) statistics.add(trace);
-  return statistics;
-}
-
 function rateOf({ tried, succeeded }: Rate): number {
   return tried === 0 ? 0.5 : succeeded / tried;
 }
