@@ -51,6 +51,7 @@ const VARIANTS: Readonly<Record<string, Variant | ((set: string) => Variant)>> =
   'heads 4': { model: { bilinear: { heads: 4 } } },
   'heads 12': { model: { bilinear: { heads: 12 } } },
   'heads 16': { model: { bilinear: { heads: 16 } } },
+  'heads by the number of runs': { model: { bilinear: { heads: 'adaptive' } } },
   'hidden 64': { model: { fusion: { hidden: 64 } } },
   'hidden 128': { model: { fusion: { hidden: 128 } } },
   'hidden 256': { model: { fusion: { hidden: 256 } } },

@@ -39,6 +39,11 @@ export interface NodeDetails {
     readonly repeats: number;
     readonly last_seen_at: string | null;
   };
+  /**
+   * Its share of a random walk between capabilities and what they use (PageRank of the hypergraph): of all
+   * capabilities for a capability, else of all that capabilities use. Null where none uses it.
+   */
+  readonly capability_rank: number | null;
   /** To and from it, in order of (source, target, type). */
   readonly edges: readonly EdgeView[];
   /** Best first. */
@@ -46,13 +51,14 @@ export interface NodeDetails {
 }
 
 export function nodeDetails(
-  { graph }: ShownGraph,
+  { graph, capabilityRanks }: ShownGraph,
   id: NodeId,
   catalogue: Catalogue,
   capabilityOf: CapabilityById,
 ): NodeDetails {
   const kind = kindOf(id);
   const { runs, calls, failures, repeats, lastSeenAt } = graph.statisticsOf(id);
+  const ranks = capabilityRanks();
   const edges = [...graph.edgesFrom(id), ...graph.edgesTo(id)].sort(compareEdges);
   return {
     id,
@@ -67,6 +73,7 @@ export function nodeDetails(
       repeats,
       last_seen_at: lastSeenAt === null ? null : new Date(lastSeenAt).toISOString(),
     },
+    capability_rank: (kind === 'capability' ? ranks.capabilities : ranks.nodes).get(id) ?? null,
     edges: edges.map((edge) => edgeView(edge, graph.weightOf(edge))),
     related: relatedNodes(graph, id, { limit: DEFAULTS.related }).map(({ node, relation, score }) => ({
       id: node,

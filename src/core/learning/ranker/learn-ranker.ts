@@ -98,6 +98,7 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
   const past = rememberRuns(candidates, lesson.runs);
   const model = createRankModel(multiplier, candidates.vectors.columns, random, {
     ...lesson.model,
+    runs: past.runs.length,
     bilinear: { pace: headsPace(past.runs.length), ...lesson.model?.bilinear },
   });
   const runs = yield* examplesFrom(lesson, past, model.wantsPast, random);
