@@ -87,7 +87,7 @@ describe('structure of a run', () => {
     expect(pairs(graph, 'sequence')).toEqual([`${a} ${b}`, `${a} ${c}`, `${b} ${d}`, `${c} ${d}`]);
   });
 
-  test('[GRAPH-4] calls of two parents are no siblings, though one ended before the other began', () => {
+  test('[GRAPH-4] calls of two parents are not siblings, though one ended before the other began', () => {
     const graph = graphOf({
       events: eventsOf({
         o: { node: outer, from: 0, to: 10 },
@@ -141,7 +141,7 @@ describe('structure of a run', () => {
     expect(graph.statistics()).toMatchObject([{ node: b, runs: 1, calls: 1, failures: 1, repeats: 0 }]);
   });
 
-  test('[GRAPH-6] repetition is no edge but is counted, in a row and not in parallel', () => {
+  test('[GRAPH-6] repetition does not make an edge but is counted, in a row and not in parallel', () => {
     const graph = graphOf({ events: chain(a, a, a, b, a) });
     applyTraces(graph, [
       {

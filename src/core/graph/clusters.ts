@@ -141,7 +141,7 @@ function denseMatrix(
 
 /**
  * Value 1 stands there once per separate part, whatever its structure, so gaps count from the second value
- * on; one that does not stand out from the usual distance between values is no structure at all.
+ * on; one that does not stand out from the usual distance between values does not count.
  */
 function clusterCount(values: readonly number[], maxClusters: number): number {
   const parts = Math.min(maxClusters, values.filter((value) => value > 1 - DEFAULTS.isSame).length);

@@ -62,7 +62,7 @@ describe('[GRAPH-26] odd graphs', () => {
     expect(answers.communities).toEqual(new Map([[node(0), 0]]));
   });
 
-  test('between two parts there is no way and nothing in common', () => {
+  test('two separate parts have no way between them and nothing in common', () => {
     const graph = new TypedGraph();
     graph.declare(node(0), node(1), 'sequence');
     graph.declare(node(2), node(3), 'sequence');

@@ -89,7 +89,7 @@ export interface Learned {
 }
 
 /**
- * Trains on all runs. A generator, so that whoever drives it can tell of progress, let others run in
+ * Trains on all runs. A generator, so that its caller can tell of progress, let others run in
  * between, or stop: nothing has changed then.
  */
 export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learned> {

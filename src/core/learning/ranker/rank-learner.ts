@@ -60,7 +60,7 @@ export interface Taken {
   readonly params: Uint8Array;
 }
 
-/** Everything that learns the ranker, apart from whoever serves with it: it may live in a thread of its own. */
+/** Everything that learns the ranker, apart from what serves it: it may live in a thread of its own. */
 export class RankLearner {
   readonly #options: RankLearnerOptions;
   readonly #random: Random;
@@ -118,7 +118,7 @@ export class RankLearner {
   }
 
   /**
-   * Trains anew on all runs. Stopped half-way, nothing has changed; asked again before anything else was told,
+   * Trains from the start on all runs. Stopped half-way, nothing has changed; asked again before anything else was told,
    * it goes on where it was.
    */
   *train(): Generator<LearningProgress, Trained> {

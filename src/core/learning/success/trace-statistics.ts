@@ -203,7 +203,7 @@ export interface CacheFigures {
 
 /**
  * Remembers, for the nodes asked for last, the part of their statistics that only their own runs change.
- * A run that touches a node drops it; what depends on the query is worked out anew each time.
+ * A run that touches a node drops it; what depends on the query is recomputed each time.
  */
 export class CachedStatistics {
   readonly #statistics: TraceStatistics;
