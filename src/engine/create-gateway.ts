@@ -317,6 +317,7 @@ export async function createGateway(
       catalogue: catalogue.current,
       capabilities: shared,
       relate: relateCapabilities,
+      statisticsOf: learned.statisticsOf,
     }),
     executeWorkflow: (plan, intent, caller, runId = ports.crypto.randomUuid(), suggestionId) =>
       runPlan({ plan, intent, runId, suggestionId }, caller),

@@ -39,6 +39,8 @@ export interface NodeDetails {
     readonly repeats: number;
     readonly last_seen_at: string | null;
   };
+  /** The 17 that predict success, each in [0, 1]; null while too few runs have used it. */
+  readonly trace_statistics: Readonly<Record<string, number>> | null;
   /**
    * Its share of a random walk between capabilities and what they use (PageRank of the hypergraph): of all
    * capabilities for a capability, else of all that capabilities use. Null where none uses it.
@@ -55,6 +57,7 @@ export function nodeDetails(
   id: NodeId,
   catalogue: Catalogue,
   capabilityOf: CapabilityById,
+  traceStatistics: NodeDetails['trace_statistics'],
 ): NodeDetails {
   const kind = kindOf(id);
   const { runs, calls, failures, repeats, lastSeenAt } = graph.statisticsOf(id);
@@ -73,6 +76,7 @@ export function nodeDetails(
       repeats,
       last_seen_at: lastSeenAt === null ? null : new Date(lastSeenAt).toISOString(),
     },
+    trace_statistics: traceStatistics,
     capability_rank: (kind === 'capability' ? ranks.capabilities : ranks.nodes).get(id) ?? null,
     edges: edges.map((edge) => edgeView(edge, graph.weightOf(edge))),
     related: relatedNodes(graph, id, { limit: DEFAULTS.related }).map(({ node, relation, score }) => ({

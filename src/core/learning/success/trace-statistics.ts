@@ -106,6 +106,11 @@ export class TraceStatistics {
     return touched;
   }
 
+  /** Whether enough runs have used it to say more than the values of a cold start. */
+  knows(node: NodeId): boolean {
+    return this.#known(node) !== undefined;
+  }
+
   similarRuns(intent: EmbeddedIntent): IntentRun[] {
     return this.#intents.similarTo(intent);
   }
@@ -188,6 +193,12 @@ export class TraceStatistics {
     const tally = this.#tallies.get(node);
     return tally && tally.runs.tried >= DEFAULTS.minimumRuns ? tally : undefined;
   }
+}
+
+/** The 17 by name, as programs read them: `historical_success_rate`. */
+export function namedStatistics(vector: Float32Array): Readonly<Record<string, number>> {
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(TRACE_STATISTICS.map((name, i) => [snake(name), vector[i]!]));
 }
 
 function rateOf({ tried, succeeded }: Rate): number {
