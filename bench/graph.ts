@@ -2,7 +2,7 @@
 import { DirectedGraph } from 'graphology';
 import pagerankModule from 'graphology-metrics/centrality/pagerank.js';
 import dijkstra from 'graphology-shortest-path/dijkstra.js';
-import { applyTrace } from '../src/core/graph/apply-trace.ts';
+import { applyTraces } from '../src/core/graph/apply-trace.ts';
 import { spectralClusters } from '../src/core/graph/clusters.ts';
 import { type CapabilityUse, countCalls } from '../src/core/graph/hypergraph.ts';
 import { pageRank } from '../src/core/graph/page-rank.ts';
@@ -101,7 +101,7 @@ function learning(random: Random): BenchRow {
   const events = runs.reduce((sum, run) => sum + run.length, 0);
   const ms = medianMs(7, () => {
     const graph = new TypedGraph();
-    for (const [at, run] of runs.entries()) applyTrace(graph, { at, events: run });
+    for (const [at, run] of runs.entries()) applyTraces(graph, [{ at, events: run }]);
   });
   return {
     label: 'apply-trace, runs of 60 calls',
@@ -131,7 +131,7 @@ function atSize(random: Random, size: number) {
     'Adamic-Adar top 10': medianMs(500, () => related.top(anyNode())),
     Dijkstra: medianMs(50, () => shortestPath(snapshot, anyNode(), anyNode())),
     PageRank: medianMs(rounds, () => pageRank(snapshot)),
-    'run of 60 calls applied': medianMs(50, () => applyTrace(graph, { at: 0, events: run })),
+    'run of 60 calls applied': medianMs(50, () => applyTraces(graph, [{ at: 0, events: run }])),
   };
   return { size, times };
 }

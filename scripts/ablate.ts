@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { priorFor } from '../bench/ablation/held-out-priors.ts';
 import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
 import { ParallelEmbedder, StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
@@ -22,7 +23,6 @@ import { createRandom } from '../src/core/numeric/random.ts';
 import type { Gain, Protocol } from '../src/core/vocabulary/evaluation-report.ts';
 import { type DataSet, readDataSet, type Task } from '../src/evaluation/data-set.ts';
 import { foldsOf } from '../src/evaluation/folds.ts';
-import { priorFor } from '../src/evaluation/held-out-priors.ts';
 import { weightsFor } from '../src/evaluation/held-out-weights.ts';
 import { formsOf, openSchool, type TeachingOptions } from '../src/evaluation/rank-by-model.ts';
 import { openWorkbench, type Workbench } from '../src/evaluation/workbench.ts';
@@ -51,6 +51,7 @@ const VARIANTS: Readonly<Record<string, Variant | ((set: string) => Variant)>> =
   'heads 4': { model: { bilinear: { heads: 4 } } },
   'heads 12': { model: { bilinear: { heads: 12 } } },
   'heads 16': { model: { bilinear: { heads: 16 } } },
+  'heads by the number of runs': { model: { bilinear: { heads: 'adaptive' } } },
   'hidden 64': { model: { fusion: { hidden: 64 } } },
   'hidden 128': { model: { fusion: { hidden: 128 } } },
   'hidden 256': { model: { fusion: { hidden: 256 } } },

@@ -33,6 +33,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
     '.',
   ),
   exports: tool('knip/bin/knip.js', '--no-progress', '--treat-config-hints-as-errors'),
+  /** Files of src that only tests, benches or scripts reach: they would ship for nobody. */
+  product: tool('knip/bin/knip.js', '--no-progress', '--production', '--include', 'files'),
   arrows: own(checkArrows),
   'file-sizes': own(checkFileSizes),
   regexes: own(checkRegexes),

@@ -53,7 +53,7 @@ if (values.data === undefined) {
   process.exit(2);
 }
 
-const HELD_OUT = new URL('../src/evaluation/held-out-priors.ts', import.meta.url);
+const HELD_OUT = new URL('../bench/ablation/held-out-priors.ts', import.meta.url);
 
 const multiplier = new WasmMultiplier();
 const embedder = new StoredEmbedder(
@@ -134,7 +134,7 @@ function heldOutFile(priors: readonly (readonly [string, string])[]): string {
   const rows = priors.map(([name, base64]) => `  ${name}: '${base64}',\n`);
   return `// Written by scripts/fit-ranker.ts; do not edit.
 import type { FusionWeights } from '../src/core/learning/terms/fusion-term.ts';
-import { readPrior } from '../src/evaluation/read-prior.ts';
+import { readPrior } from '../bench/ablation/read-prior.ts';
 
 /** For each data set, a start of the fusion that was trained on the others. */
 const HELD_OUT: Readonly<Record<string, string>> = {

@@ -84,7 +84,12 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
     upstream,
     embedder,
     sandbox: createSandbox({ logger }),
-    trainer: new WorkerTrainer({ embedding: embedder.model, dimension: embedder.dimension, seed: 1 }),
+    trainer: new WorkerTrainer({
+      embedding: embedder.model,
+      dimension: embedder.dimension,
+      seed: 1,
+      ...(settings.learning.model && { model: settings.learning.model }),
+    }),
     exporter,
     emptyIndex: () => new WasmVectorIndex(embedder.dimension),
     clock,

@@ -205,7 +205,11 @@ export async function createGateway(
     const accepted = catalogue.current().get(now.id)?.tool;
     return accepted && accepted.definitionHash !== now.definitionHash ? asListed(accepted) : tool;
   };
-  const searchGraph = graphForSearch(graph.current, catalogue.current);
+  const searchGraph = graphForSearch(
+    graph.current,
+    catalogue.current,
+    () => settings.learning.alpha ?? 'adaptive',
+  );
   const findCapabilities = (query: string, limit: number, caller: Pick<Caller, 'who'> = {}) =>
     searchCapabilities(seenBy(capabilities, caller).all(), embedder, remembering, query, limit);
 
@@ -313,6 +317,7 @@ export async function createGateway(
       catalogue: catalogue.current,
       capabilities: shared,
       relate: relateCapabilities,
+      statisticsOf: learned.statisticsOf,
     }),
     executeWorkflow: (plan, intent, caller, runId = ports.crypto.randomUuid(), suggestionId) =>
       runPlan({ plan, intent, runId, suggestionId }, caller),

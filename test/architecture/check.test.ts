@@ -21,6 +21,7 @@ test('[HOUSE-8] all checks run, also after one has failed, and the summary names
     ['FAILED', 'types'],
     ['FAILED', 'lint'],
     ['FAILED', 'exports'],
+    ['FAILED', 'product'],
     ['FAILED', 'arrows'],
     ['FAILED', 'file-sizes'],
     ['FAILED', 'regexes'],
@@ -32,6 +33,6 @@ test('[HOUSE-8] a check that does not exist is wrong usage, answered with those 
   expect(runCheck('--only', 'arows')).toMatchObject({
     exitCode: 2,
     stderr:
-      'check: no such check: arows; there are types, lint, exports, arrows, file-sizes, regexes, spec-ids\n',
+      'check: no such check: arows; there are types, lint, exports, product, arrows, file-sizes, regexes, spec-ids\n',
   });
 });

@@ -280,17 +280,29 @@ test('[GRAPHUSE-16] /api/node tells one node: what it takes, how often it ran, i
     description: expect.any(String),
     input_schema: { type: 'object' },
     statistics: { runs: 1, calls: 2, failures: 0, repeats: 1, last_seen_at: expect.any(String) },
+    trace_statistics: null,
+    capability_rank: null,
     edges: [{ source: 'fs:read', target: 'fs:write', edge_type: 'sequence', observed_count: 1 }],
     related: [{ id: 'fs:write', relation: 'often_after', score: expect.any(Number) }],
   });
   expect(await get('node?id=fs:stat')).toMatchObject({
-    body: { statistics: { runs: 0, last_seen_at: null }, edges: [], related: [] },
+    body: { statistics: { runs: 0, last_seen_at: null }, capability_rank: null, edges: [], related: [] },
   });
   expect(await get('node?id=fs:wrote')).toMatchObject({
     status: 404,
     body: { error: { hint: expect.stringMatching(/fs:write/) } },
   });
   expect(await get('node')).toMatchObject({ status: 400 });
+  // A second run makes it a capability of two tools: a walk between them spends half of its time at each.
+  await run(gateway, 'await mcp.fs.read({}); await mcp.fs.read({}); return await mcp.fs.write({})');
+  expect((await get('node?id=fs:read')).body).toMatchObject({ capability_rank: expect.closeTo(0.5, 6) });
+  // Enough runs for the 17 statistics.
+  for (let i = 0; i < 4; i++) {
+    await run(gateway, 'await mcp.fs.read({}); await mcp.fs.read({}); return await mcp.fs.write({})');
+  }
+  const { trace_statistics } = (await get('node?id=fs:read')).body as { trace_statistics: object };
+  expect(Object.keys(trace_statistics)).toHaveLength(17);
+  expect(trace_statistics).toMatchObject({ historical_success_rate: 1, usage_frequency: 1 });
 });
 
 test('[GRAPHUSE-17] /api/graph?format= gives the files that "pml graph export" writes', async () => {

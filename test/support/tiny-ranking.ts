@@ -37,7 +37,6 @@ export function createTinyRanking({
     right: within(right),
     weight,
   });
-  const statistics = () => Float32Array.from({ length: size * 17 }, () => random.next());
   return {
     candidates,
     examples: [
@@ -51,9 +50,8 @@ export function createTinyRanking({
         ]),
         edges,
         hiddenEdges: [0, 4],
-        statistics: statistics(),
       },
-      { ...example([2], 0.5), pastIntents: new Map([[2, past.slice(3)]]), edges, statistics: statistics() },
+      { ...example([2], 0.5), pastIntents: new Map([[2, past.slice(3)]]), edges },
       { ...example([5, 6, 9], 0.8), context: within([2]) },
     ],
   };

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ALPHA_KINDS } from '../../core/graph/alpha.ts';
+import { OPTIONAL_TERMS } from '../../core/learning/ranker/model-choice.ts';
 import { LEAST_CONFIDENCE } from '../../core/policy/may-run-by-itself.ts';
 
 /** Every default of the configuration; the published JSON Schema shows the same. */
@@ -27,7 +29,13 @@ export const DEFAULTS = {
   embedding: { kind: 'minilm' },
   store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256, wait_ms: 60_000 },
   http: { port: 8080, host: '127.0.0.1', hosts: [] as string[] },
-  learning: { enabled: true, run_from: LEAST_CONFIDENCE },
+  learning: {
+    enabled: true,
+    run_from: LEAST_CONFIDENCE,
+    terms: [] as (typeof OPTIONAL_TERMS)[number][],
+    heads: 8,
+    alpha: 'adaptive',
+  },
   /** Calls of one run that may be made ahead of their turn. */
   workflow: { speculation: 0 },
   sharing: { traces: 'shared' },
@@ -262,6 +270,20 @@ const pml = z
           .max(1)
           .default(DEFAULTS.learning.run_from)
           .describe('Confidence from which a suggested plan may be run for an intent alone; at least .9.'),
+        terms: z
+          .array(z.enum(OPTIONAL_TERMS))
+          .default(DEFAULTS.learning.terms)
+          .describe(
+            'What the ranking model adds to features and heads; none was measured to help on public data.',
+          ),
+        heads: z
+          .union([whole(1, 16), z.literal('adaptive')])
+          .default(DEFAULTS.learning.heads)
+          .describe('Heads of the ranking model; adaptive: 4, 8 or 12 by the number of runs.'),
+        alpha: z
+          .enum(ALPHA_KINDS)
+          .default(DEFAULTS.learning.alpha)
+          .describe('How search weighs the graph: by what runs have shown in all, or around the context.'),
       })
       .prefault({})
       .describe('Learning from runs.'),

@@ -42,7 +42,12 @@ export function toSettings({ mcpServers, pml }: Config, origin: Origin): Setting
     },
     retention: { tracesDays: pml.retention.traces_days ?? null },
     http: pml.http,
-    learning: { enabled: pml.learning.enabled, runFrom: pml.learning.run_from },
+    learning: {
+      enabled: pml.learning.enabled,
+      runFrom: pml.learning.run_from,
+      model: { terms: pml.learning.terms, heads: pml.learning.heads },
+      alpha: pml.learning.alpha,
+    },
     workflow: pml.workflow,
     sharing: pml.sharing,
     sandbox: {

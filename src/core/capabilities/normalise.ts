@@ -39,7 +39,7 @@ const BRACED: Readonly<Record<string, readonly string[]>> = {
  * their own and literals: `$0` is the program's first own name, `@mcp` a name of the guest's world, `#string` a
  * literal. Everything else (operators, methods, property and tool names, order) is spelled out.
  *
- * `isFixed` tells literals that are no values but part of the program.
+ * `isFixed` tells literals that belong to the program and are not values.
  */
 export function normalise(body: readonly Node[], names: Names, isFixed: (literal: Node) => boolean) {
   const literals: FoundLiteral[] = [];

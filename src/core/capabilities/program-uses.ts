@@ -7,7 +7,7 @@ import { constantValue, type Names, userOf } from './names.ts';
 const DEPTHS = { mcp: 2, capabilities: 1 };
 
 /**
- * Literals that choose what is called are no values to vary, or one capability would be several: they belong to
+ * Literals that choose what is called do not vary, or one capability would be several: they belong to
  * the program. Where the text does not show which ones choose, any text may.
  */
 export function toolNames(names: Names): (literal: Node) => boolean {

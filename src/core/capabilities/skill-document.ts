@@ -33,7 +33,7 @@ export interface ExportedCapability extends Skill {
   readonly template: { readonly source: string; readonly slots: readonly unknown[] };
 }
 
-/** Read from files, checked, and worked out anew wherever it follows from the program. */
+/** Read from files, checked, and recomputed wherever it follows from the program. */
 export interface ImportedCapability {
   readonly slug: string;
   readonly aliases: readonly string[];

@@ -303,7 +303,7 @@ describe('[CAP-4] literals of a program', () => {
     expect(argumentsOf('capabilities.tidy({ dir: "a" })')).toEqual([['a', 'capabilities.tidy', 'dir']]);
   });
 
-  test('are no arguments when they only take part in one, or when mcp is something else', () => {
+  test('are not arguments when they only take part in one, or when mcp is something else', () => {
     expect(argumentsOf('mcp.fs.read({ path: "a" + x, other: c ? "b" : "d", [k]: "e" })')).toEqual([]);
     expect(argumentsOf('const mcp = x; mcp.fs.read({ path: "a" })')).toEqual([]);
     expect(argumentsOf('let p = "a"; p = f(); mcp.fs.read({ path: p })')).toEqual([]);
@@ -312,7 +312,7 @@ describe('[CAP-4] literals of a program', () => {
     ).toEqual([]);
   });
 
-  test('that name a tool are no literals to vary', () => {
+  test('that name a tool do not vary', () => {
     expect(template('const t = "read"; mcp.fs[t]({})').slots).toEqual([]);
   });
 });

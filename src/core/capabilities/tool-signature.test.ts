@@ -42,7 +42,7 @@ test.each([
     '/** Reads a file. */\nmcp.filesystem.read_text_file(args: { path: string; head?: number }): Promise<string | null> // output type observed, not declared',
   ],
   [
-    'under a name that is no identifier, when nothing is known',
+    'under a name that is not an identifier, when nothing is known',
     toolSignature(tool('get-sum', { description: '', server: '2nd' })),
     'mcp["2nd"]["get-sum"](args: { path: string; head?: number }): Promise<unknown>',
   ],

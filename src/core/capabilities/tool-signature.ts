@@ -225,7 +225,7 @@ function more(count: number): string {
   return count > DEFAULTS.maxMembers ? ` /* and ${count - DEFAULTS.maxMembers} more */` : '';
 }
 
-/** `#/$defs/node` (RFC 6901); undefined when there is no such place. */
+/** `#/$defs/node` (RFC 6901); undefined when it leads nowhere. */
 function resolve(root: unknown, ref: string): unknown {
   if (!ref.startsWith('#')) return undefined;
   let place: unknown = root;

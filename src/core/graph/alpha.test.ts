@@ -43,7 +43,7 @@ describe('[GRAPH-21] alpha', () => {
     expect(alphaAt(2, 4)).toBeCloseTo((alphaAt(2) + alphaAt(4)) / 2, 12);
   });
 
-  test('heat is neither made nor lost, stays where there is no way out, and is warmest at home', () => {
+  test('heat is neither made nor lost, stays where no way leads out, and is warmest at home', () => {
     const graph = randomGraph(createRandom(5), 30, 60);
     graph.addNode(node(99));
     const heat = (i: number) => diffuseHeat(graph.snapshot(), [node(i)]);

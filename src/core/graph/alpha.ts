@@ -24,6 +24,11 @@ const DEFAULTS = {
   server: 0.05,
 };
 
+/** `adaptive`: by how many edges runs have shown in all. `local`: by what they have shown around the context. */
+export const ALPHA_KINDS = ['adaptive', 'local'] as const;
+
+export type AlphaKind = (typeof ALPHA_KINDS)[number];
+
 /**
  * The share of meaning in `final = alpha x semantic + (1 - alpha) x graph`: all of it without a context
  * the graph could relate to, less the more edges were seen in runs.

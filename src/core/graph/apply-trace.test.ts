@@ -6,7 +6,7 @@ import { callSpans } from '../tracing/call-spans.ts';
 import type { EdgeType } from '../vocabulary/edge.ts';
 import { capabilityNode, type NodeId, operationId, toolId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';
-import { applyTrace, applyTraces, directlyFollowed, type TraceFacts } from './apply-trace.ts';
+import { applyTraces, directlyFollowed, type TraceFacts } from './apply-trace.ts';
 import type { NodePair } from './graph-edge.ts';
 import { TypedGraph } from './typed-graph.ts';
 
@@ -48,7 +48,7 @@ function chain(...nodes: NodeId[]): TraceEvent[] {
 
 function graphOf(facts: Partial<TraceFacts>): TypedGraph {
   const graph = new TypedGraph();
-  applyTrace(graph, { at: 0, events: [], ...facts });
+  applyTraces(graph, [{ at: 0, events: [], ...facts }]);
   return graph;
 }
 
@@ -87,7 +87,7 @@ describe('structure of a run', () => {
     expect(pairs(graph, 'sequence')).toEqual([`${a} ${b}`, `${a} ${c}`, `${b} ${d}`, `${c} ${d}`]);
   });
 
-  test('[GRAPH-4] calls of two parents are no siblings, though one ended before the other began', () => {
+  test('[GRAPH-4] calls of two parents are not siblings, though one ended before the other began', () => {
     const graph = graphOf({
       events: eventsOf({
         o: { node: outer, from: 0, to: 10 },
@@ -141,12 +141,14 @@ describe('structure of a run', () => {
     expect(graph.statistics()).toMatchObject([{ node: b, runs: 1, calls: 1, failures: 1, repeats: 0 }]);
   });
 
-  test('[GRAPH-6] repetition is no edge but is counted, in a row and not in parallel', () => {
+  test('[GRAPH-6] repetition does not make an edge but is counted, in a row and not in parallel', () => {
     const graph = graphOf({ events: chain(a, a, a, b, a) });
-    applyTrace(graph, {
-      at: 1,
-      events: eventsOf({ x: { node: a, from: 0, to: 5 }, y: { node: a, from: 1, to: 4 } }),
-    });
+    applyTraces(graph, [
+      {
+        at: 1,
+        events: eventsOf({ x: { node: a, from: 0, to: 5 }, y: { node: a, from: 1, to: 4 } }),
+      },
+    ]);
     expect(graph.edges().map(({ from, to }) => `${from} ${to}`)).toEqual([`${a} ${b}`, `${b} ${a}`]);
     expect(graph.statisticsOf(a)).toEqual({
       node: a,
@@ -202,7 +204,7 @@ describe('data flow, plans and branches', () => {
     expect(graph.edge(a, b, 'provides')).toMatchObject({ source: 'template', observedCount: 0 });
     for (const run of [1, 2, 3]) {
       const staticProvides = [{ from: a, to: b }];
-      applyTrace(graph, { at: run, events: chain(a, b), staticProvides, valueFlow: [flow('id', 'user')] });
+      applyTraces(graph, [{ at: run, events: chain(a, b), staticProvides, valueFlow: [flow('id', 'user')] }]);
     }
     expect(graph.edge(a, b, 'provides')).toMatchObject({
       source: 'observed',
@@ -263,12 +265,12 @@ describe('data flow, plans and branches', () => {
   test('[GRAPH-2] a template dependency observed as sequence keeps both edges', () => {
     const graph = new TypedGraph();
     graph.declare(a, b, 'dependency');
-    for (const at of [1, 2, 3]) applyTrace(graph, { at, events: chain(a, b) });
+    for (const at of [1, 2, 3]) applyTraces(graph, [{ at, events: chain(a, b) }]);
     expect(graph.edges().map(({ type, source }) => `${type} ${source}`)).toEqual([
       'dependency template',
       'sequence observed',
     ]);
-    applyTrace(graph, { at: 4, events: chain(a, b), dependencies: [{ from: a, to: b }] });
+    applyTraces(graph, [{ at: 4, events: chain(a, b), dependencies: [{ from: a, to: b }] }]);
     expect(graph.edge(a, b, 'dependency')?.source).toBe('inferred');
     expect(graph.edge(a, b, 'sequence')?.observedCount).toBe(4);
   });
@@ -301,7 +303,7 @@ describe('[GRAPH-9] the same runs give the same graph', () => {
       const edges = new Map<string, unknown>();
       const statistics = new Map<string, unknown>();
       for (const facts of runs) {
-        const changes = applyTrace(single, facts);
+        const changes = applyTraces(single, [facts]);
         for (const edge of changes.edges) edges.set(`${edge.from} ${edge.to} ${edge.type}`, edge);
         for (const each of changes.statistics) statistics.set(each.node, each);
       }

@@ -39,12 +39,7 @@ interface Tally extends NodePair {
   readonly paths: PathPair[];
 }
 
-/** Adds one run to the graph; O(events log events). Answers what a store has to write. */
-export function applyTrace(graph: TypedGraph, facts: TraceFacts): GraphChanges {
-  return applyTraces(graph, [facts]);
-}
-
-/** The same as one by one; what changed several times is told once. */
+/** Adds runs to the graph; O(events log events) each. Answers what a store has to write, each change once. */
 export function applyTraces(graph: TypedGraph, runs: Iterable<TraceFacts>): GraphChanges {
   const edges = new Set<GraphEdge>();
   const statistics = new Set<NodeStatistics>();

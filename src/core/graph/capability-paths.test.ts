@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { node } from '../../../test/support/random-graph.ts';
 import type { EdgeType } from '../vocabulary/edge.ts';
 import { capabilityNode, type NodeId } from '../vocabulary/ids.ts';
-import { ContractedGraph } from './contraction.ts';
 import { countCalls, hypergraphPageRank } from './hypergraph.ts';
 import { capabilityHyperedges, containedUses, Hyperpaths } from './hyperpaths.ts';
 import { TypedGraph } from './typed-graph.ts';
@@ -46,34 +45,6 @@ describe('[GRAPH-19] what follows a capability', () => {
     const graph = seen(3, 'contains', x, a);
     graph.declare(x, b, 'contains');
     expect(containedUses(graph.snapshot())).toEqual([{ capability: x, calls: new Map([[a, 2]]) }]);
-  });
-});
-
-describe('[GRAPH-20] contraction', () => {
-  const chain = seen(3, 'sequence', node(9), a, b, c, d);
-
-  test('a path passes a capability in one step, and unfolds into its tools', () => {
-    const contracted = new ContractedGraph(chain, [{ capability: x, sequence: [a, b, b, c] }]);
-    expect(contracted.path(node(9), d)).toMatchObject({
-      nodes: [node(9), x, d],
-      cost: 4,
-      expanded: [node(9), a, b, b, c, d],
-    });
-  });
-
-  test('the tools stay usable on their own, and without capabilities paths are those of the graph', () => {
-    const contracted = new ContractedGraph(chain, [{ capability: x, sequence: [a, b, c] }]);
-    expect(contracted.path(a, c)?.nodes).toEqual([a, b, c]);
-    expect(new ContractedGraph(chain, []).path(node(9), d)?.cost).toBe(8);
-    expect(contracted.path(node(9), node(77))).toBeNull();
-  });
-
-  test('capabilities of capabilities unfold, and one inside itself ends', () => {
-    const contracted = new ContractedGraph(chain, [
-      { capability: x, sequence: [a, y] },
-      { capability: y, sequence: [b, x, c] },
-    ]);
-    expect(contracted.expand([x])).toEqual([a, b, x, c]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { node, randomGraph } from '../../../test/support/random-graph.ts';
 import { createRandom } from '../numeric/random.ts';
-import { capabilityNode, type NodeId } from '../vocabulary/ids.ts';
-import { clusterMatchRatio, communities, spectralClusters } from './clusters.ts';
+import { capabilityNode } from '../vocabulary/ids.ts';
+import { communities, spectralClusters } from './clusters.ts';
 import { type CapabilityUse, countCalls } from './hypergraph.ts';
 import { TypedGraph } from './typed-graph.ts';
 
@@ -71,16 +71,6 @@ describe('[GRAPH-15] spectral clusters', () => {
     for (const weights of ['uniform', 'log_frequency'] as const) {
       expect(spectralClusters(uses, { weights })).toMatchObject({ count: 1, singularValues: [1] });
     }
-  });
-
-  test('match ratios are of unique tools', () => {
-    const clusters = spectralClusters([
-      { capability: capability(0), calls: countCalls([node(0), node(1)]) },
-      { capability: capability(1), calls: countCalls([node(2)]) },
-    ]);
-    const repeated = [node(0), ...Array<NodeId>(9).fill(node(2))];
-    expect(clusterMatchRatio(repeated, clusters.of.get(node(0))!, clusters)).toBe(0.5);
-    expect(clusterMatchRatio([], 0, clusters)).toBe(0);
   });
 });
 

@@ -68,17 +68,6 @@ export function spectralClusters(
   return { count: new Set(labels).size, of, singularValues: values };
 }
 
-/** Share of the unique nodes that are in the cluster: repeats do not count. */
-export function clusterMatchRatio(
-  nodes: Iterable<NodeId>,
-  cluster: number,
-  { of }: SpectralClusters,
-): number {
-  const unique = new Set(nodes);
-  if (unique.size === 0) return 0;
-  return [...unique].filter((node) => of.get(node) === cluster).length / unique.size;
-}
-
 function bipartite(uses: readonly CapabilityUse[], weights: UseWeights): Bipartite {
   const used = uses.filter(({ calls }) => calls.size > 0);
   const sorted = used.toSorted((a, b) => (a.capability < b.capability ? -1 : 1));
@@ -152,7 +141,7 @@ function denseMatrix(
 
 /**
  * Value 1 stands there once per separate part, whatever its structure, so gaps count from the second value
- * on; one that does not stand out from the usual distance between values is no structure at all.
+ * on; one that does not stand out from the usual distance between values does not count.
  */
 function clusterCount(values: readonly number[], maxClusters: number): number {
   const parts = Math.min(maxClusters, values.filter((value) => value > 1 - DEFAULTS.isSame).length);

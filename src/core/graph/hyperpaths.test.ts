@@ -83,7 +83,7 @@ describe('[GRAPH-17] cheapest B-hyperpath', () => {
     expect(new Hyperpaths([node(1), node(2)], [both]).pathTo(node(3))).toEqual({ cost: 1, edges: [both] });
   });
 
-  test('a cost that is no positive number is refused, and nothing changes', () => {
+  test('a cost that is not a positive number is refused, and nothing changes', () => {
     const paths = new Hyperpaths([], [{ id: 'free', tail: [], head: node(1), cost: 2 }]);
     for (const cost of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
       const good = { id: 'good', tail: [], head: node(2), cost: 1 };

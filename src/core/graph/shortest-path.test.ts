@@ -54,7 +54,7 @@ describe('[GRAPH-11] shortest path', () => {
     for (let run = 0; run < runs; run++) graph.observe({ from, to, type, calls: 1, paths: [] }, 0);
   };
 
-  test('two proven steps beat one that is only a template; membership is no way at all', () => {
+  test('two proven steps beat one that is only a template; membership is not a way', () => {
     const graph = new TypedGraph();
     graph.declare(a, c, 'sequence');
     graph.declare(a, b, 'dependency');

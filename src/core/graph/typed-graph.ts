@@ -39,7 +39,7 @@ interface GraphNode {
 /**
  * The memory: nodes, and edges identified by (from, to, type). Everything it learns is a sum or a maximum,
  * so that any order of the same runs gives the same graph. Edges it gives out are live views: copy what
- * shall stay as it is.
+ * must stay as it is.
  */
 export class TypedGraph {
   readonly #nodes = new Map<NodeId, GraphNode>();

@@ -27,7 +27,7 @@ const MAX_SWEEPS = 60;
  * All eigenvalues and eigenvectors of a symmetric matrix ([size x size], row-major; only its lower
  * triangle is read): Householder reduction to a tridiagonal matrix, then implicit QL (Wilkinson & Reinsch,
  * "Handbook for automatic computation II", 1971: tred2 and tql2). Vectors are held as rows throughout, so
- * that each rotation runs along two contiguous rows. O(size^3); equal eigenvalues are no obstacle.
+ * that each rotation runs along two contiguous rows. O(size^3); equal eigenvalues do no harm.
  */
 export function symmetricEigen(matrix: Float64Array, size: number): Eigen {
   const diagonal = new Float64Array(size);
@@ -237,7 +237,7 @@ function combine({ vectors, size: width }: Eigen, rows: readonly Float64Array[])
 
 /**
  * Gram-Schmidt, a second time where the first took most of a row away ("twice is enough", Parlett);
- * a row that vanishes is drawn anew.
+ * a row that vanishes is drawn again.
  */
 function orthonormalise(rows: readonly Float64Array[], random: Random): void {
   for (const [i, row] of rows.entries()) {

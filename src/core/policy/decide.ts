@@ -8,7 +8,7 @@ export interface PermissionRules {
   readonly default: 'allow' | 'ask' | 'deny';
   /** `careful` turns a default of `allow` into `ask` for every tool not marked read-only. */
   readonly profile: 'standard' | 'careful';
-  /** Tools that need not be read-only to be called in runs that PML starts by itself. They are no rule of `decide`. */
+  /** Tools that need not be read-only to be called in runs that PML starts by itself. `decide` does not look at them. */
   readonly auto: readonly string[];
 }
 

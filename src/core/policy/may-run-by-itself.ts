@@ -42,7 +42,7 @@ export function whyNotByItself(rules: PermissionRules, plan: PlanInQuestion): st
   const { confidence, support, missing, steps } = plan;
   const runFrom = Math.max(LEAST_CONFIDENCE, plan.runFrom ?? 0);
   return [
-    // Written so that a confidence that is no number counts as none.
+    // Written so that a confidence of NaN counts as none.
     ...(confidence >= runFrom
       ? []
       : [`its confidence of ${percent(confidence)} is below the ${percent(runFrom)} that are asked for`]),

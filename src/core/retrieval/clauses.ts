@@ -1,7 +1,7 @@
 import { words } from './words.ts';
 
 const DEFAULTS = {
-  /** Words that mean something; a piece with fewer is no wish of its own, and stays with its neighbour. */
+  /** Words that mean something; a piece with fewer is not a wish of its own, and stays with its neighbour. */
   leastWords: 2,
   /** Clauses looked at, as each costs an embedding: more find hardly more. */
   most: 16,

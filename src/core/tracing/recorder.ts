@@ -33,7 +33,7 @@ export interface RecorderOptions {
   readonly onEvent?: (event: TraceEvent) => void;
 }
 
-/** Collects the events of one run. The parent is given by whoever calls, never guessed from a stack. */
+/** Collects the events of one run. The caller names the parent; it is never guessed from a stack. */
 export interface Recorder {
   /** As recorded; of calls told afterwards the moments lie before those of events that stand before them. */
   readonly events: readonly TraceEvent[];

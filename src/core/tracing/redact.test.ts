@@ -385,7 +385,7 @@ describe('limits', () => {
     expect(few({ a: 1, b: 2, c: 3, d: 4, e: 5 })).toEqual({ a: 1, b: 2, c: 3, '[cut]': '2 keys' });
   });
 
-  test('[RED-5] the same object twice is no circle', () => {
+  test('[RED-5] the same object twice is not a cycle', () => {
     const shared = { x: 1 };
     expect(redact([shared, shared])).toEqual([{ x: 1 }, { x: 1 }]);
   });

@@ -17,7 +17,7 @@ export interface NextFigures {
   readonly mrr: number;
 }
 
-/** A mean paired difference, and its 95 % interval over groups of tasks drawn anew. */
+/** A mean paired difference, and its 95 % interval over resampled groups of tasks. */
 export interface Gain {
   readonly gain: number;
   readonly ci95: readonly [number, number];

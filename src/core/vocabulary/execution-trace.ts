@@ -15,7 +15,7 @@ export interface ToolInvocation {
 }
 
 /**
- * Who chose what ran: `agent`, whoever asked for these very calls, a person too; `self`, PML for an intent alone;
+ * Who chose what ran: `agent`, the agent or person who asked for these very calls; `self`, PML for an intent alone;
  * `replay`, PML to see whether a program works again.
  */
 export const RUN_ORIGINS = ['agent', 'self', 'replay'] as const;

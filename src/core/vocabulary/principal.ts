@@ -6,7 +6,7 @@ export const KEY_ROLES = ['agent', 'operator', 'viewer'] as const;
 
 export type KeyRole = (typeof KEY_ROLES)[number];
 
-/** `owner`: whoever holds the data dir, and with it the token in it. */
+/** `owner`: the person who holds the data dir, and with it the token in it. */
 export type Role = KeyRole | 'owner';
 
 /** Somebody who was let in. */

@@ -63,7 +63,7 @@ export function orNull<T>(read: Read<T>): Read<T | null> {
 export function listOf<T>(read: Read<T>, maxLength = Number.POSITIVE_INFINITY): Read<T[]> {
   return (value, at) => {
     if (!Array.isArray(value)) throw mismatch(at, 'a list', value);
-    if (value.length > maxLength) throw wrong(at, `has ${value.length} entries; ${maxLength} are the most`);
+    if (value.length > maxLength) throw wrong(at, `has ${value.length} entries; the maximum is ${maxLength}`);
     return value.map((item, index) => read(item, `${at}[${index}]`));
   };
 }

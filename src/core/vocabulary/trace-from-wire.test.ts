@@ -68,9 +68,12 @@ test('[TRACE-11] what is wrong with a told trace is said, and where', () => {
     ['events[0] must be an object, not 7', (wire) => Object.assign(wire.events, [7])],
     ['events[1].type must be one of tool_start', (wire) => Object.assign(wire.events[1], { type: 'start' })],
     ['events[1].ts must be a number', (wire) => Object.assign(wire.events[1], { ts: '1' })],
-    ['events[1].node is no id of a tool', (wire) => Object.assign(wire.events[1], { node: 'nothing' })],
-    ['events[1].node is no id of a tool', (wire) => Object.assign(wire.events[1], { node: 'a b:c' })],
-    ['events[1].node is no id of a tool', (wire) => Object.assign(wire.events[1], { node: 'capability:1' })],
+    ['events[1].node is not the id of a tool', (wire) => Object.assign(wire.events[1], { node: 'nothing' })],
+    ['events[1].node is not the id of a tool', (wire) => Object.assign(wire.events[1], { node: 'a b:c' })],
+    [
+      'events[1].node is not the id of a tool',
+      (wire) => Object.assign(wire.events[1], { node: 'capability:1' }),
+    ],
     [
       'events[0] is a capability_start of a:b, which is a tool',
       (wire) => Object.assign(wire.events[0], { node: 'a:b' }),
@@ -91,7 +94,7 @@ test('[TRACE-11] what is wrong with a told trace is said, and where', () => {
     ['events[2] ends call b before it started', (wire) => Object.assign(wire.events[2], { ts: 1 })],
     ['events[1] starts before its parent a', (wire) => Object.assign(wire.events[1], { ts: 0 })],
     [
-      'events[1] has parent gone, which is no call of this trace',
+      'events[1] has parent gone, which is not a call of this trace',
       (wire) => [1, 2].map((i) => Object.assign(wire.events[i], { parent_trace_id: 'gone' })),
     ],
     [

@@ -96,7 +96,7 @@ const node: Read<NodeId> = (value, at) => {
     if (kindOf(text) === 'capability') return capabilityNode(name);
     return kindOf(text) === 'operation' ? operationId(name) : toolId(server, name);
   } catch (error) {
-    throw wrong(at, `is no id of a tool, capability or operation: ${(error as Error).message}`);
+    throw wrong(at, `is not the id of a tool, capability or operation: ${(error as Error).message}`);
   }
 };
 
@@ -150,7 +150,7 @@ function checkCalls(events: readonly TraceEvent[]): void {
       ended.add(event.traceId);
     } else if (event.parentTraceId !== null) {
       const parent = starts.get(event.parentTraceId);
-      if (!parent) throw wrong(at, `has parent ${event.parentTraceId}, which is no call of this trace`);
+      if (!parent) throw wrong(at, `has parent ${event.parentTraceId}, which is not a call of this trace`);
       if (event.ts < parent.ts) throw wrong(at, `starts before its parent ${event.parentTraceId}`);
     }
   }

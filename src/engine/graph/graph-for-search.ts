@@ -1,4 +1,10 @@
-import { adaptiveAlpha, addColdStartScores, type ColdStartHints } from '../../core/graph/alpha.ts';
+import {
+  type AlphaKind,
+  adaptiveAlpha,
+  addColdStartScores,
+  type ColdStartHints,
+  localAlpha,
+} from '../../core/graph/alpha.ts';
 import { relatedNodes } from '../../core/graph/related-nodes.ts';
 import { relatednessOf } from '../../core/graph/relatedness.ts';
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';
@@ -18,9 +24,13 @@ const DEFAULTS = {
 type Tools = Pick<Catalogue, 'entries' | 'get' | 'vectors'>;
 
 /** What search asks of the graph as it is at the moment. */
-export function graphForSearch(graph: () => TypedGraph, catalogue: () => Tools): SearchGraph {
+export function graphForSearch(
+  graph: () => TypedGraph,
+  catalogue: () => Tools,
+  alphaKind: () => AlphaKind = () => 'adaptive',
+): SearchGraph {
   return {
-    context: (tools) => contextScores(graph(), catalogue(), tools.flatMap(readToolId)),
+    context: (tools) => contextScores(graph(), catalogue(), tools.flatMap(readToolId), alphaKind()),
     related: (tool) => relatedTools(graph(), catalogue(), tool),
   };
 }
@@ -39,12 +49,17 @@ function contextScores(
   graph: TypedGraph,
   catalogue: Tools,
   context: readonly ToolId[],
+  alphaKind: AlphaKind,
 ): ReturnType<SearchGraph['context']> {
   const met = context.filter((tool) => graph.has(tool) || catalogue.get(tool));
   if (met.length === 0) return { alpha: 1, scores: new Map() };
   const scores = relatednessOf(graph.snapshot()).toContext(met);
   addColdStartScores(scores, graph.snapshot(), met, (node) => hintsOf(catalogue, node));
-  const alpha = scores.size === 0 ? 1 : adaptiveAlpha(true, graph.size.nonTemplateEdges);
+  if (scores.size === 0) return { alpha: 1, scores };
+  const alpha =
+    alphaKind === 'local'
+      ? localAlpha(graph.snapshot(), met)
+      : adaptiveAlpha(true, graph.size.nonTemplateEdges);
   return { alpha, scores };
 }
 

@@ -50,6 +50,8 @@ export interface GraphServiceParts {
   readonly capabilities: CapabilityRegistry;
   /** Brings what follows from capabilities into the graph. */
   readonly relate: () => Promise<void>;
+  /** What traces tell of a node; null while too few runs have used it. */
+  readonly statisticsOf: (node: NodeId) => Promise<NodeDetails['trace_statistics']>;
 }
 
 export function createGraphService({
@@ -59,6 +61,7 @@ export function createGraphService({
   catalogue,
   capabilities,
   relate,
+  statisticsOf,
 }: GraphServiceParts): GraphService {
   let last: { of: readonly unknown[]; shown: ShownGraph } | undefined;
   let progress: RebuildProgress | null = null;
@@ -126,7 +129,8 @@ export function createGraphService({
     view: async () => graphView(await current(), capabilities),
     async node(name) {
       const all = await current();
-      return nodeDetails(all, resolve(all, name), catalogue(), capabilities.get);
+      const id = resolve(all, name);
+      return nodeDetails(all, id, catalogue(), capabilities.get, await statisticsOf(id));
     },
     async path(from, to) {
       const all = await current();

@@ -39,6 +39,13 @@ export interface NodeDetails {
     readonly repeats: number;
     readonly last_seen_at: string | null;
   };
+  /** The 17 that predict success, each in [0, 1]; null while too few runs have used it. */
+  readonly trace_statistics: Readonly<Record<string, number>> | null;
+  /**
+   * Its share of a random walk between capabilities and what they use (PageRank of the hypergraph): of all
+   * capabilities for a capability, else of all that capabilities use. Null where none uses it.
+   */
+  readonly capability_rank: number | null;
   /** To and from it, in order of (source, target, type). */
   readonly edges: readonly EdgeView[];
   /** Best first. */
@@ -46,13 +53,15 @@ export interface NodeDetails {
 }
 
 export function nodeDetails(
-  { graph }: ShownGraph,
+  { graph, capabilityRanks }: ShownGraph,
   id: NodeId,
   catalogue: Catalogue,
   capabilityOf: CapabilityById,
+  traceStatistics: NodeDetails['trace_statistics'],
 ): NodeDetails {
   const kind = kindOf(id);
   const { runs, calls, failures, repeats, lastSeenAt } = graph.statisticsOf(id);
+  const ranks = capabilityRanks();
   const edges = [...graph.edgesFrom(id), ...graph.edgesTo(id)].sort(compareEdges);
   return {
     id,
@@ -67,6 +76,8 @@ export function nodeDetails(
       repeats,
       last_seen_at: lastSeenAt === null ? null : new Date(lastSeenAt).toISOString(),
     },
+    trace_statistics: traceStatistics,
+    capability_rank: (kind === 'capability' ? ranks.capabilities : ranks.nodes).get(id) ?? null,
     edges: edges.map((edge) => edgeView(edge, graph.weightOf(edge))),
     related: relatedNodes(graph, id, { limit: DEFAULTS.related }).map(({ node, relation, score }) => ({
       id: node,

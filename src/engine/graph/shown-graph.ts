@@ -1,5 +1,10 @@
 import { communities, spectralClusters } from '../../core/graph/clusters.ts';
-import { type CapabilityUse, countCalls } from '../../core/graph/hypergraph.ts';
+import {
+  type CapabilityUse,
+  countCalls,
+  type HypergraphRanks,
+  hypergraphPageRank,
+} from '../../core/graph/hypergraph.ts';
 import { pageRank } from '../../core/graph/page-rank.ts';
 import { TypedGraph } from '../../core/graph/typed-graph.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
@@ -13,6 +18,8 @@ export interface ShownGraph {
   /** Of every capability and the tools one of them uses. */
   clusters(): ReadonlyMap<NodeId, number>;
   pageRank(): ReadonlyMap<NodeId, number>;
+  /** Of the random walk between capabilities and what they use. */
+  capabilityRanks(): HypergraphRanks;
 }
 
 /**
@@ -39,6 +46,7 @@ export function shownGraph(
     communities: once(() => communities(graph.snapshot())),
     clusters: once(() => spectralClusters(capabilities.map(useOf)).of),
     pageRank: once(() => pageRank(graph.snapshot())),
+    capabilityRanks: once(() => hypergraphPageRank(capabilities.map(useOf))),
   };
 }
 

@@ -13,10 +13,10 @@ import {
   type LearningProgress,
   placeRun,
 } from '../../core/learning/ranker/learn-ranker.ts';
-import { decodeParams, loadParams } from '../../core/learning/ranker/params-file.ts';
+import { decodeParams } from '../../core/learning/ranker/params-file.ts';
 import { PastRuns } from '../../core/learning/ranker/past-runs.ts';
 import { familiarityIn } from '../../core/learning/ranker/rank-learner.ts';
-import { createRankModel, type RankModel } from '../../core/learning/ranker/rank-model.ts';
+import { type RankModel, readRankModel } from '../../core/learning/ranker/rank-model.ts';
 import { Ranker } from '../../core/learning/ranker/ranker.ts';
 import { createRandom } from '../../core/numeric/random.ts';
 import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
@@ -155,8 +155,7 @@ export function createLiveRanker(
 
   function use(params: Uint8Array): void {
     const { values } = decodeParams(params);
-    const read = createRankModel(multiplier, embedder.dimension, random);
-    loadParams(values, read.parameters);
+    const read = readRankModel(multiplier, embedder.dimension, random, values);
     familiarity = familiarityIn(values);
     bytes = params;
     model = read;

@@ -1,5 +1,6 @@
 import type { IntentForms } from '../../core/learning/ranker/candidates.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import type { NodeId } from '../../core/vocabulary/ids.ts';
 import type { Background } from '../background.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { LearnedSearch } from '../catalogue/search.ts';
@@ -9,7 +10,7 @@ import { intentForms, learnableRun, learnableTrace } from './learnable-run.ts';
 import { createLearningService, type LearningService } from './learning-service.ts';
 import { createLiveRanker, type LiveRanker } from './live-ranker.ts';
 import { capabilityEntries, toolEntries } from './ranked-candidates.ts';
-import { createSuccessWatch } from './success-watch.ts';
+import { createSuccessWatch, type SuccessWatch } from './success-watch.ts';
 
 const DEFAULTS = {
   /** Runs recalled at the start, the newest. */
@@ -35,6 +36,8 @@ export interface Learning {
   readonly ranker: LiveRanker;
   readonly search: LearnedSearch;
   readonly service: LearningService;
+  /** What traces tell of a node; null while too few runs have used it. */
+  statisticsOf(node: NodeId): Promise<ReturnType<SuccessWatch['statisticsOf']>>;
   /** Tools or capabilities have come, changed or gone. */
   offer(): void;
   /** What earlier lives of the gateway learned: at the start, or when it is first asked for. */
@@ -136,6 +139,10 @@ export function openLearning(parts: LearningParts): Learning {
     service: createLearningService(ports, ranker, watch, () => recall()),
     recall,
     prepare,
+    async statisticsOf(node) {
+      await prepare();
+      return watch.statisticsOf(node, ports.clock.now().getTime());
+    },
 
     search: {
       async rank(query) {

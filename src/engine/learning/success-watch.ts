@@ -8,11 +8,13 @@ import {
 import {
   CachedStatistics,
   type CacheFigures,
+  namedStatistics,
   TRACE_STATISTICS,
   TraceStatistics,
 } from '../../core/learning/success/trace-statistics.ts';
 import { createRandom } from '../../core/numeric/random.ts';
 import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
+import type { NodeId } from '../../core/vocabulary/ids.ts';
 
 const DEFAULTS = {
   seed: 1,
@@ -50,6 +52,8 @@ export interface ReplayFigures {
 /** How runs end, and how well that could be foretold from what was known before them. */
 export interface SuccessWatch {
   add(trace: ExecutionTrace): void;
+  /** The 17 trace statistics of a node by name; null while too few runs have used it. */
+  statisticsOf(node: NodeId, now: number): Readonly<Record<string, number>> | null;
   figures(): SuccessFigures;
   /** The mean |TD error| after each of the newest runs, oldest first. */
   tdErrors(): readonly number[];
@@ -58,7 +62,8 @@ export interface SuccessWatch {
 
 export function createSuccessWatch(): SuccessWatch {
   const random = createRandom(DEFAULTS.seed);
-  const statistics = new CachedStatistics(new TraceStatistics());
+  const sums = new TraceStatistics();
+  const statistics = new CachedStatistics(sums);
   const head = new SuccessHead(TRACE_STATISTICS.length, random);
   const buffer = new ReplayBuffer<SuccessExample>({ random, capacity: DEFAULTS.replay });
   const window = new TdErrorWindow();
@@ -83,6 +88,8 @@ export function createSuccessWatch(): SuccessWatch {
       recent.push({ success: trace.success, length: path.length });
       if (recent.length > DEFAULTS.window) recent.shift();
     },
+
+    statisticsOf: (node, now) => (sums.knows(node) ? namedStatistics(sums.vector(node, { now })) : null),
 
     figures: () => ({
       successRate: meanOf(recent.map(({ success }) => Number(success))),

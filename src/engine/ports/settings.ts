@@ -1,3 +1,5 @@
+import type { AlphaKind } from '../../core/graph/alpha.ts';
+import type { ModelChoice } from '../../core/learning/ranker/model-choice.ts';
 import type { PermissionRules } from '../../core/policy/decide.ts';
 import type { Visibility } from '../../core/vocabulary/principal.ts';
 
@@ -129,6 +131,10 @@ export interface LearningSettings {
   readonly enabled: boolean;
   /** Confidence from which a suggested plan may run for an intent alone; absent, or too low: the least there is. */
   readonly runFrom?: number;
+  /** What the ranking model is made of, from the next training on. */
+  readonly model?: ModelChoice;
+  /** How search weighs the graph against meaning; absent: `adaptive`. */
+  readonly alpha?: AlphaKind;
 }
 
 export interface SharingSettings {

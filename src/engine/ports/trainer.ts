@@ -1,5 +1,6 @@
 import type { CandidateEntry } from '../../core/learning/ranker/candidates.ts';
 import type { LearnableRun, LearningProgress } from '../../core/learning/ranker/learn-ranker.ts';
+import type { ModelChoice } from '../../core/learning/ranker/model-choice.ts';
 import type { Taken, Trained } from '../../core/learning/ranker/rank-learner.ts';
 
 /**
@@ -30,4 +31,6 @@ export interface TrainerOptions {
   readonly embedding: string;
   readonly dimension: number;
   readonly seed: number;
+  /** What differs from the model that serves by default. */
+  readonly model?: ModelChoice;
 }

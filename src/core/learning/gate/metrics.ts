@@ -74,7 +74,7 @@ export interface BootstrapOptions {
  * How much `a` is better than `b` on the same queries: the paired bootstrap (Efron & Tibshirani, "An
  * Introduction to the Bootstrap", 1993; for ranking Sakai, SIGIR 2006). Queries are drawn with replacement, both
  * sides together, so that what is hard for both cancels out; those of one group are drawn together, since the same
- * work in other words is no further evidence (cluster bootstrap: Field & Welsh, 2007). Of no pairs: all 0.
+ * work in other words adds no evidence (cluster bootstrap: Field & Welsh, 2007). Of no pairs: all 0.
  */
 export function pairedBootstrap(
   a: ArrayLike<number>,

@@ -14,7 +14,7 @@ export interface PastSequences {
   readonly sequences: readonly (readonly number[])[];
 }
 
-/** `beliefIn` is for whoever weighed the runs already: to weigh each by all others takes the square of their number. */
+/** `beliefIn` is given where the runs were weighed already: weighing each by all others takes quadratic time. */
 export function rememberSequences(
   candidates: Candidates,
   runs: readonly LearnableRun[],

@@ -148,7 +148,7 @@ describe('prioritized replay', () => {
     expect(buffer.probability(index)).toBeCloseTo(buffer.probability(1), 10);
   });
 
-  test('[REPLAY-6] a TD error that is no number is refused', () => {
+  test('[REPLAY-6] a TD error of NaN is refused', () => {
     const buffer = filled([1, 2]);
     const batch = buffer.sample(2, 1);
     expect(() => buffer.updatePriorities(batch, [Number.NaN, 1])).toThrow(/NaN/);

@@ -30,7 +30,7 @@ export interface IntentForms {
 }
 
 /** What is compared with a query by its text. Tools and capabilities have catalogues of their own. */
-interface Shelf {
+interface CandidateGroup {
   readonly size: number;
   readonly lexical: Bm25Index;
   readonly names: NameIndex;
@@ -54,7 +54,7 @@ export class Candidates {
   /** The number of each one's server, from 0. */
   readonly servers: Int32Array;
   readonly serverCount: number;
-  readonly #shelves: readonly Shelf[];
+  readonly #groups: readonly CandidateGroup[];
   readonly #places: ReadonlyMap<string, number>;
   readonly #words: readonly (readonly string[])[];
 
@@ -73,9 +73,9 @@ export class Candidates {
     this.placesByWord = placesByWord(this.names);
     this.servers = numbered(entries.map(({ server }) => server));
     this.serverCount = new Set(this.servers).size;
-    this.#shelves = [tools, capabilities]
+    this.#groups = [tools, capabilities]
       .filter(({ length }) => length > 0)
-      .map((list) => shelfOf(list, dimension));
+      .map((list) => groupOf(list, dimension));
     this.#places = new Map(this.ids.map((id, place) => [id, place]));
   }
 
@@ -93,11 +93,11 @@ export class Candidates {
     return [...new Set(ids.flatMap((id) => this.#places.get(id) ?? []))];
   }
 
-  /** Cosine of an intent and each; 0 where there is no vector yet. */
+  /** Cosine of an intent and each; 0 where the vector is missing. */
   cosines(intent: Float32Array): Float32Array {
     const cosines = new Float32Array(this.size);
     let first = 0;
-    for (const { vectors, size } of this.#shelves) {
+    for (const { vectors, size } of this.#groups) {
       cosines.set(vectors.dots(intent), first);
       first += size;
     }
@@ -106,12 +106,12 @@ export class Candidates {
 
   /** What search says of each. */
   textScores(query: IntentForms, weights?: SearchWeights): TextScores {
-    const parts = this.#shelves.map((shelf) => scoresOn(shelf, query, weights));
+    const parts = this.#groups.map((group) => scoresOn(group, query, weights));
     return parts.length === 1 ? parts[0]! : joined(parts);
   }
 }
 
-function shelfOf(entries: readonly CandidateEntry[], dimension: number): Shelf {
+function groupOf(entries: readonly CandidateEntry[], dimension: number): CandidateGroup {
   const vectors = new RowMatrix(dimension);
   for (const { vector } of entries) vectors.push(vector ?? new Float32Array(dimension));
   return {
@@ -123,17 +123,17 @@ function shelfOf(entries: readonly CandidateEntry[], dimension: number): Shelf {
   };
 }
 
-function scoresOn(shelf: Shelf, query: IntentForms, weights?: SearchWeights): TextScores {
+function scoresOn(group: CandidateGroup, query: IntentForms, weights?: SearchWeights): TextScores {
   const cosines = (vector: Float32Array) => {
-    const values = shelf.vectors.dots(vector);
-    for (const gap of shelf.gaps) values[gap] = Number.NaN;
+    const values = group.vectors.dots(vector);
+    for (const gap of group.gaps) values[gap] = Number.NaN;
     return values;
   };
-  const known = shelf.gaps.length < shelf.size;
+  const known = group.gaps.length < group.size;
   return textScores(
-    lexicalScores(shelf.lexical, query.words),
+    lexicalScores(group.lexical, query.words),
     known ? { whole: cosines(query.intent), clauses: query.clauses.map(cosines) } : null,
-    shelf.names.named(query.text),
+    group.names.named(query.text),
     weights,
   );
 }

@@ -89,7 +89,7 @@ export interface Learned {
 }
 
 /**
- * Trains on all runs. A generator, so that whoever drives it can tell of progress, let others run in
+ * Trains on all runs. A generator, so that its caller can tell of progress, let others run in
  * between, or stop: nothing has changed then.
  */
 export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learned> {
@@ -98,6 +98,7 @@ export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learne
   const past = rememberRuns(candidates, lesson.runs);
   const model = createRankModel(multiplier, candidates.vectors.columns, random, {
     ...lesson.model,
+    runs: past.runs.length,
     bilinear: { pace: headsPace(past.runs.length), ...lesson.model?.bilinear },
   });
   const runs = yield* examplesFrom(lesson, past, model.wantsPast, random);

@@ -56,7 +56,7 @@ export function decodeParams(bytes: Uint8Array): {
   readonly values: ReadonlyMap<string, Float32Array>;
 } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < PREFIX || view.getUint32(0, true) !== MAGIC) throw unreadable('it is no such file');
+  if (bytes.length < PREFIX || view.getUint32(0, true) !== MAGIC) throw unreadable('it is not such a file');
   if (view.getUint32(4, true) !== VERSION) {
     throw unreadable(`it has version ${view.getUint32(4, true)}, this is version ${VERSION}`);
   }
@@ -75,7 +75,7 @@ export function decodeParams(bytes: Uint8Array): {
   return { head, values };
 }
 
-/** The same for whoever can use only what was learned on these vectors, and means this by its numbers. */
+/** The same, refused unless it was learned on these vectors and in this form. */
 export function decodeFitting(
   bytes: Uint8Array,
   wanted: Required<Omit<ParamsHead, 'runs'>>,
@@ -126,6 +126,6 @@ function checksum(bytes: Uint8Array): number {
 
 function unreadable(why: string): PmlError {
   return new PmlError('invalid_argument', `What was learned cannot be read: ${why}`, {
-    hint: 'It is learned anew from the stored traces; for the ranker, "pml train" does so now.',
+    hint: 'It is learned again from the stored traces; for the ranker, "pml train" does so now.',
   });
 }

@@ -8,7 +8,7 @@ import type { Candidates, IntentForms } from './candidates.ts';
 import type { RankExample } from './rank-term.ts';
 
 const DEFAULTS = {
-  /** Growth after which the words of the intents are counted anew; until then the newest share none. */
+  /** Growth after which the words of the intents are counted again; until then the newest share none. */
   growth: 1.1,
   /** Past runs that are looked through, nearest first. */
   runs: 128,
@@ -152,8 +152,8 @@ function usesByClause({ clauses, uses }: PastRun, { vectors }: Candidates): Map<
 const LOOKED_AT = 3;
 
 /**
- * Vectors of which each is kept once: people say the same again and again, and whoever compares a question with
- * thousands of things said need not do so twice.
+ * Vectors of which each is kept once: people say the same again and again, and a
+ * question is compared with each text once.
  */
 export class DistinctVectors {
   readonly #rows: StripMatrix;

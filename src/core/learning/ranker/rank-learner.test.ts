@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
 import { type KindsOfWork, kindsOfWork } from '../../../../test/support/kinds-of-work.ts';
+import { createRandom } from '../../numeric/random.ts';
 import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
 import { mean, rankingFigures, ranksOf } from '../gate/metrics.ts';
+import { BilinearTerm } from '../terms/bilinear-term.ts';
 import { Candidates } from './candidates.ts';
 import { type LearnableRun, learnRanker } from './learn-ranker.ts';
+import { type ModelChoice, OPTIONAL_TERMS } from './model-choice.ts';
+import { decodeParams } from './params-file.ts';
 import { RankLearner } from './rank-learner.ts';
+import { readRankModel } from './rank-model.ts';
 import type { Ranker } from './ranker.ts';
 
 const multiplier = new WasmMultiplier();
@@ -57,6 +62,30 @@ test('[LEARN-6] a run is judged by what was learned before it: its own like is k
   const judged = Array.from({ length: 8 }, () => learner.take(work.run(4))!.judged!.learned);
   expect(judged[0]).toBeLessThan(0.9);
   expect(judged.at(-1)).toBe(1);
+});
+
+test.each<[string, ModelChoice, number]>([
+  ['as it serves', {}, 8],
+  ['with every term', { terms: OPTIONAL_TERMS }, 8],
+  ['with adaptive heads', { heads: 'adaptive' }, 4],
+])('[LEARN-24] a model is read as it was trained: %s', (_, model, heads) => {
+  const work = kindsOfWork({ tools: 20 });
+  const options = { embedding: 'tiny', dimension: work.dimension, seed: 1, multiplier };
+  const learner = new RankLearner({ ...options, model });
+  learner.offer(work.tools, []);
+  learner.recall(work.runs(20));
+  const { params } = finished(learner.train());
+  const { values } = decodeParams(params);
+  const read = readRankModel(multiplier, work.dimension, createRandom(2), values);
+  expect(read.terms).toHaveLength(2 + (model.terms?.length ?? 0));
+  expect(read.terms.find((term) => term instanceof BilinearTerm)?.heads).toBe(heads);
+  for (const parameter of read.parameters) expect(parameter.values).toEqual(values.get(parameter.name));
+  // What is configured otherwise takes it up all the same, and goes on learning.
+  const other = new RankLearner(options);
+  other.offer(work.tools, []);
+  other.recall(work.runs(20));
+  other.load(params);
+  expect(other.take(work.run())?.loss).toBeGreaterThanOrEqual(0);
 });
 
 test('[LEARN-6] failed runs, and those of unknown tools, prove nothing', () => {

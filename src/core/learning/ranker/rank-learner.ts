@@ -14,9 +14,10 @@ import {
   placeRun,
   rememberRuns,
 } from './learn-ranker.ts';
-import { blockOf, decodeParams, encodeParams, loadParams, type ParamsBlock } from './params-file.ts';
+import type { ModelChoice } from './model-choice.ts';
+import { blockOf, decodeParams, encodeParams, type ParamsBlock } from './params-file.ts';
 import type { PastRuns } from './past-runs.ts';
-import { createRankModel, type RankModel } from './rank-model.ts';
+import { chosenModel, type RankModel, readRankModel } from './rank-model.ts';
 import { Ranker } from './ranker.ts';
 import { exampleOf, learnFrom } from './train-ranker.ts';
 
@@ -37,6 +38,8 @@ export interface RankLearnerOptions {
   readonly seed: number;
   readonly multiplier: Multiplier<Floats>;
   readonly alpha?: number;
+  /** What differs from the model that serves by default. */
+  readonly model?: ModelChoice;
 }
 
 /** What a training gave. */
@@ -57,7 +60,7 @@ export interface Taken {
   readonly params: Uint8Array;
 }
 
-/** Everything that learns the ranker, apart from whoever serves with it: it may live in a thread of its own. */
+/** Everything that learns the ranker, apart from what serves it: it may live in a thread of its own. */
 export class RankLearner {
   readonly #options: RankLearnerOptions;
   readonly #random: Random;
@@ -110,13 +113,12 @@ export class RankLearner {
     }
     const { head, values } = decodeParams(params);
     const { multiplier, dimension } = this.#options;
-    const model = createRankModel(multiplier, dimension, this.#random);
-    loadParams(values, model.parameters);
+    const model = readRankModel(multiplier, dimension, this.#random, values);
     this.#use(model, head.runs, familiarityIn(values));
   }
 
   /**
-   * Trains anew on all runs. Stopped half-way, nothing has changed; asked again before anything else was told,
+   * Trains from the start on all runs. Stopped half-way, nothing has changed; asked again before anything else was told,
    * it goes on where it was.
    */
   *train(): Generator<LearningProgress, Trained> {
@@ -132,8 +134,14 @@ export class RankLearner {
   }
 
   *#trainAll(): Generator<LearningProgress, Trained> {
-    const { multiplier, seed } = this.#options;
-    const lesson = { candidates: this.#candidates, runs: this.#runs, multiplier, seed };
+    const { multiplier, seed, model = {} } = this.#options;
+    const lesson = {
+      candidates: this.#candidates,
+      runs: this.#runs,
+      multiplier,
+      seed,
+      model: chosenModel(model),
+    };
     const evidence = yield* judgeLearning(lesson);
     const { ranker, runs, losses } = yield* learnRanker(lesson);
     const taught = losses.length > 0 ? runs : 0;
@@ -171,7 +179,9 @@ export class RankLearner {
       annealedBeta(this.#learned, DEFAULTS.runs),
     );
     const examples = batch.items.map((run, i) =>
-      exampleOf(runs[run]!, lessons[run]! * batch.weights[i]!, this.#candidates, past),
+      exampleOf(runs[run]!, lessons[run]! * batch.weights[i]!, this.#candidates, past, {
+        wantsPast: model.wantsPast,
+      }),
     );
     const { loss, losses } = learnFrom(model, this.#candidates, examples, this.#random);
     this.#replay.updatePriorities(batch, losses);

@@ -31,7 +31,7 @@ describe('[RANK-5] whatever is missing, nothing is NaN', () => {
   const cases: Readonly<
     Record<string, Omit<RankBatch, 'examples'> & { examples: readonly TrainingExample[] }>
   > = {
-    'no context, past, edges or statistics': { candidates, examples: bare },
+    'no context, past or edges': { candidates, examples: bare },
     'all of them empty': {
       candidates,
       examples: bare.map((example) => ({ ...example, context: [], pastIntents: new Map(), edges: [] })),
@@ -120,15 +120,6 @@ describe('[RANK-6] each term learns what the features do not tell, for queries i
     expectLearned('candidate_attention', candidates, decide, {
       candidate_attention: { hidden: 16, pace: 1 },
     });
-  });
-
-  test('statistics: whose history is best', () => {
-    const excel = (random: Random): TrainingExample => {
-      const statistics = Float32Array.from({ length: size * 17 }, () => random.next());
-      const rates = Array.from({ length: size }, (_, place) => statistics[place * 17]!);
-      return { ...noise(random, size), statistics, right: [rates.indexOf(Math.max(...rates))] };
-    };
-    expectLearned('statistics', candidates, excel);
   });
 });
 

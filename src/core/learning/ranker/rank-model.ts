@@ -1,11 +1,12 @@
 import type { Floats, Multiplier } from '../../numeric/matrices.ts';
 import type { Random } from '../../numeric/random.ts';
-import { BilinearTerm } from '../terms/bilinear-term.ts';
+import { adaptiveHeads, BilinearTerm, headsOf } from '../terms/bilinear-term.ts';
 import { type CandidateAttentionOptions, CandidateAttentionTerm } from '../terms/candidate-attention-term.ts';
 import { FusionTerm, type FusionWeights, searchFusion } from '../terms/fusion-term.ts';
 import { type MessagePassingOptions, MessagePassingTerm } from '../terms/message-passing-term.ts';
 import { type SetAttentionOptions, SetAttentionTerm } from '../terms/set-attention-term.ts';
-import { type StatisticsOptions, StatisticsTerm } from '../terms/statistics-term.ts';
+import { type ModelChoice, OPTIONAL_TERMS } from './model-choice.ts';
+import { loadParams } from './params-file.ts';
 import type { Parameter, RankBatch, RankTerm } from './rank-term.ts';
 
 const DEFAULTS = {
@@ -52,7 +53,6 @@ export class RankModel {
 export const TERM_NAMES = [
   'fusion',
   'bilinear',
-  'statistics',
   'message_passing',
   'set_attention',
   'candidate_attention',
@@ -70,8 +70,12 @@ export interface TermOptions {
     /** Columns of the features that are left out. */
     readonly unseen?: readonly number[];
   };
-  readonly bilinear?: { readonly heads?: number; readonly headColumns?: number; readonly pace?: number };
-  readonly statistics?: StatisticsOptions;
+  readonly bilinear?: {
+    /** `adaptive`: by the number of runs it is trained on. */
+    readonly heads?: number | 'adaptive';
+    readonly headColumns?: number;
+    readonly pace?: number;
+  };
   readonly message_passing?: MessagePassingOptions;
   readonly set_attention?: SetAttentionOptions;
   readonly candidate_attention?: CandidateAttentionOptions;
@@ -83,18 +87,24 @@ export interface TermSettings {
   readonly dimension: number;
   readonly random: Random;
   readonly options?: TermOptions;
+  /** Runs it will be trained on; absent: not known. */
+  readonly runs?: number;
 }
 
 /** The terms of a model by their names, in the order of `TERM_NAMES` whatever order they are named in. */
 export function createTerms(
   names: Iterable<TermName>,
-  { multiplier, dimension, random, options = {} }: TermSettings,
+  { multiplier, dimension, random, options = {}, runs = 0 }: TermSettings,
 ): RankTerm[] {
-  const { fusion: { start, hidden, ...fusion } = {} } = options;
+  const { fusion: { start, hidden, ...fusion } = {}, bilinear: { heads, ...bilinear } = {} } = options;
+  const headCount = heads === 'adaptive' ? adaptiveHeads(runs) : heads;
   const create: Readonly<Record<TermName, () => RankTerm>> = {
     fusion: () => new FusionTerm(multiplier, start ?? searchFusion(random, hidden), fusion),
-    bilinear: () => new BilinearTerm(multiplier, dimension, random, options.bilinear),
-    statistics: () => new StatisticsTerm(multiplier, random, options.statistics),
+    bilinear: () =>
+      new BilinearTerm(multiplier, dimension, random, {
+        ...bilinear,
+        ...(headCount !== undefined && { heads: headCount }),
+      }),
     message_passing: () => new MessagePassingTerm(multiplier, dimension, random, options.message_passing),
     set_attention: () => new SetAttentionTerm(multiplier, dimension, random, options.set_attention),
     candidate_attention: () =>
@@ -106,13 +116,42 @@ export function createTerms(
 
 export interface RankModelOptions extends TermOptions {
   readonly terms?: readonly TermName[];
+  /** Runs it will be trained on, for what depends on their number. */
+  readonly runs?: number;
+}
+
+/** The options of a model that adds terms to the default ones, or has other heads. */
+export function chosenModel({ terms = [], heads }: ModelChoice): RankModelOptions {
+  return { terms: [...DEFAULTS.terms, ...terms], ...(heads !== undefined && { bilinear: { heads } }) };
 }
 
 export function createRankModel(
   multiplier: Multiplier<Floats>,
   dimension: number,
   random: Random,
-  { terms = DEFAULTS.terms, ...options }: RankModelOptions = {},
+  { terms = DEFAULTS.terms, runs = 0, ...options }: RankModelOptions = {},
 ): RankModel {
-  return new RankModel(multiplier, createTerms(terms, { multiplier, dimension, random, options }));
+  return new RankModel(multiplier, createTerms(terms, { multiplier, dimension, random, options, runs }));
+}
+
+/** The model whose parameters a file holds: the file tells its terms and heads, whatever is configured now. */
+export function readRankModel(
+  multiplier: Multiplier<Floats>,
+  dimension: number,
+  random: Random,
+  values: ReadonlyMap<string, Float32Array>,
+): RankModel {
+  const blocks = [...values.keys()];
+  const terms = OPTIONAL_TERMS.filter((name) => blocks.some((block) => block.startsWith(`${name}.`)));
+  const intents = values.get('bilinear.intents');
+  const heads = intents && headsOf(intents.length, dimension);
+  const known = heads !== undefined && Number.isInteger(heads) && heads > 0;
+  const model = createRankModel(
+    multiplier,
+    dimension,
+    random,
+    chosenModel({ terms, ...(known && { heads }) }),
+  );
+  loadParams(values, model.parameters);
+  return model;
 }

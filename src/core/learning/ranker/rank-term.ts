@@ -32,8 +32,6 @@ export interface RankExample {
   readonly edges?: readonly (readonly number[])[];
   /** Places in `edges` that this query may not see: its own run, and those like it. */
   readonly hiddenEdges?: readonly number[];
-  /** [candidates x 17]: what traces tell of each. */
-  readonly statistics?: Float32Array;
 }
 
 /** What terms know of the candidates; where it is not said how many are tools, all are. */

@@ -33,7 +33,7 @@ const DEFAULTS = {
 export interface TrainingExample extends RankExample {
   /** Places of the right candidates, at least one. */
   readonly right: readonly number[];
-  /** A candidate that is no answer here, neither right nor wrong. */
+  /** A candidate that does not count here, neither right nor wrong. */
   readonly leftOut?: number;
   /** How much it counts beside others. */
   readonly weight: number;

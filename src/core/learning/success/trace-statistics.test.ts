@@ -11,7 +11,6 @@ import { IntentMemory } from './statistics-memory.ts';
 import {
   CachedStatistics,
   type StatisticsQuery,
-  statisticsOf,
   TRACE_STATISTICS,
   TraceStatistics,
 } from './trace-statistics.ts';
@@ -21,6 +20,16 @@ const START = Date.UTC(2026, 0, 1);
 const DAY = 24 * 60 * 60 * 1000;
 const [a, b, c] = [node(0), node(1), node(2)];
 const skill = capabilityNode('00000000-0000-4000-8000-000000000001');
+
+/** The statistics of stored runs, in whatever order they come. */
+function statisticsOf(traces: readonly ExecutionTrace[]): TraceStatistics {
+  const statistics = new TraceStatistics();
+  const ordered = traces.toSorted(
+    (a, b) => a.executedAt.getTime() - b.executedAt.getTime() || (a.id < b.id ? -1 : 1),
+  );
+  for (const trace of ordered) statistics.add(trace);
+  return statistics;
+}
 
 interface Step {
   readonly node: NodeId;

@@ -106,6 +106,11 @@ export class TraceStatistics {
     return touched;
   }
 
+  /** Whether enough runs have used it to say more than the values of a cold start. */
+  knows(node: NodeId): boolean {
+    return this.#known(node) !== undefined;
+  }
+
   similarRuns(intent: EmbeddedIntent): IntentRun[] {
     return this.#intents.similarTo(intent);
   }
@@ -190,14 +195,10 @@ export class TraceStatistics {
   }
 }
 
-/** The statistics of stored runs, in whatever order they come. */
-export function statisticsOf(traces: readonly ExecutionTrace[]): TraceStatistics {
-  const statistics = new TraceStatistics();
-  const ordered = traces.toSorted(
-    (a, b) => a.executedAt.getTime() - b.executedAt.getTime() || (a.id < b.id ? -1 : 1),
-  );
-  for (const trace of ordered) statistics.add(trace);
-  return statistics;
+/** The 17 by name, as programs read them: `historical_success_rate`. */
+export function namedStatistics(vector: Float32Array): Readonly<Record<string, number>> {
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(TRACE_STATISTICS.map((name, i) => [snake(name), vector[i]!]));
 }
 
 function rateOf({ tried, succeeded }: Rate): number {
@@ -213,7 +214,7 @@ export interface CacheFigures {
 
 /**
  * Remembers, for the nodes asked for last, the part of their statistics that only their own runs change.
- * A run that touches a node drops it; what depends on the query is worked out anew each time.
+ * A run that touches a node drops it; what depends on the query is recomputed each time.
  */
 export class CachedStatistics {
   readonly #statistics: TraceStatistics;

@@ -11,6 +11,12 @@ import { addTo } from './projection.ts';
 
 const DEFAULTS = {
   heads: 8,
+  /** More runs can teach more heads; no more runs than the last are looked back on. */
+  adaptive: [
+    { runs: 0, heads: 4 },
+    { runs: 1_000, heads: 8 },
+    { runs: 5_000, heads: 12 },
+  ],
   /** Columns of each head; only heads x columns matters for the sum, each head can be looked at by itself. */
   headColumns: 8,
   /** Unit vectors have small products: without it the first hundred steps would go into growing. */
@@ -18,6 +24,16 @@ const DEFAULTS = {
   /** Tens of thousands of numbers from few runs: slower than the dense part, or it overfits. */
   pace: 1 / 30,
 };
+
+/** How many heads so many runs can teach; at most twelve, since every answer waits for them. */
+export function adaptiveHeads(runs: number): number {
+  return DEFAULTS.adaptive.findLast((size) => runs >= size.runs)?.heads ?? DEFAULTS.heads;
+}
+
+/** The heads of a model with so many numbers for its intents. */
+export function headsOf(numbers: number, dimension: number): number {
+  return numbers / (dimension * DEFAULTS.headColumns);
+}
 
 /**
  * logit = scale g (q U) . (e V): K heads, each a projection of the intent q and of the candidate e into a

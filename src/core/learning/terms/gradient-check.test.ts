@@ -18,7 +18,6 @@ const STEP = 1e-5;
 const VARIANTS: Readonly<Record<string, readonly [readonly TermName[], TermOptions]>> = {
   fusion: [['fusion'], { fusion: { hidden: 6 } }],
   bilinear: [['bilinear'], { bilinear: { heads: 2, headColumns: 3 } }],
-  statistics: [['statistics'], { statistics: { hidden: 5 } }],
   'message passing by means': [['message_passing'], { message_passing: { hidden: 8 } }],
   'message passing by attention, separate projections': [
     ['message_passing'],

@@ -135,7 +135,7 @@ test('[ASPLAN-4] what only reads waits for none but those it uses; what may have
   ]);
 });
 
-test('[ASPLAN-5] code that is no plan is refused with every reason and its line', () => {
+test('[ASPLAN-5] code that cannot become a plan is refused with every reason and its line', () => {
   expect(
     reasons(`
 while (await mcp.disk.get({})) {}

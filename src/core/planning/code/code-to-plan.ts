@@ -24,7 +24,7 @@ export type CodeAsPlan =
       /** What the program returns, with references to the tasks' results; absent where it returns nothing. */
       readonly result?: unknown;
     }
-  /** Why it is no plan, line by line. */
+  /** Why it cannot be converted to a plan, line by line. */
   | { readonly ok: false; readonly reasons: readonly string[] };
 
 /**

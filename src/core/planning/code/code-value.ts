@@ -1,6 +1,6 @@
 /** What an expression of a program is, as far as a plan can say it. */
 export type CodeValue =
-  /** `undefined` as a value is no argument at all. */
+  /** `undefined` as a value is the same as no argument. */
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null | undefined }
   /** Of a task's result, an input, or `item` and `index` of a loop. */
   | { readonly kind: 'reference'; readonly root: string; readonly steps: readonly string[] }

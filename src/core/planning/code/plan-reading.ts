@@ -54,7 +54,7 @@ export class PlanReading {
     return this.#program.text.slice(start, end);
   }
 
-  /** Notes why the program is no plan. */
+  /** Notes why the program cannot be converted to a plan. */
   refuse(node: Node, why: string): null {
     const { line } = positionAt(this.#program.source, node.start - this.#program.offset);
     const reason = `line ${line}: ${why}`;

@@ -40,7 +40,7 @@ export class CallReader {
     switch (node.type) {
       case 'Identifier':
       case 'MemberExpression':
-        // What a call gave is no tool, whatever is taken from it.
+        // The result of a call is not a tool, whatever is taken from it.
         if (rootOf(node).type !== 'Identifier') break;
         reading.refuse(node, 'hands tools on; write the calls where they are made');
         return false;
@@ -263,7 +263,7 @@ export class CallReader {
       return reading.refuse(node, 'is code that uses more than its args and deps');
     const deps = depsOf(reading, bareNode(handed));
     const args = plainArguments(reading, node);
-    if (!deps || !args) return reading.refuse(node, 'hands on what is no result of a call');
+    if (!deps || !args) return reading.refuse(node, 'passes on something that is not the result of a call');
     const text = reading.textOf(fn.body!);
     const name = fn.type === 'FunctionExpression' && fn.id ? { name: fn.id.name } : {};
     const code = text.slice(1, -1).replace(/^\n/, '').replace(/\n$/, '');

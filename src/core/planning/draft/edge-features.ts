@@ -85,7 +85,7 @@ export interface EdgeTexts {
   like(place: number): readonly Like[];
 }
 
-/** A set of candidates that shall be ordered. */
+/** A set of candidates to be ordered. */
 export interface ChosenSet {
   readonly tools: readonly { readonly place: number; readonly chance: number }[];
   /** The ranker's, of all candidates. */

@@ -52,7 +52,7 @@ interface Case {
 }
 
 /**
- * Learns which candidates belong together and what waits for what. A generator, so that whoever drives it
+ * Learns which candidates belong together and what waits for what. A generator, so that its caller
  * can let others run in between, or stop. Null where there are too few runs.
  *
  * The ranker has seen these runs (their features hide them, its weights do not), which was measured to do
@@ -67,7 +67,7 @@ export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | nul
   const texts = createEdgeTexts(candidates, lesson.words);
   const hidden = runs.length < DEFAULTS.manyRuns ? 0 : DEFAULTS.hidden;
   const cases = yield* casesOf(lesson, random);
-  // Made anew whenever asked for: kept for all cases they would fill the memory.
+  // Made each time they are asked for: kept for all cases they would fill the memory.
   const past = ({ run }: Case): [cosines: Float32Array, view: HistoryView] => [
     history.cosines(run.intent),
     history.without(run.key),
@@ -111,7 +111,7 @@ export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | nul
 
   const confidence = yield* learnConfidence(cases, choices, createRandom(seed));
 
-  // Where nothing waits for anything there is no order to learn: the intent tells that.
+  // Where nothing waits for anything, no order can be learned: the intent tells that.
   const inOrder = [...cases.keys()].filter((i) => cases[i]!.run.edges.length > 0);
   const features = yield* forEach(inOrder, (i) => {
     const one = cases[i]!;

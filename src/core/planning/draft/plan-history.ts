@@ -130,7 +130,7 @@ export class PlanHistory {
     this.#byKey = Map.groupBy(runs.keys(), (i) => runs[i]!.key);
   }
 
-  /** Of all past intents with this one. Whoever drafts a plan and whoever gives reasons for it ask for the same. */
+  /** Of all past intents with this one. Drafting a plan and giving reasons for it ask for the same. */
   cosines(intent: Float32Array): Float32Array {
     if (this.#last?.intent !== intent) this.#last = { intent, cosines: this.#intents.dots(intent) };
     return this.#last.cosines;

@@ -15,7 +15,7 @@ const plan = (
 });
 const SUGGESTED = plan(['t1', 'disk:list'], ['t2', 'disk:read', ['t1']], ['t3', 'mail:send', ['t2']]);
 
-test('[SUGG-5] other names and arguments are no difference', () => {
+test('[SUGG-5] other names and arguments do not count', () => {
   const same = plan(
     ['a', 'disk:list', [], { path: '.' }],
     ['c', 'mail:send', ['b']],

@@ -1,6 +1,6 @@
 import type { Plan, Task } from '../../vocabulary/plan.ts';
 
-/** How a plan differs from the one it was made of, by what tasks run; other arguments are no difference. */
+/** How a plan differs from the one it was made of, by what tasks run; other arguments do not count. */
 export interface PlanChanges {
   readonly left: readonly string[];
   readonly came: readonly string[];

@@ -135,7 +135,7 @@ function compare(how: Comparison, left: unknown, right: unknown): boolean {
   }
 }
 
-/** NaN, which is neither more nor less nor the same, where there is no order. */
+/** NaN, which is neither more nor less nor the same, where the two have no order. */
 function order(left: unknown, right: unknown): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   if (typeof left !== 'string' || typeof right !== 'string') return Number.NaN;

@@ -42,15 +42,15 @@ test('[FLOW-2] all that is wrong with a plan is told at once, each with its task
     'two tasks have the id "read"',
     '"item" means something else and cannot name a task',
     'list (files:read) misses the argument "path"',
-    'read depends on "lists", which is no task; did you mean "list"?',
-    'read refers to "lst", which is no task; did you mean "list"?',
+    'read depends on "lists", which is not a task; did you mean "list"?',
+    'read refers to "lst", which is not a task; did you mean "list"?',
     'read (files:read) takes another "limit": must be a whole number, not a string',
     'read (files:read) misses the argument "path"; "pat" is none of its arguments',
     'read (files:read) has no argument "pat", only "path"',
     'item refers to "index", which only the arguments of a "for_each" have',
   ]);
   expect(problemsOf([{}, { arguments: { path: '${t0.text}' } }])).toEqual([]);
-  expect(problemsOf([])).toEqual(['there are no tasks']);
+  expect(problemsOf([])).toEqual(['it has no tasks']);
 });
 
 test('[PLAN-2] a circle made by references is told with its path', () => {

@@ -37,7 +37,7 @@ export function withUsedTasks(plan: Plan): Plan {
 /** Everything that is wrong with a plan, before anything of it runs. `targets` are those of its tasks, in order. */
 export function planProblems(plan: Plan, targets: readonly TaskTarget[]): string[] {
   const { tasks } = plan;
-  if (tasks.length === 0) return ['there are no tasks'];
+  if (tasks.length === 0) return ['it has no tasks'];
   const ids = tasks.map(({ id }) => id);
   const taken = new Set([...ITEM_NAMES, ...plan.inputs.map(({ name }) => name)]);
   return [
@@ -64,7 +64,7 @@ function taskProblems(plan: Plan, task: Task, target: TaskTarget): string[] {
   const strange = task.dependsOn.filter((id) => !ids.includes(id));
   return [
     ...target.problems,
-    ...strange.map((id) => `depends on "${id}", which is no task${meant(id, others)}`),
+    ...strange.map((id) => `depends on "${id}", which is not a task${meant(id, others)}`),
     ...referenceProblems(plan, task, others),
     ...argumentProblems(target.schema, bindingsOf(task), true).map((text) => `(${target.name}) ${text}`),
     ...(task.retry && task.retry.attempts > 1 && !task.idempotent && !target.isRepeatable
@@ -89,7 +89,7 @@ function referenceProblems(plan: Plan, task: Task, others: readonly string[]): s
     if (name === task.id) return 'refers to its own result';
     if (ITEM_NAMES.includes(name))
       return `refers to "${name}", which only the arguments of a "for_each" have`;
-    return `refers to "${name}", which is no task${meant(name, inside)}`;
+    return `refers to "${name}", which is not a task${meant(name, inside)}`;
   });
 }
 

@@ -44,7 +44,7 @@ export function sourcesFor(
   return best;
 }
 
-/** Null where there is no telling which part of a text was taken, or by what rule. */
+/** Null where it cannot be told which part of a text was taken, or by what rule. */
 function sourceOf(task: number, paths: readonly ValuePath[], isRepeated: boolean): ValueSource | null {
   const told = paths.filter(({ isPart, beside, isInside }) => !isPart && !(beside && isInside));
   const whole = told.filter(({ line }) => line === undefined);

@@ -215,7 +215,7 @@ function anchorOf({ callee }: CallExpression): number {
   return callee.type === 'MemberExpression' ? callee.property.start : callee.start;
 }
 
-/** Arguments that do something must not be evaluated when there is no receiver. */
+/** Arguments that do something must not be evaluated when the receiver is missing. */
 function isGuarded({ arguments: args }: CallExpression): boolean {
   return !args.every(({ type }) => QUIET.has(type));
 }

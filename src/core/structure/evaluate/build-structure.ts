@@ -114,7 +114,7 @@ class Walk implements Analysis {
     this.refusal ??= { offset, message };
   }
 
-  /** Whoever calls these functions cannot be seen, so they stand apart. */
+  /** The callers of these functions cannot be seen, so they stand apart. */
   runNeverCalled(): void {
     for (const fn of this.#invoker.neverCalled()) {
       this.flow.frontier = [];

@@ -119,7 +119,7 @@ class PlainData {
   readonly #around = new Set<ObjectValue>();
   #parts = 0;
 
-  /** Null when it is no data, or too much of it. */
+  /** Null when it is not data, or too much of it. */
   read(value: Value): { readonly data: unknown } | null {
     if (++this.#parts > DEFAULTS.maxParts) return null;
     if (value.kind === 'literal') return isData(value.value) ? { data: value.value } : null;

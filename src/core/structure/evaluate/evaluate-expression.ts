@@ -80,7 +80,8 @@ export function evaluateExpression(a: Analysis, node: Expression): Value {
     case 'ImportExpression':
       return unknownFrom(a.evaluate(node.source));
     case 'MetaProperty':
-      if (node.meta.name === 'import') a.refuse(node.start, 'Code is no module: there is no import.meta');
+      if (node.meta.name === 'import')
+        a.refuse(node.start, 'import.meta is not available: code is not a module');
       return NOTHING_KNOWN;
     default:
       return NOTHING_KNOWN;

@@ -29,7 +29,7 @@ export function member(object: Value, key: string): Value {
       return key === 'length' ? NOTHING_KNOWN : { kind: 'parameter', path: extend(object.path, key) };
     case 'result':
       if (object.element) return INDEX.test(key) ? elementOf(object) : unknownFrom(object);
-      // A length is no part of the data, so no path leads to it.
+      // A length is not part of the data, so no path leads to it.
       return key === 'length' ? unknownFrom(object) : { ...object, path: extend(object.path, key) };
     case 'global':
       return { kind: 'global', name: `${object.name}.${key}` };

@@ -98,7 +98,7 @@ export interface UnknownValue {
   readonly ends: readonly DraftNode[];
   /** Functions that it may be, or that lie in it. */
   readonly functions: readonly FunctionValue[];
-  /** Objects likewise: whoever changes it may change them. */
+  /** Objects likewise: code that changes it may change them. */
   readonly objects: readonly ObjectValue[];
   /** It may be, or lead to, `mcp` or `capabilities`: why it is not known which part of them. */
   readonly reach: string | null;

@@ -11,7 +11,7 @@ const HINT = 'Send TypeScript or JavaScript: statements that may use await and r
 
 const DEFAULTS = {
   fileName: 'program.ts',
-  /** In characters. Whoever prepares it answers nobody else meanwhile: this is a quarter of a second. */
+  /** In characters. Preparing blocks the thread: this much takes a quarter of a second. */
   maxLength: 250_000,
 };
 

@@ -1,5 +1,5 @@
 // Written by scripts/fit-ranker.ts; do not edit.
-import type { FusionWeights } from '../core/learning/terms/fusion-term.ts';
+import type { FusionWeights } from '../../src/core/learning/terms/fusion-term.ts';
 import { readPrior } from './read-prior.ts';
 
 /** For each data set, a start of the fusion that was trained on the others. */

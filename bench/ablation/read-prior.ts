@@ -1,5 +1,5 @@
-import { FEATURES, WIDTH } from '../core/learning/ranker/rank-features.ts';
-import type { FusionWeights } from '../core/learning/terms/fusion-term.ts';
+import { FEATURES, WIDTH } from '../../src/core/learning/ranker/rank-features.ts';
+import type { FusionWeights } from '../../src/core/learning/terms/fusion-term.ts';
 
 /** Start values of the fusion from little-endian float32 in base64: linear, inward, bias, outward. */
 export function readPrior(base64: string): FusionWeights {
