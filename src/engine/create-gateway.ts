@@ -4,51 +4,51 @@ import type { Plan } from '../core/vocabulary/plan.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import { createBackground } from './background.ts';
 import { boundedGateway } from './bounded-gateway.ts';
+import type { Caller } from './caller.ts';
 import { createApprovals } from './calls/approvals.ts';
 import { executeTool } from './calls/execute-tool.ts';
 import { showExact } from './calls/show-approval.ts';
-import { openCapabilityRegistry } from './capabilities/capability-registry.ts';
+import {
+  asSeenBy,
+  openCapabilityRegistry,
+  quarantineChanged,
+  seenBy,
+  sharedOnly,
+} from './capabilities/capability-registry.ts';
 import { manageCapabilities } from './capabilities/manage-capabilities.ts';
-import { quarantineChanged } from './capabilities/quarantine-changed.ts';
 import { searchCapabilities } from './capabilities/search-capabilities.ts';
-import { asSeenBy, seenBy, sharedOnly } from './capabilities/seen-capabilities.ts';
 import { acceptServer, changesOfServer } from './catalogue/accept-server.ts';
 import { type Catalogue, isOffered } from './catalogue/catalogue.ts';
-import { asListed, defineTool } from './catalogue/define-tool.ts';
 import { inventoryLine, serverReports, statsOf } from './catalogue/inventory.ts';
 import { openLiveCatalogue } from './catalogue/live-catalogue.ts';
 import { openObservedOutputs } from './catalogue/observed-outputs.ts';
-import { acceptedFace } from './catalogue/refresh-catalogue.ts';
+import { acceptedFace, asListed, defineTool } from './catalogue/refresh-catalogue.ts';
 import { rememberingEmbedder } from './catalogue/remembering-embedder.ts';
 import { search } from './catalogue/search.ts';
 import type { CodeScope } from './code/code-scope.ts';
-import { executeCapability } from './code/execute-capability.ts';
-import { executeCode } from './code/execute-code.ts';
+import { executeCapability, executeCode } from './code/execute-code.ts';
 import type { Program, ResumePoint } from './code/program.ts';
-import { createProgramCache } from './code/program-cache.ts';
+import { createProgramCache } from './code/program.ts';
 import type { FlowPorts } from './flow-ports.ts';
 import { changeFollower } from './follow-changes.ts';
-import type { Caller, Gateway } from './gateway.ts';
-import { capabilityAlternatives } from './graph/capability-alternatives.ts';
+import type { Gateway } from './gateway.ts';
 import { graphForSearch } from './graph/graph-for-search.ts';
-import { createGraphService } from './graph/graph-service.ts';
+import { capabilityAlternatives, createGraphService } from './graph/graph-service.ts';
 import { openLiveGraph } from './graph/live-graph.ts';
 import { createLearner, type Learner } from './learning/learn-from-trace.ts';
-import { createNextMemory } from './learning/next-memory.ts';
+import { createNextMemory, predictNextStep } from './learning/next-memory.ts';
 import { type Learning, openLearning } from './learning/open-learning.ts';
 import { createPlanMemory } from './learning/plan-memory.ts';
-import { predictNext } from './learning/predict-next.ts';
 import { suggest } from './learning/suggest.ts';
-import { createSuggestionLog } from './learning/suggestion-log.ts';
+import { createSuggestionLog, runSuggested, type SuggestedRun } from './learning/suggestion-log.ts';
 import { recordPolicy } from './people/audit-trail.ts';
 import { createPeopleService } from './people/people-service.ts';
-import type { LoopFigures } from './ports/loop-watch.ts';
+import type { LoopFigures } from './ports/process.ts';
 import type { Settings, UpstreamTool } from './ports.ts';
 import { continueRun } from './runs/continue-run.ts';
 import { editCall } from './runs/edit-call.ts';
 import { executeIntent } from './runs/execute-intent.ts';
 import { settleRun } from './runs/paused-runs.ts';
-import { runSuggested, type SuggestedRun } from './runs/run-suggested.ts';
 import { createJournaledQueue } from './traces/journaled-queue.ts';
 import { watchRetention } from './traces/retain-traces.ts';
 import { createTraceQueue } from './traces/trace-queue.ts';
@@ -294,7 +294,7 @@ export async function createGateway(
     async predictNext(intent, executed) {
       await learned.prepare();
       await next.recall();
-      const steps = await predictNext({ embedder, next, search: searchByText }, intent, executed);
+      const steps = await predictNextStep({ embedder, next, search: searchByText }, intent, executed);
       background.run('Learning what comes next', next.refresh);
       return steps;
     },

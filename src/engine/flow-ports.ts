@@ -1,5 +1,5 @@
 import { createFoundSecrets, type FoundSecrets } from '../core/tracing/found-secrets.ts';
-import type { LoopWatch } from './ports/loop-watch.ts';
+import type { LoopWatch } from './ports/process.ts';
 import type {
   ChangeFeed,
   Clock,

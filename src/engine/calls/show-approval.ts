@@ -6,8 +6,8 @@ import { UNLISTED } from '../catalogue/live-catalogue.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Approval, JsonObject, WorkflowRun } from '../ports.ts';
 import type { PendingRun, ShownApproval } from '../runs/pending-runs.ts';
+import type { PendingCall, PendingCalls } from './approvals.ts';
 import { exactCall, programHash } from './ask-person.ts';
-import type { PendingCall, PendingCalls } from './pending-calls.ts';
 
 interface ExactParts {
   readonly ports: Pick<FlowPorts, 'crypto'>;

@@ -1,7 +1,7 @@
 import { identityOf } from '../../core/capabilities/template.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Ownership } from '../../core/vocabulary/principal.ts';
-import type { Caller } from '../gateway.ts';
+import type { Caller } from '../caller.ts';
 import { may } from '../people/roles.ts';
 import type { Capability, Crypto } from '../ports.ts';
 import type { CapabilityRegistry } from './capability-registry.ts';

@@ -7,17 +7,16 @@ import { isReserved, slugFor } from '../../core/capabilities/slug.ts';
 import { identityOf } from '../../core/capabilities/template.ts';
 import { isSlug } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Caller } from '../caller.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { ProgramCache } from '../code/program-cache.ts';
+import type { ProgramCache } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { Caller, CapabilityService } from '../gateway.ts';
+import type { CapabilityService } from '../gateway.ts';
 import { recordSharing } from '../people/audit-trail.ts';
 import type { Capability } from '../ports.ts';
-import type { CapabilityRegistry } from './capability-registry.ts';
+import { type CapabilityRegistry, quarantined, seenBy } from './capability-registry.ts';
 import { keptPrivate, shared } from './capability-sharing.ts';
-import { quarantined } from './count-uses.ts';
 import { definitionsOf } from './learn-capability.ts';
-import { seenBy } from './seen-capabilities.ts';
 
 export interface ServiceParts {
   readonly ports: Pick<FlowPorts, 'clock' | 'crypto' | 'store'>;
@@ -149,4 +148,9 @@ function taken(
     createdAt: now,
     updatedAt: now,
   };
+}
+
+/** What the folder of an exported capability is to be called: Agent Skills want the name its manifest gives. */
+export function skillFolder(files: Awaited<ReturnType<CapabilityService['export']>>): string {
+  return /^name: *([a-z0-9-]+)/m.exec(files['SKILL.md'] ?? '')?.[1] ?? 'skill';
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../../test/memory/store.ts';
 import { sampleTrace } from '../../../test/support/samples.ts';
-import { createProgramCache } from '../code/program-cache.ts';
+import { createProgramCache } from '../code/program.ts';
 import { createEventLog } from '../traces/event-log.ts';
 import { openLiveGraph } from './live-graph.ts';
 

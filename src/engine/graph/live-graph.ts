@@ -4,7 +4,7 @@ import type { TemplateEdge } from '../../core/graph/templates.ts';
 import { TypedGraph } from '../../core/graph/typed-graph.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
-import type { ProgramCache } from '../code/program-cache.ts';
+import type { ProgramCache } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { GraphStep } from '../ports.ts';
 import { traceFacts } from './trace-facts.ts';

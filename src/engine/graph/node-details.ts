@@ -10,8 +10,8 @@ import {
   type ToolId,
 } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { ShownGraph } from './graph-view.ts';
 import { type CapabilityById, type EdgeView, edgeView, labelOf } from './graph-view.ts';
-import type { ShownGraph } from './shown-graph.ts';
 
 const DEFAULTS = {
   /** Related nodes that are told. */

@@ -5,8 +5,8 @@ import { type CapabilityLessons, learnCapability } from '../capabilities/learn-c
 import type { ObservedOutputs } from '../catalogue/observed-outputs.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { LiveGraph } from '../graph/live-graph.ts';
-import type { Settings } from '../ports.ts';
-import { recordEpisodes } from '../traces/record-episodes.ts';
+import type { EpisodicEvent, Settings } from '../ports.ts';
+import type { TaskResult } from '../workflow/run-driver.ts';
 import type { Learning } from './open-learning.ts';
 import type { SuggestionLog } from './suggestion-log.ts';
 
@@ -27,6 +27,8 @@ const DEFAULTS = {
   /** A shared store that is away is tried again after so many milliseconds, so many times. */
   pauseMs: 500,
   tries: 120,
+  /** Calls of one run that become episodes; the trace has them all. */
+  perRun: 500,
 };
 
 export interface LearnerParts {
@@ -131,4 +133,43 @@ export function createLearner({
       start();
     },
   };
+}
+
+type Completion = Pick<EpisodicEvent, 'taskId' | 'timestamp' | 'data'>;
+
+/** Each task of a workflow, and each call of a program, as a `task_complete` of its own. */
+async function recordEpisodes(
+  { store, crypto }: Pick<FlowPorts, 'store' | 'crypto'>,
+  trace: ExecutionTrace,
+): Promise<void> {
+  const completions = trace.code === null ? completedTasks(trace) : completedCalls(trace);
+  if (completions.length === 0) return;
+  await store.episodes.append(
+    completions.slice(0, DEFAULTS.perRun).map((completion) => ({
+      ...completion,
+      id: crypto.randomUuid(),
+      workflowId: trace.runId,
+      eventType: 'task_complete',
+    })),
+  );
+}
+
+function completedCalls({ executedAt, toolInvocations }: ExecutionTrace): Completion[] {
+  return toolInvocations.map(({ id, tool, ts, durationMs, success }) => ({
+    taskId: id,
+    timestamp: new Date(executedAt.getTime() + ts + durationMs),
+    data: { tool, success, duration_ms: durationMs },
+  }));
+}
+
+/** Those that came to their end in this trace. */
+function completedTasks({ executedAt, taskResults }: ExecutionTrace): Completion[] {
+  return (taskResults as readonly Partial<TaskResult>[]).flatMap((task) => {
+    const { id, node, status, earlier, at, duration_ms } = task ?? {};
+    const isOver = (status === 'success' || status === 'error') && !earlier;
+    if (id === undefined || node === undefined || !isOver) return [];
+    const timestamp = at === undefined ? executedAt : new Date(at);
+    const data = { node, success: status === 'success', ...(duration_ms !== undefined && { duration_ms }) };
+    return [{ taskId: id, timestamp, data }];
+  });
 }

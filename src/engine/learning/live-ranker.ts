@@ -23,8 +23,12 @@ import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
-import { type StoredTraining, storedTrainings } from './stored-trainings.ts';
-import { readMetrics, type TrainingMetrics } from './training-metrics.ts';
+import {
+  readMetrics,
+  type StoredTraining,
+  storedTrainings,
+  type TrainingMetrics,
+} from './stored-trainings.ts';
 
 /** Runs below which search serves alone and nothing is trained. */
 export const LEAST_RUNS = 10;

@@ -3,8 +3,7 @@ import { decodeFitting, encodeParams, type ParamsBlock } from '../../core/learni
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
-import { inSlices } from './in-slices.ts';
-import { storedParams } from './stored-params.ts';
+import { storedParams } from './stored-trainings.ts';
 
 const DEFAULTS = {
   /** Learned anew when so many runs came since, and this share of those there were. */
@@ -12,6 +11,8 @@ const DEFAULTS = {
   share: 0.1,
   /** Nobody goes back on one by itself. */
   kept: 1,
+  /** How long work goes on before it lets others run, in milliseconds. */
+  slice: 8,
 };
 
 /** What runs teach beside the ranker: learned from all of them at once, and kept in the store. */
@@ -149,4 +150,20 @@ export function createStoredModel<T>({
       }
     },
   };
+}
+
+/** Drives long work to its end without holding anybody up; rejects when the signal ends it. */
+export async function inSlices<T>(
+  steps: Iterator<unknown, T>,
+  { clock, sleep }: Pick<FlowPorts, 'clock' | 'sleep'>,
+  signal?: AbortSignal,
+): Promise<T> {
+  let until = clock.monotonic() + DEFAULTS.slice;
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    if (clock.monotonic() < until) continue;
+    await sleep(0);
+    signal?.throwIfAborted();
+    until = clock.monotonic() + DEFAULTS.slice;
+  }
 }

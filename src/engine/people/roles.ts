@@ -1,4 +1,6 @@
 import type { Ownership, Principal, Role } from '../../core/vocabulary/principal.ts';
+import type { Caller } from '../caller.ts';
+import type { Settings } from '../ports.ts';
 
 /**
  * - `read`: search, graph, capabilities, servers, figures, and the runs one may see
@@ -36,4 +38,21 @@ export function visibleTo(who: Pick<Principal, 'role' | 'user'>): { readonly vis
 /** Whoever speaks MCP is an agent there, whatever else the key opens: no agent decides for a person. */
 export function asAgent(who: Principal): Principal {
   return { ...who, role: 'agent' };
+}
+
+/** Whose a new run is. What PML runs by itself is nobody's, and stays as private as what it runs again. */
+export function ownershipOf({ sharing }: Pick<Settings, 'sharing'>, { who }: Caller): Ownership {
+  return { owner: who?.user ?? null, visibility: sharing.traces };
+}
+
+/** Whether the caller may go on with a run: its own, nobody's, or anybody's for who decides about them. */
+export function isOwn({ who }: Caller, { owner }: Ownership): boolean {
+  return !who || owner === null || owner === who.user || may(who, 'decide');
+}
+
+/** Goes on with a run for the user it is of, whoever says so: with their credentials, and as theirs. */
+export function onBehalf(caller: Caller, { owner }: Ownership): Caller {
+  if (owner === null) return caller;
+  const who = caller.who ?? { name: owner, role: 'agent' as const, keyId: null };
+  return { ...caller, who: { ...who, user: owner } };
 }

@@ -69,3 +69,25 @@ export interface AuditStore {
   /** Newest first. */
   list(query: AuditQuery): Promise<AuditEntry[]>;
 }
+
+/** What every store writes into the audit log by itself, with the change it is about. */
+type Entry = Omit<AuditEntry, 'seq'>;
+
+export function keyCreated({ id, name, user, role, createdAt, createdBy }: ApiKey): Entry {
+  const details = { name, user, role };
+  return { at: createdAt, actor: createdBy, action: 'key_created', subject: id, hash: null, details };
+}
+
+export function keyRevoked({ id, name, user, role }: ApiKey, by: string, at: Date): Entry {
+  return { at, actor: by, action: 'key_revoked', subject: id, hash: null, details: { name, user, role } };
+}
+
+/** The hash is that of the exact call. */
+export function approvalSettled(
+  { id, runId, node, argumentsHash }: Readonly<Record<'id' | 'runId' | 'node' | 'argumentsHash', string>>,
+  action: 'approved' | 'rejected',
+  actor: string,
+  at: Date,
+): Entry {
+  return { at, actor, action, subject: runId, hash: argumentsHash, details: { node, approval_id: id } };
+}

@@ -3,9 +3,8 @@ import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
-import type { GraphStore } from './graph-store.ts';
+import type { GraphStore, RollupStore } from './graph-store.ts';
 import type { AuditStore, KeyStore } from './people-store.ts';
-import type { RollupStore } from './rollup-store.ts';
 import type { SuggestionStore } from './suggestion-store.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 

@@ -100,3 +100,18 @@ function redactedOnceMore(event: GatewayEvent, redact: (value: unknown) => unkno
     return { ...event, intent: String(redact(event.intent)) };
   return event;
 }
+
+/** The runs under way, by what is told of them. */
+interface OpenRuns {
+  count(): number;
+  close(): void;
+}
+
+export function watchRuns(events: Pick<EventLog, 'follow'>): OpenRuns {
+  const underWay = new Set<string>();
+  const close = events.follow(({ event }) => {
+    if (event.type === 'run_started') underWay.add(event.run_id);
+    if (event.type === 'run_finished') underWay.delete(event.run_id);
+  });
+  return { count: () => underWay.size, close };
+}

@@ -1,7 +1,8 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import { recordDecision } from '../calls/record-decision.ts';
+import type { Caller } from '../caller.ts';
+import { recordDecision } from '../calls/approvals.ts';
 import type { CodeScope } from '../code/code-scope.ts';
-import type { Caller, WorkflowAction, WorkflowResult } from '../gateway.ts';
+import type { WorkflowAction, WorkflowResult } from '../gateway.ts';
 import type { WorkflowRun } from '../ports.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { resumeRun } from './resume-run.ts';

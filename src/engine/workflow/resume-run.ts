@@ -1,10 +1,11 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Caller } from '../caller.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import { ofOneRun } from '../flow-ports.ts';
-import type { Caller, WorkflowResult } from '../gateway.ts';
+import type { WorkflowResult } from '../gateway.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { driveRun } from './drive-run.ts';
-import { createSlots } from './slots.ts';
+import { createSlots } from './run-driver.ts';
 import { targetOf } from './targets.ts';
 import { tellStored } from './tell-workflow.ts';
 

@@ -1,10 +1,9 @@
 import type { NodeId } from '../../core/vocabulary/ids.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
+import type { Caller } from '../caller.ts';
 import type { CodeScope } from '../code/code-scope.ts';
-import type { Caller } from '../gateway.ts';
 import type { JsonObject, RunLease, ToolResult, WorkflowRun } from '../ports.ts';
 import type { Run } from '../runs/run.ts';
-import type { Slots } from './slots.ts';
 import type { Target } from './targets.ts';
 import type { TaskState } from './task-state.ts';
 
@@ -82,4 +81,34 @@ export interface TaskResult {
   readonly duration_ms?: number;
   /** It was over before the calls of this trace. */
   readonly earlier?: true;
+}
+
+/** No more at once than there are slots; in order of arrival. */
+interface Slots {
+  /** Answers what gives the slot back. */
+  take(): Promise<() => void>;
+  /** One could be taken without waiting. */
+  isFree(): boolean;
+}
+
+export function createSlots(count: number): Slots {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  const giveBack = () => {
+    const next = waiting.shift();
+    if (next) next();
+    else free++;
+  };
+  return {
+    isFree: () => free > 0,
+    async take() {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      let isBack = false;
+      return () => {
+        if (!isBack) giveBack();
+        isBack = true;
+      };
+    },
+  };
 }
