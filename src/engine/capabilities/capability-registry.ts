@@ -35,6 +35,8 @@ export interface CapabilityRegistry extends ReadableRegistry {
   change<T>(work: () => Promise<T>): Promise<T>;
   /** Reads these again, or all: another gateway changed them. */
   refresh(ids?: Iterable<string>): Promise<void>;
+  /** Told when a capability came, went, or changed in a way that callers can see. */
+  onChange(listener: () => void): void;
 }
 
 /** Whose changes are told. */
@@ -72,10 +74,8 @@ export function readRegistry(all: () => readonly Capability[]): ReadableRegistry
 
 type RegistryPorts = Pick<FlowPorts, 'store' | 'events'>;
 
-export async function openCapabilityRegistry(
-  { store, events }: RegistryPorts,
-  onChange: () => void = () => {},
-): Promise<CapabilityRegistry> {
+export async function openCapabilityRegistry({ store, events }: RegistryPorts): Promise<CapabilityRegistry> {
+  const listeners: (() => void)[] = [];
   const byId = new Map((await store.capabilities.list()).map((one) => [one.id, one]));
   let last: Promise<unknown> = Promise.resolve();
   const all = () => [...byId.values()].sort((a, b) => (a.slug < b.slug ? -1 : 1));
@@ -93,7 +93,7 @@ export async function openCapabilityRegistry(
     // For whoever may no longer see it, it is gone.
     if (before?.visibility === 'shared' && now?.visibility === 'private') tell(before, 'forgotten');
     tell(told, now?.state ?? 'forgotten');
-    onChange();
+    for (const tell of listeners) tell();
   }
 
   async function refresh(ids?: Iterable<string>): Promise<void> {
@@ -125,6 +125,7 @@ export async function openCapabilityRegistry(
 
   return {
     ...readRegistry(all),
+    onChange: (listener) => void listeners.push(listener),
     get: (id) => byId.get(id),
     async put(capability) {
       const stored = { ...capability, revision: byId.has(capability.id) ? capability.revision + 1 : 1 };

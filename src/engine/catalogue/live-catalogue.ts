@@ -19,6 +19,8 @@ export const UNLISTED = 'unlisted';
 /** The catalogue in use, kept current while servers come, change and go. */
 export interface LiveCatalogue {
   current(): Catalogue;
+  /** Told whenever it was read again. */
+  onChange(listener: (catalogue: Catalogue) => void): void;
   /** Reads it again from the store. */
   reread(): Promise<void>;
   /** Lists a server's tools anew; those who ask meanwhile share one listing. */
@@ -34,17 +36,16 @@ export async function openLiveCatalogue(
   ports: FlowPorts,
   background: Background,
   settings: () => Settings,
-  onChange: (catalogue: Catalogue) => void,
 ): Promise<LiveCatalogue> {
   const { store, embedder, emptyIndex, crypto, events, logger } = ports;
   const refreshing = new Map<string, Promise<void>>();
   const refreshed = new Set<string>();
   let catalogue = await readCatalogue(store, settings(), embedder.model, emptyIndex);
 
-  onChange(catalogue);
+  const listeners: ((catalogue: Catalogue) => void)[] = [];
   const reread = async () => {
     catalogue = await readCatalogue(store, settings(), embedder.model, emptyIndex);
-    onChange(catalogue);
+    for (const tell of listeners) tell(catalogue);
   };
   // One at a time: tools that come meanwhile are embedded by one more round, not by a second one beside it.
   let isEmbedding = false;
@@ -92,6 +93,7 @@ export async function openLiveCatalogue(
 
   return {
     current: () => catalogue,
+    onChange: (listener) => void listeners.push(listener),
     reread,
     refresh,
 

@@ -22,8 +22,8 @@ test('[TEAM-7] traces in a graph that another gateway stored are told of, too, w
   const here = await openLiveGraph({
     ...parts,
     ports: { store: shaky, events },
-    onLearned: (traces) => told.push(...traces.map(({ id }) => id)),
   });
+  here.onLearned((traces) => told.push(...traces.map(({ id }) => id)));
   const there = await openLiveGraph({ ...parts, ports: { store, events } });
 
   const traces = [sampleTrace(), sampleTrace(), sampleTrace()];

@@ -26,6 +26,8 @@ export interface LiveGraph {
   offer(isThere: (tool: ToolId) => boolean): void;
   /** Takes these for the `alternative` edges there are: they follow from capabilities, not from traces. */
   relate(alternatives: readonly GraphEdge[]): void;
+  /** Told of traces once they are in the graph, in the order they were stored. */
+  onLearned(listener: (traces: readonly ExecutionTrace[]) => void): void;
   /** Forgets all and learns it again from the traces there are; answers how many. */
   rebuild(onProgress?: (traces: number) => void): Promise<number>;
 }
@@ -34,19 +36,18 @@ export interface LiveGraphParts {
   readonly ports: Pick<FlowPorts, 'store' | 'events'>;
   readonly programs: ProgramCache;
   readonly templates: readonly TemplateEdge[];
-  /** Told of traces once they are in the graph, in the order they were stored. */
-  readonly onLearned?: (traces: readonly ExecutionTrace[]) => void;
 }
 
 export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
-  const { ports, programs, templates, onLearned } = parts;
+  const { ports, programs, templates } = parts;
   const { store, events } = ports;
+  const listeners: ((traces: readonly ExecutionTrace[]) => void)[] = [];
   let alternatives: readonly GraphEdge[] = [];
   let isThere: (tool: ToolId) => boolean = () => false;
   let { graph, cursor, generation } = await read();
   /** The graph here holds what the store does not: it is read again before anything is built on it. */
   let isAhead = false;
-  /** The listener was told of the traces up to here. */
+  /** The listeners were told of the traces up to here. */
   let toldTo = cursor;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -111,17 +112,17 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     isAhead = false;
     declareTemplates(graph);
     events.emit({ type: 'graph_changed', edges: changes.edges.length, traces: page.traces.length });
-    onLearned?.(page.traces);
+    for (const tell of listeners) tell(page.traces);
     toldTo = page.cursor;
     return true;
   }
 
   /** A graph that was read from the store holds traces that were never met here. */
   async function tellSkipped(): Promise<void> {
-    while (onLearned && toldTo < cursor) {
+    while (listeners.length > 0 && toldTo < cursor) {
       const page = await store.traces.scan(toldTo, DEFAULTS.batch);
       toldTo = page.traces.length > 0 ? page.cursor : cursor;
-      onLearned(page.traces);
+      for (const tell of listeners) tell(page.traces);
     }
   }
 
@@ -151,6 +152,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
 
   return {
     current: () => graph,
+    onLearned: (listener) => void listeners.push(listener),
     relate(edges) {
       alternatives = edges;
       graph.replaceType('alternative', edges);

@@ -6,18 +6,10 @@ import type { ObservedOutputs } from '../catalogue/observed-outputs.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { LiveGraph } from '../graph/live-graph.ts';
 import type { EpisodicEvent, Settings } from '../ports.ts';
+import type { Traces } from '../traces/open-traces.ts';
 import type { TaskResult } from '../workflow/run-driver.ts';
 import type { Learning } from './open-learning.ts';
 import type { SuggestionLog } from './suggestion-log.ts';
-
-export interface Learner {
-  /** A trace that this gateway is about to store. */
-  expect(trace: ExecutionTrace): void;
-  /** The same when it is committed; nobody waits for it. */
-  take(trace: ExecutionTrace): void;
-  /** Traces as the graph met them: what others stored is learned of as far as others leave it to do. */
-  hear(traces: readonly ExecutionTrace[]): void;
-}
 
 const DEFAULTS = {
   /** Traces of others that wait at the most; of more, the newest. */
@@ -34,8 +26,12 @@ const DEFAULTS = {
 export interface LearnerParts {
   readonly ports: FlowPorts;
   readonly background: Background;
+  readonly traces: Pick<Traces, 'onStoring' | 'onStored'>;
   readonly settings: () => Settings;
+  /** Meets the traces of other gateways on the same store, too. */
   readonly graph: LiveGraph;
+  /** Whether there may be others: else every trace that the graph meets is this gateway's own. */
+  readonly isShared: boolean;
   readonly outputs: ObservedOutputs;
   readonly lessons: CapabilityLessons;
   readonly learning: Pick<Learning, 'learn' | 'hear'>;
@@ -44,18 +40,20 @@ export interface LearnerParts {
   readonly relateCapabilities: () => Promise<void>;
 }
 
-/** Stored traces, one after another in the order they were stored, off the answer's path. */
-export function createLearner({
+/** Learns from stored traces, one after another in the order they were stored, off the answer's path. */
+export function learnFromTraces({
   ports,
   background,
+  traces,
   settings,
   graph,
+  isShared,
   outputs,
   lessons,
   learning,
   suggestions,
   relateCapabilities,
-}: LearnerParts): Learner {
+}: LearnerParts): void {
   let waiting: { readonly trace: ExecutionTrace; readonly isOwn: boolean }[] = [];
   let isLearning = false;
   /** In the order they came, so that the oldest can go. */
@@ -117,22 +115,23 @@ export function createLearner({
     if (own.size > DEFAULTS.own) own.delete(own.values().next().value!);
   };
 
-  return {
-    expect,
-    take(trace) {
-      waiting.push({ trace, isOwn: true });
-      start();
-    },
-    hear(traces) {
-      const others = traces.filter(({ id }) => !own.has(id));
-      // Once is enough, also where the graph meets them again.
-      others.forEach(expect);
-      waiting.push(...others.map((trace) => ({ trace, isOwn: false })));
-      let tooMany = waiting.filter(({ isOwn }) => !isOwn).length - DEFAULTS.heard;
-      if (tooMany > 0) waiting = waiting.filter(({ isOwn }) => isOwn || tooMany-- <= 0);
-      start();
-    },
+  /** What another gateway stored teaches the ranker alone: that gateway sees to the rest. */
+  const takeOthers = (met: readonly ExecutionTrace[]) => {
+    const others = met.filter(({ id }) => !own.has(id));
+    // Once is enough, also where the graph meets them again.
+    others.forEach(expect);
+    waiting.push(...others.map((trace) => ({ trace, isOwn: false })));
+    let tooMany = waiting.filter(({ isOwn }) => !isOwn).length - DEFAULTS.heard;
+    if (tooMany > 0) waiting = waiting.filter(({ isOwn }) => isOwn || tooMany-- <= 0);
+    start();
   };
+
+  traces.onStoring(expect);
+  traces.onStored((trace) => {
+    waiting.push({ trace, isOwn: true });
+    start();
+  });
+  if (isShared) graph.onLearned(takeOthers);
 }
 
 type Completion = Pick<EpisodicEvent, 'taskId' | 'timestamp' | 'data'>;
