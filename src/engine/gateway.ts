@@ -174,7 +174,7 @@ export interface CodeRun {
 }
 
 export interface WorkflowResult {
-  /** `decision_required`: a layer is done, and the agent says whether the run goes on. */
+  /** `decision_required`: a layer is done, and the agent says whether the run continues. */
   readonly status: 'success' | 'error' | 'approval_required' | 'decision_required' | 'running' | 'aborted';
   readonly runId: string;
   /** By task: what became of it and what it gave, or why not. */
@@ -263,9 +263,9 @@ export interface CapabilityService {
   show(slug: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
   /** What was one user's is everybody's. */
   share(slug: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
-  /** What was everybody's is one user's: this one's, or of whoever made the run it was first learned from. */
+  /** What was everybody's is one user's: this one's, or the user's whose run it was first learned from. */
   keepPrivate(slug: string, user?: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
-  /** The old name goes on calling it. */
+  /** The old name still calls it. */
   rename(slug: string, to: string): Promise<Capability>;
   /** By a person: it can no longer be called, or, with null, it can again. */
   quarantine(slug: string, reason: string | null): Promise<Capability>;
@@ -341,7 +341,7 @@ export interface Gateway {
   /** Runs with the exact calls that wait in them, for a person who may decide about them. */
   showExact(runs: readonly PendingRun[]): Promise<PendingRun[]>;
 
-  /** By a person: other arguments for a call that waits. It is asked about anew, since it is another call. */
+  /** By a person: other arguments for a call that waits. It needs a new approval, since it is another call. */
   editCall(runId: string, edit: CallEdit): Promise<Approval>;
 
   /** Pass-through of everything that is not a tool call. */

@@ -20,7 +20,7 @@ export interface Approvals {
   settle(approval: Approval, decision: Decision, by: string, who?: 'person' | 'agent'): Promise<boolean>;
   /** Null when nobody decides in time. */
   decision(approvalId: string, waitMs: number, signal?: AbortSignal): Promise<Decision | null>;
-  /** Another gateway asked, or had an answer: tells of it, and whoever waits for it looks again. */
+  /** Another gateway asked, or had an answer: emits the event, and callers that wait for it look again. */
   refresh(approvalId: string): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export function createApprovals(ports: ApprovalPorts): Approvals {
 /** What is asked about: exactly what will run. */
 export interface PendingCall {
   readonly arguments: unknown;
-  /** The code or capability, where it is no tool. */
+  /** The code or capability, where it is not a tool. */
   readonly program?: { readonly code?: string; readonly capability?: string };
 }
 

@@ -123,7 +123,7 @@ function timeLeft({ askUntil, ports }: CallScope): number | undefined {
   return askUntil === undefined ? undefined : Math.max(0, askUntil - ports.clock.monotonic());
 }
 
-/** How long a person may take: whoever set a time for the call does not wait longer than that. */
+/** How long a person may take: a call with a time limit does not wait longer than that. */
 export function waitFor({ permissions }: Settings, timeoutMs = Number.POSITIVE_INFINITY): number {
   return Math.min(permissions.approvalWaitMs, timeoutMs);
 }

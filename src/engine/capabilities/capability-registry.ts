@@ -90,7 +90,7 @@ export async function openCapabilityRegistry({ store, events }: RegistryPorts): 
     if (!told || isSame) return;
     const tell = ({ slug, owner, visibility }: Capability, state: Capability['state'] | 'forgotten') =>
       events.emit({ type: 'capability_changed', capability_id: id, slug, state, owner, visibility });
-    // For whoever may no longer see it, it is gone.
+    // For users who may no longer see it, it is gone.
     if (before?.visibility === 'shared' && now?.visibility === 'private') tell(before, 'forgotten');
     tell(told, now?.state ?? 'forgotten');
     for (const tell of listeners) tell();
@@ -170,7 +170,7 @@ export function quarantined(capability: Capability, reason: string): Capability 
   };
 }
 
-/** Whether a run was kept from its end: by a person who has to decide, or by whoever cancelled it. */
+/** Whether a run was stopped early: it waits for a person's decision, or it was cancelled. */
 export function wasHalted({ errorType, taskResults }: ExecutionTrace): boolean {
   const [only] = taskResults as readonly { readonly error?: { readonly code?: string } }[];
   return errorType === 'PERMISSION' || only?.error?.code === 'cancelled';

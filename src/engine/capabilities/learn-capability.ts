@@ -166,7 +166,7 @@ function seenAgain(known: Capability, template: Template, trace: ExecutionTrace)
   return withTemplate(admitted, slots, template, trace);
 }
 
-/** It worked again when PML tried: that admits it, and is no use of it. */
+/** It worked again when PML tried: that admits it, and does not count as a use. */
 function confirmed(known: Capability, { executedAt }: ExecutionTrace): Capability {
   if (known.state !== 'candidate') return known;
   const state = admission({ successfulRuns: known.evidence.runIds.length, successfulReplays: 1 });

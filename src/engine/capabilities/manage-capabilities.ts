@@ -25,7 +25,7 @@ export interface ServiceParts {
   readonly catalogue: () => Catalogue;
 }
 
-/** Whoever owns the data dir, at a terminal. */
+/** The owner of the data dir, at a terminal. */
 const ANYBODY: Pick<Caller, 'who'> = {};
 
 /** What people do with capabilities besides running them. */
@@ -75,7 +75,7 @@ export function manageCapabilities(parts: ServiceParts): CapabilityService {
   };
 }
 
-/** The old name goes on calling it. */
+/** The old name still calls it. */
 function renamed(capability: Capability, to: string, registry: CapabilityRegistry): Capability {
   if (!isSlug(to) || isReserved(to)) {
     throw new PmlError('invalid_argument', `"${to}" cannot name a capability`, {
@@ -93,7 +93,7 @@ function renamed(capability: Capability, to: string, registry: CapabilityRegistr
   return { ...capability, slug: to, aliases: [...aliases] };
 }
 
-/** A person has looked at it: it starts anew, with its tools as they are now. */
+/** A person has looked at it: it starts over, with its tools as they are now. */
 function released(capability: Capability, catalogue: Catalogue): Capability {
   const definitionHashes = definitionsOf(Object.keys(capability.evidence.definitionHashes), catalogue);
   const evidence = { ...capability.evidence, recent: [], definitionHashes, quarantinedBecause: null };

@@ -23,7 +23,7 @@ export interface LiveCatalogue {
   onChange(listener: (catalogue: Catalogue) => void): void;
   /** Reads it again from the store. */
   reread(): Promise<void>;
-  /** Lists a server's tools anew; those who ask meanwhile share one listing. */
+  /** Lists a server's tools again; concurrent callers share one listing. */
   refresh(server: string): Promise<void>;
   /** Lists, in the background, the servers whose tools are not known yet. */
   fillIn(): Promise<void>;

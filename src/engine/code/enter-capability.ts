@@ -115,7 +115,7 @@ export interface Frame {
   readonly number: number;
   /** `` at the root, `#2` for what its third call entered. */
   readonly path: string;
-  /** Null for code that is no capability: its calls stand at the root of the trace. */
+  /** Null for code outside a capability: its calls are at the root of the trace. */
   readonly span: OpenCall | null;
   /** The capabilities it runs within, itself included, outermost first. */
   readonly lineage: readonly Capability[];

@@ -103,7 +103,7 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
   }
 
   function replay(frame: Frame, node: CatalogueEntry['tool']['id'], call: GuestToolCall, reply: GuestReply) {
-    // Of a tool with another level there is no reply to give again.
+    // A tool with another level has no recorded reply to replay.
     if (recordLevel(scope.settings, node) !== 'full') return reply;
     const span = run.recorder.start(node, traceOf(frame), call.args);
     if (reply.ok) span.end({ success: true, result: reply.value });

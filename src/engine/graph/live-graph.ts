@@ -18,8 +18,8 @@ const DEFAULTS = {
 export interface LiveGraph {
   current(): TypedGraph;
   /**
-   * Learns what was stored since, by whoever, until there is nothing more or the signal ends; the rest is learned
-   * later. A graph that another gateway rebuilt is read anew.
+   * Learns what any gateway stored since, until there is nothing more or the signal ends; the rest is learned
+   * later. A graph that another gateway rebuilt is read again.
    */
   catchUp(signal?: AbortSignal): Promise<void>;
   /** Lets those templates count whose tools are both there, or were met in runs. */
@@ -58,7 +58,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     }
   }
 
-  /** Neither is stored: the templates' file and the capabilities say them anew at each start. */
+  /** Neither is stored: the templates' file and the capabilities provide them at each start. */
   function withRest(fresh: TypedGraph): TypedGraph {
     declareTemplates(fresh);
     fresh.replaceType('alternative', alternatives);
@@ -77,7 +77,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
   }
 
   /**
-   * The graph follows from the traces in their order, so whoever stores it stores the same. Where another did as
+   * The graph follows from the traces in their order, so every gateway stores the same. Where another did as
    * far as this one has come, nothing is left to do; where it stopped midway, what is missing is among the changes.
    */
   async function keep(step: GraphStep): Promise<void> {

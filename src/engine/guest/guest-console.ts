@@ -144,12 +144,12 @@ export function createShowValue(use: Intrinsics): ShowValue {
         attempt(() => show(value, 1, new use.Set())),
         MAX_TEXT,
       );
-      return { name: 'Error', message: `${shown} was thrown, which is no Error`, stack: '' };
+      return { name: 'Error', message: `${shown} was thrown, which is not an Error`, stack: '' };
     },
   };
 }
 
-/** False: there is no room for more. */
+/** False: the budget is used up. */
 export type Print = (level: ConsoleLine['level'], text: string) => boolean;
 
 export function createGuestConsole(

@@ -83,7 +83,7 @@ export function createGuestFrame(native: FrameNative): GuestFrame {
       deliver = calls.deliver;
       const given = [calls.mcp, calls.capabilities, parse(args), parse(deps), console, hooks];
       try {
-        if (typeof main !== 'function') throw new use.TypeError('The program is no function');
+        if (typeof main !== 'function') throw new use.TypeError('The program is not a function');
         void follow(apply(main, undefined, given), sizes.maxResult);
       } catch (thrown) {
         fail(thrown);

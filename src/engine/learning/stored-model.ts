@@ -6,12 +6,12 @@ import type { RankerParams } from '../ports.ts';
 import { storedParams } from './stored-trainings.ts';
 
 const DEFAULTS = {
-  /** Learned anew when so many runs came since, and this share of those there were. */
+  /** Learned again when so many runs came since, and this share of those there were. */
   growth: 20,
   share: 0.1,
   /** Nobody goes back on one by itself. */
   kept: 1,
-  /** How long work goes on before it lets others run, in milliseconds. */
+  /** How long work runs before it yields, in milliseconds. */
   slice: 8,
 };
 
@@ -39,7 +39,7 @@ export interface StoredModelParts<T> {
   readonly ports: StoredModelPorts;
   /** In the plural, for the log and as its name in the store. */
   readonly what: string;
-  /** What the numbers mean: those of another form are learned anew. */
+  /** What the numbers mean: those of another form are discarded and learned again. */
   readonly form: string;
   /** The newest runs, oldest first. */
   readonly runs: () => readonly LearnableRun[];
@@ -81,7 +81,7 @@ export function createStoredModel<T>({
       lesson = { runs: Number(metrics.runs), newest: String(metrics.newest) };
     } catch (error) {
       const why = PmlError.from(error).message;
-      logger.log('warn', `What was learned of ${what} is not used, and learned anew`, { error: why });
+      logger.log('warn', `What was learned of ${what} is not used, and learned again`, { error: why });
     }
   }
 
@@ -142,7 +142,7 @@ export function createStoredModel<T>({
       try {
         await learnNow(steps, AbortSignal.any([lockLost.signal, ...(signal ? [signal] : [])]));
       } catch (error) {
-        // Whoever has the trainer lock now learns.
+        // The new holder of the trainer lock learns.
         if (!lockLost.signal.aborted) throw error;
       } finally {
         unwatch();

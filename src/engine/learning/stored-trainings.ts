@@ -28,7 +28,7 @@ export interface StoredTrainings extends Omit<StoredParams, 'keep'> {
 
 export function storedTrainings(ports: KeepingPorts & Pick<FlowPorts, 'embedder'>): StoredTrainings {
   const kept = storedParams(ports, ports.embedder.model, DEFAULTS.kept);
-  /** Asked for many times a second by whoever watches a training, and each has its parameters with it. */
+  /** A watched training asks for these many times a second, and each row carries its parameters. */
   let known: readonly StoredTraining[] | null = null;
   return {
     newest: kept.newest,

@@ -35,7 +35,7 @@ export interface SuggestionLog {
   expect(runId: string): void;
   /** A run was started from it, with this plan. */
   ran(suggestion: StoredSuggestion, plan: Plan, runId: string): Promise<void>;
-  /** By a person, or whoever asked for it; false when it is settled already. */
+  /** By a person, or the agent that asked for it; false when it is settled already. */
   reject(id: string): Promise<boolean>;
   /** A run that named no suggestion, of the session and intent of one that is open, shows what became of it. */
   see(trace: ExecutionTrace): Promise<void>;

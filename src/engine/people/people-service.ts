@@ -81,7 +81,7 @@ export function createPeopleService({
 
 function checkName(name: string): void {
   if (/^[\p{L}\p{N}][\p{L}\p{N}@._ -]{0,63}$/u.test(name)) return;
-  throw new PmlError('invalid_argument', `"${name}" is no name for a key or its user`, {
+  throw new PmlError('invalid_argument', `"${name}" is not a valid name for a key or its user`, {
     hint: 'Use up to 64 letters, digits, spaces and @ . _ -, beginning with a letter or digit.',
   });
 }

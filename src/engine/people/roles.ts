@@ -35,7 +35,7 @@ export function visibleTo(who: Pick<Principal, 'role' | 'user'>): { readonly vis
   return may(who, 'see_all') ? {} : { visibleTo: who.user };
 }
 
-/** Whoever speaks MCP is an agent there, whatever else the key opens: no agent decides for a person. */
+/** Every MCP client is an agent, whatever else its key allows: no agent decides for a person. */
 export function asAgent(who: Principal): Principal {
   return { ...who, role: 'agent' };
 }
@@ -50,7 +50,7 @@ export function isOwn({ who }: Caller, { owner }: Ownership): boolean {
   return !who || owner === null || owner === who.user || may(who, 'decide');
 }
 
-/** Goes on with a run for the user it is of, whoever says so: with their credentials, and as theirs. */
+/** Continues a run as its owner, with the owner's credentials, also when another user says so. */
 export function onBehalf(caller: Caller, { owner }: Ownership): Caller {
   if (owner === null) return caller;
   const who = caller.who ?? { name: owner, role: 'agent' as const, keyId: null };

@@ -7,7 +7,7 @@ export type RemoteProcedures = Readonly<Record<string, Readonly<Record<string, R
 
 export interface RemoteProcedure {
   (...args: never[]): Promise<unknown>;
-  /** Takes, as its last argument, a signal that ends when whoever asked has gone away. */
+  /** Takes, as its last argument, a signal that aborts when the caller has gone away. */
   readonly isCancellable?: true;
 }
 

@@ -17,7 +17,7 @@ export interface GraphStep extends StoredGraph {
 
 /** Where the stored graph stands. */
 export interface GraphPosition {
-  /** Counts up when the graph is replaced: what was worked out on another generation is no base any more. */
+  /** Counts up when the graph is replaced: results of another generation are obsolete. */
   readonly generation: number;
   readonly cursor: number;
 }
@@ -43,7 +43,7 @@ export interface GraphStore {
   replaceAll(graph: StoredGraph): Promise<void>;
 }
 
-/** What the graph learned from traces that are no longer kept. */
+/** What the graph learned from traces that were removed since. */
 export interface Rollup extends GraphChanges {
   /** How many they were. It only grows, so it also tells whether there are more since. */
   readonly traces: number;

@@ -26,7 +26,7 @@ export interface VectorIndex {
   delete(id: string): boolean;
   /** The k best, best first; equal scores in order of insertion. */
   nearest(query: Float32Array, k: number): Neighbour[];
-  /** The score of each of these, in their order; NaN where there is no such vector. */
+  /** The score of each of these, in their order; NaN where it has no vector. */
   scores(query: Float32Array, ids: readonly string[]): Float32Array;
 }
 
@@ -59,7 +59,7 @@ export interface Trainer {
   load(params: Uint8Array | null): Promise<void>;
   /** A run that just ended; null where it teaches nothing (yet). */
   take(run: LearnableRun): Promise<Taken | null>;
-  /** Trains anew on all runs. Rejects with `cancelled` when stopped; nothing has changed then. */
+  /** Trains from scratch on all runs. Rejects with `cancelled` when stopped; nothing has changed then. */
   train(options?: {
     readonly onProgress?: (progress: LearningProgress) => void;
     readonly signal?: AbortSignal;

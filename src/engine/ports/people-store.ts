@@ -1,6 +1,6 @@
 import type { KeyRole } from '../../core/vocabulary/principal.ts';
 
-/** A key as it is kept: by its hash, never as it was shown to whoever made it. */
+/** A key as it is kept: by its hash, never as it was shown to its creator. */
 export interface ApiKey {
   readonly id: string;
   readonly name: string;
@@ -63,7 +63,7 @@ export interface AuditQuery {
   readonly before?: number;
 }
 
-/** Append-only: there is no way to change or remove an entry. Decisions about approvals are among it, too. */
+/** Append-only: entries cannot be changed or removed. Decisions about approvals are recorded, too. */
 export interface AuditStore {
   append(entry: Omit<AuditEntry, 'seq'>): Promise<void>;
   /** Newest first. */

@@ -85,7 +85,7 @@ function toolOf({ plan }: WorkflowRun, key: string, { standing }: WaitingState):
   const id = key.replace(/\[\d+\]$/, '');
   const tool = standing ? undefined : plan?.tasks.find((task) => task.id === id)?.tool;
   if (tool !== undefined) return tool;
-  throw new PmlError('not_available', `${key} is no tool call: its arguments cannot be edited`, {
+  throw new PmlError('not_available', `${key} is not a tool call: its arguments cannot be edited`, {
     hint: 'Reject it, or let it run.',
   });
 }
@@ -97,7 +97,7 @@ function checkEdit({ ports }: ExecuteScope, tool: string, schema: unknown, args:
   }
   if (canonicalJson(ports.redact(args)) !== canonicalJson(args)) {
     throw new PmlError('invalid_argument', 'These arguments hold secrets, which are not kept', {
-      hint: 'Let the agent make the call anew.',
+      hint: 'Let the agent make the call again.',
     });
   }
 }

@@ -26,7 +26,7 @@ export interface NumberedEvent {
 /** Events with sequence numbers: a page takes a snapshot, then follows, and misses nothing on reconnect. */
 export interface EventLog extends EventSink {
   readonly lastSeq: number;
-  /** The kept events after `seq`; null when some of them are no longer kept. */
+  /** The kept events after `seq`; null when some of them were dropped. */
   since(seq: number): readonly NumberedEvent[] | null;
   follow(listener: (event: NumberedEvent) => void): () => void;
   /** Redacts what is kept of a run once more: more is known to be secret by now. */

@@ -16,7 +16,7 @@ const DEFAULTS = {
 export type StopReason =
   /** Another drives the run, or it was ended. */
   | 'lost'
-  /** The gateway ends; the run goes on when it is back. */
+  /** The gateway ends; the run continues when it is back. */
   | 'closing';
 
 export interface ActiveRun {
@@ -32,7 +32,7 @@ export interface ActiveRuns {
   open(runId: string): ActiveRun;
   /** Of an owner of its own: also within one process a run is driven once. */
   newLease(): RunLease;
-  /** The run is no longer ours. */
+  /** This process lost the run. */
   stop(runId: string): void;
   /** Lets all go and resolves when they are. */
   stopAll(): Promise<void>;

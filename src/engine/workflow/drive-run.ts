@@ -62,7 +62,7 @@ export async function driveRun(
     onProgress?.({ progress: over, total: plan.tasks.length });
     ahead?.look();
   };
-  // Whoever takes a run up has not chosen what it calls.
+  // A process that takes up a run did not choose what it calls.
   const behalf = { ...onBehalf(unheard, run), origin: run.origin };
   const driver: RunDriver = {
     scope: asSeenBy(scope, behalf),

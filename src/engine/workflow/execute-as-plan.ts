@@ -31,9 +31,13 @@ export async function planFromCode(scope: CodeScope, code: string, args?: JsonOb
     ...(args && { args }),
   });
   if (!made.ok) {
-    throw new PmlError('invalid_argument', `The code is no plan: ${made.reasons.join('; ')}`, {
-      hint: 'Run it as code, or change these lines. See docs/workflows.md.',
-    });
+    throw new PmlError(
+      'invalid_argument',
+      `This code cannot be converted to a plan: ${made.reasons.join('; ')}`,
+      {
+        hint: 'Run it as code, or change these lines. See docs/workflows.md.',
+      },
+    );
   }
   const { plan, result } = made;
   return { plan, ...(result !== undefined && { result }) };

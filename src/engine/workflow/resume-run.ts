@@ -14,7 +14,7 @@ const DEFAULTS = {
   atOnce: 8,
 };
 
-/** Goes on with a workflow from what is stored of it; one that another drives, or that is over, is told of. */
+/** Continues a workflow from its stored state; a run that another process drives, or that is over, is only reported. */
 export async function resumeRun(
   whole: CodeScope,
   activeRuns: ActiveRuns,

@@ -28,7 +28,7 @@ export interface RunDriver {
   readonly run: Run;
   /** Its signal ends the calls under way: the caller has gone, or the drive is to stop. */
   readonly caller: Caller;
-  /** The run is no longer ours: nothing may begin, and what fails now says nothing. */
+  /** This process lost the run: nothing may begin, and failures from now on mean nothing. */
   readonly stopped: AbortSignal;
   readonly slots: Slots;
   /** By task, and by item of a `for_each`: as they are now. */
@@ -66,7 +66,7 @@ export interface Speculation {
   take(step: Step, args: JsonObject): Promise<ToolResult | null> | null;
   /** What work without effects gave, to guess by another time. */
   learn(step: Step, args: JsonObject, value: unknown): void;
-  /** The drive is over; what was not used is given up, unless the run goes on when its agent says so. */
+  /** The driver is done; unused results are dropped, unless the run continues when its agent says so. */
   close(goesOn: boolean): void;
 }
 

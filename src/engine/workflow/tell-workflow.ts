@@ -4,7 +4,7 @@ import type { WorkflowResult } from '../gateway.ts';
 import type { Approval, WorkflowRun } from '../ports.ts';
 import { hasFailed, isOpen, PENDING, shownState, storedStates, type TaskState } from './task-state.ts';
 
-/** A stored run for whoever asks about it. */
+/** A stored run as callers see it. */
 export function tellStored(run: WorkflowRun, approvals: readonly Approval[]): WorkflowResult {
   const states = storedStates(run.tasks);
   const layers = run.plan ? layersOf(run.plan.tasks) : [];
