@@ -121,7 +121,7 @@ async function openCoverage(url: string): Promise<Coverage> {
     const own = ++id;
     socket.send(JSON.stringify({ id: own, method, params }));
     for (;;) {
-      const [{ data }] = (await once(socket, 'message')) as [MessageEvent<string>];
+      const [{ data }] = (await once(socket, 'message')) as [{ readonly data: string }];
       const reply = JSON.parse(data) as { id?: number; result?: unknown };
       if (reply.id === own) return reply.result;
     }

@@ -12,7 +12,7 @@ import { prepareProgram } from '../src/core/structure/emit/prepare-program.ts';
 import type { ExecutionTrace } from '../src/core/vocabulary/execution-trace.ts';
 import { toolId } from '../src/core/vocabulary/ids.ts';
 import type { TraceEvent } from '../src/core/vocabulary/trace-event.ts';
-import { createProgramCache } from '../src/engine/code/program-cache.ts';
+import { createProgramCache } from '../src/engine/code/program.ts';
 import { openLiveGraph } from '../src/engine/graph/live-graph.ts';
 import { traceFacts } from '../src/engine/graph/trace-facts.ts';
 import { createEventLog } from '../src/engine/traces/event-log.ts';

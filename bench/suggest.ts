@@ -15,7 +15,7 @@ import { normalise } from '../src/core/numeric/vectors.ts';
 import { WasmMultiplier } from '../src/core/numeric/wasm-multiplier.ts';
 import type { ToolId } from '../src/core/vocabulary/ids.ts';
 import type { Catalogue } from '../src/engine/catalogue/catalogue.ts';
-import { createSearchIndex } from '../src/engine/catalogue/search-index.ts';
+import { createSearchIndex } from '../src/engine/catalogue/catalogue.ts';
 import { createPlanMemory } from '../src/engine/learning/plan-memory.ts';
 import { toolEntries } from '../src/engine/learning/ranked-candidates.ts';
 import { suggest } from '../src/engine/learning/suggest.ts';

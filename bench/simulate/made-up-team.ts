@@ -6,7 +6,7 @@ import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.t
 import { type NodeId, splitToolId, type ToolId } from '../../src/core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../src/core/vocabulary/tool-definition.ts';
 import type { TraceEvent } from '../../src/core/vocabulary/trace-event.ts';
-import { defineTool } from '../../src/engine/catalogue/define-tool.ts';
+import { defineTool } from '../../src/engine/catalogue/refresh-catalogue.ts';
 
 const DEFAULTS = {
   dimension: 384,

@@ -9,7 +9,7 @@ import { openGateway } from '../../src/compose/open-gateway.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
 import { traceToWire } from '../../src/core/vocabulary/execution-trace.ts';
 import { readCatalogue } from '../../src/engine/catalogue/catalogue.ts';
-import { createProgramCache } from '../../src/engine/code/program-cache.ts';
+import { createProgramCache } from '../../src/engine/code/program.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { openLiveGraph } from '../../src/engine/graph/live-graph.ts';
 import { learnableRun } from '../../src/engine/learning/learnable-run.ts';

@@ -12,9 +12,9 @@ import { createRandom } from '../../src/core/numeric/random.ts';
 import { WasmMultiplier } from '../../src/core/numeric/wasm-multiplier.ts';
 import { invocationToWire } from '../../src/core/vocabulary/execution-trace.ts';
 import { toWire } from '../../src/core/vocabulary/trace-event.ts';
-import { createProgramCache } from '../../src/engine/code/program-cache.ts';
+import { createProgramCache } from '../../src/engine/code/program.ts';
 import { traceFacts } from '../../src/engine/graph/trace-facts.ts';
-import type { TrainingMetrics } from '../../src/engine/learning/training-metrics.ts';
+import type { TrainingMetrics } from '../../src/engine/learning/stored-trainings.ts';
 import type { StoredGraph } from '../../src/engine/ports.ts';
 import type { MadeUpRun, MadeUpTeam } from './made-up-team.ts';
 

@@ -19,7 +19,7 @@ import { McpUpstream } from '../adapters/upstream/mcp-upstream.ts';
 import { createGateway } from '../engine/create-gateway.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Gateway } from '../engine/gateway.ts';
-import type { LoopWatch } from '../engine/ports/loop-watch.ts';
+import type { LoopWatch } from '../engine/ports/process.ts';
 import type { Clock, Crypto, Logger, Settings, StoreSettings, TraceExporter } from '../engine/ports.ts';
 import type { EventLog } from '../engine/traces/event-log.ts';
 

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { createMetrics } from '../adapters/telemetry/prometheus.ts';
 import type { Gateway } from '../engine/gateway.ts';
-import type { LoopWatch } from '../engine/ports/loop-watch.ts';
+import type { LoopWatch } from '../engine/ports/process.ts';
 import type { Clock, TraceExporter } from '../engine/ports.ts';
-import { watchRuns } from '../engine/runs/open-runs.ts';
 import type { EventLog } from '../engine/traces/event-log.ts';
+import { watchRuns } from '../engine/traces/event-log.ts';
 import type { AppOptions } from '../surfaces/http/create-app.ts';
 import { createReadiness } from '../surfaces/http/readiness.ts';
 import { createTraffic } from '../surfaces/http/traffic.ts';

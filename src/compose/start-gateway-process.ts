@@ -15,7 +15,7 @@ import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import { gatewayProcedures } from '../engine/gateway-procedures.ts';
 import { openingGateway } from '../engine/opening-gateway.ts';
-import { createKeyRing } from '../engine/people/key-ring.ts';
+import { createKeyRing } from '../engine/people/people-service.ts';
 import { asAgent } from '../engine/people/roles.ts';
 import type { ApiKey, Clock, Logger, LogLevel, RemoteProcedures, Settings } from '../engine/ports.ts';
 import { storeProcedures } from '../engine/remote-procedures.ts';

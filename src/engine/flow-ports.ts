@@ -1,5 +1,5 @@
 import { createFoundSecrets, type FoundSecrets } from '../core/tracing/found-secrets.ts';
-import type { LoopWatch } from './ports/loop-watch.ts';
+import type { LoopWatch } from './ports/process.ts';
 import type {
   ChangeFeed,
   Clock,
@@ -22,7 +22,7 @@ export interface FlowPorts {
   readonly store: Store;
   /** What other gateways on the same store do. */
   readonly changes: ChangeFeed;
-  /** Whoever holds it trains. */
+  /** Its holder trains. */
   readonly trainerLock: TrainerLock;
   /** Keeps traces while the store cannot; null where the store is part of this process. */
   readonly journal: TraceJournal | null;

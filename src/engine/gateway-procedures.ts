@@ -10,9 +10,8 @@ import type {
   PlannedRun,
   WorkflowResult,
 } from './gateway.ts';
-import type { GraphReport } from './graph/graph-report.ts';
 import type { RebuildProgress, RebuiltGraph } from './graph/graph-service.ts';
-import type { GraphView } from './graph/graph-view.ts';
+import type { GraphReport, GraphView } from './graph/graph-view.ts';
 import type { LearningReport } from './learning/learning-service.ts';
 import type { PeopleService as PeopleShelf } from './people/people-service.ts';
 import type {

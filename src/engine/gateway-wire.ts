@@ -4,7 +4,7 @@ import { observedValueFlow } from '../core/tracing/value-flow.ts';
 import { type ExecutionTrace, traceToWire } from '../core/vocabulary/execution-trace.ts';
 import { planToWire } from '../core/vocabulary/plan-wire.ts';
 import type { ErrorShape } from '../core/vocabulary/pml-error.ts';
-import { toolText, toolValue } from './calls/tool-value.ts';
+import { toolText, toolValue } from './calls/call-tool.ts';
 import type {
   CapabilityHit,
   CodeRun,

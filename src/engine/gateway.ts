@@ -1,14 +1,13 @@
 import type { RankingReasons } from '../core/learning/ranker/ranker.ts';
 import type { DefinitionChange } from '../core/policy/call-hash.ts';
-import type { RunOrigin } from '../core/vocabulary/execution-trace.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
 import type { ErrorShape, RunStatus } from '../core/vocabulary/pml-error.ts';
-import type { Principal } from '../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import type { Caller } from './caller.ts';
 import type { GraphService } from './graph/graph-service.ts';
 import type { LearningService } from './learning/learning-service.ts';
 import type { PeopleService } from './people/people-service.ts';
-import type { LoopFigures } from './ports/loop-watch.ts';
+import type { LoopFigures } from './ports/process.ts';
 import type {
   Approval,
   Capability,
@@ -19,11 +18,9 @@ import type {
   Store,
   ToolResult,
   UpstreamChanges,
-  UpstreamClient,
   UpstreamEvent,
   UpstreamIdentity,
   UpstreamLogin,
-  UpstreamProgress,
   UpstreamReply,
   UpstreamServer,
   UpstreamTool,
@@ -32,25 +29,9 @@ import type {
 } from './ports.ts';
 import type { PendingRun } from './runs/pending-runs.ts';
 import type { EventLog } from './traces/event-log.ts';
-import type { SpeculationFigures } from './workflow/speculation-memory.ts';
+import type { SpeculationFigures } from './workflow/active-runs.ts';
 
-/** Who calls: the client connection a run came from, and how to reach the person behind it. */
-export interface Caller {
-  /** The client connection; null where there is none to speak of. */
-  readonly sessionId: string | null;
-  /** Asked what upstream servers ask meanwhile, and for approvals if it supports elicitation. */
-  readonly client?: UpstreamClient;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: UpstreamProgress) => void;
-  /** Tells a person at once what is asked: nobody can answer while the call waits. */
-  readonly isAtTerminal?: boolean;
-  /** A person's doing, by terminal or API: decides where an agent may only ask. */
-  readonly isPerson?: boolean;
-  /** Who chose what runs; absent: the caller did. */
-  readonly origin?: RunOrigin;
-  /** Whoever was let in; absent where PML itself calls. */
-  readonly who?: Principal;
-}
+export type { Caller } from './caller.ts';
 
 export interface SearchQuery {
   readonly query: string;
@@ -193,7 +174,7 @@ export interface CodeRun {
 }
 
 export interface WorkflowResult {
-  /** `decision_required`: a layer is done, and the agent says whether the run goes on. */
+  /** `decision_required`: a layer is done, and the agent says whether the run continues. */
   readonly status: 'success' | 'error' | 'approval_required' | 'decision_required' | 'running' | 'aborted';
   readonly runId: string;
   /** By task: what became of it and what it gave, or why not. */
@@ -282,9 +263,9 @@ export interface CapabilityService {
   show(slug: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
   /** What was one user's is everybody's. */
   share(slug: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
-  /** What was everybody's is one user's: this one's, or of whoever made the run it was first learned from. */
+  /** What was everybody's is one user's: this one's, or the user's whose run it was first learned from. */
   keepPrivate(slug: string, user?: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
-  /** The old name goes on calling it. */
+  /** The old name still calls it. */
   rename(slug: string, to: string): Promise<Capability>;
   /** By a person: it can no longer be called, or, with null, it can again. */
   quarantine(slug: string, reason: string | null): Promise<Capability>;
@@ -360,7 +341,7 @@ export interface Gateway {
   /** Runs with the exact calls that wait in them, for a person who may decide about them. */
   showExact(runs: readonly PendingRun[]): Promise<PendingRun[]>;
 
-  /** By a person: other arguments for a call that waits. It is asked about anew, since it is another call. */
+  /** By a person: other arguments for a call that waits. It needs a new approval, since it is another call. */
   editCall(runId: string, edit: CallEdit): Promise<Approval>;
 
   /** Pass-through of everything that is not a tool call. */

@@ -1,14 +1,25 @@
-/** Every interface the flows need, in one place; adapters implement them, `memory/` holds their twins. */
-export { approvalSettled, keyCreated, keyRevoked } from './ports/audit-entries.ts';
-export type { Bridge, RemoteProcedures } from './ports/bridge.ts';
-export type { Change, ChangeFeed, ChangeListener, ChangeTopic } from './ports/change-feed.ts';
-export type { Clock } from './ports/clock.ts';
-export type { Crypto } from './ports/crypto.ts';
-export type { Embedder } from './ports/embedder.ts';
+/** Every interface the services need, in one place; adapters implement them. */
+
+export { type Bridge, type RemoteProcedures, STORE_METHODS, type StoreRooms } from './ports/bridge.ts';
 export type { EventSink, GatewayEvent } from './ports/event-sink.ts';
-export type { EdgeKey, GraphPosition, GraphStep, GraphStore, StoredGraph } from './ports/graph-store.ts';
-export type { Logger, LogLevel } from './ports/logger.ts';
-export type * from './ports/loop-watch.ts';
+export type {
+  EdgeKey,
+  GraphPosition,
+  GraphStep,
+  GraphStore,
+  Rollup,
+  RollupStep,
+  RollupStore,
+  StoredGraph,
+} from './ports/graph-store.ts';
+export type {
+  Embedder,
+  Neighbour,
+  StoredVectorIndex,
+  Trainer,
+  TrainerOptions,
+  VectorIndex,
+} from './ports/learning.ts';
 export {
   type ApiKey,
   AUDIT_ACTIONS,
@@ -16,9 +27,12 @@ export {
   type AuditEntry,
   type AuditQuery,
   type AuditStore,
+  approvalSettled,
   type KeyStore,
+  keyCreated,
+  keyRevoked,
 } from './ports/people-store.ts';
-export type { Rollup, RollupStep, RollupStore } from './ports/rollup-store.ts';
+export type { Clock, Crypto, Logger, LogLevel, LoopFigures, LoopStall, LoopWatch } from './ports/process.ts';
 export type {
   CodeError,
   ConsoleLine,
@@ -76,17 +90,14 @@ export type {
   WorkflowRun,
   WorkflowRunStore,
 } from './ports/store.ts';
-export { STORE_METHODS, type StoreRooms } from './ports/store-methods.ts';
 export type {
   StoredSuggestion,
   SuggestionCounts,
   SuggestionOutcome,
   SuggestionStore,
 } from './ports/suggestion-store.ts';
-export type { ServedRequest, TraceExporter } from './ports/trace-exporter.ts';
-export type { TraceJournal } from './ports/trace-journal.ts';
-export type { Trainer, TrainerOptions } from './ports/trainer.ts';
-export type { TrainerLock } from './ports/trainer-lock.ts';
+export type { Change, ChangeFeed, ChangeListener, ChangeTopic, TrainerLock } from './ports/team.ts';
+export type { ServedRequest, TraceExporter, TraceJournal } from './ports/traces.ts';
 export type {
   Audience,
   JsonObject,
@@ -107,4 +118,3 @@ export type {
   UpstreamTool,
   UserCredentials,
 } from './ports/upstream.ts';
-export type { Neighbour, StoredVectorIndex, VectorIndex } from './ports/vector-index.ts';

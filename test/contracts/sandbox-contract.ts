@@ -85,22 +85,22 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
         ['return new WeakMap();', 'result is a WeakMap'],
         ['let deep = []; for (let i = 0; i < 5000; i++) deep = [deep]; return deep;', 'nested more than'],
         ['return mcp.server.tool;', 'result is a function'],
-      ])('[BOX-2] says what of a result is no data: %s', async (code, message) => {
+      ])('[BOX-2] says what of a result is not data: %s', async (code, message) => {
         const failure = failureOf(await run(code));
         expect(failure).toMatchObject({ kind: 'no_data', message: expect.stringContaining(message) });
       });
 
       test.each([
         ["throw new RangeError('far');", 'RangeError', 'far'],
-        ['throw 42;', 'Error', '42 was thrown, which is no Error'],
-        ['throw null;', 'Error', 'null was thrown, which is no Error'],
-        ['throw undefined;', 'Error', 'undefined was thrown, which is no Error'],
+        ['throw 42;', 'Error', '42 was thrown, which is not an Error'],
+        ['throw null;', 'Error', 'null was thrown, which is not an Error'],
+        ['throw undefined;', 'Error', 'undefined was thrown, which is not an Error'],
         [
           "throw { code: 'E', list: [1] };",
           'Error',
-          '{ code: "E", list: [1] } was thrown, which is no Error',
+          '{ code: "E", list: [1] } was thrown, which is not an Error',
         ],
-        ["throw Symbol('s');", 'Error', 'Symbol(s) was thrown, which is no Error'],
+        ["throw Symbol('s');", 'Error', 'Symbol(s) was thrown, which is not an Error'],
         ["throw { name: 'Odd', message: 'like an error' };", 'Odd', 'like an error'],
         ['throw { get message() { throw 1; }, get name() { throw 2; } };', 'Error', '[cannot be shown]'],
         [

@@ -1,12 +1,23 @@
-import { capabilityError, positionIn, STUCK } from '../../src/engine/guest/call-failure.ts';
-import { CallQueue } from '../../src/engine/guest/call-queue.ts';
-import { createConsoleBudget } from '../../src/engine/guest/console-budget.ts';
-import { frameRandom } from '../../src/engine/guest/frame-random.ts';
-import { createGuestDate } from '../../src/engine/guest/guest-date.ts';
-import { createGuestFrame, type FrameNative, type GuestFrame } from '../../src/engine/guest/guest-frame.ts';
-import { callTooLarge, limitFailure } from '../../src/engine/guest/limit-failure.ts';
+import {
+  callTooLarge,
+  capabilityError,
+  limitFailure,
+  positionIn,
+  STUCK,
+} from '../../src/engine/guest/guest-failures.ts';
+import {
+  createGuestDate,
+  createGuestFrame,
+  type FrameNative,
+  type GuestFrame,
+} from '../../src/engine/guest/guest-frame.ts';
+import {
+  CallQueue,
+  createConsoleBudget,
+  frameRandom,
+  startWallClock,
+} from '../../src/engine/guest/host-side.ts';
 import { createMarkRecorder, MARKS_PER_SITE } from '../../src/engine/guest/mark-recorder.ts';
-import { startWallClock } from '../../src/engine/guest/wall-clock.ts';
 import type {
   ConsoleLine,
   GuestCallError,

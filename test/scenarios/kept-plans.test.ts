@@ -148,8 +148,8 @@ test('[LEARN-16] what was kept damaged, by another version or embedding model, o
     }
     const { gateway, said, close } = await open(store);
     expect(said('What was learned of').map(({ level, message }) => [level, message])).toEqual([
-      ['warn', 'What was learned of plans is not used, and learned anew'],
-      ['warn', 'What was learned of next steps is not used, and learned anew'],
+      ['warn', 'What was learned of plans is not used, and learned again'],
+      ['warn', 'What was learned of next steps is not used, and learned again'],
     ]);
     expect(said('Learned')).toHaveLength(2);
     expect(rounded(await answers(gateway))).toEqual(rounded(learned));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { soleGateway } from '../../src/adapters/store/team/sole-gateway.ts';
-import { createProgramCache } from '../../src/engine/code/program-cache.ts';
+import { createProgramCache } from '../../src/engine/code/program.ts';
 import type { Store } from '../../src/engine/ports.ts';
 import { retainTraces } from '../../src/engine/traces/retain-traces.ts';
 import { createMemoryStore } from '../memory/store.ts';

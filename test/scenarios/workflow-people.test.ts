@@ -240,7 +240,7 @@ test('[FLOW-18] a single call that waits can be edited as well; code and several
   await expect(gateway.editCall(runId, edit)).rejects.toThrow(/Several tasks.*one, two/);
   await gateway.editCall(runId, { ...edit, task: 'two' });
   const code = await run([{ id: 'it', code: 'return await mcp.disk.write({ path: "x" })' }]);
-  await expect(gateway.editCall(code.runId, edit)).rejects.toThrow(/is no tool call/);
+  await expect(gateway.editCall(code.runId, edit)).rejects.toThrow(/is not a tool call/);
 });
 
 test('[FLOW-15] code of a plan that waits goes on where it stood once it is approved', async () => {

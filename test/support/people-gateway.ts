@@ -4,7 +4,7 @@ import { createLogger } from '../../src/adapters/telemetry/logger.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
 import type { KeyRole } from '../../src/core/vocabulary/principal.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { createKeyRing } from '../../src/engine/people/key-ring.ts';
+import { createKeyRing } from '../../src/engine/people/people-service.ts';
 import type { Settings } from '../../src/engine/ports.ts';
 import { createAccess } from '../../src/surfaces/http/access.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';

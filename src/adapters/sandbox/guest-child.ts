@@ -6,7 +6,7 @@ import { getPriority, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { limitFailure } from '../../engine/guest/limit-failure.ts';
+import { limitFailure } from '../../engine/guest/guest-failures.ts';
 import type { GuestFailure, SandboxSettings } from '../../engine/ports.ts';
 import type { ChildMessage, HostMessage, LastWords } from './messages.ts';
 import { encodePacket, PacketReader } from './wire.ts';

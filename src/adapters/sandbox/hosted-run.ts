@@ -1,6 +1,5 @@
-import { createConsoleBudget } from '../../engine/guest/console-budget.ts';
-import { callTooLarge, limitFailure } from '../../engine/guest/limit-failure.ts';
-import { startWallClock } from '../../engine/guest/wall-clock.ts';
+import { callTooLarge, limitFailure } from '../../engine/guest/guest-failures.ts';
+import { createConsoleBudget, startWallClock } from '../../engine/guest/host-side.ts';
 import type {
   ConsoleLine,
   GuestCallError,

@@ -1,4 +1,4 @@
-import type { LoopFigures, LoopStall, LoopWatch } from '../../engine/ports/loop-watch.ts';
+import type { LoopFigures, LoopStall, LoopWatch } from '../../engine/ports/process.ts';
 import type { Clock, Logger } from '../../engine/ports.ts';
 
 const DEFAULTS = {

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { kindOf } from '../../core/vocabulary/ids.ts';
-import type { LoopFigures } from '../../engine/ports/loop-watch.ts';
+import type { LoopFigures } from '../../engine/ports/process.ts';
 import type { GatewayEvent } from '../../engine/ports.ts';
 
 const DEFAULTS = {

@@ -1,13 +1,13 @@
 import type { FlowPorts } from '../flow-ports.ts';
-import type { Approval } from '../ports.ts';
-import { createPendingCalls, type PendingCall, type PendingCalls } from './pending-calls.ts';
-import { recordDecision } from './record-decision.ts';
+import type { Approval, JsonObject } from '../ports.ts';
 
 export type Decision = 'approved' | 'rejected';
 
 const DEFAULTS = {
   /** How often a waiting call looks into the store, for decisions made by another gateway. */
   pollMs: 1_000,
+  /** Characters of calls kept at the most; the oldest go first, and can then only be rejected. */
+  characters: 64 * 1024 * 1024,
 };
 
 /** Where decisions are handed in and waited for. */
@@ -20,7 +20,7 @@ export interface Approvals {
   settle(approval: Approval, decision: Decision, by: string, who?: 'person' | 'agent'): Promise<boolean>;
   /** Null when nobody decides in time. */
   decision(approvalId: string, waitMs: number, signal?: AbortSignal): Promise<Decision | null>;
-  /** Another gateway asked, or had an answer: tells of it, and whoever waits for it looks again. */
+  /** Another gateway asked, or had an answer: emits the event, and callers that wait for it look again. */
   refresh(approvalId: string): Promise<void>;
 }
 
@@ -90,6 +90,100 @@ export function createApprovals(ports: ApprovalPorts): Approvals {
         events.emit({ type: 'approval_settled', approval_id, run_id, state, by: settledBy ?? '' });
       }
       waiting.get(approvalId)?.();
+    },
+  };
+}
+
+/** What is asked about: exactly what will run. */
+export interface PendingCall {
+  readonly arguments: unknown;
+  /** The code or capability, where it is not a tool. */
+  readonly program?: { readonly code?: string; readonly capability?: string };
+}
+
+/** Calls that wait for a person, whole; what is stored of them is redacted. */
+export interface PendingCalls {
+  keep(approvalId: string, call: PendingCall): void;
+  get(approvalId: string): PendingCall | null;
+  forget(approvalId: string): void;
+}
+
+function createPendingCalls(characters = DEFAULTS.characters): PendingCalls {
+  // As text: what the caller does with its own afterwards changes nothing here.
+  const kept = new Map<string, string>();
+  let size = 0;
+  const forget = (id: string) => {
+    size -= kept.get(id)?.length ?? 0;
+    kept.delete(id);
+  };
+  return {
+    keep(id, call) {
+      const text = JSON.stringify(call);
+      kept.set(id, text);
+      size += text.length;
+      for (const oldest of kept.keys()) {
+        if (size <= characters) break;
+        forget(oldest);
+      }
+    },
+    get(id) {
+      const text = kept.get(id);
+      return text === undefined ? null : JSON.parse(text);
+    },
+    forget,
+  };
+}
+
+interface DecisionMade {
+  readonly runId: string;
+  /** `hil_decision`: a person's. `ail_decision`: the agent's. `speculation_start`: to call a tool ahead. */
+  readonly eventType: 'hil_decision' | 'ail_decision' | 'speculation_start';
+  readonly taskId?: string;
+  readonly data: JsonObject;
+}
+
+/** Keeps who decided what about a run. The decision stands, also where it cannot be kept. */
+export async function recordDecision(
+  { store, clock, crypto, logger }: Pick<FlowPorts, 'store' | 'clock' | 'crypto' | 'logger'>,
+  { runId, eventType, taskId, data }: DecisionMade,
+): Promise<void> {
+  const episode = {
+    id: crypto.randomUuid(),
+    workflowId: runId,
+    eventType,
+    taskId: taskId ?? null,
+    timestamp: clock.now(),
+    data,
+  };
+  try {
+    await store.episodes.append([episode]);
+  } catch (error) {
+    logger.log('error', 'A decision cannot be kept', { run_id: runId, error: String(error) });
+  }
+}
+
+/** Approvals of exact calls, each good for one. */
+export interface Grants {
+  take(argumentsHash: string): boolean;
+}
+
+/** Approvals a run holds and has not used; a paused run takes them along. */
+export interface RunGrants extends Grants {
+  add(argumentsHash: string): void;
+  has(argumentsHash: string): boolean;
+  left(): readonly string[];
+}
+
+export function createGrants(held: readonly string[] = []): RunGrants {
+  const left = [...held];
+  return {
+    add: (call) => void left.push(call),
+    has: (call) => left.includes(call),
+    left: () => left,
+    take(call) {
+      const at = left.indexOf(call);
+      if (at >= 0) left.splice(at, 1);
+      return at >= 0;
     },
   };
 }

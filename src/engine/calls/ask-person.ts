@@ -6,12 +6,11 @@ import {
 } from '../../core/policy/call-hash.ts';
 import { printable } from '../../core/vocabulary/text.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { Caller } from '../caller.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { Caller } from '../gateway.ts';
-import { isOwn } from '../people/ownership.ts';
+import { isOwn } from '../people/roles.ts';
 import type { Approval, JsonObject, UpstreamClient } from '../ports.ts';
-import type { Approvals } from './approvals.ts';
-import type { PendingCall } from './pending-calls.ts';
+import type { Approvals, PendingCall } from './approvals.ts';
 
 export interface Question {
   readonly runId: string;

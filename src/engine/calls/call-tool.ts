@@ -1,19 +1,20 @@
 import { decide, type Verdict } from '../../core/policy/decide.ts';
+import { matchesAnyCase } from '../../core/policy/glob.ts';
 import { whyNotCalled } from '../../core/policy/may-run-by-itself.ts';
+import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
 import { addLeaves } from '../../core/tracing/found-secrets.ts';
-import type { Recorder } from '../../core/tracing/recorder.ts';
-import { classifyError } from '../../core/tracing/recorder.ts';
+import { blockText, blockValue } from '../../core/tracing/read-values.ts';
+import { classifyError, type Recorder } from '../../core/tracing/recorder.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import { mayBeCalledTwice, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import { weighJson } from '../../core/vocabulary/weigh-json.ts';
+import type { Caller } from '../caller.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { Caller, ToolCall } from '../gateway.ts';
+import type { ToolCall } from '../gateway.ts';
 import type { Approval, Settings, ToolResult, UpstreamFailure, UpstreamReply } from '../ports.ts';
-import type { Approvals } from './approvals.ts';
+import type { Approvals, Grants } from './approvals.ts';
 import { askPerson, exactCall } from './ask-person.ts';
-import { recordLevel } from './record-level.ts';
-import { toolText, toolValue, valueToKeep } from './tool-value.ts';
 
 const DEFAULTS = {
   /** Levels of a result: what reads, redacts and stores it goes down by recursion. */
@@ -39,11 +40,6 @@ export interface CallScope {
   readonly beforeCall?: () => Promise<void>;
   /** What the very same call gave that was made ahead of its turn; null: it has to be made. */
   readonly madeAhead?: Promise<ToolResult | null> | null;
-}
-
-/** Approvals of exact calls, each good for one. */
-export interface Grants {
-  take(argumentsHash: string): boolean;
 }
 
 export type CallOutcome =
@@ -127,7 +123,7 @@ function timeLeft({ askUntil, ports }: CallScope): number | undefined {
   return askUntil === undefined ? undefined : Math.max(0, askUntil - ports.clock.monotonic());
 }
 
-/** How long a person may take: whoever set a time for the call does not wait longer than that. */
+/** How long a person may take: a call with a time limit does not wait longer than that. */
 export function waitFor({ permissions }: Settings, timeoutMs = Number.POSITIVE_INFINITY): number {
   return Math.min(permissions.approvalWaitMs, timeoutMs);
 }
@@ -211,4 +207,45 @@ function faultOf(result: ToolResult): string | null {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+type RecordLevel = 'none' | 'metadata' | 'full';
+
+/** How much of a tool's calls is kept. */
+export function recordLevel({ record }: Pick<Settings, 'record'>, toolId: string): RecordLevel {
+  return record.find((rule) => matchesAnyCase(rule.tools, toolId))?.keep ?? 'full';
+}
+
+/** The least that is kept of any call a program may make, as far as its text tells. */
+export function levelOfProgram(settings: Pick<Settings, 'record'>, { nodes }: StaticStructure): RecordLevel {
+  const levels = nodes.map((node) => (node.type === 'task' ? recordLevel(settings, node.tool) : 'full'));
+  return levels.includes('none') ? 'none' : levels.includes('metadata') ? 'metadata' : 'full';
+}
+
+/** What a program hands to calls of which no arguments are kept stands in its text, too. */
+export function concealLiterals(
+  { found }: Pick<FlowPorts, 'found'>,
+  settings: Pick<Settings, 'record'>,
+  { nodes }: StaticStructure,
+): void {
+  for (const node of nodes) {
+    if (node.type !== 'task' || recordLevel(settings, node.tool) === 'full') continue;
+    for (const binding of Object.values(node.arguments.bindings))
+      if (binding.kind === 'literal' && found) addLeaves(found, binding.value);
+  }
+}
+
+/** What a tool gave, as code and plans see it: its structured content, else parsed JSON text, else text. */
+export function toolValue(result: ToolResult): unknown {
+  return result.structuredContent !== undefined ? result.structuredContent : blockValue(result.content ?? []);
+}
+
+export function toolText(result: ToolResult): string {
+  return blockText(result.content ?? []);
+}
+
+/** What is kept of a result with a trace: the value code sees, or the blocks when they are more than text. */
+function valueToKeep(result: ToolResult): unknown {
+  const isText = (result.content ?? []).every((block) => block.type === 'text');
+  return result.structuredContent !== undefined || isText ? toolValue(result) : result.content;
 }

@@ -6,8 +6,8 @@ import { UNLISTED } from '../catalogue/live-catalogue.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Approval, JsonObject, WorkflowRun } from '../ports.ts';
 import type { PendingRun, ShownApproval } from '../runs/pending-runs.ts';
+import type { PendingCall, PendingCalls } from './approvals.ts';
 import { exactCall, programHash } from './ask-person.ts';
-import type { PendingCall, PendingCalls } from './pending-calls.ts';
 
 interface ExactParts {
   readonly ports: Pick<FlowPorts, 'crypto'>;
@@ -57,7 +57,7 @@ function changesOf(
   return definitionChanges(entry.tool, entry.proposed);
 }
 
-/** What a task of a workflow runs that is no tool, by what is stored of it. */
+/** The code or capability that a task of a workflow runs, by what is stored of it. */
 function programOf(run: WorkflowRun | null, { id }: Approval): PendingCall['program'] | null {
   const waits = Object.entries(run?.tasks ?? {}).find(
     ([, state]) => (state as { approval_id?: string }).approval_id === id,

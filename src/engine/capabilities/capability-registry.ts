@@ -1,6 +1,14 @@
+import { quarantineReason } from '../../core/capabilities/lifecycle.ts';
 import { nearestName } from '../../core/retrieval/nearest-name.ts';
+import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
+import { type CapabilityNodeId, capabilityUuid, kindOf, type ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Ownership } from '../../core/vocabulary/principal.ts';
+import { isEnd } from '../../core/vocabulary/trace-event.ts';
+import type { Caller } from '../caller.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { FlowPorts } from '../flow-ports.ts';
+import { maySee } from '../people/roles.ts';
 import type { Capability } from '../ports.ts';
 
 /** Capabilities as they are looked up. */
@@ -27,6 +35,8 @@ export interface CapabilityRegistry extends ReadableRegistry {
   change<T>(work: () => Promise<T>): Promise<T>;
   /** Reads these again, or all: another gateway changed them. */
   refresh(ids?: Iterable<string>): Promise<void>;
+  /** Told when a capability came, went, or changed in a way that callers can see. */
+  onChange(listener: () => void): void;
 }
 
 /** Whose changes are told. */
@@ -35,6 +45,8 @@ const NOTED = ['state', 'slug', 'owner', 'visibility'] as const;
 const DEFAULTS = {
   /** How often a change is worked out again: each time one of the gateways that want the same gets its way. */
   retries: 10,
+  /** Latest outcomes kept: what quarantine looks at. */
+  recent: 20,
 };
 
 /** Of whatever list there is at the time. */
@@ -62,10 +74,8 @@ export function readRegistry(all: () => readonly Capability[]): ReadableRegistry
 
 type RegistryPorts = Pick<FlowPorts, 'store' | 'events'>;
 
-export async function openCapabilityRegistry(
-  { store, events }: RegistryPorts,
-  onChange: () => void = () => {},
-): Promise<CapabilityRegistry> {
+export async function openCapabilityRegistry({ store, events }: RegistryPorts): Promise<CapabilityRegistry> {
+  const listeners: (() => void)[] = [];
   const byId = new Map((await store.capabilities.list()).map((one) => [one.id, one]));
   let last: Promise<unknown> = Promise.resolve();
   const all = () => [...byId.values()].sort((a, b) => (a.slug < b.slug ? -1 : 1));
@@ -80,10 +90,10 @@ export async function openCapabilityRegistry(
     if (!told || isSame) return;
     const tell = ({ slug, owner, visibility }: Capability, state: Capability['state'] | 'forgotten') =>
       events.emit({ type: 'capability_changed', capability_id: id, slug, state, owner, visibility });
-    // For whoever may no longer see it, it is gone.
+    // For users who may no longer see it, it is gone.
     if (before?.visibility === 'shared' && now?.visibility === 'private') tell(before, 'forgotten');
     tell(told, now?.state ?? 'forgotten');
-    onChange();
+    for (const tell of listeners) tell();
   }
 
   async function refresh(ids?: Iterable<string>): Promise<void> {
@@ -115,6 +125,7 @@ export async function openCapabilityRegistry(
 
   return {
     ...readRegistry(all),
+    onChange: (listener) => void listeners.push(listener),
     get: (id) => byId.get(id),
     async put(capability) {
       const stored = { ...capability, revision: byId.has(capability.id) ? capability.revision + 1 : 1 };
@@ -135,4 +146,91 @@ export async function openCapabilityRegistry(
       return mine;
     },
   };
+}
+
+/** One more use of a capability, and how it went. */
+export function withOutcome(capability: Capability, success: boolean, at: Date): Capability {
+  const { evidence } = capability;
+  const counted = {
+    ...capability,
+    uses: capability.uses + 1,
+    successes: capability.successes + (success ? 1 : 0),
+    evidence: { ...evidence, recent: [...evidence.recent, success].slice(-DEFAULTS.recent) },
+    updatedAt: at,
+  };
+  const reason = counted.state === 'active' ? quarantineReason({ recent: counted.evidence.recent }) : null;
+  return reason === null ? counted : quarantined(counted, reason);
+}
+
+export function quarantined(capability: Capability, reason: string): Capability {
+  return {
+    ...capability,
+    state: 'quarantined',
+    evidence: { ...capability.evidence, quarantinedBecause: reason },
+  };
+}
+
+/** Whether a run was stopped early: it waits for a person's decision, or it was cancelled. */
+export function wasHalted({ errorType, taskResults }: ExecutionTrace): boolean {
+  const [only] = taskResults as readonly { readonly error?: { readonly code?: string } }[];
+  return errorType === 'PERMISSION' || only?.error?.code === 'cancelled';
+}
+
+/**
+ * Every invocation counts, also those within others, but for successes in runs that PML started by itself. One that
+ * was halted has not failed.
+ */
+export async function countUses(registry: CapabilityRegistry, trace: ExecutionTrace): Promise<void> {
+  const { events, executedAt, origin } = trace;
+  for (const event of events) {
+    if (!isEnd(event) || kindOf(event.node) !== 'capability') continue;
+    if (!isEvidence({ origin, success: event.success }) || (!event.success && wasHalted(trace))) continue;
+    const id = capabilityUuid(event.node as CapabilityNodeId);
+    await registry.change(async () => {
+      const capability = registry.get(id);
+      if (capability) await registry.put(withOutcome(capability, event.success, executedAt));
+    });
+  }
+}
+
+/** A capability was proven with its tools as they were: when one changes, a person has to look at it. */
+export async function quarantineChanged(registry: CapabilityRegistry, catalogue: Catalogue): Promise<void> {
+  for (const { id } of registry.all()) {
+    await registry.change(async () => {
+      const capability = registry.get(id);
+      if (capability?.state !== 'active') return;
+      const { definitionHashes } = capability.evidence;
+      const currentHash = (tool: string) => currentDefinition(catalogue, tool);
+      const reason = quarantineReason({ recent: [], definitionHashes, currentHash });
+      if (reason !== null) await registry.put(quarantined(capability, reason));
+    });
+  }
+}
+
+/** What the tool's server says it is now, accepted or not. */
+export function currentDefinition(catalogue: Catalogue, tool: string): string | undefined {
+  const entry = catalogue.get(tool as ToolId);
+  return (entry?.proposed ?? entry?.tool)?.definitionHash;
+}
+
+/** The registry as this caller may read it: what is private to others is not there. PML itself reads all. */
+export function seenBy(registry: CapabilityRegistry, { who }: Pick<Caller, 'who'>): CapabilityRegistry {
+  return who ? narrowed(registry, (one) => maySee(who, one)) : registry;
+}
+
+/** The same for what all may read. */
+export function sharedOnly(registry: CapabilityRegistry): CapabilityRegistry {
+  return narrowed(registry, ({ visibility }) => visibility === 'shared');
+}
+
+/** What a run may call is what its caller may see. */
+export function asSeenBy<S extends { readonly capabilities: CapabilityRegistry }>(
+  scope: S,
+  caller: Pick<Caller, 'who'>,
+): S {
+  return caller.who ? { ...scope, capabilities: seenBy(scope.capabilities, caller) } : scope;
+}
+
+function narrowed(registry: CapabilityRegistry, isSeen: (one: Ownership) => boolean): CapabilityRegistry {
+  return { ...registry, ...readRegistry(() => registry.all().filter(isSeen)) };
 }

@@ -1,12 +1,12 @@
 import { identityOf } from '../../core/capabilities/template.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Ownership } from '../../core/vocabulary/principal.ts';
-import type { Caller } from '../gateway.ts';
+import type { Caller } from '../caller.ts';
 import { may } from '../people/roles.ts';
 import type { Capability, Crypto } from '../ports.ts';
 import type { CapabilityRegistry } from './capability-registry.ts';
 
-/** The same code may be one user's own and, learned anew, everybody's: each is known by a hash of its own. */
+/** The same code may be one user's own and, learned separately, everybody's: each has its own hash. */
 export function hashFor(
   codeHash: string,
   { owner, visibility }: Ownership,
@@ -39,8 +39,8 @@ export function keptPrivate(
 ): Capability {
   const owner = user ?? capability.owner;
   if (owner === null) {
-    throw new PmlError('invalid_argument', `Nobody in particular made ${capability.slug}`, {
-      hint: 'Say whose it shall be: --user NAME, or "user" in the request.',
+    throw new PmlError('invalid_argument', `${capability.slug} has no owner`, {
+      hint: 'Name the owner: --user NAME, or "user" in the request.',
     });
   }
   return withOwnership(capability, { owner, visibility: 'private' }, registry, crypto);

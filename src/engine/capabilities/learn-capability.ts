@@ -14,15 +14,13 @@ import { type ExecutionTrace, invocationToWire, isEvidence } from '../../core/vo
 import { kindOf, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Background } from '../background.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { Program, ResumePoint } from '../code/program.ts';
-import type { ProgramCache } from '../code/program-cache.ts';
+import type { Program, ProgramCache, ResumePoint } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { CodeRun } from '../gateway.ts';
 import type { Capability } from '../ports.ts';
 import type { CapabilityRegistry } from './capability-registry.ts';
+import { countUses, currentDefinition, wasHalted, withOutcome } from './capability-registry.ts';
 import { hashFor } from './capability-sharing.ts';
-import { countUses, wasHalted, withOutcome } from './count-uses.ts';
-import { currentDefinition } from './quarantine-changed.ts';
 
 const DEFAULTS = {
   /** Intents remembered, the latest. */
@@ -168,7 +166,7 @@ function seenAgain(known: Capability, template: Template, trace: ExecutionTrace)
   return withTemplate(admitted, slots, template, trace);
 }
 
-/** It worked again when PML tried: that admits it, and is no use of it. */
+/** It worked again when PML tried: that admits it, and does not count as a use. */
 function confirmed(known: Capability, { executedAt }: ExecutionTrace): Capability {
   if (known.state !== 'candidate') return known;
   const state = admission({ successfulRuns: known.evidence.runIds.length, successfulReplays: 1 });

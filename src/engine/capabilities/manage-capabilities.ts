@@ -7,17 +7,16 @@ import { isReserved, slugFor } from '../../core/capabilities/slug.ts';
 import { identityOf } from '../../core/capabilities/template.ts';
 import { isSlug } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Caller } from '../caller.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { ProgramCache } from '../code/program-cache.ts';
+import type { ProgramCache } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { Caller, CapabilityService } from '../gateway.ts';
+import type { CapabilityService } from '../gateway.ts';
 import { recordSharing } from '../people/audit-trail.ts';
 import type { Capability } from '../ports.ts';
-import type { CapabilityRegistry } from './capability-registry.ts';
+import { type CapabilityRegistry, quarantined, seenBy } from './capability-registry.ts';
 import { keptPrivate, shared } from './capability-sharing.ts';
-import { quarantined } from './count-uses.ts';
 import { definitionsOf } from './learn-capability.ts';
-import { seenBy } from './seen-capabilities.ts';
 
 export interface ServiceParts {
   readonly ports: Pick<FlowPorts, 'clock' | 'crypto' | 'store'>;
@@ -26,7 +25,7 @@ export interface ServiceParts {
   readonly catalogue: () => Catalogue;
 }
 
-/** Whoever owns the data dir, at a terminal. */
+/** The owner of the data dir, at a terminal. */
 const ANYBODY: Pick<Caller, 'who'> = {};
 
 /** What people do with capabilities besides running them. */
@@ -76,7 +75,7 @@ export function manageCapabilities(parts: ServiceParts): CapabilityService {
   };
 }
 
-/** The old name goes on calling it. */
+/** The old name still calls it. */
 function renamed(capability: Capability, to: string, registry: CapabilityRegistry): Capability {
   if (!isSlug(to) || isReserved(to)) {
     throw new PmlError('invalid_argument', `"${to}" cannot name a capability`, {
@@ -94,7 +93,7 @@ function renamed(capability: Capability, to: string, registry: CapabilityRegistr
   return { ...capability, slug: to, aliases: [...aliases] };
 }
 
-/** A person has looked at it: it starts anew, with its tools as they are now. */
+/** A person has looked at it: it starts over, with its tools as they are now. */
 function released(capability: Capability, catalogue: Catalogue): Capability {
   const definitionHashes = definitionsOf(Object.keys(capability.evidence.definitionHashes), catalogue);
   const evidence = { ...capability.evidence, recent: [], definitionHashes, quarantinedBecause: null };
@@ -149,4 +148,9 @@ function taken(
     createdAt: now,
     updatedAt: now,
   };
+}
+
+/** What the folder of an exported capability is to be called: Agent Skills want the name its manifest gives. */
+export function skillFolder(files: Awaited<ReturnType<CapabilityService['export']>>): string {
+  return /^name: *([a-z0-9-]+)/m.exec(files['SKILL.md'] ?? '')?.[1] ?? 'skill';
 }

@@ -1,10 +1,12 @@
 import { matchesAny, matchesAnyCase } from '../../core/policy/glob.ts';
+import { type Bm25Index, createBm25 } from '../../core/retrieval/bm25.ts';
+import { createNameIndex, type NameIndex } from '../../core/retrieval/name-index.ts';
 import { nearestName } from '../../core/retrieval/nearest-name.ts';
+import { toolWords } from '../../core/retrieval/tool-text.ts';
 import { parseToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { ServerSettings, Settings, Store, VectorIndex } from '../ports.ts';
-import { createSearchIndex, type SearchIndex } from './search-index.ts';
 
 export interface CatalogueEntry {
   readonly tool: ToolDefinition;
@@ -75,3 +77,27 @@ function unknownTool(id: ToolId, known: readonly string[]): PmlError {
     hint: nearest ? `Did you mean ${nearest}?` : 'Search for it with pml_search_tools; ids read server:tool.',
   });
 }
+
+/** What search looks into. The parts speak of tools by their place in `tools`, the vectors by id. */
+export interface SearchIndex {
+  readonly tools: readonly ToolDefinition[];
+  /** Of these tools, in the same order. */
+  readonly ids: readonly ToolId[];
+  readonly lexical: Bm25Index;
+  readonly names: NameIndex;
+  /** Of those tools that were embedded. */
+  readonly vectors: VectorIndex;
+}
+
+export function createSearchIndex(tools: readonly ToolDefinition[], vectors: VectorIndex): SearchIndex {
+  return {
+    tools,
+    ids: tools.map(({ id }) => id),
+    lexical: createBm25(tools.map(toolWords)),
+    names: createNameIndex(tools),
+    vectors,
+  };
+}
+
+/** Also for the surfaces: what somebody meant is guessed in one way everywhere. */
+export { nearestName } from '../../core/retrieval/nearest-name.ts';

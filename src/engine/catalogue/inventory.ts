@@ -1,6 +1,9 @@
+import type { CapabilityRegistry } from '../capabilities/capability-registry.ts';
 import type { GatewayStats, ServerReport } from '../gateway.ts';
 import type { Capability, Settings, Store, UpstreamServer } from '../ports.ts';
+import type { EventLog } from '../traces/event-log.ts';
 import type { Catalogue } from './catalogue.ts';
+import type { LiveCatalogue } from './live-catalogue.ts';
 
 const DEFAULTS = {
   /** A rule of thumb for JSON in today's tokenizers. */
@@ -11,11 +14,31 @@ const DEFAULTS = {
   lineLength: 700,
 };
 
+/** The inventory line in use; told as an event whenever it changes. */
+export function openInventory(
+  events: Pick<EventLog, 'emit'>,
+  settings: () => Settings,
+  catalogue: Pick<LiveCatalogue, 'current' | 'onChange'>,
+  capabilities: Pick<CapabilityRegistry, 'all' | 'onChange'>,
+): { current(): string } {
+  let inventory = '';
+  const update = () => {
+    const line = inventoryLine(settings(), catalogue.current(), capabilities.all());
+    if (line === inventory) return;
+    inventory = line;
+    events.emit({ type: 'inventory_changed', inventory });
+  };
+  update();
+  catalogue.onChange(update);
+  capabilities.onChange(update);
+  return { current: () => inventory };
+}
+
 /**
  * `4 servers, 41 tools: filesystem (14), memory (9), …`, in the order of the settings; then the
  * capabilities that may be called.
  */
-export function inventoryLine(
+function inventoryLine(
   settings: Settings,
   catalogue: Catalogue,
   capabilities: readonly Capability[],

@@ -1,12 +1,17 @@
+import { toolText } from '../../core/retrieval/tool-text.ts';
 import { parseToolId, splitToolId } from '../../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Background } from '../background.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { ToolCall } from '../gateway.ts';
-import type { ServerSettings, Settings } from '../ports.ts';
+import type { Embedder, ServerSettings, Settings, Store } from '../ports.ts';
 import { type Catalogue, type CatalogueEntry, isOffered, readCatalogue } from './catalogue.ts';
-import { embedCatalogue } from './embed-catalogue.ts';
 import { refreshCatalogue, settingsHash } from './refresh-catalogue.ts';
+
+const DEFAULTS = {
+  /** Definitions embedded and stored at a time: what is lost when the process ends meanwhile. */
+  batch: 64,
+};
 
 /** Stands for the definition of a tool that its server does not list. */
 export const UNLISTED = 'unlisted';
@@ -14,9 +19,11 @@ export const UNLISTED = 'unlisted';
 /** The catalogue in use, kept current while servers come, change and go. */
 export interface LiveCatalogue {
   current(): Catalogue;
+  /** Told whenever it was read again. */
+  onChange(listener: (catalogue: Catalogue) => void): void;
   /** Reads it again from the store. */
   reread(): Promise<void>;
-  /** Lists a server's tools anew; those who ask meanwhile share one listing. */
+  /** Lists a server's tools again; concurrent callers share one listing. */
   refresh(server: string): Promise<void>;
   /** Lists, in the background, the servers whose tools are not known yet. */
   fillIn(): Promise<void>;
@@ -29,17 +36,16 @@ export async function openLiveCatalogue(
   ports: FlowPorts,
   background: Background,
   settings: () => Settings,
-  onChange: (catalogue: Catalogue) => void,
 ): Promise<LiveCatalogue> {
   const { store, embedder, emptyIndex, crypto, events, logger } = ports;
   const refreshing = new Map<string, Promise<void>>();
   const refreshed = new Set<string>();
   let catalogue = await readCatalogue(store, settings(), embedder.model, emptyIndex);
 
-  onChange(catalogue);
+  const listeners: ((catalogue: Catalogue) => void)[] = [];
   const reread = async () => {
     catalogue = await readCatalogue(store, settings(), embedder.model, emptyIndex);
-    onChange(catalogue);
+    for (const tell of listeners) tell(catalogue);
   };
   // One at a time: tools that come meanwhile are embedded by one more round, not by a second one beside it.
   let isEmbedding = false;
@@ -87,6 +93,7 @@ export async function openLiveCatalogue(
 
   return {
     current: () => catalogue,
+    onChange: (listener) => void listeners.push(listener),
     reread,
     refresh,
 
@@ -132,4 +139,55 @@ export async function openLiveCatalogue(
 /** For a server's own endpoint: what the server does not list is the server's to refuse, under the same policy. */
 function unlisted(id: ToolDefinition['id'], server: string, name: string): ToolDefinition {
   return { id, server, name, description: '', inputSchema: { type: 'object' }, definitionHash: UNLISTED };
+}
+
+interface EmbedCatalogueOptions {
+  readonly store: Pick<Store, 'tools' | 'embeddings'>;
+  readonly embedder: Embedder;
+  /** Told after each batch. */
+  readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
+  readonly signal?: AbortSignal;
+}
+
+interface EmbedCatalogueResult {
+  /** Definitions that got a vector now. */
+  readonly embedded: number;
+  /** Definitions whose stored vector still holds. */
+  readonly unchanged: number;
+}
+
+/**
+ * Gives every tool in the store a vector of this model, and embeds only where there is none yet for
+ * the definition as it is: new tools, changed definitions, another model.
+ */
+export async function embedCatalogue(options: EmbedCatalogueOptions): Promise<EmbedCatalogueResult> {
+  const { store, embedder, onProgress, signal } = options;
+  const [tools, stored] = await Promise.all([store.tools.list(), store.embeddings.list(embedder.model)]);
+  const hashes = new Map(stored.map(({ toolId, definitionHash }) => [toolId, definitionHash]));
+  const due = tools.filter(({ id, definitionHash }) => hashes.get(id) !== definitionHash);
+  let embedded = 0;
+  for (let first = 0; first < due.length; first += DEFAULTS.batch) {
+    signal?.throwIfAborted();
+    const batch = due.slice(first, first + DEFAULTS.batch);
+    embedded += await embedBatch(store, embedder, batch);
+    onProgress?.({ done: first + batch.length, total: due.length });
+  }
+  return { embedded, unchanged: tools.length - due.length };
+}
+
+/** Tools that went or changed while their batch was embedded are left to the next time. */
+async function embedBatch(
+  store: EmbedCatalogueOptions['store'],
+  embedder: Embedder,
+  batch: readonly ToolDefinition[],
+): Promise<number> {
+  const vectors = await embedder.embed(batch.map(toolText));
+  const present = await Promise.all(batch.map(({ id }) => store.tools.get(id)));
+  const embeddings = batch.flatMap(({ id, definitionHash }, i) =>
+    present[i]?.definitionHash === definitionHash
+      ? [{ toolId: id, model: embedder.model, definitionHash, vector: vectors[i]! }]
+      : [],
+  );
+  if (embeddings.length > 0) await store.embeddings.put(embeddings);
+  return embeddings.length;
 }

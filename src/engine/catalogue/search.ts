@@ -1,7 +1,7 @@
 import type { RankingReasons } from '../../core/learning/ranker/ranker.ts';
 import { TopK } from '../../core/numeric/top-k.ts';
 import { clauses } from '../../core/retrieval/clauses.ts';
-import type { SearchWeights } from '../../core/retrieval/search-weights.ts';
+import { type SearchWeights, SHIPPED_WEIGHTS } from '../../core/retrieval/search-weights.ts';
 import {
   lexicalScores,
   type QueryCosines,
@@ -12,7 +12,7 @@ import { words } from '../../core/retrieval/words.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { SearchHit, SearchQuery } from '../gateway.ts';
 import type { Embedder } from '../ports.ts';
-import type { SearchIndex } from './search-index.ts';
+import type { SearchIndex } from './catalogue.ts';
 
 const DEFAULTS = {
   limit: 5,
@@ -153,4 +153,33 @@ function partsOf(scores: TextScores, row: number, alpha: number): SearchHit['par
     name: scores.named.get(row) ?? 0,
     alpha,
   };
+}
+
+/** What each part adds to a final score; together they make it. */
+export interface ScoreShares {
+  /** The meaning of the whole query. */
+  readonly semantic: number;
+  /** The meaning of its best clause. */
+  readonly clause: number;
+  readonly lexical: number;
+  readonly name: number;
+  readonly graph: number;
+  /** Stands in the place of the four of the text. */
+  readonly learned: number;
+}
+
+export function scoreShares({ parts, semanticScore, graphScore }: SearchHit): ScoreShares {
+  const { whole, clause, lexical, alpha, learned } = parts;
+  const graph = (1 - alpha) * graphScore;
+  if (learned !== undefined) {
+    return { semantic: 0, clause: 0, lexical: 0, name: 0, graph, learned: alpha * learned };
+  }
+  const text = {
+    semantic: alpha * SHIPPED_WEIGHTS.whole * whole,
+    clause: alpha * SHIPPED_WEIGHTS.clause * clause,
+    lexical: alpha * SHIPPED_WEIGHTS.lexical * lexical,
+  };
+  // A name lifts what the other parts of the text made.
+  const name = alpha * semanticScore - text.semantic - text.clause - text.lexical;
+  return { ...text, name, graph, learned: 0 };
 }

@@ -75,12 +75,12 @@ function createTurns() {
 function differs(before: FinishedCall, node: string): PmlError {
   const what = before.node === node ? `${node} with other arguments` : `${node} instead of ${before.node}`;
   return new PmlError('replay_differs', `The resumed run called ${what}`, {
-    hint: 'What the code does must not change between runs. Run it anew.',
+    hint: 'What the code does must not change between runs. Run it again from the start.',
   });
 }
 
 function notKept({ node }: FinishedCall): PmlError {
   return new PmlError('replay_differs', `What ${node} gave was too large or too secret to keep`, {
-    hint: 'The run cannot be resumed. Run the code anew; the approval is waiting for the call.',
+    hint: 'The run cannot be resumed. Run the code again; the approval still holds for the call.',
   });
 }

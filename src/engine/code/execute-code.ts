@@ -1,15 +1,16 @@
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
-import { asSeenBy } from '../capabilities/seen-capabilities.ts';
+import type { Caller } from '../caller.ts';
+import { asSeenBy, seenBy } from '../capabilities/capability-registry.ts';
 import { ofOneRun } from '../flow-ports.ts';
-import type { Caller, CodeRun } from '../gateway.ts';
+import type { CapabilityCall, CodeRun } from '../gateway.ts';
 import type { CodeError } from '../ports.ts';
-import { checkProgram } from './check-program.ts';
+import { checkProgram, previewPolicy } from './check-program.ts';
 import { codeFailure } from './code-failure.ts';
-import { openCodeRun } from './code-run.ts';
+import { openCodeRun, runGuest } from './code-run.ts';
 import type { CodeScope } from './code-scope.ts';
-import { previewPolicy } from './preview-policy.ts';
+import { openCapability } from './enter-capability.ts';
 import type { Program, ResumePoint } from './program.ts';
-import { runGuest } from './run-guest.ts';
 
 const NO_CODE: CodeError = {
   code: 'invalid_argument',
@@ -63,4 +64,29 @@ function placed({ error, at }: { error: CodeError; at: { line: number; column: n
 
 function typeOf({ code }: CodeError): ErrorType {
   return code === 'not_found' ? 'NOT_FOUND' : 'VALIDATION';
+}
+
+/** A capability as a run of its own, called by an agent or a person. */
+export async function executeCapability(
+  scope: CodeScope,
+  call: CapabilityCall,
+  caller: Caller,
+  standing?: ResumePoint,
+): Promise<CodeRun> {
+  const runId = standing?.runId ?? scope.ports.crypto.randomUuid();
+  try {
+    const capability = seenBy(scope.capabilities, caller).known(call.capability);
+    const { args } = openCapability(scope, capability, call.arguments);
+    const program = {
+      source: capability.code,
+      args,
+      capability,
+      intent: call.intent ?? capability.intentText,
+      ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
+    };
+    return await executeCode(scope, program, caller, standing);
+  } catch (error) {
+    const problem = PmlError.from(error).toShape();
+    return { status: 'error', runId, traceId: null, error: problem, console: [], toolsUsed: [] };
+  }
 }

@@ -2,11 +2,10 @@ import { classifyError } from '../../core/tracing/recorder.ts';
 import { operationId, toolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
-import { type CallOutcome, callTool, type Grants } from '../calls/call-tool.ts';
-import { recordLevel } from '../calls/record-level.ts';
-import { toolText, toolValue } from '../calls/tool-value.ts';
+import type { Caller } from '../caller.ts';
+import type { Grants } from '../calls/approvals.ts';
+import { type CallOutcome, callTool, recordLevel, toolText, toolValue } from '../calls/call-tool.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
-import type { Caller } from '../gateway.ts';
 import type {
   Approval,
   GuestCallError,
@@ -20,8 +19,8 @@ import type { Run } from '../runs/run.ts';
 import type { CallLog } from './call-log.ts';
 import { codeFailure } from './code-failure.ts';
 import type { CodeScope } from './code-scope.ts';
+import type { Frame, Frames } from './enter-capability.ts';
 import { enterCapability } from './enter-capability.ts';
-import type { Frame, Frames } from './frames.ts';
 
 export interface GuestHostParts {
   readonly scope: CodeScope;
@@ -104,7 +103,7 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
   }
 
   function replay(frame: Frame, node: CatalogueEntry['tool']['id'], call: GuestToolCall, reply: GuestReply) {
-    // Of a tool with another level there is no reply to give again.
+    // A tool with another level has no recorded reply to replay.
     if (recordLevel(scope.settings, node) !== 'full') return reply;
     const span = run.recorder.start(node, traceOf(frame), call.args);
     if (reply.ok) span.end({ success: true, result: reply.value });

@@ -1,5 +1,11 @@
+import { type PreparedProgram, prepareProgram } from '../../core/structure/emit/prepare-program.ts';
 import type { Capability, JsonObject } from '../ports.ts';
 import type { FinishedCall } from './call-log.ts';
+
+const DEFAULTS = {
+  /** Programs kept; the least recently used goes first. */
+  size: 200,
+};
 
 /** Code to run: an agent's own, or a capability's. */
 export interface Program {
@@ -22,4 +28,25 @@ export interface ResumePoint {
   /** Approvals it holds. */
   readonly grants: readonly string[];
   readonly calls: readonly FinishedCall[];
+}
+
+/** The same code is prepared once, however often it runs. */
+export interface ProgramCache {
+  prepare(source: string): ReturnType<typeof prepareProgram>;
+}
+
+export function createProgramCache(size = DEFAULTS.size): ProgramCache {
+  const known = new Map<string, PreparedProgram>();
+  return {
+    prepare(source) {
+      const before = known.get(source);
+      if (before) known.delete(source);
+      const prepared = before ? { ok: true as const, value: before } : prepareProgram(source);
+      if (!prepared.ok) return prepared;
+      known.set(source, prepared.value);
+      const oldest = known.size > size ? known.keys().next().value : undefined;
+      if (oldest !== undefined) known.delete(oldest);
+      return prepared;
+    },
+  };
 }

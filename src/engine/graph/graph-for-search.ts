@@ -35,7 +35,7 @@ export function graphForSearch(
   };
 }
 
-/** None for what is no tool id: a context is a hint, not an order. */
+/** Names that are not tool ids have no scores: a context is a hint, not an order. */
 function readToolId(text: string): ToolId[] {
   try {
     return [parseToolId(text)];

@@ -1,15 +1,22 @@
+import { alternativeEdges } from '../../core/graph/alternatives.ts';
+import type { GraphEdge } from '../../core/graph/graph-edge.ts';
 import { nearestName } from '../../core/retrieval/nearest-name.ts';
 import { capabilityNode, type NodeId, parseToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CapabilityRegistry } from '../capabilities/capability-registry.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { Settings, Store } from '../ports.ts';
+import type { Capability, Embedder, Settings, Store } from '../ports.ts';
 import { explainPath, type PathView } from './explain-path.ts';
-import { type GraphReport, graphReport } from './graph-report.ts';
-import { type GraphView, graphView } from './graph-view.ts';
+import {
+  type GraphReport,
+  type GraphView,
+  graphReport,
+  graphView,
+  type ShownGraph,
+  shownGraph,
+} from './graph-view.ts';
 import type { LiveGraph } from './live-graph.ts';
 import { type NodeDetails, nodeDetails } from './node-details.ts';
-import { type ShownGraph, shownGraph } from './shown-graph.ts';
 
 /** How large the graph is. */
 export interface GraphSize {
@@ -150,4 +157,23 @@ export function createGraphService({
     },
     rebuilding: async () => progress,
   };
+}
+
+/** Capabilities that succeeded with the same intents: either could run where the other did. */
+export async function capabilityAlternatives(
+  embedder: Pick<Embedder, 'embed'>,
+  capabilities: readonly Capability[],
+): Promise<GraphEdge[]> {
+  const serving = capabilities.filter(
+    ({ state, evidence }) => state === 'active' && evidence.intents.length > 0,
+  );
+  if (serving.length < 2) return [];
+  const served = await Promise.all(
+    serving.map(async ({ id, evidence, updatedAt }) => ({
+      capability: capabilityNode(id),
+      intents: await embedder.embed(evidence.intents),
+      lastSeenAt: updatedAt.getTime(),
+    })),
+  );
+  return alternativeEdges(served);
 }

@@ -1,4 +1,13 @@
+import { communities, spectralClusters } from '../../core/graph/clusters.ts';
 import type { GraphEdge } from '../../core/graph/graph-edge.ts';
+import {
+  type CapabilityUse,
+  countCalls,
+  type HypergraphRanks,
+  hypergraphPageRank,
+} from '../../core/graph/hypergraph.ts';
+import { pageRank } from '../../core/graph/page-rank.ts';
+import { type GraphStats, graphStats, TypedGraph } from '../../core/graph/typed-graph.ts';
 import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
 import type { EdgeSource, EdgeType } from '../../core/vocabulary/edge.ts';
 import {
@@ -12,8 +21,8 @@ import {
   type ToolId,
 } from '../../core/vocabulary/ids.ts';
 import type { CapabilityRegistry } from '../capabilities/capability-registry.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Capability } from '../ports.ts';
-import type { ShownGraph } from './shown-graph.ts';
 
 /** The graph as programs see it. Nodes in order of id, edges in order of (source, target, type). */
 export interface GraphView {
@@ -107,4 +116,92 @@ export function labelOf(node: NodeId, capabilityOf: CapabilityById): string {
   if (kindOf(node) !== 'capability') return splitToolId(node as ToolId).tool;
   const id = capabilityUuid(node as CapabilityNodeId);
   return capabilityOf(id)?.slug ?? id;
+}
+
+/** The graph as people look at it. What is computed on all of it at once is computed when first asked for. */
+export interface ShownGraph {
+  readonly graph: TypedGraph;
+  communities(): ReadonlyMap<NodeId, number>;
+  /** Of every capability and the tools one of them uses. */
+  clusters(): ReadonlyMap<NodeId, number>;
+  pageRank(): ReadonlyMap<NodeId, number>;
+  /** Of the random walk between capabilities and what they use. */
+  capabilityRanks(): HypergraphRanks;
+}
+
+/**
+ * The tools there are, those that runs have used, and the capabilities that were admitted. Templates speak
+ * of many tools that nobody here has: they would draw paths through what cannot be called.
+ */
+export function shownGraph(
+  live: TypedGraph,
+  catalogue: Catalogue,
+  capabilities: readonly Capability[],
+): ShownGraph {
+  const isHere = (node: NodeId) =>
+    kindOf(node) !== 'tool' ||
+    catalogue.get(node as ToolId) !== undefined ||
+    live.statisticsOf(node).calls > 0;
+  const edges = live
+    .edges()
+    .filter(({ from, to, observedCount }) => observedCount > 0 || (isHere(from) && isHere(to)));
+  const graph = new TypedGraph(edges, live.statistics());
+  for (const { tool } of catalogue.entries) graph.addNode(tool.id);
+  for (const { id, state } of capabilities) if (state !== 'candidate') graph.addNode(capabilityNode(id));
+  return {
+    graph,
+    communities: once(() => communities(graph.snapshot())),
+    clusters: once(() => spectralClusters(capabilities.map(useOf)).of),
+    pageRank: once(() => pageRank(graph.snapshot())),
+    capabilityRanks: once(() => hypergraphPageRank(capabilities.map(useOf))),
+  };
+}
+
+/** Operations are left out: `map` and `filter` are in most programs and tell none from another. */
+function useOf({ id, toolsUsed }: Capability): CapabilityUse {
+  const calls = countCalls(toolsUsed.filter((node) => kindOf(node) !== 'operation'));
+  return { capability: capabilityNode(id), calls };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
+/** The graph in figures, as programs see it. */
+export interface GraphReport extends GraphStats {
+  readonly communities: number;
+  /** Traces in the store. */
+  readonly traces: number;
+  readonly capabilities: {
+    readonly total: number;
+    /** Whose program says that a value of one step is used by another. */
+    readonly with_provides: number;
+    /** Null without any capability. */
+    readonly share_with_provides: number | null;
+  };
+}
+
+export function graphReport(
+  { graph, communities }: ShownGraph,
+  capabilities: readonly Capability[],
+  traces: number,
+): GraphReport {
+  const total = capabilities.length;
+  const withProvides = capabilities.filter(hasProvides).length;
+  return {
+    ...graphStats(graph),
+    communities: new Set(communities().values()).size,
+    traces,
+    capabilities: {
+      total,
+      with_provides: withProvides,
+      share_with_provides: total === 0 ? null : withProvides / total,
+    },
+  };
+}
+
+function hasProvides({ staticStructure }: Capability): boolean {
+  const { edges = [] } = (staticStructure ?? {}) as Partial<StaticStructure>;
+  return edges.some(({ type }) => type === 'provides');
 }

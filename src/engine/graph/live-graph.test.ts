@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../../test/memory/store.ts';
 import { sampleTrace } from '../../../test/support/samples.ts';
-import { createProgramCache } from '../code/program-cache.ts';
+import { createProgramCache } from '../code/program.ts';
 import { createEventLog } from '../traces/event-log.ts';
 import { openLiveGraph } from './live-graph.ts';
 
@@ -22,8 +22,8 @@ test('[TEAM-7] traces in a graph that another gateway stored are told of, too, w
   const here = await openLiveGraph({
     ...parts,
     ports: { store: shaky, events },
-    onLearned: (traces) => told.push(...traces.map(({ id }) => id)),
   });
+  here.onLearned((traces) => told.push(...traces.map(({ id }) => id)));
   const there = await openLiveGraph({ ...parts, ports: { store, events } });
 
   const traces = [sampleTrace(), sampleTrace(), sampleTrace()];

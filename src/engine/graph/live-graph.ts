@@ -4,7 +4,7 @@ import type { TemplateEdge } from '../../core/graph/templates.ts';
 import { TypedGraph } from '../../core/graph/typed-graph.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
-import type { ProgramCache } from '../code/program-cache.ts';
+import type { ProgramCache } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { GraphStep } from '../ports.ts';
 import { traceFacts } from './trace-facts.ts';
@@ -18,14 +18,16 @@ const DEFAULTS = {
 export interface LiveGraph {
   current(): TypedGraph;
   /**
-   * Learns what was stored since, by whoever, until there is nothing more or the signal ends; the rest is learned
-   * later. A graph that another gateway rebuilt is read anew.
+   * Learns what any gateway stored since, until there is nothing more or the signal ends; the rest is learned
+   * later. A graph that another gateway rebuilt is read again.
    */
   catchUp(signal?: AbortSignal): Promise<void>;
   /** Lets those templates count whose tools are both there, or were met in runs. */
   offer(isThere: (tool: ToolId) => boolean): void;
   /** Takes these for the `alternative` edges there are: they follow from capabilities, not from traces. */
   relate(alternatives: readonly GraphEdge[]): void;
+  /** Told of traces once they are in the graph, in the order they were stored. */
+  onLearned(listener: (traces: readonly ExecutionTrace[]) => void): void;
   /** Forgets all and learns it again from the traces there are; answers how many. */
   rebuild(onProgress?: (traces: number) => void): Promise<number>;
 }
@@ -34,19 +36,18 @@ export interface LiveGraphParts {
   readonly ports: Pick<FlowPorts, 'store' | 'events'>;
   readonly programs: ProgramCache;
   readonly templates: readonly TemplateEdge[];
-  /** Told of traces once they are in the graph, in the order they were stored. */
-  readonly onLearned?: (traces: readonly ExecutionTrace[]) => void;
 }
 
 export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
-  const { ports, programs, templates, onLearned } = parts;
+  const { ports, programs, templates } = parts;
   const { store, events } = ports;
+  const listeners: ((traces: readonly ExecutionTrace[]) => void)[] = [];
   let alternatives: readonly GraphEdge[] = [];
   let isThere: (tool: ToolId) => boolean = () => false;
   let { graph, cursor, generation } = await read();
   /** The graph here holds what the store does not: it is read again before anything is built on it. */
   let isAhead = false;
-  /** The listener was told of the traces up to here. */
+  /** The listeners were told of the traces up to here. */
   let toldTo = cursor;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -57,7 +58,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     }
   }
 
-  /** Neither is stored: the templates' file and the capabilities say them anew at each start. */
+  /** Neither is stored: the templates' file and the capabilities provide them at each start. */
   function withRest(fresh: TypedGraph): TypedGraph {
     declareTemplates(fresh);
     fresh.replaceType('alternative', alternatives);
@@ -76,7 +77,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
   }
 
   /**
-   * The graph follows from the traces in their order, so whoever stores it stores the same. Where another did as
+   * The graph follows from the traces in their order, so every gateway stores the same. Where another did as
    * far as this one has come, nothing is left to do; where it stopped midway, what is missing is among the changes.
    */
   async function keep(step: GraphStep): Promise<void> {
@@ -111,17 +112,17 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     isAhead = false;
     declareTemplates(graph);
     events.emit({ type: 'graph_changed', edges: changes.edges.length, traces: page.traces.length });
-    onLearned?.(page.traces);
+    for (const tell of listeners) tell(page.traces);
     toldTo = page.cursor;
     return true;
   }
 
   /** A graph that was read from the store holds traces that were never met here. */
   async function tellSkipped(): Promise<void> {
-    while (onLearned && toldTo < cursor) {
+    while (listeners.length > 0 && toldTo < cursor) {
       const page = await store.traces.scan(toldTo, DEFAULTS.batch);
       toldTo = page.traces.length > 0 ? page.cursor : cursor;
-      onLearned(page.traces);
+      for (const tell of listeners) tell(page.traces);
     }
   }
 
@@ -151,6 +152,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
 
   return {
     current: () => graph,
+    onLearned: (listener) => void listeners.push(listener),
     relate(edges) {
       alternatives = edges;
       graph.replaceType('alternative', edges);

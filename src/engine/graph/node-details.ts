@@ -10,8 +10,8 @@ import {
   type ToolId,
 } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { ShownGraph } from './graph-view.ts';
 import { type CapabilityById, type EdgeView, edgeView, labelOf } from './graph-view.ts';
-import type { ShownGraph } from './shown-graph.ts';
 
 const DEFAULTS = {
   /** Related nodes that are told. */
@@ -26,7 +26,7 @@ export interface NodeDetails {
   readonly server: string | null;
   /** Null when neither a server nor a run has said anything. */
   readonly description: string | null;
-  /** JSON Schema of what it takes; null for operations and for what is no longer there. */
+  /** JSON Schema of what it takes; null for operations and for tools that were removed. */
   readonly input_schema: unknown;
   readonly output_schema: unknown;
   readonly statistics: {

@@ -8,7 +8,7 @@ import type {
 import { observedValueFlow } from '../../core/tracing/value-flow.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId } from '../../core/vocabulary/ids.ts';
-import type { ProgramCache } from '../code/program-cache.ts';
+import type { ProgramCache } from '../code/program.ts';
 
 /** What a stored trace says to the graph. All of it comes from the trace, so that rebuilding gives the same. */
 export function traceFacts(programs: ProgramCache, trace: ExecutionTrace): TraceFacts {

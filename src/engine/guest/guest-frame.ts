@@ -1,8 +1,7 @@
 import { type CallsNative, createGuestCalls } from './guest-calls.ts';
-import { createGuestConsole, type Print } from './guest-console.ts';
+import { createGuestConsole, createShowValue, type Print } from './guest-console.ts';
 import { createGuestHooks, type HooksNative, type SiteNames } from './guest-hooks.ts';
 import { captureIntrinsics } from './intrinsics.ts';
-import { createShowValue } from './show-value.ts';
 import { createToJson } from './to-json.ts';
 
 export interface FrameNative extends CallsNative, HooksNative {
@@ -84,7 +83,7 @@ export function createGuestFrame(native: FrameNative): GuestFrame {
       deliver = calls.deliver;
       const given = [calls.mcp, calls.capabilities, parse(args), parse(deps), console, hooks];
       try {
-        if (typeof main !== 'function') throw new use.TypeError('The program is no function');
+        if (typeof main !== 'function') throw new use.TypeError('The program is not a function');
         void follow(apply(main, undefined, given), sizes.maxResult);
       } catch (thrown) {
         fail(thrown);
@@ -95,4 +94,26 @@ export function createGuestFrame(native: FrameNative): GuestFrame {
       deliver(id, ok, text);
     },
   };
+}
+
+/**
+ * A `Date` that reads `now` instead of the machine's clock. Its instances are ordinary dates: it shares the
+ * prototype of the one it stands for.
+ */
+export function createGuestDate(now: () => number): DateConstructor {
+  const { construct, ownKeys, getOwnPropertyDescriptor, defineProperty } = Reflect;
+  const Native = Date;
+  const toText = Native.prototype.toString;
+  const { apply } = Reflect;
+
+  function GuestDate(...parts: unknown[]): unknown {
+    const moment = parts.length === 0 ? [now()] : parts;
+    if (new.target) return construct(Native, moment, new.target);
+    return apply(toText, construct(Native, [now()]), []);
+  }
+  for (const key of ownKeys(Native)) {
+    defineProperty(GuestDate, key, getOwnPropertyDescriptor(Native, key)!);
+  }
+  defineProperty(GuestDate, 'now', { value: () => now(), writable: true, configurable: true });
+  return GuestDate as unknown as DateConstructor;
 }

@@ -72,11 +72,11 @@ export function createToJson(use: Intrinsics): ToJson {
           break;
         default: {
           const what = typeof value === 'symbol' ? 'a symbol' : 'a function';
-          return noData({ up, key, depth: 0 }, `is ${what}, which is no data`);
+          return noData({ up, key, depth: 0 }, `is ${what}, which is not data`);
         }
       }
       const trail: Trail = { up, key, depth: up ? up.depth + 1 : 0 };
-      if (setHas(ancestors, value)) return noData(trail, 'contains itself: a cycle is no data');
+      if (setHas(ancestors, value)) return noData(trail, 'contains itself: a cycle is not data');
       if (trail.depth > MAX_DEPTH) return noData(trail, `is nested more than ${MAX_DEPTH} levels deep`);
       setAdd(ancestors, value);
       const text = writeObject(value as Record<string, unknown>, trail);
@@ -101,11 +101,11 @@ export function createToJson(use: Intrinsics): ToJson {
         case 'Error':
           return writeError(value, trail);
         case 'Promise':
-          return noData(trail, 'is a promise, which is no data: await it');
+          return noData(trail, 'is a promise, which is not data: await it');
         case 'ArrayBuffer':
         case 'WeakMap':
         case 'WeakSet':
-          return noData(trail, `is a ${kind}, which is no data`);
+          return noData(trail, `is a ${kind}, which is not data`);
       }
       const own: unknown = value.toJSON;
       if (typeof own !== 'function') return writeFields(value, trail);

@@ -5,19 +5,11 @@ import { type CapabilityLessons, learnCapability } from '../capabilities/learn-c
 import type { ObservedOutputs } from '../catalogue/observed-outputs.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { LiveGraph } from '../graph/live-graph.ts';
-import type { Settings } from '../ports.ts';
-import { recordEpisodes } from '../traces/record-episodes.ts';
+import type { EpisodicEvent, Settings } from '../ports.ts';
+import type { Traces } from '../traces/open-traces.ts';
+import type { TaskResult } from '../workflow/run-driver.ts';
 import type { Learning } from './open-learning.ts';
 import type { SuggestionLog } from './suggestion-log.ts';
-
-export interface Learner {
-  /** A trace that this gateway is about to store. */
-  expect(trace: ExecutionTrace): void;
-  /** The same when it is committed; nobody waits for it. */
-  take(trace: ExecutionTrace): void;
-  /** Traces as the graph met them: what others stored is learned of as far as others leave it to do. */
-  hear(traces: readonly ExecutionTrace[]): void;
-}
 
 const DEFAULTS = {
   /** Traces of others that wait at the most; of more, the newest. */
@@ -27,13 +19,19 @@ const DEFAULTS = {
   /** A shared store that is away is tried again after so many milliseconds, so many times. */
   pauseMs: 500,
   tries: 120,
+  /** Calls of one run that become episodes; the trace has them all. */
+  perRun: 500,
 };
 
 export interface LearnerParts {
   readonly ports: FlowPorts;
   readonly background: Background;
+  readonly traces: Pick<Traces, 'onStoring' | 'onStored'>;
   readonly settings: () => Settings;
+  /** Meets the traces of other gateways on the same store, too. */
   readonly graph: LiveGraph;
+  /** Whether there may be others: else every trace that the graph meets is this gateway's own. */
+  readonly isShared: boolean;
   readonly outputs: ObservedOutputs;
   readonly lessons: CapabilityLessons;
   readonly learning: Pick<Learning, 'learn' | 'hear'>;
@@ -42,18 +40,20 @@ export interface LearnerParts {
   readonly relateCapabilities: () => Promise<void>;
 }
 
-/** Stored traces, one after another in the order they were stored, off the answer's path. */
-export function createLearner({
+/** Learns from stored traces, one after another in the order they were stored, off the answer's path. */
+export function learnFromTraces({
   ports,
   background,
+  traces,
   settings,
   graph,
+  isShared,
   outputs,
   lessons,
   learning,
   suggestions,
   relateCapabilities,
-}: LearnerParts): Learner {
+}: LearnerParts): void {
   let waiting: { readonly trace: ExecutionTrace; readonly isOwn: boolean }[] = [];
   let isLearning = false;
   /** In the order they came, so that the oldest can go. */
@@ -115,20 +115,60 @@ export function createLearner({
     if (own.size > DEFAULTS.own) own.delete(own.values().next().value!);
   };
 
-  return {
-    expect,
-    take(trace) {
-      waiting.push({ trace, isOwn: true });
-      start();
-    },
-    hear(traces) {
-      const others = traces.filter(({ id }) => !own.has(id));
-      // Once is enough, also where the graph meets them again.
-      others.forEach(expect);
-      waiting.push(...others.map((trace) => ({ trace, isOwn: false })));
-      let tooMany = waiting.filter(({ isOwn }) => !isOwn).length - DEFAULTS.heard;
-      if (tooMany > 0) waiting = waiting.filter(({ isOwn }) => isOwn || tooMany-- <= 0);
-      start();
-    },
+  /** What another gateway stored teaches the ranker alone: that gateway sees to the rest. */
+  const takeOthers = (met: readonly ExecutionTrace[]) => {
+    const others = met.filter(({ id }) => !own.has(id));
+    // Once is enough, also where the graph meets them again.
+    others.forEach(expect);
+    waiting.push(...others.map((trace) => ({ trace, isOwn: false })));
+    let tooMany = waiting.filter(({ isOwn }) => !isOwn).length - DEFAULTS.heard;
+    if (tooMany > 0) waiting = waiting.filter(({ isOwn }) => isOwn || tooMany-- <= 0);
+    start();
   };
+
+  traces.onStoring(expect);
+  traces.onStored((trace) => {
+    waiting.push({ trace, isOwn: true });
+    start();
+  });
+  if (isShared) graph.onLearned(takeOthers);
+}
+
+type Completion = Pick<EpisodicEvent, 'taskId' | 'timestamp' | 'data'>;
+
+/** Each task of a workflow, and each call of a program, as a `task_complete` of its own. */
+async function recordEpisodes(
+  { store, crypto }: Pick<FlowPorts, 'store' | 'crypto'>,
+  trace: ExecutionTrace,
+): Promise<void> {
+  const completions = trace.code === null ? completedTasks(trace) : completedCalls(trace);
+  if (completions.length === 0) return;
+  await store.episodes.append(
+    completions.slice(0, DEFAULTS.perRun).map((completion) => ({
+      ...completion,
+      id: crypto.randomUuid(),
+      workflowId: trace.runId,
+      eventType: 'task_complete',
+    })),
+  );
+}
+
+function completedCalls({ executedAt, toolInvocations }: ExecutionTrace): Completion[] {
+  return toolInvocations.map(({ id, tool, ts, durationMs, success }) => ({
+    taskId: id,
+    timestamp: new Date(executedAt.getTime() + ts + durationMs),
+    data: { tool, success, duration_ms: durationMs },
+  }));
+}
+
+/** Those that came to their end in this trace. */
+function completedTasks({ executedAt, taskResults }: ExecutionTrace): Completion[] {
+  return (taskResults as readonly Partial<TaskResult>[]).flatMap((task) => {
+    const { id, node, status, earlier, at, duration_ms } = task ?? {};
+    const isOver = (status === 'success' || status === 'error') && !earlier;
+    if (id === undefined || node === undefined || !isOver) return [];
+    const timestamp = at === undefined ? executedAt : new Date(at);
+    const data = { node, success: status === 'success', ...(duration_ms !== undefined && { duration_ms }) };
+    return [{ taskId: id, timestamp, data }];
+  });
 }

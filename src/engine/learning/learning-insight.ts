@@ -1,8 +1,8 @@
 import { lookIntoModel, type ModelInsight } from '../../core/learning/ranker/model-insight.ts';
 import type { Ranker } from '../../core/learning/ranker/ranker.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import { inSlices } from './in-slices.ts';
 import type { LiveRanker } from './live-ranker.ts';
+import { inSlices } from './stored-model.ts';
 import type { StoredTraining } from './stored-trainings.ts';
 import type { ReplayFigures, SuccessWatch } from './success-watch.ts';
 

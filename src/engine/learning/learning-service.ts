@@ -4,8 +4,8 @@ import type { FlowPorts } from '../flow-ports.ts';
 import type { SuggestionCounts } from '../ports.ts';
 import { createInsight, type LearningInsight } from './learning-insight.ts';
 import { LEAST_RUNS, type LiveRanker } from './live-ranker.ts';
+import type { TrainingMetrics } from './stored-trainings.ts';
 import type { SuccessFigures, SuccessWatch } from './success-watch.ts';
-import type { TrainingMetrics } from './training-metrics.ts';
 
 /** What was learned so far, and what it is worth. */
 export interface LearningReport {

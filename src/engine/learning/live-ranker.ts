@@ -23,8 +23,12 @@ import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
-import { type StoredTraining, storedTrainings } from './stored-trainings.ts';
-import { readMetrics, type TrainingMetrics } from './training-metrics.ts';
+import {
+  readMetrics,
+  type StoredTraining,
+  storedTrainings,
+  type TrainingMetrics,
+} from './stored-trainings.ts';
 
 /** Runs below which search serves alone and nothing is trained. */
 export const LEAST_RUNS = 10;
@@ -32,7 +36,7 @@ export const LEAST_RUNS = 10;
 const DEFAULTS = {
   /** Runs that are looked back on, the newest. */
   runs: 5_000,
-  /** Trained anew after so many more runs, and this share more than last time. */
+  /** Trained again after so many more runs, and this share more than last time. */
   growth: 20,
   share: 0.1,
   /** Runs beyond these that are kept in mind, at the most. */
@@ -341,7 +345,7 @@ export function createLiveRanker(
         await train(signal);
       } catch (error) {
         if (PmlError.from(error).code !== 'cancelled') throw error;
-        // Whoever stopped it does not want it again with the next run.
+        // A person stopped it: the next run must not start it again.
         fresh = 0;
       }
     },

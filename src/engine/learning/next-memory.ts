@@ -13,6 +13,9 @@ import type { Ranker } from '../../core/learning/ranker/ranker.ts';
 import { createRandom } from '../../core/numeric/random.ts';
 import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { type NextAnswer, predictNext } from '../../core/planning/suggest/predict-next.ts';
+import type { NextStep, SearchHit } from '../gateway.ts';
+import type { Embedder } from '../ports.ts';
+import { intentForms } from './learnable-run.ts';
 import { createStoredModel, type StoredModel, type StoredModelPorts } from './stored-model.ts';
 
 const DEFAULTS = {
@@ -91,4 +94,25 @@ export function createNextMemory({ ports, runs, beliefIn, ranker }: NextMemoryPa
       return predictNext({ candidates: known, history: history(known, model), model }, intent, executed);
     },
   };
+}
+
+interface NextParts {
+  readonly embedder: Embedder;
+  readonly next: Pick<NextMemory, 'predict'>;
+  /** What serves where past runs have nothing to say. */
+  readonly search: (intent: string) => Promise<readonly SearchHit[]>;
+}
+
+/** What past runs say comes next, or else what fits the intent and was not done yet. */
+export async function predictNextStep(
+  { embedder, next, search }: NextParts,
+  intent: string,
+  executed: readonly string[],
+): Promise<NextStep[]> {
+  const learned = intent.trim() === '' ? null : next.predict(await intentForms(embedder, intent), executed);
+  if (learned) return learned;
+  const hits = await search(intent);
+  return hits
+    .filter(({ tool }) => !executed.includes(tool.id))
+    .map(({ tool, finalScore }) => ({ node: tool.id, score: finalScore, reason: 'fits the intent' }));
 }

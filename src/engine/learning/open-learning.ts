@@ -89,7 +89,7 @@ export function openLearning(parts: LearningParts): Learning {
     await ranker.recall(recalled.flatMap((run) => learnableRun(run) ?? []));
   }
 
-  /** Where there are more runs than are recalled, those like this one are; without them search goes on. */
+  /** Where there are more runs than are recalled, those like this one are; search works without them, too. */
   async function remind(intent: Float32Array): Promise<void> {
     if (!hasMore && ranker.runs().length < DEFAULTS.recalled) return;
     try {

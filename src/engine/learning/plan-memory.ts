@@ -11,16 +11,15 @@ import {
   toolWordsOf,
 } from '../../core/planning/draft/edge-features.ts';
 import { learnPlans } from '../../core/planning/draft/learn-plans.ts';
-import { PlanHistory } from '../../core/planning/draft/plan-history.ts';
+import { type PlacePair, PlanHistory, type PlannedRun } from '../../core/planning/draft/plan-history.ts';
 import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/draft/plan-model.ts';
 import { type PlanReasons, planReasons } from '../../core/planning/draft/plan-reasons.ts';
-import type { ToolId } from '../../core/vocabulary/ids.ts';
+import type { EdgeType } from '../../core/vocabulary/edge.ts';
+import { kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { plannedRun } from './planned-run.ts';
 import { toolEntries } from './ranked-candidates.ts';
 import { createStoredModel, type StoredModel, type StoredModelPorts } from './stored-model.ts';
 import type { TakenOut } from './suggestion-log.ts';
-import { wholeRuns } from './whole-runs.ts';
 
 const DEFAULTS = {
   seed: 1,
@@ -150,4 +149,43 @@ export function trustOf(runs: readonly LearnableRun[]): (key: string) => number 
     const { good, all } = counts.get(key) ?? { good: 0, all: 0 };
     return (good + 3) / (all + 4);
   };
+}
+
+/**
+ * A run as plans are learned from it: its tools that are still there, and what each waited for. Which of
+ * the tools before it that was, the graph tells: those that gave it a value or were needed by a plan, else
+ * the last one it was seen to follow. Null for a run that failed, or whose tools are gone.
+ */
+function plannedRun(run: LearnableRun, candidates: Candidates, graph: TypedGraph): PlannedRun | null {
+  if (!run.succeeded) return null;
+  const nodes = [...new Set(run.uses)].filter((id) => kindOf(id) === 'tool') as NodeId[];
+  const uses = candidates.placesOf(nodes);
+  if (uses.length === 0) return null;
+  const known = uses.map((place) => candidates.ids[place] as NodeId);
+  const isSeen = (from: NodeId, to: NodeId, type: EdgeType) =>
+    (graph.edge(from, to, type)?.observedCount ?? 0) > 0;
+  const edges = known.flatMap((to, i): PlacePair[] => {
+    const before = known.slice(0, i);
+    const needed = before.filter((from) => isSeen(from, to, 'provides') || isSeen(from, to, 'dependency'));
+    const followed = before.findLast((from) => isSeen(from, to, 'sequence'));
+    const all = needed.length > 0 ? needed : followed === undefined ? [] : [followed];
+    return all.map((from) => [candidates.placeOf(from)!, uses[i]!]);
+  });
+  return { ...run, uses, edges };
+}
+
+/**
+ * Runs as they were from beginning to end: one that waited for a person left a trace each time, with the
+ * calls of that time. It used all of them, and how it ended is told by the last.
+ */
+function wholeRuns(runs: readonly LearnableRun[]): LearnableRun[] {
+  const whole = new Map<string | number, LearnableRun>();
+  for (const [i, run] of runs.entries()) {
+    const id = run.runId ?? i;
+    const before = whole.get(id);
+    // In the place of its end.
+    whole.delete(id);
+    whole.set(id, before ? { ...run, uses: [...before.uses, ...run.uses] } : run);
+  }
+  return [...whole.values()];
 }

@@ -3,15 +3,16 @@ import { decodeFitting, encodeParams, type ParamsBlock } from '../../core/learni
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
-import { inSlices } from './in-slices.ts';
-import { storedParams } from './stored-params.ts';
+import { storedParams } from './stored-trainings.ts';
 
 const DEFAULTS = {
-  /** Learned anew when so many runs came since, and this share of those there were. */
+  /** Learned again when so many runs came since, and this share of those there were. */
   growth: 20,
   share: 0.1,
   /** Nobody goes back on one by itself. */
   kept: 1,
+  /** How long work runs before it yields, in milliseconds. */
+  slice: 8,
 };
 
 /** What runs teach beside the ranker: learned from all of them at once, and kept in the store. */
@@ -38,7 +39,7 @@ export interface StoredModelParts<T> {
   readonly ports: StoredModelPorts;
   /** In the plural, for the log and as its name in the store. */
   readonly what: string;
-  /** What the numbers mean: those of another form are learned anew. */
+  /** What the numbers mean: those of another form are discarded and learned again. */
   readonly form: string;
   /** The newest runs, oldest first. */
   readonly runs: () => readonly LearnableRun[];
@@ -80,7 +81,7 @@ export function createStoredModel<T>({
       lesson = { runs: Number(metrics.runs), newest: String(metrics.newest) };
     } catch (error) {
       const why = PmlError.from(error).message;
-      logger.log('warn', `What was learned of ${what} is not used, and learned anew`, { error: why });
+      logger.log('warn', `What was learned of ${what} is not used, and learned again`, { error: why });
     }
   }
 
@@ -141,7 +142,7 @@ export function createStoredModel<T>({
       try {
         await learnNow(steps, AbortSignal.any([lockLost.signal, ...(signal ? [signal] : [])]));
       } catch (error) {
-        // Whoever has the trainer lock now learns.
+        // The new holder of the trainer lock learns.
         if (!lockLost.signal.aborted) throw error;
       } finally {
         unwatch();
@@ -149,4 +150,20 @@ export function createStoredModel<T>({
       }
     },
   };
+}
+
+/** Drives long work to its end without holding anybody up; rejects when the signal ends it. */
+export async function inSlices<T>(
+  steps: Iterator<unknown, T>,
+  { clock, sleep }: Pick<FlowPorts, 'clock' | 'sleep'>,
+  signal?: AbortSignal,
+): Promise<T> {
+  let until = clock.monotonic() + DEFAULTS.slice;
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    if (clock.monotonic() < until) continue;
+    await sleep(0);
+    signal?.throwIfAborted();
+    until = clock.monotonic() + DEFAULTS.slice;
+  }
 }

@@ -41,7 +41,7 @@ export interface SuccessFigures {
 /** Steps of past runs, and how unevenly they are learned from: what was foretold badly is replayed more often. */
 export interface ReplayFigures {
   readonly steps: number;
-  /** Ever, those that are no longer kept among them. */
+  /** Ever, including those that were removed since. */
   readonly seen: number;
   /** Steps drawn up to so many times as often as the mean; null: more often than that. */
   readonly shares: readonly { readonly upTo: number | null; readonly steps: number }[];

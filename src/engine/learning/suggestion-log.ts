@@ -5,8 +5,9 @@ import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Caller } from '../caller.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { Caller } from '../gateway.ts';
+import type { WorkflowResult } from '../gateway.ts';
 import type { StoredSuggestion, SuggestionOutcome } from '../ports.ts';
 import type { TaskResult } from '../workflow/run-driver.ts';
 import { intentForms, keyOf } from './learnable-run.ts';
@@ -34,7 +35,7 @@ export interface SuggestionLog {
   expect(runId: string): void;
   /** A run was started from it, with this plan. */
   ran(suggestion: StoredSuggestion, plan: Plan, runId: string): Promise<void>;
-  /** By a person, or whoever asked for it; false when it is settled already. */
+  /** By a person, or the agent that asked for it; false when it is settled already. */
   reject(id: string): Promise<boolean>;
   /** A run that named no suggestion, of the session and intent of one that is open, shows what became of it. */
   see(trace: ExecutionTrace): Promise<void>;
@@ -71,7 +72,7 @@ export function createSuggestionLog({ store, embedder, clock, crypto, redact }: 
     const found = await store.suggestions.get(id);
     if (found) return found;
     throw new PmlError('not_found', `There is no suggestion ${id}`, {
-      hint: 'StepAuthorization it out, or ask for a new one with pml_suggest.',
+      hint: 'Omit it, or request a new suggestion with pml_suggest.',
     });
   }
 
@@ -146,4 +147,26 @@ function isCapability(name: string): boolean {
 
 function toolsOf({ plan }: StoredSuggestion): string[] {
   return [...new Set(plan.tasks.map(whatRuns))].filter((name) => !name.startsWith('code:'));
+}
+
+export interface SuggestedRun {
+  readonly plan: Plan;
+  readonly intent: string | null;
+  readonly runId: string;
+  /** Absent: nothing was suggested. */
+  readonly suggestionId?: string | undefined;
+}
+
+/** Runs a plan and notes what became of the suggestion it came from. */
+export async function runSuggested(
+  suggestions: SuggestionLog,
+  { suggestionId, ...request }: SuggestedRun,
+  run: (request: Omit<SuggestedRun, 'suggestionId'>) => Promise<WorkflowResult>,
+): Promise<WorkflowResult> {
+  if (suggestionId === undefined) return await run(request);
+  const from = await suggestions.get(suggestionId);
+  suggestions.expect(request.runId);
+  const made = await run({ ...request, intent: request.intent ?? from.intentText });
+  await suggestions.ran(from, request.plan, made.runId);
+  return made;
 }

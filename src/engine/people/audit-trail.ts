@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { Caller } from '../caller.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { Caller } from '../gateway.ts';
 import type { Approval, Capability, PermissionSettings, Settings } from '../ports.ts';
 
 type TrailPorts = Pick<FlowPorts, 'store' | 'clock' | 'crypto'>;

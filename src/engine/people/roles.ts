@@ -1,4 +1,6 @@
 import type { Ownership, Principal, Role } from '../../core/vocabulary/principal.ts';
+import type { Caller } from '../caller.ts';
+import type { Settings } from '../ports.ts';
 
 /**
  * - `read`: search, graph, capabilities, servers, figures, and the runs one may see
@@ -33,7 +35,24 @@ export function visibleTo(who: Pick<Principal, 'role' | 'user'>): { readonly vis
   return may(who, 'see_all') ? {} : { visibleTo: who.user };
 }
 
-/** Whoever speaks MCP is an agent there, whatever else the key opens: no agent decides for a person. */
+/** Every MCP client is an agent, whatever else its key allows: no agent decides for a person. */
 export function asAgent(who: Principal): Principal {
   return { ...who, role: 'agent' };
+}
+
+/** Whose a new run is. What PML runs by itself is nobody's, and stays as private as what it runs again. */
+export function ownershipOf({ sharing }: Pick<Settings, 'sharing'>, { who }: Caller): Ownership {
+  return { owner: who?.user ?? null, visibility: sharing.traces };
+}
+
+/** Whether the caller may go on with a run: its own, nobody's, or anybody's for who decides about them. */
+export function isOwn({ who }: Caller, { owner }: Ownership): boolean {
+  return !who || owner === null || owner === who.user || may(who, 'decide');
+}
+
+/** Continues a run as its owner, with the owner's credentials, also when another user says so. */
+export function onBehalf(caller: Caller, { owner }: Ownership): Caller {
+  if (owner === null) return caller;
+  const who = caller.who ?? { name: owner, role: 'agent' as const, keyId: null };
+  return { ...caller, who: { ...who, user: owner } };
 }

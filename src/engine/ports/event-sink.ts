@@ -4,7 +4,7 @@ import type { Visibility } from '../../core/vocabulary/principal.ts';
 import type { WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
 import type { UpstreamState } from './upstream.ts';
 
-/** What the flows tell whoever watches; snake_case, as it goes over the wire. Redacted by the flows. */
+/** What the services report to watchers; snake_case, as it goes over the wire. Redacted before it is emitted. */
 export type GatewayEvent =
   | {
       readonly type: 'server_state';

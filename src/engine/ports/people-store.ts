@@ -1,6 +1,6 @@
 import type { KeyRole } from '../../core/vocabulary/principal.ts';
 
-/** A key as it is kept: by its hash, never as it was shown to whoever made it. */
+/** A key as it is kept: by its hash, never as it was shown to its creator. */
 export interface ApiKey {
   readonly id: string;
   readonly name: string;
@@ -63,9 +63,31 @@ export interface AuditQuery {
   readonly before?: number;
 }
 
-/** Append-only: there is no way to change or remove an entry. Decisions about approvals are among it, too. */
+/** Append-only: entries cannot be changed or removed. Decisions about approvals are recorded, too. */
 export interface AuditStore {
   append(entry: Omit<AuditEntry, 'seq'>): Promise<void>;
   /** Newest first. */
   list(query: AuditQuery): Promise<AuditEntry[]>;
+}
+
+/** What every store writes into the audit log by itself, with the change it is about. */
+type Entry = Omit<AuditEntry, 'seq'>;
+
+export function keyCreated({ id, name, user, role, createdAt, createdBy }: ApiKey): Entry {
+  const details = { name, user, role };
+  return { at: createdAt, actor: createdBy, action: 'key_created', subject: id, hash: null, details };
+}
+
+export function keyRevoked({ id, name, user, role }: ApiKey, by: string, at: Date): Entry {
+  return { at, actor: by, action: 'key_revoked', subject: id, hash: null, details: { name, user, role } };
+}
+
+/** The hash is that of the exact call. */
+export function approvalSettled(
+  { id, runId, node, argumentsHash }: Readonly<Record<'id' | 'runId' | 'node' | 'argumentsHash', string>>,
+  action: 'approved' | 'rejected',
+  actor: string,
+  at: Date,
+): Entry {
+  return { at, actor, action, subject: runId, hash: argumentsHash, details: { node, approval_id: id } };
 }

@@ -111,7 +111,7 @@ export type GuestFailure =
   | { readonly kind: 'limit'; readonly limit: GuestLimit; readonly message: string }
   /** It awaits what can never come. */
   | { readonly kind: 'stuck'; readonly message: string }
-  /** What it returned is no data: a function, a cycle. */
+  /** What it returned is not data: a function, a cycle. */
   | { readonly kind: 'no_data'; readonly message: string }
   | { readonly kind: 'cancelled'; readonly message: string }
   | { readonly kind: 'crashed'; readonly message: string };

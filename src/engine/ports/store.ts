@@ -3,9 +3,8 @@ import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import type { Ownership, Visibility } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
-import type { GraphStore } from './graph-store.ts';
+import type { GraphStore, RollupStore } from './graph-store.ts';
 import type { AuditStore, KeyStore } from './people-store.ts';
-import type { RollupStore } from './rollup-store.ts';
 import type { SuggestionStore } from './suggestion-store.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 
@@ -218,7 +217,7 @@ export interface TraceStore {
   /**
    * Oldest first, in the order they were stored, `limit` at a time: what rebuilding reads.
    * Starts at cursor 0; the answer's cursor asks for the next page, also when traces were forgotten between.
-   * Whoever follows it while others write meets every trace once.
+   * A reader that follows it while others write meets every trace once.
    */
   scan(cursor: number, limit: number): Promise<{ traces: ExecutionTrace[]; cursor: number }>;
   count(): Promise<number>;
@@ -286,14 +285,14 @@ export interface RunLease {
 }
 
 /**
- * A run is driven by whoever holds its lease; time is the store's own, the same for all who share it.
+ * The holder of its lease drives a run; time is the store's own, the same for all who share it.
  * Writes of a driver that lost its lease are refused, so that no two can take the same step.
  */
 export interface WorkflowRunStore {
   create(run: WorkflowRun, lease?: RunLease): Promise<void>;
   /**
    * Writes `run` if the stored version is `run.version - 1`, else `store_conflict`. Tasks replace those of
-   * the same id, others stay. Whoever drove it does so no more.
+   * the same id, others stay. The process that drove it stops.
    */
   update(run: WorkflowRun): Promise<void>;
   get(id: string): Promise<WorkflowRun | null>;

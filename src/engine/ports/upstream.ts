@@ -37,7 +37,7 @@ export interface Upstream {
   subscribe(listener: (event: UpstreamEvent) => void): () => void;
   /** The client is gone: its subscriptions and log level no longer count. */
   forgetClient(clientId: string): Promise<void>;
-  /** Stops it, forgets its failures and starts it anew. */
+  /** Stops it, forgets its failures and starts it again. */
   restart(server: string): Promise<UpstreamReply<UpstreamIdentity>>;
   /** Takes over new settings; a server whose way of starting did not change keeps running. */
   reload(servers: readonly ServerSettings[]): Promise<UpstreamChanges>;
@@ -174,7 +174,7 @@ export interface Audience {
 export interface UpstreamChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Stopped, and started anew when needed. */
+  /** Stopped, and started again when needed. */
   readonly restarted: readonly string[];
   /** New limits, still running. */
   readonly adjusted: readonly string[];

@@ -1,13 +1,12 @@
 import type { RunStatus } from '../../core/vocabulary/pml-error.ts';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Caller } from '../caller.ts';
+import { toolText, toolValue } from '../calls/call-tool.ts';
 import { executeTool } from '../calls/execute-tool.ts';
-import { toolText, toolValue } from '../calls/tool-value.ts';
 import type { CodeScope } from '../code/code-scope.ts';
-import { executeCapability } from '../code/execute-capability.ts';
-import { executeCode } from '../code/execute-code.ts';
-import type { Caller, ToolRun, WorkflowAction, WorkflowResult } from '../gateway.ts';
-import { isOwn, onBehalf } from '../people/ownership.ts';
-import { maySee } from '../people/roles.ts';
+import { executeCapability, executeCode } from '../code/execute-code.ts';
+import type { ToolRun, WorkflowAction, WorkflowResult } from '../gateway.ts';
+import { isOwn, maySee, onBehalf } from '../people/roles.ts';
 import type { Approval, WorkflowRun } from '../ports.ts';
 import type { ActiveRuns } from '../workflow/active-runs.ts';
 import { continueWorkflow } from '../workflow/continue-workflow.ts';

@@ -2,9 +2,9 @@ import { checkArguments } from '../../core/capabilities/validate-arguments.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { recordDecision } from '../calls/approvals.ts';
 import { exactCall } from '../calls/ask-person.ts';
 import type { ExecuteScope } from '../calls/execute-tool.ts';
-import { recordDecision } from '../calls/record-decision.ts';
 import type { CallEdit } from '../gateway.ts';
 import { recordEdit } from '../people/audit-trail.ts';
 import type { Approval, JsonObject, WorkflowRun } from '../ports.ts';
@@ -85,7 +85,7 @@ function toolOf({ plan }: WorkflowRun, key: string, { standing }: WaitingState):
   const id = key.replace(/\[\d+\]$/, '');
   const tool = standing ? undefined : plan?.tasks.find((task) => task.id === id)?.tool;
   if (tool !== undefined) return tool;
-  throw new PmlError('not_available', `${key} is no tool call: its arguments cannot be edited`, {
+  throw new PmlError('not_available', `${key} is not a tool call: its arguments cannot be edited`, {
     hint: 'Reject it, or let it run.',
   });
 }
@@ -97,7 +97,7 @@ function checkEdit({ ports }: ExecuteScope, tool: string, schema: unknown, args:
   }
   if (canonicalJson(ports.redact(args)) !== canonicalJson(args)) {
     throw new PmlError('invalid_argument', 'These arguments hold secrets, which are not kept', {
-      hint: 'Let the agent make the call anew.',
+      hint: 'Let the agent make the call again.',
     });
   }
 }

@@ -8,7 +8,7 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ToolAnnotations } from '../../core/vocabulary/tool-definition.ts';
 import { readRegistry } from '../capabilities/capability-registry.ts';
 import type { CodeScope } from '../code/code-scope.ts';
-import { createProgramCache } from '../code/program-cache.ts';
+import { createProgramCache } from '../code/program.ts';
 import { executeIntent } from './execute-intent.ts';
 
 const TOOLS: Readonly<Record<string, { annotations?: ToolAnnotations; isChanged?: boolean }>> = {

@@ -1,9 +1,10 @@
 import { type PlannedStep, whyNotByItself } from '../../core/policy/may-run-by-itself.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Caller } from '../caller.ts';
 import { judge } from '../calls/call-tool.ts';
 import type { CodeScope } from '../code/code-scope.ts';
-import type { Caller, IntentCall, IntentRun, Suggestion, WorkflowResult } from '../gateway.ts';
+import type { IntentCall, IntentRun, Suggestion, WorkflowResult } from '../gateway.ts';
 
 export interface IntentParts {
   readonly scope: CodeScope;

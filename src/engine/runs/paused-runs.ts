@@ -114,7 +114,7 @@ export async function settleRun(
   if (decision === 'approved') shown.forEach(mustBeShown);
   let decided = false;
   for (const approval of shown) {
-    // Before the call goes on: it is made under the definition that was accepted.
+    // Before the call continues: it is made under the definition that was accepted.
     const proposed = approval.changes && catalogue.current().get(approval.node as ToolId)?.proposed;
     const isFirst = await approvals.settle(approval, decision, by);
     decided ||= isFirst;

@@ -1,5 +1,5 @@
 import type { DefinitionChange } from '../../core/policy/call-hash.ts';
-import type { PendingCall } from '../calls/pending-calls.ts';
+import type { PendingCall } from '../calls/approvals.ts';
 import type { Approval, Store, WorkflowRun } from '../ports.ts';
 
 export type { DefinitionChange };

@@ -13,7 +13,7 @@ const told = (characters: number): GatewayEvent => ({
   visibility: 'shared',
 });
 
-test('[HANG-7] large events push out older ones by their size, and whoever missed them is told', () => {
+test('[HANG-7] large events push out older ones by their size, and a reader that missed them is told', () => {
   const log = createEventLog(CLOCK);
   for (let i = 0; i < 100; i++) log.emit(told(1_000_000));
   const kept = log.since(log.lastSeq - 5);

@@ -26,7 +26,7 @@ export interface NumberedEvent {
 /** Events with sequence numbers: a page takes a snapshot, then follows, and misses nothing on reconnect. */
 export interface EventLog extends EventSink {
   readonly lastSeq: number;
-  /** The kept events after `seq`; null when some of them are no longer kept. */
+  /** The kept events after `seq`; null when some of them were dropped. */
   since(seq: number): readonly NumberedEvent[] | null;
   follow(listener: (event: NumberedEvent) => void): () => void;
   /** Redacts what is kept of a run once more: more is known to be secret by now. */
@@ -99,4 +99,19 @@ function redactedOnceMore(event: GatewayEvent, redact: (value: unknown) => unkno
   if (event.type === 'run_started' && event.intent !== null)
     return { ...event, intent: String(redact(event.intent)) };
   return event;
+}
+
+/** The runs under way, by what is told of them. */
+interface OpenRuns {
+  count(): number;
+  close(): void;
+}
+
+export function watchRuns(events: Pick<EventLog, 'follow'>): OpenRuns {
+  const underWay = new Set<string>();
+  const close = events.follow(({ event }) => {
+    if (event.type === 'run_started') underWay.add(event.run_id);
+    if (event.type === 'run_finished') underWay.delete(event.run_id);
+  });
+  return { count: () => underWay.size, close };
 }

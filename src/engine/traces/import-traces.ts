@@ -39,7 +39,7 @@ export interface ImportPorts {
 
 /**
  * Takes traces from lines of JSON that anybody may have written: each is checked and redacted, what
- * follows from its events is derived anew, and one that cannot be used takes no other along.
+ * follows from its events is derived again, and a line that cannot be used does not stop the others.
  */
 export async function importTraces(
   { store, secrets }: ImportPorts,

@@ -52,7 +52,7 @@ test('[TEAM-10] while the store is away traces wait, and go in in their order wh
   for (const trace of traces.slice(0, 50)) queue.add(trace);
   await background.settled();
   fickle.state.isAway = true;
-  // Whoever waits for a trace waits no longer than until it is clear that the store is away.
+  // A caller that waits for a trace waits no longer than until it is clear that the store is away.
   await queue.store(traces[50]!);
   for (const trace of traces.slice(51)) queue.add(trace);
   expect(journal.size).toBe(200);

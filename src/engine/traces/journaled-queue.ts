@@ -10,7 +10,7 @@ const DEFAULTS = {
   gatherMs: 5,
   /** Traces stored at once, at the most. */
   batch: 100,
-  /** Pauses between two tries on a store that is away, in milliseconds; the last one goes on. */
+  /** Pauses between two tries on a store that is away, in milliseconds; the last one repeats. */
   retryMs: [100, 200, 500, 1_000],
 };
 
@@ -49,7 +49,7 @@ export function createJournaledQueue(
           answer((nth) => nth <= settled);
         } catch (error) {
           if (failures === 0) tellAway(error);
-          // On disk is enough for whoever waits.
+          // On disk is enough for the callers that wait.
           answer(() => true);
           if (signal.aborted) return;
           const pause = DEFAULTS.retryMs[Math.min(failures++, DEFAULTS.retryMs.length - 1)]!;
@@ -84,7 +84,7 @@ export function createJournaledQueue(
       return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      // Stored by a process that was killed before it could note so; else there is no way to store it.
+      // Stored by a process that was killed before it could note so; else it cannot be stored at all.
       const isThere = error.code === 'store_conflict';
       if (!isThere)
         logger.log('error', 'A trace cannot be stored', { trace_id: trace.id, error: error.message });

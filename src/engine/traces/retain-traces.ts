@@ -1,6 +1,6 @@
 import { applyTraces } from '../../core/graph/apply-trace.ts';
 import { TypedGraph } from '../../core/graph/typed-graph.ts';
-import type { ProgramCache } from '../code/program-cache.ts';
+import type { ProgramCache } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import { traceFacts } from '../graph/trace-facts.ts';
 import { DOUBTED } from '../learning/suggestion-log.ts';

@@ -6,7 +6,7 @@ import type { RunDriver, Step } from './run-driver.ts';
 import { carriedBy, type OpenState } from './task-state.ts';
 
 const DEFAULTS = {
-  /** What may be called twice is begun anew after a crash, but not for ever: it may be what crashes. */
+  /** What may be called twice is started again after a crash, but not for ever: it may be what crashes. */
   maxCrashes: 3,
 };
 
@@ -17,7 +17,7 @@ export type StepAuthorization =
   /** A person has not decided yet. */
   | { readonly kind: 'open'; readonly state: OpenState };
 
-const UNDER_WAY = 'It was under way when the gateway stopped, and may have run: shall it run again?';
+const UNDER_WAY = 'It was under way when the gateway stopped, and may have run. Run it again?';
 
 export async function authorizeStep(
   driver: RunDriver,

@@ -1,7 +1,8 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import { recordDecision } from '../calls/record-decision.ts';
+import type { Caller } from '../caller.ts';
+import { recordDecision } from '../calls/approvals.ts';
 import type { CodeScope } from '../code/code-scope.ts';
-import type { Caller, WorkflowAction, WorkflowResult } from '../gateway.ts';
+import type { WorkflowAction, WorkflowResult } from '../gateway.ts';
 import type { WorkflowRun } from '../ports.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { resumeRun } from './resume-run.ts';
@@ -10,11 +11,11 @@ import { storedStates } from './task-state.ts';
 import { tellStored } from './tell-workflow.ts';
 
 const DEFAULTS = {
-  /** How often an end is written anew because somebody else wrote meanwhile. */
+  /** How often an end is written again because another process wrote meanwhile. */
   endings: 5,
 };
 
-/** What may be done with a workflow that is there: look, go on, plan anew from what is done, give it up. */
+/** What may be done with a workflow that is there: look, continue, plan again from what is done, abort. */
 export async function continueWorkflow(
   scope: CodeScope,
   activeRuns: ActiveRuns,
@@ -47,7 +48,7 @@ export async function continueWorkflow(
   }
 }
 
-/** Ends the run and says what is done, for whoever plans the rest. */
+/** Ends the run and says what is done, so that the rest can be planned. */
 async function replan(
   scope: CodeScope,
   activeRuns: ActiveRuns,
@@ -56,7 +57,7 @@ async function replan(
 ): Promise<WorkflowResult> {
   if (run.status === 'running') {
     throw new PmlError('store_conflict', `Run ${run.id} is under way`, {
-      hint: 'Plan anew when it waits or is over, or abort it.',
+      hint: 'Plan again when it waits or is over, or abort it.',
     });
   }
   await decided();
@@ -74,7 +75,7 @@ async function executedNodes(scope: CodeScope, { plan, tasks }: WorkflowRun): Pr
   return await Promise.all(done.map(async ({ task }) => (await targetOf(scope, task)).node));
 }
 
-/** Gives a run up that is not over; whoever drives it stops. */
+/** Aborts an unfinished run; the process that drives it stops. Completed calls are not undone. */
 async function end(
   { ports, approvals }: CodeScope,
   activeRuns: ActiveRuns,

@@ -1,23 +1,23 @@
 import { layersOf } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
-import { asSeenBy } from '../capabilities/seen-capabilities.ts';
+import type { Caller } from '../caller.ts';
+import { asSeenBy } from '../capabilities/capability-registry.ts';
 import type { CodeScope } from '../code/code-scope.ts';
-import type { Caller, WorkflowResult } from '../gateway.ts';
-import { onBehalf } from '../people/ownership.ts';
-import type { WorkflowRun } from '../ports.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import type { WorkflowResult } from '../gateway.ts';
+import { onBehalf } from '../people/roles.ts';
+import type { RunLease, WorkflowRun } from '../ports.ts';
 import { startRun } from '../runs/run.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { finishRun } from './finish-run.ts';
-import { holdLease } from './hold-lease.ts';
 import { createJournal } from './journal.ts';
-import { openLayers } from './open-layers.ts';
 import type { DriveRequest, RunDriver, Speculation } from './run-driver.ts';
+import { createSlots } from './run-driver.ts';
 import { runTask } from './run-task.ts';
-import { createSlots } from './slots.ts';
 import { createSpeculation } from './speculate.ts';
-import { storedValues } from './stored-values.ts';
 import type { Target } from './targets.ts';
-import { isOpen, PENDING, storedStates, type TaskState } from './task-state.ts';
+import { isOpen, itemKey, PENDING, storedStates, type TaskState } from './task-state.ts';
+import { openLayers } from './tell-workflow.ts';
 
 const DEFAULTS = {
   /** Tasks under way at once. */
@@ -62,7 +62,7 @@ export async function driveRun(
     onProgress?.({ progress: over, total: plan.tasks.length });
     ahead?.look();
   };
-  // Whoever takes a run up has not chosen what it calls.
+  // A process that takes up a run did not choose what it calls.
   const behalf = { ...onBehalf(unheard, run), origin: run.origin };
   const driver: RunDriver = {
     scope: asSeenBy(scope, behalf),
@@ -162,4 +162,75 @@ async function runTasks(
 
 function anyOf(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
   return AbortSignal.any(signals.filter((signal) => signal !== undefined));
+}
+
+/** Renewed three times before it would run out. */
+const RENEWALS = 3;
+
+/** Keeps a run ours until told to stop; `onLost` when another has taken it, or it was ended. */
+function holdLease(
+  { store, sleep, logger }: Pick<FlowPorts, 'store' | 'sleep' | 'logger'>,
+  runId: string,
+  lease: RunLease,
+  onLost: () => void,
+): { stop(): void } {
+  const stopping = new AbortController();
+  const renew = async () => {
+    for (;;) {
+      await sleep(lease.ttlMs / RENEWALS, stopping.signal);
+      try {
+        if (await store.runs.renew(runId, lease)) continue;
+      } catch (error) {
+        // A store that is away for a moment is tried again; writes tell when it was away for too long.
+        logger.log('warn', 'A lease cannot be renewed', { run_id: runId, error: String(error) });
+        continue;
+      }
+      if (!stopping.signal.aborted) onLost();
+      return;
+    }
+  };
+  // Ends by being stopped.
+  renew().catch(() => {});
+  return { stop: () => stopping.abort() };
+}
+
+/**
+ * What finished tasks gave, by what was kept of it. What was not kept whole is asked for again where
+ * that does no harm and something still needs it; else it is lost.
+ */
+function storedValues(
+  plan: Plan,
+  targets: readonly Target[],
+  stored: ReadonlyMap<string, TaskState>,
+): { readonly states: ReadonlyMap<string, TaskState>; readonly values: Map<string, unknown> } {
+  const states = new Map(stored);
+  const values = new Map<string, unknown>();
+  for (const [key, state] of stored) {
+    if (state.status === 'success' && state.is_whole && state.items === undefined)
+      values.set(key, state.result);
+  }
+  const needed = new Set(
+    plan.tasks.filter(({ id }) => isOpen(stored.get(id) ?? PENDING)).flatMap(({ dependsOn }) => dependsOn),
+  );
+  for (const [i, task] of plan.tasks.entries()) {
+    const state = stored.get(task.id);
+    if (state?.status !== 'success') continue;
+    const keys = Array.from({ length: state.items ?? 0 }, (_, index) => itemKey(task.id, index));
+    const parts = state.items === undefined ? [task.id] : keys;
+    const lost = parts.filter((key) => !values.has(key));
+    if (lost.length === 0) {
+      if (state.items !== undefined)
+        values.set(
+          task.id,
+          keys.map((key) => values.get(key)),
+        );
+    } else if (needed.has(task.id) && isRepeatable(plan, task, targets[i]!)) {
+      for (const key of [task.id, ...lost]) states.delete(key);
+    }
+  }
+  return { states, values };
+}
+
+function isRepeatable({ notKept }: Plan, { id, idempotent }: Task, target: Target): boolean {
+  return !notKept?.includes(id) && (idempotent ?? target.isRepeatable);
 }

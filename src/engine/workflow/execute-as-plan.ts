@@ -4,8 +4,9 @@ import { isReference, resolveReferences } from '../../core/planning/plan/referen
 import { planProblems } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Caller } from '../caller.ts';
 import type { CodeScope } from '../code/code-scope.ts';
-import type { Caller, CodeCall, PlannedCode, PlannedRun, WorkflowResult } from '../gateway.ts';
+import type { CodeCall, PlannedCode, PlannedRun, WorkflowResult } from '../gateway.ts';
 import type { JsonObject } from '../ports.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { executeWorkflow } from './execute-workflow.ts';
@@ -30,9 +31,13 @@ export async function planFromCode(scope: CodeScope, code: string, args?: JsonOb
     ...(args && { args }),
   });
   if (!made.ok) {
-    throw new PmlError('invalid_argument', `The code is no plan: ${made.reasons.join('; ')}`, {
-      hint: 'Run it as code, or change these lines. See docs/workflows.md.',
-    });
+    throw new PmlError(
+      'invalid_argument',
+      `This code cannot be converted to a plan: ${made.reasons.join('; ')}`,
+      {
+        hint: 'Run it as code, or change these lines. See docs/workflows.md.',
+      },
+    );
   }
   const { plan, result } = made;
   return { plan, ...(result !== undefined && { result }) };

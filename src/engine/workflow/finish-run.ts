@@ -1,12 +1,12 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { Caller, WorkflowResult } from '../gateway.ts';
+import type { Caller } from '../caller.ts';
+import type { WorkflowResult } from '../gateway.ts';
 import type { WorkflowRun } from '../ports.ts';
 import type { StopReason } from './active-runs.ts';
-import { nextLayer } from './open-layers.ts';
 import { resealed } from './open-run.ts';
 import type { DriveRequest, RunDriver, TaskResult } from './run-driver.ts';
 import { PENDING, shownState, type TaskState } from './task-state.ts';
-import { overallStatus, tellStates, tellStored } from './tell-workflow.ts';
+import { nextLayer, overallStatus, tellStates, tellStored } from './tell-workflow.ts';
 
 interface Ended extends DriveRequest {
   readonly layers: readonly (readonly string[])[];

@@ -53,7 +53,7 @@ test('[FLOW-12] an end that nothing follows is written soon, and what is left is
   expect(await journal.rest()).toEqual({});
 });
 
-test('[FLOW-14] once a write was refused nothing more is written, and whoever waits is told', async () => {
+test('[FLOW-14] once a write was refused nothing more is written, and callers that wait are told', async () => {
   const { journal, saved, waiting, lost, settled } = slowStore();
   const begun = journal.write('a', 'begun');
   await settled();

@@ -8,7 +8,7 @@ export interface Journal {
   note(key: string, state: unknown): void;
   /** The same for what was noted so far, also when that is nothing. */
   flush(): Promise<void>;
-  /** What was noted and is not on its way yet, once all else is committed; whoever asks sees to it. */
+  /** What was noted and is not on its way yet, once all else is committed; the caller commits it. */
   rest(): Promise<States>;
 }
 

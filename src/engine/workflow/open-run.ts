@@ -3,10 +3,10 @@ import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { REDACTED } from '../../core/tracing/redact.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import { levelOfProgram, recordLevel } from '../calls/record-level.ts';
+import type { Caller } from '../caller.ts';
+import { levelOfProgram, recordLevel } from '../calls/call-tool.ts';
 import type { CodeScope } from '../code/code-scope.ts';
-import type { Caller } from '../gateway.ts';
-import { isOwn, ownershipOf } from '../people/ownership.ts';
+import { isOwn, ownershipOf } from '../people/roles.ts';
 import type { WorkflowRun } from '../ports.ts';
 
 export interface WorkflowRequest {

@@ -1,10 +1,11 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Caller } from '../caller.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import { ofOneRun } from '../flow-ports.ts';
-import type { Caller, WorkflowResult } from '../gateway.ts';
+import type { WorkflowResult } from '../gateway.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { driveRun } from './drive-run.ts';
-import { createSlots } from './slots.ts';
+import { createSlots } from './run-driver.ts';
 import { targetOf } from './targets.ts';
 import { tellStored } from './tell-workflow.ts';
 
@@ -13,7 +14,7 @@ const DEFAULTS = {
   atOnce: 8,
 };
 
-/** Goes on with a workflow from what is stored of it; one that another drives, or that is over, is told of. */
+/** Continues a workflow from its stored state; a run that another process drives, or that is over, is only reported. */
 export async function resumeRun(
   whole: CodeScope,
   activeRuns: ActiveRuns,

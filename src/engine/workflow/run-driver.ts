@@ -1,10 +1,9 @@
 import type { NodeId } from '../../core/vocabulary/ids.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
+import type { Caller } from '../caller.ts';
 import type { CodeScope } from '../code/code-scope.ts';
-import type { Caller } from '../gateway.ts';
 import type { JsonObject, RunLease, ToolResult, WorkflowRun } from '../ports.ts';
 import type { Run } from '../runs/run.ts';
-import type { Slots } from './slots.ts';
 import type { Target } from './targets.ts';
 import type { TaskState } from './task-state.ts';
 
@@ -29,7 +28,7 @@ export interface RunDriver {
   readonly run: Run;
   /** Its signal ends the calls under way: the caller has gone, or the drive is to stop. */
   readonly caller: Caller;
-  /** The run is no longer ours: nothing may begin, and what fails now says nothing. */
+  /** This process lost the run: nothing may begin, and failures from now on mean nothing. */
   readonly stopped: AbortSignal;
   readonly slots: Slots;
   /** By task, and by item of a `for_each`: as they are now. */
@@ -67,7 +66,7 @@ export interface Speculation {
   take(step: Step, args: JsonObject): Promise<ToolResult | null> | null;
   /** What work without effects gave, to guess by another time. */
   learn(step: Step, args: JsonObject, value: unknown): void;
-  /** The drive is over; what was not used is given up, unless the run goes on when its agent says so. */
+  /** The driver is done; unused results are dropped, unless the run continues when its agent says so. */
   close(goesOn: boolean): void;
 }
 
@@ -82,4 +81,34 @@ export interface TaskResult {
   readonly duration_ms?: number;
   /** It was over before the calls of this trace. */
   readonly earlier?: true;
+}
+
+/** No more at once than there are slots; in order of arrival. */
+interface Slots {
+  /** Answers what gives the slot back. */
+  take(): Promise<() => void>;
+  /** One could be taken without waiting. */
+  isFree(): boolean;
+}
+
+export function createSlots(count: number): Slots {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  const giveBack = () => {
+    const next = waiting.shift();
+    if (next) next();
+    else free++;
+  };
+  return {
+    isFree: () => free > 0,
+    async take() {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      let isBack = false;
+      return () => {
+        if (!isBack) giveBack();
+        isBack = true;
+      };
+    },
+  };
 }

@@ -68,7 +68,7 @@ function valuesFor(driver: RunDriver, plan: Plan, task: Task): Pick<ReadyTask, '
   const lost = used.find((id) => !driver.values.has(id));
   if (lost !== undefined) {
     throw new PmlError('not_available', `What ${lost} gave was too large or too secret to keep`, {
-      hint: 'The run was taken up by another process. Run the workflow anew.',
+      hint: 'The run was taken up by another process. Run the workflow again.',
     });
   }
   const valuesOf = (ids: readonly string[]) => ids.map((id) => [id, driver.values.get(id)]);
@@ -123,7 +123,7 @@ async function runEach(driver: RunDriver, { task, target, values, deps }: ReadyT
 
 function notKept({ id }: Task): PmlError {
   return new PmlError('not_available', `What ${id} is to do held secrets that were not kept`, {
-    hint: 'Run the workflow anew: approvals that were given are waiting for it.',
+    hint: 'Run the workflow again: approvals that were given still hold.',
   });
 }
 

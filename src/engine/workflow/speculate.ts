@@ -2,11 +2,11 @@ import { holds, referencedTasks, resolveReferences } from '../../core/planning/p
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { createRecorder } from '../../core/tracing/recorder.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
+import { recordDecision } from '../calls/approvals.ts';
 import { callTool, judge } from '../calls/call-tool.ts';
-import { recordDecision } from '../calls/record-decision.ts';
 import type { JsonObject, ToolResult } from '../ports.ts';
+import type { SpeculationMemory } from './active-runs.ts';
 import type { RunDriver, Speculation } from './run-driver.ts';
-import type { SpeculationMemory } from './speculation-memory.ts';
 import type { Target } from './targets.ts';
 import { AHEAD, hasFailed, isOpen, itemKey, PENDING } from './task-state.ts';
 

@@ -22,7 +22,7 @@ export type TaskState =
       /** How often it was found like this by somebody who took the run up. */
       readonly crashes: number;
     })
-  /** `waiting`: for leave to run. `unknown`: whether it ran; a person says if it runs again. */
+  /** `waiting`: for permission to run. `unknown`: whether it ran; a person decides if it runs again. */
   | (Carried & { readonly status: 'waiting' | 'unknown'; readonly approval_id: string })
   | {
       readonly status: 'success';
@@ -78,7 +78,7 @@ export function itemKey(taskId: string, index: number): string {
 /** Keys of calls that ran ahead, beside those of tasks: no task can be called so. */
 export const AHEAD = '~';
 
-/** The tasks of a run for whoever looks at it. */
+/** The tasks of a run as callers see them. */
 export function shownTasks({ tasks }: Pick<WorkflowRun, 'tasks'>): WorkflowRun['tasks'] {
   return Object.fromEntries(
     storedStates(tasks)

@@ -1,6 +1,6 @@
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { printable } from '../../core/vocabulary/text.ts';
-import type { TreeRow } from '../../engine/traces/read-trace.ts';
+import type { TreeRow } from '../../engine/traces/select-traces.ts';
 import { columns } from './format.ts';
 
 const DEFAULTS = {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { KEY_PREFIX, type Principal } from '../../core/vocabulary/principal.ts';
-import type { KeyRing } from '../../engine/people/key-ring.ts';
+import type { KeyRing } from '../../engine/people/people-service.ts';
 import type { ApiKey } from '../../engine/ports.ts';
 import { createLogins, isLoginSecret, type Logins } from './logins.ts';
 

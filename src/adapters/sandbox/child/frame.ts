@@ -1,7 +1,6 @@
-import { positionIn } from '../../../engine/guest/call-failure.ts';
-import type { ConsoleBudget } from '../../../engine/guest/console-budget.ts';
-import { frameRandom } from '../../../engine/guest/frame-random.ts';
-import { limitFailure } from '../../../engine/guest/limit-failure.ts';
+import { limitFailure, positionIn } from '../../../engine/guest/guest-failures.ts';
+import type { ConsoleBudget } from '../../../engine/guest/host-side.ts';
+import { frameRandom } from '../../../engine/guest/host-side.ts';
 import type { MarkRecorder } from '../../../engine/guest/mark-recorder.ts';
 import type { GuestFailure, SandboxSettings } from '../../../engine/ports.ts';
 import type { MarkBuffer } from '../marks.ts';

@@ -1,7 +1,5 @@
-import { capabilityError, STUCK } from '../../../engine/guest/call-failure.ts';
-import { CallQueue } from '../../../engine/guest/call-queue.ts';
-import { createConsoleBudget } from '../../../engine/guest/console-budget.ts';
-import { callTooLarge, limitFailure } from '../../../engine/guest/limit-failure.ts';
+import { callTooLarge, capabilityError, limitFailure, STUCK } from '../../../engine/guest/guest-failures.ts';
+import { CallQueue, createConsoleBudget } from '../../../engine/guest/host-side.ts';
 import { createMarkRecorder, MARKS_PER_SITE } from '../../../engine/guest/mark-recorder.ts';
 import type { GuestCallError, GuestFailure } from '../../../engine/ports.ts';
 import { MarkBuffer } from '../marks.ts';

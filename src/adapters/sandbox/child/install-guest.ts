@@ -1,5 +1,9 @@
-import { createGuestDate } from '../../../engine/guest/guest-date.ts';
-import { createGuestFrame, type FrameNative, type FrameSizes } from '../../../engine/guest/guest-frame.ts';
+import {
+  createGuestDate,
+  createGuestFrame,
+  type FrameNative,
+  type FrameSizes,
+} from '../../../engine/guest/guest-frame.ts';
 import type { SiteNames } from '../../../engine/guest/guest-hooks.ts';
 
 /** What a program's realm calls outside. */

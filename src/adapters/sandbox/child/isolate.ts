@@ -1,12 +1,10 @@
 import { createRequire } from 'node:module';
 import type Ivm from 'isolated-vm';
 import { createGuestCalls } from '../../../engine/guest/guest-calls.ts';
-import { createGuestConsole } from '../../../engine/guest/guest-console.ts';
-import { createGuestDate } from '../../../engine/guest/guest-date.ts';
-import { createGuestFrame } from '../../../engine/guest/guest-frame.ts';
+import { createGuestConsole, createShowValue } from '../../../engine/guest/guest-console.ts';
+import { createGuestDate, createGuestFrame } from '../../../engine/guest/guest-frame.ts';
 import { createGuestHooks } from '../../../engine/guest/guest-hooks.ts';
 import { captureIntrinsics } from '../../../engine/guest/intrinsics.ts';
-import { createShowValue } from '../../../engine/guest/show-value.ts';
 import { createToJson } from '../../../engine/guest/to-json.ts';
 import {
   type EnterGuest,

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { skillFolder } from '../../../engine/capabilities/skill-folder.ts';
+import { skillFolder } from '../../../engine/capabilities/manage-capabilities.ts';
 import { capabilityToWire } from '../../../engine/gateway-wire.ts';
 import type { CommandContext } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';

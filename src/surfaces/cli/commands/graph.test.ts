@@ -7,9 +7,8 @@ import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
 import { graphStats, TypedGraph } from '../../../core/graph/typed-graph.ts';
 import { toolId } from '../../../core/vocabulary/ids.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { GraphReport } from '../../../engine/graph/graph-report.ts';
 import type { GraphService } from '../../../engine/graph/graph-service.ts';
-import type { GraphView } from '../../../engine/graph/graph-view.ts';
+import type { GraphReport, GraphView } from '../../../engine/graph/graph-view.ts';
 
 const [READ, WRITE] = [toolId('files', 'read'), toolId('files', 'write')];
 

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { traceSummaryToWire, traceToWire } from '../../../core/vocabulary/execution-trace.ts';
-import { readTrace } from '../../../engine/traces/read-trace.ts';
-import { selectTraces } from '../../../engine/traces/select-traces.ts';
+import { readTrace, selectTraces } from '../../../engine/traces/select-traces.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { describeTrace, traceLine } from '../describe-trace.ts';
 import { countOf } from '../format.ts';

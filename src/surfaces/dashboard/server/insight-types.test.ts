@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from 'vitest';
-import type { ScoreShares } from '../../../engine/catalogue/score-shares.ts';
+import type { ScoreShares } from '../../../engine/catalogue/search.ts';
 import type { capabilityHitToWire } from '../../../engine/gateway-wire.ts';
 import type { insightToWire } from '../../../engine/learning/learning-insight.ts';
 import type { CapabilityHit } from '../shared/capability-types.ts';

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { traceSummaryToWire } from '../../../core/vocabulary/execution-trace.ts';
-import { skillFolder } from '../../../engine/capabilities/skill-folder.ts';
+import { skillFolder } from '../../../engine/capabilities/manage-capabilities.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { capabilitySummaryToWire, capabilityToWire, codeRunToWire } from '../../../engine/gateway-wire.ts';
 import { visibleTo } from '../../../engine/people/roles.ts';

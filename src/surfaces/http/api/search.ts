@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { scoreShares } from '../../../engine/catalogue/score-shares.ts';
+import { scoreShares } from '../../../engine/catalogue/search.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { capabilityHitToWire, hitToWire } from '../../../engine/gateway-wire.ts';
 import { whoIs } from '../guard.ts';

@@ -1,4 +1,4 @@
-import { toolText, toolValue } from '../../../engine/calls/tool-value.ts';
+import { toolText, toolValue } from '../../../engine/calls/call-tool.ts';
 import type { ToolCall, ToolRun } from '../../../engine/gateway.ts';
 import type { JsonObject, ToolResult } from '../../../engine/ports.ts';
 import type { ClientRequest } from '../endpoint.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { nearestName } from '../../../engine/catalogue/nearest-name.ts';
+import { nearestName } from '../../../engine/catalogue/catalogue.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 
 const STRUCTURED = new Set(['object', 'array', 'integer', 'number', 'boolean']);

@@ -1,5 +1,5 @@
 import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
-import { nearestName } from '../../../engine/catalogue/nearest-name.ts';
+import { nearestName } from '../../../engine/catalogue/catalogue.ts';
 import { execute } from './execute.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 import type { MetaTool } from './meta-tool.ts';

@@ -1,5 +1,5 @@
 import { type Skill, skillEntry } from '@modelcontextprotocol/server/ext/skills';
-import { skillFolder } from '../../../engine/capabilities/skill-folder.ts';
+import { skillFolder } from '../../../engine/capabilities/manage-capabilities.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import type { Capability, Logger } from '../../../engine/ports.ts';
 

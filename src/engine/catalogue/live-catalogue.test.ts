@@ -5,7 +5,7 @@ import { sampleTool } from '../../../test/support/samples.ts';
 import { toolText } from '../../core/retrieval/tool-text.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Embedder } from '../ports.ts';
-import { embedCatalogue } from './embed-catalogue.ts';
+import { embedCatalogue } from './live-catalogue.ts';
 
 /** An embedder that notes what it was given, and may do something meanwhile. */
 function noting(meanwhile: () => Promise<void> = async () => {}, dimension?: number) {

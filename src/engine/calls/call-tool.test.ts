@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toolValue } from './tool-value.ts';
+import { toolValue } from './call-tool.ts';
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 

@@ -1,0 +1,21 @@
+import type { RunOrigin } from '../core/vocabulary/execution-trace.ts';
+import type { Principal } from '../core/vocabulary/principal.ts';
+import type { UpstreamClient, UpstreamProgress } from './ports.ts';
+
+/** Who calls: the client connection a run came from, and how to reach the person behind it. */
+export interface Caller {
+  /** The client connection; null where there is none to speak of. */
+  readonly sessionId: string | null;
+  /** Asked what upstream servers ask meanwhile, and for approvals if it supports elicitation. */
+  readonly client?: UpstreamClient;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: UpstreamProgress) => void;
+  /** Tells a person at once what is asked: nobody can answer while the call waits. */
+  readonly isAtTerminal?: boolean;
+  /** A person's doing, by terminal or API: decides where an agent may only ask. */
+  readonly isPerson?: boolean;
+  /** Who chose what runs; absent: the caller did. */
+  readonly origin?: RunOrigin;
+  /** The user or key that was authenticated; absent where PML itself calls. */
+  readonly who?: Principal;
+}

@@ -1,0 +1,42 @@
+export interface Clock {
+  now(): Date;
+  /** Milliseconds with fraction, never going back; only differences mean anything. */
+  monotonic(): number;
+}
+
+/** Randomness and digests, passed in so that the floors below stay pure. */
+export interface Crypto {
+  randomUuid(): string;
+  /** SHA-256 of the UTF-8 text, in hex. */
+  sha256(text: string): string;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** Structured: a sentence for people, fields for machines. Secrets are redacted by the implementation. */
+export interface Logger {
+  log(level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Tells when the process stood still, and what it was about. */
+export interface LoopWatch {
+  /** Something begins that may take long; short, as it is kept until more has begun. */
+  begin(what: string): void;
+  figures(): LoopFigures;
+}
+
+export interface LoopFigures {
+  /** Since the process began. */
+  readonly stalls: number;
+  readonly stalledMs: number;
+  readonly longestMs: number;
+  readonly last: LoopStall | null;
+}
+
+export interface LoopStall {
+  /** When it was over. */
+  readonly at: string;
+  readonly ms: number;
+  /** What had begun before it, the last first. */
+  readonly during: readonly string[];
+}
