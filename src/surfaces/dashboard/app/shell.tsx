@@ -124,7 +124,7 @@ function LostBanner() {
     <div class="banner" role="alert">
       <Icon name="alert" />
       <span>
-        <strong>Disconnected.</strong> The gateway does not answer; what you see may be old. Trying again…
+        <strong>Disconnected.</strong> The gateway is not responding; this page may be out of date. Retrying…
       </span>
     </div>
   );

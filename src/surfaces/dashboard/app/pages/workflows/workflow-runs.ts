@@ -61,12 +61,12 @@ export async function resume(id: string): Promise<void> {
       if (error) throw new Error(error.message);
       return status;
     }),
-    'It went on',
+    'Resumed',
   );
 }
 
 export async function abort(id: string): Promise<void> {
-  await tellingOutcome(postJson<WorkflowAnswer>(at(id, 'abort')), 'It was given up');
+  await tellingOutcome(postJson<WorkflowAnswer>(at(id, 'abort')), 'Aborted');
 }
 
 /** One who still waits goes on by itself; a run that stands still is taken up if `goesOn`. */
