@@ -176,7 +176,7 @@ test('[OPS-5] a backup that is cut off, changed or of another kind changes nothi
     ['it ends too early', zipped(lines.slice(0, -20))],
     ['unexpected end', good.subarray(0, good.length / 2)],
     ['workflow_pattern differs', zipped(lines.map((line) => line.replace('Keeps the', 'Keeps teh')))],
-    ['it is no backup', zipped(['{"some": "thing"}'])],
+    ['it is not a PML backup', zipped(['{"some": "thing"}'])],
     ['incorrect header', Buffer.from('plain text')],
     ['version 99', zipped([lines[0]!.replace('"version":1', '"version":99'), ...lines.slice(1)])],
   ];

@@ -16,7 +16,7 @@ export async function requireTrust(dataDir: string, file: string, bytes: Buffer)
   if (known === hashOf(bytes)) return;
   const why = known === undefined ? 'is not trusted' : 'changed since it was trusted';
   throw new PmlError('config_untrusted', `${file} ${why}, so nothing in it is used`, {
-    hint: `It can start programs. Read it, then run: pml trust ${file}. To use another one, name it with --config.`,
+    hint: `It can start programs. Read it, then run: pml trust ${file}. To use another file, name it with --config.`,
   });
 }
 

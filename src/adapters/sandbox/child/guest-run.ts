@@ -220,6 +220,6 @@ export class GuestRun {
 }
 
 function nameTooLong(name: string): GuestCallError {
-  const message = `There is nothing of the name ${name.slice(0, 60)}…: names have at most ${DEFAULTS.maxName} characters`;
+  const message = `Nothing is called ${name.slice(0, 60)}…: names have at most ${DEFAULTS.maxName} characters`;
   return { name: 'ToolError', code: 'not_found', message, errorType: 'NOT_FOUND' };
 }

@@ -94,7 +94,7 @@ export async function keepSession(
         failures = 0;
         await serve(again);
       } catch {
-        // It is tried again until told to stop; whoever uses the store meets the reason.
+        // It is tried again until told to stop; users of the store get the reason.
       }
     }
   };

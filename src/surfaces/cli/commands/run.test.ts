@@ -110,7 +110,7 @@ test('[RUN-3] what needs approval is told with how to give it', async () => {
   expect(asked.err).toContain('"pml runs approve run-1", then resume it with "pml runs resume run-1"');
 });
 
-test('[RUN-4] a file that cannot be read and arguments that are no object are told', async () => {
+test('[RUN-4] a file that cannot be read and arguments that are not an object are told', async () => {
   const { system, asked } = running();
   expect(await runCommand(['run', '/nowhere/x.ts'], system)).toMatchObject({
     code: 1,

@@ -178,7 +178,7 @@ test('[TRACE-14] what was exported, imported and exported again is the same to t
   expect((await runCommand(['trace', 'export'], systemOn(other))).out).toBe(text);
 });
 
-test('[TRACE-15] a line that is no trace is refused with its number, and takes no other along', async () => {
+test('[TRACE-15] a line that is not a trace is refused with its number, and takes no other along', async () => {
   const [known, fresh] = [wholeTrace(), wholeTrace()];
   const { store, system } = await filled(known);
   const input = [

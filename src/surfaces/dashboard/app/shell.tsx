@@ -130,7 +130,7 @@ function LostBanner() {
   );
 }
 
-/** A screen reader hears the new page's title; whoever tabs starts at its top. */
+/** A screen reader hears the new page's title, and the tab order starts at its top. */
 function useFocusOnNewPage(): void {
   const { path } = location.value;
   useEffect(() => {

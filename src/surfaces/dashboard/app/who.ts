@@ -4,7 +4,7 @@ import { getJson, isSignedIn } from './api.ts';
 import { shownLine } from './format.ts';
 import { epoch } from './live.ts';
 
-/** Whoever looks; undefined until the gateway was asked, null where it did not say. */
+/** The current user; undefined until the gateway answered, null if it did not say. */
 export const who = signal<Me | null | undefined>(undefined);
 
 const MAY_NOT: Readonly<Record<Right, string>> = {

@@ -141,7 +141,7 @@ function CapabilityFigures({ of }: { of: Capability }) {
       <dd>
         {tools_used.length === 0 && <span class="muted">no tool</span>}
         {tools_used.map((tool) =>
-          // What the program does by itself is no node of its own.
+          // Operations of the program itself have no node.
           tool.startsWith('code:') ? null : (
             <a key={tool} class="cell-note mono" href={href.graph({ node: tool })}>
               {shownLine(tool, 80)}

@@ -74,7 +74,7 @@ export function PathFinder({
   );
 }
 
-/** Made anew when the address names another node: until then one may write. */
+/** Replaced when the address names another node, so that typing is not interrupted before. */
 function NodeField(of: { title: string; name: string; list: string; written: string }) {
   return (
     <label>

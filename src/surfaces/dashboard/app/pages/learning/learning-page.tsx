@@ -95,7 +95,7 @@ function useInsight(): Resource<LearningInsight> {
   });
 }
 
-/** For whoever has few runs or none: what is missing, and how it comes about. */
+/** For users with few runs or none: what is missing, and how to get there. */
 function GettingStarted({ runs, least }: { runs: number; least: number }) {
   return (
     <Panel title="How learning starts">

@@ -39,7 +39,7 @@ export function RunPage({ id }: { id: string }) {
   return (
     <Await of={run.state.value} retry={run.reload} lines={8}>
       {(loaded) => {
-        // Whoever asked for the run itself sees it go on; a trace is what it is.
+        // A run is followed live; a trace does not change.
         const isFollowed = followed && (loaded.trace === null || (!followed.end && id === runId));
         if (isFollowed) return <Followed run={followed} />;
         if (loaded.trace) return <Stored trace={loaded.trace} parts={loaded.parts} />;

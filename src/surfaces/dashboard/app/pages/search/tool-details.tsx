@@ -47,7 +47,7 @@ export function ToolDetails({
 }) {
   const current = TABS.find(({ name }) => name === location.value.query.get('tab'))?.name ?? 'why';
   const ref = useRef<HTMLDivElement>(null);
-  // Below the list on narrow screens: whoever chose one sees it.
+  // Below the list on narrow screens, so it is scrolled into view.
   useEffect(() => {
     const isBelow = matchMedia('(max-width: 1080px)').matches;
     if (isBelow && location.peek().query.has('tool')) ref.current?.scrollIntoView({ block: 'start' });

@@ -116,7 +116,7 @@ export function ApprovalCard({
   );
 }
 
-/** Other arguments for a call that waits. It is another call then, and is asked about anew. */
+/** Changes the arguments of a waiting call. The result is a different call, which needs its own approval. */
 function EditDialog({
   run,
   task,
