@@ -189,7 +189,7 @@ test('[DASH-46] a run is run again once one knows what that does, and both are c
   const page = await dashboard.open(`/runs/${trace_id}`);
   await page.getByRole('button', { name: 'Run again' }).click();
   const dialog = page.getByRole('dialog', { name: 'Run again' });
-  await dialog.getByText('Nothing is simulated').waitFor();
+  await dialog.getByText('This is not a simulation').waitFor();
   await dialog.getByRole('region', { name: 'Program' }).waitFor();
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Run again' }).click();
