@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ApiKey, KeyStore } from '../ports.ts';
 
 const DEFAULTS = {
@@ -21,7 +22,7 @@ export function createKeyRing(
   now: () => number,
   trustMs = DEFAULTS.trustMs,
 ): KeyRing {
-  const seen = new Map<string, { readonly key: ApiKey; readonly until: number }>();
+  const seen = new LRUCache<string, { readonly key: ApiKey; readonly until: number }>({ max: DEFAULTS.most });
   let epoch = 0;
   const look = async (name: string, find: () => Promise<ApiKey | null>): Promise<ApiKey | null> => {
     const known = seen.get(name);
@@ -34,7 +35,6 @@ export function createKeyRing(
       return null;
     }
     // Only good keys are remembered, so that guesses fill nothing; and none that was asked for before a change.
-    if (seen.size >= DEFAULTS.most) seen.clear();
     if (asked === epoch) seen.set(name, { key, until });
     return key;
   };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import type { ToolResult } from '../ports.ts';
 
@@ -40,7 +41,7 @@ export interface SpeculationMemory {
 
 export function createSpeculationMemory(): SpeculationMemory {
   const counts = { started: 0, used: 0 };
-  const remembered = new Map<string, { readonly value: unknown }>();
+  const remembered = new LRUCache<string, { readonly value: unknown }>({ max: DEFAULTS.remembered });
   const kept = new Map<string, ReadonlyMap<string, AheadCall>>();
   return {
     figures: () => ({ ...counts }),
@@ -51,7 +52,6 @@ export function createSpeculationMemory(): SpeculationMemory {
       remembered.delete(hash);
       if (canonicalJson(value).length > DEFAULTS.valueLength) return;
       remembered.set(hash, { value });
-      if (remembered.size > DEFAULTS.remembered) remembered.delete(remembered.keys().next().value!);
     },
     recall: (hash) => remembered.get(hash),
     keep(runId, calls) {
