@@ -70,7 +70,7 @@ test('[DASH-60] capabilities are listed with state, success and uses, found by n
 
 test('[DASH-61] a capability tells its code, parameters, result, success and the runs it comes from', async () => {
   const page = await open(lines.slug);
-  const code = page.getByLabel('Code');
+  const code = page.getByLabel('Source code');
   await code.getByText('const').first().waitFor();
   expect(await code.textContent()).toContain('args.path');
   expect(await code.locator('.code-keyword').count()).toBeGreaterThan(0);

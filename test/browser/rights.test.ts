@@ -97,9 +97,9 @@ test('[DASH-16] a viewer is offered nothing but to look, and each button says wh
   await page.getByRole('combobox').fill('train the ranker');
   await page.getByRole('option', { name: /^Find tools for/ }).waitFor();
   expect(await page.getByRole('option', { name: /Train the ranker/ }).count()).toBe(0);
-  // Whoever has the address of a plan is told, and nothing is asked of the gateway.
+  // A viewer who has the address of a plan is told so, and the gateway is not asked.
   await go(page, '/workflows/new?intent=read%20the%20graph');
-  await page.getByText(/who may not run anything/).waitFor();
+  await page.getByText(/may not run anything/).waitFor();
   expect(await axe(page)).toEqual([]);
 });
 

@@ -61,7 +61,7 @@ function Known({ of: known, reload }: { of: Capability; reload: Resource<Capabil
           <Panel title="Code">
             <div class="capability-code">
               <Code text={known.signature} label="Signature" />
-              <Code text={known.code} label="Code" numbers />
+              <Code text={known.code} label="Source code" numbers />
             </div>
           </Panel>
           <CapabilityOrigin of={known} />
