@@ -29,7 +29,7 @@ const EMBEDDED = 'embedded';
 
 type OnProgress = (progress: MaintenanceProgress) => void;
 
-/** What a holder offers: a backup of the store it has open, while it goes on. */
+/** What a holder offers: a backup of the store it has open, while it keeps running. */
 export function backupProcedures(store: Promise<SqlStore>, clock: Clock): RemoteProcedures[string] {
   let progress: MaintenanceProgress | null = null;
   return {

@@ -83,7 +83,7 @@ export async function evaluate(
     n: measured.length,
     overlap: folds.reduce((sum, fold) => sum + overlapOf(fold), 0),
     tools: data.tools.length,
-    embedding: bench.book.model,
+    embedding: bench.embeddings.model,
     ranking: record(RANKERS, (ranker) => rankingFigures(ranks[ranker])),
     gains: gainsOf(ranks, measured, seed),
     next,
@@ -117,7 +117,7 @@ async function rankTasks(
   for (const { train, test } of folds) {
     const byLogistic = rankByLogistic(bench, train, test, alike, createRandom(seed));
     for (const [i, task] of test.entries()) {
-      const served = await scoreTools(bench.index, bench.book, task.intent, weights);
+      const served = await scoreTools(bench.index, bench.embeddings, task.intent, weights);
       const scores = {
         lexical: served?.lexical,
         semantic: served?.whole,

@@ -30,7 +30,7 @@ export interface Fold {
 
 /**
  * `id`: all of train. `disjoint`: without the groups that are measured. `cv5`: train and the measured
- * split together, cut into five by group; each part is measured by what the other four taught. `narrow` and
+ * split together, cut into five by group; each part is measured after training on the other four. `narrow` and
  * `new-tools`: what is asked is far from all that was done.
  */
 export function foldsOf(data: DataSet, protocol: Protocol, seed: number): Fold[] {

@@ -18,7 +18,7 @@ export interface CurveOptions {
   readonly onProgress?: ((what: string, done?: number, total?: number) => void) | undefined;
 }
 
-/** Search that has not learned is the same at every point; the ranker is taught by ever more runs. */
+/** Search that has not learned is the same at every point; the ranker is trained on more and more runs. */
 export function learningCurve(
   schoolOf: (seed: number) => School,
   folds: readonly Fold[],

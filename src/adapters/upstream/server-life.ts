@@ -214,7 +214,7 @@ function again(error: UpstreamFailure, waitMs: number): UpstreamFailure {
   return { ...error, hint: `PML tries again in ${seconds} s; \`pml servers restart\` tries at once.` };
 }
 
-/** The start goes on for the others when one caller leaves. */
+/** The start continues for the others when one caller leaves. */
 async function abandonable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: left, reject } = Promise.withResolvers<never>();
   const leave = () => reject(signal.reason);

@@ -54,7 +54,7 @@ export class GuestRun {
       seed,
       pipe,
       marks,
-      book: createMarkRecorder(monotonicNow, (frame, mark) => marks.add(frame, mark)),
+      recorder: createMarkRecorder(monotonicNow, (frame, mark) => marks.add(frame, mark)),
       console: createConsoleBudget(limits.consoleBytes),
       call: (frame, id, target, args) => this.#call(frame, id, target, args),
       condemn: (failure) => this.#condemn(failure),
@@ -157,8 +157,8 @@ export class GuestRun {
   #finish(end: FrameEnd): void {
     if (this.isOver) return;
     this.isOver = true;
-    const { book, console } = this.#parts;
-    const truncated = book.isTruncated || console.isTruncated;
+    const { recorder, console } = this.#parts;
+    const truncated = recorder.isTruncated || console.isTruncated;
     this.#tell({ type: 'end', cpuMs: this.#cpuMs(), truncated }, end);
     if (!this.#guest.isolate.isDisposed) this.#guest.isolate.dispose();
   }

@@ -6,7 +6,7 @@ const DEFAULTS = {
   tickMs: 1_000,
   /** Longest wait for a connection, or for an answer, before the connection counts as lost. */
   answerMs: 5_000,
-  /** Pauses before another try, in milliseconds; the last one goes on. */
+  /** Pauses before another try, in milliseconds; the last one is repeated. */
   retryMs: [50, 200, 500, 1_000],
 };
 

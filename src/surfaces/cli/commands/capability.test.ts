@@ -34,7 +34,7 @@ const COUNT = sampleCapability({
   successes: 3,
 });
 
-/** A shelf of one book, and what was asked of it. */
+/** A gateway with one capability, and the calls made to it. */
 function shelved(start: Capability | null = COUNT) {
   let one = start;
   const calls: CapabilityCall[] = [];

@@ -131,7 +131,7 @@ function rolling(values: readonly number[]): Point[] {
   });
 }
 
-/** How unevenly past steps are drawn: those whose outcome was foretold badly come up more often. */
+/** How unevenly past steps are drawn: those with a large prediction error come up more often. */
 export function ReplayPriorities({ of: replay }: { of: LearningInsight['replay'] }) {
   return (
     <Panel title="Replay priorities">
