@@ -145,7 +145,7 @@ async function measureFold(bench: Workbench, { train, test }: Fold, runs: number
 }
 
 async function outcomeOf(
-  { index, book }: Workbench,
+  { index, embeddings }: Workbench,
   { task, before, accepted }: NextCase,
   graph: TypedGraph,
   served: SearchGraph,
@@ -156,7 +156,7 @@ async function outcomeOf(
   const query = { query: task.intent, limit: CANDIDATES, contextTools };
   const reciprocal = { 'no graph': 0, adaptive: 0, local: 0 };
   for (const name of NAMES) {
-    const hits = await search(index, book, query, {
+    const hits = await search(index, embeddings, query, {
       ...served,
       context: (tools) => {
         const context = served.context(tools);

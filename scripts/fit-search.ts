@@ -88,7 +88,7 @@ async function examplesOf(folder: string): Promise<{ name: string; examples: Exa
   const bench = await openWorkbench(data, sample, { embedder, emptyIndex });
   const examples: Example[] = [];
   for (const task of sample) {
-    const scores = await scoreTools(bench.index, bench.book, task.intent);
+    const scores = await scoreTools(bench.index, bench.embeddings, task.intent);
     if (!scores) continue;
     examples.push({ features: [scores.whole, scores.clause, scores.lexical], gold: bench.goldOf(task) });
   }

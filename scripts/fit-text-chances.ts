@@ -51,7 +51,8 @@ for (const folder of await findDataSets(values.data)) {
   const bench = await openWorkbench({ ...data, train: tasks, test: [] }, tasks, { embedder, emptyIndex });
   const rows: Row[] = [];
   for (const task of tasks) {
-    const scores = (await scoreTools(bench.index, bench.book, task.intent, weightsFor(data.name)))!.fused;
+    const scores = (await scoreTools(bench.index, bench.embeddings, task.intent, weightsFor(data.name)))!
+      .fused;
     const right = new Set(bench.goldOf(task).flat());
     const best = new TopK(TOOLS_PER_TASK);
     for (const [place, score] of scores.entries()) best.offer(place, score);

@@ -54,7 +54,7 @@ export function compose(env: ProcessContext['env'], cwd: string): System {
       if (holder?.role !== 'serve' || holder.port === null || !isAlive(holder)) continue;
       return await createHttpBridge(holder.port, await readToken(candidate)).call('login', method, args);
     }
-    throw new PmlError('not_found', `No gateway serves from ${dir}`, {
+    throw new PmlError('not_found', `No gateway is running for ${dir}`, {
       hint: 'Start one with "pml serve".',
     });
   };

@@ -48,7 +48,7 @@ const TABLE: Readonly<Record<string, Permissions & { at?: readonly string[] }>> 
     ['oxc-parser', 'oxc-walker'],
   ),
 
-  engine: closed(['core/*', 'engine/ports']),
+  engine: closed(['core/*', 'engine/ports'], ['lru-cache']),
   'engine/ports': { ...closed(['core/*']), at: ['engine/ports.ts', 'engine/ports/'] },
   'engine/guest': closed(['core/*', 'engine/ports']),
 

@@ -29,7 +29,7 @@ const EMBEDDED = 'embedded';
 
 type OnProgress = (progress: MaintenanceProgress) => void;
 
-/** What a holder offers: a backup of the store it has open, while it goes on. */
+/** What a holder offers: a backup of the store it has open, while it keeps running. */
 export function backupProcedures(store: Promise<SqlStore>, clock: Clock): RemoteProcedures[string] {
   let progress: MaintenanceProgress | null = null;
   return {
@@ -86,7 +86,7 @@ export async function migrateStore(
   onProgress: OnProgress,
 ): Promise<MigrationReport> {
   const target = to === EMBEDDED ? null : to;
-  if (target === settings.url) throw new PmlError('usage', `The store is at ${nameOf(target)} already`);
+  if (target === settings.url) throw new PmlError('usage', `The store is already at ${nameOf(target)}`);
   return await alone(dir, async () => {
     const source = await openAlone(dir, settings.url, settings);
     try {
@@ -132,8 +132,8 @@ async function openAlone(dir: string, url: string | null, settings: StoreSetting
   const others = rows[0]?.count ?? 0;
   if (others === 0) return store;
   await store.close();
-  throw new PmlError('data_dir_held', `PML is at work on ${nameOf(url)}: ${others} gateways or commands`, {
-    hint: 'Stop them first.',
+  throw new PmlError('data_dir_held', `${others} other PML gateways or commands use ${nameOf(url)}`, {
+    hint: 'Stop them, then try again.',
   });
 }
 

@@ -51,7 +51,7 @@ export interface GatewayParts {
   readonly onStore: (store: SqlStore) => void;
   /** Told of what must not be shown from now on. */
   readonly onSecrets: (values: readonly string[]) => void;
-  /** Whoever wanted it has gone before it was open. */
+  /** Aborted when the caller is gone before the gateway is open. */
   readonly signal: AbortSignal;
 }
 
@@ -60,7 +60,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
   const { logger, redact, fillIn, version, exporter, clock, events, loop } = parts;
   const templates = await loadTemplates(settings.templates);
   await reapOrphans(dir);
-  // Whoever only wants to look something up is told at once.
+  // A command that only looks something up gets an error at once.
   const wanted = fillIn ? settings.store : { ...settings.store, waitMs: 0 };
   const opened = await openStore(dir, wanted, { logger, signal: parts.signal });
   parts.onStore(opened.store);

@@ -25,7 +25,7 @@ interface OperationsParts {
   readonly loop: LoopWatch;
 }
 
-/** How the gateway is seen by whoever runs it, and how its work comes to an end. */
+/** Health, metrics and status for operators, and an orderly shutdown. */
 export function createOperations(parts: OperationsParts) {
   const { gateway, events, exporter, opening, version, clock, loop } = parts;
   const metrics = createMetrics({

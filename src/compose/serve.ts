@@ -86,12 +86,12 @@ async function askToHandOver(dir: string, port: number): Promise<void> {
 
 function notesFor(settings: Settings, demoDir: string | null, takenPort: number | null): string[] {
   const notes: string[] = [];
-  if (takenPort !== null) notes.push(`Port ${takenPort} is taken, so another one was chosen.`);
+  if (takenPort !== null) notes.push(`Port ${takenPort} is in use, so another one was chosen.`);
   if (demoDir !== null) {
-    notes.push('This is the demo, on a scratch folder of its own. Six examples are being run for real.');
+    notes.push('This is the demo, in a temporary folder. It is running six real examples.');
     notes.push(`See what they did with "pml trace ls --data ${demoDir}".`);
   } else if (settings.servers.length === 0) {
-    notes.push('No servers are attached yet: take over your client’s with "pml init", or try --demo.');
+    notes.push('No servers are attached yet: import those of your clients with "pml init", or try --demo.');
   }
   return notes;
 }

@@ -198,7 +198,7 @@ async function knownKey(gateway: Gateway, name: string | undefined): Promise<Api
     ({ id, name: own, revokedAt }) => revokedAt === null && (id === name || own === name),
   );
   if (key) return key;
-  throw new PmlError('not_found', `There is no key "${name}" that is in use`, { hint: 'See "pml keys ls".' });
+  throw new PmlError('not_found', `There is no active key "${name}"`, { hint: 'See "pml keys ls".' });
 }
 
 async function listenOn(
@@ -234,7 +234,7 @@ async function followSettings(
     settings,
     (next) =>
       void reload(next).catch((error) =>
-        logger.log('error', 'The new settings failed', { error: String(error) }),
+        logger.log('error', 'The new settings could not be applied', { error: String(error) }),
       ),
     (error) => {
       if (isAwaited(error)) return;
@@ -258,5 +258,5 @@ async function rememberInventory(dir: string, events: EventLog): Promise<string>
     // Only a convenience for the next start: without it the line comes a moment later.
     writeFile(file, event.inventory).catch(() => {});
   });
-  return await readFile(file, 'utf8').catch(() => 'The tools are still being listed.');
+  return await readFile(file, 'utf8').catch(() => 'The list of tools is still loading.');
 }

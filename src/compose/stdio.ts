@@ -29,14 +29,14 @@ export function serveStdio(
     isClosed = true;
     await letGo();
   };
-  // Whoever asked for the data dir gets it, before this process looks for a holder again.
+  // Gives the process that asked for the data dir time to take it before this one looks for a holder again.
   let isHandedOver = false;
   const handOver = async () => {
     isHandedOver = true;
     await letGo();
   };
   const reach = async () => {
-    if (isClosed) throw new PmlError('cancelled', 'The client has gone');
+    if (isClosed) throw new PmlError('cancelled', 'The client disconnected');
     await ensureDataDir(dir);
     const headers = { authorization: `Bearer ${await readToken(dir)}` };
     const successor = isHandedOver ? await awaitSuccessor(dir) : null;

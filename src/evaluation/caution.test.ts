@@ -13,7 +13,7 @@ const plan = (nodeF1: number, confidence: number, support: number, length = 1): 
   ...{ edges: [], confidence, support, nodeF1, edgeF1: 1, isExact: nodeF1 === 1 },
 });
 
-test('[EVAL-15] a plan is wrong below half and sure above it; empty ones are no plans', () => {
+test('[EVAL-15] a plan is wrong below half and sure above it; empty ones do not count', () => {
   const plans = [
     plan(0.49, 0.51, 0),
     plan(0.49, 0.5, 0),

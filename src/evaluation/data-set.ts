@@ -72,7 +72,7 @@ export async function findDataSets(folder: string): Promise<string[]> {
   const root = resolve(folder);
   const names = await readdir(root).catch((cause) => {
     throw new PmlError('not_found', `The folder ${root} cannot be read: ${cause.message}`, {
-      hint: 'Name the folder of a data set, or one that holds several, with --data.',
+      hint: 'Name the folder of one or several data sets with --data.',
       cause,
     });
   });
@@ -146,7 +146,7 @@ function refuseUnknown(
     'invalid_argument',
     `${file}: task "${id}" names the tool "${unknown}", which is not in ${TOOLS_FILE}`,
     {
-      hint: `Add the tool to ${TOOLS_FILE}, or take it out of the task.`,
+      hint: `Add the tool to ${TOOLS_FILE}, or remove it from the task.`,
     },
   );
 }
@@ -206,7 +206,7 @@ function parse(line: string, where: string): unknown {
     return JSON.parse(line);
   } catch (cause) {
     throw new PmlError('invalid_argument', `${where} is not JSON: ${(cause as Error).message}`, {
-      hint: 'The file must hold one JSON object per line.',
+      hint: 'The file must contain one JSON object per line.',
       cause,
     });
   }

@@ -85,7 +85,7 @@ describe('on a small data set', () => {
     const bench = await openWorkbench(household, household.test, PORTS);
     const reciprocal = await Promise.all(
       household.test.map(async (task) => {
-        const hits = await search(bench.index, bench.book, { query: task.intent, limit: 50 });
+        const hits = await search(bench.index, bench.embeddings, { query: task.intent, limit: 50 });
         return 1 / (1 + hits.findIndex(({ tool }) => task.tools.includes(tool.id)));
       }),
     );

@@ -18,7 +18,7 @@ import type {
 import { scoreTools } from '../engine/catalogue/search.ts';
 import { cautionOf, measureOpposites, rankNeverUsed } from './caution.ts';
 import type { DataSet, Task } from './data-set.ts';
-import { type Fold, foldsAnew, foldsOf } from './folds.ts';
+import { type Fold, foldsOf, repeatedFolds } from './folds.ts';
 import { textChancesFor } from './held-out-chances.ts';
 import { weightsFor } from './held-out-weights.ts';
 import { learningCurve } from './learning-curve.ts';
@@ -70,7 +70,7 @@ export async function evaluate(
   const ranks = await rankTasks(school, folds);
   onProgress?.(`${data.name}: next steps`);
   const isFar = FAR.includes(protocol);
-  const next = isFar ? null : measureNext(bench, data.name, foldsAnew(data, protocol, seed), alike, seed);
+  const next = isFar ? null : measureNext(bench, data.name, repeatedFolds(data, protocol, seed), alike, seed);
   onProgress?.(`${data.name}: plans`);
   const plans = await scorePlans(bench, createDrafter(school), folds);
   const opposites = protocol === 'narrow' ? await measureOpposites(seed, ports) : null;
@@ -83,7 +83,7 @@ export async function evaluate(
     n: measured.length,
     overlap: folds.reduce((sum, fold) => sum + overlapOf(fold), 0),
     tools: data.tools.length,
-    embedding: bench.book.model,
+    embedding: bench.embeddings.model,
     ranking: record(RANKERS, (ranker) => rankingFigures(ranks[ranker])),
     gains: gainsOf(ranks, measured, seed),
     next,
@@ -117,7 +117,7 @@ async function rankTasks(
   for (const { train, test } of folds) {
     const byLogistic = rankByLogistic(bench, train, test, alike, createRandom(seed));
     for (const [i, task] of test.entries()) {
-      const served = await scoreTools(bench.index, bench.book, task.intent, weights);
+      const served = await scoreTools(bench.index, bench.embeddings, task.intent, weights);
       const scores = {
         lexical: served?.lexical,
         semantic: served?.whole,

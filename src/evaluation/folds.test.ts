@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolId } from '../core/vocabulary/ids.ts';
 import type { DataSet, Task } from './data-set.ts';
-import { foldsAnew, foldsOf } from './folds.ts';
+import { foldsOf, repeatedFolds } from './folds.ts';
 
 const task = (id: string, group: string): Task => ({
   id,
@@ -48,10 +48,10 @@ test('[EVAL-4] cv5 measures every task of both once, by folds that share no grou
 
 test('[EVAL-12] for the next tool, recorded runs are cut five times, beginning with the folds of the seed', () => {
   const recorded = { ...data, isRecorded: true };
-  const folds = foldsAnew(recorded, 'cv5', 1);
+  const folds = repeatedFolds(recorded, 'cv5', 1);
   expect(folds).toEqual([1, 2, 3, 4, 5].flatMap((seed) => foldsOf(data, 'cv5', seed)));
-  expect(foldsAnew(recorded, 'disjoint', 1)).toEqual(foldsOf(data, 'disjoint', 1));
-  expect(foldsAnew(data, 'cv5', 1)).toEqual(foldsOf(data, 'cv5', 1));
+  expect(repeatedFolds(recorded, 'disjoint', 1)).toEqual(foldsOf(data, 'disjoint', 1));
+  expect(repeatedFolds(data, 'cv5', 1)).toEqual(foldsOf(data, 'cv5', 1));
 });
 
 test('[EVAL-4] fewer groups than folds give fewer folds', () => {

@@ -6,7 +6,7 @@ type Parts = Pick<DataSet, 'train' | 'test'>;
 
 const DEFAULTS = {
   folds: 5,
-  /** Times that a small set of recorded runs is cut anew. */
+  /** How often a small set of recorded runs is split again. */
   foldings: 5,
   /** A narrow past: runs in it, draws of it, and tasks measured with each. */
   runs: 45,
@@ -30,7 +30,7 @@ export interface Fold {
 
 /**
  * `id`: all of train. `disjoint`: without the groups that are measured. `cv5`: train and the measured
- * split together, cut into five by group; each part is measured by what the other four taught. `narrow` and
+ * split together, cut into five by group; each part is measured after training on the other four. `narrow` and
  * `new-tools`: what is asked is far from all that was done.
  */
 export function foldsOf(data: DataSet, protocol: Protocol, seed: number): Fold[] {
@@ -53,7 +53,7 @@ export function foldsOf(data: DataSet, protocol: Protocol, seed: number): Fold[]
  * The folds of several foldings, one after the other (repeated cross-validation): in a small set of recorded runs,
  * which of them are cut off together moves what follows what by more than is compared. Only `cv5` cuts anything.
  */
-export function foldsAnew(data: DataSet, protocol: Protocol, seed: number): Fold[] {
+export function repeatedFolds(data: DataSet, protocol: Protocol, seed: number): Fold[] {
   const foldings = protocol === 'cv5' && data.isRecorded ? DEFAULTS.foldings : 1;
   return Array.from({ length: foldings }, (_, i) => foldsOf(data, protocol, seed + i)).flat();
 }

@@ -13,12 +13,12 @@ const DEFAULTS = {
 export type ReciprocalRanks = readonly number[];
 
 export interface CurveOptions {
-  /** How often each point draws its runs anew and learns from them; figures are means over these. */
+  /** How many random samples of runs each point is trained on; figures are means over these. */
   readonly draws: number;
   readonly onProgress?: ((what: string, done?: number, total?: number) => void) | undefined;
 }
 
-/** Search that has not learned is the same at every point; the ranker is taught by ever more runs. */
+/** Search that has not learned is the same at every point; the ranker is trained on more and more runs. */
 export function learningCurve(
   schoolOf: (seed: number) => School,
   folds: readonly Fold[],
@@ -33,7 +33,7 @@ export function learningCurve(
       onProgress?.('learning curve', i * draws + draw, sizes.length * draws);
       return reciprocalRanks(schoolOf(seed + draw), folds, size, seed + draw);
     });
-    // One value per task: draws of runs are no further tasks.
+    // One value per task: further samples of runs are not further tasks.
     const learned = rounds[0]!.map((_, task) => mean(rounds.map((round) => round[task]!)));
     const groups = folds.flatMap(({ test }) => test.map(({ group }) => group));
     return {

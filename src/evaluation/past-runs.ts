@@ -24,9 +24,9 @@ export function pastRuns(bench: Workbench, tasks: readonly Task[]): PastRuns {
 }
 
 /** [tasks x dimension] */
-export function intentVectors({ book, toolVectors }: Workbench, tasks: readonly Task[]): Matrix {
+export function intentVectors({ embeddings, toolVectors }: Workbench, tasks: readonly Task[]): Matrix {
   return matrixOf(
-    tasks.map(({ intent }) => book.of(intent.trim())),
+    tasks.map(({ intent }) => embeddings.of(intent.trim())),
     toolVectors.columns,
   );
 }

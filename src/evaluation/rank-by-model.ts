@@ -12,7 +12,7 @@ import { words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
 import type { Workbench } from './workbench.ts';
 
-export function candidatesOf({ index, book, toolVectors }: Workbench): Candidates {
+export function candidatesOf({ index, embeddings, toolVectors }: Workbench): Candidates {
   const entries = index.tools.map((tool, i) => ({
     id: tool.id,
     server: tool.server,
@@ -20,16 +20,16 @@ export function candidatesOf({ index, book, toolVectors }: Workbench): Candidate
     words: toolWords(tool),
     vector: rowOf(toolVectors, i),
   }));
-  return new Candidates(entries, [], book.dimension);
+  return new Candidates(entries, [], embeddings.dimension);
 }
 
-export function formsOf({ book }: Workbench, { intent }: Task): IntentForms {
+export function formsOf({ embeddings }: Workbench, { intent }: Task): IntentForms {
   const text = intent.trim();
   const parts = clauses(text);
   return {
     text,
-    intent: book.of(text),
-    clauses: parts.length > 1 ? parts.map((part) => book.of(part)) : [book.of(text)],
+    intent: embeddings.of(text),
+    clauses: parts.length > 1 ? parts.map((part) => embeddings.of(part)) : [embeddings.of(text)],
     words: words(text),
   };
 }
@@ -51,7 +51,7 @@ export interface TeachingOptions {
   readonly training?: Partial<TrainingOptions>;
 }
 
-/** A bench whose rankers are taught once for the same runs. */
+/** A bench whose rankers are trained once for the same runs. */
 export interface School {
   readonly bench: Workbench;
   readonly candidates: Candidates;
@@ -65,7 +65,7 @@ export interface School {
 
 export function openSchool(bench: Workbench, options: TeachingOptions): School {
   const candidates = candidatesOf(bench);
-  const taught = new Map<readonly Task[], Ranker>();
+  const trained = new Map<readonly Task[], Ranker>();
   const lesson = (train: readonly Task[]): Lesson => ({
     candidates,
     runs: train.map((task) => runOf(bench, task, options.alike(task))),
@@ -77,8 +77,8 @@ export function openSchool(bench: Workbench, options: TeachingOptions): School {
     ...(options.training && { training: options.training }),
   });
   const rankerOf = (train: readonly Task[]): Ranker => {
-    const known = taught.get(train) ?? driven(learnRanker(lesson(train))).ranker;
-    taught.set(train, known);
+    const known = trained.get(train) ?? driven(learnRanker(lesson(train))).ranker;
+    trained.set(train, known);
     return known;
   };
   const ranked = new WeakMap<Ranker, Map<Task, Floats>>();

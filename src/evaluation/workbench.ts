@@ -23,7 +23,7 @@ export interface EvaluationPorts {
 /** A data set with everything embedded, and the index that search looks into. */
 export interface Workbench {
   readonly index: SearchIndex;
-  readonly book: VectorBook;
+  readonly embeddings: VectorCache;
   /** [tools x dimension] */
   readonly toolVectors: Matrix;
   readonly multiplier: Multiplier;
@@ -41,24 +41,24 @@ export async function openWorkbench(
   ports: EvaluationPorts,
   onProgress?: Progress,
 ): Promise<Workbench> {
-  const book = new VectorBook(ports.embedder);
+  const embeddings = new VectorCache(ports.embedder);
   const texts = data.tools.map(toolText);
   const intents = [...data.train, ...data.test].map(({ intent }) => intent.trim());
-  await book.learn(
+  await embeddings.learn(
     [...texts, ...intents, ...measured.flatMap(({ intent }) => clauses(intent.trim()))],
     onProgress,
   );
   const vectors = ports.emptyIndex();
-  for (const [i, { id }] of data.tools.entries()) vectors.set(id, book.of(texts[i]!));
+  for (const [i, { id }] of data.tools.entries()) vectors.set(id, embeddings.of(texts[i]!));
   const places = new Map<string, number>(data.tools.map(({ id }, i) => [id, i]));
   const known = (ids: readonly string[]) => ids.flatMap((id) => places.get(id) ?? []);
   const acceptedFor = ({ alternatives }: Task, tool: string) => known([tool, ...(alternatives[tool] ?? [])]);
   return {
     index: createSearchIndex(data.tools, vectors),
-    book,
+    embeddings,
     toolVectors: matrixOf(
-      texts.map((text) => book.of(text)),
-      book.dimension,
+      texts.map((text) => embeddings.of(text)),
+      embeddings.dimension,
     ),
     multiplier: new WasmMultiplier(),
     placesOf: ({ tools }) => [...new Set(known(tools))],
@@ -68,7 +68,7 @@ export async function openWorkbench(
 }
 
 /** An embedder that is given its texts beforehand, many at a time, and then answers at once. */
-class VectorBook implements Embedder {
+class VectorCache implements Embedder {
   readonly #embedder: Embedder;
   readonly #vectors = new Map<string, Float32Array>();
 

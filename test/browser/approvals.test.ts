@@ -20,16 +20,16 @@ interface Answer {
 
 test('[DASH-56] a call that waits is answered in the page and goes on at that moment', async () => {
   const page = await dashboard.open('/workflows');
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByText('Nothing needs your approval').waitFor();
   const call = { tool: 'filesystem:write_file', intent: 'write while somebody looks' };
   const waiting = dashboard.api<Answer>('/execute', { ...call, arguments: writing('live.txt', 'live') });
   const card = page.getByRole('article', { name: 'Approval of filesystem:write_file' });
-  await card.getByText(/is waiting and goes on at once/).waitFor();
+  await card.getByText(/is waiting and continues at once/).waitFor();
   expect(await axe(page)).toEqual([]);
   await card.getByRole('button', { name: 'Approve' }).press('Enter');
   expect(await waiting).toMatchObject({ status: 'success' });
   expect(await readFile(join(dashboard.folder, 'live.txt'), 'utf8')).toBe('live');
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByText('Nothing needs your approval').waitFor();
 });
 
 test('[DASH-56] code stops in the middle for an answer; rejected, it is told so', async () => {

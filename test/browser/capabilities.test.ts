@@ -57,7 +57,7 @@ test('[DASH-60] capabilities are listed with state, success and uses, found by n
   await row.getByText('active').waitFor();
   await row.getByText('100%').waitFor();
   await page.getByLabel('Search capabilities').fill('nothing like it');
-  await page.getByText('None is like that').waitFor();
+  await page.getByText('No matches').waitFor();
   expect(page.url()).toContain('q=nothing');
   await page.getByLabel('Search capabilities').fill('read_text_file');
   await page.getByLabel('State').selectOption('active');
@@ -70,7 +70,7 @@ test('[DASH-60] capabilities are listed with state, success and uses, found by n
 
 test('[DASH-61] a capability tells its code, parameters, result, success and the runs it comes from', async () => {
   const page = await open(lines.slug);
-  const code = page.getByLabel('Its program');
+  const code = page.getByLabel('Source code');
   await code.getByText('const').first().waitFor();
   expect(await code.textContent()).toContain('args.path');
   expect(await code.locator('.code-keyword').count()).toBeGreaterThan(0);
@@ -157,16 +157,16 @@ test('[DASH-63] a capability is renamed, quarantined with a reason, released, an
   expect(await axe(page)).toEqual([]);
   await page.getByRole('dialog').getByRole('button', { name: 'Quarantine' }).click();
   await page.getByText(/tells too much/).waitFor();
-  await page.getByText('It can be run again when it is released.').waitFor();
+  await page.getByText('It can run again after it is released.').waitFor();
   await page.getByRole('button', { name: 'Release' }).click();
   await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
   expect(await dashboard.api<Capability>('/capabilities/open_folders')).toMatchObject({ state: 'active' });
 
-  await choose('Forget…');
+  await choose('Delete…');
   await page.getByRole('button', { name: 'Keep it' }).click();
   expect(await dashboard.api<Capability>('/capabilities/open_folders')).toMatchObject({ state: 'active' });
-  await choose('Forget…');
-  await page.getByRole('button', { name: 'Forget it' }).click();
+  await choose('Delete…');
+  await page.getByRole('button', { name: 'Delete it' }).click();
   await page.getByRole('heading', { name: 'Capabilities', level: 1 }).waitFor();
   expect(await dashboard.api('/capabilities/open_folders')).toMatchObject({ error: { code: 'not_found' } });
 });

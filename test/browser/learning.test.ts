@@ -29,8 +29,8 @@ const panel = (page: Page, name: string | RegExp) => page.getByRole('region', { 
 
 test('[DASH-72] who has no runs yet is told what is missing, and cannot train', async () => {
   const page = await dashboard.open('/learning');
-  await page.getByText('There is no run to learn from yet.').waitFor();
-  await panel(page, 'Does it rank?').getByText('No: nothing has been learned yet.').waitFor();
+  await page.getByText('There are no runs to learn from yet.').waitFor();
+  await panel(page, 'Serving?').getByText('No: nothing has been trained yet.').waitFor();
   expect(await page.getByRole('button', { name: 'Train now' }).isDisabled()).toBe(true);
   expect(await page.getByRole('button', { name: 'Roll back…' }).count()).toBe(0);
   expect(await axe(page)).toEqual([]);
@@ -45,7 +45,7 @@ test('[DASH-74] the table of ablations is that of the documents', async () => {
   const row = page.getByRole('table', { name: 'Ablations' }).getByRole('row', { name: 'without heads' });
   await row.getByText('−0.030').waitFor();
   await row.getByText('worse').first().waitFor();
-  await row.getByText('nothing shown').waitFor();
+  await row.getByText('no effect shown').waitFor();
 });
 
 test('[DASH-75] one trains, sees how far it is, and then what was learned and whether it ranks', async () => {
@@ -67,18 +67,18 @@ test('[DASH-75] one trains, sees how far it is, and then what was learned and wh
       }),
   );
   await page.getByRole('button', { name: 'Train now' }).click();
-  await page.getByText(/Learned from 30 runs in/).waitFor();
+  await page.getByText(/Trained on 30 runs in/).waitFor();
   expect(await told).toBeGreaterThan(0);
   const report = await dashboard.api<Learning>('/learning');
   expect(report.history.length).toBe(before + 1);
 
   await page.getByRole('progressbar', { name: 'Training' }).waitFor({ state: 'detached' });
   await work(30, 45);
-  await panel(page, 'Does it rank?').getByText('gate open').waitFor();
-  await panel(page, 'Does it rank?')
+  await panel(page, 'Serving?').getByText('gate open').waitFor();
+  await panel(page, 'Serving?')
     .getByText(/Yes: on the newest runs/)
     .waitFor();
-  for (const chart of [/^nDCG@10 of what was learned/, /^Loss by step/, /^Mean absolute TD error/])
+  for (const chart of [/^nDCG@10 of the trained ranker/, /^Loss by step/, /^Mean absolute TD error/])
     await page.getByRole('img', { name: chart }).waitFor();
   await page
     .getByRole('table', { name: 'Importance of features' })
@@ -88,7 +88,7 @@ test('[DASH-75] one trains, sees how far it is, and then what was learned and wh
   await panel(page, 'Attention heads (8)').getByText('Head 8').waitFor();
   await page.getByRole('table', { name: 'Steps by how often they are replayed' }).waitFor();
   await page.getByRole('table', { name: 'Trainings' }).getByText('in use').waitFor();
-  await page.getByText('Runs that succeed').waitFor();
+  await page.getByText('Success rate').waitFor();
   expect(await page.locator('main img').count()).toBe(0);
   expect(await axe(page)).toEqual([]);
 
@@ -103,20 +103,20 @@ test('[DASH-77] what was learned is judged apart on runs like before and on fore
   expect(gate.far.n).toBeGreaterThan(0);
   const page = await dashboard.open('/learning');
   const shown = (title: string) =>
-    panel(page, 'Does it rank?').locator('dt', { hasText: title }).locator('xpath=following-sibling::dd');
+    panel(page, 'Serving?').locator('dt', { hasText: title }).locator('xpath=following-sibling::dd');
   const signed = (value: number) =>
     `${Math.abs(value) < 0.0005 ? '±' : value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
   const told = ({ gain, ci95: [low, high] }: Learning['gate']['far']) =>
     `${signed(gain)} (95 % interval ${signed(low)} to ${signed(high)})`;
-  await shown('Runs like before')
+  await shown('Familiar questions')
     .getByText(`${told(gate)} on ${gate.n} newest runs`)
     .waitFor();
-  await shown('Foreign questions')
-    .getByText(`${told(gate.far)} on ${gate.far.n} questions (must not lose)`)
+  await shown('Unseen questions')
+    .getByText(`${told(gate.far)} on ${gate.far.n} questions (must not be worse)`)
     .waitFor();
   await page
     .getByRole('table', { name: 'Trainings' })
-    .getByRole('columnheader', { name: 'Foreign questions' })
+    .getByRole('columnheader', { name: 'Unseen questions' })
     .waitFor();
 
   // A gate that foreign questions keep closed says so.
@@ -128,8 +128,8 @@ test('[DASH-77] what was learned is judged apart on runs like before and on fore
   });
   await lost.keyboard.press('g');
   await lost.keyboard.press('l');
-  await panel(lost, 'Does it rank?')
-    .getByText(/ranks better on runs like before, but loses on foreign questions/)
+  await panel(lost, 'Serving?')
+    .getByText(/better on familiar questions but worse on unseen ones/)
     .waitFor();
 });
 
@@ -137,7 +137,7 @@ test('[DASH-76] a training is rolled back once one has said yes', async () => {
   const { history } = await dashboard.api<Learning>('/learning');
   const page = await dashboard.open('/learning');
   await page.getByRole('button', { name: 'Roll back…' }).click();
-  await page.getByText(/The newest training is dropped/).waitFor();
+  await page.getByText(/This deletes the newest training/).waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Keep it' }).click();
   expect((await dashboard.api<Learning>('/learning')).history).toHaveLength(history.length);

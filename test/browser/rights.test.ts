@@ -70,15 +70,15 @@ async function offers(page: Page): Promise<Record<string, string>> {
 }
 
 const refused = (what: string, role: string) =>
-  expect.stringMatching(new RegExp(`^refused: The key "${role}-.*" is an? ${role}'s, who may not ${what}$`));
+  expect.stringMatching(
+    new RegExp(`^refused: The key "${role}-.*" has the role "${role}" and may not ${what}$`),
+  );
 
 test('[DASH-16] a viewer is offered nothing but to look, and each button says why', async () => {
   const page = await openAs('viewer');
-  const [run, decide, manage] = [
-    'run anything',
-    'decide what waits for a person',
-    'change what was learned',
-  ].map((what) => refused(what, 'viewer'));
+  const [run, decide, manage] = ['run anything', 'decide on approvals', 'change what PML has learned'].map(
+    (what) => refused(what, 'viewer'),
+  );
   expect(await offers(page)).toEqual({
     approve: decide,
     reject: decide,
@@ -97,21 +97,21 @@ test('[DASH-16] a viewer is offered nothing but to look, and each button says wh
   await page.getByRole('combobox').fill('train the ranker');
   await page.getByRole('option', { name: /^Find tools for/ }).waitFor();
   expect(await page.getByRole('option', { name: /Train the ranker/ }).count()).toBe(0);
-  // Whoever has the address of a plan is told, and nothing is asked of the gateway.
+  // A viewer who has the address of a plan is told so, and the gateway is not asked.
   await go(page, '/workflows/new?intent=read%20the%20graph');
-  await page.getByText(/who may not run anything/).waitFor();
+  await page.getByText(/may not run anything/).waitFor();
   expect(await axe(page)).toEqual([]);
 });
 
 test('[DASH-16] an agent runs and does not decide or manage; an operator does all of it, on a narrow screen too', async () => {
   const agent = await offers(await openAs('agent'));
   expect(agent).toMatchObject({
-    approve: refused('decide what waits for a person', 'agent'),
+    approve: refused('decide on approvals', 'agent'),
     code: 'offered',
     again: 'offered',
     suggest: 'offered',
     call: 'offered',
-    quarantine: refused('change what was learned', 'agent'),
+    quarantine: refused('change what PML has learned', 'agent'),
   });
   const page = await openAs('operator', NARROW);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);

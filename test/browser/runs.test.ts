@@ -89,7 +89,7 @@ test('[DASH-50] what the list is narrowed down by stands in the address, page by
   await page.reload();
   await eventually(() => page.locator('.runs-title').allTextContents()).toEqual(['filtered: call nothing']);
   await page.getByLabel('Search intents').fill('no run is called that');
-  await page.getByText('No run is like that').waitFor();
+  await page.getByText('No matching runs').waitFor();
 
   for (let i = 0; i < 41; i++) await run(`return ${i}`, `paged ${i}`);
   await page.goto(`${dashboard.url}/runs?q=paged`);
@@ -188,14 +188,14 @@ test('[DASH-46] a run is run again once one knows what that does, and both are c
   const { trace_id } = await run(`return await mcp.everything['get-sum']({ a: 2, b: 3 })`, 'add two');
   const page = await dashboard.open(`/runs/${trace_id}`);
   await page.getByRole('button', { name: 'Run again' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Run it again' });
-  await dialog.getByText('Nothing is simulated').waitFor();
+  const dialog = page.getByRole('dialog', { name: 'Run again' });
+  await dialog.getByText('This is not a simulation').waitFor();
   await dialog.getByRole('region', { name: 'Program' }).waitFor();
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Run again' }).click();
   await dialog.getByText('It ended as').waitFor();
   await dialog.getByRole('link', { name: 'Compare both' }).click();
-  await page.getByText('Both did the same').waitFor();
+  await page.getByText('Both runs are the same').waitFor();
 });
 
 test('[DASH-47] two runs are chosen in the list and shown side by side', async () => {
@@ -204,7 +204,7 @@ test('[DASH-47] two runs are chosen in the list and shown side by side', async (
   await run(`${sum(2)} await mcp.everything.echo({ message: 'more' }); return 2`, 'compared: more');
   const page = await dashboard.open('/runs?q=compared');
   await page.getByLabel('Compare compared: once').first().click();
-  await page.getByText('Choose the run to compare with').waitFor();
+  await page.getByText('Choose a second run to compare with').waitFor();
   await page.getByRole('link', { name: 'compared: more' }).first().click();
   await page.getByText('2 differences in 2 places').waitFor();
   await page.getByText('other arguments, another result').waitFor();

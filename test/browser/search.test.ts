@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 test('[DASH-67] search ranks tools with the parts of every score as figures that make it, and keeps all in the address', async () => {
   const page = await dashboard.open('/search');
-  await page.getByText('Say what is to be done').waitFor();
+  await page.getByText('What do you want to do?').waitFor();
   await page.keyboard.press('/');
   await page.locator('input:focus').waitFor();
   await page.keyboard.type('read a text file');
@@ -58,8 +58,8 @@ test('[DASH-67] search ranks tools with the parts of every score as figures that
   for (const hit of await hits(page).all()) expect(await hit.textContent()).toContain('memory:');
   const again = await dashboard.open(new URL(page.url()).pathname + new URL(page.url()).search);
   await hits(again).first().getByText('memory:').waitFor();
-  await again.getByLabel('What is to be done').fill('');
-  await again.getByText('Say what is to be done').waitFor();
+  await again.getByLabel('What do you want to do').fill('');
+  await again.getByText('What do you want to do?').waitFor();
 });
 
 test('[DASH-68] tools used just before are added to the context and taken out of it', async () => {
@@ -72,7 +72,7 @@ test('[DASH-68] tools used just before are added to the context and taken out of
   await page.getByText('Used just before:').waitFor();
   expect(new URL(page.url()).searchParams.get('context')).toBeTruthy();
   expect(await axe(page)).toEqual([]);
-  await page.getByRole('button', { name: /out of the context/ }).click();
+  await page.getByRole('button', { name: /from the context/ }).click();
   await page.getByText('Used just before:').waitFor({ state: 'detached' });
 });
 
@@ -103,7 +103,7 @@ test('[DASH-69] a tool shows its schema and is called from a form, by the same p
   await page.getByRole('textbox', { name: /^path/ }).fill(path);
   await page.getByRole('textbox', { name: /^head/ }).fill('one');
   await page.getByRole('button', { name: 'Call' }).click();
-  await page.getByText('This is no number.').waitFor();
+  await page.getByText('This is not a number.').waitFor();
   await page.getByRole('textbox', { name: /^head/ }).fill('1');
   await page.getByRole('button', { name: 'Call' }).click();
   await outcome.getByText('by hand').first().waitFor();
@@ -123,10 +123,10 @@ test('[DASH-70] where what was learned ranks, search says what moved a tool and 
   const page = await dashboard.open(href.search('please water my roses'), { size: NARROW });
   while (!(await dashboard.api<Learning>('/learning')).gate.open)
     await new Promise((done) => setTimeout(done, 200));
-  await page.getByText('Ranked by what was learned from runs.').waitFor();
+  await page.getByText('Ranked by the trained ranker.').waitFor();
   await hits(page).first().getByText('memory:read_graph').waitFor();
   expect(await hits(page).first().textContent()).toMatch(/learned [\d.]+\s*text alone/);
-  await page.getByRole('table', { name: 'What moved this tool up or down' }).waitFor();
+  await page.getByRole('table', { name: 'Contributions to the rank of this tool' }).waitFor();
   await page
     .getByText(/“water the roses on the balcony, week \d+”/)
     .first()

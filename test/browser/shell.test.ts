@@ -78,7 +78,7 @@ test('[DASH-2] every page has an address of its own, in the navigation and on th
       'page',
     );
     await page.goto(`${dashboard.url}/nowhere`);
-    await page.getByText('There is nothing here').waitFor();
+    await page.getByText('Page not found').waitFor();
     // In one go: the second key counts for a moment only, and a busy machine is slow to say that the first is done.
     await Promise.all([page.keyboard.press('g'), page.keyboard.press(key)]);
     await page.getByRole('heading', { name: title, level: 1 }).waitFor();

@@ -37,7 +37,7 @@ test('[DASH-14] while something is on its way its place is held, and what fails 
   await runs.getByLabel('Loading').waitFor();
   expect(await axe(page)).toEqual([]);
   answer();
-  await runs.getByText('Nothing ran yet').waitFor();
+  await runs.getByText('No runs yet').waitFor();
 });
 
 test('[DASH-14] a server that does not start says why, on Home', async () => {
@@ -49,7 +49,7 @@ test('[DASH-14] a server that does not start says why, on Home', async () => {
 
 test('[DASH-14] an address that leads nowhere says so', async () => {
   const page = await dashboard.open('/no/such/page');
-  await page.getByText('There is nothing here').waitFor();
+  await page.getByText('Page not found').waitFor();
   await page.getByRole('link', { name: 'Back to Home' }).click();
   await page.getByRole('heading', { name: 'Home' }).waitFor();
 });

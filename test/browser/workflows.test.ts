@@ -87,12 +87,12 @@ test('[DASH-52] a paused run is approved in the page with its exact arguments an
   expect(await axe(page)).toEqual([]);
   await card.getByRole('link', { name: 'save it' }).click();
   await stateOf(page, 'save', 'needs approval').waitFor();
-  await page.getByRole('button', { name: 'Approve and go on' }).click();
+  await page.getByRole('button', { name: 'Approve and continue' }).click();
   await stateOf(page, 'save', 'done').waitFor();
   await page.getByText('by dashboard').waitFor();
   expect(await readFile(fileOf('approved.txt'), 'utf8')).toBe('hello');
   await page.goto(`${dashboard.url}/workflows`);
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByText('Nothing needs your approval').waitFor();
 });
 
 test('[DASH-53] the arguments of a call that waits are edited; what does not fit is told, what fits is asked anew', async () => {
@@ -120,8 +120,8 @@ test('[DASH-53] the arguments of a call that waits are edited; what does not fit
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('region', { name: 'Exact arguments' }).getByText(fileOf('after.txt')).waitFor();
-  await page.getByRole('button', { name: 'Approve and go on' }).click();
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByRole('button', { name: 'Approve and continue' }).click();
+  await page.getByText('Nothing needs your approval').waitFor();
   await eventually(() => readFile(fileOf('after.txt'), 'utf8').catch(() => '')).toBe('edited');
   await expect(readFile(fileOf('before.txt'))).rejects.toThrow();
 });
@@ -140,10 +140,10 @@ test('[DASH-54] a person rejects a task or gives a whole run up, and sees what b
 
   const aborted = await runPlan(tasks, 'to be given up');
   await page.goto(`${dashboard.url}/workflows/${aborted.run_id}`);
-  await page.getByRole('button', { name: 'Abort' }).click();
-  await page.getByRole('button', { name: 'Give it up' }).click();
+  await page.getByRole('button', { name: 'Abort', exact: true }).click();
+  await page.getByRole('button', { name: 'Abort run' }).click();
   await page.getByText('aborted').first().waitFor();
-  await page.getByRole('button', { name: 'Approve and go on' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Approve and continue' }).waitFor({ state: 'detached' });
   await expect(readFile(fileOf('kept.txt'))).rejects.toThrow();
 });
 

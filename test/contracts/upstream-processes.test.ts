@@ -113,7 +113,7 @@ describe('a process that fails', () => {
       return { tried: logged.length > before, hint: reply.ok ? null : reply.error.hint };
     };
     expect(await startsAt(0)).toMatchObject({ tried: true });
-    expect(await startsAt(749)).toEqual({ tried: false, hint: expect.stringMatching(/tried again in 1 s/) });
+    expect(await startsAt(749)).toEqual({ tried: false, hint: expect.stringMatching(/tries again in 1 s/) });
     expect(await startsAt(751)).toMatchObject({ tried: true });
     expect(await startsAt(751 + 1_499)).toMatchObject({ tried: false });
     expect(await startsAt(751 + 1_501)).toMatchObject({ tried: true });

@@ -140,7 +140,7 @@ test('[OPS-4] a backup of a running gateway, restored elsewhere, has everything;
   expect((await checkBackup(file)).tables).toEqual(report.tables);
   await expect(restoreBackup(dir, embedded, file, { replace: true }, quiet)).rejects.toMatchObject({
     code: 'data_dir_held',
-    message: expect.stringMatching(/is held by "pml serve"/),
+    message: expect.stringMatching(/is in use by "pml serve"/),
   });
 
   const elsewhere = await temporaryDir();
@@ -176,7 +176,7 @@ test('[OPS-5] a backup that is cut off, changed or of another kind changes nothi
     ['it ends too early', zipped(lines.slice(0, -20))],
     ['unexpected end', good.subarray(0, good.length / 2)],
     ['workflow_pattern differs', zipped(lines.map((line) => line.replace('Keeps the', 'Keeps teh')))],
-    ['it is no backup', zipped(['{"some": "thing"}'])],
+    ['it is not a PML backup', zipped(['{"some": "thing"}'])],
     ['incorrect header', Buffer.from('plain text')],
     ['version 99', zipped([lines[0]!.replace('"version":1', '"version":99'), ...lines.slice(1)])],
   ];

@@ -113,6 +113,6 @@ test('[CAPCMD-1] [CAPCMD-3] [CAPCMD-6] [CAP-17] [SKILL-1] a program that ran twi
   expect(known.output).toMatchObject({ type: 'integer' });
   await writeFile(described, JSON.stringify({ ...known, output: null }));
   const other = await home();
-  expect((await other.pml('capability', 'import', folder)).stdout).toContain(`${slug} is here now`);
+  expect((await other.pml('capability', 'import', folder)).stdout).toContain(`${slug} is imported`);
   expect((await other.pml('capability', 'run', slug, '--args', args)).stdout).toBe('3\n');
 });

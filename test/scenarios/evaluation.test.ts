@@ -55,7 +55,7 @@ test('[EVAL-17] measuring on what was learned from is said on stderr', async () 
   const dev = join(HOUSEHOLD, 'tasks.dev.jsonl');
   const { code, stdout, stderr } = await evaluate(home, '--data', HOUSEHOLD, '--train', dev, '--json');
   expect(code).toBe(0);
-  expect(stderr).toBe('household: 9 of 9 measured tasks were also learned from, word for word\n');
+  expect(stderr).toBe('household: 9 of 9 test tasks were also in the training set, word for word\n');
   expect(JSON.parse(stdout)).toMatchObject({ train: 9, n: 9, overlap: 9 });
 });
 

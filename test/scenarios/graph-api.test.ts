@@ -194,7 +194,7 @@ test('[GRAPHUSE-14] an empty graph', async () => {
   const { get, pml } = await serve(gateway);
   expect((await get('graph')).body).toEqual({ nodes: [], edges: [] });
   expect(await get('path?from=a:b&to=c:d')).toMatchObject({ status: 404 });
-  expect((await pml('graph', 'stats')).out).toMatch(/^Nothing is known yet/);
+  expect((await pml('graph', 'stats')).out).toMatch(/^The graph is empty/);
   expect(JSON.parse((await pml('graph', 'stats', '--json')).out)).toMatchObject({
     density: 0,
     communities: 0,

@@ -28,5 +28,5 @@ test('[TRACE-14] traces go from one data dir to another and back through files, 
   expect(JSON.parse(imported.stdout)).toEqual({ imported: 60, skipped: 0, refused: 0, refusals: [] });
   const lines = await readFile(join(dir, 'runs.jsonl'), 'utf8');
   expect((await pml('export', '-', '--data', there)).stdout).toBe(lines);
-  expect((await pml('forget', '--all', '--yes', '--data', there)).stdout).toBe('Forgot 60 traces.\n');
+  expect((await pml('forget', '--all', '--yes', '--data', there)).stdout).toBe('Deleted 60 traces.\n');
 });

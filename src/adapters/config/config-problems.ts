@@ -46,7 +46,7 @@ export class ConfigProblems {
     const message =
       lines.length === 1 ? lines[0]! : `${this.#file} has ${lines.length} problems:\n${lines.join('\n')}`;
     throw new PmlError('config_invalid', message, {
-      hint: 'Mend the file, then check it with: pml doctor',
+      hint: 'Fix the file, then check it with: pml doctor',
     });
   }
 }

@@ -53,7 +53,7 @@ export function expandVariables(text: string, { env, predefined }: VariableSourc
 
 function unreadable(inner: string): string {
   if (/^(input|command|config):/.test(inner)) {
-    return 'asks the editor for a value, which only the editor can give; use an environment variable: ${NAME}';
+    return 'asks the editor for a value; use an environment variable instead: ${NAME}';
   }
-  return 'has a ${…} that is no variable; write ${NAME} or ${NAME:-default}, and $${ for a literal ${';
+  return 'has a ${…} that is not a variable; write ${NAME} or ${NAME:-default}, and $${ for a literal ${';
 }

@@ -3,7 +3,7 @@ import { parseSource } from './source-text.ts';
 
 /**
  * Changes to one property of a JSON text that leave every other character where it is: comments,
- * trailing commas, neighbours written on one line. `modify` of jsonc-parser lays neighbours out anew.
+ * trailing commas, neighbours written on one line. `modify` of jsonc-parser reformats neighbours.
  */
 
 /** Kinds of jsonc-parser's scanner, whose enum cannot be imported: it is gone after compilation. */

@@ -78,7 +78,7 @@ describe('where the file is looked for', () => {
     const untrusted = { code: 'config_untrusted', hint: expect.stringContaining(`pml trust ${file}`) };
 
     await expect(loadSettings(source)).rejects.toMatchObject(untrusted);
-    // Whoever names it has looked at it.
+    // A file named with --config counts as reviewed.
     expect((await loadSettings({ ...source, file })).http.port).toBe(3);
     expect((await loadSettings({ ...source, env: { PML_CONFIG: file } })).http.port).toBe(3);
     // The data folder is the user's own, also where it is the current one.
@@ -112,7 +112,7 @@ describe('where the file is looked for', () => {
   });
 });
 
-describe('what is no configuration', () => {
+describe('what is not a configuration', () => {
   test('[CFG-14] a folder, a link to nowhere and an unreadable file are told apart', async () => {
     const cwd = await temporaryDir();
     const at = (name: string) => loadSettings({ file: name, env: {}, cwd });

@@ -27,7 +27,7 @@ function readYaml(path: string, text: string): unknown {
     const { line, col } = lines.linePos(pos[0]);
     return `${path}:${line}:${col} ${message}`;
   });
-  throw new PmlError('config_invalid', `The templates are no YAML: ${problems.join('; ')}`, {
+  throw new PmlError('config_invalid', `The templates are not valid YAML: ${problems.join('; ')}`, {
     hint: `Correct the file, or leave "templates" out of pml.json to use ${SHIPPED}.`,
   });
 }

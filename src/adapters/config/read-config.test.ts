@@ -34,7 +34,7 @@ describe('text', () => {
     ['// nothing', '/x/pml.json:1:11 not JSON: a value is missing'],
     ['[]', '/x/pml.json:1:1 must be an object: { … }'],
     ['"x"', '/x/pml.json:1:1 must be an object: { … }'],
-    ['mcpServers:\n  a: b', '/x/pml.json:1:1 not JSON: an unknown word; text stands in double quotes'],
+    ['mcpServers:\n  a: b', '/x/pml.json:1:1 not JSON: an unknown word; put text in double quotes'],
     ['{\n  "pml": {}\n  "mcpServers": {}\n}', '/x/pml.json:3:3 not JSON: a "," is missing'],
     ['{\r\n\r\n  "pml" {}\r\n}', '/x/pml.json:3:9 not JSON: a ":" is missing'],
     ['{ "pml": {}', '/x/pml.json:1:12 not JSON: a "}" is missing'],
@@ -44,7 +44,7 @@ describe('text', () => {
   });
 
   test('[CFG-14] what is nested too deeply is refused with its place', () => {
-    const problem = 'nested too deeply; 100 levels are the most';
+    const problem = 'nested too deeply; the maximum is 100 levels';
     expect(problemsOf(`{ "a": ${'['.repeat(20_000)}`)).toEqual([`/x/pml.json:1:107 ${problem}`]);
     expect(problemsOf(`${'{"a":'.repeat(20_000)}1`)).toEqual([`/x/pml.json:1:501 ${problem}`]);
   });
@@ -130,11 +130,11 @@ describe('unknown keys and bad values', () => {
     expect(problemsOf(text)).toEqual([
       '/x/pml.json:2:3 mcpServers."my server" cannot name a server; use letters, digits, "_", "-" and "." (the names "code" and "capability" are taken)',
       '/x/pml.json:3:3 mcpServers.code cannot name a server; use letters, digits, "_", "-" and "." (the names "code" and "capability" are taken)',
-      '/x/pml.json:4:29 mcpServers.both.url cannot stand beside "command"; keep one of them',
+      '/x/pml.json:4:29 mcpServers.both.url cannot be combined with "command"; keep one of them',
       '/x/pml.json:5:11 mcpServers.none needs "command" (a program to start) or "url" (a server to reach)',
       '/x/pml.json:6:30 mcpServers.stray.headers is only for servers with "url"',
       '/x/pml.json:7:36 mcpServers.strayed.env is only for servers with "command"',
-      '/x/pml.json:8:29 mcpServers.type.type is for servers with "url"; leave it out, or mend it',
+      '/x/pml.json:8:29 mcpServers.type.type is for servers with "url"; remove it, or fix it',
       '/x/pml.json:9:71 mcpServers.twice.auth and an Authorization header exclude each other; keep one of them',
     ]);
     expect(problemsOf('{ "mcpServers": { "__proto__": { "command": "x" } } }')[0]).toContain(
@@ -234,7 +234,7 @@ describe('files of other clients', () => {
     });
     const asks = '{ "servers": { "a": { "command": "x", "env": { "K": "${input:key}" } } } }';
     expect(problemsOf(asks, { file: '/x/mcp.json' })).toEqual([
-      '/x/mcp.json:1:54 servers.a.env.K asks the editor for a value, which only the editor can give; use an environment variable: ${NAME}',
+      '/x/mcp.json:1:54 servers.a.env.K asks the editor for a value; use an environment variable instead: ${NAME}',
     ]);
   });
 

@@ -168,7 +168,7 @@ function checkServers(
 function contradictions(entry: Record<string, unknown>): { key: string | null; message: string }[] {
   const has = (key: string) => entry[key] !== undefined;
   if (has('command') && has('url')) {
-    return [{ key: 'url', message: 'cannot stand beside "command"; keep one of them' }];
+    return [{ key: 'url', message: 'cannot be combined with "command"; keep one of them' }];
   }
   if (!has('command') && !has('url')) {
     return [{ key: null, message: 'needs "command" (a program to start) or "url" (a server to reach)' }];
@@ -178,7 +178,7 @@ function contradictions(entry: Record<string, unknown>): { key: string | null; m
   for (const key of stray.filter(has)) found.push({ key, message: `is only for servers with "${owner}"` });
   const needed = NEEDED_BY_TYPE.get(entry.type);
   if (needed !== undefined && !has(needed)) {
-    found.push({ key: 'type', message: `is for servers with "${needed}"; leave it out, or mend it` });
+    found.push({ key: 'type', message: `is for servers with "${needed}"; remove it, or fix it` });
   }
   const headers = Object.keys(Object(entry.headers)).map((header) => header.toLowerCase());
   if (has('auth') && headers.includes('authorization')) {

@@ -81,7 +81,7 @@ const tools = z
     exclude: z
       .array(ownToolGlob)
       .default(DEFAULTS.server.exclude)
-      .describe('Globs on the names of its tools; these are not, even when included.'),
+      .describe('Globs on the names of its tools; these are not offered, even when included.'),
   })
   .prefault({})
   .describe('Which tools of the server are offered.');
@@ -113,13 +113,13 @@ const server = z
       .enum(['stdio', 'http', 'sse', 'streamable-http'])
       .optional()
       .describe('Absent: stdio with a command, http with a url.'),
-    command: text().optional().describe('Program to start; it speaks MCP on stdin and stdout.'),
+    command: text().optional().describe('Program to start; it must speak MCP on stdin and stdout.'),
     args: z.array(z.string()).default(DEFAULTS.server.args).describe('Its arguments.'),
     env: z
       .record(z.string(), z.string())
       .default({})
       .describe('Environment variables added for it. Their values are treated as secrets.'),
-    cwd: text().optional().describe('Folder it starts in; relative to this file.'),
+    cwd: text().optional().describe('Working directory; relative to this file.'),
     url: httpUrl.optional().describe('Address of a server reached over HTTP.'),
     headers: z
       .record(z.string(), z.string())
@@ -134,10 +134,10 @@ const server = z
     tools,
     timeout: whole(100, 86_400_000)
       .default(DEFAULTS.server.timeout)
-      .describe('Longest silence of one call, in milliseconds.'),
+      .describe('Maximum time without a sign of life during one call, in milliseconds.'),
     concurrency: whole(1, 1024)
       .default(DEFAULTS.server.concurrency)
-      .describe('Calls under way at once; more wait.'),
+      .describe('Maximum number of parallel calls; more wait.'),
   })
   .meta({ oneOf: [{ required: ['command'] }, { required: ['url'] }] });
 
@@ -145,15 +145,15 @@ const rules = (what: string) => z.array(toolGlob).default(DEFAULTS.permissions.r
 const permissions = z
   .strictObject({
     allow: rules('Tool ids (globs) that run without asking.'),
-    ask: rules('Tool ids (globs) that a person approves first; stronger than allow.'),
-    deny: rules('Tool ids (globs) that never run; stronger than ask and allow.'),
+    ask: rules('Tool ids (globs) that need approval by a person; overrides allow.'),
+    deny: rules('Tool ids (globs) that never run; overrides ask and allow.'),
     auto: rules(
-      'Tool ids (globs) that PML may call by itself for an intent alone, though they are not marked read-only; deny and ask are stronger.',
+      'Tool ids (globs) that PML may call by itself for an intent alone, even if they are not marked read-only; deny and ask override this.',
     ),
     default: z
       .enum(['allow', 'ask', 'deny'])
       .default(DEFAULTS.permissions.default)
-      .describe('For tools without a rule; one that calls itself destructive is asked about all the same.'),
+      .describe('For tools without a rule; tools that declare themselves destructive still need approval.'),
     profile: z
       .enum(['standard', 'careful'])
       .default(DEFAULTS.permissions.profile)
@@ -165,11 +165,11 @@ const permissions = z
       .boolean()
       .default(DEFAULTS.permissions.clients_decide)
       .describe(
-        "Whether the answer in a client's own dialogue (elicitation) decides; false: only operators do.",
+        "Whether an answer in the client's own dialogue (elicitation) decides; if false, only operators decide.",
       ),
   })
   .prefault({})
-  .describe('What may run: deny is stronger than ask, ask than allow.');
+  .describe('What may run: deny overrides ask, ask overrides allow.');
 
 const embedding = z
   .discriminatedUnion('kind', [
@@ -182,7 +182,7 @@ const embedding = z
       kind: z.literal('openai'),
       url: httpUrl.describe('Address of the API, for example https://api.openai.com/v1.'),
       model: text(),
-      dimension: whole(1, 65_536).describe('Length of its vectors.'),
+      dimension: whole(1, 65_536).describe('Dimension of its vectors.'),
       api_key: text().optional(),
     }),
   ])
@@ -195,10 +195,14 @@ const { sandbox: limits } = DEFAULTS;
 const sandbox = z
   .strictObject({
     memory_mb: whole(8, 65_536).default(limits.memory_mb).describe('Memory of one program, in megabytes.'),
-    cpu_ms: whole(1, 3_600_000).default(limits.cpu_ms).describe('Computing time of one program.'),
+    cpu_ms: whole(1, 3_600_000).default(limits.cpu_ms).describe('CPU time of one program.'),
     wall_ms: whole(1, 86_400_000).default(limits.wall_ms).describe('Time from start to end of one program.'),
-    calls_in_flight: whole(1, 1024).default(limits.calls_in_flight).describe('Tool calls under way at once.'),
-    calls_total: whole(0, 1_000_000).default(limits.calls_total).describe('Tool calls of one program.'),
+    calls_in_flight: whole(1, 1024)
+      .default(limits.calls_in_flight)
+      .describe('Maximum number of parallel tool calls.'),
+    calls_total: whole(0, 1_000_000)
+      .default(limits.calls_total)
+      .describe('Maximum number of tool calls of one program.'),
     argument_bytes: whole(1, 2 ** 30)
       .default(limits.argument_bytes)
       .describe('Arguments of one call.'),
@@ -218,7 +222,7 @@ const pml = z
     record: z
       .record(toolGlob, z.enum(['none', 'metadata', 'full']))
       .default({})
-      .describe('What is kept of calls, by tool id (glob); the first that matches applies, else full.'),
+      .describe('What is stored of calls, by tool id (glob); the first match applies, else full.'),
     embedding,
     store: z
       .strictObject({
@@ -227,16 +231,18 @@ const pml = z
           .describe('A PostgreSQL database; absent: the embedded one in the data folder.'),
         pool: whole(1, 1_000)
           .default(DEFAULTS.store.pool)
-          .describe('Connections to PostgreSQL at the most, one for news of other gateways aside.'),
+          .describe(
+            'Maximum number of PostgreSQL connections, not counting the one for notifications from other gateways.',
+          ),
         statement_timeout_ms: whole(100, 3_600_000)
           .default(DEFAULTS.store.statement_timeout_ms)
-          .describe('Longest time that one statement may take on PostgreSQL.'),
+          .describe('Maximum time of one PostgreSQL statement.'),
         queue_mb: whole(1, 1_048_576)
           .default(DEFAULTS.store.queue_mb)
-          .describe('Traces that may wait on disk while PostgreSQL is away, in megabytes.'),
+          .describe('Maximum size of traces buffered on disk while PostgreSQL is unavailable, in megabytes.'),
         wait_ms: whole(0, 86_400_000)
           .default(DEFAULTS.store.wait_ms)
-          .describe('How long a gateway that starts waits for PostgreSQL to answer.'),
+          .describe('How long a starting gateway waits for PostgreSQL.'),
       })
       .prefault({})
       .describe('Where PML keeps its memory.'),
@@ -256,14 +262,14 @@ const pml = z
           .array(hostName)
           .default(DEFAULTS.http.hosts)
           .describe(
-            'More names it is known by, as browsers and clients write them: pml.example.com, or with a port.',
+            'Additional host names of the gateway, as browsers and clients send them: pml.example.com, or with a port.',
           ),
       })
       .prefault({})
       .describe('Where pml serve listens.'),
     learning: z
       .strictObject({
-        enabled: z.boolean().default(DEFAULTS.learning.enabled).describe('Whether runs are learned from.'),
+        enabled: z.boolean().default(DEFAULTS.learning.enabled).describe('Whether PML learns from runs.'),
         run_from: z
           .number()
           .min(LEAST_CONFIDENCE)
@@ -292,7 +298,7 @@ const pml = z
         speculation: whole(0, 1_000)
           .default(DEFAULTS.workflow.speculation)
           .describe(
-            'How many calls of one run may be made ahead of their turn; read-only tools only. 0: none.',
+            'How many calls of one run may be made speculatively; read-only tools only. 0 turns it off.',
           ),
       })
       .prefault({})
@@ -302,7 +308,9 @@ const pml = z
         traces: z
           .enum(['private', 'shared'])
           .default(DEFAULTS.sharing.traces)
-          .describe('Who may see what a run was about: private for its user and operators, shared for all.'),
+          .describe(
+            'Who may see the content of a run: private is for its user and operators, shared for everybody.',
+          ),
       })
       .prefault({})
       .describe('What people who share a gateway see of each other.'),
@@ -317,7 +325,7 @@ const pml = z
 /** The whole file; what holds between keys is checked in check-servers.ts. */
 export const configSchema = z
   .strictObject({
-    $schema: z.string().optional().describe('Lets editors help with this file.'),
+    $schema: z.string().optional().describe('For editor support.'),
     mcpServers: z
       .record(z.string(), server)
       .default({})

@@ -26,7 +26,7 @@ export interface SourceText {
 }
 
 const SYNTAX: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'an unknown word; text stands in double quotes',
+  InvalidSymbol: 'an unknown word; put text in double quotes',
   InvalidNumberFormat: 'a number that cannot be read',
   PropertyNameExpected: 'a key in double quotes is missing',
   ValueExpected: 'a value is missing',
@@ -48,7 +48,7 @@ export function parseSource(file: string, text: string): SourceText {
   const problems = new ConfigProblems(file, text);
   if (text.trim() === '') problems.add(0, [], 'the file is empty; write {} to use the defaults');
   const beyond = tooDeepAt(text);
-  if (beyond !== null) problems.add(beyond, [], `nested too deeply; ${DEFAULTS.depth} levels are the most`);
+  if (beyond !== null) problems.add(beyond, [], `nested too deeply; the maximum is ${DEFAULTS.depth} levels`);
   problems.throwIfAny();
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });

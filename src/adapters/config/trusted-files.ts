@@ -5,7 +5,7 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { readTextFile, writeFileWhole } from './text-file.ts';
 
 /** In the data folder: the path of each trusted file, and the hash of what was in it. */
-const BOOK = 'trusted.json';
+const FILE = 'trusted.json';
 
 /**
  * A `pml.json` that merely lies in the current folder may be anybody's, and it names programs to run.
@@ -16,13 +16,13 @@ export async function requireTrust(dataDir: string, file: string, bytes: Buffer)
   if (known === hashOf(bytes)) return;
   const why = known === undefined ? 'is not trusted' : 'changed since it was trusted';
   throw new PmlError('config_untrusted', `${file} ${why}, so nothing in it is used`, {
-    hint: `It can start programs. Read it, then run: pml trust ${file}. To use another one, name it with --config.`,
+    hint: `It can start programs. Read it, then run: pml trust ${file}. To use another file, name it with --config.`,
   });
 }
 
 export async function trustFile(dataDir: string, file: string, bytes: Buffer): Promise<void> {
   const place = await placeOf(file);
-  await writeBook(dataDir, { ...(await readRegistry(dataDir)), [place]: hashOf(bytes) });
+  await writeRegistry(dataDir, { ...(await readRegistry(dataDir)), [place]: hashOf(bytes) });
   // A gateway that runs watches the file: it looks again.
   const now = new Date();
   await utimes(place, now, now).catch(() => {});
@@ -32,25 +32,25 @@ export async function trustFile(dataDir: string, file: string, bytes: Buffer): P
 export async function revokeTrust(dataDir: string, file: string): Promise<boolean> {
   const { [await placeOf(file)]: known, ...others } = await readRegistry(dataDir);
   if (known === undefined) return false;
-  await writeBook(dataDir, others);
+  await writeRegistry(dataDir, others);
   return true;
 }
 
 async function readRegistry(dataDir: string): Promise<Readonly<Record<string, string>>> {
-  const present = await readTextFile(join(dataDir, BOOK));
+  const present = await readTextFile(join(dataDir, FILE));
   if (!present) return {};
   try {
     return JSON.parse(present.text);
   } catch (cause) {
-    throw new PmlError('data_dir_damaged', `${join(dataDir, BOOK)} is not JSON`, {
+    throw new PmlError('data_dir_damaged', `${join(dataDir, FILE)} is not JSON`, {
       hint: 'Remove it, and trust your files again with: pml trust FILE',
       cause,
     });
   }
 }
 
-async function writeBook(dataDir: string, book: Readonly<Record<string, string>>): Promise<void> {
-  await writeFileWhole(join(dataDir, BOOK), Buffer.from(`${JSON.stringify(book, null, 2)}\n`));
+async function writeRegistry(dataDir: string, registry: Readonly<Record<string, string>>): Promise<void> {
+  await writeFileWhole(join(dataDir, FILE), Buffer.from(`${JSON.stringify(registry, null, 2)}\n`));
 }
 
 /** Where a link leads counts, not how it is called. */

@@ -82,7 +82,7 @@ async function watchFolders(
   const files = [...new Set([file, target])];
   const failed = (cause: unknown) =>
     onError(
-      new PmlError('internal', `Changes of ${file} cannot be watched`, {
+      new PmlError('internal', `Changes to ${file} cannot be watched`, {
         hint: 'Restart PML after changing the file.',
         cause,
       }),

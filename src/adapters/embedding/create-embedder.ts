@@ -27,7 +27,7 @@ function modelOf(settings: EmbeddingSettings): Embedder {
 
 /**
  * Remembers the vectors of the texts used last. A text that is being embedded is asked for once,
- * whoever else wants it meanwhile; a failure is not remembered.
+ * all concurrent callers; a failure is not remembered.
  */
 export class CachedEmbedder implements Embedder {
   readonly #inner: Embedder;

@@ -104,7 +104,7 @@ describe('all-MiniLM-L6-v2', () => {
   });
 });
 
-test('[EMB-6] a worker that fails is told to whoever waits, and the next text starts another', async () => {
+test('[EMB-6] a failing worker rejects pending requests, and the next text starts another', async () => {
   const other = new MiniLmEmbedder();
   const poison = 42 as unknown as string;
   const waiting = [other.embed([poison]), other.embed(['fine'])];

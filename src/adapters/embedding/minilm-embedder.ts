@@ -49,7 +49,7 @@ export class MiniLmEmbedder implements Embedder {
     else pending?.reject(new PmlError(reply.error.code, reply.error.message, reply.error));
   }
 
-  /** Whoever waits is told; the next text starts a new worker. */
+  /** Rejects all pending requests; the next text starts a new worker. */
   #fail(worker: Worker, message: string, cause?: unknown): void {
     if (worker !== this.#worker) return;
     this.#worker = undefined;

@@ -35,7 +35,7 @@ port.on('message', async (request: EmbedRequest) => {
   if (queue && !isWorking) await work(queue);
 });
 
-/** The model is read once; a failure is told to whoever asked, and the next request tries again. */
+/** The model is read once; a failure is reported to the caller, and the next request tries again. */
 async function load(id: number): Promise<MiniLmQueue | undefined> {
   try {
     loading ??= loadQueue();

@@ -150,6 +150,6 @@ function isTimeout(cause: unknown): boolean {
 function hintFor(status: number): string {
   if (status === 401 || status === 403) return 'Check pml.embedding.api_key.';
   if (status === 404) return 'Check pml.embedding.url (it ends before /embeddings) and pml.embedding.model.';
-  if (status === 429) return 'The endpoint limits how often it may be asked: try again later.';
+  if (status === 429) return 'The endpoint limits the request rate: try again later.';
   return 'Check pml.embedding and what the endpoint logs.';
 }

@@ -30,7 +30,7 @@ test('[EMB-18] without the package, the error says how to install it', async () 
 test('[EMB-8] texts go through the package in batches and come back as unit vectors, in order', async () => {
   const { module, asked } = standIn();
   const embedder = new TransformersEmbedder('someone/some-model', async () => module);
-  expect(() => embedder.dimension).toThrow('known once a text was embedded');
+  expect(() => embedder.dimension).toThrow('known only after a text has been embedded');
   const texts = Array.from({ length: 20 }, (_, i) => 'x'.repeat(i));
   const vectors = await embedder.embed(texts);
   for (const [i, vector] of vectors.entries()) {

@@ -53,7 +53,7 @@ export class TransformersEmbedder implements Embedder {
     if (this.#dimension !== undefined) return this.#dimension;
     throw new PmlError(
       'embedding_unavailable',
-      `The dimension of ${this.#name} is known once a text was embedded`,
+      `The dimension of ${this.#name} is known only after a text has been embedded`,
     );
   }
 

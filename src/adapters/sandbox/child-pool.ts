@@ -112,7 +112,7 @@ export class ChildPool {
       if (this.#isClosed) return;
       this.#options.onFailedStart(exit);
       if (++this.#failedStarts < DEFAULTS.startAttempts) return this.#advance();
-      // Whoever waits is told, instead of starting the same thing over and over.
+      // Callers that wait get the error, instead of the same failing start over and over.
       this.#failedStarts = 0;
       const failed = refusal('crashed', `The sandbox cannot start: ${exit.lastWords || exit.how}`);
       for (const { settle } of this.#line.splice(0)) settle(failed);

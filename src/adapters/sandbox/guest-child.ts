@@ -120,7 +120,7 @@ export interface ChildExit {
   readonly lastWords: string;
 }
 
-/** Whoever has the child's ear; `onBreach` when the child says what no child should. */
+/** The current listener of a child; `onBreach` is called when the child breaks the protocol. */
 export interface ChildListener {
   onMessage(message: ChildMessage, texts: readonly string[]): void;
   onBreach(what: string): void;

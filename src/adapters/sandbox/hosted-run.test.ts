@@ -75,8 +75,8 @@ describe('[BOX-17] a child is believed nothing', () => {
     ['a message nobody knows', [{ type: 'shutdown' }]],
     ['a message with more in it', [{ ...END, ok: true }]],
     ['a call from a frame that does not run', [tool({ frame: 3 })], ['{}']],
-    ['a frame that is no number', [tool({ frame: '0' })], ['{}']],
-    ['arguments that are no JSON', [tool()], ['{']],
+    ['a frame that is not a number', [tool({ frame: '0' })], ['{}']],
+    ['arguments that are not JSON', [tool()], ['{']],
     ['more calls at once than allowed', [tool(), tool({ call: 2 }), tool({ call: 3 })], ['{}']],
     ['the end of a frame that does not run', [{ type: 'leave', frame: 1, at: 0 }], ['1']],
     ['the end of the program as that of a capability', [{ type: 'leave', frame: 0, at: 0 }], ['1']],
@@ -91,7 +91,7 @@ describe('[BOX-17] a child is believed nothing', () => {
         },
       ],
     ],
-    ['a result that is no JSON', [END], ['nonsense']],
+    ['a result that is not JSON', [END], ['nonsense']],
     ['that it is ready', [{ type: 'ready' }]],
   ])('it is ended when it says %s', async (_, heads, texts = []) => {
     const { child, outcome } = begin();

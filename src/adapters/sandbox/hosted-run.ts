@@ -84,7 +84,10 @@ export class HostedRun implements ChildListener {
     const { seed, limits, startedAt } = this.#options;
     const texts = programTexts(program);
     if (!texts) {
-      const error: GuestFailure = { kind: 'no_data', message: 'The arguments of the program are no data' };
+      const error: GuestFailure = {
+        kind: 'no_data',
+        message: 'The arguments of the program are not JSON data',
+      };
       this.#finish({ ok: false, error }, true, 0);
       return;
     }
@@ -204,7 +207,7 @@ export class HostedRun implements ChildListener {
     const text = reply.ok ? toText(reply.value) : '';
     if (!reply.ok) this.#refuse(call, reply);
     else if (text === undefined) {
-      this.#refuse(call, { error: internal(`The result of ${name} is no data`), at: reply.at });
+      this.#refuse(call, { error: internal(`The result of ${name} is not JSON data`), at: reply.at });
     } else if (Buffer.byteLength(text) > limits.resultBytes) {
       this.#refuse(call, { error: callTooLarge('result', name, limits), at: reply.at });
     } else this.#child.send({ type: 'reply', call, ok: true, at: reply.at }, text);
@@ -214,7 +217,7 @@ export class HostedRun implements ChildListener {
     const texts = entry.ok ? programTexts(entry.program) : null;
     if (!entry.ok) this.#refuse(call, entry);
     else if (!texts) {
-      this.#refuse(call, { error: internal(`The arguments of ${slug} are no data`), at: entry.at });
+      this.#refuse(call, { error: internal(`The arguments of ${slug} are not JSON data`), at: entry.at });
     } else {
       const { frame, at, program } = entry;
       this.#frames.set(frame, program);
@@ -282,13 +285,13 @@ function programHead({ name, sites }: GuestProgram) {
   return { name, sites: sites.map((site) => (site.kind === 'operation' ? site.operation : null)) };
 }
 
-/** Script, arguments and dependencies; null when these are no data. */
+/** Script, arguments and dependencies; null when these are not JSON data. */
 function programTexts({ script, args, deps }: GuestProgram): string[] | null {
   const texts = [toText(args), toText(deps)];
   return texts.includes(undefined) ? null : [script, ...(texts as string[])];
 }
 
-/** Undefined for what is no data; what is not there is null. */
+/** Undefined for what is not JSON data; a missing value is null. */
 function toText(value: unknown): string | undefined {
   try {
     return JSON.stringify(value ?? null);

@@ -26,7 +26,7 @@ export function encodePacket(head: unknown, texts: readonly string[] = []): Buff
   return packet;
 }
 
-/** Puts packets together from the pieces a pipe delivers; throws on what is no packet or longer than allowed. */
+/** Puts packets together from the pieces a pipe delivers; throws on anything that is not a packet or is longer than allowed. */
 export class PacketReader {
   #pieces: Buffer[] = [];
   #bytes = 0;

@@ -194,7 +194,7 @@ export async function claim(
     'data_dir_held',
     `${dir} is held by "pml ${heldBy.role}" (pid ${heldBy.pid}, ${where})`,
     {
-      hint: `Use that one, stop it (kill ${heldBy.pid}), or give this one another folder with --data.`,
+      hint: `Use that gateway, stop it (kill ${heldBy.pid}), or choose another folder with --data.`,
     },
   );
 }

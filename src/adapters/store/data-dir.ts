@@ -62,7 +62,7 @@ async function readable<T>(path: string, work: () => Promise<T>): Promise<T> {
 
 function unreadable(path: string, error: unknown): PmlError {
   return new PmlError('data_dir_unreadable', `${path} cannot be used: ${(error as Error).message}`, {
-    hint: 'Check that the folder is yours and that no file stands in its way, or choose another with --data.',
+    hint: 'Check that you own the folder and that no file has the same name, or choose another with --data.',
     cause: error,
   });
 }

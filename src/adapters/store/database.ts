@@ -36,7 +36,7 @@ export interface Database {
   tool_embedding: { tool_id: string; model: string; definition_hash: string; embedding: Uint8Array };
   tool_dependency: EdgeTable;
   capability_dependency: EdgeTable;
-  /** What the graph learned from traces that are no longer kept. */
+  /** What the graph learned from deleted traces. */
   rollup_edge: EdgeTable;
   rollup_statistics: StatisticsTable;
   /** One row. */

@@ -88,7 +88,7 @@ async function exists(path: string): Promise<boolean> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw new PmlError('data_dir_unreadable', `${path} cannot be read: ${(error as Error).message}`, {
-      hint: 'Check that the folder is yours and that no file stands in its way.',
+      hint: 'Check that you own the folder and that no file has the same name.',
       cause: error,
     });
   }

@@ -35,7 +35,7 @@ test('[TEAM-15] what a server that is there refuses is told at once, and so is e
   }
 });
 
-test('[TEAM-15] whoever ends meanwhile waits no longer', async () => {
+test('[TEAM-15] a gateway that shuts down meanwhile stops waiting', async () => {
   const leaving = new AbortController();
   const waiting = whenThere(opening(99).open, { waitMs: 60_000, signal: leaving.signal });
   leaving.abort();

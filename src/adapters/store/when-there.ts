@@ -17,7 +17,7 @@ export interface Patience {
   /** Zero: it is tried once. */
   readonly waitMs: number;
   readonly logger?: Logger | undefined;
-  /** Whoever waits has gone. */
+  /** Aborted when the caller is gone. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -42,7 +42,7 @@ export async function whenThere<T>(open: () => Promise<T>, patience: Patience): 
       }
     }
     await setTimeout(DEFAULTS.pauseMs, undefined, { signal }).catch(() => {
-      throw new PmlError('cancelled', 'The gateway ends before its store answered');
+      throw new PmlError('cancelled', 'The gateway shut down before its store answered');
     });
   }
 }

@@ -59,7 +59,7 @@ function withoutClashes(fields: object): object {
 
 const guarded = new WeakSet<object>();
 
-/** When whoever read the log is gone (EPIPE), lines are lost; the gateway goes on. */
+/** When the reader of the log is gone (EPIPE), lines are lost; the gateway keeps running. */
 function surviveLostReader(stream: NodeJS.WritableStream): void {
   if (guarded.has(stream)) return;
   guarded.add(stream);

@@ -25,7 +25,7 @@ test('[HANG-9] a standstill is counted and told with what had begun before it', 
   expect(last?.during).toEqual(['x'.repeat(120), 'step 6', 'step 5', 'step 4', 'step 3']);
   expect(told).toContainEqual([
     'warn',
-    `Nothing was answered for ${longestMs} ms`,
+    `The event loop was blocked for ${longestMs} ms`,
     { ms: longestMs, during: last?.during },
   ]);
 });

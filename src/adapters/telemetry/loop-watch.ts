@@ -30,7 +30,7 @@ export function createLoopWatch(clock: Clock, logger: Logger | null): LoopWatch 
     stalledMs += ms;
     longestMs = Math.max(longestMs, ms);
     last = { at: clock.now().toISOString(), ms, during: [...begun] };
-    logger?.log('warn', `Nothing was answered for ${ms} ms`, { ms, during: last.during });
+    logger?.log('warn', `The event loop was blocked for ${ms} ms`, { ms, during: last.during });
   };
   const timer = setInterval(look, DEFAULTS.everyMs);
   timer.unref();

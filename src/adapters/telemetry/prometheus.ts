@@ -59,27 +59,29 @@ export function createMetrics({ version, now, figures, loop }: MetricsOptions): 
   const runs = counter('pml_runs_total', 'Runs that ended, by status', ['status']);
   const runTimes = histogram('pml_run_duration_seconds', 'Time from start to end of a run');
   const openRuns = gauge('pml_runs_in_progress', 'Runs under way');
-  const calls = counter('pml_calls_total', 'Calls of tools that were recorded', ['server', 'outcome']);
-  const callTimes = histogram('pml_call_duration_seconds', 'Time of one call of a tool', ['server']);
-  const asked = counter('pml_approvals_requested_total', 'Questions put to a person');
-  const settled = counter('pml_approvals_settled_total', 'Questions that were decided', ['decision']);
-  const trainings = counter('pml_trainings_total', 'Times the ranker was trained');
+  const calls = counter('pml_calls_total', 'Recorded tool calls', ['server', 'outcome']);
+  const callTimes = histogram('pml_call_duration_seconds', 'Duration of a tool call', ['server']);
+  const asked = counter('pml_approvals_requested_total', 'Approvals requested');
+  const settled = counter('pml_approvals_settled_total', 'Approvals decided', ['decision']);
+  const trainings = counter('pml_trainings_total', 'Trainings of the ranker');
   const gate = gauge('pml_ranker_serving', '1 while the learned ranker serves, else 0');
   const requests = counter('pml_http_requests_total', 'Answered HTTP requests', [
     'method',
     'route',
     'status',
   ]);
-  const requestTimes = histogram('pml_http_request_duration_seconds', 'Time until an answer began', [
-    'route',
-  ]);
-  const stalls = counter('pml_stalls_total', 'Times nothing was answered for 250 ms or more');
-  const stalled = counter('pml_stalled_seconds_total', 'Time during which nothing was answered');
-  const longest = gauge('pml_longest_stall_seconds', 'The longest of these times');
+  const requestTimes = histogram(
+    'pml_http_request_duration_seconds',
+    'Time until the first byte of an answer',
+    ['route'],
+  );
+  const stalls = counter('pml_stalls_total', 'Event loop stalls of 250 ms or more');
+  const stalled = counter('pml_stalled_seconds_total', 'Total time of event loop stalls');
+  const longest = gauge('pml_longest_stall_seconds', 'Longest event loop stall');
   const tools = gauge('pml_tools', 'Tools in the catalogue');
   const capabilities = gauge('pml_capabilities', 'Capabilities');
   const traces = gauge('pml_traces', 'Traces in the store');
-  const pending = gauge('pml_approvals_pending', 'Questions that wait for a person');
+  const pending = gauge('pml_approvals_pending', 'Pending approvals');
   const servers = gauge('pml_servers', 'Upstream servers, by state', ['state']);
 
   // By run, so that one that is told to end twice is not counted twice.

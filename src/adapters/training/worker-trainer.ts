@@ -104,7 +104,7 @@ export class WorkerTrainer implements Trainer {
     } else pending?.resolve(reply.result);
   }
 
-  /** Whoever waits is told. What the thread knew is lost: nothing more is learned until the next start. */
+  /** Rejects all pending requests. What the thread knew is lost: nothing more is learned until the next start. */
   #fail(worker: Worker, message: string, cause?: unknown): void {
     if (worker !== this.#worker) return;
     this.#worker = undefined;

@@ -154,7 +154,7 @@ export async function askClient(
   if (!client || !capability || client.capabilities[capability] === undefined) {
     // Servers ask for roots at their start, when there is no request yet: there are none then.
     if (method === 'roots/list') return { roots: [] };
-    const who = client ? `Client "${client.id}" does not support` : 'There is nobody to answer';
+    const who = client ? `Client "${client.id}" does not support` : 'No client can answer';
     throw new ProtocolError(METHOD_NOT_FOUND, `${who} ${method}`);
   }
   const release = calls.map((call) => call.deadline.hold());

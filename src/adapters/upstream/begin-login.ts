@@ -82,7 +82,7 @@ function noLogin(server: string): UpstreamFailure {
   return {
     code: 'usage',
     errorType: 'VALIDATION',
-    message: `There is nothing to log in to at server "${server}"`,
-    hint: 'Only servers reached over HTTP, without a fixed token, have a login.',
+    message: `Server "${server}" has no login`,
+    hint: 'Only HTTP servers without a fixed token have a login.',
   };
 }

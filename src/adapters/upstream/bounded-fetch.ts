@@ -2,7 +2,7 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import { streamWatcher } from './watched-http-transport.ts';
 
 const DEFAULTS = {
-  /** Bytes of one message, or of an answer that is no stream of them. */
+  /** Bytes of one message, or of an answer that is not a stream of them. */
   messageBytes: 32 * 1024 * 1024,
 };
 const NEWLINE = 10;

@@ -63,7 +63,7 @@ export class ChildRegistry {
   }
 }
 
-/** Ends what a gateway that is no longer there left running. */
+/** Ends processes left running by a gateway that died. */
 export async function reapOrphans(dataDir: string, graceMs = 2_000): Promise<ReapedTree[]> {
   const dir = childrenDir(dataDir);
   const orphans = readRecords(dir).filter((record) => !isOwned(record));

@@ -28,7 +28,7 @@ const DEFAULTS = {
   },
   stderrLines: 5,
 };
-/** In the 2025-11-25 era a connection declares once what its clients can do; each question is checked anew. */
+/** In the 2025-11-25 era a connection declares once what its clients can do; each question is checked again. */
 const CAPABILITIES = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },

@@ -17,7 +17,7 @@ import { QuietDeadline } from './quiet-deadline.ts';
 
 const DEFAULTS = { checkMs: 5_000, listenAgainMs: 1_000, pages: 1_000, ackMs: 5_000 };
 const METHOD_NOT_FOUND = -32601;
-/** These concern everybody, whoever's request they arrive with. */
+/** These concern every client, not only the one whose request they arrive with. */
 const FOR_EVERYBODY = /^notifications\/(tools|prompts|resources)\//;
 const EVERYBODY: Audience = { clientId: null, user: null };
 
@@ -141,7 +141,7 @@ export class Connection {
   async watch(uris: readonly string[], required?: string): Promise<void> {
     const granted = await this.#listen.watch(uris);
     if (required !== undefined && !granted.includes(required)) {
-      throw new ProtocolError(METHOD_NOT_FOUND, `It does not tell about changes of ${required}`);
+      throw new ProtocolError(METHOD_NOT_FOUND, `It does not announce changes to ${required}`);
     }
   }
 
@@ -189,14 +189,14 @@ export class Connection {
     this.#listener = null;
     if (!listener) return;
     listener.onLost(this, reason);
-    // A server that shuts down politely still answers what it has begun; one stream for all is no more.
+    // A server that shuts down politely still answers what it has begun; the shared stream is gone.
     const idle = reason instanceof SseError ? Promise.resolve() : this.#asks.idle();
     void idle.then(() => this.#client.close()).catch(() => {});
   }
 }
 
 function timedOut(server: string, method: string, { timeoutMs, isFirm }: ConnectionRequest): UpstreamFailure {
-  const what = isFirm ? 'did not end within' : 'gave no sign of life for';
+  const what = isFirm ? 'did not end within' : 'sent nothing for';
   return {
     code: 'upstream_timeout',
     errorType: 'TIMEOUT',

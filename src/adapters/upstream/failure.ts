@@ -168,7 +168,7 @@ function httpFailure(server: string, error: SdkHttpError): UpstreamFailure {
       code: 'forbidden',
       errorType: 'PERMISSION',
       message: `Server "${server}" refused the request (HTTP 403)`,
-      hint: `Check the rights of the account; \`pml servers login ${server}\` asks for new ones.`,
+      hint: `Check the permissions of the account; \`pml servers login ${server}\` requests new ones.`,
     };
   }
   const failure = unavailable(server, `HTTP ${status}${bodyOf(error)}`);

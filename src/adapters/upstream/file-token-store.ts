@@ -6,7 +6,7 @@ import type { JsonObject, TokenStore } from '../../engine/ports.ts';
 /** Logins in one file of the data dir that only its owner can read. */
 export function fileTokenStore(dataDir: string): TokenStore {
   const file = join(dataDir, 'logins.json');
-  // Writes take turns: each one reads the whole file and writes it anew.
+  // Writes take turns: each one reads and rewrites the whole file.
   let turn: Promise<unknown> = Promise.resolve();
 
   const update = (change: (logins: Record<string, JsonObject>) => void): Promise<void> => {

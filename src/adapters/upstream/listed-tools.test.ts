@@ -43,11 +43,11 @@ test('[HANG-4] a list without an end is cut, by count and by size', () => {
   let pages = 0;
   while (counted.add(page(1_000 * pages)) && pages < 100) pages++;
   expect(counted.tools).toHaveLength(20_000);
-  expect(counted.notes[0]).toMatch(/^Only the first 20000 tools are taken/);
+  expect(counted.notes[0]).toMatch(/^Only the first 20000 tools are used/);
 
   const weighed = new ListedTools();
   let tools = 0;
   while (weighed.add([{ name: `t${tools}`, description: 'x'.repeat(200_000) }]) && tools < 1_000) tools++;
   expect(tools).toBeLessThan(200);
-  expect(weighed.notes[0]).toMatch(/^Only the first \d+ tools are taken/);
+  expect(weighed.notes[0]).toMatch(/^Only the first \d+ tools are used/);
 });

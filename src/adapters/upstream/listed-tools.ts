@@ -5,7 +5,7 @@ const DEFAULTS = {
   /** Tools of one server, and characters of all their definitions: more than any agent could choose from. */
   maxTools: 20_000,
   maxCharacters: 32 * 1024 * 1024,
-  /** Of a name: longer ones are no names, and too long for an index. */
+  /** Of a name: longer ones are not names, and too long for an index. */
   maxName: 512,
   /** Of one definition, and how deep it may be nested. */
   maxDefinition: 256 * 1024,
@@ -30,7 +30,7 @@ export class ListedTools {
       const isFull = this.tools.length >= DEFAULTS.maxTools || this.#characters > DEFAULTS.maxCharacters;
       if (isFull) {
         this.#notes.unshift(
-          `Only the first ${this.tools.length} tools are taken: it lists more than ${DEFAULTS.maxTools}, or more than ${DEFAULTS.maxCharacters} characters`,
+          `Only the first ${this.tools.length} tools are used: it lists more than ${DEFAULTS.maxTools}, or more than ${DEFAULTS.maxCharacters} characters`,
         );
         return false;
       }

@@ -15,7 +15,7 @@ let boot: string | undefined;
 
 const DEFAULTS = { pollMs: 25 };
 
-/** A server's process with everything it started: its process group, and whoever carries its marker. */
+/** A server's process with everything it started: its process group, and every process that carries its marker. */
 export interface ProcessTree {
   /** Leader of the group; null when its start was never recorded. */
   readonly pid: number | null;

@@ -111,7 +111,7 @@ export class ServerLife implements ConnectionListener {
     return signal ? abandonable(this.#starting, signal) : this.#starting;
   }
 
-  /** Ends the connection and the server's processes; the next request starts it anew. */
+  /** Ends the connection and the server's processes; the next request starts it again. */
   async drop(): Promise<void> {
     this.#stop.abort(new Error('stopped'));
     await this.#starting?.catch(() => {});
@@ -205,16 +205,16 @@ export class ServerLife implements ConnectionListener {
     if (this.#garbageLines > 1) return;
     const { name } = this.#settings;
     const fields = { server: name, line: line.slice(0, 200) };
-    this.#context.logger.log('warn', `Server "${name}" writes to stdout what is no message`, fields);
+    this.#context.logger.log('warn', `Server "${name}" writes to stdout what is not an MCP message`, fields);
   }
 }
 
 function again(error: UpstreamFailure, waitMs: number): UpstreamFailure {
   const seconds = Math.ceil(waitMs / 1_000);
-  return { ...error, hint: `It is tried again in ${seconds} s; \`pml servers restart\` tries at once.` };
+  return { ...error, hint: `PML tries again in ${seconds} s; \`pml servers restart\` tries at once.` };
 }
 
-/** The start goes on for the others when one caller leaves. */
+/** The start continues for the others when one caller leaves. */
 async function abandonable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: left, reject } = Promise.withResolvers<never>();
   const leave = () => reject(signal.reason);

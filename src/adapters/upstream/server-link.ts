@@ -222,7 +222,7 @@ export class ServerLink {
 
   async #grantAll(connection: Connection): Promise<void> {
     if (connection.modern) return connection.watch(this.#wishes.uris);
-    // A resource may be gone by now, which is no reason not to start.
+    // A resource may be gone by now, and the server starts all the same.
     const ignore = () => ({});
     for (const uri of this.#wishes.uris) {
       await connection.request('resources/subscribe', { uri }, this.#request({})).catch(ignore);

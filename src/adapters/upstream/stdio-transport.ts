@@ -20,7 +20,7 @@ interface MessageLinesOptions {
   /** Bytes of one message; a server that goes beyond is cut off. */
   readonly limit: number;
   onMessage(message: JSONRPCMessage): void;
-  /** A line that is no message: servers print banners and debug output where they should not. */
+  /** A line that is not a message: servers print banners and debug output where they should not. */
   onGarbage(line: string): void;
 }
 
@@ -106,7 +106,7 @@ export class StdioTransport implements Transport {
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable) {
-      return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The server takes no more messages'));
+      return Promise.reject(new SdkError(SdkErrorCode.NotConnected, 'The server accepts no more messages'));
     }
     return new Promise((resolve, reject) => {
       stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));

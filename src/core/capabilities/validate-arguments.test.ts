@@ -31,7 +31,7 @@ test.each([
   [{ path: 5 }, ['"path" must be a string, not a number']],
   [{ path: undefined }, ['"path" is missing']],
   [{ path: 'a', head: 1.5 }, ['"head" must be a whole number, not a fraction']],
-  [{ path: 'a', head: 0 }, ['"head" is refused: 0 is less than 1']],
+  [{ path: 'a', head: 0 }, ['"head" must be at least 1']],
   [{ path: 'a', mode: 'x' }, ['"mode" must be one of "fast","slow"']],
   [{ path: 'a', note: 1 }, ['"note" must be a string or null, not a number']],
   [{ path: 'a', filter: {} }, ['"filter.a/b" is missing']],
@@ -69,6 +69,25 @@ test('[CAP-9] schemas of any draft are understood, and stay as they are', () => 
   const openApi = { properties: { a: { type: 'string', nullable: true } } };
   expect(checkArguments(openApi, { a: null })).toEqual([]);
   expect(checkArguments(openApi, { a: 1 })).toEqual(['"a" must be null or a string, not a number']);
+});
+
+test.each([
+  [{ const: 'a' }, 'b', 'must be "a"'],
+  [{ maximum: 3 }, 4, 'must be at most 3'],
+  [{ exclusiveMinimum: 3 }, 3, 'must be more than 3'],
+  [{ exclusiveMaximum: 3 }, 3, 'must be less than 3'],
+  [{ multipleOf: 2 }, 3, 'must be a multiple of 2'],
+  [{ minLength: 2 }, 'a', 'must have at least 2 characters'],
+  [{ maxLength: 1 }, 'ab', 'must have at most 1 characters'],
+  [{ minItems: 1 }, [], 'must have at least 1 items'],
+  [{ maxItems: 0 }, [1], 'must have at most 0 items'],
+  [{ minProperties: 1 }, {}, 'must have at least 1 properties'],
+  [{ maxProperties: 0 }, { a: 1 }, 'must have at most 0 properties'],
+  [{ contains: { type: 'string' } }, [1], 'has no item of the required form'],
+  [{ dependentRequired: { a: ['b'] } }, { a: 1 }, '"b" is missing: "a" needs it'],
+  [{ enum: ['a is invalid. Expected "', ']'] }, 1, 'must be one of "a is invalid. Expected \\"","]"'],
+])('[CAP-9] the words come from the schema, whatever stands in it: %j', (schema, value, problem) => {
+  expect(checkArguments(schema, value)).toContain(problem);
 });
 
 test('[CAP-9] what every object inherits is not given', () => {

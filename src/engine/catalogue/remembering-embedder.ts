@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Embedder } from '../ports.ts';
 
 const DEFAULTS = {
@@ -7,21 +8,14 @@ const DEFAULTS = {
 
 /** Embeds the same text once, however often it is asked for: for texts that come again, not for queries. */
 export function rememberingEmbedder(embedder: Embedder, size = DEFAULTS.size): Pick<Embedder, 'embed'> {
-  const known = new Map<string, Float32Array>();
+  const known = new LRUCache<string, Float32Array>({ max: size });
   return {
     async embed(texts) {
       const missing = [...new Set(texts.filter((text) => !known.has(text)))];
       const made = missing.length === 0 ? [] : await embedder.embed(missing);
       const fresh = new Map(missing.map((text, i) => [text, made[i]!]));
       const vectors = texts.map((text) => known.get(text) ?? fresh.get(text)!);
-      for (const [i, text] of texts.entries()) {
-        known.delete(text);
-        known.set(text, vectors[i]!);
-      }
-      for (const text of known.keys()) {
-        if (known.size <= size) break;
-        known.delete(text);
-      }
+      for (const [text, vector] of fresh) known.set(text, vector);
       return vectors;
     },
   };

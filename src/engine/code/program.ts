@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type PreparedProgram, prepareProgram } from '../../core/structure/emit/prepare-program.ts';
 import type { Capability, JsonObject } from '../ports.ts';
 import type { FinishedCall } from './call-log.ts';
@@ -36,16 +37,13 @@ export interface ProgramCache {
 }
 
 export function createProgramCache(size = DEFAULTS.size): ProgramCache {
-  const known = new Map<string, PreparedProgram>();
+  const known = new LRUCache<string, PreparedProgram>({ max: size });
   return {
     prepare(source) {
       const before = known.get(source);
-      if (before) known.delete(source);
-      const prepared = before ? { ok: true as const, value: before } : prepareProgram(source);
-      if (!prepared.ok) return prepared;
-      known.set(source, prepared.value);
-      const oldest = known.size > size ? known.keys().next().value : undefined;
-      if (oldest !== undefined) known.delete(oldest);
+      if (before) return { ok: true, value: before };
+      const prepared = prepareProgram(source);
+      if (prepared.ok) known.set(source, prepared.value);
       return prepared;
     },
   };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { KEY_PREFIX, type KeyRole } from '../../core/vocabulary/principal.ts';
 import type { FlowPorts } from '../flow-ports.ts';
@@ -100,7 +101,7 @@ export function createKeyRing(
   now: () => number,
   trustMs = DEFAULTS.trustMs,
 ): KeyRing {
-  const seen = new Map<string, { readonly key: ApiKey; readonly until: number }>();
+  const seen = new LRUCache<string, { readonly key: ApiKey; readonly until: number }>({ max: DEFAULTS.most });
   let epoch = 0;
   const look = async (name: string, find: () => Promise<ApiKey | null>): Promise<ApiKey | null> => {
     const known = seen.get(name);
@@ -113,7 +114,6 @@ export function createKeyRing(
       return null;
     }
     // Only good keys are remembered, so that guesses fill nothing; and none that was asked for before a change.
-    if (seen.size >= DEFAULTS.most) seen.clear();
     if (asked === epoch) seen.set(name, { key, until });
     return key;
   };

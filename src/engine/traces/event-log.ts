@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Ownership } from '../../core/vocabulary/principal.ts';
 import type { WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
 import { weighJson } from '../../core/vocabulary/weigh-json.ts';
@@ -39,12 +40,11 @@ export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
   let weight = 0;
   const listeners = new Set<(event: NumberedEvent) => void>();
   let lastSeq = 0;
-  const privateRuns = new Map<string, Ownership>();
+  const privateRuns = new LRUCache<string, Ownership>({ max: DEFAULTS.runs });
   const ownership = (event: GatewayEvent): Ownership => {
     if (event.type === 'run_started' && event.visibility === 'private') {
       const { run_id, owner, visibility } = event;
       privateRuns.set(run_id, { owner, visibility });
-      if (privateRuns.size > DEFAULTS.runs) privateRuns.delete(privateRuns.keys().next().value!);
     }
     if (event.type === 'capability_changed' && event.visibility === 'private')
       return { owner: event.owner ?? null, visibility: event.visibility };

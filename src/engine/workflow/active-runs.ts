@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import type { RunLease, ToolResult } from '../ports.ts';
 
@@ -108,7 +109,7 @@ export interface SpeculationMemory {
 
 function createSpeculationMemory(): SpeculationMemory {
   const counts = { started: 0, used: 0 };
-  const remembered = new Map<string, { readonly value: unknown }>();
+  const remembered = new LRUCache<string, { readonly value: unknown }>({ max: DEFAULTS.remembered });
   const kept = new Map<string, ReadonlyMap<string, AheadCall>>();
   return {
     figures: () => ({ ...counts }),
@@ -119,7 +120,6 @@ function createSpeculationMemory(): SpeculationMemory {
       remembered.delete(hash);
       if (canonicalJson(value).length > DEFAULTS.valueLength) return;
       remembered.set(hash, { value });
-      if (remembered.size > DEFAULTS.remembered) remembered.delete(remembered.keys().next().value!);
     },
     recall: (hash) => remembered.get(hash),
     keep(runId, calls) {

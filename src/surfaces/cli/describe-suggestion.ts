@@ -1,7 +1,7 @@
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import type { Suggestion } from '../../engine/gateway.ts';
 
-const NOTHING = 'Nothing known fits. "pml servers" shows whose tools are known.';
+const NOTHING = 'No tool fits. "pml servers ls" shows the attached servers.';
 
 /** A suggested plan in lines for a person. */
 export function describeSuggestion({
@@ -20,7 +20,7 @@ export function describeSuggestion({
     ...(plan.tasks.length === 0
       ? []
       : [`Confidence ${percent(confidence)}${id === null ? '' : ` (suggestion ${id})`}`]),
-    ...(suggestedCapabilities.length === 0 ? [] : ['', 'Routines that may do it:']),
+    ...(suggestedCapabilities.length === 0 ? [] : ['', 'Capabilities that may fit:']),
     ...suggestedCapabilities.map(
       ({ slug, description, score }) => `  ${slug}  ${description} (${score.toFixed(3)})`,
     ),

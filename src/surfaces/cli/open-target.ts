@@ -16,7 +16,7 @@ export async function refuseExisting(file: string): Promise<void> {
     () => false,
   );
   if (!isThere) return;
-  throw new PmlError('usage', `${file} is already there`, { hint: 'Choose another name, or add --force.' });
+  throw new PmlError('usage', `${file} already exists`, { hint: 'Choose another name, or add --force.' });
 }
 
 /** Where a command writes what it exports. */

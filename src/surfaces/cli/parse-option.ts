@@ -38,7 +38,7 @@ export function parseObject(text: string): JsonObject {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   } catch {
-    // Falls through: what is no JSON is no object either.
+    // Falls through to the message below: text that is not JSON is not an object either.
   }
   throw new InvalidArgumentError('It must be a JSON object, like \'{"path": "notes"}\'.');
 }

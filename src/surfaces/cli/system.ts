@@ -180,7 +180,7 @@ export interface System {
   holder(options: GlobalOptions): Promise<Holder | null>;
   /** Refused while another process serves from the data dir. */
   serve(options: ServeOptions): Promise<RunningGateway>;
-  /** The gateway as a stdio MCP server: this process's own, or that of whoever holds the data dir. */
+  /** The gateway as a stdio MCP server: this process's own, or that of the process that holds the data dir. */
   stdio(options: GlobalOptions): Promise<StdioGateway>;
   /** A login link of the gateway that runs on the data dir: its owner's, or that of a key's user. */
   loginLink(options: GlobalOptions, key?: string): Promise<string>;

@@ -51,8 +51,10 @@ export function tellValue(terminal: Terminal, value: unknown): void {
 
 /** What a run waits for and what the person can do about it. */
 function tellApproval(terminal: Terminal, runId: string, approvals: readonly Approval[]): void {
-  terminal.err(`The run waits for your approval of:\n${approvals.map(askedFor).join('\n')}\n`);
-  terminal.err(`Approve it with "pml runs approve ${runId}", then go on with "pml runs resume ${runId}".\n`);
+  terminal.err(`The run waits for your approval of this call:\n${approvals.map(askedFor).join('\n')}\n`);
+  terminal.err(
+    `Approve it with "pml runs approve ${runId}", then resume it with "pml runs resume ${runId}".\n`,
+  );
 }
 
 function tellError(terminal: Terminal, error: CodeError, source: Source | null): void {
@@ -92,14 +94,14 @@ function shown(text: string): string {
 /** The call as it would be made, and what became of the question. */
 export function askedFor(approval: ShownApproval): string {
   const { node, reason, state, settledBy, isExact, program, changes = [] } = approval;
-  const answer = state === 'pending' ? 'waits for you' : `${state} by ${settledBy ?? 'somebody'}`;
+  const answer = state === 'pending' ? 'pending' : `${state} by ${settledBy ?? 'somebody'}`;
   const args = JSON.stringify(approval.arguments, null, 2).split('\n');
   return [
     `${node}  (${answer}; ${reason})`,
     ...args,
     ...Object.entries(program ?? {}).flatMap(([kind, text]) => [`${kind}:`, ...text.split('\n')]),
     ...changes.flatMap(changeLines),
-    ...(isExact === false ? ['These are not all of its arguments: it can only be rejected here.'] : []),
+    ...(isExact === false ? ['Not all arguments are shown here, so the call can only be rejected.'] : []),
   ]
     .map((line) => `  ${printable(line)}`)
     .join('\n');
@@ -111,7 +113,7 @@ export function changeLines({ field, before, after }: DefinitionChange): string[
 }
 
 function linesOf(value: unknown): string[] {
-  return value === undefined ? ['(not there)'] : JSON.stringify(value, null, 2).split('\n');
+  return value === undefined ? ['(missing)'] : JSON.stringify(value, null, 2).split('\n');
 }
 
 /** Tells what a workflow gave: values on stdout, all else on stderr. Anything but success fails the command. */
@@ -142,8 +144,8 @@ export function tellWorkflow(
     );
   }
   if (next) {
-    terminal.err(`A layer is done; next: ${printable(next.join(', '))}.\n`);
-    terminal.err(`Go on with "pml runs resume ${runId}", or give it up with "pml runs abort ${runId}".\n`);
+    terminal.err(`A layer is complete; next: ${printable(next.join(', '))}.\n`);
+    terminal.err(`Resume it with "pml runs resume ${runId}", or abort it with "pml runs abort ${runId}".\n`);
   }
   if (status !== 'success') return;
   const used = new Set(plan?.tasks.flatMap(({ dependsOn }) => dependsOn));

@@ -28,7 +28,7 @@ export async function confirmed(
   if (options.yes) return true;
   const answer = await terminal.confirm(question);
   if (answer !== null) return answer;
-  throw new PmlError('usage', 'Nothing was changed: there is nobody to ask', {
-    hint: 'Look at it with the same command in a terminal, or add --yes.',
+  throw new PmlError('usage', 'Nothing was changed: this is not a terminal, so nobody can confirm', {
+    hint: 'Run the command in a terminal, or add --yes.',
   });
 }

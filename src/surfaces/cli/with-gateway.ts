@@ -26,7 +26,7 @@ export function valueFrom<T>(reply: UpstreamReply<T>): T {
   throw new PmlError(code, message, hint === undefined ? {} : { hint });
 }
 
-/** Works with the store of the data dir: this process's own, or that of whoever holds it. */
+/** Works with the store of the data dir: this process's own, or that of the process that holds it. */
 export async function withStore<T>(
   { system }: CommandContext,
   options: GlobalOptions,

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { KEY_PREFIX, type Principal } from '../../core/vocabulary/principal.ts';
 import type { KeyRing } from '../../engine/people/people-service.ts';
 import type { ApiKey } from '../../engine/ports.ts';
@@ -44,7 +45,9 @@ const NO_KEYS = { byHash: async () => null, byId: async () => null };
 export function createAccess(token: string, options: AccessOptions = {}): Access {
   const { keys = NO_KEYS, owner = 'owner', now = Date.now } = options;
   const { logins = createLogins(undefined, now) } = options;
-  const codes = new Map<string, { readonly keyId: string | null; readonly until: number }>();
+  const codes = new LRUCache<string, { readonly keyId: string | null; readonly until: number }>({
+    max: DEFAULTS.codes,
+  });
   const theOwner: Principal = { name: owner, user: owner, role: 'owner', keyId: null };
 
   const keyOf = async (secret: string): Promise<ApiKey | null> =>
@@ -75,8 +78,6 @@ export function createAccess(token: string, options: AccessOptions = {}): Access
     createLoginCode(key) {
       const code = randomBytes(24).toString('base64url');
       codes.set(code, { keyId: key?.id ?? null, until: now() + DEFAULTS.codeMs });
-      const oldest = codes.size > DEFAULTS.codes ? codes.keys().next().value : undefined;
-      if (oldest !== undefined) codes.delete(oldest);
       return code;
     },
     async redeemLoginCode(code, about = '') {

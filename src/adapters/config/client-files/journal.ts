@@ -42,7 +42,7 @@ export function hashOf(content: Buffer | string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Whatever the spacing and the order of keys: clients write their files anew. */
+/** Whatever the spacing and the order of keys: clients rewrite their files. */
 export function hashServers(servers: Entries | null): ServerHashes {
   return Object.fromEntries(
     Object.entries(servers ?? {}).map(([name, entry]) => [name, hashOf(canonicalJson(entry) ?? '')]),

@@ -163,7 +163,7 @@ test('[INIT-6] what only the client can do for a server stays with the client, w
   expect(Object.keys(left.servers)).toEqual(['asks', 'file', 'unset', 'folder', 'broken', 'pml']);
   expect(left.servers.pml).toEqual({ type: 'stdio', ...PML });
   expect(plan.notes).toEqual([
-    expect.stringMatching(/^"asks" stays with VS Code: .*only the editor can give/),
+    expect.stringMatching(/^"asks" stays with VS Code: .*asks the editor for a value/),
     '"file" stays with VS Code: reads variables from a file ("envFile").',
     expect.stringMatching(/^"unset" stays with VS Code: .*NOT_SET, which is not set/),
     expect.stringMatching(/^"folder" stays with VS Code: .*workspaceFolder/),

@@ -166,7 +166,10 @@ function sharedFiles(changes: readonly InitChange[], places: readonly ClientPlac
   const shared = places.filter(({ project, wired }) => project !== null && wired);
   return changes
     .filter(({ file }) => shared.some((place) => place.file === file))
-    .map(({ file }) => `${file} belongs to the project: whoever shares it gets this machine's path to PML.`);
+    .map(
+      ({ file }) =>
+        `${file} belongs to the project: everybody who shares it gets this machine's path to PML.`,
+    );
 }
 
 /** npx keeps what it runs in a cache that npm may empty. */

@@ -104,7 +104,7 @@ test('[INIT-14] what a client wrote elsewhere in its file since is kept: only th
   expect((await home.bytes('.codex/config.toml')).toString()).toBe(
     '# x\n[mcp_servers.d]\ncommand = "d" # keep\n\n[projects."/x"]\ntrust_level = "trusted"\n',
   );
-  expect(said.filter((line) => line.includes('kept what else changed'))).toHaveLength(2);
+  expect(said.filter((line) => line.includes('kept its other changes'))).toHaveLength(2);
 });
 
 test('[INIT-14] a pml.json that was worked on since stays; a lost backup is told', async () => {

@@ -33,8 +33,8 @@ export async function planUndo({ journal, from }: UndoOptions): Promise<InitPlan
     ({ client, file }) => from === undefined || from === client || from === file,
   );
   if (!last || records.length === 0) {
-    throw new PmlError('not_found', 'There is no "pml init" to take back', {
-      hint: `PML looked into ${journal}. If it was done with another --data, give the same here.`,
+    throw new PmlError('not_found', 'There is no "pml init" to undo', {
+      hint: `PML looked in ${journal}. If you used another --data folder, use the same one here.`,
     });
   }
   const notes: string[] = [];
@@ -50,7 +50,7 @@ export async function planUndo({ journal, from }: UndoOptions): Promise<InitPlan
   }
   if (problems.length > 0) {
     throw new PmlError('file_changed', problems.join('\n'), {
-      hint: 'Nothing was taken back. Save what you want to keep elsewhere first; the old files are beside the new ones.',
+      hint: 'Nothing was undone. First save what you want to keep somewhere else; the old files are next to the new ones.',
     });
   }
   return {
@@ -130,5 +130,5 @@ async function forget(
 function told({ file, after, whole, record }: Undo): string {
   if (after === null) return `Removed ${file}, which "pml init" had made.`;
   if (whole) return `Restored ${file}, byte for byte as it was.`;
-  return `Put the servers of ${file} back and kept what else changed in it since. The old file is ${record.backup}.`;
+  return `Restored the servers of ${file} and kept its other changes. The old file is ${record.backup}.`;
 }

@@ -117,7 +117,7 @@ function readFile(file: string, text: string): Record<string, unknown> {
     // Only the place: the parser's message shows the line, which may hold a key.
     const at = cause as { line?: number; column?: number };
     throw new PmlError('config_invalid', `${file}:${at.line ?? 1}:${at.column ?? 1} is not TOML`, {
-      hint: 'Mend the file, then try again.',
+      hint: 'Fix the file, then try again.',
       cause,
     });
   }
@@ -177,7 +177,7 @@ function verified(file: string, before: string, after: string, key: string, serv
     'config_invalid',
     `The servers in ${file} are written in a way PML cannot change safely`,
     {
-      hint: `Write each as a table of its own, [${key}.NAME], and try again. Nothing was changed.`,
+      hint: `Write each server as its own table, [${key}.NAME], and try again. Nothing was changed.`,
     },
   );
 }

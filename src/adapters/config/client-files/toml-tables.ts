@@ -10,7 +10,7 @@ export interface TomlTable {
 
 /**
  * A TOML text cut at its headers; leads and texts put together again are the whole. A line that
- * starts with `[` inside a list or a text of several lines is no header.
+ * starts with `[` inside a list or a multi-line text is not a header.
  */
 export function splitTables(text: string): TomlTable[] {
   const tables: { name: readonly string[]; lead: string; text: string }[] = [

@@ -39,7 +39,7 @@ export interface RunParts {
   readonly limits: SandboxSettings;
   readonly seed: string;
   readonly pipe: Pipe;
-  readonly book: MarkRecorder;
+  readonly recorder: MarkRecorder;
   readonly marks: MarkBuffer;
   readonly console: ConsoleBudget;
   /** Lets a call out when it is its turn; answers a refusal. */
@@ -61,7 +61,7 @@ export function frameNatives(run: RunParts, frame: Frame): RealmNative {
   };
   const fail = (failure: GuestFailure) => end({ ok: false, failure });
   return {
-    ...run.book.frame(frame.number),
+    ...run.recorder.frame(frame.number),
     callTool: (id, server, tool, args) => run.call(frame, id, { type: 'tool', server, tool }, args),
     callCapability: (id, slug, args) => run.call(frame, id, { type: 'enter', slug }, args),
     print(level, text) {

@@ -52,7 +52,7 @@ export class GuestRun {
       seed,
       pipe,
       marks,
-      book: createMarkRecorder(monotonicNow, (frame, mark) => marks.add(frame, mark)),
+      recorder: createMarkRecorder(monotonicNow, (frame, mark) => marks.add(frame, mark)),
       console: createConsoleBudget(limits.consoleBytes),
       call: (frame, id, target, args) => this.#call(frame, id, target, args),
       condemn: (failure) => this.#condemn(failure),
@@ -155,8 +155,8 @@ export class GuestRun {
   #finish(end: FrameEnd): void {
     if (this.isOver) return;
     this.isOver = true;
-    const { book, console } = this.#parts;
-    const truncated = book.isTruncated || console.isTruncated;
+    const { recorder, console } = this.#parts;
+    const truncated = recorder.isTruncated || console.isTruncated;
     this.#tell({ type: 'end', cpuMs: this.#cpuMs(), truncated }, end);
     if (!this.#guest.isolate.isDisposed) this.#guest.isolate.dispose();
   }
@@ -218,6 +218,6 @@ export class GuestRun {
 }
 
 function nameTooLong(name: string): GuestCallError {
-  const message = `There is nothing of the name ${name.slice(0, 60)}…: names have at most ${DEFAULTS.maxName} characters`;
+  const message = `Nothing is called ${name.slice(0, 60)}…: names have at most ${DEFAULTS.maxName} characters`;
   return { name: 'ToolError', code: 'not_found', message, errorType: 'NOT_FOUND' };
 }

@@ -11,7 +11,7 @@ interface WatchState {
   readonly task: Int32Array;
   /** Resident bytes; microseconds of CPU since the process began; how many of these came before the run. */
   readonly most: Float64Array;
-  /** Process id of whoever started this process. */
+  /** Id of the process that started this one. */
   readonly host: number;
 }
 

@@ -131,7 +131,7 @@ async function* readLines(
 }
 
 function headerOf(file: string, line: { format?: unknown; version?: unknown; made_at?: unknown }): string {
-  if (line?.format !== FORMAT) throw damaged(file, 'it is no backup of PML');
+  if (line?.format !== FORMAT) throw damaged(file, 'it is not a PML backup');
   if (line.version !== VERSION) {
     throw new PmlError(
       'usage',

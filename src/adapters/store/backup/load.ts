@@ -47,7 +47,7 @@ async function refuseFull<T>(tx: Transaction<T>, shapes: readonly TableShape[]):
     const { rows } = await sql`select 1 from ${sql.id(name)} limit 1`.execute(tx);
     if (rows.length === 0) continue;
     throw new PmlError('store_conflict', `The store is not empty: ${name} has rows`, {
-      hint: 'Back it up, then add --replace to put the other in its place.',
+      hint: 'Back it up, then add --replace to overwrite it.',
     });
   }
 }
@@ -87,9 +87,9 @@ async function refuseOther<T>(tx: Transaction<T>, names: readonly string[]): Pro
   const theirs = names.at(-1) ?? 'none';
   throw new PmlError(
     'store_conflict',
-    `It was made on a schema as of ${theirs}; this store is as of ${own.at(-1)}`,
+    `It was made with schema ${theirs}; this store has schema ${own.at(-1)}`,
     {
-      hint: 'Restore it with the version of PML that made it, then start this one on that store.',
+      hint: 'Restore it with the version of PML that made it, then start this version on that store.',
     },
   );
 }

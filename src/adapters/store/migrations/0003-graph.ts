@@ -37,7 +37,7 @@ async function widenGraph(db: Kysely<unknown>): Promise<void> {
 
 /**
  * One writer at a time draws numbers and commits them: else a number drawn earlier could be committed
- * later, and whoever follows the numbers, as the graph does, would have passed it by.
+ * later, and readers that follow the numbers, as the graph does, would have missed it.
  */
 async function storeTracesInLine(db: Kysely<unknown>): Promise<void> {
   await sql`

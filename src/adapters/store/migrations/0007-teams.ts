@@ -39,7 +39,7 @@ const TOOL_COLUMNS =
   'server_id, name, description, input_schema, output_schema, annotations, definition_hash, retired, proposed';
 
 /**
- * One transaction at a time draws numbers and commits them, so that whoever follows the numbers passes none by.
+ * One transaction at a time draws numbers and commits them, so that readers that follow the numbers miss none.
  * Traces are numbered already: of them it is only told that there are more. Who is alone on its store tells nobody.
  */
 async function createTellers(db: Kysely<unknown>): Promise<void> {
@@ -66,7 +66,7 @@ async function createTellers(db: Kysely<unknown>): Promise<void> {
     end $$`.execute(db);
 }
 
-/** At the very end of its transaction: whoever waits for the number then holds up nobody who has one. */
+/** At the very end of its transaction: a writer that waits for a number then blocks nobody who has one. */
 async function tell(
   db: Kysely<unknown>,
   table: string,

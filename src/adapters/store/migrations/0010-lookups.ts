@@ -27,7 +27,7 @@ async function createTally(db: Kysely<unknown>): Promise<void> {
 
 /**
  * A row for each tool and each server that a trace has in its path. Names are 64 bits of their MD5: half the room, and
- * whoever reads looks at the path again. The key is in the order in which lists are read.
+ * readers check the path again. The key is in the order in which lists are read.
  */
 async function createTraceUses(db: Kysely<unknown>): Promise<void> {
   await db.schema

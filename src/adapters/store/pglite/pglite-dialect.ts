@@ -15,7 +15,7 @@ import type { PgliteClient } from './pglite-client.ts';
 /**
  * kysely's own PGlite driver hands out its one connection without waiting, so a query made beside
  * an open transaction lands inside it and is lost when that rolls back. Here a connection is
- * exclusive: whoever holds it, others wait.
+ * exclusive: while one holds it, others wait.
  */
 export function pgliteDialect(client: PgliteClient): Dialect {
   return {

@@ -13,7 +13,7 @@ const DEFAULTS = {
 
 /** Ids of the traces whose intents are nearest, where the database can tell: it has pgvector, and enough of them. */
 export interface IntentIndex {
-  /** Null while it cannot. `beyond`: how many of the newest whoever asks knows by heart. */
+  /** Null while it cannot. `beyond`: how many of the newest the caller holds in memory. */
   nearest(model: string, intent: Float32Array, limit: number, beyond: number): Promise<string[] | null>;
   /** A trace got its vector. */
   note(id: string, model: string, intent: Float32Array): Promise<void>;
@@ -43,7 +43,7 @@ export function createIntentIndex(db: Kysely<Database>): IntentIndex {
     }
   }
 
-  /** Makes the table and brings in what is missing, off the path of whoever asks; others fill the same table. */
+  /** Makes the table and brings in what is missing, in the background; other gateways fill the same table. */
   async function fill(model: string, dimension: number): Promise<void> {
     const table = tableOf(model, dimension);
     await sql`create schema if not exists ${sql.id(SCHEMA)}`.execute(db);

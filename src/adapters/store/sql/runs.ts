@@ -82,7 +82,7 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
     saveTasks: (id, owner, tasks) =>
       guarded(`Storing tasks of run ${id}`, async () => {
         if (Object.keys(tasks).length === 0) return;
-        // The lock makes whoever takes the lease wait until this is committed, or the other way round.
+        // The lock makes a process that takes the lease wait until this is committed, or the other way round.
         const held = db
           .selectFrom('workflow_run')
           .select('id')
@@ -125,7 +125,7 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
   };
 }
 
-/** For a store that one process holds alone: whoever drove a run before is gone. */
+/** For a store that one process holds alone: earlier drivers of its runs are gone. */
 export async function voidLeases(db: Kysely<Database>): Promise<void> {
   await db
     .updateTable('workflow_run')
@@ -206,7 +206,7 @@ async function withTasks(
 
 function conflict(id: string): PmlError {
   return new PmlError('store_conflict', `Run ${id} was changed by another process`, {
-    hint: 'Read the run again and apply the change to what it is now.',
+    hint: 'Read the run again and apply the change to its current state.',
   });
 }
 

@@ -15,7 +15,7 @@ import { createTrainerLock } from './trainer-lock.ts';
 const DEFAULTS = {
   /** Rows of changes read at once. */
   page: 1_000,
-  /** Rows that are kept: a gateway further behind reads everything anew. */
+  /** Rows that are kept: a gateway further behind reads everything again. */
   kept: 10_000,
   /** How often older ones are removed, in milliseconds. */
   pruneMs: 60_000,
@@ -44,7 +44,8 @@ export async function openPostgresTeam(
 ): Promise<PostgresTeam> {
   const pending = new PendingChanges(
     async (ms) => void (await setTimeout(ms, undefined, { ref: false })),
-    (error) => logger.log('warn', 'What others changed could not be taken up yet', { error: String(error) }),
+    (error) =>
+      logger.log('warn', 'Changes by other gateways could not be applied yet', { error: String(error) }),
   );
   // Told of changes before it is there, as soon as it listens; its first look at the table is then still to come.
   let session: PgSession | null = null;
@@ -90,7 +91,7 @@ export async function openPostgresTeam(
           await client.query(`listen ${CHANNEL}`);
           const isFirst = cursor === null;
           await read(client);
-          // Traces are numbered by themselves: whoever follows them looks whether there are more.
+          // Traces have their own numbers: their followers look for new ones.
           if (!isFirst) pending.add([{ topic: 'traces', key: '' }]);
         },
         async tick(client) {

@@ -6,7 +6,7 @@ const DEFAULTS = {
   tickMs: 1_000,
   /** Longest wait for a connection, or for an answer, before the connection counts as lost. */
   answerMs: 5_000,
-  /** Pauses before another try, in milliseconds; the last one goes on. */
+  /** Pauses before another try, in milliseconds; the last one is repeated. */
   retryMs: [50, 200, 500, 1_000],
 };
 
@@ -94,7 +94,7 @@ export async function keepSession(
         failures = 0;
         await serve(again);
       } catch {
-        // It is tried again until told to stop; whoever uses the store meets the reason.
+        // It is tried again until told to stop; users of the store get the reason.
       }
     }
   };

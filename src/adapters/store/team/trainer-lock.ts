@@ -3,7 +3,7 @@ import type { TrainerLock } from '../../../engine/ports.ts';
 
 const DEFAULTS = {
   /**
-   * How long the lock is held before it counts, in milliseconds: whoever lost it with its connection needs a moment to
+   * How long the lock is held before it counts, in milliseconds: a gateway that lost it with its connection needs a moment to
    * notice.
    */
   graceMs: 1_000,

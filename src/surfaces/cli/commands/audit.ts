@@ -16,21 +16,21 @@ interface ListOptions extends GlobalOptions {
 
 export const auditCommand: CommandModule = (program, context) => {
   const { terminal } = context;
-  const audit = program.command('audit').description('who decided what: a log that is only ever added to');
+  const audit = program.command('audit').description('read the audit log: who decided what, and when');
 
   audit
     .command('ls', { isDefault: true })
-    .description('list decisions and changes of policy, newest first')
-    .option('--limit <number>', 'how many at the most', parseCount, 50)
-    .addOption(new Option('--action <action>', 'only these').choices(AUDIT_ACTIONS))
-    .option('--subject <id>', 'only about this run, key, tool or file')
+    .description('list decisions and policy changes, newest first')
+    .option('--limit <number>', 'maximum number of results', parseCount, 50)
+    .addOption(new Option('--action <action>', 'only this action').choices(AUDIT_ACTIONS))
+    .option('--subject <id>', 'only entries about this run, key, tool or file')
     .addHelpText('after', '\nExample:\n  $ pml audit ls --action approved')
     .action(({ limit, action, subject, ...options }: ListOptions) =>
       withGateway(context, options, 'audit', async (gateway) => {
         const only = { ...(action !== undefined && { action }), ...(subject !== undefined && { subject }) };
         const entries = await gateway.audit({ limit, ...only });
         if (options.json) terminal.out(`${JSON.stringify({ entries: entries.map(auditToWire) })}\n`);
-        else if (entries.length === 0) terminal.out('Nothing was decided yet.\n');
+        else if (entries.length === 0) terminal.out('The audit log is empty.\n');
         else terminal.out(columns(entries.map(row)));
       }),
     );

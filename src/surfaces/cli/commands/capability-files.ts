@@ -26,9 +26,9 @@ export function addCapabilityFileCommands(capability: Command, context: CommandC
   capability
     .command('export')
     .argument('<slug>', 'which one')
-    .argument('[dir]', 'folder to write, made if it is not there; default: its name, here')
-    .description('write it as a folder with SKILL.md, code.ts, schema.json and capability.json')
-    .option('--force', 'replace files that are there')
+    .argument('[dir]', 'folder to write, created if missing (default: ./<slug>)')
+    .description('export a capability to a folder with SKILL.md, code.ts, schema.json and capability.json')
+    .option('--force', 'overwrite existing files')
     .addHelpText('after', '\nExample:\n  $ pml capability export count_lines ./skills/count-lines')
     .action((slug: string, dir: string | undefined, { force, ...options }: ExportOptions) =>
       withGateway(context, options, 'capability', async (gateway) => {
@@ -44,14 +44,14 @@ export function addCapabilityFileCommands(capability: Command, context: CommandC
   capability
     .command('import')
     .argument('<dir>', 'folder written by "pml capability export"')
-    .description('take a capability over from a folder')
+    .description('import a capability from a folder')
     .addHelpText('after', '\nExample:\n  $ pml capability import ./skills/count-lines')
     .action(async (dir: string, options: GlobalOptions) => {
       const files = await readFolder(dir);
       await withGateway(context, options, 'capability', async (gateway) => {
         const taken = await gateway.importCapability(files);
         if (options.json) terminal.out(`${JSON.stringify(capabilityToWire(taken))}\n`);
-        else terminal.out(`${taken.slug} is here now, as ${taken.state}.\n`);
+        else terminal.out(`${taken.slug} is imported; its state is ${taken.state}.\n`);
       });
     });
 }

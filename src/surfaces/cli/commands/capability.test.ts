@@ -34,7 +34,7 @@ const COUNT = sampleCapability({
   successes: 3,
 });
 
-/** A shelf of one book, and what was asked of it. */
+/** A gateway with one capability, and the calls made to it. */
 function shelved(start: Capability | null = COUNT) {
   let one = start;
   const calls: CapabilityCall[] = [];
@@ -85,7 +85,7 @@ function shelved(start: Capability | null = COUNT) {
 test('[CAPCMD-7] a capability is kept private to a user, and shared again', async () => {
   const { system } = shelved();
   expect((await runCommand(['capability', 'keep-private', 'count_lines', '--user', 'bob'], system)).out).toBe(
-    'count_lines is private to bob now.\n',
+    'count_lines is now private to bob.\n',
   );
   expect((await runCommand(['capability', 'show', 'count_lines'], system)).out).toContain(
     'count_lines  (active, private to bob)',
@@ -93,7 +93,7 @@ test('[CAPCMD-7] a capability is kept private to a user, and shared again', asyn
   const { out } = await runCommand(['capability', 'share', 'count_lines', '--json'], system);
   expect(JSON.parse(out)).toMatchObject({ slug: 'count_lines', visibility: 'shared', owner: 'bob' });
   expect((await runCommand(['capability', 'share', 'count_lines'], system)).out).toBe(
-    'count_lines is for everybody now.\n',
+    'Everybody can now see and call count_lines.\n',
   );
 });
 
@@ -107,7 +107,7 @@ test('[CAPCMD-1] capabilities are listed with state, success, uses and tools', a
   );
   const json = JSON.parse((await runCommand(['capability', 'ls', '--json'], system)).out);
   expect(json.capabilities).toMatchObject([{ slug: 'count_lines', success_rate: 0.75 }]);
-  expect((await runCommand(['capability', 'ls'], shelved(null).system)).out).toMatch(/^Nothing was learned/);
+  expect((await runCommand(['capability', 'ls'], shelved(null).system)).out).toMatch(/^No capabilities yet/);
 });
 
 test('[CAPCMD-2] one is shown with its signature, parameters, evidence and code', async () => {
@@ -150,7 +150,7 @@ test('[CAPCMD-3] one is run with arguments', async () => {
 test('[CAPCMD-4] renaming and quarantine say what holds now', async () => {
   const { system } = shelved();
   expect((await runCommand(['capability', 'rename', 'count_lines', 'lines_of'], system)).out).toBe(
-    'count_lines is called lines_of now; code that calls it count_lines goes on.\n',
+    'count_lines is now called lines_of; the name count_lines keeps working.\n',
   );
   const why = ['capability', 'quarantine', 'lines_of', '--reason', 'counts twice'];
   expect((await runCommand(why, system)).out).toBe('lines_of is quarantined.\n');
@@ -164,10 +164,10 @@ test('[CAPCMD-4] renaming and quarantine say what holds now', async () => {
 test('[CAPCMD-5] forgetting asks first', async () => {
   const { system } = shelved();
   const refused = await runCommand(['capability', 'forget', 'lines'], system, { answer: false });
-  expect(refused).toMatchObject({ asked: ['Forget count_lines?'], out: '' });
+  expect(refused).toMatchObject({ asked: ['Delete count_lines?'], out: '' });
   expect(await runCommand(['capability', 'forget', 'lines'], system)).toMatchObject({ code: 2 });
   const forgotten = await runCommand(['capability', 'forget', 'lines', '--yes'], system);
-  expect(forgotten.out).toBe('count_lines is forgotten.\n');
+  expect(forgotten.out).toBe('Deleted count_lines.\n');
   expect(await runCommand(['capability', 'show', 'lines'], system)).toMatchObject({ code: 1 });
 });
 
@@ -190,7 +190,7 @@ test('[CAPCMD-6] exporting writes a folder and overwrites nothing unasked; impor
 
   await writeFile(join(dir, 'notes.txt'), 'not of the skill');
   expect((await runCommand(['capability', 'import', dir], system)).out).toBe(
-    'count_lines is here now, as active.\n',
+    'count_lines is imported; its state is active.\n',
   );
   expect(imports).toEqual([FILES]);
   expect(await runCommand(['capability', 'import', join(dir, 'none')], system)).toMatchObject({

@@ -40,11 +40,11 @@ export const capabilityCommand: CommandModule = (program, context) => {
   const { terminal } = context;
   const capability = program
     .command('capability')
-    .description('the routines learned from runs: look at them, run them, keep them in order');
+    .description('manage and run the capabilities learned from runs');
 
   capability
     .command('ls', { isDefault: true })
-    .description('list the capabilities, how well they work and what they use')
+    .description('list capabilities with their success rate and the tools they use')
     .addHelpText('after', '\nExample:\n  $ pml capability ls')
     .action((options: GlobalOptions) =>
       withGateway(context, options, 'capability', async (gateway) => {
@@ -58,7 +58,7 @@ export const capabilityCommand: CommandModule = (program, context) => {
   capability
     .command('show')
     .argument('<slug>', 'which one')
-    .description('show how it is called, its code, and why it is trusted')
+    .description('show the signature, the code and the evidence of a capability')
     .addHelpText('after', '\nExample:\n  $ pml capability show count_lines')
     .action((slug: string, options: GlobalOptions) =>
       withGateway(context, options, 'capability', async (gateway) => {
@@ -72,9 +72,9 @@ export const capabilityCommand: CommandModule = (program, context) => {
   capability
     .command('run')
     .argument('<slug>', 'which one')
-    .description('run it')
-    .option('--args <json>', 'its arguments', parseObject)
-    .option('--intent <text>', 'what it is for this time')
+    .description('run a capability')
+    .option('--args <json>', 'arguments, as JSON', parseObject)
+    .option('--intent <text>', 'what this run is for')
     .option('--timeout <ms>', 'how long it may take', parseCount)
     .addHelpText('after', '\nExample:\n  $ pml capability run count_lines --args \'{"path": "notes/a.md"}\'')
     .action((slug: string, { args, intent, timeout, ...options }: RunOptions) =>
@@ -93,46 +93,46 @@ export const capabilityCommand: CommandModule = (program, context) => {
     .command('rename')
     .argument('<slug>', 'which one')
     .argument('<to>', 'its new name')
-    .description('call it something else; the old name goes on working')
+    .description('rename a capability; the old name keeps working')
     .addHelpText('after', '\nExample:\n  $ pml capability rename count_lines lines_of')
     .action((slug: string, to: string, options: GlobalOptions) =>
       withGateway(context, options, 'capability', async (gateway) => {
         const renamed = await gateway.renameCapability(slug, to);
-        tell(renamed, `${slug} is called ${renamed.slug} now; code that calls it ${slug} goes on.`, options);
+        tell(renamed, `${slug} is now called ${renamed.slug}; the name ${slug} keeps working.`, options);
       }),
     );
 
   capability
     .command('share')
     .argument('<slug>', 'which one')
-    .description('let everybody see and call what was learned of one user’s private runs')
+    .description('make a private capability visible to and callable by everybody')
     .addHelpText('after', '\nExample:\n  $ pml capability share count_lines')
     .action((slug: string, options: GlobalOptions) =>
       withGateway(context, options, 'capability', async (gateway) => {
         const changed = await gateway.shareCapability(slug);
-        tell(changed, `${changed.slug} is for everybody now.`, options);
+        tell(changed, `Everybody can now see and call ${changed.slug}.`, options);
       }),
     );
 
   capability
     .command('keep-private')
     .argument('<slug>', 'which one')
-    .description('let one user alone see and call it, and operators')
-    .option('--user <name>', 'whose it shall be (default: whoever made the run it was first learned from)')
+    .description('make a capability visible only to its owner and to operators')
+    .option('--user <name>', 'the owner (default: the user whose run it was first learned from)')
     .addHelpText('after', '\nExample:\n  $ pml capability keep-private count_lines --user ada')
     .action((slug: string, { user, ...options }: KeepPrivateOptions) =>
       withGateway(context, options, 'capability', async (gateway) => {
         const changed = await gateway.keepCapabilityPrivate(slug, user);
-        tell(changed, `${changed.slug} is private to ${changed.owner} now.`, options);
+        tell(changed, `${changed.slug} is now private to ${changed.owner}.`, options);
       }),
     );
 
   capability
     .command('quarantine')
     .argument('<slug>', 'which one')
-    .description('keep it from being called and suggested')
+    .description('stop a capability from being called and suggested')
     .option('--reason <text>', 'why', 'by a person')
-    .option('--lift', 'let it be called again')
+    .option('--lift', 'allow calls again')
     .addHelpText(
       'after',
       '\nExample:\n  $ pml capability quarantine count_lines --reason "counts twice"\n  $ pml capability quarantine count_lines --lift',
@@ -147,21 +147,21 @@ export const capabilityCommand: CommandModule = (program, context) => {
   capability
     .command('forget')
     .argument('<slug>', 'which one')
-    .description('remove it; the runs it was learned from stay')
-    .option('--yes', 'without asking')
+    .description('delete a capability; the runs it was learned from are kept')
+    .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', '\nExample:\n  $ pml capability forget count_lines')
     .action((slug: string, options: ForgetOptions) =>
       withGateway(context, options, 'capability', async (gateway) => {
         const found = await gateway.showCapability(slug);
         // On stderr, so that a pipe still gets nothing but the result.
         terminal.err(`${found.slug}: ${printable(found.description)}\n`);
-        if (!(await confirmed(terminal, `Forget ${found.slug}?`, options))) {
-          terminal.err('Nothing was forgotten.\n');
+        if (!(await confirmed(terminal, `Delete ${found.slug}?`, options))) {
+          terminal.err('Nothing was deleted.\n');
           return;
         }
         const forgotten = await gateway.forgetCapability(found.slug);
         if (options.json) terminal.out(`${JSON.stringify({ slug: found.slug, forgotten })}\n`);
-        else terminal.out(forgotten ? `${found.slug} is forgotten.\n` : `${found.slug} was gone already.\n`);
+        else terminal.out(forgotten ? `Deleted ${found.slug}.\n` : `${found.slug} was already deleted.\n`);
       }),
     );
 
@@ -172,8 +172,7 @@ export const capabilityCommand: CommandModule = (program, context) => {
   }
 };
 
-const NONE =
-  'Nothing was learned yet: code that runs well twice becomes a capability. See "pml run --help".\n';
+const NONE = 'No capabilities yet: code that succeeds twice becomes a capability. See "pml run --help".\n';
 const HEAD = ['SLUG', 'STATE', 'SUCCESS', 'USES', 'TOOLS'];
 
 function row(capability: Capability): string[] {
@@ -218,7 +217,7 @@ function evidenceOf(capability: Capability): string[] {
   const latest = evidence.recent.map((success) => (success ? '✓' : '✗')).join(' ');
   return [
     uses === 0
-      ? 'it was not run yet'
+      ? 'not run yet'
       : `${successes} of ${uses} runs succeeded (${percent(capability)}); reliability ${reliability.toFixed(2)}`,
     ...(latest === '' ? [] : [`latest, newest last: ${latest}`]),
     ...(evidence.runIds.length === 0 ? [] : [`learned from runs ${evidence.runIds.join(', ')}`]),

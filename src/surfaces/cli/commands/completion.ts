@@ -7,7 +7,7 @@ type Shell = (typeof SHELLS)[number];
 export const completionCommand: CommandModule = (program, { terminal }) => {
   program
     .command('completion')
-    .description('print a script that completes pml in your shell')
+    .description('print a completion script for your shell')
     .addArgument(new Argument('<shell>', 'which shell').choices([...SHELLS]))
     .addHelpText('after', '\nExample:\n  $ source <(pml completion bash)\n  $ pml completion fish | source')
     .action((shell: Shell) => terminal.out(script(shell, completions(program))));

@@ -18,7 +18,7 @@ const SYMBOLS = { ok: '✓', warn: '!', fail: '✗' } as const;
 export const doctorCommand: CommandModule = (program, { system, terminal, fail }) => {
   program
     .command('doctor')
-    .description('check everything and say how to mend what is wrong')
+    .description('check the installation and say how to fix what is wrong')
     .addHelpText('after', '\nExample:\n  $ pml doctor --json')
     .action(async (options: GlobalOptions) => {
       const checks: Check[] = [];
@@ -49,7 +49,7 @@ function checkRuntime(): Check {
     name: 'runtime',
     status: 'fail',
     message,
-    fix: `Start pml by its own command: it brings Node ${WANTED_NODE} along.`,
+    fix: `Start PML with the "pml" command, which includes Node ${WANTED_NODE}.`,
   };
 }
 
@@ -60,8 +60,8 @@ async function checkConfig(
   try {
     const settings = await system.loadSettings(options);
     if (settings.file === null) {
-      const message = 'no configuration file; defaults apply and no servers are attached';
-      const fix = 'Take over your client’s servers with "pml init", or try "pml serve --demo".';
+      const message = 'no configuration file: the defaults apply and no servers are attached';
+      const fix = 'Import the servers of your clients with "pml init", or try "pml serve --demo".';
       return { settings, check: { name: 'config', status: 'warn', message, fix } };
     }
     const message = `${settings.file}: ${count(settings.servers.length, 'server')}`;
@@ -77,7 +77,7 @@ async function checkHolder(system: System, options: GlobalOptions): Promise<Chec
     const dir = system.dataDir(options);
     if (!holder) return { name: 'lock', status: 'ok', message: `${dir} is free` };
     const where = holder.port === null ? 'still starting' : `port ${holder.port}`;
-    const message = `${dir} is held by "pml ${holder.role}" (pid ${holder.pid}, ${where}) since ${holder.since}`;
+    const message = `${dir} is in use by "pml ${holder.role}" (pid ${holder.pid}, ${where}) since ${holder.since}`;
     return { name: 'lock', status: 'ok', message };
   });
 }
@@ -112,7 +112,7 @@ async function checkServers(system: System, options: GlobalOptions): Promise<Che
     if (servers.length === 0) return stalls;
     const sick = servers.flatMap((server) => problemsOf(server));
     const running = servers.filter(({ state }) => state === 'ready').length;
-    const spared = `about ${stats.sparedTokens.toLocaleString('en')} of ${stats.schemaTokens.toLocaleString('en')} schema tokens spared`;
+    const spared = `about ${stats.sparedTokens.toLocaleString('en')} of ${stats.schemaTokens.toLocaleString('en')} schema tokens saved`;
     const message = `${count(servers.length, 'server')} (${running} running), ${count(stats.tools, 'tool')}, ${spared}`;
     return [{ name: 'servers', status: 'ok', message }, ...sick, ...stalls];
   } catch (error) {
@@ -126,8 +126,8 @@ async function checkServers(system: System, options: GlobalOptions): Promise<Che
 function checkLoop({ loop }: GatewayStats): Check[] {
   if (loop.last === null) return [];
   const { at, ms, during } = loop.last;
-  const message = `nothing was answered for ${ms} ms until ${at}, after: ${during.join(', ') || 'nothing known'} (${count(loop.stalls, 'such time')}, the longest ${loop.longestMs} ms)`;
-  const fix = 'If the machine was not busy with other things, report it with what is named here.';
+  const message = `no answers for ${ms} ms until ${at}, after: ${during.join(', ') || 'unknown'} (${count(loop.stalls, 'stall')}, the longest ${loop.longestMs} ms)`;
+  const fix = 'If the machine was not busy otherwise, report it with these details.';
   return [{ name: 'event loop', status: 'warn', message, fix }];
 }
 
@@ -145,8 +145,8 @@ function problemsOf({ name, error, changedTools }: ServerReport): Check[] {
   const changed: Check[] = changedTools.map((tool) => ({
     name: 'servers',
     status: 'warn',
-    message: `${tool} has another definition than the one you accepted`,
-    fix: 'Its calls ask you and show what changed; accept it with "pml servers accept".',
+    message: `${tool} has changed since you accepted it`,
+    fix: 'Its calls need your approval and show what changed; accept the change with "pml servers accept".',
   }));
   return [...failed, ...changed];
 }
@@ -160,7 +160,7 @@ async function checkEmbedding(system: System, settings: Settings): Promise<Check
       return {
         name: 'embedding',
         status: 'fail',
-        message: `${embedder.model} cannot tell two unlike sentences apart (cosine ${cosine})`,
+        message: `${embedder.model} does not distinguish two unrelated sentences (cosine ${cosine})`,
         fix: 'Reinstall PML, or choose another model under "pml.embedding".',
       };
     }

@@ -73,7 +73,7 @@ test('[EVAL-15] what far plans did is a table of its own', async () => {
 test('[EVAL-17] what was learned from word for word is told on stderr, how often', async () => {
   const argv = ['eval', '--data', 'd', '--json'];
   const { out, err } = await runCommand(argv, measuring([{ ...report, overlap: 4 }]).system);
-  expect(err).toBe('household: 4 of 42 measured tasks were also learned from, word for word\n');
+  expect(err).toBe('household: 4 of 42 test tasks were also in the training set, word for word\n');
   expect(JSON.parse(out)).toMatchObject({ overlap: 4 });
   expect((await runCommand(argv, measuring().system)).err).toBe('');
 });

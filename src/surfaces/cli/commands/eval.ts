@@ -23,25 +23,28 @@ const ERASE_LINE = '\r\u001b[K';
 export const evalCommand: CommandModule = (program, { system, terminal }) => {
   program
     .command('eval')
-    .description('measure search, and what is learned from past runs, on a data set')
-    .requiredOption('--data <dir>', 'folder of a data set, or of several')
-    .option('--split <name>', 'tasks to measure on: those of tasks.<name>.jsonl', 'dev')
+    .description('measure search and learned ranking on a data set')
+    .requiredOption('--data <dir>', 'folder of one or several data sets')
+    .option('--split <name>', 'tasks to measure on: the file tasks.<name>.jsonl', 'dev')
     .addOption(
-      new Option('--tasks <kind>', 'tasks with their right tools, or recorded runs')
+      new Option('--tasks <kind>', 'tasks with their correct tools, or recorded runs')
         .choices(['tasks', 'traces'])
         .default('tasks'),
     )
     .addOption(
-      new Option('--protocol <name>', 'what is learned from, and how far from that it is measured')
+      new Option('--protocol <name>', 'how training and test tasks are separated')
         .choices(PROTOCOLS)
         .default('id'),
     )
-    .option('--distractors <file>', 'more tools (JSON lines, may be gzipped) that are right for no task')
-    .option('--train <file>', 'learn from these tasks instead')
+    .option(
+      '--distractors <file>',
+      'additional tools that are correct for no task (JSON lines, may be gzipped)',
+    )
+    .option('--train <file>', 'train on these tasks instead')
     .option('--test <file>', 'measure on these tasks instead')
-    .option('--curve', 'also measure with fewer past runs')
-    .option('--draws <number>', 'draws of runs for each point of the curve', parseCount, 1)
-    .option('--seed <number>', 'seed of all that is random', parseSeed, 1)
+    .option('--curve', 'also measure a learning curve with fewer past runs')
+    .option('--draws <number>', 'random samples for each point of the curve', parseCount, 1)
+    .option('--seed <number>', 'random seed', parseSeed, 1)
     .addHelpText('after', '\nExample:\n  $ pml eval --data data/livemcp --protocol cv5 --json')
     .action(async (options: Options) => {
       const reports = await system.evaluate(options, progressOn(terminal));
@@ -76,7 +79,7 @@ function progressOn(terminal: Terminal) {
 function warnOfOverlap(terminal: Terminal, { dataset, overlap, n }: EvaluationReport): void {
   if (overlap === 0) return;
   const were = overlap === 1 ? 'was' : 'were';
-  terminal.err(`${dataset}: ${overlap} of ${n} measured tasks ${were} also learned from, word for word\n`);
+  terminal.err(`${dataset}: ${overlap} of ${n} test tasks ${were} also in the training set, word for word\n`);
 }
 
 function readable(report: EvaluationReport): string {

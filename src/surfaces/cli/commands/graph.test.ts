@@ -93,7 +93,7 @@ test('[GRAPHUSE-14] an empty graph is told as such', async () => {
   const none = { total: 0, with_provides: 0, share_with_provides: null };
   const empty = reportOf(new TypedGraph(), { communities: 0, traces: 0, capabilities: none });
   const system = shelved({ stats: async () => empty });
-  expect((await runCommand(['graph', 'stats'], system)).out).toMatch(/^Nothing is known yet/);
+  expect((await runCommand(['graph', 'stats'], system)).out).toMatch(/^The graph is empty/);
   expect((await runCommand(['graph', 'stats', '--json'], system)).out).not.toMatch(/NaN|Infinity/);
 });
 

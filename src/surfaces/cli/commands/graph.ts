@@ -31,11 +31,11 @@ export const graphCommand: CommandModule = (program, context) => {
   const { terminal } = context;
   const graph = program
     .command('graph')
-    .description('what runs have taught: which tools go together, and in which order');
+    .description('inspect and export the graph of tools that are used together');
 
   graph
     .command('stats', { isDefault: true })
-    .description('count nodes and edges, by kind, type and source')
+    .description('count nodes and edges by kind, type and source')
     .addHelpText('after', '\nExample:\n  $ pml graph stats')
     .action((options: GlobalOptions) =>
       withGateway(context, options, 'graph', async (gateway) => {
@@ -48,7 +48,7 @@ export const graphCommand: CommandModule = (program, context) => {
 
   graph
     .command('rebuild')
-    .description('learn everything again from the traces there are')
+    .description('rebuild the graph from all stored traces')
     .addHelpText('after', '\nExample:\n  $ pml trace forget --tool "mail:*"\n  $ pml graph rebuild')
     .action((options: GlobalOptions) =>
       withGateway(context, options, 'graph', async (gateway) => {
@@ -65,7 +65,7 @@ export const graphCommand: CommandModule = (program, context) => {
     );
 };
 
-const NOTHING = 'Nothing is known yet: attach a server with "pml init" or "pml servers add".\n';
+const NOTHING = 'The graph is empty. Attach a server with "pml init" or "pml servers add".\n';
 
 function described(report: GraphReport): string {
   const { nodes, edges, density, communities, traces, capabilities } = report;
@@ -117,11 +117,11 @@ function addGraphExportCommand(graph: Command, context: CommandContext): void {
     .argument('[file]', 'file to write; - is stdout', '-')
     .description('write the graph as JSON, GraphML or DOT')
     .addOption(
-      new Option('--format <format>', 'default: by the ending of the file, else json').choices(
+      new Option('--format <format>', 'default: by the file extension, else json').choices(
         Object.keys(GRAPH_FORMATS),
       ),
     )
-    .option('--force', 'replace the file if it is there')
+    .option('--force', 'overwrite an existing file')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, { format, force, ...options }: Options) => {
       if (!force) await refuseExisting(file);

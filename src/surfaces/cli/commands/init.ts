@@ -17,11 +17,11 @@ Example:
 export const initCommand: CommandModule = (program, { system, terminal }) => {
   program
     .command('init')
-    .description('put the servers of your MCP clients behind PML, and PML into the clients')
-    .option('--from <client>', 'claude, cursor, vscode, codex, or a file (default: every client there is)')
-    .option('--undo', 'give the files back as they were before the last init')
+    .description('move the servers of your MCP clients behind PML and connect the clients to it')
+    .option('--from <client>', 'claude, cursor, vscode, codex, or a file (default: every installed client)')
+    .option('--undo', 'restore the files as they were before the last init')
     .option('--yes', 'make the changes without asking')
-    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--dry-run', 'show what would change without changing anything')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const plan = options.undo ? await system.planUndo(options) : await system.planInit(options);
@@ -43,9 +43,9 @@ function describe({ changes, imported, notes }: SetupPlan): string {
   return [
     ...changes.map(({ label, diff }) => `${label}\n${diff}`),
     ...(changes.length > 0
-      ? ['Values of env and headers are hidden here; they are written as they are.', '']
+      ? ['Values of env and headers are hidden here; the files contain the real values.', '']
       : []),
-    ...(servers.length > 0 ? ['Servers that go behind PML:', ...servers, ''] : []),
+    ...(servers.length > 0 ? ['Servers to move behind PML:', ...servers, ''] : []),
     ...notes.map((note) => `! ${note}`),
     ...(notes.length > 0 ? [''] : []),
   ]
@@ -54,15 +54,15 @@ function describe({ changes, imported, notes }: SetupPlan): string {
 }
 
 function conclude({ changes }: SetupPlan, { undo }: Options, done: readonly string[] | null): string {
-  if (changes.length === 0) return 'Nothing to change: everything is as it should be.\n';
+  if (changes.length === 0) return 'Nothing to change: everything is already set up.\n';
   if (done === null) return 'Nothing was changed.\n';
   const next = undo
-    ? 'Restart your clients, so that they read their files anew.'
-    : 'Restart your clients, so that they read their files anew. "pml init --undo" takes this back.';
+    ? 'Restart your clients so that they read their files again.'
+    : 'Restart your clients so that they read their files again. "pml init --undo" reverts this.';
   const approvals = undo
     ? []
     : [
-        'Calls that need approval wait for you in the dashboard ("pml login") or at "pml runs". No client approves its own calls, unless "clients_decide" under "pml.permissions" says so.',
+        'Calls that need approval wait for you in the dashboard ("pml login") or at "pml runs". Clients cannot approve their own calls, unless "clients_decide" under "pml.permissions" allows it.',
       ];
   return [...done, ...approvals, next].map((line) => `${line}\n`).join('');
 }

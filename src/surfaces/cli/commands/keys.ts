@@ -20,28 +20,29 @@ interface ListOptions extends GlobalOptions {
 
 export const keysCommand: CommandModule = (program, context) => {
   const { terminal } = context;
-  const keys = program.command('keys').description('the keys of people and agents that use the gateway');
+  const keys = program.command('keys').description('manage the API keys of people and agents');
 
   keys
     .command('ls', { isDefault: true })
     .description('list the keys in use')
-    .option('--all', 'the revoked ones too')
+    .option('--all', 'include revoked keys')
     .addHelpText('after', '\nExample:\n  $ pml keys ls')
     .action((options: ListOptions) =>
       withGateway(context, options, 'keys', async (gateway) => {
         const found = (await gateway.keys()).filter((key) => options.all || key.revokedAt === null);
         if (options.json) terminal.out(`${JSON.stringify({ keys: found.map(keyToWire) })}\n`);
-        else if (found.length === 0) terminal.out('There are no keys. Make one with "pml keys create".\n');
+        else if (found.length === 0)
+          terminal.out('There are no keys yet. Create one with "pml keys create".\n');
         else terminal.out(columns([['name', 'role', 'user', 'made', 'id'], ...found.map(row)]));
       }),
     );
 
   keys
     .command('create')
-    .argument('<name>', 'what it is called, in lists and in the audit log')
-    .description('make a key; it is shown once and kept as a hash')
-    .addOption(new Option('--role <role>', 'what it may do').choices(KEY_ROLES).default('agent'))
-    .option('--user <name>', 'whose runs are its own (default: the name of the key)')
+    .argument('<name>', 'name of the key in lists and in the audit log')
+    .description('create a key; it is shown once and stored as a hash')
+    .addOption(new Option('--role <role>', 'role of the key').choices(KEY_ROLES).default('agent'))
+    .option('--user <name>', 'user the key belongs to (default: the name of the key)')
     .addHelpText(
       'after',
       '\nExample:\n  $ pml keys create ada-laptop --role agent --user ada\n  $ pml keys create grafana --role viewer',
@@ -63,7 +64,7 @@ export const keysCommand: CommandModule = (program, context) => {
   keys
     .command('revoke')
     .argument('<name>', 'name or id of the key')
-    .description('make a key worthless at once')
+    .description('revoke a key immediately')
     .addHelpText('after', '\nExample:\n  $ pml keys revoke ada-laptop')
     .action((name: string, options: GlobalOptions) =>
       withGateway(context, options, 'keys', async (gateway) => {

@@ -11,13 +11,13 @@ interface LoginOptions extends GlobalOptions {
 export const loginCommand: CommandModule = (program, { system, terminal }) => {
   const login = program
     .command('login')
-    .description('let browsers in, list them, and end their logins')
+    .description('create login links for browsers, list logins and end them')
     .addHelpText('after', '\nExample:\n  $ pml login');
 
   login
     .command('link', { isDefault: true })
-    .description('print a fresh one-time link that opens the dashboard in a browser')
-    .option('--key <name>', 'for somebody else: with the role and the runs of this key')
+    .description('print a one-time link that opens the dashboard in a browser')
+    .option('--key <name>', 'create the link for another user, with the role of this key')
     .addHelpText('after', '\nExample:\n  $ pml login\n  $ pml login --key ada')
     .action(async ({ key, ...options }: LoginOptions) => {
       const url = await system.loginLink(options, key);
@@ -44,7 +44,7 @@ export const loginCommand: CommandModule = (program, { system, terminal }) => {
       if (!(await system.revokeLogin(options, id))) {
         throw new PmlError('not_found', `There is no login ${id}`, { hint: 'See "pml login ls".' });
       }
-      terminal.out(options.json ? `${JSON.stringify({ id })}\n` : `Login ${id} is over.\n`);
+      terminal.out(options.json ? `${JSON.stringify({ id })}\n` : `Login ${id} is ended.\n`);
     });
 };
 

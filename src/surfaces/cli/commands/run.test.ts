@@ -105,12 +105,12 @@ test('[RUN-3] what needs approval is told with how to give it', async () => {
   const { system } = running({ status: 'approval_required', result: undefined, approval });
   const asked = await runCommand(['run', '-'], system);
   expect(asked).toMatchObject({ code: 1, out: '' });
-  expect(asked.err).toContain(`${approval.node}  (waits for you;`);
+  expect(asked.err).toContain(`${approval.node}  (pending; `);
   expect(asked.err).toContain('"path": "/srv"');
-  expect(asked.err).toContain('"pml runs approve run-1", then go on with "pml runs resume run-1"');
+  expect(asked.err).toContain('"pml runs approve run-1", then resume it with "pml runs resume run-1"');
 });
 
-test('[RUN-4] a file that cannot be read and arguments that are no object are told', async () => {
+test('[RUN-4] a file that cannot be read and arguments that are not an object are told', async () => {
   const { system, asked } = running();
   expect(await runCommand(['run', '/nowhere/x.ts'], system)).toMatchObject({
     code: 1,

@@ -27,20 +27,20 @@ Example:
   $ echo 'return await mcp.memory.read_graph()' | pml run -
   $ pml run --intent "summarise the notes" --args '{"path": "notes"}'
 
-What the program sees: mcp.<server>.<tool>(args), capabilities.<slug>(args), args, console.
-Top-level await and return both work. What it writes goes to stderr, what it returns to stdout.
-With --as-plan it runs as a workflow: calls that only read run side by side, and it can be interrupted.
-Without a file, what is suggested for the intent is run, if that is sure and safe enough.`;
+Available in the program: mcp.<server>.<tool>(args), capabilities.<slug>(args), args, console.
+Top-level await and return both work. Console output goes to stderr, the returned value to stdout.
+With --as-plan it runs as a workflow: read-only calls run in parallel, and it can be interrupted and resumed.
+Without a file, PML runs the plan it suggests for the intent, if its confidence is high and the plan is safe.`;
 
 export const runCommand: CommandModule = (program, context) => {
   program
     .command('run')
     .argument('[file]', 'TypeScript or JavaScript; - for stdin')
     .description('run a program that calls tools')
-    .option('--intent <text>', 'what it is for: runs are found and learned from by it')
-    .option('--args <json>', 'what it sees as args', parseObject)
+    .option('--intent <text>', 'what the run is for; used for search and learning')
+    .option('--args <json>', 'value of args in the program, as JSON', parseObject)
     .option('--timeout <ms>', 'how long it may take', parseCount)
-    .option('--as-plan', 'as a workflow: reads in parallel, safe to interrupt')
+    .option('--as-plan', 'run it as a workflow: parallel reads, can be interrupted')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string | undefined, { intent, args, timeout, asPlan, ...options }: RunOptions) => {
       const rest = { ...(args && { arguments: args }), ...(intent !== undefined && { intent }) };
@@ -61,7 +61,7 @@ export const runCommand: CommandModule = (program, context) => {
 };
 
 function missing(): never {
-  throw new PmlError('usage', 'There is nothing to run: name a file, or say what you want with --intent');
+  throw new PmlError('usage', 'Nothing to run: name a file, or state the intent with --intent');
 }
 
 async function runAsPlan(

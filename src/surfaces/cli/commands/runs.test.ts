@@ -18,21 +18,19 @@ test('[RUNS-1] what waits is listed with the exact arguments and the reason', as
   const { system } = await waiting();
   const { code, out } = await runCommand(['runs'], system);
   expect(code).toBe(0);
-  expect(out).toMatch(
-    /^run-1 {2}paused {2}tidy up\n {2}filesystem:write_file {2}\(waits for you; .*destructive\)/,
-  );
+  expect(out).toMatch(/^run-1 {2}paused {2}tidy up\n {2}filesystem:write_file {2}\(pending; .*destructive\)/);
   expect(out).toContain('"path": "/srv/old.txt",\n    "force": true');
   const json = JSON.parse((await runCommand(['runs', 'ls', '--json'], system)).out);
   expect(json.runs[0]).toMatchObject({ run_id: 'run-1', approvals: [{ arguments: { force: true } }] });
   expect(
     (await runCommand(['runs'], { openGateway: async () => openedGateway(handMadeGateway()) })).out,
-  ).toBe('Nothing waits for you.\n');
+  ).toBe('No run waits for your decision.\n');
 });
 
 test('[RUNS-2] the person sees what will run before being asked, and only a yes settles it', async () => {
   const { gateway, system } = await waiting();
   const refused = await runCommand(['runs', 'approve', 'run-1'], system, { answer: false });
-  expect(refused.asked).toEqual(['Let it run?']);
+  expect(refused.asked).toEqual(['Approve it?']);
   expect(refused.err).toContain('"path": "/srv/old.txt"');
   expect(refused.out).toBe('');
   expect(await gateway.store.approvals.list({ state: 'pending' })).toHaveLength(1);
@@ -111,7 +109,7 @@ test('[RUNS-6] a run that waits is given up by the person; one that ended is lef
   for (const command of ['resume', 'abort']) {
     expect(await runCommand(['runs', command, 'run-2'], system)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('does not wait any more: it is success'),
+      err: expect.stringContaining('no longer waits: its status is success'),
     });
   }
   expect(actions).toEqual(['abort']);

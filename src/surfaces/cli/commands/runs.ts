@@ -32,26 +32,26 @@ interface EditOptions extends GlobalOptions {
 }
 
 const DECISIONS = {
-  approve: { decision: 'approved', does: 'let a run do exactly what it asks for', question: 'Let it run?' },
-  reject: { decision: 'rejected', does: 'refuse what a run asks for', question: 'Refuse it?' },
+  approve: { decision: 'approved', does: 'approve exactly the call a run asks for', question: 'Approve it?' },
+  reject: { decision: 'rejected', does: 'reject the call a run asks for', question: 'Reject it?' },
 } as const;
 
 export const runsCommand: CommandModule = (program, context) => {
   const { terminal } = context;
-  const runs = program.command('runs').description('see what waits for your decision, and decide');
+  const runs = program.command('runs').description('list runs that wait for your decision, and decide');
 
   runs
     .command('ls', { isDefault: true })
-    .description('list the runs that wait for a person, with what they ask for')
-    .option('--all', 'the others too')
-    .option('--limit <number>', 'how many at the most, with --all', parseCount, 20)
+    .description('list the runs that wait for a decision, and what they ask for')
+    .option('--all', 'include all other runs')
+    .option('--limit <number>', 'maximum number of runs, with --all', parseCount, 20)
     .addHelpText('after', '\nExample:\n  $ pml runs ls')
     .action((options: ListOptions) =>
       withGateway(context, options, 'runs', async (gateway) => {
         const found = options.all ? await gateway.recentRuns(options.limit) : await gateway.waitingRuns();
         if (options.json) terminal.out(`${JSON.stringify({ runs: found.map(runToWire) })}\n`);
         else if (found.length === 0)
-          terminal.out(options.all ? 'There are no runs.\n' : 'Nothing waits for you.\n');
+          terminal.out(options.all ? 'There are no runs.\n' : 'No run waits for your decision.\n');
         else terminal.out(found.map(describe).join('\n'));
       }),
     );
@@ -59,7 +59,7 @@ export const runsCommand: CommandModule = (program, context) => {
   runs
     .command('show')
     .argument('<id>', 'id of the run')
-    .description('show one run and everything asked about it')
+    .description('show one run and all its approvals')
     .addHelpText('after', '\nExample:\n  $ pml runs show 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11')
     .action((id: string, options: GlobalOptions) =>
       withGateway(context, options, 'runs', async (gateway) => {
@@ -75,13 +75,10 @@ export const runsCommand: CommandModule = (program, context) => {
       .command(name)
       .argument('<id>', 'id of the run')
       .description(does)
-      .option('--task <id>', 'only what this task of the run asks for')
-      .option('--yes', 'decide without asking again');
+      .option('--task <id>', 'only this task of the run')
+      .option('--yes', 'do not ask for confirmation');
     if (decision === 'approved')
-      command.option(
-        '--accept-definition',
-        'accept a tool as its server has changed it, not for this call alone',
-      );
+      command.option('--accept-definition', 'also accept the changed definition of the tool for later calls');
     command
       .addHelpText('after', `\nExample:\n  $ pml runs ${name} 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11`)
       .action((id: string, options: DecideOptions) =>
@@ -111,9 +108,9 @@ export const runsCommand: CommandModule = (program, context) => {
   runs
     .command('edit')
     .argument('<id>', 'id of the run')
-    .description('put other arguments in place of those of a call that waits; it is asked about anew')
-    .requiredOption('--args <json>', 'the arguments it shall have', parseObject)
-    .option('--task <id>', 'which task, when several wait')
+    .description('change the arguments of a waiting call; the new call needs its own approval')
+    .requiredOption('--args <json>', 'the new arguments, as JSON', parseObject)
+    .option('--task <id>', 'the task, if several wait')
     .addHelpText(
       'after',
       `\nExample:\n  $ pml runs edit 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11 --args '{"path": "b.txt"}'`,
@@ -136,7 +133,7 @@ export const runsCommand: CommandModule = (program, context) => {
   runs
     .command('resume')
     .argument('<id>', 'id of the run')
-    .description('go on with a run that was approved')
+    .description('resume a run after its approval')
     .addHelpText('after', '\nExample:\n  $ pml runs resume 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11')
     .action((id: string, options: GlobalOptions) =>
       withGateway(context, options, 'runs', async (gateway) => {
@@ -149,7 +146,7 @@ export const runsCommand: CommandModule = (program, context) => {
   runs
     .command('abort')
     .argument('<id>', 'id of the run')
-    .description('give a run up that is not over; what it did so far stays done')
+    .description('abort an unfinished run; completed calls are not undone')
     .addHelpText('after', '\nExample:\n  $ pml runs abort 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11')
     .action((id: string, options: GlobalOptions) =>
       withGateway(context, options, 'runs', async (gateway) => {
@@ -167,7 +164,7 @@ export const runsCommand: CommandModule = (program, context) => {
 };
 
 function ended(id: string, status: string): PmlError {
-  return new PmlError('store_conflict', `Run ${id} does not wait any more: it is ${status}`, {
+  return new PmlError('store_conflict', `Run ${id} no longer waits: its status is ${status}`, {
     hint: `See "pml runs show ${id}".`,
   });
 }
@@ -179,8 +176,8 @@ async function known(gateway: GatewayClient, id: string): Promise<PendingRun> {
 }
 
 function nothingToDecide(id: string): PmlError {
-  return new PmlError('store_conflict', `Nothing of run ${id} waits for a decision`, {
-    hint: `See who decided with "pml runs show ${id}".`,
+  return new PmlError('store_conflict', `Run ${id} has no pending approval`, {
+    hint: `"pml runs show ${id}" shows who decided.`,
   });
 }
 

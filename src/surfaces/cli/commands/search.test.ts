@@ -64,7 +64,7 @@ test('[LEARN-9] --explain tells what past runs taught, in plain words, and which
   const { out } = await runCommand(['search', 'x', '--explain'], system);
   expect(out).toContain(
     [
-      '    learned 0.625, in the place of semantic, from past runs:',
+      '    learned 0.625 instead of semantic, from past runs:',
       '      +1.50 the runs with the most similar intents used it',
       '      -0.25 what was learned of such intents and such tools, part 3',
       '      used for "read',
@@ -103,7 +103,7 @@ test('[LEARN-18] --explain says once that nothing learned applies, where that is
 test('[FIND-3] --json gives what the API gives, and nothing found is said', async () => {
   const json = JSON.parse((await runCommand(['search', 'x', '--json'], searching().system)).out);
   expect(json.tools[0]).toMatchObject({ tool_id: 'files:read', final_score: 0.8125 });
-  expect((await runCommand(['search', 'x'], searching(false).system)).out).toMatch(/^Nothing was found/);
+  expect((await runCommand(['search', 'x'], searching(false).system)).out).toMatch(/^No tool was found/);
 });
 
 test('[FIND-2] --signatures gives the tools as code calls them', async () => {

@@ -32,11 +32,11 @@ export const searchCommand: CommandModule = (program, context) => {
     .command('search')
     .argument('<query>', 'what you want to do')
     .description('find tools by what they do')
-    .option('--limit <number>', 'how many at the most', parseCount, 5)
+    .option('--limit <number>', 'maximum number of results', parseCount, 5)
     .option('--server <name>', 'only tools of this server')
-    .option('--context <tools>', 'tools used just before, as a:b,c:d', parseList)
-    .option('--explain', 'show what each score is made of')
-    .option('--signatures', 'show how code calls each tool')
+    .option('--context <tools>', 'tools used just before, for example a:b,c:d', parseList)
+    .option('--explain', 'explain each score')
+    .option('--signatures', 'show how to call each tool from code')
     .addHelpText('after', '\nExample:\n  $ pml search "read a text file" --limit 3 --explain')
     .action((query: string, options: Options) =>
       withGateway(context, options, 'search', async (gateway) => {
@@ -52,7 +52,7 @@ export const searchCommand: CommandModule = (program, context) => {
         });
         if (options.json) terminal.out(`${JSON.stringify({ tools: hits.map(hitToWire) })}\n`);
         else if (hits.length === 0)
-          terminal.out('Nothing was found. "pml servers" shows whose tools are known.\n');
+          terminal.out('No tool was found. "pml servers ls" shows the attached servers.\n');
         else if (signatures) terminal.out(hits.map(signature).join('\n'));
         else if (explain) terminal.out([...howRanked(hits), ...hits.map(explained)].join('\n'));
         else terminal.out(columns(hits.map(row)));
@@ -80,7 +80,7 @@ function explained({ tool, related, parts, reasons, ...scores }: SearchHit): str
     `    semantic ${score(scores.semanticScore)} (${text.join(', ')})`,
     ...(parts.learned === undefined
       ? []
-      : [`    learned ${score(parts.learned)}, in the place of semantic, from past runs:`]),
+      : [`    learned ${score(parts.learned)} instead of semantic, from past runs:`]),
     ...(reasons ? describeReasons(reasons).map((line) => `      ${line}`) : []),
     `    graph ${score(scores.graphScore)}, ${parts.learned === undefined ? 'semantic' : 'learned'} counts ${score(parts.alpha)} of 1`,
     `    ${summaryOf(tool.description)}`,

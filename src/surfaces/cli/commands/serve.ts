@@ -5,7 +5,7 @@ import type { GlobalOptions, RunningGateway, ServeOptions } from '../system.ts';
 export const stdioCommand: CommandModule = (program, { system, terminal }) => {
   program
     .command('stdio')
-    .description('the gateway as a stdio MCP server: what a client starts')
+    .description('run the gateway as a stdio MCP server, for a client to start')
     .addHelpText(
       'after',
       '\nExample, in a client\'s configuration:\n  { "command": "pml", "args": ["stdio"] }',

@@ -42,12 +42,20 @@ export function addLoginCommand(servers: Command, context: CommandContext): void
   servers
     .command('login')
     .argument('<name>', 'which server')
-    .description('log in to a server that asks for it, in a browser')
-    .option('--no-browser', 'only print the address to open')
-    .option('--callback-port <number>', 'port the browser comes back to (default: any free one)', parseCount)
-    .option('--user <name>', 'as one user of the gateway, where each has credentials of their own')
-    .option('--env <name=value>', 'with --user: a variable for a process of their own', parsePair)
-    .option('--header <name=value>', 'with --user: a header sent for them', parsePair)
+    .description('log in to a server with OAuth, in a browser')
+    .option('--no-browser', 'print the address instead of opening a browser')
+    .option(
+      '--callback-port <number>',
+      'port for the redirect from the browser (default: any free port)',
+      parseCount,
+    )
+    .option('--user <name>', 'log in as this user of the gateway, for servers with per-user credentials')
+    .option(
+      '--env <name=value>',
+      'with --user: an environment variable for the process of this user',
+      parsePair,
+    )
+    .option('--header <name=value>', 'with --user: a header to send for this user', parsePair)
     .addHelpText('after', EXAMPLES)
     .action((name: string, options: Options) =>
       withGateway(context, options, 'servers', async (gateway) => {
@@ -86,8 +94,8 @@ export function addLoginCommand(servers: Command, context: CommandContext): void
   servers
     .command('logout')
     .argument('<name>', 'which server')
-    .requiredOption('--user <name>', 'whose credentials are forgotten')
-    .description('forget what a user reaches a server with')
+    .requiredOption('--user <name>', 'the user whose credentials are deleted')
+    .description('delete the credentials of a user for a server')
     .addHelpText('after', '\nExample:\n  $ pml servers logout github --user ada')
     .action((name: string, { user, ...options }: GlobalOptions & { readonly user: string }) =>
       withGateway(context, options, 'servers', async (gateway) => {
@@ -108,7 +116,7 @@ async function listenForCallback(port = 0, waitMs = DEFAULTS.waitMs): Promise<Lo
   try {
     await once(server, 'listening');
   } catch (cause) {
-    throw new PmlError('port_in_use', `Port ${port} is taken by another program`, {
+    throw new PmlError('port_in_use', `Port ${port} is in use by another program`, {
       hint: 'Choose another with --callback-port.',
       cause,
     });
@@ -121,7 +129,9 @@ async function listenForCallback(port = 0, waitMs = DEFAULTS.waitMs): Promise<Lo
       new Promise<void>((resolve, reject) => {
         const timer = setTimeout(
           () =>
-            reject(new PmlError('cancelled', 'Nobody logged in within five minutes', { hint: 'Try again.' })),
+            reject(
+              new PmlError('cancelled', 'The login timed out after five minutes', { hint: 'Try again.' }),
+            ),
           waitMs,
         );
         server.on('request', (request, response) => {
@@ -149,11 +159,11 @@ async function listenForCallback(port = 0, waitMs = DEFAULTS.waitMs): Promise<Lo
   };
 }
 
-/** Tries to; whoever asked also shows the address. */
+/** Best effort: the caller prints the address as well. */
 function openBrowser(url: string): void {
   const [command, ...args] = opener(url);
   const child = spawn(command, args, { stdio: 'ignore', detached: true });
-  // A machine without a browser is no failure: the address is there to be copied.
+  // A machine without a browser is fine: the address can be copied.
   child.on('error', () => {});
   child.unref();
 }

@@ -87,7 +87,7 @@ test('[SRVCMD-1] add takes a command after -- or a URL, headers and variables', 
   ];
   expect(await runCommand(stdio, system)).toMatchObject({
     code: 0,
-    out: 'Added "files" to /data/pml.json. The running gateway takes it over by itself.\n',
+    out: 'Added "files" to /data/pml.json. The running gateway applies the change by itself.\n',
   });
   const http = [
     'servers',
@@ -140,7 +140,7 @@ test('[SRVCMD-5] restart and logs ask the gateway that runs, and say so when non
   });
   expect((await runCommand(['servers', 'logs', 'files'], system)).out).toBe('one\ntwo\n');
   const idle = await runCommand(['servers', 'logs', 'files'], systemWith({}, false));
-  expect(idle).toMatchObject({ code: 1, err: expect.stringContaining('No gateway runs on /data') });
+  expect(idle).toMatchObject({ code: 1, err: expect.stringContaining('No gateway is running for /data') });
 });
 
 test('[SRVCMD-6] login sends the browser away, waits for it to come back and finishes', async () => {

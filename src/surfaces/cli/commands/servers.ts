@@ -34,11 +34,11 @@ Example:
 
 export const serversCommand: CommandModule = (program, context) => {
   const { system, terminal } = context;
-  const servers = program.command('servers').description('the MCP servers behind the gateway');
+  const servers = program.command('servers').description('manage the MCP servers behind the gateway');
 
   servers
     .command('ls', { isDefault: true })
-    .description('list the servers, what they are doing and how many tools they have')
+    .description('list the servers with their state and number of tools')
     .addHelpText('after', '\nExample:\n  $ pml servers ls')
     .action((options: GlobalOptions) =>
       withGateway(context, options, 'servers', async (gateway) => {
@@ -50,14 +50,14 @@ export const serversCommand: CommandModule = (program, context) => {
 
   servers
     .command('add')
-    .argument('<name>', 'what to call it')
-    .argument('[command...]', 'after --: the program that is the server, and its arguments')
-    .description('write a server into the configuration')
-    .option('--url <url>', 'a server reached over HTTP, in place of a command')
-    .option('--sse', 'with --url: it speaks the older HTTP+SSE transport')
-    .option('--header <name=value>', 'HTTP header sent to it, as often as needed', parsePair)
-    .option('--env <name=value>', 'environment variable for it, as often as needed', parsePair)
-    .option('--cwd <dir>', 'folder it starts in')
+    .argument('<name>', 'name of the server')
+    .argument('[command...]', 'after --: the command that starts the server, and its arguments')
+    .description('add a server to the configuration')
+    .option('--url <url>', 'address of an HTTP server, instead of a command')
+    .option('--sse', 'with --url: use the older HTTP+SSE transport')
+    .option('--header <name=value>', 'HTTP header to send; can be repeated', parsePair)
+    .option('--env <name=value>', 'environment variable to set; can be repeated', parsePair)
+    .option('--cwd <dir>', 'working directory of the server')
     .addHelpText('after', ADD_EXAMPLES)
     .action(async (name: string, command: string[], options: AddOptions) => {
       const entry = entryOf(command, options);
@@ -69,7 +69,7 @@ export const serversCommand: CommandModule = (program, context) => {
   servers
     .command('remove')
     .argument('<name>', 'which server')
-    .description('take a server out of the configuration')
+    .description('remove a server from the configuration')
     .addHelpText('after', '\nExample:\n  $ pml servers remove files')
     .action(async (name: string, options: GlobalOptions) => {
       const watched = await isRunning(context, options);
@@ -80,7 +80,7 @@ export const serversCommand: CommandModule = (program, context) => {
   servers
     .command('restart')
     .argument('<name>', 'which server')
-    .description('stop a server of the running gateway and start it anew')
+    .description('restart a server of the running gateway')
     .addHelpText('after', '\nExample:\n  $ pml servers restart files')
     .action((name: string, options: GlobalOptions) =>
       withRunning(context, options, async (gateway) => {
@@ -94,7 +94,7 @@ export const serversCommand: CommandModule = (program, context) => {
   servers
     .command('logs')
     .argument('<name>', 'which server')
-    .description('what a server of the running gateway last wrote to stderr')
+    .description('print what a server of the running gateway last wrote to stderr')
     .addHelpText('after', '\nExample:\n  $ pml servers logs files')
     .action((name: string, options: GlobalOptions) =>
       withRunning(context, options, async (gateway) => {
@@ -110,14 +110,14 @@ export const serversCommand: CommandModule = (program, context) => {
 
   function tell(watched: boolean, sentence: string, result: object, options: GlobalOptions): void {
     const next = watched
-      ? 'The running gateway takes it over by itself.'
-      : 'It counts from the next start on.';
+      ? 'The running gateway applies the change by itself.'
+      : 'The change takes effect at the next start.';
     terminal.out(options.json ? `${JSON.stringify({ ...result, watched })}\n` : `${sentence} ${next}\n`);
   }
 };
 
 const NO_SERVERS =
-  'There are no servers yet: "pml init" takes over those of your clients, "pml servers add" adds one.\n';
+  'There are no servers yet. "pml init" imports those of your clients, "pml servers add" adds one.\n';
 const HEAD = ['NAME', 'STATE', 'TRANSPORT', 'TOOLS', 'CALLS', ''];
 
 function row(server: ServerReport): string[] {
@@ -132,7 +132,7 @@ function entryOf(command: readonly string[], options: AddOptions): Readonly<Reco
   const { url, sse, header, env, cwd } = options;
   const [program, ...args] = command;
   if ((program === undefined) === (url === undefined)) {
-    throw new PmlError('usage', 'A server needs a command after "--" or a --url, and not both', {
+    throw new PmlError('usage', 'A server needs either a command after "--" or a --url, not both', {
       hint: 'For example: pml servers add files -- npx -y @modelcontextprotocol/server-filesystem /srv/data',
     });
   }
@@ -160,8 +160,8 @@ async function withRunning(
   work: (gateway: GatewayClient) => Promise<void>,
 ): Promise<void> {
   if (await isRunning(context, options)) return await withGateway(context, options, 'servers', work);
-  throw new PmlError('not_found', `No gateway runs on ${context.system.dataDir(options)}`, {
-    hint: 'Servers are started by "pml serve" and "pml stdio", when they are first needed.',
+  throw new PmlError('not_found', `No gateway is running for ${context.system.dataDir(options)}`, {
+    hint: '"pml serve" and "pml stdio" start servers when they are first needed.',
   });
 }
 
@@ -170,7 +170,7 @@ function addAcceptCommand(servers: Command, context: CommandContext): void {
   servers
     .command('accept')
     .argument('<name>', 'which server')
-    .description('see what a server changed of its tools and of its words about itself, and accept it')
+    .description('review and accept changes to the tools and the description of a server')
     .option('--yes', 'accept without asking')
     .addHelpText('after', '\nExample:\n  $ pml servers accept files')
     .action((name: string, options: Options) =>
@@ -182,12 +182,13 @@ function addAcceptCommand(servers: Command, context: CommandContext): void {
         ];
         if (!options.json) terminal.err(lines.map((line) => `${printable(line)}\n`).join(''));
         const isAccepted =
-          lines.length > 0 && (await confirmed(terminal, 'Accept all of it?', options))
+          lines.length > 0 && (await confirmed(terminal, 'Accept all changes?', options))
             ? Boolean(await gateway.acceptServer(name, userInfo().username, hash))
             : false;
         if (options.json) terminal.out(`${JSON.stringify({ name, words, tools, accepted: isAccepted })}\n`);
-        else if (lines.length === 0) terminal.out(`Nothing of "${name}" waits to be accepted.\n`);
-        else terminal.out(isAccepted ? `"${name}" is accepted as it is now.\n` : 'Nothing was accepted.\n');
+        else if (lines.length === 0) terminal.out(`"${name}" has no changes to accept.\n`);
+        else
+          terminal.out(isAccepted ? `The changes to "${name}" are accepted.\n` : 'Nothing was accepted.\n');
       }),
     );
 }

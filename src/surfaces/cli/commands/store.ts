@@ -11,9 +11,9 @@ interface RestoreOptions extends GlobalOptions {
 export const restoreCommand: CommandModule = (program, { system, terminal }) => {
   program
     .command('restore')
-    .argument('<file>', 'what "pml backup" wrote')
-    .description('put a backup into the store; no gateway may run on it meanwhile')
-    .option('--replace', 'in the place of what the store has now')
+    .argument('<file>', 'file written by "pml backup"')
+    .description('load a backup into the store; stop the gateway first')
+    .option('--replace', 'replace the current content of the store')
     .addHelpText('after', '\nExample:\n  $ pml restore pml-2026-11-15.backup')
     .action(async (file: string, { replace = false, ...options }: RestoreOptions) => {
       const made = await withTableProgress(terminal, (onProgress) =>
@@ -23,7 +23,7 @@ export const restoreCommand: CommandModule = (program, { system, terminal }) => 
       terminal.out(
         options.json
           ? `${JSON.stringify(backupToWire(made))}\n`
-          : `${countOf(rows, 'row')} of ${made.madeAt} are restored.\n`,
+          : `${countOf(rows, 'row')} from the backup of ${made.madeAt} restored.\n`,
       );
     });
 };
@@ -36,8 +36,8 @@ export const backupCommand: CommandModule = (program, { system, terminal }) => {
   program
     .command('backup')
     .argument('<file>', 'file to write')
-    .description('write the whole store into one file, also while a gateway runs')
-    .option('--force', 'replace the file if it is there')
+    .description('write the whole store to one file, even while a gateway runs')
+    .option('--force', 'overwrite an existing file')
     .addHelpText('after', '\nExample:\n  $ pml backup pml-2026-11-15.backup')
     .action(async (file: string, { force, ...options }: BackupOptions) => {
       if (!force) await refuseExisting(file);
@@ -59,13 +59,13 @@ interface MigrateOptions extends GlobalOptions {
 }
 
 export const storeCommand: CommandModule = (program, { system, terminal }) => {
-  const store = program.command('store').description('where PML keeps its memory');
+  const store = program.command('store').description('manage the database PML uses');
 
   store
     .command('migrate')
-    .description('copy the store into another one and compare every table there')
-    .requiredOption('--to <url>', 'a postgres:// URL, or "embedded" for the one in the data folder')
-    .option('--replace', 'in the place of what the other store has now')
+    .description('copy the store to another database and compare every table')
+    .requiredOption('--to <url>', 'a postgres:// URL, or "embedded" for the database in the data folder')
+    .option('--replace', 'replace the current content of the target store')
     .addHelpText('after', '\nExample:\n  $ pml store migrate --to postgres://pml@db.example/pml')
     .action(async ({ to, replace = false, ...options }: MigrateOptions) => {
       const made = await withTableProgress(terminal, (onProgress) =>
@@ -77,8 +77,10 @@ export const storeCommand: CommandModule = (program, { system, terminal }) => {
       }
       terminal.out(tablesShown(made.tables));
       const next =
-        to === 'embedded' ? 'Take store.url out of the configuration' : 'Set store.url in the configuration';
-      terminal.err(`All of ${made.from} is in ${made.to}, compared row by row. ${next} to use it.\n`);
+        to === 'embedded' ? 'Remove store.url from the configuration' : 'Set store.url in the configuration';
+      terminal.err(
+        `Everything in ${made.from} is now in ${made.to}, compared row by row. ${next} to use it.\n`,
+      );
     });
 };
 

@@ -59,14 +59,14 @@ test('[LEARN-13] a suggested plan is told step by step, with reasons, confidence
       '',
       'Confidence 63 % (suggestion s-1)',
       '',
-      'Routines that may do it:',
+      'Capabilities that may fit:',
       '  tidy  Tidies up (0.500)',
       '',
     ].join('\n'),
   );
   const empty = { ...SUGGESTION, plan: { tasks: [], inputs: [] }, edges: [], suggestedCapabilities: [] };
   const none = await runCommand(['suggest', 'x'], on({ suggest: async () => empty }));
-  expect(none.out).toMatch(/^Nothing known fits\..*\n$/);
+  expect(none.out).toMatch(/^No tool fits\..*\n$/);
 });
 
 test('[LEARN-13] --json gives the plan as a workflow takes it', async () => {
@@ -101,5 +101,5 @@ test('[LEARN-22] the next step is told with its chance and reason', async () => 
   const json = JSON.parse((await runCommand(['next', 'tidy up', '--json'], system)).out);
   expect(json).toEqual({ next });
   const none = await runCommand(['next', 'x'], on({ predictNext: async () => [] }));
-  expect(none.out).toMatch(/^Nothing known fits/);
+  expect(none.out).toMatch(/^No tool fits/);
 });

@@ -17,16 +17,16 @@ export const nextCommand: CommandModule = (program, context) => {
   const { terminal } = context;
   program
     .command('next')
-    .argument('<intent>', 'what is being done')
-    .description('tell what usually comes next')
-    .option('--after <tools>', 'what ran so far, in order, as a:b,c:d', parseList)
+    .argument('<intent>', 'what you are doing')
+    .description('predict the next tool')
+    .option('--after <tools>', 'tools that ran so far, in order, for example a:b,c:d', parseList)
     .addHelpText('after', '\nExample:\n  $ pml next "tidy the notes" --after filesystem:list_directory')
     .action((intent: string, options: Options) =>
       withGateway(context, options, 'next', async (gateway) => {
         const next = await gateway.predictNext(intent, options.after ?? []);
         if (options.json) terminal.out(`${JSON.stringify({ next })}\n`);
         else if (next.length === 0)
-          terminal.out('Nothing known fits. "pml servers" shows whose tools are known.\n');
+          terminal.out('No tool fits. "pml servers ls" shows the attached servers.\n');
         else
           terminal.out(
             columns(next.map(({ node, score, reason }) => [score.toFixed(3), node, printable(reason)])),
@@ -49,14 +49,15 @@ export const suggestCommand: CommandModule = (program, context) => {
   const { terminal } = context;
   program
     .command('suggest')
-    .argument('[intent]', 'what you want to get done')
-    .description('propose a plan of tools for a job')
-    .option('--reject <id>', 'say that a suggestion was no good')
+    .argument('[intent]', 'what you want to do')
+    .description('suggest a plan of tool calls for an intent')
+    .option('--reject <id>', 'reject a suggestion')
     .addHelpText('after', EXAMPLES)
     .action((intent: string | undefined, { reject, ...options }: SuggestOptions) =>
       withGateway(context, options, 'suggest', async (gateway) => {
         if (reject !== undefined) return await rejectSuggestion(context, gateway, reject);
-        if (intent === undefined) throw new PmlError('usage', 'Say what you want to get done');
+        if (intent === undefined)
+          throw new PmlError('usage', 'The intent is missing: say what you want to do');
         const suggestion = await gateway.suggest(intent);
         if (options.json) terminal.out(`${JSON.stringify(suggestionToWire(suggestion))}\n`);
         else
@@ -70,9 +71,9 @@ export const suggestCommand: CommandModule = (program, context) => {
 };
 
 async function rejectSuggestion({ terminal, fail }: CommandContext, gateway: GatewayClient, id: string) {
-  if (await gateway.rejectSuggestion(id)) terminal.err('Noted: it will be suggested less.\n');
+  if (await gateway.rejectSuggestion(id)) terminal.err('Noted: it will be suggested less often.\n');
   else {
-    terminal.err('What became of it is settled already.\n');
+    terminal.err('The outcome of this suggestion is already known.\n');
     fail();
   }
 }

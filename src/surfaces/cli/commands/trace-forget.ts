@@ -38,12 +38,12 @@ export function addTraceForgetCommand(trace: Command, context: CommandContext): 
   trace
     .command('forget')
     .argument('[ids...]', 'ids of traces')
-    .description('delete traces and what else is kept of their runs; options narrow each other down')
-    .option('--session <id>', 'those of one session')
-    .option('--before <date>', 'those executed before it', parseDate)
-    .option('--tool <glob>', 'those that called such a tool, as "mail:*"')
-    .option('--all', 'every one')
-    .option('--yes', 'do not ask')
+    .description('delete traces and all data of their runs; combined options must all match')
+    .option('--session <id>', 'traces of this session')
+    .option('--before <date>', 'traces before this date', parseDate)
+    .option('--tool <glob>', 'traces that called a matching tool, for example "mail:*"')
+    .option('--all', 'all traces')
+    .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', EXAMPLES)
     .action(async (ids: string[], options: Options) => {
       const selection = selectionOf(ids, options);
@@ -53,9 +53,9 @@ export function addTraceForgetCommand(trace: Command, context: CommandContext): 
           terminal.err(`${chosen.shown.map(traceLine).join('\n')}\n`);
           const more = chosen.ids.length - chosen.shown.length;
           if (more > 0) terminal.err(`and ${countOf(more, 'other')}\n`);
-          const question = `Forget ${countOf(chosen.ids.length, 'trace')}?`;
+          const question = `Delete ${countOf(chosen.ids.length, 'trace')}?`;
           if (!(await confirmed(terminal, question, options))) {
-            terminal.err('Nothing was forgotten.\n');
+            terminal.err('Nothing was deleted.\n');
             return;
           }
         }
@@ -65,8 +65,8 @@ export function addTraceForgetCommand(trace: Command, context: CommandContext): 
           terminal.out(`${JSON.stringify({ forgotten, unfinished_runs })}\n`);
           return;
         }
-        if (chosen.ids.length === 0) terminal.out('There is no such trace: nothing was forgotten.\n');
-        else terminal.out(`Forgot ${countOf(removed.traces, 'trace')}.\n`);
+        if (chosen.ids.length === 0) terminal.out('No trace matches: nothing was deleted.\n');
+        else terminal.out(`Deleted ${countOf(removed.traces, 'trace')}.\n`);
         tellRest(terminal, removed);
       });
     });
@@ -79,9 +79,9 @@ function selectionOf(ids: readonly string[], { session, before, tool, all }: Opt
   if (ways !== 1) {
     throw new PmlError(
       'usage',
-      ways === 0 ? 'Forget which traces?' : 'Say in one way which traces to forget',
+      ways === 0 ? 'Which traces should be deleted?' : 'Select the traces in one way only',
       {
-        hint: 'Name their ids, or narrow them down with --session, --before and --tool, or use --all.',
+        hint: 'Name ids, or filter with --session, --before and --tool, or use --all.',
       },
     );
   }
@@ -106,7 +106,7 @@ async function byIds({ traces }: Store, ids: readonly string[]): Promise<Chosen>
   for (const id of new Set(ids)) {
     const trace = await traces.get(id);
     if (!trace) {
-      throw new PmlError('not_found', `There is no trace ${id}: nothing was forgotten`, {
+      throw new PmlError('not_found', `There is no trace ${id}: nothing was deleted`, {
         hint: 'See "pml trace ls".',
       });
     }
@@ -140,8 +140,8 @@ async function forget({ traces }: Store, { ids, areNamed }: Chosen): Promise<Rem
 function tellRest(terminal: Terminal, { traces, unfinishedRuns }: RemovedTraces): void {
   for (const id of unfinishedRuns) {
     terminal.err(
-      `Run ${id} is not over, so it was kept: end it with "pml runs abort ${id}", or name its trace.\n`,
+      `Run ${id} is unfinished, so it was kept: abort it with "pml runs abort ${id}", or name its trace.\n`,
     );
   }
-  if (traces > 0) terminal.err('What the graph learned of it goes with "pml graph rebuild".\n');
+  if (traces > 0) terminal.err('To remove it from the graph as well, run "pml graph rebuild".\n');
 }

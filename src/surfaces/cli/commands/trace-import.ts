@@ -28,7 +28,7 @@ export function addTraceImportCommand(trace: Command, context: CommandContext): 
   trace
     .command('import')
     .argument('<file>', 'file written by "pml trace export"; - is stdin')
-    .description('take traces over from lines of JSON; those already there are left as they are')
+    .description('import traces from JSON lines; existing traces are not changed')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, options: GlobalOptions) => {
       const { secrets } = await system.loadSettings(options);

@@ -178,7 +178,7 @@ test('[TRACE-14] what was exported, imported and exported again is the same to t
   expect((await runCommand(['trace', 'export'], systemOn(other))).out).toBe(text);
 });
 
-test('[TRACE-15] a line that is no trace is refused with its number, and takes no other along', async () => {
+test('[TRACE-15] a line that is not a trace is refused with its number, and takes no other along', async () => {
   const [known, fresh] = [wholeTrace(), wholeTrace()];
   const { store, system } = await filled(known);
   const input = [
@@ -253,7 +253,7 @@ test('[TRACE-17] forget shows what would go, asks, and says how many went', asyn
     runCommand(['trace', 'forget', ...args], system, { answer });
 
   const refused = await forget(['--session', 'other'], false);
-  expect(refused).toMatchObject({ code: 0, asked: ['Forget 2 traces?'], out: '' });
+  expect(refused).toMatchObject({ code: 0, asked: ['Delete 2 traces?'], out: '' });
   expect(refused.err).toContain(two);
   expect(await forget(['--all'])).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
   expect(await forget([one!, 'no-such-trace', '--yes'])).toMatchObject({ code: 1 });
@@ -264,17 +264,15 @@ test('[TRACE-17] forget shows what would go, asks, and says how many went', asyn
   expect(await forget(['--all', '--session', 'first', '--yes'])).toMatchObject({ code: 2 });
   expect(await store.traces.count()).toBe(3);
 
-  expect((await forget(['--tool', 'bank:*', '--yes'])).out).toBe(
-    'There is no such trace: nothing was forgotten.\n',
-  );
+  expect((await forget(['--tool', 'bank:*', '--yes'])).out).toBe('No trace matches: nothing was deleted.\n');
   expect((await forget(['--tool', 'mail:*', '--before', '2026-11-03', '--yes', '--json'])).out).toBe(
     '{"forgotten":0,"unfinished_runs":[]}\n',
   );
   const yes = await forget(['--tool', 'mail:*'], true);
-  expect(yes.out).toBe('Forgot 1 trace.\n');
+  expect(yes.out).toBe('Deleted 1 trace.\n');
   expect(yes.err).toContain('pml graph rebuild');
   expect(await store.traces.get(three!)).toBeNull();
-  expect((await forget(['--before', '2026-11-02', '--yes'])).out).toBe('Forgot 1 trace.\n');
+  expect((await forget(['--before', '2026-11-02', '--yes'])).out).toBe('Deleted 1 trace.\n');
   expect((await forget([two!, two!, '--yes', '--json'])).out).toBe('{"forgotten":1,"unfinished_runs":[]}\n');
   expect(await store.traces.count()).toBe(0);
 });
@@ -299,13 +297,13 @@ test('[TRACE-18] with a trace its run is forgotten, but one that waits only when
   });
 
   const all = await runCommand(['trace', 'forget', '--all', '--yes'], system);
-  expect(all.out).toBe('Forgot 1 trace.\n');
+  expect(all.out).toBe('Deleted 1 trace.\n');
   expect(all.err).toContain('pml runs abort run-waiting');
   expect(await kept()).toEqual({ runs: ['run-waiting'], approvals: ['run-waiting'], episodes: 1, traces: 1 });
   const again = await runCommand(['trace', 'forget', '--all', '--yes', '--json'], system);
   expect(again.out).toBe('{"forgotten":0,"unfinished_runs":["run-waiting"]}\n');
 
   const named = await runCommand(['trace', 'forget', waiting.id, '--yes'], system);
-  expect(named.out).toBe('Forgot 1 trace.\n');
+  expect(named.out).toBe('Deleted 1 trace.\n');
   expect(await kept()).toEqual({ runs: [], approvals: [], episodes: 0, traces: 0 });
 });

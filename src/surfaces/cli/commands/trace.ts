@@ -30,18 +30,18 @@ interface ListOptions extends GlobalOptions {
 
 export const traceCommand: CommandModule = (program, context) => {
   const { terminal } = context;
-  const trace = program.command('trace').description('look at what was run, take it along, forget it');
+  const trace = program.command('trace').description('list, show, export, import and delete traces of runs');
 
   trace
     .command('ls')
     .description('list traces, newest first')
-    .option('--limit <number>', 'how many at the most', parseCount, 20)
+    .option('--limit <number>', 'maximum number of results', parseCount, 20)
     .addHelpText('after', '\nExample:\n  $ pml trace ls --limit 5')
     .action((options: ListOptions) =>
       withStore(context, options, 'trace', async (store) => {
         const traces = await store.traces.list({ limit: options.limit });
         if (options.json) terminal.out(`${JSON.stringify({ traces: traces.map(traceSummaryToWire) })}\n`);
-        else if (traces.length === 0) terminal.out('Nothing was run yet.\n');
+        else if (traces.length === 0) terminal.out('There are no traces yet.\n');
         else terminal.out(`${traces.map(traceLine).join('\n')}\n`);
       }),
     );
@@ -49,7 +49,7 @@ export const traceCommand: CommandModule = (program, context) => {
   trace
     .command('show')
     .argument('<id>', 'id of the trace')
-    .description('show one run: its calls as a tree, how long they took, what went wrong')
+    .description('show one run: its calls as a tree, with times and errors')
     .addHelpText('after', '\nExample:\n  $ pml trace show 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11')
     .action((id: string, options: GlobalOptions) =>
       withStore(context, options, 'trace', async (store) => {
@@ -71,11 +71,11 @@ function addTraceExportCommand(trace: Command, context: CommandContext): void {
   trace
     .command('export')
     .argument('[file]', 'file to write; - is stdout', '-')
-    .description('write traces as lines of JSON, oldest first')
-    .option('--limit <number>', 'only the newest', parseCount)
-    .option('--session <id>', 'only those of one session')
-    .option('--since <date>', 'only those executed from then on', parseDate)
-    .option('--force', 'replace the file if it is there')
+    .description('export traces as JSON lines, oldest first')
+    .option('--limit <number>', 'only the newest traces', parseCount)
+    .option('--session <id>', 'only traces of this session')
+    .option('--since <date>', 'only traces from this date on', parseDate)
+    .option('--force', 'overwrite an existing file')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, { limit, session, since, force, ...options }: Options) => {
       if (!force) await refuseExisting(file);

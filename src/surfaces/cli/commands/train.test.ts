@@ -27,7 +27,7 @@ test('[LEARN-12] training tells runs, time, loss and what the gate says', async 
     [
       'Learned from 1,200 runs in 3.5 s.\n',
       'Loss 2.500 -> 0.250 in 3 steps.\n',
-      'The gate is open: what was learned ranks, nDCG@10 +0.125 (95 % interval +0.050 to +0.200) on the 40 newest runs; +0.000 on 60 foreign questions.\n',
+      'The gate is open: the trained ranker is in use, nDCG@10 +0.125 (95 % interval +0.050 to +0.200) on the 40 newest runs; +0.000 on 60 unseen questions.\n',
     ].join(''),
   );
   const gate = {
@@ -39,9 +39,9 @@ test('[LEARN-12] training tells runs, time, loss and what the gate says', async 
     since: null,
   } as const;
   const closed = await runCommand(['train'], shelved(sampleLearningReport({ gate })));
-  expect(closed.out).toContain('The gate is closed: it is not proven');
+  expect(closed.out).toContain('The gate is closed: the trained ranker is not proven');
   expect(closed.out).toContain(
-    '-0.010 (95 % interval -0.030 to +0.010) on the 12 newest runs. Search ranks alone.',
+    '-0.010 (95 % interval -0.030 to +0.010) on the 12 newest runs. Search ranks by text alone.',
   );
   const json = JSON.parse((await runCommand(['train', '--json'], shelved(sampleLearningReport()))).out);
   expect(json).toMatchObject({ runs: 1_250, gate: { open: true }, history: [{ runs: 1_200 }] });
@@ -55,9 +55,9 @@ test('[LEARN-20] where there is too little to learn from, that is said, and noth
   });
   const { code, out } = await runCommand(['train'], system);
   expect(code).toBe(0);
-  expect(out).toMatch(/^There is 1 run with an intent to learn from yet\. From 10 on /);
+  expect(out).toMatch(/^There is 1 run with an intent so far\. Training needs at least 10/);
   const unknown = await runCommand(['train'], shelved({ ...UNTRAINED, runs: 12 }));
-  expect(unknown.out).toMatch(/^Fewer than 10 of the 12 runs used tools that are still there/);
+  expect(unknown.out).toMatch(/^Fewer than 10 of the 12 runs used tools that still exist/);
 });
 
 test('[LEARN-12] a person who waits sees a bar, and stopping changes nothing', async () => {
@@ -75,7 +75,7 @@ test('[LEARN-12] a person who waits sees a bar, and stopping changes nothing', a
   const untilStopped = () => new Promise<void>((stopped) => setTimeout(stopped, 50));
   const { code, out, err } = await runCommand(['train'], system, { isTty: true, untilStopped });
   expect(err).toContain('Training     [############............] 30/60  loss 1.500');
-  expect(err).toMatch(/Stopped\. Nothing has changed\.\n$/);
+  expect(err).toMatch(/Stopped\. Nothing was changed\.\n$/);
   expect({ code, out }).toEqual({ code: 1, out: '' });
 });
 
@@ -90,8 +90,8 @@ test('[LEARN-12] a training that fails says why', async () => {
 test('[LEARN-21] --rollback says what ranks now', async () => {
   const back = await runCommand(['train', '--rollback'], shelved(sampleLearningReport()));
   expect(back.out).toMatch(
-    /^Back to what was learned from 1,200 runs at 2026-11-15 09:00 UTC\.\nThe gate is open/,
+    /^Rolled back to the training on 1,200 runs at 2026-11-15 09:00 UTC\.\nThe gate is open/,
   );
   const none = await runCommand(['train', '--rollback'], shelved(UNTRAINED));
-  expect(none.out).toBe('Nothing learned is left: search ranks alone.\n');
+  expect(none.out).toBe('There is no earlier training: search ranks by text alone.\n');
 });

@@ -17,29 +17,29 @@ const DEFAULTS = {
   barWidth: 24,
 };
 
-const STAGES = { judging: 'Judging', features: 'Looking back', training: 'Training' } as const;
+const STAGES = { judging: 'Judging', features: 'Features', training: 'Training' } as const;
 
 const EXAMPLES = `
 Example:
   $ pml train
   $ pml train --rollback
 
-PML trains by itself as runs come in; this does it now. Ctrl-C stops it, and nothing has changed then.
+PML trains by itself as runs come in; this command trains now. Ctrl-C stops it without changing anything.
 See docs/learning.md.`;
 
 export const trainCommand: CommandModule = (program, context) => {
   const { terminal, fail } = context;
   program
     .command('train')
-    .description('learn from past runs which tools are right for what')
-    .option('--rollback', 'go back to what was learned before; to plain search where there is nothing before')
+    .description('train the ranker on past runs')
+    .option('--rollback', 'roll back to the previous training, or to plain search if there is none')
     .addHelpText('after', EXAMPLES)
     .action((options: Options) =>
       withGateway(context, options, 'train', async (gateway) => {
         const told = options.rollback ? await rollBack(gateway) : await train(gateway, terminal);
         if (!told) {
           fail();
-          terminal.err('Stopped. Nothing has changed.\n');
+          terminal.err('Stopped. Nothing was changed.\n');
           return;
         }
         const { report, sentences } = told;
@@ -57,7 +57,7 @@ interface Told {
 /** Null where it was stopped. */
 async function train(gateway: GatewayClient, terminal: Terminal): Promise<Told | null> {
   // The first question may take a while: runs that were imported have no vectors yet.
-  const before = await withProgress(terminal, gateway.learningReport(), async () => 'Recalling past runs');
+  const before = await withProgress(terminal, gateway.learningReport(), async () => 'Loading past runs');
   if (before.runs < before.leastRuns) return { report: before, sentences: tooFew(before) };
   let isStopped = false;
   void terminal.untilStopped().then(() => {
@@ -80,11 +80,11 @@ async function train(gateway: GatewayClient, terminal: Terminal): Promise<Told |
 async function rollBack(gateway: GatewayClient): Promise<Told> {
   const report = await gateway.rollBackRanker();
   const [now] = report.history;
-  if (!now) return { report, sentences: ['Nothing learned is left: search ranks alone.'] };
+  if (!now) return { report, sentences: ['There is no earlier training: search ranks by text alone.'] };
   const when = now.trainedAt.toISOString().slice(0, 16).replace('T', ' ');
   return {
     report,
-    sentences: [`Back to what was learned from ${countOf(now.runs, 'run')} at ${when} UTC.`, gateOf(report)],
+    sentences: [`Rolled back to the training on ${countOf(now.runs, 'run')} at ${when} UTC.`, gateOf(report)],
   };
 }
 
@@ -103,24 +103,24 @@ function trained(report: LearningReport): string[] {
 function gateOf({ gate }: LearningReport): string {
   const { open, gain, ci95, n, far } = gate;
   const figures = `nDCG@10 ${signed(gain)} (95 % interval ${signed(ci95[0])} to ${signed(ci95[1])}) on the ${countOf(n, 'newest run', 'newest runs')}`;
-  if (n === 0) return 'The gate is closed: there are too few runs to judge by. Search ranks alone.';
-  const foreign = far.n === 0 ? '' : `; ${signed(far.gain)} on ${countOf(far.n, 'foreign question')}`;
-  if (open) return `The gate is open: what was learned ranks, ${figures}${foreign}.`;
-  return `The gate is closed: it is not proven that this is better than search, ${figures}${foreign}. Search ranks alone.`;
+  if (n === 0) return 'The gate is closed: too few runs to evaluate. Search ranks by text alone.';
+  const foreign = far.n === 0 ? '' : `; ${signed(far.gain)} on ${countOf(far.n, 'unseen question')}`;
+  if (open) return `The gate is open: the trained ranker is in use, ${figures}${foreign}.`;
+  return `The gate is closed: the trained ranker is not proven better than search, ${figures}${foreign}. Search ranks by text alone.`;
 }
 
 function tooFew({ runs, leastRuns }: LearningReport): string[] {
   const there =
     runs === 0 ? 'There are no runs' : `There ${runs === 1 ? 'is' : 'are'} ${countOf(runs, 'run')}`;
   return [
-    `${there} with an intent to learn from yet. From ${leastRuns} on there is something to learn; until then, search ranks alone.`,
-    'Runs are remembered as they are made: say what each is for with "intent".',
+    `${there} with an intent so far. Training needs at least ${leastRuns}; until then, search ranks by text alone.`,
+    'Give each run an "intent", so that it can be learned from.',
   ];
 }
 
 function nothingKnown({ runs, leastRuns }: LearningReport): string[] {
   return [
-    `Fewer than ${leastRuns} of the ${countOf(runs, 'run')} used tools that are still there: nothing was learned, and nothing has changed.`,
+    `Fewer than ${leastRuns} of the ${countOf(runs, 'run')} used tools that still exist: nothing was trained and nothing was changed.`,
   ];
 }
 

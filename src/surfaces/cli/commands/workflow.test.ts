@@ -65,7 +65,7 @@ test('[FLOW-34] a workflow that fails, is malformed or lacks an input fails the 
     out: '',
     err: expect.stringMatching(/✗ a .*\npml: a: .*no such file/),
   });
-  expect(await run('{')).toMatchObject({ code: 1, err: expect.stringMatching(/is no JSON/) });
+  expect(await run('{')).toMatchObject({ code: 1, err: expect.stringMatching(/is not valid JSON/) });
   expect(await run({ tasks: [{ id: 'a' }] })).toMatchObject({
     code: 1,
     err: expect.stringMatching(/tasks\[0\] must have exactly one of tool/),
@@ -107,7 +107,7 @@ test('[RUNS-7] what waits is approved task by task, or edited and then approved'
 test('[RUNS-7] a person who resumes a run that stops after each layer goes on with the next one', async () => {
   const { store, run, command } = await office();
   const first = await run({ tasks: [LIST, READ, COUNT], decide: 'layers' });
-  expect(first).toMatchObject({ code: 1, err: expect.stringMatching(/A layer is done; next: read/) });
+  expect(first).toMatchObject({ code: 1, err: expect.stringMatching(/A layer is complete; next: read/) });
   const id = (await store.runs.list(1))[0]!.id;
   expect((await command('runs', 'resume', id)).err).toMatch(/next: count/);
   expect(await command('runs', 'abort', id)).toMatchObject({ code: 0 });

@@ -30,15 +30,17 @@ A workflow is {"tasks": [{"id": "a", "tool": "filesystem:read_file", "arguments"
 {"id": "b", "code": "return deps.a.length", "depends_on": ["a"]}]}. See docs/workflows.md.`;
 
 export const workflowCommand: CommandModule = (program, context) => {
-  const workflow = program.command('workflow').description('run plans of several tasks');
+  const workflow = program
+    .command('workflow')
+    .description('run plans of several tasks, and convert them from and to code');
   addConversions(workflow, context);
   workflow
     .command('run')
     .argument('<file>', 'JSON; - for stdin')
-    .description('run a plan: independent tasks in parallel, safe to interrupt')
-    .option('--intent <text>', 'what it is for: runs are found and learned from by it')
-    .option('--args <json>', 'values of its inputs', parseObject)
-    .option('--suggestion <id>', 'that it comes from, changed or not: suggestions get better by it')
+    .description('run a plan: independent tasks in parallel, can be interrupted and resumed')
+    .option('--intent <text>', 'what the run is for; used for search and learning')
+    .option('--args <json>', 'inputs of the plan, as JSON', parseObject)
+    .option('--suggestion <id>', 'id of the suggestion this plan comes from, to improve later suggestions')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, { intent, args, suggestion, ...options }: RunOptions) => {
       const plan = await readPlan(file, args, context.terminal);
@@ -60,12 +62,12 @@ function addConversions(workflow: Command, context: CommandContext): void {
   workflow
     .command('code')
     .argument('<file>', 'JSON; - for stdin')
-    .description('print a plan as a program that does the same')
+    .description('convert a plan to an equivalent program')
     .action(async (file: string) => terminal.out(codeFromPlan(await readPlan(file, undefined, terminal))));
   workflow
     .command('from')
     .argument('<file>', 'TypeScript or JavaScript; - for stdin')
-    .description('print a program as a plan, or why it is none')
+    .description('convert a program to a plan, or explain why that is not possible')
     .action(async (file: string, options: GlobalOptions) => {
       const { text } = await readInput(file, terminal, 'TypeScript');
       await withGateway(context, options, 'workflow', async (gateway) => {
@@ -85,7 +87,9 @@ async function readPlan(
   try {
     wire = JSON.parse(text);
   } catch (cause) {
-    throw new PmlError('invalid_argument', `${name} is no JSON: ${(cause as Error).message}`, { cause });
+    throw new PmlError('invalid_argument', `${name} is not valid JSON: ${(cause as Error).message}`, {
+      cause,
+    });
   }
   const plan = planFromWire(wire);
   return args ? { ...plan, arguments: { ...plan.arguments, ...args } } : plan;

@@ -60,7 +60,7 @@ export async function askRaw(address: string, request: RequestInit = {}): Promis
   } catch (error) {
     if ((error as Error).name === 'AbortError')
       throw new ApiError(0, 'cancelled', 'The request was cancelled');
-    throw new ApiError(0, 'unreachable', 'The gateway does not answer', 'Is "pml serve" running?');
+    throw new ApiError(0, 'unreachable', 'The gateway is not responding', 'Is "pml serve" running?');
   }
   if (reply.status === 401) isSignedIn.value = false;
   return reply;
@@ -77,7 +77,7 @@ export async function logIn(
 ): Promise<string | null> {
   const reply = await fetch('/login', { method: 'POST', body: new URLSearchParams(given) });
   const body = await reply.json().catch(() => null);
-  if (!reply.ok) return String(body?.error?.message ?? 'That did not work');
+  if (!reply.ok) return String(body?.error?.message ?? 'The request failed');
   session = String(body.session);
   try {
     localStorage.setItem(PLACE, session);

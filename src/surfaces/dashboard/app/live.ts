@@ -34,7 +34,7 @@ export type Connection = 'connecting' | 'live' | 'lost';
 /** For the banner and the dot in the navigation. */
 export const connection = signal<Connection>('connecting');
 
-/** Counts up whenever everything has to be asked anew, since events are missing. */
+/** Counts up whenever everything must be loaded again, because events are missing. */
 export const epoch = signal(0);
 
 type Listener = (events: readonly LiveEvent[]) => void;

@@ -34,7 +34,7 @@ export interface Resource<T> {
   set(data: T): void;
 }
 
-/** Whoever shows it now, with what they want of it at the moment. */
+/** The components that show it now, with their current options. */
 interface User<T> {
   readonly current: ResourceOptions<T>;
 }
@@ -48,7 +48,7 @@ interface SharedResource<T> extends Resource<T> {
 const kept = new Map<string, SharedResource<unknown>>();
 
 /**
- * A snapshot that follows events, shared by all who ask for the same key: it is loaded anew when any of them
+ * A snapshot that follows events, shared by all who ask for the same key: it is loaded again when any of them
  * says so. Reading `.state.value` in a component follows it.
  */
 export function useResource<T>(key: string, options: ResourceOptions<T>): Resource<T> {

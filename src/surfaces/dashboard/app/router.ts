@@ -28,7 +28,7 @@ export function navigate(to: string, options: { readonly replace?: boolean } = {
   if (here.peek().path !== before) scrollTo(0, 0);
 }
 
-/** Changes parts of the query and keeps the rest; an empty value takes one out. A filter is no new place. */
+/** Changes parts of the query and keeps the rest; an empty value takes one out. A filter adds no history entry. */
 export function setQuery(
   changes: Readonly<Record<string, string | undefined>>,
   options: { readonly replace?: boolean } = { replace: true },
@@ -43,7 +43,7 @@ export function setQuery(
   navigate(text ? `${path}?${text}` : path, options);
 }
 
-/** Links within the page are followed without loading it anew; all others are the browser's. */
+/** Links within the page are followed without reloading it; all others are left to the browser. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
     here.value = read();

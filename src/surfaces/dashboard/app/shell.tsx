@@ -124,13 +124,13 @@ function LostBanner() {
     <div class="banner" role="alert">
       <Icon name="alert" />
       <span>
-        <strong>Disconnected.</strong> The gateway does not answer; what you see may be old. Trying again…
+        <strong>Disconnected.</strong> The gateway is not responding; this page may be out of date. Retrying…
       </span>
     </div>
   );
 }
 
-/** A screen reader hears the new page's title; whoever tabs starts at its top. */
+/** A screen reader hears the new page's title, and the tab order starts at its top. */
 function useFocusOnNewPage(): void {
   const { path } = location.value;
   useEffect(() => {

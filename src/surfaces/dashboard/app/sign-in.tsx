@@ -22,19 +22,17 @@ export function SignIn() {
   return (
     <main class="sign-in">
       <Mark size={44} />
-      <h1>{wasUsed ? 'This link was used already, or is too old' : 'Sign in'}</h1>
+      <h1>{wasUsed ? 'This link has been used or has expired' : 'Sign in'}</h1>
       <p>
         {wasUsed
-          ? 'A login link works once, for a quarter of an hour. Get a new one in a terminal:'
-          : 'This dashboard shows what your agents do, so it opens only to you. Get a link in a terminal:'}
+          ? 'A login link works once, within 15 minutes. Get a new one in a terminal:'
+          : 'This dashboard shows what your agents do, so only you can open it. Get a link in a terminal:'}
       </p>
       <div class="command">
         <code>pml login</code>
         <CopyButton text="pml login" label="Copy the command" />
       </div>
-      <p class="muted">
-        Or open the link that "pml serve" printed when it started, if nobody has used it yet.
-      </p>
+      <p class="muted">Or open the link that "pml serve" printed when it started, if it has not been used.</p>
       <KeyForm next={path === '/login' ? '/' : window.location.href} />
     </main>
   );

@@ -4,16 +4,16 @@ import { getJson, isSignedIn } from './api.ts';
 import { shownLine } from './format.ts';
 import { epoch } from './live.ts';
 
-/** Whoever looks; undefined until the gateway was asked, null where it did not say. */
+/** The current user; undefined until the gateway answered, null if it did not say. */
 export const who = signal<Me | null | undefined>(undefined);
 
 const MAY_NOT: Readonly<Record<Right, string>> = {
   read: 'look here',
   run: 'run anything',
-  decide: 'decide what waits for a person',
-  manage: 'change what was learned',
+  decide: 'decide on approvals',
+  manage: 'change what PML has learned',
   see_all: 'see private runs of others',
-  bridge: 'reach the store itself',
+  bridge: 'access the store',
 };
 
 /** Asks who that is, and again after every new beginning: another key may have been given, another gateway started. */
@@ -33,10 +33,9 @@ export function followWho(): () => void {
   });
 }
 
-/** Why whoever looks may not do this; null where they may. */
+/** Why the user may not do this; null if they may. */
 export function refusal(right: Right): string | null {
   const me = who.value;
   if (!me || me.rights.includes(right)) return null;
-  const role = `${/^[aeiou]/.test(me.role) ? 'an' : 'a'} ${me.role}`;
-  return `The key "${shownLine(me.name, 40)}" is ${role}'s, who may not ${MAY_NOT[right]}`;
+  return `The key "${shownLine(me.name, 40)}" has the role "${me.role}" and may not ${MAY_NOT[right]}`;
 }

@@ -77,12 +77,13 @@ export function ExactCall({ approval }: { approval: Approval }) {
       </section>
       {isExact === false && (
         <p class="approval-rule" role="note">
-          These are not all of its arguments: only the gateway that asked had them. It can be rejected here.
+          Not all arguments are shown: only the gateway that asked has them. Here the call can only be
+          rejected.
         </p>
       )}
       {changes.length > 0 && (
         <section class="approval-arguments" aria-label="Changed definition">
-          <p>Its server changed this tool since it was accepted:</p>
+          <p>The server changed this tool after you accepted it:</p>
           {changes.map(({ field, before, after }) => (
             <div key={field}>
               <p class="strong">{shownText(field)}</p>

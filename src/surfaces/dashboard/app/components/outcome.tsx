@@ -17,7 +17,7 @@ export function Outcome({ of: outcome }: { of: Execution | ApiError }) {
         {trace_id && <a href={href.run(trace_id)}>See the run</a>}
         {status === 'approval_required' && (
           <span>
-            It waits for a person. <a href={href.workflow(run_id)}>Decide</a>
+            It waits for a person to decide. <a href={href.workflow(run_id)}>Decide</a>
           </span>
         )}
       </p>

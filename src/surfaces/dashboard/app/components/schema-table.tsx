@@ -3,7 +3,7 @@ import { Code } from './code.tsx';
 import { fieldsOf } from './schema-form/fields-of.ts';
 import './schema-table.css';
 
-/** What a schema says, by property where it has some; the schema itself for whoever wants it. */
+/** What a schema says, by property where it has some; the schema itself on request. */
 export function SchemaTable({ schema, nothing }: { schema: unknown; nothing: string }) {
   const fields = fieldsOf(schema);
   const isEmpty = schema === null || schema === undefined || Object.keys(schema).length === 0;

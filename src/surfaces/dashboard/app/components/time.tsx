@@ -17,7 +17,7 @@ export function Duration({ ms }: { ms: number }) {
   return <span class="duration">{duration(ms)}</span>;
 }
 
-/** A moment, with the whole date for whoever points at it. */
+/** A moment, with the whole date on hover. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>

@@ -21,7 +21,7 @@ export function CurrentPage() {
   const { page } = route.value;
   if (page === null) {
     return (
-      <EmptyState icon="info" title="There is nothing here">
+      <EmptyState icon="info" title="Page not found">
         <a href="/">Back to Home</a>
       </EmptyState>
     );

@@ -58,7 +58,7 @@ test('[DASH-62] what is filled in becomes arguments of the right types, and empt
 test('[DASH-85] what is missing or does not fit is told by field', () => {
   expect(readForm(SCHEMA, fields, { times: 'many', where: '{' }).problems).toEqual({
     path: 'This is required.',
-    times: 'This is no number.',
+    times: 'This is not a number.',
     where: expect.stringContaining('no JSON'),
   });
   const { problems } = readForm(SCHEMA, fields, { path: '/', times: '11', where: '{}' });

@@ -34,7 +34,7 @@ export function readJson(schema: unknown, text: string): ReadForm {
   try {
     const values: unknown = JSON.parse(text.trim() || '{}');
     if (typeof values !== 'object' || values === null || Array.isArray(values))
-      throw new Error('Arguments are an object, such as {"path": "notes.md"}.');
+      throw new Error('Arguments must be an object, such as {"path": "notes.md"}.');
     return { values: values as ReadForm['values'], problems: problemsOf(schema, values) };
   } catch (error) {
     return { values: {}, problems: { '': (error as Error).message } };
@@ -80,12 +80,12 @@ function readText(kind: FieldKind, text: string): unknown {
     try {
       return JSON.parse(text);
     } catch {
-      throw new Error('This is no JSON: texts stand in double quotes.');
+      throw new Error('This is not valid JSON: put texts in double quotes.');
     }
   }
   const value = Number(text);
-  if (!Number.isFinite(value)) throw new Error('This is no number.');
-  if (kind === 'integer' && !Number.isInteger(value)) throw new Error('This has to be a whole number.');
+  if (!Number.isFinite(value)) throw new Error('This is not a number.');
+  if (kind === 'integer' && !Number.isInteger(value)) throw new Error('Enter a whole number.');
   return value;
 }
 

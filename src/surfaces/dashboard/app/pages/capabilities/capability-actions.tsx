@@ -31,7 +31,7 @@ export function CapabilityActions({
     unlessWrong(async () => {
       const renamed = await postJson<Capability>(at('rename'), { to });
       close();
-      toast(`It is called ${renamed.slug} now`);
+      toast(`Renamed to ${renamed.slug}`);
       navigate(href.capability(renamed.slug), { replace: true });
     });
   const quarantine = (reason: string) =>
@@ -49,7 +49,7 @@ export function CapabilityActions({
     if (next) onChange(next);
   };
   const forget = async () => {
-    if (!(await tellingOutcome(postJson(at('forget')), `${name} is forgotten`))) return;
+    if (!(await tellingOutcome(postJson(at('forget')), `Deleted ${name}`))) return;
     close();
     navigate(href.capabilities(), { replace: true });
   };
@@ -76,7 +76,7 @@ export function CapabilityActions({
           label="More"
           items={[
             { title: 'Rename…', onSelect: () => setAsked('rename') },
-            { title: 'Forget…', isDangerous: true, onSelect: () => setAsked('forget') },
+            { title: 'Delete…', isDangerous: true, onSelect: () => setAsked('forget') },
           ]}
         />
       )}
@@ -84,7 +84,7 @@ export function CapabilityActions({
         <AskText
           title={`Rename ${name}`}
           label="New name"
-          hint="Lower-case letters, digits and _, beginning with a letter. The old name goes on working."
+          hint="Lower-case letters, digits and _, starting with a letter. The old name keeps working."
           initial={of.slug}
           submit="Rename"
           onClose={close}
@@ -95,7 +95,7 @@ export function CapabilityActions({
         <AskText
           title={`Quarantine ${name}`}
           label="Why"
-          hint="It is not called or suggested any more until somebody releases it."
+          hint="It will not be called or suggested until somebody releases it."
           initial=""
           submit="Quarantine"
           onClose={close}
@@ -104,18 +104,20 @@ export function CapabilityActions({
       )}
       {asked === 'forget' && (
         <Dialog
-          title={`Forget ${name}?`}
+          title={`Delete ${name}?`}
           onClose={close}
           actions={
             <>
               <Button onClick={close}>Keep it</Button>
               <Button kind="danger" onClick={() => void forget()}>
-                Forget it
+                Delete it
               </Button>
             </>
           }
         >
-          <p>Nobody can call it any more. The runs it was learned from stay, and may teach it anew.</p>
+          <p>
+            Nobody can call it any more. The runs it was learned from are kept, so it may be learned again.
+          </p>
         </Dialog>
       )}
     </>

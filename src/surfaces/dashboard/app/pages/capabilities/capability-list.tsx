@@ -16,10 +16,7 @@ export function CapabilityList() {
   const known = useCapabilities();
   return (
     <>
-      <PageHead
-        title="Capabilities"
-        lead="Programs that have proven themselves: code that ran, under a name, with parameters."
-      />
+      <PageHead title="Capabilities" lead="Code that succeeded repeatedly, with a name and parameters." />
       <Await of={known.state.value} retry={known.reload} lines={8}>
         {({ capabilities }) => (capabilities.length === 0 ? <NoneYet /> : <Found all={capabilities} />)}
       </Await>
@@ -58,8 +55,8 @@ function Found({ all }: { all: readonly CapabilitySummary[] }) {
       </div>
       <Panel title={plural(rows.length, 'capability').replace('capabilitys', 'capabilities')} flush>
         {rows.length === 0 ? (
-          <EmptyState icon="search" title="None is like that">
-            Take a filter away.
+          <EmptyState icon="search" title="No matches">
+            Remove a filter.
           </EmptyState>
         ) : (
           <Table rows={rows} view={`${state} ${text}`} />
@@ -105,10 +102,10 @@ function Table({ rows, view }: { rows: readonly CapabilitySummary[]; view: strin
 function NoneYet() {
   return (
     <Panel title="None yet">
-      <EmptyState icon="capabilities" title="Nothing has been learned so far">
+      <EmptyState icon="capabilities" title="No capabilities yet">
         <p>
-          When a program succeeds twice, perhaps with other values, it becomes a capability: what differed
-          between the runs becomes its parameters. Let your agent run code, or run some on{' '}
+          When a program succeeds twice, even with different values, it becomes a capability. The values that
+          differed become its parameters. Let your agent run code, or run some on{' '}
           <a href={href.home()}>Home</a>.
         </p>
       </EmptyState>
@@ -132,7 +129,7 @@ function SuccessMeter({
 }) {
   if (uses === 0) return <span class="faint">not used yet</span>;
   return (
-    <span class="capability-meter" title={`At least ${percent(reliability)} can be relied on`}>
+    <span class="capability-meter" title={`At least ${percent(reliability)} reliable`}>
       <span class="capability-meter-bar" aria-hidden="true">
         <i style={{ width: percent(success_rate) }} />
         <b style={{ left: percent(reliability) }} />

@@ -32,7 +32,7 @@ export function CapabilityOrigin({ of: { slug } }: { of: Capability }) {
             <RunList
               title="Learned from"
               runs={learned_from}
-              nothing="The runs it was learned from are not kept here any more, or it was imported."
+              nothing="The runs it was learned from have been deleted, or it was imported."
             />
             <RunList title="Called in" runs={calls} nothing="Nobody has called it yet." />
             <Course runs={[...learned_from, ...calls]} />

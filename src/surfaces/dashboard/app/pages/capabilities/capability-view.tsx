@@ -48,8 +48,8 @@ function Known({ of: known, reload }: { of: Capability; reload: Resource<Capabil
         <div class="capability-warning" role="note">
           <StatusBadge status="quarantined" />
           <span>
-            It is not called or suggested any more:{' '}
-            {shownText(known.quarantined_because ?? 'no reason was given')}. Look at it, then release it.
+            It is not called or suggested: {shownText(known.quarantined_because ?? 'no reason given')}. Review
+            it, then release it.
           </span>
         </div>
       )}
@@ -60,21 +60,21 @@ function Known({ of: known, reload }: { of: Capability; reload: Resource<Capabil
           </Panel>
           <Panel title="Code">
             <div class="capability-code">
-              <Code text={known.signature} label="How it is called" />
-              <Code text={known.code} label="Its program" numbers />
+              <Code text={known.signature} label="Signature" />
+              <Code text={known.code} label="Source code" numbers />
             </div>
           </Panel>
           <CapabilityOrigin of={known} />
         </div>
         <div class="stack">
-          <Panel title="How it does">
+          <Panel title="Performance">
             <CapabilityFigures of={known} />
           </Panel>
           <Panel title="Parameters">
             <SchemaTable schema={known.parameters} nothing="It takes no arguments." />
           </Panel>
           <Panel title="Result">
-            <SchemaTable schema={known.output} nothing="What it gives has not been seen yet." />
+            <SchemaTable schema={known.output} nothing="Its output has not been observed yet." />
           </Panel>
         </div>
       </div>
@@ -87,7 +87,7 @@ function Gone({ slug, error }: { slug: string; error: ApiError }) {
     <>
       <PageHead title={shownLine(slug, 80)} />
       <ErrorState error={new ApiError(404, error.code, error.message)} />
-      <EmptyState icon="capabilities" title="It may have been renamed or forgotten">
+      <EmptyState icon="capabilities" title="It may have been renamed or deleted">
         <a href={href.capabilities()}>All capabilities</a>
       </EmptyState>
     </>
@@ -103,7 +103,7 @@ function CapabilityFigures({ of }: { of: Capability }) {
       <dt>State</dt>
       <dd>
         <StatusBadge status={state} />
-        {state === 'candidate' && <span class="muted"> one more success makes it active</span>}
+        {state === 'candidate' && <span class="muted"> becomes active after one more success</span>}
       </dd>
       <dt>Success</dt>
       <dd>
@@ -123,7 +123,7 @@ function CapabilityFigures({ of }: { of: Capability }) {
       <dt>Reliability</dt>
       <dd>
         {percent(reliability)}
-        <span class="cell-note muted">the lower end of what the rate can be, given so few runs</span>
+        <span class="cell-note muted">lower bound of the success rate, given the number of runs</span>
       </dd>
       {intent && (
         <>
@@ -141,7 +141,7 @@ function CapabilityFigures({ of }: { of: Capability }) {
       <dd>
         {tools_used.length === 0 && <span class="muted">no tool</span>}
         {tools_used.map((tool) =>
-          // What the program does by itself is no node of its own.
+          // Operations of the program itself have no node.
           tool.startsWith('code:') ? null : (
             <a key={tool} class="cell-note mono" href={href.graph({ node: tool })}>
               {shownLine(tool, 80)}
@@ -167,7 +167,7 @@ function RunCapability({
 }) {
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Execution | ApiError | null>(null);
-  if (state === 'quarantined') return <p class="muted">It can be run again when it is released.</p>;
+  if (state === 'quarantined') return <p class="muted">It can run again after it is released.</p>;
   const run = async (values: Readonly<Record<string, unknown>>) => {
     setRunning(true);
     setOutcome(null);

@@ -53,7 +53,7 @@ export function DefinitionView({ state, graph }: { state: GraphState; graph: Gra
           <NodeDetails key={state.node} id={state.node} nodes={graph.nodes} />
         ) : (
           <EmptyState icon="graph" title="Choose a node">
-            In the drawing or in the list.
+            In the graph or in the list.
           </EmptyState>
         ),
         path: <PathFinder from={from} to={to} nodes={graph.nodes} path={path} filter={state.filter} />,

@@ -13,7 +13,7 @@ export interface LayoutTask {
   readonly edges: Int32Array;
   /** [edges] How strongly an edge pulls. */
   readonly weights: Float32Array;
-  /** [2 x nodes] Where nodes stand and stay; NaN for those that shall find a place. */
+  /** [2 x nodes] Where nodes stand and stay; NaN for those to be placed. */
   readonly known: Float32Array;
 }
 
@@ -81,11 +81,11 @@ export function forceLayout(task: LayoutTask): Float32Array {
   return at;
 }
 
-/** Known places unstretched; new nodes at their neighbours, else in a sunflower around their group's seat. */
+/** Known places unstretched; new nodes at their neighbours, else in a sunflower around their group's anchor. */
 function startOf({ groups, edges, known }: LayoutTask): Float32Array {
   const size = groups.length;
   const at = new Float32Array(2 * size);
-  const seats = seatsOf(groups);
+  const anchors = seatsOf(groups);
   const sum = new Float32Array(3 * size);
   for (let e = 0; e < edges.length; e += 2) {
     for (const [one, other] of [
@@ -108,11 +108,11 @@ function startOf({ groups, edges, known }: LayoutTask): Float32Array {
       at[2 * i + 1] = known[2 * i + 1]!;
       continue;
     }
-    const seat = seats.get(groups[i]!)!;
+    const anchor = anchors.get(groups[i]!)!;
     const [x, y, spread] =
       neighbours > 0
         ? [sum[3 * i]! / neighbours, sum[3 * i + 1]! / neighbours, 0.6]
-        : [seat.x, seat.y, 0.75 * Math.sqrt(nth + 0.5)];
+        : [anchor.x, anchor.y, 0.75 * Math.sqrt(nth + 0.5)];
     at[2 * i] = x + DEFAULTS.distance * spread * Math.cos(nth * GOLDEN_ANGLE);
     at[2 * i + 1] = y + DEFAULTS.distance * spread * Math.sin(nth * GOLDEN_ANGLE);
   }
@@ -123,22 +123,22 @@ function startOf({ groups, edges, known }: LayoutTask): Float32Array {
 function seatsOf(groups: Int32Array): Map<number, { x: number; y: number; radius: number }> {
   const counts = new Map<number, number>();
   for (const group of groups) counts.set(group, (counts.get(group) ?? 0) + 1);
-  const seats = new Map<number, { x: number; y: number; radius: number }>();
+  const anchors = new Map<number, { x: number; y: number; radius: number }>();
   let turn = 0;
   for (const [group, count] of [...counts].sort(([a, m], [b, n]) => n - m || a - b)) {
     const radius = DEFAULTS.distance * (0.8 * Math.sqrt(count) + 0.4);
     for (; ; turn++) {
       const [angle, far] = [turn * 0.35, turn * DEFAULTS.distance * 0.09];
       const [x, y] = [far * Math.cos(angle), far * Math.sin(angle)];
-      if ([...seats.values()].some((other) => Math.hypot(other.x - x, other.y - y) < other.radius + radius))
+      if ([...anchors.values()].some((other) => Math.hypot(other.x - x, other.y - y) < other.radius + radius))
         continue;
-      seats.set(group, { x, y, radius });
+      anchors.set(group, { x, y, radius });
       break;
     }
     // The next is smaller and may fit nearer than the last.
     turn = Math.floor(turn * 0.6);
   }
-  return seats;
+  return anchors;
 }
 
 /** [edges] Weaker where both ends have many: a hub is not torn to one side. */

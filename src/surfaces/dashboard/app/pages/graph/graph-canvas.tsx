@@ -122,7 +122,7 @@ export function GraphCanvas(props: CanvasProps) {
         class="graph-host"
         ref={host}
         role="img"
-        aria-label={`Graph of ${plural(drawing.nodes.length, 'node')} and ${plural(drawing.edges.length, 'edge')}; the list of nodes says the same`}
+        aria-label={`Graph of ${plural(drawing.nodes.length, 'node')} and ${plural(drawing.edges.length, 'edge')}; the list of nodes has the same content`}
       />
       {tip && (
         <div class="graph-tip" style={{ left: `${tip.x}px`, top: `${tip.y}px` }}>

@@ -52,7 +52,7 @@ export function Legend({
           ))}
         </Group>
         {!isRun && (
-          <Group title="Known from">
+          <Group title="Source">
             {EDGE_SOURCES.toReversed().map((source) => (
               <Choice
                 key={source}

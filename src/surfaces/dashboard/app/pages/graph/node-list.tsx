@@ -31,7 +31,7 @@ export function NodeList({
   const [count, setCount] = useState(DEFAULTS.shown);
   const found = findNodes(nodes, sought, isOrdered);
   if (found.length === 0) {
-    return <EmptyState icon="search" title={sought ? 'No node is called so' : 'No node is shown'} />;
+    return <EmptyState icon="search" title={sought ? 'No node has this name' : 'No node is shown'} />;
   }
   return (
     <>

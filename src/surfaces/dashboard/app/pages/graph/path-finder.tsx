@@ -67,15 +67,14 @@ export function PathFinder({
         <Answer path={path} labels={labels} filter={filter} />
       ) : (
         <p class="muted">
-          The cheapest way over what is needed first, what gives a value, and what came next: what was seen
-          more often costs less.
+          The cheapest path over dependencies, data flow and order; edges seen more often cost less.
         </p>
       )}
     </div>
   );
 }
 
-/** Made anew when the address names another node: until then one may write. */
+/** Replaced when the address names another node, so that typing is not interrupted before. */
 function NodeField(of: { title: string; name: string; list: string; written: string }) {
   return (
     <label>
@@ -111,7 +110,7 @@ function Answer({
     <section class="graph-path" aria-label="Path">
       <p class="muted" role="status">
         {data.steps.length === 0
-          ? 'That is where it starts.'
+          ? 'This is the start node.'
           : `${data.steps.length} ${data.steps.length === 1 ? 'step' : 'steps'}, cost ${data.cost.toFixed(2)}`}
       </p>
       <ol>
@@ -132,7 +131,7 @@ function Answer({
       </ol>
       {isThroughOperations && (
         <Button onClick={() => setFilter({ ...filter, kinds: new Set([...filter.kinds, 'operation']) })}>
-          Show the operations on it
+          Show operations on it
         </Button>
       )}
     </section>

@@ -25,7 +25,7 @@ const DEFAULTS = {
 
 const NO_PLACES: Places = new Map();
 
-/** Each call of one run; without a run that is named the newest one. */
+/** The calls of one run; without a run that is named the newest one. */
 export function RunView({ state, graph }: { state: GraphState; graph: Graph }) {
   const recent = useResource<Traces>('graph traces', {
     load: (signal) => getJson('/traces', { limit: DEFAULTS.runs }, signal),
@@ -40,7 +40,7 @@ export function RunView({ state, graph }: { state: GraphState; graph: Graph }) {
             <>
               <PageHead title="Graph" />
               <EmptyState icon="runs" title="Nothing has run yet">
-                <a href={href.graph()}>What is known without runs</a>
+                <a href={href.graph()}>Show the definition graph</a>
               </EmptyState>
             </>
           );
@@ -122,7 +122,7 @@ function Calls({
           <CallDetails id={state.node} calls={drawing.calls} run={trace.id} labelOf={labelOf} />
         ) : (
           <EmptyState icon="graph" title="Choose a call">
-            In the drawing or in the list.
+            In the graph or in the list.
           </EmptyState>
         ),
       }}
@@ -143,7 +143,7 @@ function CallDetails({
   labelOf: (node: string) => string;
 }) {
   const call = calls.find((each) => each.id === id);
-  if (!call) return <EmptyState icon="info" title="This run has no such call" />;
+  if (!call) return <EmptyState icon="info" title="This call is not part of the run" />;
   const within = calls.find(({ traceId }) => traceId === call.parent);
   return (
     <div class="graph-details">
@@ -165,7 +165,7 @@ function CallDetails({
       )}
       <div class="row">
         <a class="button button-plain" href={href.graph({ node: call.node })}>
-          All that is known of it
+          Show all details
         </a>
         <a class="button button-plain" href={href.run(run)}>
           The run
@@ -189,7 +189,7 @@ function CallDetails({
           </ul>
         </section>
       )}
-      <Value title="Was given" value={call.args} />
+      <Value title="Arguments" value={call.args} />
       <Value title="Gave" value={call.result} />
     </div>
   );

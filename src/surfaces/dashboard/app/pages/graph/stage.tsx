@@ -102,7 +102,7 @@ export function Stage({
                 <Button aria-label="Zoom out" onClick={() => canvas.current?.zoomBy(1 / 1.3)}>
                   −
                 </Button>
-                <Button aria-label="Fit all into view" onClick={() => canvas.current?.fit()}>
+                <Button aria-label="Fit to view" onClick={() => canvas.current?.fit()}>
                   ⤢
                 </Button>
               </div>

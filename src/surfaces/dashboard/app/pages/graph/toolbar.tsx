@@ -8,8 +8,8 @@ import type { CanvasHandle } from './graph-canvas.tsx';
 import { BACKGROUNDS, type GraphState, type Mode, setMode } from './graph-state.ts';
 
 const MODES: readonly (readonly [Mode, string, string])[] = [
-  ['definition', 'Definition', 'What is known: tools, capabilities, and what leads to what'],
-  ['invocation', 'Invocation', 'Each call of one run'],
+  ['definition', 'Definition', 'Tools, capabilities and how they depend on each other'],
+  ['invocation', 'Invocation', 'The calls of one run'],
 ];
 
 export function Toolbar({

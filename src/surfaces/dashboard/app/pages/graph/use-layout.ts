@@ -13,7 +13,7 @@ export interface Settled {
 
 const KEY = 'pml-graph-places';
 
-/** Where a node stands; a lone one on the shelf of its server. */
+/** Where a node stands; a lone one in the block of its server. */
 export interface Place {
   readonly x: number;
   readonly y: number;
@@ -23,12 +23,12 @@ export interface Place {
 export type Places = ReadonlyMap<string, Place>;
 
 const DEFAULTS = {
-  /** Between lone nodes on their shelves, in pixels. */
+  /** Between lone nodes in their blocks, in pixels. */
   columnWidth: 150,
   rowHeight: 62,
-  /** Between two shelves, and between the shelves and all else. */
+  /** Between two blocks, and between the blocks and all else. */
   gap: 96,
-  /** The shelves together are at least so wide. */
+  /** Least width of all blocks together. */
   leastWidth: 900,
   /** How strongly a capability holds its tools together. */
   hold: 1.2,
@@ -41,7 +41,7 @@ let asked = 0;
 
 /**
  * Places for all nodes. Those that have one keep it, unless they stood among the lone ones and no longer are
- * (or the other way round). Lone nodes stand on shelves below, one per server: there is nothing to tell of them
+ * (or the other way round). Lone nodes stand in blocks below, one per server: there is nothing to show of them
  * but what they are.
  */
 async function layOut(drawing: Drawing, kept: Places): Promise<Places> {
@@ -68,7 +68,7 @@ async function layOut(drawing: Drawing, kept: Places): Promise<Places> {
   }
   for (const [i, { id }] of linked.entries())
     places.set(id, { x: known[2 * i]!, y: known[2 * i + 1]!, isLone: false });
-  shelve(drawing, kept, places);
+  placeLone(drawing, kept, places);
   return places;
 }
 
@@ -79,15 +79,15 @@ function holdsOf({ members }: Drawing) {
   );
 }
 
-function shelve({ nodes }: Drawing, kept: Places, places: Map<string, Place>): void {
+function placeLone({ nodes }: Drawing, kept: Places, places: Map<string, Place>): void {
   const lone = nodes.filter(({ isLone }) => isLone);
   const linked = [...places.values()];
   const left = Math.min(...linked.map(({ x }) => x), 0);
   const right = Math.max(...linked.map(({ x }) => x), left + DEFAULTS.leastWidth);
   const bottom = linked.length === 0 ? 0 : Math.max(...linked.map(({ y }) => y)) + 1.4 * DEFAULTS.gap;
   let [x, y, tallest] = [left, bottom, 0];
-  const shelves = Map.groupBy(lone, ({ server, kind }) => server ?? kind);
-  for (const [, all] of [...shelves].sort(([, a], [, b]) => b.length - a.length)) {
+  const blocks = Map.groupBy(lone, ({ server, kind }) => server ?? kind);
+  for (const [, all] of [...blocks].sort(([, a], [, b]) => b.length - a.length)) {
     const columns = Math.max(1, Math.ceil(Math.sqrt(all.length * 0.8)));
     const rows = Math.ceil(all.length / columns);
     if (x > left && x + (columns - 1) * DEFAULTS.columnWidth > right) {

@@ -33,7 +33,7 @@ export function Figures() {
   return (
     <dl class="figures">
       <Figure
-        title="Tokens spared"
+        title="Tokens saved"
         value={stats && compact(stats.spared_tokens)}
         note={stats && `${compact(stats.exposed_tokens)} per request, not ${compact(stats.schema_tokens)}`}
       />
@@ -59,7 +59,7 @@ export function Figures() {
       <Figure
         title="Success rate"
         value={runs === undefined ? undefined : runs === 0 ? '–' : percent(successes / runs)}
-        note={runs === 0 ? 'nothing ran yet' : `of the last ${DEFAULTS.days} days`}
+        note={runs === 0 ? 'no runs yet' : `of the last ${DEFAULTS.days} days`}
       />
       <Figure
         title="Capabilities"

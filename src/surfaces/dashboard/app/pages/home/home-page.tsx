@@ -87,7 +87,7 @@ function Servers() {
         {({ servers: all }) =>
           all.length === 0 ? (
             <EmptyState icon="server" title="No servers are attached yet">
-              Take over those of your client with <code>pml init</code>, or add one with{' '}
+              Import those of your client with <code>pml init</code>, or add one with{' '}
               <code>pml servers add</code>.
             </EmptyState>
           ) : (
@@ -110,7 +110,7 @@ function ConnectClient() {
             <>
               <p>Add the gateway beside your servers:</p>
               <Code label="Command" language="text" text="claude mcp add pml -- pml stdio" />
-              <p>Or put it in their place; PML takes them over, shows every change first, and can undo it:</p>
+              <p>Or replace them; PML imports them, shows every change first, and can undo it:</p>
               <Code label="Command" language="text" text="pml init --from claude" />
             </>
           )}
@@ -120,16 +120,16 @@ function ConnectClient() {
                 Into <code>~/.cursor/mcp.json</code>:
               </p>
               <Code label="Configuration" language="json" text={STDIO} />
-              <p>Or let PML write it, and take the servers over that stand there:</p>
+              <p>Or let PML write the file and import the servers in it:</p>
               <Code label="Command" language="text" text="pml init --from cursor" />
             </>
           )}
           {current === 'any' && (
             <>
-              <p>A program that starts its servers:</p>
+              <p>For clients that start their servers:</p>
               <Code label="Command" language="text" text="pml stdio" />
               <p>
-                One that connects over HTTP, with the token in the data folder (or a key of{' '}
+                For clients that connect over HTTP, with the token in the data folder (or a key from{' '}
                 <code>pml keys create</code>) as bearer:
               </p>
               <Code label="Address" language="text" text={`${location.origin}/mcp`} />
@@ -214,8 +214,8 @@ function RecentRuns() {
       <Await of={recent.state.value} retry={recent.reload} lines={DEFAULTS.shown}>
         {({ traces }) =>
           traces.length === 0 ? (
-            <EmptyState icon="runs" title="Nothing ran yet">
-              What agents do through the gateway shows up here as it happens.
+            <EmptyState icon="runs" title="No runs yet">
+              Runs of your agents appear here live.
             </EmptyState>
           ) : (
             <DataTable

@@ -30,7 +30,7 @@ export function LearnedLately() {
   });
   const trainings = learning.state.value.data;
   return (
-    <Panel title="Learned lately" flush actions={<a href={href.learning()}>Learning</a>}>
+    <Panel title="Recently learned" flush actions={<a href={href.learning()}>Learning</a>}>
       <Await of={capabilities.state.value} retry={capabilities.reload} lines={4}>
         {(known) => <Lessons lessons={lessonsOf(known, trainings)} />}
       </Await>
@@ -42,7 +42,7 @@ function Lessons({ lessons }: { lessons: readonly Lesson[] }) {
   if (lessons.length === 0) {
     return (
       <EmptyState icon="spark" title="Nothing yet">
-        What works twice becomes a capability that can be called by name.
+        A program that succeeds twice becomes a capability that can be called by name.
       </EmptyState>
     );
   }
@@ -77,7 +77,7 @@ function lessonsOf({ capabilities }: Capabilities, learning: Learning | undefine
       icon: isCandidate ? 'clock' : 'capabilities',
       href: href.capability(slug),
       title: shownLine(slug, 60),
-      note: isCandidate ? 'Seen once: learned when it works again.' : shownLine(description, 90),
+      note: isCandidate ? 'Seen once; becomes active after another success.' : shownLine(description, 90),
     };
   });
   const trained = (learning?.history ?? []).map(
@@ -87,7 +87,7 @@ function lessonsOf({ capabilities }: Capabilities, learning: Learning | undefine
       icon: 'learning',
       href: href.learning(),
       title: `Ranker trained on ${plural(runs, 'run')}`,
-      note: gate.open ? 'It serves: it beat plain search.' : 'Plain search still serves.',
+      note: gate.open ? 'In use: better than plain search.' : 'Not in use: plain search still ranks.',
     }),
   );
   return [...admitted, ...trained].sort((a, b) => b.at.localeCompare(a.at));

@@ -14,10 +14,10 @@ const DEFAULTS = {
 export function AblationTable() {
   const { sets, rows } = __ABLATION__;
   return (
-    <Panel title="What each part is worth" flush>
+    <Panel title="Ablations" flush>
       <p class="muted learning-lead">
-        Measured on public data, not on your runs: the ranker with one thing changed, beside the one that
-        serves. Differences of nDCG@10 with 95 % intervals; where an interval holds 0, nothing was shown.
+        Measured on public data, not on your runs: the ranker with one change, compared with the one in use.
+        Differences of nDCG@10 with 95 % intervals; an interval that contains 0 shows no effect.
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what is wider than the page is scrolled by keys, too */}
       <section class="table-scroll" tabIndex={0} aria-label="Ablations, by data set">
@@ -59,7 +59,7 @@ function Cell({ of: cell }: { of: AblationCell }) {
       <Interval gain={cell.gain} ci95={cell.ci95} reach={DEFAULTS.reach} />
       <span class="number">{signed(cell.gain)}</span>
       <span class={low > 0 ? 'good' : high < 0 ? 'bad' : 'faint'}>
-        {low > 0 ? 'better' : high < 0 ? 'worse' : 'nothing shown'}
+        {low > 0 ? 'better' : high < 0 ? 'worse' : 'no effect shown'}
       </span>
     </span>
   );

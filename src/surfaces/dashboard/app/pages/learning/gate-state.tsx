@@ -9,7 +9,7 @@ import { Interval, signed } from './figures.tsx';
 export function GateState({ of: { gate, model, embedding } }: { of: Learning }) {
   return (
     <Panel
-      title="Does it rank?"
+      title="Serving?"
       actions={
         gate.open ? (
           <Badge tone="good" icon="check">
@@ -25,20 +25,20 @@ export function GateState({ of: { gate, model, embedding } }: { of: Learning }) 
         {gate.n > 0 && (
           <>
             <dl class="gate-figures">
-              <Judged title="Runs like before" figures={gate} noun="newest run" />
+              <Judged title="Familiar questions" figures={gate} noun="newest run" />
               {gate.far.n > 0 && (
                 <Judged
-                  title="Foreign questions"
+                  title="Unseen questions"
                   figures={gate.far}
                   noun="question"
-                  condition="must not lose"
+                  condition="must not be worse"
                 />
               )}
             </dl>
             <p class="muted">
-              Search by text alone is at 0. Measured as nDCG@10, which is 1 when all the right tools come
-              first. None of the runs had been learned from. Foreign questions are asked as if nobody had used
-              the right tool before.
+              Compared with search by text alone, which is at 0. Measured as nDCG@10, which is 1 when all the
+              right tools come first, on runs that were not used for training. For unseen questions, the right
+              tool counts as never used before.
             </p>
           </>
         )}
@@ -84,11 +84,11 @@ function figuresOf(gain: number, [low, high]: Gate['ci95']): string {
 }
 
 function inWords({ open, gain, ci95, n, far }: Gate, isTrained: boolean): string {
-  if (!isTrained) return 'No: nothing has been learned yet. Search ranks by text alone.';
-  if (n === 0) return 'No: there are too few runs to judge by. Search ranks by text alone.';
+  if (!isTrained) return 'No: nothing has been trained yet. Search ranks by text alone.';
+  if (n === 0) return 'No: there are too few runs to evaluate. Search ranks by text alone.';
   const figures = figuresOf(gain, ci95);
-  if (open) return `Yes: on the newest runs, what was learned ranks better than search alone, ${figures}.`;
+  if (open) return `Yes: on the newest runs, the trained ranker is better than search alone, ${figures}.`;
   return ci95[0] > 0 && far.gain < 0
-    ? 'No: what was learned ranks better on runs like before, but loses on foreign questions. Search ranks by text.'
-    : `No: it is not proven that what was learned ranks better than search alone, ${figures}. Search ranks by text.`;
+    ? 'No: the trained ranker is better on familiar questions but worse on unseen ones. Search ranks by text.'
+    : `No: the trained ranker is not proven better than search alone, ${figures}. Search ranks by text.`;
 }

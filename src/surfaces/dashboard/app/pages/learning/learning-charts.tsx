@@ -27,16 +27,18 @@ export function LearnedVersusSearch({
   return (
     <Panel title="Learned versus search">
       {judged.length === 0 ? (
-        <p class="muted">No training was judged yet: that takes runs which had not been learned from.</p>
+        <p class="muted">
+          No training has been evaluated yet. That takes runs that were not used for training.
+        </p>
       ) : (
         <LineChart
-          label="nDCG@10 of what was learned and of search, by runs learned from"
-          xTitle="runs learned from"
+          label="nDCG@10 of the trained ranker and of search, by number of training runs"
+          xTitle="training runs"
           xFormat={number}
           format={figure}
           series={[
             {
-              name: 'Learned, with the 95 % interval of the difference',
+              name: 'Trained ranker, with the 95 % interval of the difference',
               colour: 1,
               points: judged.map(({ runs, learned, hybrid, ci95 }) => ({
                 x: runs,
@@ -76,7 +78,7 @@ export function LossCurve({ losses }: { losses: readonly number[] }) {
   return (
     <Panel title="Loss of the last training">
       {losses.length === 0 ? (
-        <p class="muted">Nothing was trained here.</p>
+        <p class="muted">There is no training yet.</p>
       ) : (
         <LineChart
           label="Loss by step"
@@ -85,7 +87,7 @@ export function LossCurve({ losses }: { losses: readonly number[] }) {
           format={figure}
           series={[
             {
-              name: 'Listwise loss: how far the right tools are from coming first',
+              name: 'Listwise loss: lower when the right tools come first',
               colour: 1,
               points: losses.map((y, i) => ({ x: i + 1, y })),
             },
@@ -101,7 +103,7 @@ export function TdErrorCurve({ errors }: { errors: readonly number[] }) {
     <Panel title="TD error">
       {errors.length < 2 ? (
         <p class="muted">
-          Before each step of a run its success is foretold; how far that is off is drawn here once there are
+          PML predicts the success of a run before each step. The prediction error appears here once there are
           runs.
         </p>
       ) : (
@@ -129,12 +131,12 @@ function rolling(values: readonly number[]): Point[] {
   });
 }
 
-/** How unevenly past steps are drawn: those whose outcome was foretold badly come up more often. */
+/** How unevenly past steps are drawn: those with a large prediction error come up more often. */
 export function ReplayPriorities({ of: replay }: { of: LearningInsight['replay'] }) {
   return (
     <Panel title="Replay priorities">
       {replay.steps === 0 || replay.most === null ? (
-        <p class="muted">Steps of past runs are replayed to learn how runs end. There are none yet.</p>
+        <p class="muted">Steps of past runs are replayed to learn how runs end. There are no steps yet.</p>
       ) : (
         <Shares of={replay} most={replay.most} />
       )}
@@ -147,10 +149,10 @@ function Shares({ of: { steps, shares }, most }: { of: LearningInsight['replay']
   return (
     <>
       <p class="muted">
-        {plural(steps, 'step')} of past runs are kept.{' '}
+        {plural(steps, 'step')} of past runs are stored.{' '}
         {most < DEFAULTS.even
-          ? 'All are replayed about equally often, since none was foretold much worse than the others.'
-          : `The one foretold worst is replayed ${number(most)} times as often as the mean.`}
+          ? 'All are replayed about equally often, because their prediction errors are similar.'
+          : `The step with the largest prediction error is replayed ${number(most)} times as often as the average.`}
       </p>
       <table class="learning-bars" aria-label="Steps by how often they are replayed">
         <tbody>
@@ -170,6 +172,6 @@ function Shares({ of: { steps, shares }, most }: { of: LearningInsight['replay']
 }
 
 function rangeOf(from: number, upTo: number | null): string {
-  if (upTo === null) return `over ${from} times the mean`;
+  if (upTo === null) return `over ${from} times the average`;
   return from === 0 ? `up to ${upTo} times` : `${from} to ${upTo} times`;
 }

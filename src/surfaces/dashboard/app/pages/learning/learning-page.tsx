@@ -23,7 +23,7 @@ export default function LearningPage() {
     <>
       <PageHead
         title="Learning"
-        lead="Runs say which tools are right for what. What is learned from them ranks only while it proves better than search."
+        lead="PML learns from runs which tools fit which intent. The trained ranker is used only while it is proven better than search."
         actions={
           data && (
             <>
@@ -95,29 +95,29 @@ function useInsight(): Resource<LearningInsight> {
   });
 }
 
-/** For whoever has few runs or none: what is missing, and how it comes about. */
+/** For users with few runs or none: what is missing, and how to get there. */
 function GettingStarted({ runs, least }: { runs: number; least: number }) {
   return (
-    <Panel title="How learning begins">
+    <Panel title="How learning starts">
       <div class="stack">
         <p>
           {runs === 0
-            ? 'There is no run to learn from yet.'
+            ? 'There are no runs to learn from yet.'
             : `There ${runs === 1 ? 'is' : 'are'} ${plural(runs, 'run')} to learn from.`}{' '}
-          From {least} on there is something to learn; until then search ranks by text, which needs no runs.
+          From {least} runs on, PML can train. Until then search ranks by text, which needs no runs.
         </p>
         <ProgressBar label="Runs to learn from" done={runs} total={least} />
         <ol class="learning-steps">
           <li>
-            Connect a client on <a href={href.home()}>Home</a> and let it work. Every run that says what it is
-            for (its <code>intent</code>) counts.
+            Connect a client on <a href={href.home()}>Home</a> and let it work. Every run with an{' '}
+            <code>intent</code> counts.
           </li>
           <li>
-            Or take over runs of another machine with <code>pml trace import FILE</code>.
+            Or import runs from another machine with <code>pml trace import FILE</code>.
           </li>
           <li>
-            Training starts by itself after 20 more runs, or when you say so here. What was learned ranks only
-            once the newest runs prove it.
+            Training starts by itself after 20 more runs, or when you start it here. The trained ranker is
+            used only once the newest runs prove that it is better.
           </li>
         </ol>
       </div>
@@ -129,16 +129,16 @@ function GettingStarted({ runs, least }: { runs: number; least: number }) {
 function OnlineFigures({ of: { success, runs, runs_to_ten_percent, suggestions } }: { of: Learning }) {
   const { success_rate, mean_path_length, mean_absolute_td_error } = success;
   const figures = [
-    { title: 'Runs looked back on', value: number(runs), note: 'that say what they are for' },
-    { title: 'Runs that succeed', value: told(success_rate, percent), note: 'of the 100 newest' },
+    { title: 'Runs considered', value: number(runs), note: 'runs with an intent' },
+    { title: 'Success rate', value: told(success_rate, percent), note: 'of the 100 newest' },
     { title: 'Steps per run', value: told(mean_path_length, number), note: 'on average, of the 100 newest' },
     {
       title: 'Runs until +10 %',
       value: told(runs_to_ten_percent, number),
       note:
         runs_to_ten_percent === null
-          ? 'not 10 % better than search yet'
-          : 'then it was 10 % better than search',
+          ? 'not yet 10 % better than search'
+          : 'until it was 10 % better than search',
     },
     {
       title: 'Plans accepted',
@@ -148,7 +148,7 @@ function OnlineFigures({ of: { success, runs, runs_to_ten_percent, suggestions }
     {
       title: 'TD error',
       value: told(mean_absolute_td_error, (error) => error.toFixed(3)),
-      note: 'how far success is foretold wrongly, 0 to 1',
+      note: 'prediction error, 0 to 1',
     },
   ];
   return (
@@ -165,8 +165,8 @@ function OnlineFigures({ of: { success, runs, runs_to_ten_percent, suggestions }
 }
 
 function inWords({ made, accepted, edited, rejected }: Learning['suggestions']): string {
-  if (made === 0) return 'no plan was suggested yet';
-  return `of ${plural(made, 'suggestion')}: ${accepted} run as they were, ${edited} edited, ${rejected} rejected`;
+  if (made === 0) return 'no plan suggested yet';
+  return `of ${plural(made, 'suggestion')}: ${accepted} run unchanged, ${edited} edited, ${rejected} rejected`;
 }
 
 function told(value: number | null, format: (value: number) => string): string {

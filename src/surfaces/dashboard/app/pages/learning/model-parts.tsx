@@ -11,10 +11,10 @@ type Model = NonNullable<LearningInsight['model']>;
 /** What the model looks at. */
 export function FeatureImportance({ of: { runs, features } }: { of: Model }) {
   return (
-    <Panel title="What it looks at">
+    <Panel title="Features">
       <p class="muted learning-note">
-        How far each thing moved the right tools up or down, on average over the {plural(runs, 'newest run')}.
-        The strongest come first.
+        How far each feature moved the right tools up or down, on average over the{' '}
+        {plural(runs, 'newest run')}, strongest first.
       </p>
       <MovedBars
         label="Importance of features"
@@ -33,8 +33,8 @@ export function AttentionHeads({ heads }: { heads: readonly PartInsight[] }) {
   return (
     <Panel title={`Attention heads (${heads.length})`}>
       <p class="muted learning-note">
-        Each head learned on its own which kinds of intents go to which kinds of tools, where no text and no
-        earlier run tells. {heads.length} serve: four to twelve were measured to do the same.
+        Each head learned which kinds of intents go with which kinds of tools, where neither text nor past
+        runs help. {heads.length} heads are used: four to twelve were measured to perform alike.
       </p>
       <Heads heads={heads} />
     </Panel>

@@ -18,8 +18,8 @@ type Training = Learning['history'][number];
 const own = signal<AbortController | null>(null);
 
 const STAGES: Readonly<Record<string, string>> = {
-  judging: 'Judging on runs it has not learned from',
-  features: 'Looking back on past runs',
+  judging: 'Evaluating on runs not used for training',
+  features: 'Preparing past runs',
   training: 'Training',
 };
 
@@ -31,7 +31,7 @@ export function TrainButton({ of, onDone }: { of: Learning; onDone: () => void }
       kind="primary"
       icon="spark"
       disabled={isTooFew || of.training !== null || own.value !== null}
-      {...(isTooFew && { title: `It takes ${of.least_runs} runs; there are ${of.runs}` })}
+      {...(isTooFew && { title: `Training needs ${of.least_runs} runs; there are ${of.runs}` })}
       onClick={() => void train(of, onDone)}
     >
       {of.training || own.value ? 'Training…' : 'Train now'}
@@ -66,11 +66,11 @@ async function train(before: Learning, onDone: () => void): Promise<void> {
     const after = await postJson<Learning>('/learning/train', {}, asked.signal);
     const [newest] = after.history;
     if (newest && newest.trained_at !== before.history[0]?.trained_at)
-      toast(`Learned from ${plural(newest.runs, 'run')} in ${newest.seconds.toFixed(1)} s`);
-    else toast('Nothing was learned: too few of the runs used tools that are still there', 'bad');
+      toast(`Trained on ${plural(newest.runs, 'run')} in ${newest.seconds.toFixed(1)} s`);
+    else toast('Nothing was trained: too few of the runs used tools that still exist', 'bad');
   } catch (thrown) {
     const { code, message } = ApiError.from(thrown);
-    if (code === 'cancelled') toast('Stopped. Nothing has changed.');
+    if (code === 'cancelled') toast('Stopped. Nothing was changed.');
     else toast(message, 'bad');
   } finally {
     own.value = null;
@@ -106,11 +106,11 @@ export function RollBack({ of: { history }, onDone }: { of: Learning; onDone: (a
           }
         >
           <p>
-            The newest training is dropped.{' '}
+            This deletes the newest training.{' '}
             {before
-              ? `What was learned from ${plural(before.runs, 'run')} at ${moment(before.trained_at)} is used again.`
-              : 'There is none before it: search ranks by text alone.'}{' '}
-            The runs stay, and nothing is trained again before as many more have come as after any training.
+              ? `The training on ${plural(before.runs, 'run')} from ${moment(before.trained_at)} is used again.`
+              : 'There is no earlier training: search ranks by text alone.'}{' '}
+            The runs are kept. The next training starts after the usual number of new runs.
           </p>
         </Dialog>
       )}
@@ -139,7 +139,7 @@ export function TrainingHistory({ of: history }: { of: readonly Training[] }) {
           { title: 'Runs', isNumber: true, cell: ({ runs }) => number(runs) },
           { title: 'Gate', cell: ({ gate }) => (gate.open ? 'open' : 'closed') },
           {
-            title: 'Beside search',
+            title: 'vs. search',
             isNumber: true,
             cell: ({ gate }) => (gate.n === 0 ? '–' : signed(gate.gain)),
           },
@@ -150,7 +150,7 @@ export function TrainingHistory({ of: history }: { of: readonly Training[] }) {
             cell: ({ gate: { n, ci95 } }) => (n === 0 ? '–' : `${signed(ci95[0])} to ${signed(ci95[1])}`),
           },
           {
-            title: 'Foreign questions',
+            title: 'Unseen questions',
             isNumber: true,
             isExtra: true,
             cell: ({ gate: { far } }) => (far.n === 0 ? '–' : signed(far.gain)),

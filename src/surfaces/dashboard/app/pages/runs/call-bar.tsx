@@ -76,7 +76,7 @@ function areaOf(steps: readonly { at: number; count: number }[], scale: number, 
   return `M0 20${stair.join('')}V20Z`;
 }
 
-/** A colour for each server, in the order they appear; the fifth begins anew. */
+/** A colour for each server, in the order they appear; the fifth reuses the first. */
 export function huesOf(calls: readonly Call[]): (node: string) => number {
   const servers = [...new Set(rowsOf(calls).map(({ node }) => serverOf(node)))];
   return (node) => (servers.indexOf(serverOf(node)) % DEFAULTS.hues) + 1;

@@ -10,12 +10,12 @@ import { type Call, rowsOf } from './calls.ts';
 
 /** What to do about each kind of failure. */
 export const HINTS: Readonly<Record<ErrorType, string>> = {
-  TIMEOUT: 'It took longer than it may. Ask for less, or raise timeout_ms.',
-  PERMISSION: 'A rule or the server itself does not allow it. See "permissions" in pml.json.',
-  NOT_FOUND: 'Something it names is not there. Look at the path or id among its arguments.',
-  VALIDATION: 'The arguments are not what the tool takes. Compare them with its schema.',
-  NETWORK: 'The server was not reached. Home shows how it is doing.',
-  UNKNOWN: 'The message is all that is known.',
+  TIMEOUT: 'It exceeded its time limit. Ask for less, or raise timeout_ms.',
+  PERMISSION: 'A rule or the server does not allow it. See "permissions" in pml.json.',
+  NOT_FOUND: 'Something it refers to does not exist. Check the path or id in its arguments.',
+  VALIDATION: 'The arguments do not fit the tool. Compare them with its schema.',
+  NETWORK: 'The server could not be reached. Home shows its state.',
+  UNKNOWN: 'No details are known beyond the message.',
 };
 
 /** A call among those of its run. */
@@ -53,12 +53,12 @@ export function CallDetails(of: CallOfRun) {
         </div>
       )}
       <div class="call-values">
-        <Value title="Arguments" value={call.args} none="None were kept." />
+        <Value title="Arguments" value={call.args} none="Not stored." />
         {call.error === null && (
           <Value
             title="Result"
             value={call.result}
-            none={call.end === null ? 'Not there yet.' : 'None was kept.'}
+            none={call.end === null ? 'Not available yet.' : 'Not stored.'}
           />
         )}
       </div>

@@ -40,7 +40,7 @@ export function ComparePage({ ids }: { ids: readonly [string, string] }) {
               first.trace && second.trace ? (
                 <Comparison traces={[first.trace, second.trace]} />
               ) : (
-                <p role="alert">One of these runs is not there (any more).</p>
+                <p role="alert">One of these runs does not exist or was deleted.</p>
               )
             }
           </Await>
@@ -67,7 +67,7 @@ function Comparison({ traces }: { traces: readonly [Trace, Trace] }) {
         <p class="compare-sum" role="status">
           {differing === 0 ? (
             <>
-              <Icon name="check" size={16} /> Both did the same
+              <Icon name="check" size={16} /> Both runs are the same
             </>
           ) : (
             `${plural(differing, 'difference')} in ${plural(pairs.length, 'place')}`
@@ -139,12 +139,12 @@ function PairRow({
                   <Value
                     title={`Arguments of the ${SIDES[side]?.toLowerCase()}`}
                     value={call.args}
-                    none="None were kept."
+                    none="Not stored."
                   />
                   <Value
                     title={`Result of the ${SIDES[side]?.toLowerCase()}`}
                     value={call.error ?? call.result}
-                    none="None was kept."
+                    none="Not stored."
                   />
                 </>
               ) : (

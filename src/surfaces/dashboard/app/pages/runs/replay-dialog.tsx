@@ -57,7 +57,7 @@ export function ReplayDialog({
   const runId = replay?.path === '/workflows' ? String(replay.body.run_id) : null;
   return (
     <Dialog
-      title="Run it again"
+      title="Run again"
       onClose={onClose}
       actions={
         answer ? (
@@ -77,8 +77,8 @@ export function ReplayDialog({
         {replay && (
           <>
             <p>
-              {replay.says} <strong>Nothing is simulated:</strong> every call is made once more and changes
-              what it changes. The rules in force now apply, and you may be asked.
+              {replay.says} <strong>This is not a simulation:</strong> every call is made again, with all its
+              effects. The current rules apply, and calls may need your approval.
             </p>
             {replay.shown.code === undefined ? (
               <div class="replay-value">
@@ -121,8 +121,8 @@ export async function replayOf(trace: Trace): Promise<Replay> {
   const replay = await prepared(trace, args, intent);
   if (NOT_KEPT.test(JSON.stringify(replay.body))) {
     throw impossible(
-      'Not all of this run was kept, so it cannot be the same again: secrets are hidden, long values cut',
-      'Let the agent make it anew.',
+      'This run cannot be repeated exactly: secrets are not stored and long values are cut',
+      'Ask the agent to run it again.',
     );
   }
   return replay;
@@ -134,18 +134,17 @@ async function prepared(trace: Trace, args: Replay['body'], intent: object): Pro
       return {
         path: '/execute',
         body: { code: trace.code, arguments: args, ...intent },
-        says: 'Runs the same program with the same arguments, with the tools as they are now.',
+        says: 'Runs the same program with the same arguments and the current tools.',
         shown: { title: 'Program', code: trace.code ?? '' },
       };
     case 'capability': {
       const { capabilities } = await getJson<Capabilities>('/capabilities');
       const found = capabilities.find(({ id }) => id === trace.capability_id);
-      if (!found)
-        throw impossible('The capability of this run was forgotten', 'Its code is under "Program".');
+      if (!found) throw impossible('The capability of this run was deleted', 'Its code is under "Program".');
       return {
         path: '/execute',
         body: { capability: found.slug, arguments: args, ...intent },
-        says: 'Runs the capability as it is now with the same arguments.',
+        says: 'Runs the current version of the capability with the same arguments.',
         shown: { title: `capabilities.${found.slug}`, value: args },
       };
     }
@@ -155,7 +154,7 @@ async function prepared(trace: Trace, args: Replay['body'], intent: object): Pro
     }
     case 'tool': {
       const [call] = callsOf(trace.events);
-      if (!call) throw impossible('No call of this run was kept', 'Let the agent make it anew.');
+      if (!call) throw impossible('No call of this run was stored', 'Ask the agent to run it again.');
       return {
         path: '/execute',
         body: { tool: call.node, arguments: call.args ?? {}, ...intent },
@@ -167,17 +166,17 @@ async function prepared(trace: Trace, args: Replay['body'], intent: object): Pro
 }
 
 export function workflowReplay(plan: Plan | null, notKept: readonly string[], intent: object): Replay {
-  if (!plan) throw impossible('The plan of this run was not kept', 'Let the agent make it anew.');
+  if (!plan) throw impossible('The plan of this run was not stored', 'Ask the agent to run it again.');
   if (notKept.length > 0) {
     throw impossible(
-      `Tasks held secrets, which were not kept: ${notKept.join(', ')}`,
-      'Let the agent make it anew.',
+      `These tasks contained secrets, which are not stored: ${notKept.join(', ')}`,
+      'Ask the agent to run it again.',
     );
   }
   return {
     path: '/workflows',
     body: { workflow: plan, run_id: crypto.randomUUID(), ...intent },
-    says: 'Runs the same plan from its beginning, with the tools as they are now.',
+    says: 'Runs the same plan from the start with the current tools.',
     shown: { title: `${plan.tasks.length} tasks`, value: plan },
   };
 }

@@ -103,10 +103,10 @@ export function RunError({ trace }: { trace: Trace }) {
         <Icon name="hand" />
         <div>
           <p>
-            <strong>It stopped for a person.</strong> {shownText(trace.error_message ?? '')}
+            <strong>It waits for a decision.</strong> {shownText(trace.error_message ?? '')}
           </p>
           <p>
-            <a href={href.workflow(trace.run_id)}>See what was asked</a>
+            <a href={href.workflow(trace.run_id)}>Show the question</a>
           </p>
         </div>
       </div>

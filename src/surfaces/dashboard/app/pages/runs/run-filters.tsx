@@ -192,7 +192,7 @@ export function listHref(changes: Query): string {
   return withQuery('/runs', { ...kept, ...changes });
 }
 
-/** What the API is asked; runs under way are no traces yet. */
+/** The query for the API; unfinished runs have no trace yet. */
 export function apiQuery({ time, status, ...rest }: RunFilters, now: number): Query {
   const hours = TIMES[time as keyof typeof TIMES];
   const since = Math.floor((now - (hours ?? 0) * HOUR_MS) / ROUND_MS) * ROUND_MS;

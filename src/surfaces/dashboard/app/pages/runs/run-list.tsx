@@ -35,7 +35,7 @@ export function RunList() {
     <>
       <PageHead
         title="Runs"
-        lead="Everything that was run: what was called, when, for how long, and how it ended."
+        lead="All runs: what they called, when, how long they took, and how they ended."
       />
       <div class="stack">
         <RunFilterBar filters={filters} />
@@ -70,7 +70,7 @@ function CompareBanner() {
   return (
     <div class="runs-compare-banner" role="status">
       <span>
-        <strong>One more.</strong> Choose the run to compare with.
+        <strong>One more.</strong> Choose a second run to compare with.
       </span>
       <Button kind="quiet" onClick={() => navigate(listHref({ compare: undefined }))}>
         Cancel
@@ -180,15 +180,14 @@ function NoRuns() {
   const isFiltered = Object.keys(currentFilters()).length > 0;
   if (isFiltered) {
     return (
-      <EmptyState icon="search" title="No run is like that">
-        Take a filter away, or search for another word.
+      <EmptyState icon="search" title="No matching runs">
+        Remove a filter, or search for another word.
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon="runs" title="Nothing ran yet">
-      What an agent runs through PML appears here while it runs. <a href="/">Connect a client</a>, or try
-      something on Home.
+    <EmptyState icon="runs" title="No runs yet">
+      Runs of your agents appear here live. <a href="/">Connect a client</a>, or try something on Home.
     </EmptyState>
   );
 }

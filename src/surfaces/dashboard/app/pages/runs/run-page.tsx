@@ -39,12 +39,12 @@ export function RunPage({ id }: { id: string }) {
   return (
     <Await of={run.state.value} retry={run.reload} lines={8}>
       {(loaded) => {
-        // Whoever asked for the run itself sees it go on; a trace is what it is.
+        // A run is followed live; a trace does not change.
         const isFollowed = followed && (loaded.trace === null || (!followed.end && id === runId));
         if (isFollowed) return <Followed run={followed} />;
         if (loaded.trace) return <Stored trace={loaded.trace} parts={loaded.parts} />;
         if (live.isLoading) return null;
-        const error = new ApiError(404, 'not_found', `There is no run ${id}`, 'It may have been forgotten.');
+        const error = new ApiError(404, 'not_found', `There is no run ${id}`, 'It may have been deleted.');
         return (
           <>
             <PageHead title="Run" />
@@ -172,7 +172,7 @@ function Views({
         ) : current === 'result' && trace ? (
           <RunResult trace={trace} />
         ) : calls.length === 0 ? (
-          <EmptyState icon="runs" title={trace ? 'It called nothing' : 'Nothing was called yet'} />
+          <EmptyState icon="runs" title={trace ? 'This run made no calls' : 'No calls yet'} />
         ) : (
           <>
             <CallList

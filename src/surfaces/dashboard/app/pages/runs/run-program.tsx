@@ -36,7 +36,7 @@ export function RunResult({ trace }: { trace: Trace }) {
   const result = trace.kind === 'tool' ? callsOf(trace.events)[0]?.result : only?.result;
   const lines = only?.console ?? [];
   if (result === undefined && lines.length === 0)
-    return <EmptyState icon="info" title="It gave nothing that was kept" />;
+    return <EmptyState icon="info" title="No result was stored" />;
   return (
     <div class="stack">
       {result !== undefined && <Value title="Result" value={result} none="" />}

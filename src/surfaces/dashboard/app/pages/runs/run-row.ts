@@ -89,7 +89,7 @@ export function statusOf(
 /** Of runs that nobody asked for as they are: what PML did there, and why. */
 export const STARTED_BY_PML = {
   self: { did: 'chosen by PML', why: 'PML chose this plan for the intent' },
-  replay: { did: 'checked by PML', why: 'to see whether it can be kept as a capability' },
+  replay: { did: 'checked by PML', why: 'to check whether it can become a capability' },
 } as const;
 
 /** What was wanted, else what was called first. */

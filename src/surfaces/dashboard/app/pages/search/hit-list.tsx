@@ -109,12 +109,12 @@ function heightOf(shares: ScoreShares): number {
 /** Says what the colours are, of those that are there. */
 export function ShareLegend({ hits }: { hits: readonly ExplainedHit[] }) {
   const ABOUT: Readonly<Record<keyof ScoreShares, string>> = {
-    semantic: 'the whole of what was asked, by meaning',
-    clause: 'its best part, by meaning',
-    lexical: 'words in common',
-    name: 'called by its name',
-    learned: 'what past runs taught, in place of the text',
-    graph: 'what it has to do with tools used just before',
+    semantic: 'similarity of the whole query',
+    clause: 'similarity of the best part of the query',
+    lexical: 'shared words',
+    name: 'name in the query',
+    learned: 'learned from past runs, instead of the text',
+    graph: 'relation to tools used just before',
   };
   const there = SHARES.filter(([name]) =>
     hits.some(({ shares }) => Math.abs(shares[name]) >= DEFAULTS.least),

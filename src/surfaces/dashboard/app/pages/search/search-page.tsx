@@ -30,7 +30,7 @@ export default function SearchPage() {
   const q = query.get('q') ?? '';
   return (
     <>
-      <PageHead title="Search" lead="What an agent would find for what it wants to do, and why." />
+      <PageHead title="Search" lead="What an agent would find for an intent, and why." />
       <SearchBox />
       <EmbeddedNews />
       {q.trim() === '' ? <NothingAsked /> : <Results />}
@@ -70,8 +70,8 @@ function SearchBox() {
         <input
           type="search"
           data-search
-          aria-label="What is to be done"
-          placeholder="What is to be done, in your own words"
+          aria-label="What do you want to do"
+          placeholder="What do you want to do?"
           autocomplete="off"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
@@ -97,7 +97,7 @@ function SearchBox() {
                 <Button
                   kind="quiet"
                   icon="cross"
-                  aria-label={`Take ${shownLine(tool, 50)} out of the context`}
+                  aria-label={`Remove ${shownLine(tool, 50)} from the context`}
                   onClick={() => setQuery({ context: context.filter((one) => one !== tool).join(',') })}
                 />
               </span>
@@ -140,8 +140,8 @@ function Results() {
             <div class="stack">
               <FoundCapabilities hits={capabilities} />
               {tools.length === 0 ? (
-                <EmptyState icon="search" title="Nothing was found">
-                  Ask for something else, or take the server away.
+                <EmptyState icon="search" title="Nothing found">
+                  Try other words, or remove the server filter.
                 </EmptyState>
               ) : (
                 <FoundTools tools={tools} />
@@ -184,21 +184,22 @@ function HowRanked({ share }: { share: number | undefined }) {
   if (share === undefined)
     return (
       <>
-        Ranked by text: nothing learned ranks yet. <a href={href.learning()}>What is missing</a>
+        Ranked by text: the trained ranker is not in use yet.{' '}
+        <a href={href.learning()}>Show what is missing</a>
       </>
     );
   if (share === 0) return <>{NOTHING_LEARNED_APPLIES}</>;
   return (
     <>
-      Ranked by what was learned from runs. <a href={href.learning()}>Why it may</a>
+      Ranked by the trained ranker. <a href={href.learning()}>Why</a>
     </>
   );
 }
 
 function NothingAsked() {
   return (
-    <EmptyState icon="search" title="Say what is to be done">
-      <p>Tools and capabilities are found by what they mean, by their words, and by what past runs used.</p>
+    <EmptyState icon="search" title="What do you want to do?">
+      <p>Search finds tools and capabilities by meaning, by words, and by what past runs used.</p>
       <p class="search-examples">
         {EXAMPLES.map((example) => (
           <a key={example} href={href.search(example)}>

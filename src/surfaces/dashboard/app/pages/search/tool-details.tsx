@@ -47,7 +47,7 @@ export function ToolDetails({
 }) {
   const current = TABS.find(({ name }) => name === location.value.query.get('tab'))?.name ?? 'why';
   const ref = useRef<HTMLDivElement>(null);
-  // Below the list on narrow screens: whoever chose one sees it.
+  // Below the list on narrow screens, so it is scrolled into view.
   useEffect(() => {
     const isBelow = matchMedia('(max-width: 1080px)').matches;
     if (isBelow && location.peek().query.has('tool')) ref.current?.scrollIntoView({ block: 'start' });
@@ -101,7 +101,7 @@ function Related({ hit, onContext }: { hit: ExplainedHit; onContext: (tool: stri
           ))}
         </ul>
       )}
-      <p class="muted search-note">What would be found next, had this one just been used?</p>
+      <p class="muted search-note">What would search find right after this tool was used?</p>
       <Button icon="clock" onClick={() => onContext(hit.tool_id)}>
         Add to the context
       </Button>
@@ -123,7 +123,7 @@ function TryTool({ hit, intent }: { hit: ExplainedHit; intent: string }) {
   return (
     <div>
       <p class="muted search-lead">
-        A real call, by the same policy as an agent's. It is remembered as a run for “{shownLine(intent, 80)}
+        A real call under the same policy as for an agent. It is stored as a run for “{shownLine(intent, 80)}
         ”.
       </p>
       <SchemaForm
@@ -156,9 +156,9 @@ function WhyThisOne({ hit, rank }: { hit: ExplainedHit; rank: number }) {
       </p>
       {reasons && (
         <div>
-          <h3>What moved it</h3>
+          <h3>Contributions</h3>
           <MovedBars
-            label="What moved this tool up or down"
+            label="Contributions to the rank of this tool"
             rows={reasons.parts
               .slice(0, DEFAULTS.shown)
               .map(({ name, moved }) => ({ name, title: rankingInWords(name), moved }))}
@@ -178,24 +178,24 @@ function WhyThisOne({ hit, rank }: { hit: ExplainedHit; rank: number }) {
         </div>
       )}
       <div>
-        <h3>What the text says</h3>
+        <h3>Text score</h3>
         <dl class="facts">
           <dt>Meaning</dt>
-          <dd>{parts.whole.toFixed(3)}, the whole of what was asked</dd>
+          <dd>{parts.whole.toFixed(3)}, whole query</dd>
           <dt>Clause</dt>
-          <dd>{parts.clause.toFixed(3)}, its best part, less what all tools have in common with it</dd>
+          <dd>{parts.clause.toFixed(3)}, best part of the query, minus what all tools share with it</dd>
           <dt>Words</dt>
-          <dd>{parts.lexical.toFixed(3)}, words in common (BM25)</dd>
+          <dd>{parts.lexical.toFixed(3)}, shared words (BM25)</dd>
           <dt>Name</dt>
           <dd>
-            {parts.name === 0 ? 'not called by its name' : `${parts.name.toFixed(2)}, called by its name`}
+            {parts.name === 0 ? 'name not in the query' : `${parts.name.toFixed(2)}, called by its name`}
           </dd>
           <dt>Together</dt>
           <dd>{hit.semantic_score.toFixed(3)}</dd>
           <dt>Graph</dt>
           <dd>
             {hit.graph_score === 0
-              ? 'nothing to do with tools used just before'
+              ? 'no relation to tools used just before'
               : `${hit.graph_score.toFixed(3)}, close to tools used just before`}
           </dd>
         </dl>
@@ -207,6 +207,6 @@ function WhyThisOne({ hit, rank }: { hit: ExplainedHit; rank: number }) {
 /** What speaks for it most. */
 function reasonOf({ learned, graph, ...text }: ScoreShares): string {
   const byText = Object.values(text).reduce((sum, share) => sum + share, 0);
-  if (graph > Math.max(learned, byText)) return 'mostly for what was used just before';
-  return learned > byText ? 'mostly for what past runs taught' : 'mostly for its text';
+  if (graph > Math.max(learned, byText)) return 'mostly because of tools used just before';
+  return learned > byText ? 'mostly because of past runs' : 'mostly because of its text';
 }

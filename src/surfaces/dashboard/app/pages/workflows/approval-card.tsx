@@ -66,14 +66,14 @@ export function ApprovalCard({
           disabled={isBusy || approval.is_exact === false}
           onClick={() => void answer(approve(run, approval, true))}
         >
-          {isPaused ? 'Approve and go on' : 'Approve'}
+          {isPaused ? 'Approve and continue' : 'Approve'}
         </Button>
         {approval.definition_changes && (
           <Button
             needs="decide"
             disabled={isBusy}
             onClick={() => void answer(approve(run, approval, true, true))}
-            title="Its later calls are not asked about because of this change"
+            title="Later calls will not need approval because of this change"
           >
             Approve and accept the change
           </Button>
@@ -97,7 +97,7 @@ export function ApprovalCard({
               kind="quiet"
               disabled={isBusy || approval.is_exact === false}
               onClick={() => void answer(approve(run, approval, false))}
-              title="Whoever asked goes on with it"
+              title="The caller continues it"
             >
               Approve only
             </Button>
@@ -105,7 +105,7 @@ export function ApprovalCard({
         )}
         {!isPaused && (
           <span class="faint">
-            Whoever asked is waiting and goes on at once. Arguments can be edited afterwards.
+            The caller is waiting and continues at once. Arguments can be edited afterwards.
           </span>
         )}
       </div>
@@ -116,7 +116,7 @@ export function ApprovalCard({
   );
 }
 
-/** Other arguments for a call that waits. It is another call then, and is asked about anew. */
+/** Changes the arguments of a waiting call. The result is a different call, which needs its own approval. */
 function EditDialog({
   run,
   task,
@@ -136,7 +136,7 @@ function EditDialog({
     setBusy(true);
     try {
       await edit(run, task, readObject(text));
-      toast('The call was changed and is asked about anew');
+      toast('The changed call needs a new approval');
       onClose();
     } catch (thrown) {
       const { message, hint } = ApiError.from(thrown);
@@ -159,8 +159,8 @@ function EditDialog({
     >
       <div class="stack">
         <p class="muted">
-          These take the place of what the agent gave <code>{shownLine(approval.node, 80)}</code>. It does not
-          run yet: the changed call is asked about anew.
+          These replace the arguments that the agent gave to <code>{shownLine(approval.node, 80)}</code>. It
+          does not run yet: the changed call needs a new approval.
         </p>
         <div class="edit-field">
           <label for={id}>Arguments as JSON</label>
@@ -191,5 +191,5 @@ function EditDialog({
 function readObject(text: string): object {
   const value: unknown = JSON.parse(text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new Error('Arguments are an object, such as {"path": "notes.md"}');
+  throw new Error('Arguments must be an object, such as {"path": "notes.md"}');
 }

@@ -9,10 +9,10 @@ const NARROW = '(max-width: 760px)';
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 const STATES: Readonly<Record<TaskState['status'], readonly [string, IconName]>> = {
-  pending: ['waits for others', 'clock'],
+  pending: ['waits for other tasks', 'clock'],
   running: ['running', 'play'],
   waiting: ['needs approval', 'hand'],
-  unknown: ['may have run: asks you', 'alert'],
+  unknown: ['may have run: needs your decision', 'alert'],
   success: ['done', 'check'],
   error: ['failed', 'cross'],
   skipped: ['skipped', 'more'],

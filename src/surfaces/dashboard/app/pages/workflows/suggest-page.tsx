@@ -22,10 +22,7 @@ export function SuggestPage() {
   const intent = location.value.query.get('intent') ?? '';
   return (
     <>
-      <PageHead
-        title="Suggest a plan"
-        lead="From what earlier runs did, what the graph knows, and what tools say of themselves."
-      />
+      <PageHead title="Suggest a plan" lead="Based on past runs, the graph and the descriptions of tools." />
       <div class="stack">
         <IntentBox key={intent} intent={intent} />
         {intent && <SuggestedIfAllowed intent={intent} />}
@@ -50,7 +47,7 @@ function Suggested({ intent }: { intent: string }) {
       {(data) =>
         data.plan.tasks.length === 0 ? (
           <EmptyState icon="search" title="No tool fits this">
-            Say it in other words, or connect a server that can do it.
+            Try other words, or connect a server that can do it.
           </EmptyState>
         ) : (
           <SuggestedPlan intent={intent} suggestion={data} />
@@ -103,7 +100,10 @@ function NotMeant({ id }: { id: string | undefined }) {
   if (id === undefined) return null;
   const say = async () => {
     setSaid(true);
-    await tellingOutcome(postJson(`/suggestions/${encodeURIComponent(id)}/reject`), 'Noted: it was not this');
+    await tellingOutcome(
+      postJson(`/suggestions/${encodeURIComponent(id)}/reject`),
+      'Noted: the suggestion was rejected',
+    );
   };
   return (
     <Button needs="run" kind="quiet" disabled={isSaid} onClick={() => void say()}>

@@ -78,7 +78,7 @@ export function TaskDetails({
         )}
         {alternatives.length > 0 && (
           <p class="muted">
-            Would do as well:{' '}
+            Alternatives:{' '}
             <span class="mono">{alternatives.map((tool) => shownLine(tool, 60)).join(', ')}</span>
           </p>
         )}

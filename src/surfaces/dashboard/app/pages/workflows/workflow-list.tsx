@@ -21,7 +21,7 @@ export function WorkflowList() {
   const runs = useWorkflowRuns();
   return (
     <>
-      <PageHead title="Workflows" lead="Plans of several steps: what waits for you, what runs, what ran." />
+      <PageHead title="Workflows" lead="Plans of several steps: waiting, running and finished." />
       <div class="stack">
         <Await of={runs.state.value} retry={runs.reload}>
           {(data) => (
@@ -47,7 +47,8 @@ function Waiting({ runs }: { runs: readonly ListedRun[] }) {
     >
       {waiting.length === 0 ? (
         <p class="waiting-none">
-          <Icon name="check" size={16} /> Nothing waits for you. Calls that your rules ask about appear here.
+          <Icon name="check" size={16} /> Nothing needs your approval. Calls that your rules ask about appear
+          here.
         </p>
       ) : (
         <SteadyRows rows={waiting} keyOf={({ approval }) => approval.approval_id}>
@@ -97,7 +98,7 @@ export function IntentBox({ intent = '' }: { intent?: string }) {
 function RunTable({ runs }: { runs: readonly ListedRun[] }) {
   if (runs.length === 0) {
     return (
-      <EmptyState icon="workflows" title="No workflow ran yet">
+      <EmptyState icon="workflows" title="No workflows yet">
         An agent runs one with <code>pml_execute_workflow</code>, you with <code>pml workflow run</code> or
         from a suggestion above.
       </EmptyState>

@@ -88,7 +88,7 @@ function Workflow({ run }: { run: WholeRun }) {
 function AbortDialog({ run, onClose }: { run: WholeRun; onClose: () => void }) {
   return (
     <Dialog
-      title="Give this run up?"
+      title="Abort this run?"
       onClose={onClose}
       actions={
         <>
@@ -100,12 +100,12 @@ function AbortDialog({ run, onClose }: { run: WholeRun; onClose: () => void }) {
               void abort(run.run_id);
             }}
           >
-            Give it up
+            Abort run
           </Button>
         </>
       }
     >
-      <p>What is done stays done. Nothing else of it begins, and what waits for you is rejected.</p>
+      <p>Completed calls are not undone. No further tasks start, and pending approvals are rejected.</p>
     </Dialog>
   );
 }
@@ -131,8 +131,8 @@ function PlanPart({ run }: { run: WholeRun }) {
   const asked = location.value.query.get('task');
   if (!run.plan || run.plan.tasks.length === 0) {
     return (
-      <EmptyState icon="workflows" title="There is no plan">
-        A single call has none while whoever made it waits for your answer.
+      <EmptyState icon="workflows" title="No plan">
+        A single call has no plan while the caller waits for your answer.
       </EmptyState>
     );
   }

@@ -54,32 +54,32 @@ export function isOver({ status }: Pick<ListedRun, 'status'>): boolean {
 
 const at = (id: string, action: string) => `/runs/${encodeURIComponent(id)}/${action}`;
 
-/** Goes on with a run that stands still, and says how it came out. */
+/** Resumes a paused run and tells its outcome. */
 export async function resume(id: string): Promise<void> {
   await tellingOutcome(
     postJson<WorkflowAnswer>(at(id, 'resume')).then(({ status, error }) => {
       if (error) throw new Error(error.message);
       return status;
     }),
-    'It went on',
+    'Resumed',
   );
 }
 
 export async function abort(id: string): Promise<void> {
-  await tellingOutcome(postJson<WorkflowAnswer>(at(id, 'abort')), 'It was given up');
+  await tellingOutcome(postJson<WorkflowAnswer>(at(id, 'abort')), 'Aborted');
 }
 
-/** One who still waits goes on by itself; a run that stands still is taken up if `goesOn`. */
+/** A caller that still waits continues by itself; a paused run is resumed if `resumes`. */
 export async function approve(
   run: ListedRun,
   approval: Approval,
-  goesOn: boolean,
+  resumes: boolean,
   /** The tool as its server changed it, for good. */
   accepts = false,
 ): Promise<void> {
   const body = { approval_ids: [approval.approval_id], accept_definition: accepts };
   const settled = await tellingOutcome(postJson<WholeRun>(at(run.run_id, 'approve'), body), 'Approved');
-  if (settled?.status === 'paused' && goesOn) await resume(run.run_id);
+  if (settled?.status === 'paused' && resumes) await resume(run.run_id);
 }
 
 export async function reject(run: ListedRun, approval: Approval): Promise<void> {
