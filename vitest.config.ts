@@ -17,7 +17,10 @@ class ProcessesFirst extends BaseSequencer {
 export default defineConfig(({ mode }) => ({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: 'test/support/build-bundle.ts',
     env: {
+      // What tests start as a process is what is shipped.
+      PML_FROM: 'dist',
       ...(mode === 'full' && { PML_PROOFS: 'full' }),
       // Tests start hundreds of processes; what one of them compiled, the next one takes from there.
       NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
