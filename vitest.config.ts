@@ -16,7 +16,6 @@ class ProcessesFirst extends BaseSequencer {
 /** `vitest run --mode full` is `npm run prove`: the same tests, with the long proofs in full. */
 export default defineConfig(({ mode }) => ({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: 'test/support/build-bundle.ts',
     env: {
       // What tests start as a process is what is shipped.
@@ -32,5 +31,10 @@ export default defineConfig(({ mode }) => ({
     // One more than most machines of CI have cores: processes that are waited for leave gaps.
     maxWorkers: 3,
     sequence: { sequencer: ProcessesFirst },
+    projects: [
+      // Unit tests leave nothing behind, so they share processes: loading modules for each file took a third of them.
+      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false } },
+      { extends: true, test: { name: 'real', include: ['test/**/*.test.ts'] } },
+    ],
   },
 }));
