@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
@@ -31,7 +31,10 @@ export class BundleError extends Error {}
  * `src/` as a few files: `main.js` with its chunks, and one file per worker. A worker shares no chunk with the
  * others, since the sandbox's child may read nothing but its own folder.
  */
-export async function bundle(root: string): Promise<BuiltFile[]> {
+export async function bundle(given: string): Promise<BuiltFile[]> {
+  // The bundler calls modules by their real paths.
+  const root = realpathSync(given);
+  const builtFrom = stamp(root);
   const files = inputs(root)
     .filter(({ path, text }) => path.startsWith('src/') && text.includes('import.meta'))
     .map(parseFile)
@@ -57,7 +60,7 @@ export async function bundle(root: string): Promise<BuiltFile[]> {
     ...data.map((path): BuiltFile => [path.slice('src/'.length), readFileSync(join(root, path))]),
     ['THIRD-PARTY-LICENSES.txt', licencesOf(modules)],
     ...code,
-    ['main.js', `${stamp(root)}\n${start}`],
+    ['main.js', `${builtFrom}\n${start}`],
   ];
 }
 
@@ -145,8 +148,8 @@ function moveAddresses(root: string, files: readonly Addresses[]): Plugin {
     renderChunk(code, { fileName }) {
       const folder = posix.dirname(posix.join('dist', fileName));
       return code.replace(MARKED, (_, quote: string, path: string) => {
-        const from = posix.relative(folder, path);
-        return `${quote}${from.startsWith('.') ? '' : './'}${from}${path.endsWith('/') ? '/' : ''}${quote}`;
+        const to = posix.relative(folder, path) || '.';
+        return `${quote}${to.startsWith('.') ? '' : './'}${to}${path.endsWith('/') ? '/' : ''}${quote}`;
       });
     },
   };
