@@ -18,12 +18,13 @@ const BUNDLED = {
 
 const source = new URL('../src/main.ts', import.meta.url);
 const built = new URL('../dist/main.js', import.meta.url);
-const main = existsSync(source) ? source : built;
+// A checkout runs its sources, without a build; its tests ask for what is shipped.
+const main = existsSync(source) && process.env.PML_FROM !== 'dist' ? source : built;
 
 // Compiled code is kept between starts, which halves them; older versions of Node cannot.
 module.enableCompileCache?.();
 
-endWithNpm();
+if (Number(process.env.PML_LAUNCHER_PID) !== process.ppid) endWithNpm();
 if (Number.parseInt(process.versions.node, 10) >= WANTED_MAJOR) {
   await import(main.href);
 } else {
@@ -73,7 +74,8 @@ function startersNow(script) {
 }
 
 function handOver(node) {
-  const args = [fileURLToPath(main), ...process.argv.slice(2)];
+  // This file again: there, too, it turns on what keeps compiled code.
+  const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   // The child ends itself when this process dies in a way it cannot pass on.
   const env = { ...process.env, PML_LAUNCHER_PID: String(process.pid) };
   const child = spawn(node, args, { stdio: 'inherit', env });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { dataDir as dataDirOf, findConfig } from './adapters/config/find-config.ts';
 import { isAlive, readHolder } from './adapters/store/data-dir-lock.ts';
 import type { ProcessContext } from './compose/process-context.ts';
@@ -17,7 +18,7 @@ import type {
 const PROGRESS_MS = 200;
 
 /** What clients start: the same file from the sources and from the built package. */
-const LAUNCHER = join(import.meta.dirname, '..', 'bin', 'pml.js');
+const LAUNCHER = join(fileURLToPath(new URL('../bin/', import.meta.url)), 'pml.js');
 
 /**
  * Where everything is put together. What a command does not need is not even loaded: `pml --help`

@@ -31,10 +31,8 @@ export function referencesOf(file: ParsedFile): Reference[] {
         if (node.source) add('import', node.source);
         break;
       case 'NewExpression': {
-        const [address, base] = node.arguments;
-        if (address && isName(node.callee, 'URL') && isImportMeta(base, 'url') && namesModule(address)) {
-          add('url', address);
-        }
+        const address = addressIn(node);
+        if (address && namesModule(address)) add('url', address);
         break;
       }
       case 'CallExpression': {
@@ -46,6 +44,13 @@ export function referencesOf(file: ParsedFile): Reference[] {
     return undefined;
   });
   return found;
+}
+
+/** The `x` of `new URL(x, import.meta.url)`. */
+export function addressIn(node: Node): Node | undefined {
+  if (node.type !== 'NewExpression') return undefined;
+  const [address, base] = node.arguments;
+  return isName(node.callee, 'URL') && isImportMeta(base, 'url') ? address : undefined;
 }
 
 function isName(node: Node, name: string): boolean {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createHttpBridge } from '../adapters/client/http-bridge.ts';
 import { prepareDemo } from '../adapters/config/load-settings.ts';
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
@@ -24,7 +25,7 @@ const EXAMPLES = [
   { file: 'weekly-report.ts', intent: 'write the weekly report', times: 2 },
 ];
 
-const FOLDER = join(import.meta.dirname, '..', '..', 'examples');
+const FOLDER = fileURLToPath(new URL('../../examples', import.meta.url));
 
 const SESSION = { sessionId: 'demo' };
 

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { watchSettings } from '../adapters/config/watch-settings.ts';
 import { dataFile, readToken } from '../adapters/store/data-dir.ts';
 import type { DataDirLock } from '../adapters/store/data-dir-lock.ts';
@@ -34,7 +35,7 @@ import { createOperations } from './operations.ts';
 import type { ProcessContext } from './process-context.ts';
 
 /** The same from the sources and from the built package. */
-const PAGE_FOLDER = join(import.meta.dirname, '..', '..', 'dist', 'dashboard');
+const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
 const DEFAULTS = {
   /** Each step of ending gets so long, in milliseconds: what hangs must not keep the rest from ending. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -30,23 +30,45 @@ test('[HOUSE-11] the build is plain JavaScript that runs, workers and data files
     'src/main.ts': `
       import { readFileSync } from 'node:fs';
       import { Worker } from 'node:worker_threads';
+      import { distance } from 'fastest-levenshtein';
       import { greeting } from './core/greeting.ts';
       const name: string = readFileSync(new URL('./data/name.txt', import.meta.url), 'utf8');
       const worker = new Worker(new URL('./worker.ts', import.meta.url));
-      worker.on('message', (mark: string) => process.stdout.write(greeting(name) + mark));`,
+      worker.on('message', (mark: string) => process.stdout.write(greeting(name) + mark + distance('a', 'b')));`,
     'src/core/greeting.ts': 'export const greeting = (name: string): string => `hello ${name}`;',
     'src/core/greeting.test.ts': 'export {};',
     'src/worker.ts': "import { parentPort } from 'node:worker_threads';\nparentPort?.postMessage('!');",
     'src/data/name.txt': 'world',
     'dist/left-over.js': 'export {};',
   });
-  expect(build(root)).toMatchObject({ status: 0, stdout: 'dist: 3 modules\n' });
+  expect(build(root)).toMatchObject({ status: 0, stdout: 'dist: 4 files\n' });
   const run = spawnSync(process.execPath, ['--no-strip-types', 'dist/main.js'], {
     cwd: root,
     encoding: 'utf8',
   });
-  expect(run.stdout).toBe('hello world!');
-  expect(existsSync(join(root, 'dist/left-over.js'))).toBe(false);
+  expect(run.stdout).toBe('hello world!1');
+  const built = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).sort();
+  expect(built).toEqual(['THIRD-PARTY-LICENSES.txt', 'data', 'data/name.txt', 'main.js', 'worker.js']);
+  expect(readFileSync(join(root, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8')).toMatch(
+    /^fastest-levenshtein [\d.]+\n\nMIT License/m,
+  );
+});
+
+test('[HOUSE-11] a second build leaves alone what has not changed, so that processes can run from it', async () => {
+  const root = await packageOf({
+    'src/main.ts': "process.stdout.write((await import('./more.ts')).more);",
+    'src/more.ts': "export const more = 'more';",
+  });
+  expect(build(root).status).toBe(0);
+  const files = () =>
+    readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).map((path) => {
+      const { ino, mtimeMs } = statSync(join(root, 'dist', path));
+      return { path, ino, mtimeMs };
+    });
+  const before = files();
+  expect(before.length).toBeGreaterThan(3);
+  expect(build(root).status).toBe(0);
+  expect(files()).toEqual(before);
 });
 
 test('[HOUSE-11] a build that would not run elsewhere is refused', async () => {
@@ -55,7 +77,12 @@ test('[HOUSE-11] a build that would not run elsewhere is refused', async () => {
   });
   expect(build(worker)).toMatchObject({
     status: 1,
-    stderr: 'dist/main.js:1 names ./gone.js, which was not built\n',
+    stderr: 'src/main.ts:1 names src/gone.ts, which does not exist\n',
+  });
+  const elsewhere = await packageOf({ 'src/main.ts': 'export const at = import.meta.dirname;' });
+  expect(build(elsewhere)).toMatchObject({
+    status: 1,
+    stderr: "src/main.ts:1 uses import.meta other than in new URL('./x', import.meta.url)\n",
   });
   expect(build(await packageOf({ 'src/main.ts': 'export const one: number = "1";' })).status).toBe(1);
 });

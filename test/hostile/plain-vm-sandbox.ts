@@ -7,7 +7,7 @@ import { hostileHost, hostileProgram } from './hostile-host.ts';
 
 const DEFAULTS = {
   /** Milliseconds after which a bomb counts as gone off, and after which anything counts as hung. */
-  bombDeadline: 700,
+  bombDeadline: 300,
   deadline: 20_000,
   /** Megabytes: what the whole machine would otherwise be. */
   memoryMb: 256,

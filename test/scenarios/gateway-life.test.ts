@@ -8,7 +8,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
 import { processStart } from '../../src/adapters/store/data-dir-lock.ts';
-import { runPml, startPml } from '../support/run-pml.ts';
+import { PASSED_ON, runPml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 const PML = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
@@ -29,6 +29,7 @@ async function connectStdio(dir: string): Promise<Client> {
       command: process.execPath,
       args: [PML, 'stdio', '--data', dir],
       cwd: dir,
+      env: PASSED_ON,
       stderr: 'ignore',
     }),
   );

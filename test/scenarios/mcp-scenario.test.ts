@@ -9,6 +9,7 @@ import type { JsonObject } from '../../src/engine/ports.ts';
 import { type RunningGateway, startGateway } from '../conformance/running-gateway.ts';
 import { callTool, ERAS, type Era, prepareClient, rawRequest } from '../support/mcp-endpoints.ts';
 import { referenceServers, writeFiles } from '../support/mcp-reference-servers.ts';
+import { PASSED_ON } from '../support/run-pml.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
 const CAPABILITIES = { elicitation: { form: {} }, sampling: {} };
@@ -44,7 +45,7 @@ describe('[MCP-25] real servers, a real gateway, the official client', () => {
     const config = join(folder, 'stdio.json');
     writeFileSync(config, JSON.stringify({ mcpServers: referenceServers(folder) }));
     const args = [LAUNCHER, 'stdio', '--data', join(folder, `stdio-${era}`), '--config', config];
-    return new StdioClientTransport({ command: process.execPath, args });
+    return new StdioClientTransport({ command: process.execPath, args, env: PASSED_ON });
   }
 
   describe.each(WAYS)('over $way, $era', ({ way, era }) => {

@@ -15,17 +15,18 @@ const SERVER = join(ROOT, 'test/fixtures/servers/stdio-server.ts');
 
 /** How people start a gateway: with a shell and npm in between, or with the launcher on a Node of their own. */
 const STARTS = {
-  npm: { command: 'npm', args: ['start', '--'] },
-  launcher: { command: systemNode(), args: [LAUNCHER, 'serve'] },
+  npm: { command: 'npm', args: ['start', '--'], from: 'src' },
+  launcher: { command: systemNode(), args: [LAUNCHER, 'serve'], from: 'dist' },
 };
 
 /** A gateway with one server, in a process group of its own as a terminal makes one. */
-async function start({ command, args }: { command: string; args: readonly string[] }) {
+async function start({ command, args, from }: (typeof STARTS)[keyof typeof STARTS]) {
   const data = await temporaryDir();
   const servers = { bench: { command: process.execPath, args: [SERVER] } };
   await writeFile(join(data, 'pml.json'), JSON.stringify({ mcpServers: servers }));
   const starter = spawn(command, [...args, '--port', '0', '--data', data, '--json'], {
     cwd: ROOT,
+    env: { ...process.env, PML_FROM: from },
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   });

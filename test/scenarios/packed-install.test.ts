@@ -27,6 +27,8 @@ test('[PACK-1] what is published installs elsewhere and runs: built, with its da
   const pml = join(app, 'node_modules/pml-gateway/bin/pml.js');
   const files = await readdir(join(app, 'node_modules/pml-gateway'));
   expect(files).not.toContain('src');
+  const { stdout: listed } = await run('tar', ['-tf', join(dir, tarball)]);
+  expect(listed.trim().split('\n').length).toBeLessThanOrEqual(200);
   expect(await readdir(join(app, 'node_modules/pml-gateway/dist/dashboard'))).toContain('index.html');
   const { stdout } = await run(systemNode(), [pml, 'doctor', '--json', '--data', join(dir, 'data')], {
     cwd: dir,

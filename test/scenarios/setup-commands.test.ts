@@ -9,7 +9,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
 import { bearerGuard, startAuthorizationServer } from '../fixtures/servers/authorization-server.ts';
 import { startHttpFixture } from '../fixtures/servers/http-server.ts';
-import { runPml, startPml } from '../support/run-pml.ts';
+import { PASSED_ON, runPml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
@@ -24,7 +24,7 @@ async function person(servers: object) {
   await writeFile(file, text);
   const options = {
     cwd: home,
-    env: { HOME: home, USERPROFILE: home, XDG_CONFIG_HOME: join(home, '.config') },
+    env: { ...PASSED_ON, HOME: home, USERPROFILE: home, XDG_CONFIG_HOME: join(home, '.config') },
   };
   return {
     home,

@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort, startPostgres } from '../support/postgres-server.ts';
-import { launchPml, runPml } from '../support/run-pml.ts';
+import { launchPml, PASSED_ON, runPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 const LAUNCHER = join(import.meta.dirname, '..', '..', 'bin', 'pml.js');
@@ -55,6 +55,7 @@ test('[TEAM-16] when PostgreSQL does not come in time, pml serve and pml stdio e
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [LAUNCHER, 'stdio', ...(await at(nobody, 3_000))],
+    env: PASSED_ON,
     stderr: 'pipe',
   });
   let said = '';

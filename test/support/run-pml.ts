@@ -6,6 +6,12 @@ import { onTestFinished } from 'vitest';
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
 
+/** What the client's stdio transport, unlike a shell, does not pass on: to run the bundle, and to keep its code compiled. */
+export const PASSED_ON = {
+  PML_FROM: process.env.PML_FROM ?? '',
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+};
+
 /** The machine's own Node, as a user has it: not the one that npm puts in front for its scripts. */
 export function systemNode(): string {
   const folders = (process.env.PATH ?? '').split(delimiter);

@@ -86,11 +86,15 @@ const ENTRY = fileURLToPath(new URL('./child/guest-worker.ts', import.meta.url))
 
 /** Everything the child reads from disk: its own code, what that shares with the engine, and the engine of isolates. */
 function readable(isolatedVm: string): string[] {
-  const own = ['.', '../../engine/guest/', '../../core/numeric/'];
+  const own = [
+    new URL('./', import.meta.url),
+    new URL('../../engine/guest/', import.meta.url),
+    new URL('../../core/numeric/', import.meta.url),
+  ];
   const resolve = createRequire(isolatedVm).resolve;
   const packages = [isolatedVm, resolve('node-gyp-build')];
   return [
-    ...own.map((path) => `${fileURLToPath(new URL(path, import.meta.url))}*`),
+    ...own.map((folder) => `${fileURLToPath(folder)}*`),
     ...packages.map((path) => `${dirname(path)}/*`),
     // node-gyp-build looks here for the kind of C library.
     '/etc/alpine-release',

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join, posix } from 'node:path';
+import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
+import { parseFile, type SourceFile, sourceFiles } from '../check/source-file.ts';
+import { type Addresses, addressesIn } from './addresses.ts';
+import { licencesOf } from './licences.ts';
+
+/** A file under `dist`: path and content, in the order to write them. */
+export type BuiltFile = readonly [path: string, content: string | Uint8Array];
+
+/** What goes into a bundle; a change of any of it makes the one in `dist` stale. */
+const INPUTS = ['src/**/*.ts', 'scripts/bundle/*.ts', 'package-lock.json', 'package.json'];
+/** The page has a build of its own. */
+const LEFT_OUT = /\.test\.ts$|^src\/surfaces\/dashboard\/app\//;
+
+/** Stands for the root of the package in an address, until it is known which chunk the address lands in. */
+const ROOT_MARK = 'pml-root:';
+const MARKED = /(["'])pml-root:([^"']*)\1/g;
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Source that names its own place in a way that does not survive being moved. */
+export class BundleError extends Error {}
+
+/**
+ * `src/` as a few files: `main.js` with its chunks, and one file per worker. A worker shares no chunk with the
+ * others, since the sandbox's child may read nothing but its own folder.
+ */
+export async function bundle(given: string): Promise<BuiltFile[]> {
+  // The bundler calls modules by their real paths.
+  const root = realpathSync(given);
+  const builtFrom = stamp(root);
+  const files = inputs(root)
+    .filter(({ path, text }) => path.startsWith('src/') && text.includes('import.meta'))
+    .map(parseFile)
+    .map(addressesIn);
+  const problems = files.flatMap((file) => [...file.problems, ...dangling(root, file)]);
+  if (problems.length > 0) throw new BundleError(problems.join('\n'));
+
+  const targets = new Set(files.flatMap(({ addresses }) => addresses.map(({ target }) => target)));
+  const named = [...targets].filter((path) => path.startsWith('src/') && !path.endsWith('/'));
+  const workers = named.filter((path) => path.endsWith('.ts'));
+  const data = named.filter((path) => !path.endsWith('.ts'));
+  const plugin = moveAddresses(root, files);
+  const chunks = await Promise.all([
+    ...workers.map((path) => chunksOf(root, path, plugin)),
+    chunksOf(root, 'src/main.ts', plugin),
+  ]);
+  // What starts everything comes last: where it is complete, all it needs is there.
+  const code = chunks.flat().map(({ fileName, code }): BuiltFile => [fileName, code]);
+  const main = code.findIndex(([path]) => path === 'main.js');
+  const [[, start] = ['', '']] = code.splice(main, 1);
+  const modules = chunks.flat().flatMap(({ moduleIds }) => moduleIds);
+  return [
+    ...data.map((path): BuiltFile => [path.slice('src/'.length), readFileSync(join(root, path))]),
+    ['THIRD-PARTY-LICENSES.txt', licencesOf(modules)],
+    ...code,
+    ['main.js', `${builtFrom}\n${start}`],
+  ];
+}
+
+/** Whether `dist` lacks a bundle or has one of other sources. */
+export function isStale(root: string): boolean {
+  const built = join(root, 'dist', 'main.js');
+  return !existsSync(built) || !readFileSync(built, 'utf8').startsWith(`${stamp(root)}\n`);
+}
+
+function stamp(root: string): string {
+  const hash = createHash('sha256');
+  for (const { path, text } of inputs(root)) hash.update(`${path}\0${text}\0`);
+  return `// Bundled from sources with the hash ${hash.digest('hex')}`;
+}
+
+function inputs(root: string): SourceFile[] {
+  return sourceFiles(root, INPUTS).filter(({ path }) => !LEFT_OUT.test(path));
+}
+
+async function chunksOf(root: string, entry: string, plugin: Plugin): Promise<OutputChunk[]> {
+  const isMain = entry === 'src/main.ts';
+  const name = entry.replace(/^src\//, '').replace(/\.ts$/, '');
+  const build = await rolldown({
+    cwd: root,
+    input: { [name]: join(root, entry) },
+    platform: 'node',
+    external: externals(root),
+    resolve: { mainFields: ['module', 'main'] },
+    plugins: [plugin],
+    logLevel: 'warn',
+  });
+  try {
+    const { output } = await build.generate({
+      format: 'esm',
+      entryFileNames: '[name].js',
+      chunkFileNames: 'chunks/[name]-[hash].js',
+      codeSplitting: isMain,
+      comments: false,
+    });
+    return output.filter((part) => part.type === 'chunk');
+  } finally {
+    await build.close();
+  }
+}
+
+/**
+ * What npm installs beside the package; all else that is imported becomes part of it. What only some users install
+ * is for our own code, which does without where it is missing: a package that needs it brings it along.
+ */
+function externals(root: string): (id: string, importer: string | undefined) => boolean {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+  const isAnyOf = (names: object | undefined, id: string) =>
+    Object.keys(names ?? {}).some((name) => id === name || id.startsWith(`${name}/`));
+  return (id, importer) =>
+    isBuiltin(id) ||
+    isAnyOf(manifest.dependencies, id) ||
+    (isAnyOf(manifest.peerDependencies, id) && !importer?.includes('node_modules'));
+}
+
+function dangling(root: string, { file, addresses }: Addresses): string[] {
+  return addresses
+    .filter(({ target }) => !target.startsWith('dist/') && !existsSync(join(root, target)))
+    .map(({ line, target }) => `${file.path}:${line} names ${target}, which does not exist`);
+}
+
+/** The same place in the built package. */
+function builtPathOf(path: string): string {
+  return path.replace(/^src\//, 'dist/').replace(/\.ts$/, '.js');
+}
+
+/** Modules leave their folders, so what they address relative to themselves is addressed from their chunk. */
+function moveAddresses(root: string, files: readonly Addresses[]): Plugin {
+  const byId = new Map(files.map(({ file, addresses }) => [join(root, file.path), addresses]));
+  return {
+    name: 'move-addresses',
+    transform(code, id) {
+      return byId
+        .get(id)
+        ?.reduceRight(
+          (rest, { start, end, target }) =>
+            `${rest.slice(0, start)}'${ROOT_MARK}${builtPathOf(target)}'${rest.slice(end)}`,
+          code,
+        );
+    },
+    renderChunk(code, { fileName }) {
+      const folder = posix.dirname(posix.join('dist', fileName));
+      return code.replace(MARKED, (_, quote: string, path: string) => {
+        const to = posix.relative(folder, path) || '.';
+        return `${quote}${to.startsWith('.') ? '' : './'}${to}${path.endsWith('/') ? '/' : ''}${quote}`;
+      });
+    },
+  };
+}

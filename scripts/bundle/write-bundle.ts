@@ -1,0 +1,51 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type BuiltFile, bundle, isStale } from './bundle.ts';
+
+/** The page, and what another build is about to put in place. */
+const NOT_OURS = /^(?:dashboard$|\.)/;
+
+/**
+ * Puts the files in place one by one, each complete, and leaves those that have not changed as they are: processes
+ * may be running from there, and two builds of the same sources may run at once.
+ */
+export function writeBundle(root: string, files: readonly BuiltFile[]): void {
+  const dist = join(root, 'dist');
+  for (const [path, content] of files) {
+    const file = join(dist, path);
+    if (contentOf(file)?.equals(Buffer.from(content))) continue;
+    mkdirSync(dirname(file), { recursive: true });
+    const fresh = join(dist, `.bundle-${process.pid}`);
+    writeFileSync(fresh, content);
+    renameSync(fresh, file);
+  }
+  removeOthers(dist, new Set(files.map(([path]) => join(dist, path))));
+}
+
+/** The bundle of the sources as they are now. */
+export async function ensureBundle(root: string): Promise<void> {
+  if (isStale(root)) writeBundle(root, await bundle(root));
+}
+
+function contentOf(file: string): Buffer | null {
+  try {
+    return readFileSync(file);
+  } catch {
+    return null;
+  }
+}
+
+/** Answers whether anything is left. */
+function removeOthers(folder: string, wanted: ReadonlySet<string>, isTop = true): boolean {
+  let isEmpty = true;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    const stays =
+      (isTop && NOT_OURS.test(entry.name)) ||
+      wanted.has(path) ||
+      (entry.isDirectory() && removeOthers(path, wanted, false));
+    if (stays) isEmpty = false;
+    else rmSync(path, { recursive: true, force: true });
+  }
+  return !isEmpty;
+}
