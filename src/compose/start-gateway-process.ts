@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -21,6 +23,10 @@ import { asAgent } from '../engine/people/roles.ts';
 import type { ApiKey, Clock, Logger, LogLevel, RemoteProcedures, Settings } from '../engine/ports.ts';
 import { storeProcedures } from '../engine/remote-procedures.ts';
 import { createEventLog, type EventLog } from '../engine/traces/event-log.ts';
+import { operationProcedures } from '../operations/bridged-operations.ts';
+import { loginToWire } from '../operations/list-logins.ts';
+import { operationContext } from '../operations/operation-context.ts';
+import { OPERATIONS } from '../operations/table.ts';
 import { pageFiles } from '../surfaces/dashboard/server/page-files.ts';
 import { isPagePath } from '../surfaces/dashboard/shared/routes.ts';
 import { createAccess } from '../surfaces/http/access.ts';
@@ -28,7 +34,7 @@ import { createApi } from '../surfaces/http/api/create-api.ts';
 import { createApp } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
 import { type Listener, listen } from '../surfaces/http/listen.ts';
-import { createLogins, loginToWire } from '../surfaces/http/logins.ts';
+import { createLogins } from '../surfaces/http/logins.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import { backupProcedures } from './maintenance.ts';
 import { createOperations } from './operations.ts';
@@ -105,7 +111,8 @@ export async function startGatewayProcess(
     undo.push(() => gateway.close().catch(() => {}));
     undo.push(async () => leaving.abort());
 
-    const mcp = createMcpEndpoints(gateway, { version, logger });
+    const context = operationContext(gateway, randomUUID().slice(0, 8));
+    const mcp = createMcpEndpoints(gateway, { version, logger, context });
     undo.push(mcp.close);
 
     const owner = userInfo().username;
@@ -119,6 +126,7 @@ export async function startGatewayProcess(
     const procedures = {
       ...storeProcedures(gateway.store),
       ...gatewayProcedures(gateway),
+      ...operationProcedures(OPERATIONS, { ...context, logins }),
       login: {
         createLink: async (name?: string) => createLink(await knownKey(gateway, name)),
         list: async () => (await logins.list()).map(loginToWire),
@@ -141,7 +149,7 @@ export async function startGatewayProcess(
       ],
       procedures,
       mcp,
-      api: createApi(gateway, logger),
+      api: createApi(gateway, logger, { version, context }),
       page: { isPage: isPagePath, ...pageFiles(PAGE_FOLDER) },
       about: () => ({ version, pid: process.pid, role: lock.holder.role }),
     });
