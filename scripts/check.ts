@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checkArrows } from './check/arrows.ts';
 import { checkFileSizes } from './check/file-sizes.ts';
+import { checkOperations } from './check/operations.ts';
 import { formatProblem, type Problem } from './check/problem.ts';
 import { checkRegexes } from './check/regexes.ts';
 import { checkSpecIds } from './check/spec-ids.ts';
@@ -36,6 +37,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   /** Files of src that only tests, benches or scripts reach: they would ship for nobody. */
   product: tool('knip/bin/knip.js', '--no-progress', '--production', '--include', 'files'),
   arrows: own(checkArrows),
+  operations: own(checkOperations),
   'file-sizes': own(checkFileSizes),
   regexes: own(checkRegexes),
   'spec-ids': own(checkSpecIds),

@@ -28,7 +28,7 @@ const core = (neighbours: readonly string[], packages: readonly string[] = []) =
     packages,
   );
 const adapter = open(['core/*', 'engine/ports']);
-const surface = open(['core/vocabulary', 'engine/*']);
+const surface = open(['core/vocabulary', 'engine/*', 'operations']);
 
 const TABLE: Readonly<Record<string, Permissions & { at?: readonly string[] }>> = {
   'core/vocabulary': core([]),
@@ -52,6 +52,8 @@ const TABLE: Readonly<Record<string, Permissions & { at?: readonly string[] }>> 
   'engine/ports': { ...closed(['core/*']), at: ['engine/ports.ts', 'engine/ports/'] },
   'engine/guest': closed(['core/*', 'engine/ports']),
 
+  operations: closed(['core/vocabulary', 'core/capabilities', 'core/tracing', 'engine/*'], ['zod']),
+
   'adapters/sandbox': open([...adapter.imports, 'engine/guest']),
   'adapters/training': adapter,
   'adapters/embedding': adapter,
@@ -65,12 +67,13 @@ const TABLE: Readonly<Record<string, Permissions & { at?: readonly string[] }>> 
   'surfaces/http': surface,
   'surfaces/cli': surface,
   'surfaces/dashboard/server': open([...surface.imports, 'surfaces/dashboard/shared']),
-  'surfaces/dashboard/shared': closed(['core/vocabulary']),
+  'surfaces/dashboard/shared': closed(['core/vocabulary', 'operations']),
   'surfaces/dashboard/app': { ...open(['surfaces/dashboard/shared']), builtins: false },
 
+  client: { ...open(['core/vocabulary', 'operations']), at: ['client.ts'] },
   evaluation: open(['core/*', 'engine/*']),
   compose: {
-    ...open(['core/*', 'engine/*', 'adapters/*', 'surfaces/*', 'evaluation']),
+    ...open(['core/*', 'engine/*', 'operations', 'adapters/*', 'surfaces/*', 'evaluation']),
     at: ['compose.ts', 'compose/'],
   },
   main: { ...open(['compose', 'surfaces/cli']), at: ['main.ts'] },

@@ -21,6 +21,7 @@ import { asAgent } from '../engine/people/roles.ts';
 import type { ApiKey, Clock, Logger, LogLevel, RemoteProcedures, Settings } from '../engine/ports.ts';
 import { storeProcedures } from '../engine/remote-procedures.ts';
 import { createEventLog, type EventLog } from '../engine/traces/event-log.ts';
+import { loginToWire } from '../operations/list-logins.ts';
 import { pageFiles } from '../surfaces/dashboard/server/page-files.ts';
 import { isPagePath } from '../surfaces/dashboard/shared/routes.ts';
 import { createAccess } from '../surfaces/http/access.ts';
@@ -28,7 +29,7 @@ import { createApi } from '../surfaces/http/api/create-api.ts';
 import { createApp } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
 import { type Listener, listen } from '../surfaces/http/listen.ts';
-import { createLogins, loginToWire } from '../surfaces/http/logins.ts';
+import { createLogins } from '../surfaces/http/logins.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
 import { backupProcedures } from './maintenance.ts';
 import { createOperations } from './operations.ts';
@@ -141,7 +142,7 @@ export async function startGatewayProcess(
       ],
       procedures,
       mcp,
-      api: createApi(gateway, logger),
+      api: createApi(gateway, logger, { version }),
       page: { isPage: isPagePath, ...pageFiles(PAGE_FOLDER) },
       about: () => ({ version, pid: process.pid, role: lock.holder.role }),
     });

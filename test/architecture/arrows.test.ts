@@ -58,7 +58,7 @@ test('[HOUSE-1] only main.ts imports compose.ts, and besides it only the command
   expect(found).toEqual([
     'src/evaluation/measure.ts:1 imports src/compose.ts: evaluation may import only core/*, engine/*, and compose is not among them',
     'src/main.ts:3 imports src/adapters/store/a.ts: main may import only compose, surfaces/cli, and adapters/store is not among them',
-    'src/surfaces/cli/b.ts:1 imports src/compose.ts: surfaces/cli may import only core/vocabulary, engine/*, and compose is not among them',
+    'src/surfaces/cli/b.ts:1 imports src/compose.ts: surfaces/cli may import only core/vocabulary, engine/*, operations, and compose is not among them',
   ]);
 });
 

@@ -5,7 +5,9 @@ import { type Listener, listen } from '../../src/surfaces/http/listen.ts';
 
 /** The real HTTP surface on a free port, with whatever stands behind it. */
 export async function startHttp(
-  options: Partial<Pick<AppOptions, 'procedures' | 'api' | 'page' | 'traffic' | 'ready' | 'metrics'>> = {},
+  options: Partial<
+    Pick<AppOptions, 'procedures' | 'api' | 'operations' | 'page' | 'traffic' | 'ready' | 'metrics'>
+  > = {},
   accessOptions: AccessOptions = {},
 ): Promise<{
   listener: Listener;

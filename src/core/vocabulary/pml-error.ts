@@ -2,7 +2,7 @@
  * Every error a person or a program can meet, in one list: the code is what programs match on,
  * the message says what and which one, the hint says what to do next.
  */
-const ERROR_CODES = [
+export const ERROR_CODES = [
   'config_invalid',
   'config_not_found',
   'config_untrusted',
@@ -77,7 +77,7 @@ export class PmlError extends Error {
   }
 }
 
-const RUN_STATUSES = ['success', 'error', 'approval_required', 'suggestion'] as const;
+export const RUN_STATUSES = ['success', 'error', 'approval_required', 'suggestion'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /** Failure of user code or of an upstream server is data: a run answers, it does not throw. */

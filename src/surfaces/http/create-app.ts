@@ -7,12 +7,13 @@ import type { Principal } from '../../core/vocabulary/principal.ts';
 import { asAgent } from '../../engine/people/roles.ts';
 import type { Logger, RemoteProcedures } from '../../engine/ports.ts';
 import { callProcedure } from '../../engine/remote-procedures.ts';
+import type { AnyOperation } from '../../operations/operation.ts';
 import type { Access } from './access.ts';
 import { createFairShare } from './fair-share.ts';
 import { checkHostAndOrigin, countFailures, refuse, requireRight, tooMany, whoIs } from './guard.ts';
-import { loginToWire } from './logins.ts';
 import { CONTENT_POLICY, mountPage, type PageHandlers } from './page.ts';
 import type { Readiness } from './readiness.ts';
+import { routeRights } from './route-rights.ts';
 import type { Traffic } from './traffic.ts';
 
 const DEFAULTS = {
@@ -42,6 +43,8 @@ export interface AppOptions {
   readonly mcp?: McpHandlers;
   /** `/api`. */
   readonly api?: Hono;
+  /** What `/api` offers; absent: all that PML can be asked. */
+  readonly operations?: readonly AnyOperation[];
   readonly traffic?: Traffic;
   /** What `/readyz` says: whether work is taken now. */
   readonly ready?: () => Promise<Readiness>;
@@ -104,8 +107,8 @@ export function createApp(options: AppOptions): Hono {
   });
 
   if (page) mountPage(app, page);
-  app.use(requireRight(options.access, failures, createFairShare(options.now)));
-  loginRoutes(app, options.access);
+  const rights = routeRights(options.operations);
+  app.use(requireRight(options.access, rights, failures, createFairShare(options.now)));
   app.post('/bridge', limit(DEFAULTS.maxBridgeBytes), async (context) => {
     const call = readCall(Buffer.from(await context.req.arrayBuffer()));
     if (call === null) return refuse(context, 400, 'invalid_argument', 'The body is not a call');
@@ -134,27 +137,6 @@ export function createApp(options: AppOptions): Hono {
   }
   if (options.api) app.route('/api', options.api);
   return app;
-}
-
-/** The browsers that are logged in: seen and sent away one by one. */
-function loginRoutes(app: Hono, { logins }: Access): void {
-  app.get('/api/logins', async (context) => {
-    const { loginId } = whoIs(context);
-    const found = (await logins.list()).map((login) => ({
-      ...loginToWire(login),
-      is_this_one: login.id === loginId,
-    }));
-    return context.json({ logins: found });
-  });
-  app.post('/api/logins/:id/revoke', async (context) => {
-    const id = context.req.param('id');
-    if (await logins.revoke(id)) return context.json({ id });
-    return refuse(context, 404, 'not_found', `There is no login ${id}`, 'See GET /api/logins.');
-  });
-  app.post('/api/logout', async (context) => {
-    const { loginId } = whoIs(context);
-    return context.json({ id: loginId !== undefined && (await logins.revoke(loginId)) ? loginId : null });
-  });
 }
 
 /** A call of a procedure as the other end wrote it; null for anything else. */

@@ -4,7 +4,8 @@ import type { Principal } from '../../core/vocabulary/principal.ts';
 import { may } from '../../engine/people/roles.ts';
 import type { Access } from './access.ts';
 import type { FairShare } from './fair-share.ts';
-import { rightFor } from './route-rights.ts';
+import type { Logins } from './logins.ts';
+import type { RouteRights } from './route-rights.ts';
 import { whileGood } from './while-good.ts';
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
@@ -65,6 +66,11 @@ export function whoIs(context: Context): Principal {
   throw new PmlError('unauthorized', 'Nobody was let in');
 }
 
+/** The browsers that are logged in here; undefined where no request was let in. */
+export function loginsOf(context: Context): Logins | undefined {
+  return context.get('logins') as Logins | undefined;
+}
+
 /** Counts what was refused for its credential. */
 export interface Failures {
   add(): void;
@@ -87,7 +93,12 @@ export function countFailures(now: () => number): Failures {
  * The one place where a request is let through: somebody is known by the credential, and may do this. A credential is
  * always in the header and never in a cookie, which a browser would send to every port of this machine.
  */
-export function requireRight(access: Access, failures: Failures, share: FairShare): MiddlewareHandler {
+export function requireRight(
+  access: Access,
+  { rightFor }: RouteRights,
+  failures: Failures,
+  share: FairShare,
+): MiddlewareHandler {
   return async (context, next) => {
     const credential = /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
     const who = await access.identify(credential).catch((error) => PmlError.from(error));
@@ -112,6 +123,7 @@ export function requireRight(access: Access, failures: Failures, share: FairShar
         return refuse(context, 429, 'rate_limited', why, 'Wait for the answers to some of them.');
       }
       context.set('who', who);
+      context.set('logins', access.logins);
       await next().catch((error) => {
         leave();
         throw error;

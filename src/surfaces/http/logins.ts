@@ -95,16 +95,6 @@ function shown({ hash: _, ...login }: KeptLogin): Login {
   return login;
 }
 
-export function loginToWire({ id, keyId, about, madeAt, expiresAt }: Login) {
-  return {
-    id,
-    key_id: keyId,
-    about,
-    made_at: new Date(madeAt).toISOString(),
-    expires_at: new Date(expiresAt).toISOString(),
-  };
-}
-
 /** Whatever is wrong with the file ends logins, and nothing else. */
 function readLogins(text: string | null): KeptLogin[] {
   try {

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { printable } from '../../../core/vocabulary/text.ts';
-import { auditToWire } from '../../../engine/people/people-wire.ts';
+import { auditToWire } from '../../../operations/list-audit-entries.ts';
 import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from '../../../engine/ports.ts';
 import type { CommandModule } from '../command.ts';
 import { columns } from '../format.ts';

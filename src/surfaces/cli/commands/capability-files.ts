@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { skillFolder } from '../../../engine/capabilities/manage-capabilities.ts';
-import { capabilityToWire } from '../../../engine/gateway-wire.ts';
+import { capabilityToWire } from '../../../operations/shapes/capability.ts';
 import type { CommandContext } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';

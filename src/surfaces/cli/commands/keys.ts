@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { Option } from 'commander';
 import { KEY_ROLES, type KeyRole } from '../../../core/vocabulary/principal.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
-import { keyToWire } from '../../../engine/people/people-wire.ts';
+import { keyToWire } from '../../../operations/shapes/api-key.ts';
 import type { ApiKey } from '../../../engine/ports.ts';
 import type { CommandModule } from '../command.ts';
 import { columns } from '../format.ts';

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
-import { runToWire, workflowToWire } from '../../../engine/gateway-wire.ts';
+import { runToWire, workflowToWire } from '../../../operations/shapes/run.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
 import type { PendingRun, ShownApproval } from '../../../engine/runs/pending-runs.ts';
 import { aheadIn } from '../../../engine/workflow/task-state.ts';

@@ -1,7 +1,7 @@
 import { NOTHING_LEARNED_APPLIES, rankingInWords } from '../../../core/vocabulary/ranking-words.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { SearchHit } from '../../../engine/gateway.ts';
-import { hitToWire } from '../../../engine/gateway-wire.ts';
+import { hitToWire } from '../../../operations/shapes/search-hit.ts';
 import type { CommandModule } from '../command.ts';
 import { columns } from '../format.ts';
 import { parseCount, parseList } from '../parse-option.ts';

@@ -5,7 +5,7 @@ import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { ServerReport } from '../../../engine/gateway.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
-import { serverToWire } from '../../../engine/gateway-wire.ts';
+import { serverToWire } from '../../../operations/shapes/server.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { columns } from '../format.ts';
 import { parsePair } from '../parse-option.ts';

@@ -1,7 +1,7 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
-import { suggestionToWire } from '../../../engine/gateway-wire.ts';
+import { suggestionToWire } from '../../../operations/shapes/suggestion.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { describeSuggestion } from '../describe-suggestion.ts';
 import { columns } from '../format.ts';

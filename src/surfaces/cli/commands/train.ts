@@ -1,7 +1,7 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
-import { learningToWire } from '../../../engine/gateway-wire.ts';
 import type { LearningReport } from '../../../engine/learning/learning-service.ts';
+import { learningToWire } from '../../../operations/shapes/learning.ts';
 import type { CommandModule, Terminal } from '../command.ts';
 import { countOf } from '../format.ts';
 import { withProgress } from '../progress.ts';

@@ -1,19 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { type ErrorCode, PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import type { Logger } from '../../../engine/ports.ts';
-import { capabilityRoutes } from './capabilities.ts';
+import { openApi } from '../../../operations/openapi.ts';
+import type { AnyOperation } from '../../../operations/operation.ts';
+import { operationContext } from '../../../operations/operation-context.ts';
+import { OPERATIONS } from '../../../operations/table.ts';
+import { mountOperations } from '../mount-operations.ts';
 import { type EventOptions, eventRoutes } from './events.ts';
-import { executeRoutes } from './execute.ts';
-import { graphRoutes } from './graph.ts';
-import { learningRoutes } from './learning.ts';
-import { liveRunRoutes } from './live-runs.ts';
-import { overviewRoutes } from './overview.ts';
-import { peopleRoutes } from './people.ts';
-import { runRoutes } from './runs.ts';
-import { searchRoutes } from './search.ts';
-import { traceRoutes } from './traces.ts';
 
 /** What is not listed is a failure of ours. */
 const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
@@ -33,8 +29,16 @@ const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   upstream_timeout: 504,
 };
 
+export interface ApiOptions extends EventOptions {
+  /** What is offered; absent: all that PML can be asked. */
+  readonly operations?: readonly AnyOperation[];
+  /** As the OpenAPI document tells it. */
+  readonly version?: string;
+}
+
 /** `/api`: JSON in snake_case, errors as `{error: {code, message, hint}}`. Mounted behind the token. */
-export function createApi(gateway: Gateway, logger: Logger, events: EventOptions = {}): Hono {
+export function createApi(gateway: Gateway, logger: Logger, options: ApiOptions = {}): Hono {
+  const { operations = OPERATIONS, version = '0' } = options;
   const api = new Hono();
   api.onError((error, context) => {
     const problem = PmlError.from(error);
@@ -43,16 +47,12 @@ export function createApi(gateway: Gateway, logger: Logger, events: EventOptions
       logger.log('error', 'A request failed', { path: context.req.path, error: error.message });
     return context.json({ error: problem.toShape() }, status);
   });
-  const lastEventId = eventRoutes(api, gateway, events);
-  overviewRoutes(api, gateway, lastEventId);
-  liveRunRoutes(api, gateway, lastEventId);
-  searchRoutes(api, gateway);
-  executeRoutes(api, gateway);
-  capabilityRoutes(api, gateway);
-  graphRoutes(api, gateway);
-  learningRoutes(api, gateway);
-  runRoutes(api, gateway);
-  traceRoutes(api, gateway);
-  peopleRoutes(api, gateway);
+  const life = randomUUID().slice(0, 8);
+  eventRoutes(api, gateway, life, options);
+  api.get('/openapi.json', (context) => context.json(openApi(operations, version)));
+  const context = operationContext(gateway, life);
+  // From now on, so that no run is missed that begins before anybody asks.
+  context.liveRuns();
+  mountOperations(api, operations, context);
   return api;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
@@ -10,9 +9,8 @@ import { whoIs } from '../guard.ts';
 
 export interface EventOptions extends Pick<EventStreamOptions, 'heartbeatMs' | 'maxBehind'> {}
 
-/** Answers the id of the newest event, for whoever takes a snapshot and follows from there. */
-export function eventRoutes(api: Hono, { events }: Gateway, options: EventOptions = {}): () => string {
-  const life = randomUUID().slice(0, 8);
+/** `/api/events`: a stream, which no operation is. */
+export function eventRoutes(api: Hono, { events }: Gateway, life: string, options: EventOptions): void {
   api.get('/events', (context) => {
     const after = context.req.header('last-event-id') ?? context.req.query('since');
     const { outgoing } = (context.env ?? {}) as Partial<HttpBindings>;
@@ -39,5 +37,4 @@ export function eventRoutes(api: Hono, { events }: Gateway, options: EventOption
       for await (const message of messages) await stream.writeSSE(message);
     });
   });
-  return () => `${life}.${events.lastSeq}`;
 }

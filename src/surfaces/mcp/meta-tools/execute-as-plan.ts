@@ -1,6 +1,6 @@
 import type { Caller, CodeCall, IntentCall, Suggestion } from '../../../engine/gateway.ts';
-import { intentRunToWire } from '../../../engine/gateway-wire.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
+import { intentRunToWire } from '../../../operations/shapes/run.ts';
 import { answer } from './answer.ts';
 import { unfenced } from './execute-code.ts';
 import type { Workshop } from './meta-tool.ts';

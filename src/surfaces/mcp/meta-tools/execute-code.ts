@@ -1,7 +1,7 @@
 import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import type { Caller, CapabilityCall, CodeCall, CodeRun } from '../../../engine/gateway.ts';
-import { consoleText } from '../../../engine/gateway-wire.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
+import { consoleText } from '../../../operations/shapes/run.ts';
 import type { Shrunk } from '../results/shrink.ts';
 import { answer, errorToWire, failure } from './answer.ts';
 import type { Workshop } from './meta-tool.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { capabilityHitToWire } from '../../../engine/gateway-wire.ts';
+import { capabilityHitToWire } from '../../../operations/shapes/search-hit.ts';
 import { answer } from './answer.ts';
 import { metaTool } from './meta-tool.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { suggestionToWire } from '../../../engine/gateway-wire.ts';
+import { suggestionToWire } from '../../../operations/shapes/suggestion.ts';
 import { answer } from './answer.ts';
 import { metaTool } from './meta-tool.ts';
 

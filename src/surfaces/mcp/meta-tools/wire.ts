@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../../engine/gateway.ts';
-import { hitToWire } from '../../../engine/gateway-wire.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
+import { hitToWire } from '../../../operations/shapes/search-hit.ts';
 
 /** What goes over the wire has snake_case names. */
 

@@ -54,7 +54,7 @@ export function layoutPlan({ tasks }: Pick<Plan, 'tasks'>): PlacedPlan {
         return { id, left: x - width / 2, top: y - height / 2, width, height };
       })
       .sort((a, b) => a.left - b.left || a.top - b.top),
-    edges: graph.edges().map((edge) => {
+    edges: graph.edges().map((edge: { readonly v: string; readonly w: string }) => {
       const { points } = graph.edge(edge) as unknown as { points: Point[] };
       const [from, to] = [centre(edge.v), centre(edge.w)];
       return {

@@ -95,9 +95,9 @@ function SuggestedPlan({ intent, suggestion }: { intent: string; suggestion: Sug
 }
 
 /** PML learns from what was not wanted, too. */
-function NotMeant({ id }: { id: string | undefined }) {
+function NotMeant({ id }: { id: string | null }) {
   const [isSaid, setSaid] = useState(false);
-  if (id === undefined) return null;
+  if (id === null) return null;
   const say = async () => {
     setSaid(true);
     await tellingOutcome(

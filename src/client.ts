@@ -1,0 +1,86 @@
+import { type ErrorShape, PmlError } from './core/vocabulary/pml-error.ts';
+import { type CallOptions, type OperationClient, operationClient } from './operations/operation-client.ts';
+
+export { type CallOptions, type OperationClient as PmlClient, PmlError };
+
+export interface ConnectOptions {
+  /** Where the gateway listens, such as `http://127.0.0.1:8080`. Absent: the data dir says. */
+  readonly url?: string;
+  /** A key of `pml keys create`. Absent: the token of the data dir. */
+  readonly token?: string;
+  /** Absent: `PML_DATA`, then `~/.pml`. Only read when the url or the token is missing. */
+  readonly dataDir?: string;
+}
+
+/**
+ * A gateway that is running, as an object with a method for each operation:
+ *
+ *     const pml = await connect();
+ *     const { tools } = await pml.searchTools({ query: 'read a file' });
+ *
+ * What the gateway refuses is thrown as a `PmlError` with its code, message and hint.
+ */
+export async function connect(options: ConnectOptions = {}): Promise<OperationClient> {
+  const dir = options.dataDir ?? process.env.PML_DATA;
+  const url = options.url ?? (await runningAt(dir));
+  const token = options.token ?? (await readDataFile(dir, 'token'))?.trim();
+  if (!token) {
+    throw new PmlError('unauthorized', 'There is no token', {
+      hint: 'Give a key of "pml keys create" as token, or the dataDir of the gateway.',
+    });
+  }
+  const client = operationClient((name, input, { signal }) => post(url, token, name, input, signal));
+  // A wrong address or token is told here, not at the first use.
+  await client.getMe();
+  return client;
+}
+
+async function post(
+  url: string,
+  token: string,
+  name: string,
+  input: unknown,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const reply = await ask(new URL(`/api/operations/${name}`, url), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(input),
+    ...(signal && { signal }),
+  });
+  const body: unknown = await reply.json().catch(() => null);
+  if (reply.ok) return body;
+  const { error } = (body ?? {}) as { error?: ErrorShape };
+  const { code = 'internal', message = `The gateway answered ${reply.status}`, hint } = error ?? {};
+  throw new PmlError(code, message, hint === undefined ? {} : { hint });
+}
+
+async function ask(url: URL, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, request);
+  } catch (cause) {
+    if (request.signal?.aborted) throw new PmlError('cancelled', 'The call was cancelled', { cause });
+    throw new PmlError('holder_unreachable', `No gateway answers at ${url.origin}`, {
+      hint: 'Start one with "pml serve".',
+      cause,
+    });
+  }
+}
+
+/** Where the gateway of a data dir listens. */
+async function runningAt(dir: string | undefined): Promise<string> {
+  const text = await readDataFile(dir, 'holder.json');
+  const { port = null } = text === null ? {} : (JSON.parse(text) as { port?: number | null });
+  if (port !== null) return `http://127.0.0.1:${port}`;
+  throw new PmlError('holder_unreachable', `No gateway runs on the data dir ${dir ?? '~/.pml'}`, {
+    hint: 'Start one with "pml serve", or give the url of one.',
+  });
+}
+
+/** Null where it does not exist. Loaded when needed: with a url and a token, no module of Node is. */
+async function readDataFile(dir: string | undefined, name: string): Promise<string | null> {
+  const { readFile } = await import('node:fs/promises');
+  const { homedir } = await import('node:os');
+  const { join } = await import('node:path');
+  return await readFile(join(dir ?? join(homedir(), '.pml'), name), 'utf8').catch(() => null);
+}

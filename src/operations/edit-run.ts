@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { jsonObject } from './fields.ts';
+import { operation } from './operation.ts';
+import { deciderOf } from './operation-context.ts';
+import { seenRun } from './seen-runs.ts';
+import { wholeRun, wholeRunToWire } from './shapes/run.ts';
+
+export const editRun = operation({
+  name: 'edit_run',
+  right: 'decide',
+  summary: 'Gives a call that waits other arguments; a person is asked about it again',
+  input: z.strictObject({
+    run_id: z.string(),
+    /** Absent: the only one that waits. */
+    task: z.string().optional(),
+    arguments: jsonObject,
+  }),
+  output: wholeRun,
+  http: { method: 'POST', path: '/runs/:run_id/edit' },
+  async run({ gateway }, { run_id, task, arguments: args }, caller) {
+    const { runId } = await seenRun(caller, gateway, run_id);
+    const edit = { arguments: args, by: deciderOf(caller), ...(task !== undefined && { task }) };
+    await gateway.editCall(runId, edit);
+    return wholeRunToWire(await seenRun(caller, gateway, runId));
+  },
+});

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { planFromWire } from '../core/vocabulary/plan-wire.ts';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import { jsonObject } from './fields.ts';
+import { withHowToSettle } from './how-to-settle.ts';
+import { operation } from './operation.ts';
+import { workflowAnswer, workflowToWire } from './shapes/run.ts';
+
+export const executeWorkflow = operation({
+  name: 'execute_workflow',
+  right: 'run',
+  summary: 'Runs a plan, or what was suggested; once per run_id',
+  input: z.strictObject({
+    /** Absent: the suggestion as it is. */
+    workflow: z.looseObject({}).optional(),
+    intent: z.string().min(1).optional(),
+    /** Asking again with the same one gives the same run. */
+    run_id: z.string().min(1).max(200).optional(),
+    /** Of the suggestion that the workflow comes from, changed or not. */
+    suggestion_id: z.string().min(1).optional(),
+    /** Values of the suggestion's inputs. */
+    arguments: jsonObject.optional(),
+  }),
+  output: workflowAnswer,
+  http: { method: 'POST', path: '/workflows' },
+  async run({ gateway }, { workflow, intent, run_id: runId, suggestion_id: from, ...rest }, caller) {
+    if (workflow !== undefined) {
+      const plan = planFromWire(workflow);
+      const made = await gateway.executeWorkflow(plan, intent ?? null, caller, runId, from);
+      return withHowToSettle(workflowToWire(made));
+    }
+    if (from === undefined)
+      throw new PmlError('invalid_argument', 'There is neither workflow nor suggestion_id');
+    const made = await gateway.executeSuggestion(from, rest.arguments ?? {}, caller, runId);
+    return withHowToSettle(workflowToWire(made));
+  },
+});

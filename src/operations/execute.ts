@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { IntentRun } from '../engine/gateway.ts';
+import { jsonObject } from './fields.ts';
+import { withHowToSettle } from './how-to-settle.ts';
+import { operation } from './operation.ts';
+import {
+  codeRunToWire,
+  execution,
+  intentAnswer,
+  intentRunToWire,
+  plannedAnswer,
+  plannedRunToWire,
+  toolRunToWire,
+} from './shapes/run.ts';
+
+const DEFAULTS = { maxTimeoutMs: 24 * 60 * 60_000 };
+
+/** What any call may say besides what it runs. */
+export const callFields = {
+  arguments: jsonObject.default({}),
+  intent: z.string().min(1).optional(),
+  timeout_ms: z.int().min(1).max(DEFAULTS.maxTimeoutMs).optional(),
+};
+
+export const execute = operation({
+  name: 'execute',
+  right: 'run',
+  summary: 'Runs a tool, code, a capability, or what an intent leads to',
+  input: z.strictObject({
+    ...callFields,
+    tool: z.string().min(1).optional(),
+    code: z.string().min(1).optional(),
+    capability: z.string().min(1).optional(),
+    /** With code: as a workflow, reads in parallel. */
+    as_plan: z.boolean().default(false),
+  }),
+  output: z.union([execution, plannedAnswer, intentAnswer]),
+  http: { method: 'POST', path: '/execute' },
+  async run({ gateway }, { tool, code, capability, as_plan: asPlan, ...call }, caller) {
+    const given = [tool, code, capability].filter((body) => body !== undefined);
+    const { intent } = call;
+    if (given.length === 0 && intent !== undefined)
+      return toldIntent(await gateway.executeIntent({ intent, arguments: call.arguments }, caller));
+    if (given.length !== 1) {
+      throw new PmlError('invalid_argument', 'A run is of exactly one of tool, code, capability and intent', {
+        hint: 'For example {"code": "return await mcp.memory.read_graph()"}.',
+      });
+    }
+    const rest = callOf(call);
+    if (tool !== undefined)
+      return withHowToSettle(toolRunToWire(await gateway.executeTool({ tool, ...rest }, caller)));
+    if (code !== undefined && asPlan)
+      return withHowToSettle(plannedRunToWire(await gateway.executeAsPlan({ code, ...rest }, caller)));
+    const made =
+      code === undefined
+        ? await gateway.executeCapability({ capability: capability ?? '', ...rest }, caller)
+        : await gateway.executeCode({ code, ...rest }, caller);
+    return withHowToSettle(codeRunToWire(made));
+  },
+});
+
+/** A call as the engine takes it. */
+export function callOf(call: {
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly intent?: string | undefined;
+  readonly timeout_ms?: number | undefined;
+}) {
+  const { timeout_ms: timeoutMs, intent, arguments: args } = call;
+  return {
+    arguments: args,
+    ...(intent !== undefined && { intent }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+}
+
+function toldIntent(made: IntentRun) {
+  const wire = intentRunToWire(made);
+  if (wire.status !== 'suggestion') return withHowToSettle(wire);
+  const { id } = made.suggestion;
+  if (id === null) return wire;
+  const call = { suggestion_id: id, arguments: {} };
+  return { ...wire, how_to_run: `POST /api/workflows with ${JSON.stringify(call)}` };
+}

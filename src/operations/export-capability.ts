@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { skillFolder } from '../engine/capabilities/skill-folder.ts';
+import { slug } from './fields.ts';
+import { operation } from './operation.ts';
+
+export const exportCapability = operation({
+  name: 'export_capability',
+  right: 'read',
+  summary: 'A capability as an Agent Skill: the name of its folder, and its files',
+  input: z.strictObject({ slug }),
+  output: z.object({ folder: z.string(), files: z.record(z.string(), z.string()) }),
+  http: { method: 'GET', path: '/capabilities/:slug/export' },
+  async run({ gateway }, input, caller) {
+    const files = await gateway.capabilities.export(input.slug, caller);
+    return { folder: skillFolder(files), files };
+  },
+});

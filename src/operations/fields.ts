@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+/** Fields that several inputs have. */
+
+/** How many to answer with. */
+export function count(usual: number, most: number) {
+  const error = `must be a whole number from 1 to ${most}`;
+  return z.int({ error }).min(1, { error }).max(most, { error }).default(usual);
+}
+
+/** A date, with or without the time. */
+export const moment = z.string().transform((text, context) => {
+  const date = new Date(text);
+  if (!Number.isNaN(date.getTime())) return date;
+  context.addIssue({ code: 'custom', message: `not a date: ${text}; write it as 2026-11-15T09:30:00Z` });
+  return z.NEVER;
+});
+
+export const jsonObject = z.record(z.string(), z.unknown());
+
+/** By name, alias or id. */
+export const slug = z.string().min(1);

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { GRAPH_FORMATS } from '../engine/graph/graph-formats.ts';
+import type { GraphView } from '../engine/graph/graph-view.ts';
+import { operation } from './operation.ts';
+import { graphEdge, nodeKind } from './shapes/graph.ts';
+
+const file = (format: keyof typeof GRAPH_FORMATS, mediaType: string) => ({
+  mediaType,
+  write: (graph: unknown) => GRAPH_FORMATS[format](graph as GraphView),
+});
+
+export const getGraph = operation({
+  name: 'get_graph',
+  right: 'read',
+  summary: 'The graph of tools and capabilities, whole',
+  input: z.strictObject({}),
+  output: z.object({
+    nodes: z.array(
+      z.object({
+        id: z.string(),
+        kind: nodeKind,
+        label: z.string(),
+        server: z.string().nullable(),
+        /** By Louvain. */
+        community: z.number(),
+        /** By spectral co-clustering; null for what no capability uses. */
+        cluster: z.number().nullable(),
+        pagerank: z.number(),
+        tools_used: z.array(z.string()).optional(),
+        capabilities_used: z.array(z.string()).optional(),
+        tools_sequence: z.array(z.string()).optional(),
+      }),
+    ),
+    edges: z.array(graphEdge),
+  }),
+  http: {
+    method: 'GET',
+    path: '/graph',
+    files: {
+      json: file('json', 'application/json'),
+      graphml: file('graphml', 'application/graphml+xml; charset=utf-8'),
+      dot: file('dot', 'text/vnd.graphviz; charset=utf-8'),
+    },
+  },
+  run: ({ gateway }) => gateway.graph.view(),
+});

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { operation } from './operation.ts';
+import { learning, learningToWire } from './shapes/learning.ts';
+
+export const getLearning = operation({
+  name: 'get_learning',
+  right: 'read',
+  summary: 'What was learned so far, and whether it ranks',
+  input: z.strictObject({}),
+  output: learning,
+  http: { method: 'GET', path: '/learning' },
+  run: async ({ gateway }) => learningToWire(await gateway.learning.report()),
+});

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { maySee } from '../engine/people/roles.ts';
+import { operation } from './operation.ts';
+import { askerOf, notFound } from './operation-context.ts';
+import { seenTraceToWire, trace } from './shapes/trace.ts';
+
+export const getTrace = operation({
+  name: 'get_trace',
+  right: 'read',
+  summary: 'One trace with its events, its program, and which values went from call to call',
+  input: z.strictObject({ trace_id: z.string() }),
+  output: trace,
+  http: { method: 'GET', path: '/traces/:trace_id' },
+  async run({ gateway }, { trace_id: id }, caller) {
+    const found = await gateway.store.traces.get(id);
+    if (!found || !maySee(askerOf(caller), found)) throw notFound('trace', id, 'See GET /api/traces.');
+    return seenTraceToWire(found);
+  },
+});

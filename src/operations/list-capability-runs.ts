@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { traceSummaryToWire } from '../core/vocabulary/execution-trace.ts';
+import { visibleTo } from '../engine/people/roles.ts';
+import { count, slug } from './fields.ts';
+import { operation } from './operation.ts';
+import { askerOf } from './operation-context.ts';
+import { traceSummary } from './shapes/trace.ts';
+
+const DEFAULTS = { limit: 50, maxLimit: 500 };
+
+export const listCapabilityRuns = operation({
+  name: 'list_capability_runs',
+  right: 'read',
+  summary: 'The runs a capability was learned from, and those that called it, newest first',
+  input: z.strictObject({ slug, limit: count(DEFAULTS.limit, DEFAULTS.maxLimit) }),
+  output: z.object({
+    /** As far as they are still stored. */
+    learned_from: z.array(traceSummary),
+    calls: z.array(traceSummary),
+  }),
+  http: { method: 'GET', path: '/capabilities/:slug/runs' },
+  async run({ gateway }, input, caller) {
+    const { id, evidence } = await gateway.capabilities.show(input.slug, caller);
+    const seen = visibleTo(askerOf(caller));
+    const { traces } = gateway.store;
+    const [calls, ...learnedFrom] = await Promise.all([
+      traces.list({ capabilityId: id, limit: input.limit, ...seen }),
+      ...evidence.runIds.map((runId) => traces.list({ runId, limit: 1, ...seen })),
+    ]);
+    return {
+      learned_from: learnedFrom.flat().map(traceSummaryToWire),
+      calls: calls.map(traceSummaryToWire),
+    };
+  },
+});

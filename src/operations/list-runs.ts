@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { visibleTo } from '../engine/people/roles.ts';
+import { recentRuns } from '../engine/runs/pending-runs.ts';
+import { count } from './fields.ts';
+import { operation } from './operation.ts';
+import { askerOf } from './operation-context.ts';
+import { seenBy } from './seen-runs.ts';
+import { listedRun, listedRunToWire } from './shapes/run.ts';
+
+const DEFAULTS = { limit: 50, maxLimit: 500 };
+
+export const listRuns = operation({
+  name: 'list_runs',
+  right: 'read',
+  summary: 'Runs that wait for a person first, then the others, newest first',
+  input: z.strictObject({ limit: count(DEFAULTS.limit, DEFAULTS.maxLimit) }),
+  output: z.object({ runs: z.array(listedRun) }),
+  http: { method: 'GET', path: '/runs' },
+  async run({ gateway }, { limit }, caller) {
+    const runs = await recentRuns(gateway.store, limit, visibleTo(askerOf(caller)).visibleTo);
+    return { runs: (await seenBy(caller, gateway, runs)).map(listedRunToWire) };
+  },
+});

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { operation } from './operation.ts';
+
+export const logOut = operation({
+  name: 'log_out',
+  // Of the caller's own login alone.
+  right: 'read',
+  summary: 'Ends the login that asks',
+  input: z.strictObject({}),
+  output: z.object({ id: z.string().nullable() }),
+  http: { method: 'POST', path: '/logout' },
+  async run({ logins }, _, { who }) {
+    const id = who?.loginId;
+    return { id: id !== undefined && (await logins?.revoke(id)) ? id : null };
+  },
+});

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { slug } from './fields.ts';
+import { operation } from './operation.ts';
+import { capability, capabilityToWire } from './shapes/capability.ts';
+
+export const quarantineCapability = operation({
+  name: 'quarantine_capability',
+  right: 'manage',
+  summary: 'Keeps a capability from being called, or lets it be called again',
+  input: z.strictObject({
+    slug,
+    reason: z.string().min(1).default('by a person'),
+    /** Lets it be called again. */
+    lift: z.boolean().default(false),
+  }),
+  output: capability,
+  http: { method: 'POST', path: '/capabilities/:slug/quarantine' },
+  async run({ gateway }, input) {
+    const reason = input.lift ? null : input.reason;
+    return capabilityToWire(await gateway.capabilities.quarantine(input.slug, reason));
+  },
+});

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { operation } from './operation.ts';
+import { settleRun } from './settle-run.ts';
+import { wholeRun } from './shapes/run.ts';
+
+export const rejectRun = operation({
+  name: 'reject_run',
+  right: 'decide',
+  summary: 'Rejects what a run waits for',
+  input: z.strictObject({
+    run_id: z.string(),
+    /** Absent: all that wait. */
+    approval_ids: z.array(z.string()).optional(),
+  }),
+  output: wholeRun,
+  http: { method: 'POST', path: '/runs/:run_id/reject' },
+  run: ({ gateway }, input, caller) => settleRun(gateway, 'rejected', input, caller),
+});

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { operation } from './operation.ts';
+import { workflowAnswer, workflowToWire } from './shapes/run.ts';
+
+export const resumeRun = operation({
+  name: 'resume_run',
+  right: 'run',
+  summary: 'Continues a run that waited for a person',
+  input: z.strictObject({ run_id: z.string() }),
+  output: workflowAnswer,
+  http: { method: 'POST', path: '/runs/:run_id/resume' },
+  async run({ gateway }, { run_id: runId }, caller) {
+    return workflowToWire(await gateway.continueRun(runId, 'resume', caller));
+  },
+});

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { operation } from './operation.ts';
+import { notFound } from './operation-context.ts';
+
+export const revokeLogin = operation({
+  name: 'revoke_login',
+  right: 'manage',
+  summary: 'Logs one browser out',
+  input: z.strictObject({ login_id: z.string() }),
+  output: z.object({ id: z.string() }),
+  http: { method: 'POST', path: '/logins/:login_id/revoke' },
+  async run({ logins }, { login_id: id }) {
+    if (await logins?.revoke(id)) return { id };
+    throw notFound('login', id, 'See GET /api/logins.');
+  },
+});

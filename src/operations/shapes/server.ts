@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { ServerReport } from '../../engine/gateway.ts';
+import { errorShape } from './error.ts';
+
+export const server = z
+  .object({
+    name: z.string(),
+    transport: z.string(),
+    state: z.enum(['idle', 'starting', 'ready', 'backoff', 'failed', 'disabled']),
+    since: z.string(),
+    error: errorShape.nullable(),
+    pid: z.number().nullable(),
+    protocol_version: z.string().nullable(),
+    tools: z.number(),
+    /** Their definitions changed, and a person has to accept that. */
+    changed_tools: z.array(z.string()),
+    schema_tokens: z.number(),
+    calls_in_flight: z.number(),
+    calls_waiting: z.number(),
+    /** Lines on stdout that were not messages. */
+    garbage_lines: z.number(),
+  })
+  .meta({ id: 'Server' });
+
+export function serverToWire(report: ServerReport) {
+  return {
+    name: report.name,
+    transport: report.transport,
+    state: report.state,
+    since: report.since.toISOString(),
+    error: report.error,
+    pid: report.pid,
+    protocol_version: report.protocolVersion,
+    tools: report.tools,
+    changed_tools: report.changedTools,
+    schema_tokens: report.schemaTokens,
+    calls_in_flight: report.callsInFlight,
+    calls_waiting: report.callsWaiting,
+    garbage_lines: report.garbageLines,
+  };
+}

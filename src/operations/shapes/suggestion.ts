@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { planToWire } from '../../core/vocabulary/plan-wire.ts';
+import type { Suggestion } from '../../engine/gateway.ts';
+import { plan } from './plan.ts';
+import { capabilityHit, capabilityHitToWire } from './search-hit.ts';
+
+const NO_EVIDENCE_FOR_A_PLAN =
+  'No past run is of this kind, and no tool fits by its text. Search for tools, then run what fits: it will be known next time.';
+
+export const suggestion = z
+  .object({
+    /** By which a run says that it comes from it; null for a plan of nothing. */
+    suggestion_id: z.string().nullable(),
+    plan,
+    /** Expected F1 of its tools, calibrated. */
+    confidence: z.number(),
+    /** Successful past runs near to the intent that used all of its tools. */
+    support: z.number(),
+    basis: z.enum(['runs', 'text', 'nothing']),
+    /** Why there is no plan. */
+    reason: z.string().optional(),
+    suggested_capabilities: z.array(capabilityHit),
+  })
+  .meta({ id: 'Suggestion' });
+
+export function suggestionToWire(made: Suggestion) {
+  const { id, confidence, support, basis, suggestedCapabilities } = made;
+  return {
+    suggestion_id: id,
+    plan: planToWire(made.plan),
+    confidence,
+    support,
+    basis,
+    ...(basis === 'nothing' && { reason: NO_EVIDENCE_FOR_A_PLAN }),
+    suggested_capabilities: suggestedCapabilities.map(capabilityHitToWire),
+  };
+}

@@ -1,0 +1,157 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, expectTypeOf, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { connect } from '../../src/client.ts';
+import { operation } from '../../src/operations/operation.ts';
+import { operationClient } from '../../src/operations/operation-client.ts';
+import { OPERATIONS } from '../../src/operations/table.ts';
+import { createApi } from '../../src/surfaces/http/api/create-api.ts';
+import { routeRights } from '../../src/surfaces/http/route-rights.ts';
+import { handMadeGateway } from '../support/hand-made-gateway.ts';
+import { startHttp } from '../support/http-gateway.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+
+/** An operation that PML does not have: all that it takes to add one. */
+const greet = operation({
+  name: 'greet_person',
+  right: 'decide',
+  summary: 'Greets a person',
+  input: z.strictObject({ name: z.string().min(1), times: z.int().min(1).default(1) }),
+  output: z.object({ greeting: z.string(), by: z.string() }),
+  http: { method: 'GET', path: '/greetings/:name', query: { times: 'n' } },
+  async run(_, { name, times }, { who }) {
+    return { greeting: Array(times).fill(`Hello, ${name}!`).join(' '), by: who?.name ?? 'nobody' };
+  },
+});
+const TABLE = [...OPERATIONS, greet] as const;
+
+async function serve() {
+  const gateway = handMadeGateway();
+  const api = createApi(gateway, { log: () => {} }, { operations: TABLE, version: '1.2.3' });
+  const { listener, token, access } = await startHttp({ api, operations: TABLE });
+  onTestFinished(listener.close);
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const reply = await fetch(`${listener.url}/api${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return { status: reply.status, body: JSON.parse(await reply.text()) };
+  };
+  return { ask, access, url: listener.url, token };
+}
+
+test('[OP-1] an operation that is added to the table has a route, with its path and query, and an address by name', async () => {
+  const { ask } = await serve();
+  expect(await ask('/greetings/Ada?n=2')).toMatchObject({
+    status: 200,
+    body: { greeting: 'Hello, Ada! Hello, Ada!' },
+  });
+  expect((await ask('/greetings/Ada?n=0')).body.error).toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringMatching(/^n: /),
+    hint: 'It takes name, n.',
+  });
+  const body = JSON.stringify({ name: 'Bob' });
+  expect((await ask('/operations/greet_person', { method: 'POST', body })).body.greeting).toBe('Hello, Bob!');
+  const strange = JSON.stringify({ name: 'Bob', tmes: 3 });
+  expect((await ask('/operations/greet_person', { method: 'POST', body: strange })).status).toBe(400);
+  expect((await ask('/operations/greet_nobody', { method: 'POST', body })).status).toBe(404);
+});
+
+test('[OP-3] /api/openapi.json describes every operation that has a route, with input, output and right', async () => {
+  const { ask } = await serve();
+  const { body } = await ask('/openapi.json');
+  expect(body).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } });
+  expect(body.paths['/api/greetings/{name}'].get).toMatchObject({
+    operationId: 'greet_person',
+    summary: 'Greets a person',
+    'x-pml-right': 'decide',
+    parameters: [
+      { name: 'name', in: 'path', required: true, schema: { type: 'string' } },
+      { name: 'n', in: 'query', required: false, schema: { type: 'integer', default: 1 } },
+    ],
+    responses: { 200: { content: { 'application/json': { schema: { required: ['greeting', 'by'] } } } } },
+  });
+  const described = Object.values(body.paths as Record<string, Record<string, { operationId: string }>>)
+    .flatMap((path) => Object.values(path))
+    .map(({ operationId }) => operationId);
+  const routed = TABLE.filter((one) => 'http' in one && one.http).map(({ name }) => name);
+  expect(described.toSorted()).toEqual(routed.toSorted());
+  const named = JSON.stringify(body).matchAll(/"#\/components\/schemas\/([^"]+)"/g);
+  const known = Object.keys(body.components.schemas);
+  expect([...new Set([...named].map(([, name]) => name))].filter((name) => !known.includes(name!))).toEqual(
+    [],
+  );
+  expect(JSON.stringify(body)).not.toContain('$defs');
+});
+
+test('[OP-4] the typed client has every operation as a method, with the types of its input and output', async () => {
+  const { url, token } = await serve();
+  const pml = operationClient<typeof TABLE>(async (name, input) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const body = JSON.stringify(input);
+    return await (await fetch(`${url}/api/operations/${name}`, { method: 'POST', headers, body })).json();
+  });
+  expectTypeOf(pml.greetPerson).parameter(0).toExtend<{ readonly name: string; readonly times?: number }>();
+  expectTypeOf(pml.greetPerson({ name: 'x' })).resolves.toEqualTypeOf<{
+    readonly greeting: string;
+    readonly by: string;
+  }>();
+  expect((await pml.greetPerson({ name: 'Ada' })).greeting).toBe('Hello, Ada!');
+  expectTypeOf(pml.listRuns).toBeCallableWith();
+  // @ts-expect-error A query is needed.
+  expectTypeOf(pml.searchTools).toBeCallableWith({});
+  // @ts-expect-error There is no such operation.
+  expect(pml.greetNobody).toBeTypeOf('function');
+});
+
+test('[OP-2] what an operation needs is what its declaration says, by every address; what is not declared is for callers who manage', () => {
+  const { rightFor } = routeRights(TABLE);
+  expect(rightFor('GET', '/api/greetings/Ada')).toBe('decide');
+  expect(rightFor('HEAD', '/api/greetings/Ada')).toBe('decide');
+  expect(rightFor('POST', '/api/operations/greet_person')).toBe('decide');
+  expect(rightFor('POST', '/api/greetings/Ada')).toBe('manage');
+  expect(rightFor('POST', '/api/operations/greet_nobody')).toBe('manage');
+  expect(routeRights().rightFor('GET', '/api/greetings/Ada')).toBe('manage');
+});
+
+test('[OP-5] connect() finds the gateway by its data dir, or by url and token, and says what is wrong', async () => {
+  const { url, token } = await serve();
+  const dataDir = await temporaryDir();
+  await expect(connect({ dataDir })).rejects.toMatchObject({ code: 'holder_unreachable' });
+  await writeFile(join(dataDir, 'token'), `${token}\n`);
+  await writeFile(join(dataDir, 'holder.json'), JSON.stringify({ port: Number(new URL(url).port) }));
+  const pml = await connect({ dataDir });
+  expect(await pml.getMe()).toMatchObject({ role: 'owner' });
+  await expect(pml.getTrace({ trace_id: 'none' })).rejects.toMatchObject({
+    code: 'not_found',
+    message: 'There is no trace none',
+    hint: 'See GET /api/traces.',
+  });
+  expect(await (await connect({ url, token })).listRuns({ limit: 1 })).toEqual({ runs: [] });
+  await expect(connect({ url, token: 'wrong' })).rejects.toMatchObject({ code: 'unauthorized' });
+  await expect(connect({ url: 'http://127.0.0.1:1', token })).rejects.toMatchObject({
+    code: 'holder_unreachable',
+  });
+});
+
+test('[OP-5] the client loads nothing but itself: no schema, no engine, no package', async () => {
+  const loaded = new Set<string>();
+  const visit = async (path: string) => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    const text = await readFile(path, 'utf8');
+    for (const [, from] of text.matchAll(/^(?:import|export) (?!type )[^;]*?from '([^']+)';/gm)) {
+      await visit(join(path, '..', from!));
+    }
+  };
+  const src = fileURLToPath(new URL('../../src/', import.meta.url));
+  await visit(join(src, 'client.ts'));
+  expect([...loaded].map((path) => path.slice(src.length)).toSorted()).toEqual([
+    'client.ts',
+    'core/vocabulary/pml-error.ts',
+    'operations/operation-client.ts',
+  ]);
+});
