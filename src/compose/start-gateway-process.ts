@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -22,6 +24,7 @@ import type { ApiKey, Clock, Logger, LogLevel, RemoteProcedures, Settings } from
 import { storeProcedures } from '../engine/remote-procedures.ts';
 import { createEventLog, type EventLog } from '../engine/traces/event-log.ts';
 import { loginToWire } from '../operations/list-logins.ts';
+import { operationContext } from '../operations/operation-context.ts';
 import { pageFiles } from '../surfaces/dashboard/server/page-files.ts';
 import { isPagePath } from '../surfaces/dashboard/shared/routes.ts';
 import { createAccess } from '../surfaces/http/access.ts';
@@ -106,7 +109,8 @@ export async function startGatewayProcess(
     undo.push(() => gateway.close().catch(() => {}));
     undo.push(async () => leaving.abort());
 
-    const mcp = createMcpEndpoints(gateway, { version, logger });
+    const context = operationContext(gateway, randomUUID().slice(0, 8));
+    const mcp = createMcpEndpoints(gateway, { version, logger, context });
     undo.push(mcp.close);
 
     const owner = userInfo().username;
@@ -142,7 +146,7 @@ export async function startGatewayProcess(
       ],
       procedures,
       mcp,
-      api: createApi(gateway, logger, { version }),
+      api: createApi(gateway, logger, { version, context }),
       page: { isPage: isPagePath, ...pageFiles(PAGE_FOLDER) },
       about: () => ({ version, pid: process.pid, role: lock.holder.role }),
     });

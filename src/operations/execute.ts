@@ -4,6 +4,7 @@ import type { IntentRun } from '../engine/gateway.ts';
 import { jsonObject } from './fields.ts';
 import { withHowToSettle } from './how-to-settle.ts';
 import { operation } from './operation.ts';
+import { errorShape } from './shapes/error.ts';
 import {
   codeRunToWire,
   execution,
@@ -15,6 +16,24 @@ import {
 } from './shapes/run.ts';
 
 const DEFAULTS = { maxTimeoutMs: 24 * 60 * 60_000 };
+
+const CODE = [
+  'TypeScript: `await mcp.server.tool({…})` gives the result as data, a failure throws; `await capabilities.slug({…})`; `args`, console, Promise.all; `return` the result.',
+  'No imports, timers, files or network.',
+].join('\n');
+
+const asked = z.object({
+  tool: z.string().min(1).optional().describe('server:tool'),
+  arguments: z.looseObject({}).optional().describe('For the tool or capability; `args` of the code'),
+  code: z.string().min(1).optional().describe(CODE),
+  as_plan: z.boolean().optional().describe('Run code as a workflow: reads in parallel'),
+  capability: z.string().min(1).optional().describe('slug from pml_search_capabilities'),
+  intent: z.string().min(1).optional().describe('Why, in plain words; improves later suggestions'),
+  timeout_ms: z.int().min(1).max(DEFAULTS.maxTimeoutMs).optional(),
+});
+
+/** What a model gives. */
+export type ExecuteArguments = z.output<typeof asked>;
 
 /** What any call may say besides what it runs. */
 export const callFields = {
@@ -37,6 +56,21 @@ export const execute = operation({
   }),
   output: z.union([execution, plannedAnswer, intentAnswer]),
   http: { method: 'POST', path: '/execute' },
+  mcp: {
+    tool: 'pml_execute',
+    title: 'Execute',
+    description:
+      'Run a tool of any attached server: give `tool` (an id from pml_search_tools, e.g. "filesystem:read_file") and `arguments` that fit its input_schema. Several calls in one go: `code`. A proven routine: `capability`. With `intent` alone: plans it, and runs the plan if that is safe.',
+    // What it runs may do anything; each call is judged by the tool it is for.
+    annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+    input: asked,
+    output: z.object({
+      status: z.string(),
+      run_id: z.string().nullable().optional(),
+      result: z.unknown().optional(),
+      error: errorShape.optional(),
+    }),
+  },
   async run({ gateway }, { tool, code, capability, as_plan: asPlan, ...call }, caller) {
     const given = [tool, code, capability].filter((body) => body !== undefined);
     const { intent } = call;

@@ -29,6 +29,8 @@ export interface LoginList {
 /** What operations work with. */
 export interface OperationContext {
   readonly gateway: Gateway;
+  /** Tells this life of the gateway from others: event numbers start over with each. */
+  readonly life: string;
   /** Where to follow the events from after a snapshot. */
   lastEventId(): string;
   /** Runs under way, by run id. */
@@ -46,11 +48,12 @@ export interface LiveRun extends Pick<NumberedEvent, 'ownership'> {
   readonly events: (WireTraceEvent & { readonly at: string })[];
 }
 
-/** `life` tells this life of the gateway from others: event numbers start over with each. */
+/** One for all surfaces of a process. */
 export function operationContext(gateway: Gateway, life: string): OperationContext {
   let live: ReadonlyMap<string, LiveRun> | undefined;
   return {
     gateway,
+    life,
     lastEventId: () => `${life}.${gateway.events.lastSeq}`,
     liveRuns() {
       live ??= trackRuns(gateway.events);

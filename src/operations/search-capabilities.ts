@@ -13,6 +13,13 @@ export const searchCapabilities = operation({
     limit: z.int().min(1).max(DEFAULTS.maxLimit).default(DEFAULTS.limit),
   }),
   output: z.object({ capabilities: z.array(capabilityHit) }),
+  mcp: {
+    tool: 'pml_search_capabilities',
+    title: 'Search capabilities',
+    description:
+      'Find proven routines: code that was learned from earlier runs and worked, with parameters and success rate.',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
   async run({ gateway }, { query, limit }, caller) {
     const hits = await gateway.searchCapabilities(query, limit, caller);
     return { capabilities: hits.map(capabilityHitToWire) };

@@ -4,7 +4,24 @@ import { count } from './fields.ts';
 import { operation } from './operation.ts';
 import { capabilityHit, capabilityHitToWire, hitToWire, toolHit } from './shapes/search-hit.ts';
 
-const DEFAULTS = { limit: 10, maxLimit: 100 };
+const DEFAULTS = {
+  limit: 10,
+  maxLimit: 100,
+  /** For a model, which reads every hit. */
+  modelLimit: 5,
+  maxModelLimit: 50,
+};
+
+const asked = z.object({
+  query: z.string().min(1).describe('What is to be done, e.g. "read a file"'),
+  limit: z.int().min(1).max(DEFAULTS.maxModelLimit).default(DEFAULTS.modelLimit),
+  include_related: z.boolean().default(false).describe('Also tools often used before, after or with each'),
+  signatures: z.boolean().default(false).describe('Also TypeScript signatures, for code'),
+  context_tools: z.array(z.string()).optional().describe('Tool ids used so far; default: the last 5'),
+});
+
+/** What a model gives. */
+export type SearchToolsArguments = z.output<typeof asked>;
 
 export const searchTools = operation({
   name: 'search_tools',
@@ -28,6 +45,15 @@ export const searchTools = operation({
   }),
   output: z.object({ tools: z.array(toolHit), capabilities: z.array(capabilityHit).optional() }),
   http: { method: 'GET', path: '/search', query: { query: 'q', context_tools: 'context' } },
+  mcp: {
+    tool: 'pml_search_tools',
+    title: 'Search tools',
+    description:
+      'Find the tool for a job among all attached servers: say in plain words what is to be done, get tool ids with their input schemas. Start here, then run one with pml_execute.',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    input: asked,
+    output: z.object({ tools: z.array(z.unknown()), note: z.string().optional() }),
+  },
   async run({ gateway }, input, caller) {
     const { query, limit, server, context_tools: contextTools, signatures, explain } = input;
     const hits = await gateway.searchTools({

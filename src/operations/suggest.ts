@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { operation } from './operation.ts';
+import { plan } from './shapes/plan.ts';
 import { suggestion, suggestionToWire } from './shapes/suggestion.ts';
 
 export const suggest = operation({
@@ -21,6 +22,19 @@ export const suggest = operation({
     }),
   ]),
   http: { method: 'POST', path: '/suggest' },
+  mcp: {
+    tool: 'pml_suggest',
+    title: 'Suggest a plan',
+    description:
+      'Plan a job of several steps: get a workflow for pml_execute_workflow; or, given the tools executed so far, the next step.',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    output: z.object({
+      plan: plan.optional(),
+      confidence: z.number().optional(),
+      suggested_capabilities: z.array(z.unknown()).optional(),
+      next: z.array(z.unknown()).optional(),
+    }),
+  },
   async run({ gateway }, { intent, executed }, caller) {
     if (executed.length > 0) return { next: await gateway.predictNext(intent, executed) };
     const made = await gateway.suggest(intent, caller);

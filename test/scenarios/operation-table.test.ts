@@ -9,18 +9,25 @@ import { operationClient } from '../../src/operations/operation-client.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
 import { routeRights } from '../../src/surfaces/http/route-rights.ts';
-import { handMadeGateway } from '../support/hand-made-gateway.ts';
+import { handMadeGateway, serverlessGateway } from '../support/hand-made-gateway.ts';
 import { startHttp } from '../support/http-gateway.ts';
+import { callTool, connectClient, fetchInto, openEndpoints, rawRequest } from '../support/mcp-endpoints.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 /** An operation that PML does not have: all that it takes to add one. */
 const greet = operation({
   name: 'greet_person',
-  right: 'decide',
+  right: 'run',
   summary: 'Greets a person',
   input: z.strictObject({ name: z.string().min(1), times: z.int().min(1).default(1) }),
   output: z.object({ greeting: z.string(), by: z.string() }),
   http: { method: 'GET', path: '/greetings/:name', query: { times: 'n' } },
+  mcp: {
+    tool: 'pml_greet_person',
+    title: 'Greet',
+    description: 'Greet a person.',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
   async run(_, { name, times }, { who }) {
     return { greeting: Array(times).fill(`Hello, ${name}!`).join(' '), by: who?.name ?? 'nobody' };
   },
@@ -67,7 +74,7 @@ test('[OP-3] /api/openapi.json describes every operation that has a route, with 
   expect(body.paths['/api/greetings/{name}'].get).toMatchObject({
     operationId: 'greet_person',
     summary: 'Greets a person',
-    'x-pml-right': 'decide',
+    'x-pml-right': 'run',
     parameters: [
       { name: 'name', in: 'path', required: true, schema: { type: 'string' } },
       { name: 'n', in: 'query', required: false, schema: { type: 'integer', default: 1 } },
@@ -109,9 +116,9 @@ test('[OP-4] the typed client has every operation as a method, with the types of
 
 test('[OP-2] what an operation needs is what its declaration says, by every address; what is not declared is for callers who manage', () => {
   const { rightFor } = routeRights(TABLE);
-  expect(rightFor('GET', '/api/greetings/Ada')).toBe('decide');
-  expect(rightFor('HEAD', '/api/greetings/Ada')).toBe('decide');
-  expect(rightFor('POST', '/api/operations/greet_person')).toBe('decide');
+  expect(rightFor('GET', '/api/greetings/Ada')).toBe('run');
+  expect(rightFor('HEAD', '/api/greetings/Ada')).toBe('run');
+  expect(rightFor('POST', '/api/operations/greet_person')).toBe('run');
   expect(rightFor('POST', '/api/greetings/Ada')).toBe('manage');
   expect(rightFor('POST', '/api/operations/greet_nobody')).toBe('manage');
   expect(routeRights().rightFor('GET', '/api/greetings/Ada')).toBe('manage');
@@ -154,4 +161,25 @@ test('[OP-5] the client loads nothing but itself: no schema, no engine, no packa
     'core/vocabulary/pml-error.ts',
     'operations/operation-client.ts',
   ]);
+});
+
+test('[OP-7] an operation that is marked as a tool is one, with the schemas of its input and output; it keeps its right', async () => {
+  const reserved = {
+    ...greet,
+    name: 'reserve',
+    right: 'manage' as const,
+    mcp: { ...greet.mcp!, tool: 'pml_reserve' as const },
+  };
+  const endpoints = openEndpoints(serverlessGateway(), { operations: [...TABLE, reserved] });
+  const client = await connectClient(fetchInto(endpoints), { era: 'modern' });
+  const { tools } = (await rawRequest(client, 'tools/list')) as { tools: { name: string }[] };
+  expect(tools.find(({ name }) => name === 'pml_greet_person')).toMatchObject({
+    description: 'Greet a person.',
+    inputSchema: { properties: { name: { type: 'string' }, times: { default: 1 } }, required: ['name'] },
+    outputSchema: { properties: { greeting: { type: 'string' }, by: { type: 'string' } } },
+  });
+  const { structuredContent } = await callTool(client, 'pml_greet_person', { name: 'Ada' });
+  expect(structuredContent).toMatchObject({ greeting: 'Hello, Ada!' });
+  const refused = await callTool(client, 'pml_reserve', { name: 'Ada' });
+  expect(refused).toMatchObject({ isError: true, structuredContent: { error: { code: 'forbidden' } } });
 });

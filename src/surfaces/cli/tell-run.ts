@@ -1,9 +1,9 @@
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import { printable } from '../../core/vocabulary/text.ts';
 import type { CodeRun, WorkflowResult } from '../../engine/gateway.ts';
-import { codeRunToWire, consoleText, workflowToWire } from '../../operations/shapes/run.ts';
 import type { Approval, CodeError } from '../../engine/ports.ts';
 import type { DefinitionChange, ShownApproval } from '../../engine/runs/pending-runs.ts';
+import { codeRunToWire, consoleText, workflowToWire } from '../../operations/shapes/run.ts';
 import type { CommandContext, Terminal } from './command.ts';
 
 interface ToldState {

@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../engine/gateway.ts';
 import type { Logger, UpstreamEvent } from '../../engine/ports.ts';
+import type { AnyOperation } from '../../operations/operation.ts';
+import { type OperationContext, operationContext } from '../../operations/operation-context.ts';
+import { OPERATIONS } from '../../operations/table.ts';
 import { ClientBook } from './client-book.ts';
 import { FanOut } from './fan-out.ts';
 import { forwardEvent, forwardToGateway } from './forward.ts';
 import { createGatewayEndpoint } from './gateway-endpoint.ts';
-import { InventoryWatch } from './inventory-watch.ts';
 import { KnownServers } from './known-servers.ts';
 import { MirroredArguments } from './mirrored-arguments.ts';
 import { Listings } from './pass-through/listings.ts';
@@ -18,6 +21,10 @@ import { createTransparentEndpoint } from './transparent-endpoint.ts';
 export interface McpOptions {
   readonly version: string;
   readonly logger: Logger;
+  /** What is offered; absent: all that PML can be asked. */
+  readonly operations?: readonly AnyOperation[];
+  /** Absent: one of its own. */
+  readonly context?: OperationContext;
   /** Bytes of text that an answer of `/mcp` may hold before it becomes a preview. */
   readonly resultBytes?: number;
   /** Milliseconds a list over all servers waits for a slow one. */
@@ -51,7 +58,8 @@ interface Transparent {
  * before: these take every request for a good one.
  */
 export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEndpoints {
-  const { logger, version, resultBytes, listWaitMs, ...limits } = options;
+  const { logger, version, operations = OPERATIONS, resultBytes, listWaitMs, ...rest } = options;
+  const { context = operationContext(gateway, randomUUID().slice(0, 8)), ...limits } = rest;
   const serving = {
     now: () => performance.now(),
     ...limits,
@@ -62,6 +70,8 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
   const book = new ClientBook();
   const endpoint = createGatewayEndpoint({
     gateway,
+    operations,
+    context,
     servers,
     listings,
     book,
@@ -102,11 +112,9 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
   const stopHearing = gateway.onUpstream((event) => {
     hear(event).catch((error) => logger.log('warn', 'A notification was lost', { error: String(error) }));
   });
-  const inventory = new InventoryWatch(gateway, () => fanOut.listChanged('tools'));
   const isAttached = (name: string) =>
     gateway.settings().servers.some((server) => server.name === name && !server.disabled);
   const stopFollowing = gateway.events.follow(({ event }) => {
-    inventory.hear(event);
     // Capabilities are listed as resources, too: skills.
     if (event.type === 'capability_changed' && event.state !== 'candidate') fanOut.listChanged('resources');
     if (event.type !== 'config_reloaded') return;
@@ -127,7 +135,6 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
     async close() {
       stopHearing();
       stopFollowing();
-      inventory.close();
       await Promise.all(
         [served, ...[...transparent.values()].map((one) => one.served)].map((one) => one.close()),
       );

@@ -3,13 +3,15 @@ import { SKILLS_GET_METHOD, SKILLS_LIST_METHOD } from '@modelcontextprotocol/ser
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject, Logger } from '../../engine/ports.ts';
+import type { AnyOperation } from '../../operations/operation.ts';
+import type { OperationContext } from '../../operations/operation-context.ts';
 import type { ClientBook } from './client-book.ts';
 import type { ClientRequest, Endpoint, Face } from './endpoint.ts';
 import { instructions } from './instructions.ts';
 import type { KnownServers } from './known-servers.ts';
 import { refusal } from './meta-tools/answer.ts';
 import type { Workshop } from './meta-tools/meta-tool.ts';
-import { findTool, listTools, unknownTool } from './meta-tools/tool-list.ts';
+import { type ToolList, toolList } from './meta-tools/tool-list.ts';
 import { complete } from './pass-through/complete.ts';
 import type { Listings } from './pass-through/listings.ts';
 import { LogLevels } from './pass-through/log-levels.ts';
@@ -38,6 +40,8 @@ export interface GatewayEndpointParts {
   readonly book: ClientBook;
   readonly logger: Logger;
   readonly info: Face['info'];
+  readonly operations: readonly AnyOperation[];
+  readonly context: OperationContext;
   readonly resultBytes?: number;
 }
 
@@ -56,16 +60,17 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
   const recent = new RecentTools();
   const shop: Workshop = {
     gateway,
+    context: parts.context,
     results,
     shrink: new Shrink(results, parts.resultBytes),
     recent,
     logLevels,
   };
-  const toolList = cachedToolList(gateway);
+  const tools = toolList(parts.operations);
 
   const methods: Readonly<Record<string, (request: ClientRequest) => Promise<JsonObject>>> = {
-    'tools/list': async () => toolList(),
-    'tools/call': (request) => callTool(shop, request, logger),
+    'tools/list': async () => tools.listed,
+    'tools/call': (request) => callTool(tools, shop, request, logger),
     'resources/list': (request) => resources.list(request),
     'resources/templates/list': (request) => resources.templates(request),
     'resources/read': (request) => resources.read(request),
@@ -101,23 +106,16 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
   };
 }
 
-/** Built anew only when the inventory differs: the same object, the same bytes. */
-function cachedToolList(gateway: Gateway): () => JsonObject {
-  let inventory: string | null = null;
-  let list: JsonObject = {};
-  return () => {
-    const current = gateway.inventory();
-    if (current !== inventory) list = { tools: listTools(current) };
-    inventory = current;
-    return list;
-  };
-}
-
 /** What goes wrong in a tool is told as its result: there the model sees it. */
-async function callTool(shop: Workshop, request: ClientRequest, logger: Logger): Promise<JsonObject> {
+async function callTool(
+  tools: ToolList,
+  shop: Workshop,
+  request: ClientRequest,
+  logger: Logger,
+): Promise<JsonObject> {
   const { name, arguments: args } = request.params;
-  const tool = findTool(String(name));
-  if (!tool) return refusal(unknownTool(String(name)));
+  const tool = tools.find(String(name));
+  if (!tool) return refusal(tools.unknown(String(name)));
   try {
     return await tool.call(args, shop, request);
   } catch (thrown) {

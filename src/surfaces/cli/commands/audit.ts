@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { printable } from '../../../core/vocabulary/text.ts';
-import { auditToWire } from '../../../operations/list-audit-entries.ts';
 import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from '../../../engine/ports.ts';
+import { auditToWire } from '../../../operations/list-audit-entries.ts';
 import type { CommandModule } from '../command.ts';
 import { columns } from '../format.ts';
 import { parseCount } from '../parse-option.ts';

@@ -1,7 +1,7 @@
 import { kindOf } from '../../../core/vocabulary/ids.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
-import { capabilitySummaryToWire, capabilityToWire } from '../../../operations/shapes/capability.ts';
 import type { Capability, JsonObject } from '../../../engine/ports.ts';
+import { capabilitySummaryToWire, capabilityToWire } from '../../../operations/shapes/capability.ts';
 import type { CommandModule } from '../command.ts';
 import { columns } from '../format.ts';
 import { parseCount, parseObject } from '../parse-option.ts';

@@ -6,7 +6,7 @@ import type { Gateway } from '../../../engine/gateway.ts';
 import type { Logger } from '../../../engine/ports.ts';
 import { openApi } from '../../../operations/openapi.ts';
 import type { AnyOperation } from '../../../operations/operation.ts';
-import { operationContext } from '../../../operations/operation-context.ts';
+import { type OperationContext, operationContext } from '../../../operations/operation-context.ts';
 import { OPERATIONS } from '../../../operations/table.ts';
 import { mountOperations } from '../mount-operations.ts';
 import { type EventOptions, eventRoutes } from './events.ts';
@@ -32,6 +32,8 @@ const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
 export interface ApiOptions extends EventOptions {
   /** What is offered; absent: all that PML can be asked. */
   readonly operations?: readonly AnyOperation[];
+  /** Absent: one of its own. */
+  readonly context?: OperationContext;
   /** As the OpenAPI document tells it. */
   readonly version?: string;
 }
@@ -47,10 +49,9 @@ export function createApi(gateway: Gateway, logger: Logger, options: ApiOptions 
       logger.log('error', 'A request failed', { path: context.req.path, error: error.message });
     return context.json({ error: problem.toShape() }, status);
   });
-  const life = randomUUID().slice(0, 8);
-  eventRoutes(api, gateway, life, options);
-  api.get('/openapi.json', (context) => context.json(openApi(operations, version)));
-  const context = operationContext(gateway, life);
+  const context = options.context ?? operationContext(gateway, randomUUID().slice(0, 8));
+  eventRoutes(api, gateway, context.life, options);
+  api.get('/openapi.json', (asked) => asked.json(openApi(operations, version)));
   // From now on, so that no run is missed that begins before anybody asks.
   context.liveRuns();
   mountOperations(api, operations, context);

@@ -141,7 +141,7 @@ test('[MCP-29] search gives TypeScript signatures when asked; tools that code us
   await execute({ code: 'x' });
   const plain = await callTool(client, 'pml_search_tools', { query: 'one' });
   const typed = await callTool(client, 'pml_search_tools', { query: 'one', signatures: true });
-  expect(queries.map(({ signatures, contextTools }) => ({ signatures, contextTools }))).toEqual([
+  expect(queries.map(({ signatures = false, contextTools }) => ({ signatures, contextTools }))).toEqual([
     { signatures: false, contextTools: ['a:one', 'a:two'] },
     { signatures: true, contextTools: ['a:one', 'a:two'] },
   ]);

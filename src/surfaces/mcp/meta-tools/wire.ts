@@ -1,14 +1,6 @@
-import type { SearchHit } from '../../../engine/gateway.ts';
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
-import { hitToWire } from '../../../operations/shapes/search-hit.ts';
 
 /** What goes over the wire has snake_case names. */
-
-/** The fields the tool's contract names; what a score is made of is for people who look into a ranking. */
-export function toolHitToWire(hit: SearchHit): JsonObject {
-  const { parts: _, ...promised } = hitToWire(hit);
-  return promised;
-}
 
 export function approvalToWire(approval: Approval): JsonObject {
   return {
