@@ -90,7 +90,9 @@ export function compose(env: ProcessContext['env'], cwd: string): System {
     async openGateway(options, role) {
       const { bridge, through } = await open(options, role);
       const { remoteGateway } = await import('./engine/gateway-procedures.ts');
-      return { gateway: remoteGateway(bridge), through, close: bridge.close };
+      const { bridgedOperations } = await import('./operations/bridged-operations.ts');
+      const [gateway, pml] = [remoteGateway(bridge), bridgedOperations(bridge)];
+      return { gateway, pml, through, close: bridge.close };
     },
 
     async planInit(options) {

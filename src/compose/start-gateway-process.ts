@@ -23,8 +23,10 @@ import { asAgent } from '../engine/people/roles.ts';
 import type { ApiKey, Clock, Logger, LogLevel, RemoteProcedures, Settings } from '../engine/ports.ts';
 import { storeProcedures } from '../engine/remote-procedures.ts';
 import { createEventLog, type EventLog } from '../engine/traces/event-log.ts';
+import { operationProcedures } from '../operations/bridged-operations.ts';
 import { loginToWire } from '../operations/list-logins.ts';
 import { operationContext } from '../operations/operation-context.ts';
+import { OPERATIONS } from '../operations/table.ts';
 import { pageFiles } from '../surfaces/dashboard/server/page-files.ts';
 import { isPagePath } from '../surfaces/dashboard/shared/routes.ts';
 import { createAccess } from '../surfaces/http/access.ts';
@@ -124,6 +126,7 @@ export async function startGatewayProcess(
     const procedures = {
       ...storeProcedures(gateway.store),
       ...gatewayProcedures(gateway),
+      ...operationProcedures(OPERATIONS, { ...context, logins }),
       login: {
         createLink: async (name?: string) => createLink(await knownKey(gateway, name)),
         list: async () => (await logins.list()).map(loginToWire),

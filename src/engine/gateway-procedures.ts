@@ -11,7 +11,7 @@ import type {
   WorkflowResult,
 } from './gateway.ts';
 import type { RebuildProgress, RebuiltGraph } from './graph/graph-service.ts';
-import type { GraphReport, GraphView } from './graph/graph-view.ts';
+import type { GraphReport } from './graph/graph-view.ts';
 import type { LearningReport } from './learning/learning-service.ts';
 import type { PeopleService as PeopleShelf } from './people/people-service.ts';
 import type {
@@ -66,16 +66,7 @@ export interface GatewayClient
   /** What a person decided about may go on. */
   resumeRun(runId: string, signal?: AbortSignal): Promise<WorkflowResult>;
   abortRun(runId: string): Promise<WorkflowResult>;
-  capabilities(): Promise<readonly Capability[]>;
-  showCapability(slug: string): Promise<Capability>;
-  renameCapability(slug: string, to: string): Promise<Capability>;
-  shareCapability(slug: string): Promise<Capability>;
-  keepCapabilityPrivate(slug: string, user?: string): Promise<Capability>;
-  quarantineCapability(slug: string, reason: string | null): Promise<Capability>;
-  forgetCapability(slug: string): Promise<boolean>;
-  exportCapability(slug: string): Promise<Readonly<Record<string, string>>>;
   importCapability(files: Readonly<Record<string, string>>): Promise<Capability>;
-  viewGraph(): Promise<GraphView>;
   graphStats(): Promise<GraphReport>;
   rebuildGraph(): Promise<RebuiltGraph>;
   rebuildingGraph(): Promise<RebuildProgress | null>;
@@ -114,16 +105,7 @@ const GATEWAY_METHODS: { readonly [M in keyof GatewayClient]: true } = {
   planFromCode: true,
   resumeRun: true,
   abortRun: true,
-  capabilities: true,
-  showCapability: true,
-  renameCapability: true,
-  shareCapability: true,
-  keepCapabilityPrivate: true,
-  quarantineCapability: true,
-  forgetCapability: true,
-  exportCapability: true,
   importCapability: true,
-  viewGraph: true,
   graphStats: true,
   rebuildGraph: true,
   rebuildingGraph: true,
@@ -202,16 +184,7 @@ function gatewayClient(gateway: Gateway): GatewayClient {
     planFromCode: (code, args) => gateway.planFromCode(code, args),
     resumeRun: cancellable((runId, signal) => gateway.continueRun(runId, 'resume', terminal(signal))),
     abortRun: (runId) => gateway.continueRun(runId, 'abort', terminal()),
-    capabilities: () => gateway.capabilities.list(),
-    showCapability: (slug) => gateway.capabilities.show(slug),
-    renameCapability: (slug, to) => gateway.capabilities.rename(slug, to),
-    shareCapability: (slug) => gateway.capabilities.share(slug),
-    keepCapabilityPrivate: (slug, user) => gateway.capabilities.keepPrivate(slug, user),
-    quarantineCapability: (slug, reason) => gateway.capabilities.quarantine(slug, reason),
-    forgetCapability: (slug) => gateway.capabilities.forget(slug),
-    exportCapability: (slug) => gateway.capabilities.export(slug),
     importCapability: (files) => gateway.capabilities.import(files),
-    viewGraph: () => gateway.graph.view(),
     graphStats: () => gateway.graph.stats(),
     rebuildGraph: () => gateway.graph.rebuild(),
     rebuildingGraph: () => gateway.graph.rebuilding(),

@@ -11,7 +11,16 @@ export interface OpeningOptions {
   readonly opening: Promise<Gateway>;
 }
 
-type AsyncMethod = (...args: never[]) => Promise<unknown>;
+/** What is asked at once, also before the gateway is there. */
+type AtOnce = Pick<Gateway, 'events' | 'settings' | 'inventory' | 'logs' | 'store' | 'onUpstream'>;
+
+/** Parts of the gateway that have methods of their own. */
+const SERVICES = new Set<PropertyKey>([
+  'capabilities',
+  'graph',
+  'learning',
+  'people',
+] satisfies (keyof Gateway)[]);
 
 /**
  * A gateway whose store is still being opened: what it can say at once it says at once (who it is,
@@ -23,16 +32,10 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
     (gateway) => {
       opened = gateway;
     },
-    // Told to whoever asks for something.
+    // Told to everybody who asks for something.
     () => {},
   );
-  const later = <K extends keyof Gateway>(method: K) =>
-    (async (...args: never[]) => {
-      const gateway = await opening;
-      return await (gateway[method] as AsyncMethod)(...args);
-    }) as Gateway[K];
-
-  return {
+  const atOnce: AtOnce = {
     events,
     settings: () => opened?.settings() ?? settings,
     inventory: () => opened?.inventory() ?? inventory,
@@ -58,70 +61,29 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
         stop();
       };
     },
-    servers: later('servers'),
-    stats: later('stats'),
-    searchTools: later('searchTools'),
-    searchCapabilities: later('searchCapabilities'),
-    suggest: later('suggest'),
-    rejectSuggestion: later('rejectSuggestion'),
-    predictNext: later('predictNext'),
-    executeTool: later('executeTool'),
-    executeCode: later('executeCode'),
-    executeCapability: later('executeCapability'),
-    capabilities: {
-      list: async (caller) => (await opening).capabilities.list(caller),
-      show: async (slug, caller) => (await opening).capabilities.show(slug, caller),
-      share: async (slug, caller) => (await opening).capabilities.share(slug, caller),
-      keepPrivate: async (slug, user, caller) => (await opening).capabilities.keepPrivate(slug, user, caller),
-      rename: async (slug, to) => (await opening).capabilities.rename(slug, to),
-      quarantine: async (slug, reason) => (await opening).capabilities.quarantine(slug, reason),
-      forget: async (slug) => (await opening).capabilities.forget(slug),
-      export: async (slug, caller) => (await opening).capabilities.export(slug, caller),
-      import: async (files) => (await opening).capabilities.import(files),
-    },
-    graph: {
-      view: async () => (await opening).graph.view(),
-      node: async (name) => (await opening).graph.node(name),
-      path: async (from, to) => (await opening).graph.path(from, to),
-      stats: async () => (await opening).graph.stats(),
-      rebuild: async () => (await opening).graph.rebuild(),
-      rebuilding: async () => (await opening).graph.rebuilding(),
-    },
-    learning: {
-      report: async () => (await opening).learning.report(),
-      insight: async () => (await opening).learning.insight(),
-      train: async (signal) => (await opening).learning.train(signal),
-      stop: async () => (await opening).learning.stop(),
-      rollBack: async () => (await opening).learning.rollBack(),
-    },
-    people: {
-      createKey: async (order) => (await opening).people.createKey(order),
-      keys: async () => (await opening).people.keys(),
-      revokeKey: async (idOrName, by) => (await opening).people.revokeKey(idOrName, by),
-      audit: async (query) => (await opening).people.audit(query),
-    },
-    executeWorkflow: later('executeWorkflow'),
-    executeSuggestion: later('executeSuggestion'),
-    planFromCode: later('planFromCode'),
-    executeAsPlan: later('executeAsPlan'),
-    executeIntent: later('executeIntent'),
-    continueRun: later('continueRun'),
-    runs: later('runs'),
-    settleApproval: later('settleApproval'),
-    showExact: later('showExact'),
-    editCall: later('editCall'),
-    request: later('request'),
-    notify: later('notify'),
-    identity: later('identity'),
-    rawTools: later('rawTools'),
-    forgetClient: later('forgetClient'),
-    changesOfServer: later('changesOfServer'),
-    acceptServer: later('acceptServer'),
-    restart: later('restart'),
-    login: later('login'),
-    keepCredentials: later('keepCredentials'),
-    reload: later('reload'),
-    settled: later('settled'),
-    close: later('close'),
   };
+  const whole = async () => (await opening) as unknown as Methods;
+  const services = new Map(
+    [...SERVICES].map((name) => [name, waiting(async () => (await whole())[name] as Methods)]),
+  );
+  return waiting(whole, { ...atOnce, ...Object.fromEntries(services) }) as unknown as Gateway;
+}
+
+type Methods = Record<PropertyKey, unknown>;
+
+/** An object whose methods, but for those that are known, wait until it is there. */
+function waiting(object: () => Promise<Methods>, known: object = {}): Methods {
+  return new Proxy(known as Methods, {
+    get(target, method) {
+      // Nobody's promise: it is looked at for `then` wherever it is returned.
+      if (Object.hasOwn(target, method) || method === 'then' || typeof method === 'symbol')
+        return target[method];
+      const later = async (...args: unknown[]) => {
+        const found = await object();
+        return await (found[method] as (...given: unknown[]) => unknown).apply(found, args);
+      };
+      target[method] = later;
+      return later;
+    },
+  });
 }

@@ -9,6 +9,7 @@ import { operationClient } from '../../src/operations/operation-client.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
 import { routeRights } from '../../src/surfaces/http/route-rights.ts';
+import { openedGateway, runCommand } from '../support/command-line.ts';
 import { handMadeGateway, serverlessGateway } from '../support/hand-made-gateway.ts';
 import { startHttp } from '../support/http-gateway.ts';
 import { callTool, connectClient, fetchInto, openEndpoints, rawRequest } from '../support/mcp-endpoints.ts';
@@ -182,4 +183,15 @@ test('[OP-7] an operation that is marked as a tool is one, with the schemas of i
   expect(structuredContent).toMatchObject({ greeting: 'Hello, Ada!' });
   const refused = await callTool(client, 'pml_reserve', { name: 'Ada' });
   expect(refused).toMatchObject({ isError: true, structuredContent: { error: { code: 'forbidden' } } });
+});
+
+test('[OP-8] "pml call" runs any operation in the process that holds the data dir, by name, and prints its answer as JSON', async () => {
+  const system = { openGateway: async () => openedGateway(handMadeGateway(), TABLE) };
+  const greeted = await runCommand(['call', 'greet_person', '{"name": "Ada", "times": 2}'], system);
+  expect(greeted).toMatchObject({ code: 0, err: '' });
+  expect(JSON.parse(greeted.out)).toEqual({ greeting: 'Hello, Ada! Hello, Ada!', by: 'nobody' });
+  const wrong = await runCommand(['call', 'greet_person', '{"nme": "Ada"}'], system);
+  expect(wrong.code).toBe(1);
+  expect(wrong.err).toContain('name');
+  expect(await runCommand(['call', 'greet_nobody'], system)).toMatchObject({ code: 1, out: '' });
 });

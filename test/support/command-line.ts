@@ -1,6 +1,10 @@
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { gatewayProcedures, remoteGateway } from '../../src/engine/gateway-procedures.ts';
 import { localBridge } from '../../src/engine/remote-procedures.ts';
+import { bridgedOperations, operationProcedures } from '../../src/operations/bridged-operations.ts';
+import type { AnyOperation } from '../../src/operations/operation.ts';
+import { operationContext } from '../../src/operations/operation-context.ts';
+import { OPERATIONS } from '../../src/operations/table.ts';
 import { runCli } from '../../src/surfaces/cli/run-cli.ts';
 import type { Holder, OpenedGateway, System } from '../../src/surfaces/cli/system.ts';
 
@@ -45,15 +49,22 @@ export async function runCommand(
 }
 
 /** A gateway as commands reach it: through the table of procedures, values copied on the way. */
-export function openedGateway(gateway: Gateway): OpenedGateway {
-  const procedures = gatewayProcedures(gateway);
+export function openedGateway(
+  gateway: Gateway,
+  operations: readonly AnyOperation[] = OPERATIONS,
+): OpenedGateway {
+  const procedures = {
+    ...gatewayProcedures(gateway),
+    ...operationProcedures(operations, operationContext(gateway, 'life')),
+  };
   const bridge = localBridge(procedures, async () => {});
-  const client = remoteGateway({
+  const copying = {
     ...bridge,
-    call: async (room, method, args) =>
+    call: async (room: string, method: string, args: readonly unknown[]) =>
       structuredClone(await bridge.call(room, method, structuredClone(args))),
-  });
-  return { gateway: client, through: () => null, close: async () => {} };
+  };
+  const [client, pml] = [remoteGateway(copying), bridgedOperations(copying)];
+  return { gateway: client, pml, through: () => null, close: async () => {} };
 }
 
 export const SERVING: Holder = { pid: 1, role: 'serve', port: 8080, since: '2026-11-15T10:00:00Z' };

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CommandContext, CommandModule, Terminal } from './command.ts';
 import { auditCommand } from './commands/audit.ts';
+import { callCommand } from './commands/call.ts';
 import { capabilityCommand } from './commands/capability.ts';
 import { completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -39,6 +40,7 @@ const COMMANDS: readonly CommandModule[] = [
   capabilityCommand,
   graphCommand,
   trainCommand,
+  callCommand,
   evalCommand,
   loginCommand,
   keysCommand,

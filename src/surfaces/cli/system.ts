@@ -1,6 +1,7 @@
 import type { EvaluationReport, Protocol } from '../../core/vocabulary/evaluation-report.ts';
 import type { GatewayClient } from '../../engine/gateway-procedures.ts';
 import type { Embedder, Settings, Store } from '../../engine/ports.ts';
+import type { OperationClient } from '../../operations/operation-client.ts';
 
 /** What every command takes. */
 export interface GlobalOptions {
@@ -25,6 +26,8 @@ export interface OpenedStore {
 
 export interface OpenedGateway {
   readonly gateway: GatewayClient;
+  /** The same gateway's operations, with inputs and answers as programs have them. */
+  readonly pml: OperationClient;
   /** The process whose gateway this is, once it was asked, when it is not this one. */
   through(): Holder | null;
   close(): Promise<void>;

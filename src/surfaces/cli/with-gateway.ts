@@ -1,6 +1,7 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { GatewayClient } from '../../engine/gateway-procedures.ts';
 import type { Store, UpstreamReply } from '../../engine/ports.ts';
+import type { OperationClient } from '../../operations/operation-client.ts';
 import type { CommandContext } from './command.ts';
 import type { GlobalOptions } from './system.ts';
 
@@ -9,11 +10,11 @@ export async function withGateway<T>(
   { system }: CommandContext,
   options: GlobalOptions,
   role: string,
-  work: (gateway: GatewayClient) => Promise<T>,
+  work: (gateway: GatewayClient, pml: OperationClient) => Promise<T>,
 ): Promise<T> {
-  const { gateway, close } = await system.openGateway(options, role);
+  const { gateway, pml, close } = await system.openGateway(options, role);
   try {
-    return await work(gateway);
+    return await work(gateway, pml);
   } finally {
     await close();
   }

@@ -2,7 +2,6 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { skillFolder } from '../../../engine/capabilities/manage-capabilities.ts';
 import { capabilityToWire } from '../../../operations/shapes/capability.ts';
 import type { CommandContext } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
@@ -31,9 +30,9 @@ export function addCapabilityFileCommands(capability: Command, context: CommandC
     .option('--force', 'overwrite existing files')
     .addHelpText('after', '\nExample:\n  $ pml capability export count_lines ./skills/count-lines')
     .action((slug: string, dir: string | undefined, { force, ...options }: ExportOptions) =>
-      withGateway(context, options, 'capability', async (gateway) => {
-        const files = await gateway.exportCapability(slug);
-        const folder = dir ?? skillFolder(files);
+      withGateway(context, options, 'capability', async (_, pml) => {
+        const { files, ...skill } = await pml.exportCapability({ slug });
+        const folder = dir ?? skill.folder;
         await writeFolder(folder, files, force === true);
         const names = Object.keys(files);
         if (options.json) terminal.out(`${JSON.stringify({ dir: folder, files: names })}\n`);

@@ -1,7 +1,9 @@
 import { kindOf } from '../../../core/vocabulary/ids.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
-import type { Capability, JsonObject } from '../../../engine/ports.ts';
-import { capabilitySummaryToWire, capabilityToWire } from '../../../operations/shapes/capability.ts';
+import type { JsonObject } from '../../../engine/ports.ts';
+import type { getCapability } from '../../../operations/get-capability.ts';
+import type { listCapabilities } from '../../../operations/list-capabilities.ts';
+import type { OutputOf } from '../../../operations/operation.ts';
 import type { CommandModule } from '../command.ts';
 import { columns } from '../format.ts';
 import { parseCount, parseObject } from '../parse-option.ts';
@@ -10,6 +12,9 @@ import { tellRun } from '../tell-run.ts';
 import { confirmed } from '../terminal-input.ts';
 import { withGateway } from '../with-gateway.ts';
 import { addCapabilityFileCommands } from './capability-files.ts';
+
+type Capability = OutputOf<typeof getCapability>;
+type Summary = OutputOf<typeof listCapabilities>['capabilities'][number];
 
 interface Parameter {
   readonly type?: unknown;
@@ -47,10 +52,10 @@ export const capabilityCommand: CommandModule = (program, context) => {
     .description('list capabilities with their success rate and the tools they use')
     .addHelpText('after', '\nExample:\n  $ pml capability ls')
     .action((options: GlobalOptions) =>
-      withGateway(context, options, 'capability', async (gateway) => {
-        const all = await gateway.capabilities();
-        if (options.json)
-          terminal.out(`${JSON.stringify({ capabilities: all.map(capabilitySummaryToWire) })}\n`);
+      withGateway(context, options, 'capability', async (_, pml) => {
+        const found = await pml.listCapabilities();
+        const all = found.capabilities;
+        if (options.json) terminal.out(`${JSON.stringify(found)}\n`);
         else terminal.out(all.length === 0 ? NONE : columns([HEAD, ...all.map(row)]));
       }),
     );
@@ -61,11 +66,9 @@ export const capabilityCommand: CommandModule = (program, context) => {
     .description('show the signature, the code and the evidence of a capability')
     .addHelpText('after', '\nExample:\n  $ pml capability show count_lines')
     .action((slug: string, options: GlobalOptions) =>
-      withGateway(context, options, 'capability', async (gateway) => {
-        const found = await gateway.showCapability(slug);
-        terminal.out(
-          options.json ? `${JSON.stringify(capabilityToWire(found))}\n` : describeCapability(found),
-        );
+      withGateway(context, options, 'capability', async (_, pml) => {
+        const found = await pml.getCapability({ slug });
+        terminal.out(options.json ? `${JSON.stringify(found)}\n` : describeCapability(found));
       }),
     );
 
@@ -96,8 +99,8 @@ export const capabilityCommand: CommandModule = (program, context) => {
     .description('rename a capability; the old name keeps working')
     .addHelpText('after', '\nExample:\n  $ pml capability rename count_lines lines_of')
     .action((slug: string, to: string, options: GlobalOptions) =>
-      withGateway(context, options, 'capability', async (gateway) => {
-        const renamed = await gateway.renameCapability(slug, to);
+      withGateway(context, options, 'capability', async (_, pml) => {
+        const renamed = await pml.renameCapability({ slug, to });
         tell(renamed, `${slug} is now called ${renamed.slug}; the name ${slug} keeps working.`, options);
       }),
     );
@@ -108,8 +111,8 @@ export const capabilityCommand: CommandModule = (program, context) => {
     .description('make a private capability visible to and callable by everybody')
     .addHelpText('after', '\nExample:\n  $ pml capability share count_lines')
     .action((slug: string, options: GlobalOptions) =>
-      withGateway(context, options, 'capability', async (gateway) => {
-        const changed = await gateway.shareCapability(slug);
+      withGateway(context, options, 'capability', async (_, pml) => {
+        const changed = await pml.shareCapability({ slug });
         tell(changed, `Everybody can now see and call ${changed.slug}.`, options);
       }),
     );
@@ -121,8 +124,8 @@ export const capabilityCommand: CommandModule = (program, context) => {
     .option('--user <name>', 'the owner (default: the user whose run it was first learned from)')
     .addHelpText('after', '\nExample:\n  $ pml capability keep-private count_lines --user ada')
     .action((slug: string, { user, ...options }: KeepPrivateOptions) =>
-      withGateway(context, options, 'capability', async (gateway) => {
-        const changed = await gateway.keepCapabilityPrivate(slug, user);
+      withGateway(context, options, 'capability', async (_, pml) => {
+        const changed = await pml.keepCapabilityPrivate({ slug, ...(user !== undefined && { user }) });
         tell(changed, `${changed.slug} is now private to ${changed.owner}.`, options);
       }),
     );
@@ -138,8 +141,8 @@ export const capabilityCommand: CommandModule = (program, context) => {
       '\nExample:\n  $ pml capability quarantine count_lines --reason "counts twice"\n  $ pml capability quarantine count_lines --lift',
     )
     .action((slug: string, { reason, lift, ...options }: QuarantineOptions) =>
-      withGateway(context, options, 'capability', async (gateway) => {
-        const changed = await gateway.quarantineCapability(slug, lift ? null : reason);
+      withGateway(context, options, 'capability', async (_, pml) => {
+        const changed = await pml.quarantineCapability({ slug, reason, lift: lift ?? false });
         tell(changed, `${changed.slug} ${lift ? 'can be called again' : 'is quarantined'}.`, options);
       }),
     );
@@ -151,16 +154,17 @@ export const capabilityCommand: CommandModule = (program, context) => {
     .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', '\nExample:\n  $ pml capability forget count_lines')
     .action((slug: string, options: ForgetOptions) =>
-      withGateway(context, options, 'capability', async (gateway) => {
-        const found = await gateway.showCapability(slug);
+      withGateway(context, options, 'capability', async (_, pml) => {
+        const found = await pml.getCapability({ slug });
         // On stderr, so that a pipe still gets nothing but the result.
         terminal.err(`${found.slug}: ${printable(found.description)}\n`);
         if (!(await confirmed(terminal, `Delete ${found.slug}?`, options))) {
           terminal.err('Nothing was deleted.\n');
           return;
         }
-        const forgotten = await gateway.forgetCapability(found.slug);
-        if (options.json) terminal.out(`${JSON.stringify({ slug: found.slug, forgotten })}\n`);
+        const answer = await pml.forgetCapability({ slug: found.slug });
+        const { forgotten } = answer;
+        if (options.json) terminal.out(`${JSON.stringify(answer)}\n`);
         else terminal.out(forgotten ? `Deleted ${found.slug}.\n` : `${found.slug} was already deleted.\n`);
       }),
     );
@@ -168,14 +172,14 @@ export const capabilityCommand: CommandModule = (program, context) => {
   addCapabilityFileCommands(capability, context);
 
   function tell(changed: Capability, sentence: string, options: GlobalOptions): void {
-    terminal.out(options.json ? `${JSON.stringify(capabilityToWire(changed))}\n` : `${sentence}\n`);
+    terminal.out(options.json ? `${JSON.stringify(changed)}\n` : `${sentence}\n`);
   }
 };
 
 const NONE = 'No capabilities yet: code that succeeds twice becomes a capability. See "pml run --help".\n';
 const HEAD = ['SLUG', 'STATE', 'SUCCESS', 'USES', 'TOOLS'];
 
-function row(capability: Capability): string[] {
+function row(capability: Summary): string[] {
   const { slug, state, uses } = capability;
   const tools = printable(calledBy(capability).join(', '));
   return [slug, state, uses === 0 ? '-' : percent(capability), String(uses), tools];
@@ -183,16 +187,15 @@ function row(capability: Capability): string[] {
 
 /** Everything a person wants to know before trusting it. */
 function describeCapability(capability: Capability): string {
-  const { slug, state, evidence, intentText, aliases, code, parametersSchema, owner, visibility } =
-    capability;
-  const { signature } = capabilityToWire(capability);
-  const because = evidence.quarantinedBecause === null ? '' : `: ${evidence.quarantinedBecause}`;
+  const { slug, state, intent, aliases, code, parameters, signature, owner, visibility } = capability;
+  const reason = capability.quarantined_because;
+  const because = reason === null ? '' : `: ${reason}`;
   return [
     lines([`${slug}  (${state}${because}${visibility === 'private' ? `, private to ${owner}` : ''})`]),
     indented(signature),
-    section('Parameters', columns(parameterRows(parametersSchema))),
+    section('Parameters', columns(parameterRows(parameters))),
     section('Evidence', lines(evidenceOf(capability))),
-    section('Learned for', lines([intentText])),
+    section('Learned for', lines([intent ?? ''])),
     section('Also called', lines([aliases.join(', ')])),
     section('Tools', lines(calledBy(capability))),
     section('Code', code),
@@ -202,25 +205,24 @@ function describeCapability(capability: Capability): string {
 }
 
 /** Whole percent of its runs that succeeded. */
-function percent({ uses, successes }: Capability): string {
-  return `${Math.round((100 * successes) / Math.max(1, uses))} %`;
+function percent({ success_rate: rate }: Summary): string {
+  return `${Math.round(100 * rate)} %`;
 }
 
 /** Tools and capabilities; what it does with the data in between is in the code. */
-function calledBy({ toolsUsed }: Capability): readonly string[] {
-  return toolsUsed.filter((node) => kindOf(node) !== 'operation');
+function calledBy({ tools_used: tools }: Summary): readonly string[] {
+  return tools.filter((node) => kindOf(node) !== 'operation');
 }
 
 function evidenceOf(capability: Capability): string[] {
-  const { uses, successes, evidence } = capability;
-  const { reliability } = capabilityToWire(capability);
+  const { uses, success_rate: rate, reliability, evidence } = capability;
   const latest = evidence.recent.map((success) => (success ? '✓' : '✗')).join(' ');
   return [
     uses === 0
       ? 'not run yet'
       : `${successes} of ${uses} runs succeeded (${percent(capability)}); reliability ${reliability.toFixed(2)}`,
     ...(latest === '' ? [] : [`latest, newest last: ${latest}`]),
-    ...(evidence.runIds.length === 0 ? [] : [`learned from runs ${evidence.runIds.join(', ')}`]),
+    ...(evidence.run_ids.length === 0 ? [] : [`learned from runs ${evidence.run_ids.join(', ')}`]),
   ];
 }
 

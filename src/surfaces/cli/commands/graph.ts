@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { EDGE_SOURCES, EDGE_TYPES } from '../../../core/vocabulary/edge.ts';
 import { GRAPH_FORMATS, type GraphFormat } from '../../../engine/graph/graph-formats.ts';
 import type { GraphSize } from '../../../engine/graph/graph-service.ts';
-import type { GraphReport } from '../../../engine/graph/graph-view.ts';
+import type { GraphReport, GraphView } from '../../../engine/graph/graph-view.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { columns, countOf } from '../format.ts';
 import { openTarget, refuseExisting } from '../open-target.ts';
@@ -126,10 +126,10 @@ function addGraphExportCommand(graph: Command, context: CommandContext): void {
     .action(async (file: string, { format, force, ...options }: Options) => {
       if (!force) await refuseExisting(file);
       const chosen = format ?? BY_ENDING[extname(file).toLowerCase()] ?? 'json';
-      const view = await withGateway(context, options, 'graph', (gateway) => gateway.viewGraph());
+      const view = await withGateway(context, options, 'graph', (_, pml) => pml.getGraph());
       const target = await openTarget(terminal, file);
       try {
-        await target.write(GRAPH_FORMATS[chosen](view));
+        await target.write(GRAPH_FORMATS[chosen](view as GraphView));
         await target.finish();
       } finally {
         await target.giveUp();
