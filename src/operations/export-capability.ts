@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { skillFolder } from '../engine/capabilities/skill-folder.ts';
+import { skillFolder } from '../engine/capabilities/manage-capabilities.ts';
 import { slug } from './fields.ts';
 import { operation } from './operation.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { scoreShares as sharesOf } from '../engine/catalogue/score-shares.ts';
+import { scoreShares as sharesOf } from '../engine/catalogue/search.ts';
 import { count } from './fields.ts';
 import { operation } from './operation.ts';
 import { capabilityHit, capabilityHitToWire, hitToWire, toolHit } from './shapes/search-hit.ts';

@@ -211,7 +211,7 @@ test('[OP-9] answers have exactly the fields that the outputs of their operation
       JSON.stringify(await asked.run(context, asked.input.parse(input), { sessionId: null, isPerson: true })),
     );
     expect(asked.output.parse(answered), name).toEqual(answered);
-    return answered as Record<string, never>;
+    return answered as Record<string, unknown>;
   };
   const call = { tool: 'disk:write', arguments: { path: 'x' } };
   await ask('execute', { ...call, intent: 'write x' });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { planToWire } from '../../core/vocabulary/plan-wire.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import { RUN_STATUSES } from '../../core/vocabulary/pml-error.ts';
-import { toolText, toolValue } from '../../engine/calls/tool-value.ts';
+import { toolText, toolValue } from '../../engine/calls/call-tool.ts';
 import type { CodeRun, IntentRun, PlannedRun, ToolRun, WorkflowResult } from '../../engine/gateway.ts';
 import type { ConsoleLine } from '../../engine/ports.ts';
 import type { PendingRun, ShownApproval } from '../../engine/runs/pending-runs.ts';

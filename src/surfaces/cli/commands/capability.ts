@@ -220,7 +220,7 @@ function evidenceOf(capability: Capability): string[] {
   return [
     uses === 0
       ? 'not run yet'
-      : `${successes} of ${uses} runs succeeded (${percent(capability)}); reliability ${reliability.toFixed(2)}`,
+      : `${Math.round(rate * uses)} of ${uses} runs succeeded (${percent(capability)}); reliability ${reliability.toFixed(2)}`,
     ...(latest === '' ? [] : [`latest, newest last: ${latest}`]),
     ...(evidence.run_ids.length === 0 ? [] : [`learned from runs ${evidence.run_ids.join(', ')}`]),
   ];

@@ -1,5 +1,5 @@
 import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
-import { nearestName } from '../../../engine/catalogue/nearest-name.ts';
+import { nearestName } from '../../../engine/catalogue/catalogue.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { AnyOperation } from '../../../operations/operation.ts';
 import { presentExecute } from './execute.ts';
