@@ -4,15 +4,18 @@ import { fileURLToPath } from 'node:url';
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { connect } from '../../src/client.ts';
-import { operation } from '../../src/operations/operation.ts';
+import { type AnyOperation, operation } from '../../src/operations/operation.ts';
 import { operationClient } from '../../src/operations/operation-client.ts';
+import { operationContext } from '../../src/operations/operation-context.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
 import { routeRights } from '../../src/surfaces/http/route-rights.ts';
+import { tool } from '../support/code-gateway.ts';
 import { openedGateway, runCommand } from '../support/command-line.ts';
 import { handMadeGateway, serverlessGateway } from '../support/hand-made-gateway.ts';
 import { startHttp } from '../support/http-gateway.ts';
 import { callTool, connectClient, fetchInto, openEndpoints, rawRequest } from '../support/mcp-endpoints.ts';
+import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 /** An operation that PML does not have: all that it takes to add one. */
@@ -194,4 +197,45 @@ test('[OP-8] "pml call" runs any operation in the process that holds the data di
   expect(wrong.code).toBe(1);
   expect(wrong.err).toContain('name');
   expect(await runCommand(['call', 'greet_nobody'], system)).toMatchObject({ code: 1, out: '' });
+});
+
+test('[OP-9] answers have exactly the fields that the outputs of their operations say', async () => {
+  const write = tool('write', (args) => ({ written: args.path }));
+  const permissions = { ...settingsFor([]).permissions, ask: ['disk:ask'], approvalWaitMs: 1 };
+  const servers = [{ name: 'disk', tools: [write, tool('ask', () => 'yes')] }];
+  const { gateway } = await memoryGateway(servers, { settings: { permissions } });
+  const context = operationContext(gateway, 'life');
+  const ask = async (name: string, input: object = {}) => {
+    const asked = OPERATIONS.find((one) => one.name === name) as AnyOperation;
+    const answered: unknown = JSON.parse(
+      JSON.stringify(await asked.run(context, asked.input.parse(input), { sessionId: null, isPerson: true })),
+    );
+    expect(asked.output.parse(answered), name).toEqual(answered);
+    return answered as Record<string, unknown>;
+  };
+  const call = { tool: 'disk:write', arguments: { path: 'x' } };
+  await ask('execute', { ...call, intent: 'write x' });
+  await ask('execute', { code: 'console.log(1); return await mcp.disk.write({ path: "y" })' });
+  await ask('execute', { code: 'return nothing.here' });
+  const { run_id } = await ask('execute', { tool: 'disk:ask' });
+  const tasks = [
+    { id: 'a', ...call },
+    { id: 'b', tool: 'disk:ask', depends_on: ['a'] },
+  ];
+  await ask('execute_workflow', { workflow: { tasks }, intent: 'write x, then ask' });
+  await gateway.settled();
+  const { traces } = await ask('list_traces');
+  await ask('get_trace', { trace_id: (traces as { id: string }[])[0]!.id });
+  await ask('get_run', { run_id });
+  await ask('approve_run', { run_id });
+  await ask('search_tools', { query: 'write', explain: true, capabilities: true, signatures: true });
+  await ask('suggest', { intent: 'write x' });
+  await ask('suggest', { intent: 'write x', executed: ['disk:write'] });
+  await ask('get_node', { id: 'disk:write' });
+  await ask('find_path', { from: 'disk:write', to: 'disk:ask' });
+  for (const name of ['get_me', 'get_stats', 'list_servers', 'get_activity', 'get_graph', 'list_runs'])
+    await ask(name);
+  for (const name of ['list_live_runs', 'list_capabilities', 'get_learning', 'get_learning_insight'])
+    await ask(name);
+  for (const name of ['list_audit_entries', 'list_logins', 'log_out']) await ask(name);
 });

@@ -125,8 +125,7 @@ export const capabilityCommand: CommandModule = (program, context) => {
     .addHelpText('after', '\nExample:\n  $ pml capability keep-private count_lines --user ada')
     .action((slug: string, { user, ...options }: KeepPrivateOptions) =>
       withGateway(context, options, 'capability', async (_, pml) => {
-        const asked = { slug, ...(user !== undefined && { user }) };
-        const changed = await pml.keepCapabilityPrivate(asked);
+        const changed = await pml.keepCapabilityPrivate({ slug, ...(user !== undefined && { user }) });
         tell(changed, `${changed.slug} is now private to ${changed.owner}.`, options);
       }),
     );
