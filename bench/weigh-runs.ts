@@ -93,9 +93,9 @@ async function worldOf(folder: string, embedder: StoredEmbedder): Promise<World>
     embedder,
     emptyIndex: () => new WasmVectorIndex(embedder.dimension),
   });
-  const { toolVectors, book } = workbench;
+  const { toolVectors, embeddings } = workbench;
   const known = tasks.filter((task) => workbench.placesOf(task).length > 0);
-  const intents = known.map(({ intent }) => book.of(intent.trim()));
+  const intents = known.map(({ intent }) => embeddings.of(intent.trim()));
   const uses = known.map((task) => workbench.placesOf(task));
   const isPoisoned = known.map(() => random.next() < POISONED);
   const poisoned = uses.map((own, i) =>
