@@ -10,7 +10,7 @@ import { createRankModel } from './rank-model.ts';
 import { EarlyStopping, learnFrom, type TrainingOptions, trainRanker } from './train-ranker.ts';
 
 /** The loss after every tenth step of the training below. */
-const COMMITTED_CURVE: readonly number[] = [2.1464, 0.3183, 0.002, 0.0009, 0.0019, 0.003];
+const COMMITTED_CURVE: readonly number[] = [2.1523, 0.4703, 0.0115, 0.0035, 0.004, 0.0044];
 
 const DIMENSION = 12;
 

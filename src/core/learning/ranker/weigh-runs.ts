@@ -1,45 +1,56 @@
 import { TopK } from '../../numeric/top-k.ts';
 import { standardised } from '../../numeric/vectors.ts';
 
-/** Looked at with one run in five poisoned, on six sets; none of them is sharp. */
-const DEFAULTS = {
-  /** What a failed run counts for beside one that succeeded: its tools may still have been the right ones. */
+/**
+ * Set by hand, then measured (`npm run bench -- weigh-runs --data DIR`: six public sets, 300 runs each, one in five
+ * with tools drawn at random). As they are, an honest run is believed more than a poisoned one in .982 of all pairs
+ * (AUC), and runs are believed by .954 where none is poisoned. Halved or doubled, each changes the AUC by .006 at the
+ * most, except where another figure is given.
+ */
+export const DEFAULTS = {
+  /** What a failed run counts for: its tools may still have been the right ones. Public sets have no failures. */
   failed: 0.4,
-  /** Other runs that are heard. */
+  /** Other runs that are heard: enough for a kind of work, few enough for a long past; AUC within .0001. */
   neighbours: 20,
-  /** Similarity of intents from which another run is heard; it is fully heard at 1. */
+  /** Cosine of intents from which another run is heard, fully at 1. Unrelated intents lie below; halved: -.004. */
   near: 0.4,
-  /** Voices for a tool that bear it out by 63 %: one run that is much alike, or a few that are less so. */
+  /** Voices for a tool that confirm it by 63 %: one much alike run, or a few that are less so. */
   support: 0.3,
-  /** Voices there must be before their silence about a tool counts: it then does by 63 %. */
+  /** Voices there must be before their silence about a tool counts, by 63 %: more than one run. */
   evidence: 1.5,
-  /** What like runs used counts this much beside the text, as runs become many; after so many it does by half. */
+  /** Weight of what similar runs used beside the text. Doubled, poisoned runs confirm each other: -.005. */
   sayOfUse: 0.5,
+  /** Runs at which that weight is half reached: fewer say too little of all kinds of work. */
   runsToSay: 100,
-  /** Sharpness of the kernel by which runs of like intents have that say. */
+  /** Sharpness of the kernel over intents: e^(12 (cos - 1)) is half at a cosine of .94. */
   sharpness: 12,
-  /** Added to a tool's share of that say before its logarithm is taken. */
+  /** Added to a tool's share before its logarithm is taken: about one use in a thousand runs. */
   leastSay: 1e-3,
-  /** Fit of tool and intent, in standard deviations over all tools, at which a tool half fits. */
+  /** Fit of tool and intent, in standard deviations over all tools, at which a tool half fits. Doubled: -.045. */
   halfFit: 1.5,
-  /** How fast the fit grows around it, per standard deviation. */
+  /** How fast the fit grows around it: from .12 to .88 within two deviations. Doubled: -.004. */
   steepness: 2,
-  /** Fit of tools drawn at random: where no more than this is usual, texts tell nothing. */
+  /** Usual fit at which texts say nothing: with these two above, tools drawn at random come to .1 to .15. */
   chanceFit: 0.1,
-  /** Where this much is usual, texts are to be trusted. */
+  /** Usual fit from which texts are trusted: all six sets lie above, so neither bound changes their figures. */
   tellingFit: 0.3,
-  /** Share of the usual fit from which a run's text is above suspicion. */
+  /** Share of the usual fit from which a run's text is above suspicion. Halved: -.044, and .027 more belief. */
   usualFit: 0.7,
-  /** Runs after which what is usual is half known. */
+  /** Runs after which the usual fit is half known, so that the first few are believed. */
   runsToKnow: 20,
-  /** In the second round, runs that nobody bears out are themselves heard less. */
+  /** In the second round, doubted runs are heard less; a third changes nothing. */
   rounds: 2,
-  /** No run is shut out: what is new is borne out by nobody. */
+  /** No run is shut out: new work is confirmed by nobody. */
   least: 0.05,
-  /** Mean doubt that honest work gives cause for, and the one from which doubted runs teach no more than believed. */
+  /**
+   * Mean doubts between which doubted runs come to teach less. Without poison the mean doubt is .05 over the sets
+   * (.13 in the worst), with it .14 and more: below the first all runs teach in full, above the second as believed.
+   */
   honestDoubt: 0.07,
   plainDoubt: 0.12,
 };
+
+export type WeighingOptions = typeof DEFAULTS;
 
 /** Past runs as plain numbers; tools are places among the candidates. */
 export interface RunsToWeigh {
@@ -77,33 +88,34 @@ export interface RunWeights {
  * Honest runs that are hard to foretell are doubted, too, and teach the most: what is doubted teaches less
  * only where more is doubted than honest work gives cause for.
  */
-export function weighRuns(runs: RunsToWeigh): RunWeights {
+export function weighRuns(runs: RunsToWeigh, options: Partial<WeighingOptions> = {}): RunWeights {
+  const settings = { ...DEFAULTS, ...options };
   const { uses, succeeded } = runs;
-  const bySuccess = Float64Array.from(succeeded, (success) => (success ? 1 : DEFAULTS.failed));
+  const bySuccess = Float64Array.from(succeeded, (success) => (success ? 1 : settings.failed));
   const judged = uses.map((tools, run) => {
     const similarities = runs.similarities(run);
     const others = (other: number) => other !== run && !runs.isHidden?.(run, other);
     return {
-      voices: voicesFor(uses.length, similarities, others),
-      fit: fitOf(tools, fitScores(uses, runs.cosines(run), similarities, others)),
+      voices: voicesFor(uses.length, similarities, others, settings),
+      fit: fitOf(tools, fitScores(uses, runs.cosines(run), similarities, others, settings), settings),
     };
   });
   const usual = judged.map(({ fit }) => fit).toSorted((a, b) => a - b)[judged.length >> 1] || 1;
-  const { chanceFit, tellingFit, usualFit, runsToKnow } = DEFAULTS;
+  const { chanceFit, tellingFit, usualFit, runsToKnow, rounds, least } = settings;
   const trustInFit = between(usual, chanceFit, tellingFit);
   const doubtOfMisfit = trustInFit * usual * grown(uses.length, runsToKnow);
 
   let doubts = new Float64Array(uses.length);
-  for (let round = 0; round < DEFAULTS.rounds; round++) {
+  for (let round = 0; round < rounds; round++) {
     const heard = bySuccess.map((weight, run) => weight * (1 - doubts[run]!));
     doubts = doubts.map((_, run) => {
       const { voices, fit } = judged[run]!;
-      const silence = silenceOf(uses, run, voices, doubtOfMisfit, heard);
+      const silence = silenceOf(uses, run, voices, doubtOfMisfit, heard, settings);
       const misfit = 1 - trustInFit * Math.min(1, fit / (usualFit * usual)) ** 2;
-      return Math.min(1 - DEFAULTS.least, silence * misfit);
+      return Math.min(1 - least, silence * misfit);
     });
   }
-  const caution = between(meanOf(doubts), DEFAULTS.honestDoubt, DEFAULTS.plainDoubt);
+  const caution = between(meanOf(doubts), settings.honestDoubt, settings.plainDoubt);
   return {
     beliefs: bySuccess.map((weight, run) => weight * (1 - doubts[run]!)),
     lessons: bySuccess.map((weight, run) => weight * (1 - caution * doubts[run]!)),
@@ -112,8 +124,12 @@ export function weighRuns(runs: RunsToWeigh): RunWeights {
 
 type IsHeard = (other: number) => boolean;
 
-function voicesFor(count: number, similarities: ArrayLike<number>, isHeard: IsHeard): Voice[] {
-  const { neighbours, near } = DEFAULTS;
+function voicesFor(
+  count: number,
+  similarities: ArrayLike<number>,
+  isHeard: IsHeard,
+  { neighbours, near }: WeighingOptions,
+): Voice[] {
   const nearest = new TopK(neighbours);
   for (let other = 0; other < count; other++) {
     const similarity = similarities[other]!;
@@ -130,8 +146,8 @@ function fitScores(
   cosines: ArrayLike<number>,
   similarities: ArrayLike<number>,
   isHeard: IsHeard,
+  { sayOfUse, runsToSay, sharpness, leastSay }: WeighingOptions,
 ): Float64Array {
-  const { sayOfUse, runsToSay, sharpness, leastSay } = DEFAULTS;
   const says = new Float64Array(cosines.length);
   let total = 0;
   for (let other = 0; other < uses.length; other++) {
@@ -150,10 +166,13 @@ function fitScores(
  * How well the tools fit, in [0, 1]: the mean over them of a logistic of their standard score among all
  * candidates, which means the same whatever model embedded them; 1 for no tools.
  */
-function fitOf(tools: readonly number[], scores: Float64Array): number {
+function fitOf(
+  tools: readonly number[],
+  scores: Float64Array,
+  { steepness, halfFit }: WeighingOptions,
+): number {
   if (tools.length === 0) return 1;
   const standard = standardised(scores);
-  const { steepness, halfFit } = DEFAULTS;
   return meanOf(tools.map((tool) => 1 / (1 + Math.exp(-steepness * (standard[tool]! - halfFit)))));
 }
 
@@ -164,14 +183,15 @@ function silenceOf(
   voices: readonly Voice[],
   doubtOfMisfit: number,
   heard: Float64Array,
+  settings: WeighingOptions,
 ): number {
   const volume = (those: readonly Voice[]) =>
     those.reduce((sum, voice) => sum + voice.weight * heard[voice.run]!, 0);
-  const evidence = saturate(volume(voices), DEFAULTS.evidence);
+  const evidence = saturate(volume(voices), settings.evidence);
   const ground = 1 - (1 - evidence) * (1 - doubtOfMisfit);
   const silences = uses[run]!.map((tool) => {
     const support = volume(voices.filter((voice) => uses[voice.run]!.includes(tool)));
-    return ground * (1 - saturate(support, DEFAULTS.support));
+    return ground * (1 - saturate(support, settings.support));
   });
   return meanOf(silences);
 }
