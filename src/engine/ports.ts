@@ -67,6 +67,7 @@ export type {
 } from './ports/settings.ts';
 export type {
   Approval,
+  ApprovalFilter,
   ApprovalStore,
   Capability,
   CapabilityEvidence,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { toolId } from '../../src/core/vocabulary/ids.ts';
 import type { EpisodicEvent, RankerParams, Store } from '../../src/engine/ports.ts';
 import { sampleApproval, sampleRun } from '../support/samples.ts';
 import { conflict } from './store-conflict.ts';
@@ -53,6 +54,10 @@ export function runRules(store: () => Store): void {
     expect(await store().approvals.list({ runId: first.runId })).toEqual([settled]);
     const pending = await store().approvals.list({ state: 'pending' });
     expect(pending.filter((a) => a.id === second.id)).toEqual([second]);
+    const { node, argumentsHash } = second;
+    expect(await store().approvals.list({ node, argumentsHash })).toEqual([second]);
+    expect(await store().approvals.list({ state: 'approved', node, argumentsHash })).toEqual([]);
+    expect(await store().approvals.list({ node: toolId('nobody', 'write_file'), argumentsHash })).toEqual([]);
   });
 
   test('[STORE-25] an approval is used once', async () => {

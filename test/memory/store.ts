@@ -3,6 +3,7 @@ import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
 import type { ToolDefinition } from '../../src/core/vocabulary/tool-definition.ts';
 import {
   type Approval,
+  type ApprovalFilter,
   approvalSettled,
   type Capability,
   type EpisodicEvent,
@@ -291,11 +292,14 @@ export function createMemoryStore(): Store {
         return true;
       },
       get: async (id) => copyOrNull(approvals.get(id)),
-      list: async ({ state, runId }) =>
-        [...approvals.values()]
-          .filter((approval) => state === undefined || approval.state === state)
-          .filter((approval) => runId === undefined || approval.runId === runId)
-          .map(copy),
+      async list(filter) {
+        const wanted = Object.entries(filter) as [keyof ApprovalFilter, unknown][];
+        return [...approvals.values()]
+          .filter((approval) =>
+            wanted.every(([key, value]) => value === undefined || approval[key] === value),
+          )
+          .map(copy);
+      },
     },
 
     suggestions: createMemorySuggestions(suggestions),

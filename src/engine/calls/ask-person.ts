@@ -4,6 +4,7 @@ import {
   type DefinitionChange,
   definitionChanges,
 } from '../../core/policy/call-hash.ts';
+import type { ToolId } from '../../core/vocabulary/ids.ts';
 import { printable } from '../../core/vocabulary/text.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Caller } from '../caller.ts';
@@ -101,12 +102,11 @@ export function programHash(
 
 async function findGiven(
   ports: AskPorts,
-  node: string,
+  node: ToolId,
   argumentsHash: string,
   caller: Caller,
 ): Promise<Approval | null> {
-  for (const approval of await ports.store.approvals.list({ state: 'approved' })) {
-    if (approval.node !== node || approval.argumentsHash !== argumentsHash) continue;
+  for (const approval of await ports.store.approvals.list({ state: 'approved', node, argumentsHash })) {
     // What was approved for one user's run is not for another's. Of a run that is not written down yet nobody
     // can tell whose it is: the call that asked is still waiting, and takes it.
     const run = await ports.store.runs.get(approval.runId);

@@ -103,6 +103,7 @@ describe('search', () => {
       rank: async () => ({
         familiarity: 1,
         scoreOf: (id) => Number(id === 'mail:send'),
+        textOf: () => null,
         reasonsFor: () => null,
       }),
     };
@@ -117,6 +118,7 @@ describe('search', () => {
       rank: async () => ({
         familiarity,
         scoreOf: (id) => Number(id === 'mail:send'),
+        textOf: () => null,
         reasonsFor: () => ({ parts: [], runs: [] }),
       }),
     });

@@ -32,6 +32,8 @@ export interface LearnedSearch {
 export interface LearnedRanking {
   /** How much of what was learned applies, in [0, 1]; at 0 search ranks by text alone, and says so. */
   readonly familiarity: number;
+  /** The text scores of exactly these tools, which ranking has worked out already; null where it knows others. */
+  textOf(tools: readonly ToolId[]): TextScores | null;
   /** On a scale of its own: only the order and the distances mean something. */
   scoreOf(tool: ToolId): number;
   reasonsFor(tool: ToolId): RankingReasons | null;
@@ -61,10 +63,12 @@ export async function search(
   ranker?: LearnedSearch,
 ): Promise<SearchHit[]> {
   const limit = Math.min(DEFAULTS.maxLimit, Math.max(1, query.limit ?? DEFAULTS.limit));
-  const scores = await scoreTools(index, embedder, query.query);
+  const text = readOf(query.query);
+  if (text === '' || index.tools.length === 0) return [];
+  const ranking = (await ranker?.rank(text)) ?? null;
+  const scores = ranking?.textOf(index.ids) ?? (await scoreTools(index, embedder, text));
   if (!scores) return [];
   const { alpha, scores: inGraph } = graph?.context(query.contextTools ?? []) ?? NO_CONTEXT;
-  const ranking = (await ranker?.rank(readOf(query.query))) ?? null;
   const learned = ranking && ranking.familiarity > 0 ? ranking : null;
   const candidates = new TopK(DEFAULTS.maxLimit);
   for (let i = 0; i < index.tools.length; i++) {

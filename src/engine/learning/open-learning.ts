@@ -1,6 +1,7 @@
-import type { IntentForms } from '../../core/learning/ranker/candidates.ts';
+import type { Candidates, IntentForms } from '../../core/learning/ranker/candidates.ts';
+import type { TextScores } from '../../core/retrieval/text-scores.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
-import type { NodeId } from '../../core/vocabulary/ids.ts';
+import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Background } from '../background.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { LearnedSearch } from '../catalogue/search.ts';
@@ -155,6 +156,7 @@ export function openLearning(parts: LearningParts): Learning {
         const ranking = current.rank(forms);
         return {
           familiarity: ranking.familiarity,
+          textOf: (tools) => toolScores(ranking.text, current.candidates, tools),
           scoreOf: (tool) => {
             const place = current.candidates.placeOf(tool);
             return place === undefined ? Number.NEGATIVE_INFINITY : ranking.logits[place]!;
@@ -188,5 +190,22 @@ export function openLearning(parts: LearningParts): Learning {
         store.traces.setIntentEmbedding(trace.id, embedder.model, intent, clauses),
       ),
     hear: (trace, signal) => take(trace, signal),
+  };
+}
+
+/** The part of the text scores that is the tools', where the ranker was offered these very tools in this order. */
+function toolScores(
+  { whole, clause, lexical, fused, named }: TextScores,
+  candidates: Candidates,
+  tools: readonly ToolId[],
+): TextScores | null {
+  const { length } = tools;
+  if (candidates.tools !== length || tools.some((id, i) => candidates.ids[i] !== id)) return null;
+  return {
+    whole: whole.subarray(0, length),
+    clause: clause.subarray(0, length),
+    lexical: lexical.subarray(0, length),
+    fused: fused.subarray(0, length),
+    named: new Map([...named].filter(([place]) => place < length)),
   };
 }

@@ -332,6 +332,9 @@ export interface Approval {
   readonly settledBy: string | null;
 }
 
+/** An approval has to match every field that is given. */
+export type ApprovalFilter = Partial<Pick<Approval, 'state' | 'runId' | 'node' | 'argumentsHash'>>;
+
 export interface ApprovalStore {
   request(approval: Approval): Promise<void>;
   /** False when it is not pending (any more): the first decision stands. It is in the audit log as of the same commit. */
@@ -340,7 +343,7 @@ export interface ApprovalStore {
   use(id: string): Promise<boolean>;
   get(id: string): Promise<Approval | null>;
   /** Oldest first. */
-  list(filter: { readonly state?: Approval['state']; readonly runId?: string }): Promise<Approval[]>;
+  list(filter: ApprovalFilter): Promise<Approval[]>;
 }
 
 export interface RankerParams {

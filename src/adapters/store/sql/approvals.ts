@@ -59,11 +59,13 @@ export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
         return row ? fromRow(row) : null;
       }),
 
-    list: ({ state, runId }) =>
+    list: ({ state, runId, node, argumentsHash }) =>
       guarded('Listing approvals', async () => {
         let query = db.selectFrom('approval').selectAll().orderBy('seq');
         if (state !== undefined) query = query.where('state', '=', state);
         if (runId !== undefined) query = query.where('run_id', '=', text(runId));
+        if (node !== undefined) query = query.where('node', '=', text(node));
+        if (argumentsHash !== undefined) query = query.where('arguments_hash', '=', argumentsHash);
         return (await query.execute()).map(fromRow);
       }),
   };
