@@ -7,11 +7,11 @@ import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
 import { createSandbox } from '../adapters/sandbox/create-sandbox.ts';
 import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
+import { openWhenAvailable } from '../adapters/store/open-when-available.ts';
 import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { openPostgresTeam } from '../adapters/store/team/open-postgres-team.ts';
 import { soleGateway } from '../adapters/store/team/sole-gateway.ts';
 import { openTraceJournal } from '../adapters/store/trace-journal.ts';
-import { whenThere } from '../adapters/store/when-there.ts';
 import { WorkerTrainer } from '../adapters/training/worker-trainer.ts';
 import { reapOrphans } from '../adapters/upstream/child-registry.ts';
 import { fileTokenStore } from '../adapters/upstream/file-token-store.ts';
@@ -122,7 +122,10 @@ export async function openStore(
     const store = await openPgliteStore(dir);
     return { store, ...soleGateway(), journal: null, close: store.close };
   }
-  return await whenThere(() => openShared(dir, url, settings, options.logger), { waitMs, ...options });
+  return await openWhenAvailable(() => openShared(dir, url, settings, options.logger), {
+    waitMs,
+    ...options,
+  });
 }
 
 async function openShared(

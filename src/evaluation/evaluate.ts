@@ -10,6 +10,7 @@ import {
 import { judgeLearning } from '../core/learning/ranker/learn-ranker.ts';
 import { createRandom } from '../core/numeric/random.ts';
 import type {
+  CurvePoint,
   EvaluationReport,
   NextFigures,
   Protocol,
@@ -21,13 +22,26 @@ import type { DataSet, Task } from './data-set.ts';
 import { type Fold, foldsOf, repeatedFolds } from './folds.ts';
 import { textChancesFor } from './held-out-chances.ts';
 import { weightsFor } from './held-out-weights.ts';
-import { learningCurve } from './learning-curve.ts';
 import { rankNext } from './next-by-logistic.ts';
 import { nextCases, rankNextByModel } from './next-steps.ts';
 import { createDrafter, planFigures, scorePlans } from './plan-quality.ts';
 import { rankByLogistic } from './rank-by-logistic.ts';
 import { driven, openSchool, type School } from './rank-by-model.ts';
 import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';
+
+const DEFAULTS = {
+  /** Numbers of past runs; the last point is all there are. */
+  sizes: [0, 30, 100, 300, 1000],
+};
+
+/** 1 / rank of the first right tool of every measured task, in the order of the folds. */
+type ReciprocalRanks = readonly number[];
+
+interface CurveOptions {
+  /** How many random samples of runs each point is trained on; figures are means over these. */
+  readonly draws: number;
+  readonly onProgress?: ((what: string, done?: number, total?: number) => void) | undefined;
+}
 
 export interface EvaluationOptions {
   readonly protocol: Protocol;
@@ -196,4 +210,46 @@ function measureGate({ lesson, options }: School, { train }: Fold): EvaluationRe
 
 function record<K extends string, V>(keys: readonly K[], of: (key: K) => V): Record<K, V> {
   return Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<K, V>;
+}
+
+/** Search that has not learned is the same at every point; the ranker is trained on more and more runs. */
+function learningCurve(
+  schoolOf: (seed: number) => School,
+  folds: readonly Fold[],
+  search: { readonly semantic: ReciprocalRanks; readonly hybrid: ReciprocalRanks },
+  seed: number,
+  { draws, onProgress }: CurveOptions,
+): CurvePoint[] {
+  const most = Math.max(...folds.map(({ train }) => train.length));
+  const sizes = [...DEFAULTS.sizes.filter((size) => size < most), most];
+  return sizes.map((size, i) => {
+    const rounds = Array.from({ length: draws }, (_, draw) => {
+      onProgress?.('learning curve', i * draws + draw, sizes.length * draws);
+      return reciprocalRanks(schoolOf(seed + draw), folds, size, seed + draw);
+    });
+    // One value per task: further samples of runs are not further tasks.
+    const learned = rounds[0]!.map((_, task) => mean(rounds.map((round) => round[task]!)));
+    const groups = folds.flatMap(({ test }) => test.map(({ group }) => group));
+    return {
+      traces: size,
+      semantic_mrr: mean(search.semantic),
+      hybrid_mrr: mean(search.hybrid),
+      learned_mrr: mean(learned),
+      over_semantic: pairedBootstrap(learned, search.semantic, createRandom(seed), { groups }),
+      over_hybrid: pairedBootstrap(learned, search.hybrid, createRandom(seed), { groups }),
+    };
+  });
+}
+
+function reciprocalRanks(
+  { bench, logitsFor }: School,
+  folds: readonly Fold[],
+  size: number,
+  seed: number,
+): number[] {
+  return folds.flatMap(({ train, test }) => {
+    const drawn = createRandom(seed).shuffle([...train]);
+    const seen = size >= train.length ? train : drawn.slice(0, size);
+    return test.map((task) => 1 / Math.min(...ranksOf(logitsFor(seen, task), bench.goldOf(task))));
+  });
 }

@@ -5,8 +5,8 @@ import {
   type OAuthClientProvider,
 } from '@modelcontextprotocol/client';
 import type { ServerAuth, ServerSettings, TokenStore } from '../../engine/ports.ts';
-import { boundedFetch } from './bounded-fetch.ts';
 import { loginFailed, reasonOf, UpstreamFault } from './failure.ts';
+import { boundedFetch } from './http-transport.ts';
 import { OAuthLogin } from './oauth-login.ts';
 
 export type HttpSettings = Extract<ServerSettings, { transport: 'http' | 'sse' }>;

@@ -11,8 +11,8 @@ import { authorization } from './authorized-fetch.ts';
 import type { ChildRegistry } from './child-registry.ts';
 import { Connection, type ConnectionListener } from './connection.ts';
 import { failureOf, reasonOf, UpstreamFault, unavailable } from './failure.ts';
+import { WatchedHttpTransport } from './http-transport.ts';
 import { type RecentLines, StdioTransport } from './stdio-transport.ts';
-import { WatchedHttpTransport } from './watched-http-transport.ts';
 
 const DEFAULTS = {
   /** `npx` may have to fetch the server first. */

@@ -13,7 +13,7 @@ import {
 import type { JsonObject, UpstreamFailure, UpstreamOptions, UpstreamProgress } from '../../engine/ports.ts';
 import { askClient, type Call, type InputRequest } from './ask-router.ts';
 import { reasonOf, rpcErrorIn, UpstreamFault, unavailable } from './failure.ts';
-import { withStreamWatch } from './watched-http-transport.ts';
+import { withStreamWatch } from './http-transport.ts';
 
 const DEFAULTS = {
   /** Rounds of questions within one request. */

@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { UpstreamFailure } from '../../engine/ports.ts';
-import { MessageTooLarge } from './bounded-fetch.ts';
+import { MessageTooLarge } from './http-transport.ts';
 
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;

@@ -18,8 +18,7 @@ import type {
   UserCredentials,
 } from '../../engine/ports.ts';
 import { ChildRegistry } from './child-registry.ts';
-import { LazyLink } from './lazy-link.ts';
-import { PersonalLinks } from './personal-links.ts';
+import { LazyLink, PersonalLinks } from './personal-links.ts';
 import type { BackoffOptions, ServerContext } from './server-life.ts';
 import type { ServerLink } from './server-link.ts';
 

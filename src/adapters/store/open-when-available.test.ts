@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import { whenThere } from './when-there.ts';
+import { openWhenAvailable } from './open-when-available.ts';
 
 /** Fails so often in this way, then opens. */
 function opening(times: number, code?: string) {
@@ -17,7 +17,7 @@ function opening(times: number, code?: string) {
 test('[TEAM-15] a server that is away, starting or full is tried again', async () => {
   for (const code of ['ECONNREFUSED', 'EAI_AGAIN', 'EPIPE', '57P03', '53300', '08006', undefined]) {
     const { open, tries } = opening(1, code);
-    expect(await whenThere(open, { waitMs: 10_000 })).toBe('open');
+    expect(await openWhenAvailable(open, { waitMs: 10_000 })).toBe('open');
     expect(tries()).toBe(2);
   }
 });
@@ -30,14 +30,16 @@ test('[TEAM-15] what a server that is there refuses is told at once, and so is e
     ['ECONNREFUSED', 0],
   ] as const) {
     const { open, tries } = opening(9, code);
-    await expect(whenThere(open, { waitMs })).rejects.toMatchObject({ message: 'It does not answer' });
+    await expect(openWhenAvailable(open, { waitMs })).rejects.toMatchObject({
+      message: 'It does not answer',
+    });
     expect(tries()).toBe(1);
   }
 });
 
 test('[TEAM-15] a gateway that shuts down meanwhile stops waiting', async () => {
   const leaving = new AbortController();
-  const waiting = whenThere(opening(99).open, { waitMs: 60_000, signal: leaving.signal });
+  const waiting = openWhenAvailable(opening(99).open, { waitMs: 60_000, signal: leaving.signal });
   leaving.abort();
   await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
 });

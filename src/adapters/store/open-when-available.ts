@@ -22,7 +22,7 @@ export interface Patience {
 }
 
 /** Opens a store whose server may not be there yet: tries again until it is, or until that took too long. */
-export async function whenThere<T>(open: () => Promise<T>, patience: Patience): Promise<T> {
+export async function openWhenAvailable<T>(open: () => Promise<T>, patience: Patience): Promise<T> {
   const { waitMs, logger, signal } = patience;
   const since = performance.now();
   let toldAt = Number.NEGATIVE_INFINITY;

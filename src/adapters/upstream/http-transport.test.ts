@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { boundedFetch } from './bounded-fetch.ts';
+import { boundedFetch } from './http-transport.ts';
 
 const LIMIT = 100;
 

@@ -3,7 +3,7 @@ import { matrixOf, rowOf } from '../core/numeric/matrices.ts';
 import { createRandom } from '../core/numeric/random.ts';
 import { normalise } from '../core/numeric/vectors.ts';
 import { WasmMultiplier } from '../core/numeric/wasm-multiplier.ts';
-import { bilinearScores, trainBilinear } from './bilinear.ts';
+import { bilinearScores, trainBilinear } from './rank-by-logistic.ts';
 
 const DIMENSION = 16;
 const random = createRandom(7);
