@@ -5,7 +5,7 @@ import type { TextChances } from '../../retrieval/text-chances.ts';
 import { evidenceKey, type GateEvidence, type JudgedQueries } from '../gate/gate.ts';
 import { ndcg10, ranksOf } from '../gate/metrics.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
-import { type Familiarity, learnFamiliarity } from './familiarity.ts';
+import { type Familiarity, learnFamiliarity, narrownessOf } from './familiarity.ts';
 import { type ForeignQuestion, runQuestion, toolQuestions } from './foreign-questions.ts';
 import { type PastRun, PastRuns, pastForTerms } from './past-runs.ts';
 import { rankFeatures } from './rank-features.ts';
@@ -33,10 +33,10 @@ const DEFAULTS = {
   judging: { steps: 300, examples: 1_000 },
   /**
    * Foreign questions beside the runs, as shares of their number, and how much each counts: without them a ranker
-   * learns from a narrow past that what was used is right whatever is asked. The smallest shares and weight that were
-   * enough on six sets.
+   * learns from a narrow past that what was used is right whatever is asked. A diverse past has shown that by itself. The
+   * smallest shares and weights that were enough on six sets.
    */
-  foreign: { tools: 0.5, leastTools: 50, runs: 0.3, weight: 0.3 },
+  foreign: { tools: 0.5, leastTools: 50, runs: 0.3, weight: { narrow: 0.3, diverse: 0.05 } },
   /** Foreign questions that are judged. */
   judgedForeign: 60,
   /** Share of the learning rate that the heads have. */
@@ -239,7 +239,9 @@ function* foreignExamples(
   wantsPast: boolean,
   random: Random,
 ): Generator<LearningProgress, TrainingExample[]> {
-  const { tools, leastTools, runs, weight } = DEFAULTS.foreign;
+  const { tools, leastTools, runs, weight: bounds } = DEFAULTS.foreign;
+  const narrowness = narrownessOf(past.uses);
+  const weight = narrowness * bounds.narrow + (1 - narrowness) * bounds.diverse;
   const fitting = Math.floor(DEFAULTS.rows / Math.max(1, candidates.size));
   const most = Math.min(fitting, mostExamples);
   const ofTools = Math.min(most, Math.max(leastTools, Math.round(tools * taught)));
