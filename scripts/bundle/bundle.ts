@@ -5,6 +5,7 @@ import { join, posix } from 'node:path';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { parseFile, type SourceFile, sourceFiles } from '../check/source-file.ts';
 import { type Addresses, addressesIn } from './addresses.ts';
+import { clientTypes } from './client-types.ts';
 import { licencesOf } from './licences.ts';
 
 /** A file under `dist`: path and content, in the order to write them. */
@@ -14,6 +15,9 @@ export type BuiltFile = readonly [path: string, content: string | Uint8Array];
 const INPUTS = ['src/**/*.ts', 'scripts/bundle/*.ts', 'package-lock.json', 'package.json'];
 /** The page has a build of its own. */
 const LEFT_OUT = /\.test\.ts$|^src\/surfaces\/dashboard\/app\//;
+
+/** What programs import of the package; it shares nothing with the rest. */
+const CLIENT = 'src/client.ts';
 
 /** Stands for the root of the package in an address, until it is known which chunk the address lands in. */
 const ROOT_MARK = 'pml-root:';
@@ -47,7 +51,9 @@ export async function bundle(given: string): Promise<BuiltFile[]> {
   const workers = named.filter((path) => path.endsWith('.ts'));
   const data = named.filter((path) => !path.endsWith('.ts'));
   const plugin = moveAddresses(root, files);
+  const hasClient = existsSync(join(root, CLIENT));
   const chunks = await Promise.all([
+    ...(hasClient ? [chunksOf(root, CLIENT, plugin)] : []),
     ...workers.map((path) => chunksOf(root, path, plugin)),
     chunksOf(root, 'src/main.ts', plugin),
   ]);
@@ -58,6 +64,7 @@ export async function bundle(given: string): Promise<BuiltFile[]> {
   const modules = chunks.flat().flatMap(({ moduleIds }) => moduleIds);
   return [
     ...data.map((path): BuiltFile => [path.slice('src/'.length), readFileSync(join(root, path))]),
+    ...(hasClient ? [['client.d.ts', clientTypes()] as const] : []),
     ['THIRD-PARTY-LICENSES.txt', licencesOf(modules)],
     ...code,
     ['main.js', `${builtFrom}\n${start}`],

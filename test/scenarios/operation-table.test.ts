@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { clientTypes } from '../../scripts/bundle/client-types.ts';
 import { connect } from '../../src/client.ts';
 import { type AnyOperation, operation } from '../../src/operations/operation.ts';
 import { operationClient } from '../../src/operations/operation-client.ts';
@@ -238,4 +240,39 @@ test('[OP-9] answers have exactly the fields that the outputs of their operation
   for (const name of ['list_live_runs', 'list_capabilities', 'get_learning', 'get_learning_insight'])
     await ask(name);
   for (const name of ['list_audit_entries', 'list_logins', 'log_out']) await ask(name);
+});
+
+test('[OP-4] the published types of the client are those of the operations, in one file that needs no other', async () => {
+  const dir = await temporaryDir();
+  await writeFile(join(dir, 'client.d.ts'), clientTypes(TABLE));
+  const program = `import { connect } from './client.js';
+    const pml = await connect();
+    const { greeting } = await pml.greetPerson({ name: 'Ada' });
+    greeting.toUpperCase();
+    const { tools } = await pml.searchTools({ query: 'read' });
+    const score: number = tools[0]!.final_score;
+    const { runs } = await pml.listRuns();
+    runs[0]!.approvals[0]!.state satisfies 'pending' | 'approved' | 'rejected' | 'used';
+    // @ts-expect-error A query is needed.
+    await pml.searchTools({ limit: score });
+    // @ts-expect-error There is no such field.
+    await pml.greetPerson({ name: 'Ada', tmes: 2 });
+    export {};`;
+  await writeFile(join(dir, 'use.ts'), program);
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--target',
+    'esnext',
+    '--module',
+    'nodenext',
+    '--lib',
+    'esnext,dom',
+    '--types',
+    '',
+  ];
+  const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+  await writeFile(join(dir, 'package.json'), '{"type": "module"}');
+  const { stdout } = spawnSync(process.execPath, [tsc, ...options, 'use.ts'], { cwd: dir, encoding: 'utf8' });
+  expect(stdout).toBe('');
 });
