@@ -140,7 +140,7 @@ test('[OPS-4] a backup of a running gateway, restored elsewhere, has everything;
   expect((await checkBackup(file)).tables).toEqual(report.tables);
   await expect(restoreBackup(dir, embedded, file, { replace: true }, quiet)).rejects.toMatchObject({
     code: 'data_dir_held',
-    message: expect.stringMatching(/is in use by "pml serve"/),
+    message: expect.stringMatching(/is held by "pml serve"/),
   });
 
   const elsewhere = await temporaryDir();

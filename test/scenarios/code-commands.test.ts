@@ -67,7 +67,7 @@ test('[RUN-3] [RUNS-5] what needs approval is approved and gone on with from the
   expect(await pml('runs', 'resume', runId)).toMatchObject({ code: 0, stdout: '200\n' });
   expect(await pml('runs', 'resume', runId)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('it is success'),
+    stderr: expect.stringContaining('its status is success'),
   });
 });
 

@@ -1,12 +1,25 @@
 import { request } from 'node:http';
 import { serialize } from 'node:v8';
-import { Hono } from 'hono';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Gateway } from '../../src/engine/gateway.ts';
+import { listLogins } from '../../src/operations/list-logins.ts';
+import { logOut } from '../../src/operations/log-out.ts';
+import type { OperationContext } from '../../src/operations/operation-context.ts';
+import { revokeLogin } from '../../src/operations/revoke-login.ts';
+import { createApi } from '../../src/surfaces/http/api/create-api.ts';
 import { createLogins } from '../../src/surfaces/http/logins.ts';
 import { startHttp } from '../support/http-gateway.ts';
 
 async function gateway(options: { now?: () => number } = {}) {
-  const api = new Hono().get('/ping', (context) => context.json({}));
+  const context: OperationContext = {
+    gateway: {} as Gateway,
+    life: 'test',
+    lastEventId: () => 'test.0',
+    liveRuns: () => new Map(),
+  };
+  const operations = [listLogins, revokeLogin, logOut];
+  const api = createApi(context.gateway, { log: () => {} }, { operations, context });
+  api.get('/ping', (asked) => asked.json({}));
   const running = await startHttp({ api }, options);
   onTestFinished(running.listener.close);
   return running;

@@ -88,7 +88,7 @@ test('[OPS-1] /metrics has exactly the figures that docs/operate.md lists, and c
   expect(text).toContain('pml_calls_total{server="desk",outcome="success"} 1');
   expect(text).toContain('pml_runs_in_progress 0');
   expect(text).toContain('pml_tools 2');
-  expect(text).toContain('pml_http_requests_total{method="GET",route="/api/traces/:id",status="404"} 1');
+  expect(text).toContain('pml_http_requests_total{method="GET",route="/api/traces/:trace_id",status="404"} 1');
   expect(text).toContain('route="other",status="404"');
   expect(text).not.toContain('somebody');
   expect((await get('/metrics', {})).status).toBe(401);
@@ -144,7 +144,7 @@ test('[OTEL-7] requests over HTTP are exported with method, route, status and ti
   expect(exporter.requests).toEqual([
     {
       method: 'GET',
-      route: '/api/traces/:id',
+      route: '/api/traces/:trace_id',
       status: 404,
       startedAt: expect.any(Date),
       durationMs: expect.any(Number),
