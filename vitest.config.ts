@@ -6,10 +6,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** What starts processes and servers takes longest, however short its file: begun last, it would end alone. */
 class ProcessesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const { true: slow = [], false: quick = [] } = Object.groupBy(await super.sort(files), ({ moduleId }) =>
-      String(moduleId.includes('/test/')),
+    const {
+      processes = [],
+      flows = [],
+      unit = [],
+    } = Object.groupBy(
+      await super.sort(files),
+      ({ project }) => project.name as 'processes' | 'flows' | 'unit',
     );
-    return [...slow, ...quick];
+    return [...processes, ...flows, ...unit];
   }
 }
 
@@ -34,7 +39,11 @@ export default defineConfig(({ mode }) => ({
     projects: [
       // Unit tests leave nothing behind, so they share processes: loading modules for each file took a third of them.
       { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false } },
-      { extends: true, test: { name: 'real', include: ['test/**/*.test.ts'] } },
+      { extends: true, test: { name: 'flows', include: ['test/flows/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'processes', include: ['test/**/*.test.ts'], exclude: ['test/flows/**'] },
+      },
     ],
   },
 }));

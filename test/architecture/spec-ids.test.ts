@@ -47,7 +47,7 @@ test('[HOUSE-7] only titles of tests that run count as citations', async () => {
   const found = await complaints('spec-ids', {
     'docs/spec/abc.md': rules,
     'test/contracts/store.ts': `describe(\`\${name} ${cite('ABC-1')}\`, () => {});`,
-    'test/scenarios/a.test.ts': [
+    'test/flows/a.test.ts': [
       `test.each([1])('${cite('ABC-2')} ${cite('ABC-3')} %i', () => {});`,
       `test.concurrent('${cite('ABC-4')}', () => {});`,
       `test.skip('${cite('ABC-5')}', () => {});`,
