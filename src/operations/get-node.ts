@@ -27,9 +27,9 @@ export const getNode = operation({
       repeats: z.number(),
       last_seen_at: z.string().nullable(),
     }),
-    /** The 17 that predict success, each in [0, 1]; null while too few runs have used it. */
+    /** By name, each in [0, 1]; null while too few runs have used it. */
     trace_statistics: z.record(z.string(), z.number()).nullable(),
-    /** PageRank of the hypergraph of capabilities and what they use; null where none uses it. */
+    /** Null where no capability uses it. */
     capability_rank: z.number().nullable(),
     edges: z.array(graphEdge),
     related: z.array(z.object({ id: z.string(), relation, score: z.number() })),

@@ -302,7 +302,11 @@ test('[GRAPHUSE-16] /api/node tells one node: what it takes, how often it ran, i
   }
   const { trace_statistics } = (await get('node?id=fs:read')).body as { trace_statistics: object };
   expect(Object.keys(trace_statistics)).toHaveLength(17);
-  expect(trace_statistics).toMatchObject({ historical_success_rate: 1, usage_frequency: 1 });
+  expect(trace_statistics).toMatchObject({
+    historical_success_rate: 1,
+    usage_frequency: 1,
+    'error_type_affinity.NOT_FOUND': 0.5,
+  });
 });
 
 test('[GRAPHUSE-17] /api/graph?format= gives the files that "pml graph export" writes', async () => {

@@ -195,9 +195,9 @@ export class TraceStatistics {
   }
 }
 
-/** The 17 by name, as programs read them: `historical_success_rate`. */
+/** The 17 by name, as programs read them: `historical_success_rate`, `error_type_affinity.TIMEOUT`. */
 export function namedStatistics(vector: Float32Array): Readonly<Record<string, number>> {
-  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const snake = (name: string) => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return Object.fromEntries(TRACE_STATISTICS.map((name, i) => [snake(name), vector[i]!]));
 }
 

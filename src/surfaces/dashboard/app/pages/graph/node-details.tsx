@@ -11,6 +11,7 @@ import { useResource } from '../../resource.ts';
 import { setQuery } from '../../router.ts';
 import { hrefOf } from './node-list.tsx';
 import { EdgeSwatch, NodeGlyph } from './swatches.tsx';
+import { TraceStatistics } from './trace-statistics.tsx';
 
 const RELATIONS = {
   often_before: 'often before',
@@ -69,6 +70,12 @@ function Details({ node, labels }: { node: GraphNodeDetails; labels: ReadonlyMap
           Last seen <Time at={last_seen_at} />
         </p>
       )}
+      {node.capability_rank !== null && (
+        <p class="faint">
+          Capabilities use it: {percent(node.capability_rank)} of a walk between them and what they use.
+        </p>
+      )}
+      <TraceStatistics values={node.trace_statistics} />
       <Edges
         title="Leads to"
         edges={edges.filter(({ source }) => source === node.id)}
