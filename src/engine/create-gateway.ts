@@ -197,6 +197,7 @@ export async function createGateway(
     catalogue.current,
     () => current.learning.alpha ?? 'adaptive',
   );
+  const manage = manageCapabilities(lessons);
   return boundedGateway(begin, {
     store,
     events,
@@ -212,6 +213,13 @@ export async function createGateway(
       if (!query.signatures) return hits;
       return hits.map((hit) => ({ ...hit, signature: toolSignature(hit.tool, outputs.of(hit.tool.id)) }));
     },
+    async callableNames(caller) {
+      const learned = await manage.list(caller);
+      return {
+        tools: catalogue.current().tools.map((tool) => ({ tool, observedOutput: outputs.of(tool.id) })),
+        capabilities: learned.filter(({ state }) => state === 'active'),
+      };
+    },
     searchCapabilities: findCapabilities,
     suggest: suggestions.suggest,
     predictNext: suggestions.predictNext,
@@ -219,7 +227,7 @@ export async function createGateway(
 
     ...openRuns({ scope, activeRuns, suggestions, catalogue }),
     ...manageServers(ports, catalogue, settings),
-    capabilities: manageCapabilities(lessons),
+    capabilities: manage,
     learning: learning.service,
     people: createPeopleService(ports),
     graph: createGraphService({

@@ -1,3 +1,4 @@
+import type { CallableNames } from '../core/capabilities/guest-types.ts';
 import type { RankingReasons } from '../core/learning/ranker/ranker.ts';
 import type { DefinitionChange } from '../core/policy/call-hash.ts';
 import type { Plan } from '../core/vocabulary/plan.ts';
@@ -285,6 +286,8 @@ export interface Gateway {
   /** One line for tool descriptions: which servers and how many tools there are. Stable between changes. */
   inventory(): string;
 
+  /** All that a program of this caller can call, in order of id and slug. */
+  callableNames(caller?: Pick<Caller, 'who'>): Promise<CallableNames>;
   searchTools(query: SearchQuery): Promise<SearchHit[]>;
   /** Of those that this caller may see. */
   searchCapabilities(query: string, limit: number, caller?: Pick<Caller, 'who'>): Promise<CapabilityHit[]>;

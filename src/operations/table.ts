@@ -16,6 +16,7 @@ import { getNode } from './get-node.ts';
 import { getRun } from './get-run.ts';
 import { getStats } from './get-stats.ts';
 import { getTrace } from './get-trace.ts';
+import { getTypes } from './get-types.ts';
 import { keepCapabilityPrivate } from './keep-capability-private.ts';
 import { listAuditEntries } from './list-audit-entries.ts';
 import { listCapabilities } from './list-capabilities.ts';
@@ -50,6 +51,7 @@ export const OPERATIONS = [
   getMe,
   getStats,
   listServers,
+  getTypes,
   getActivity,
   getGraph,
   getNode,

@@ -239,7 +239,7 @@ test('[OP-9] answers have exactly the fields that the outputs of their operation
     await ask(name);
   for (const name of ['list_live_runs', 'list_capabilities', 'get_learning', 'get_learning_insight'])
     await ask(name);
-  for (const name of ['list_audit_entries', 'list_logins', 'log_out']) await ask(name);
+  for (const name of ['get_types', 'list_audit_entries', 'list_logins', 'log_out']) await ask(name);
 });
 
 test('[OP-4] the published types of the client are those of the operations, in one file that needs no other', async () => {

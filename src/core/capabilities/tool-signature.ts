@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '../vocabulary/tool-definition.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
-import { commentText } from './one-line.ts';
+import { commentText, docComment } from './one-line.ts';
 
 const DEFAULTS = {
   /** Characters of a description. */
@@ -15,20 +15,36 @@ const DEFAULTS = {
   maxComment: 60,
   /** Characters of one literal type. */
   maxLiteral: 100,
+  /** Characters of the name of a member; one with a longer name is left out. */
+  maxName: 200,
 };
+
+/** One line for a model or a terminal, or a block with doc comments for a declaration file. */
+type Layout = 'line' | 'block';
 
 const OBSERVED = ' // output type observed, not declared';
 
+/** What a tool says of itself that matters to code. */
+export type CallableTool = Pick<
+  ToolDefinition,
+  'server' | 'name' | 'description' | 'inputSchema' | 'outputSchema'
+>;
+
+export interface CallableCapability {
+  readonly slug: string;
+  readonly description: string;
+  readonly parametersSchema: unknown;
+  readonly outputSchema: unknown;
+}
+
 /**
- * How a tool is called in code, as TypeScript. A tool that declares no output has the type of what it gave so
- * far, and says so.
+ * How a tool is called in code, as TypeScript: by its whole name, or, as a block, as a member of its server. A tool
+ * that declares no output has the type of what it gave so far, and says so.
  */
-export function toolSignature(
-  tool: Pick<ToolDefinition, 'server' | 'name' | 'description' | 'inputSchema' | 'outputSchema'>,
-  observedOutput?: unknown,
-): string {
+export function toolSignature(tool: CallableTool, observedOutput?: unknown, layout: Layout = 'line'): string {
   const isDeclared = tool.outputSchema !== undefined && tool.outputSchema !== null;
-  return signature(`mcp${member(tool.server)}${member(tool.name)}`, {
+  const target = layout === 'block' ? memberKey(tool.name) : `mcp${member(tool.server)}${member(tool.name)}`;
+  return signature(target, layout, {
     description: tool.description,
     parameters: tool.inputSchema,
     output: isDeclared ? tool.outputSchema : observedOutput,
@@ -36,18 +52,11 @@ export function toolSignature(
   });
 }
 
-export function capabilitySignature(capability: {
-  readonly slug: string;
-  readonly description: string;
-  readonly parametersSchema: unknown;
-  readonly outputSchema: unknown;
-}): string {
-  return signature(`capabilities${member(capability.slug)}`, {
-    description: capability.description,
-    parameters: capability.parametersSchema,
-    output: capability.outputSchema,
-    isObserved: true,
-  });
+export function capabilitySignature(capability: CallableCapability, layout: Layout = 'line'): string {
+  const { slug, description, parametersSchema, outputSchema } = capability;
+  const target = layout === 'block' ? memberKey(slug) : `capabilities${member(slug)}`;
+  const [parameters, output] = [parametersSchema, outputSchema];
+  return signature(target, layout, { description, parameters, output, isObserved: true });
 }
 
 interface Signature {
@@ -57,31 +66,39 @@ interface Signature {
   readonly isObserved: boolean;
 }
 
-function signature(target: string, { description, parameters, output, isObserved }: Signature): string {
+function signature(target: string, layout: Layout, callable: Signature): string {
+  const { description, parameters, output } = callable;
+  const result = schemaToType(output, layout);
+  const call = `${target}(${parameterList(parameters, layout)}): Promise<${result}>`;
+  const isObserved = callable.isObserved && result !== 'unknown';
+  if (layout === 'block') {
+    return `${docComment(description, isObserved ? ['@returns What was observed: no type is declared.'] : [])}${call};`;
+  }
   const about = commentText(description, DEFAULTS.maxDescription);
-  const result = schemaToType(output);
-  return [
-    about === '' ? '' : `/** ${about} */\n`,
-    `${target}(${parameterList(parameters)}): Promise<${result}>`,
-    isObserved && result !== 'unknown' ? OBSERVED : '',
-  ].join('');
+  return `${about === '' ? '' : `/** ${about} */\n`}${call}${isObserved ? OBSERVED : ''}`;
 }
 
-function parameterList(schema: unknown): string {
+/** What stands between the parentheses; nothing for what takes no arguments. */
+function parameterList(schema: unknown, layout: Layout): string {
   if (!isJsonObject(schema)) return 'args?: Record<string, unknown>';
   const { properties, additionalProperties: rest, required } = schema;
   const isClosed = rest === undefined || rest === false;
   const isCombined = ['$ref', 'anyOf', 'oneOf', 'allOf'].some((keyword) => keyword in schema);
   if (Object.keys(properties ?? {}).length === 0 && isClosed && !isCombined) return '';
   const mustBeGiven = isCombined || (Array.isArray(required) && required.length > 0);
-  return `args${mustBeGiven ? '' : '?'}: ${schemaToType(schema)}`;
-}
-
-function member(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+  return `args${mustBeGiven ? '' : '?'}: ${schemaToType(schema, layout)}`;
 }
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+
+function member(name: string): string {
+  return IDENTIFIER.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+}
+
+/** A name as the key of a type; `new(…)` would be a constructor. */
+export function memberKey(name: string): string {
+  return IDENTIFIER.test(name) && name !== 'new' ? name : JSON.stringify(name);
+}
 
 /** `isCompound`: needs parentheses beside `[]` and `&`. */
 interface Type {
@@ -99,8 +116,8 @@ const SIMPLE: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** A JSON schema of any draft as one line of TypeScript; what cannot be said so, or is broken, is `unknown`. */
-export function schemaToType(root: unknown): string {
+/** A JSON schema of any draft as TypeScript; what cannot be said so, or is broken, is `unknown`. */
+export function schemaToType(root: unknown, layout: Layout = 'line'): string {
   let types = DEFAULTS.maxTypes;
   return typeOf(root, 0, new Set()).text;
 
@@ -109,9 +126,11 @@ export function schemaToType(root: unknown): string {
     if (schema === false) return { text: 'never' };
     if (!isJsonObject(schema) || depth > DEFAULTS.maxDepth || --types < 0) return UNKNOWN;
     const inner = (one: unknown) => typeOf(one, depth + 1, within);
-    const parts = [followed(schema, depth, within), plain(schema, inner)];
+    const parts = [followed(schema, depth, within), plain(schema, inner, layout)];
     for (const choice of [schema.anyOf, schema.oneOf]) {
-      if (Array.isArray(choice)) parts.push(union(choice.map(inner)));
+      // Of a type that is checked, no choice may be missing.
+      const isCut = layout === 'block' && Array.isArray(choice) && choice.length > DEFAULTS.maxMembers;
+      if (Array.isArray(choice) && !isCut) parts.push(union(choice.map(inner)));
     }
     if (Array.isArray(schema.allOf)) parts.push(...schema.allOf.map(inner));
     const whole = intersection(parts);
@@ -127,11 +146,11 @@ export function schemaToType(root: unknown): string {
 type Inner = (schema: unknown) => Type;
 
 /** What the schema says of itself, without what it combines. */
-function plain(schema: JsonObject, inner: Inner): Type {
+function plain(schema: JsonObject, inner: Inner, layout: Layout): Type {
   if (Object.hasOwn(schema, 'const')) return literal(schema.const);
   if (Array.isArray(schema.enum)) return choice(schema.enum);
   const stated = Array.isArray(schema.type) ? schema.type : [schema.type ?? guessed(schema)];
-  return union(stated.map((type) => ofType(type, schema, inner)));
+  return union(stated.map((type) => ofType(type, schema, inner, layout)));
 }
 
 function guessed(schema: JsonObject): string | undefined {
@@ -139,14 +158,14 @@ function guessed(schema: JsonObject): string | undefined {
   return schema.items || schema.prefixItems ? 'array' : undefined;
 }
 
-function ofType(type: unknown, schema: JsonObject, inner: Inner): Type {
-  if (type === 'object') return object(schema, inner);
+function ofType(type: unknown, schema: JsonObject, inner: Inner, layout: Layout): Type {
+  if (type === 'object') return object(schema, inner, layout);
   if (type === 'array') return list(schema, inner);
   const text = typeof type === 'string' && Object.hasOwn(SIMPLE, type) ? SIMPLE[type] : undefined;
   return text ? { text } : UNKNOWN;
 }
 
-function object(schema: JsonObject, inner: Inner): Type {
+function object(schema: JsonObject, inner: Inner, layout: Layout): Type {
   const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];
   const required = Array.isArray(schema.required) ? schema.required : [];
   const rest = schema.additionalProperties;
@@ -154,14 +173,33 @@ function object(schema: JsonObject, inner: Inner): Type {
     if (rest === false) return { text: '{}' };
     return isJsonObject(rest) ? { text: `Record<string, ${inner(rest).text}>` } : ANY_OBJECT;
   }
-  const members = properties.slice(0, DEFAULTS.maxMembers).map(([name, property]) => {
-    const key = IDENTIFIER.test(name) ? name : JSON.stringify(name);
-    const about = isJsonObject(property) ? commentText(property.description, DEFAULTS.maxComment) : '';
-    const comment = about === '' ? '' : ` /* ${about} */`;
-    return `${key}${required.includes(name) ? '' : '?'}: ${inner(property).text}${comment};`;
+  const shown = properties
+    .filter(([name]) => name.length <= DEFAULTS.maxName)
+    .slice(0, DEFAULTS.maxMembers)
+    .map(([name, property]) => ({
+      text: `${memberKey(name)}${required.includes(name) ? '' : '?'}: ${inner(property).text}`,
+      about: isJsonObject(property) ? property.description : undefined,
+    }));
+  if (layout === 'block') {
+    // Of a type that is checked, what is left out must still be taken.
+    const isOpen = isJsonObject(rest) || shown.length < properties.length;
+    const members = shown.map(({ text, about }) => `${docComment(about)}${text};`);
+    if (isOpen) members.push('[key: string]: unknown;');
+    return { text: block(members) };
+  }
+  const members = shown.map(({ text, about }) => {
+    const comment = commentText(about, DEFAULTS.maxComment);
+    return `${text}${comment === '' ? '' : ` /* ${comment} */`};`;
   });
   if (isJsonObject(rest)) members.push('[key: string]: unknown;');
-  return { text: `{ ${members.join(' ').replace(/;$/, '')}${more(properties.length)} }` };
+  const left = properties.length - shown.length;
+  return { text: `{ ${members.join(' ').replace(/;$/, '')}${left > 0 ? ` /* and ${left} more */` : ''} }` };
+}
+
+/** Members of a type in braces. Every line feed in them is between lines of code: names and comments have none. */
+export function block(members: readonly string[]): string {
+  if (members.length === 0) return '{}';
+  return `{\n${members.map((member) => `  ${member.replaceAll('\n', '\n  ')}\n`).join('')}}`;
 }
 
 function list(schema: JsonObject, inner: Inner): Type {
@@ -181,7 +219,7 @@ function choice(values: readonly unknown[]): Type {
   const types = [...new Set(values.map((value) => (value === null ? 'null' : typeof value)))];
   const shown = [
     ...values.slice(0, DEFAULTS.maxMembers).map(literal),
-    ...types.map((type) => ofType(type, {}, () => UNKNOWN)),
+    ...types.map((type) => ofType(type, {}, () => UNKNOWN, 'line')),
   ];
   return { text: `${[...new Set(shown.map(operand))].join(' | ')}${more(values.length)}`, isCompound: true };
 }

@@ -21,6 +21,7 @@ import { nextCommand, suggestCommand } from './commands/suggest.ts';
 import { traceCommand } from './commands/trace.ts';
 import { trainCommand } from './commands/train.ts';
 import { trustCommand } from './commands/trust.ts';
+import { typesCommand } from './commands/types.ts';
 import { workflowCommand } from './commands/workflow.ts';
 import type { System } from './system.ts';
 
@@ -34,6 +35,7 @@ const COMMANDS: readonly CommandModule[] = [
   suggestCommand,
   nextCommand,
   runCommand,
+  typesCommand,
   workflowCommand,
   runsCommand,
   traceCommand,
