@@ -169,7 +169,7 @@ describe('[CAP-19] files that were changed or made up are refused with what is w
     [
       'a long description',
       changed((fields) => Object.assign(fields, { description: 'x'.repeat(2000) })),
-      /"description" is refused/,
+      /"description" must have at most 1024 characters/,
     ],
     [
       'no program',

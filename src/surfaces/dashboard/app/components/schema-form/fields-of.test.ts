@@ -59,7 +59,7 @@ test('[DASH-85] what is missing or does not fit is told by field', () => {
   expect(readForm(SCHEMA, fields, { times: 'many', where: '{' }).problems).toEqual({
     path: 'This is required.',
     times: 'This is not a number.',
-    where: expect.stringContaining('no JSON'),
+    where: expect.stringContaining('not valid JSON'),
   });
   const { problems } = readForm(SCHEMA, fields, { path: '/', times: '11', where: '{}' });
   expect(Object.keys(problems).toSorted()).toEqual(['path', 'times', 'where']);
