@@ -2,8 +2,13 @@ import { callTooLarge, capabilityError, limitFailure, STUCK } from '../../../eng
 import { CallQueue, createConsoleBudget } from '../../../engine/guest/host-side.ts';
 import { createMarkRecorder, MARKS_PER_SITE } from '../../../engine/guest/mark-recorder.ts';
 import type { GuestCallError, GuestFailure } from '../../../engine/ports.ts';
-import { MarkBuffer } from '../marks.ts';
-import { type EntryMessage, monotonicNow, type ReplyMessage, type StartMessage } from '../messages.ts';
+import {
+  type EntryMessage,
+  MarkBuffer,
+  monotonicNow,
+  type ReplyMessage,
+  type StartMessage,
+} from '../messages.ts';
 import { type CallTarget, type Frame, type FrameEnd, frameNatives, type RunParts, thrown } from './frame.ts';
 import type { StartText } from './install-guest.ts';
 import type { GuestIsolate } from './isolate.ts';

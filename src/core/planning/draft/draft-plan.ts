@@ -2,7 +2,7 @@ import type { Candidates, IntentForms } from '../../learning/ranker/candidates.t
 import { narrownessOf } from '../../learning/ranker/familiarity.ts';
 import type { Ranker, Ranking } from '../../learning/ranker/ranker.ts';
 import { relateIntents } from '../../retrieval/intent-actions.ts';
-import { SHIPPED_TEXT_CHANCES, type TextChances } from '../../retrieval/text-chances.ts';
+import { SHIPPED_TEXT_CHANCES, type TextChances } from '../../retrieval/text-scores.ts';
 import { type CopiedPlan, copyNearestRun } from './copy-run.ts';
 import type { EdgeTexts } from './edge-features.ts';
 import type { HistoryView, PlanHistory } from './plan-history.ts';

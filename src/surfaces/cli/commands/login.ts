@@ -1,7 +1,7 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { CommandModule } from '../command.ts';
-import { columns } from '../format.ts';
+import { columns } from '../command.ts';
 import type { BrowserLogin, GlobalOptions } from '../system.ts';
 
 interface LoginOptions extends GlobalOptions {

@@ -7,11 +7,10 @@ import type { PendingRun, ShownApproval } from '../../../engine/runs/pending-run
 import { aheadIn } from '../../../engine/workflow/task-state.ts';
 import { runToWire, workflowToWire } from '../../../operations/shapes/run.ts';
 import type { CommandModule } from '../command.ts';
-import { countOf } from '../format.ts';
-import { parseCount, parseObject } from '../parse-option.ts';
+import { countOf } from '../command.ts';
+import { confirmed, parseCount, parseObject } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { askedFor, tellWorkflow } from '../tell-run.ts';
-import { confirmed } from '../terminal-input.ts';
 import { type ShownStates, workflowTree } from '../watch-workflow.ts';
 import { withGateway } from '../with-gateway.ts';
 

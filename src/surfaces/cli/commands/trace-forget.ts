@@ -4,11 +4,10 @@ import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { RemovedTraces, Store } from '../../../engine/ports.ts';
 import { selectTraces, type TraceSelection } from '../../../engine/traces/select-traces.ts';
 import type { CommandContext, Terminal } from '../command.ts';
+import { countOf } from '../command.ts';
 import { traceLine } from '../describe-trace.ts';
-import { countOf } from '../format.ts';
-import { parseDate } from '../parse-option.ts';
+import { confirmed, parseDate } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
-import { confirmed } from '../terminal-input.ts';
 import { withStore } from '../with-gateway.ts';
 
 const DEFAULTS = {

@@ -3,8 +3,7 @@ import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import type { LearningReport } from '../../../engine/learning/learning-service.ts';
 import { learningToWire } from '../../../operations/shapes/learning.ts';
 import type { CommandModule, Terminal } from '../command.ts';
-import { countOf } from '../format.ts';
-import { withProgress } from '../progress.ts';
+import { countOf, withProgress } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 

@@ -1,5 +1,4 @@
-import type { Learning } from '../../../shared/api-types.ts';
-import type { LearningInsight } from '../../../shared/learning-types.ts';
+import type { Learning, LearningInsight } from '../../../shared/api-types.ts';
 import { LineChart, type Point } from '../../components/line-chart.tsx';
 import { Panel } from '../../components/page-layout.tsx';
 import { number, percent, plural } from '../../format.ts';
