@@ -111,8 +111,8 @@ export async function expectantRequest({ body, ...options }: ExpectantRequest): 
 }
 
 /**
- * Goes on when the holder ends: what never reached it is asked anew of whoever holds the data dir
- * then, which may be this process. What did reach it is not repeated; it may have taken effect.
+ * Continues when the holder ends: a request that never reached it is sent again to the next holder of the data
+ * dir, which may be this process. What did reach it is not repeated; it may have taken effect.
  */
 export function createFailoverBridge(reach: () => Promise<Bridge>): Bridge {
   let current: Promise<Bridge> | null = null;

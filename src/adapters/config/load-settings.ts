@@ -59,7 +59,7 @@ function unreadable(file: string, cause: NodeJS.ErrnoException): PmlError {
   switch (cause.code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return new PmlError('config_not_found', `There is no configuration file ${file}`, {
+      return new PmlError('config_not_found', `Configuration file ${file} not found`, {
         hint: 'Check --config and PML_CONFIG, or make the file with: pml init',
         cause,
       });

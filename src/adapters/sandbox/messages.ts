@@ -58,12 +58,12 @@ export type ChildMessage =
     }
   /** Text: arguments. */
   | { readonly type: 'enter'; readonly frame: number; readonly call: number; readonly slug: string }
-  /** Text: the value, when there is no failure. */
+  /** Text: the value, unless it failed. */
   | { readonly type: 'leave'; readonly frame: number; readonly at: number; readonly failure?: GuestFailure }
   | { readonly type: 'marks'; readonly marks: readonly WireMark[] }
   /** Text: what was printed. */
   | { readonly type: 'print'; readonly level: ConsoleLine['level'] }
-  /** Text: the value, when there is no failure. */
+  /** Text: the value, unless it failed. */
   | {
       readonly type: 'end';
       readonly failure?: GuestFailure;

@@ -45,7 +45,7 @@ export const suggestion = z
     /** Successful past runs near to the intent that used all of its tools. */
     support: z.number(),
     basis: z.enum(['runs', 'text', 'nothing']),
-    /** Why there is no plan. */
+    /** Why the plan is empty. */
     reason: z.string().optional(),
     suggested_capabilities: z.array(capabilityHit),
   })

@@ -184,7 +184,7 @@ export class GuestRun {
 
   #take(number: number): Call {
     const call = this.#calls.get(number);
-    if (!call) throw new RangeError(`There is no call ${number}`);
+    if (!call) throw new RangeError(`Unknown call ${number}`);
     this.#calls.delete(number);
     return call;
   }

@@ -59,7 +59,7 @@ export interface PlanningPast {
 
 /**
  * A plan that rests on evidence: runs of the same kind, else tools whose text fits, else nothing. Runs that asked for
- * the opposite are no evidence, and what only forbids them asks for nothing. Between near and far, confidence is that
+ * the opposite count as no evidence, and what only forbids them asks for nothing. Between near and far, confidence is that
  * of both, each as far as it applies.
  */
 export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan {

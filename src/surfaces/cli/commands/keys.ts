@@ -30,8 +30,7 @@ export const keysCommand: CommandModule = (program, context) => {
       withGateway(context, options, 'keys', async (gateway) => {
         const found = (await gateway.keys()).filter((key) => options.all || key.revokedAt === null);
         if (options.json) terminal.out(`${JSON.stringify({ keys: found.map(keyToWire) })}\n`);
-        else if (found.length === 0)
-          terminal.out('There are no keys yet. Create one with "pml keys create".\n');
+        else if (found.length === 0) terminal.out('No keys yet. Create one with "pml keys create".\n');
         else terminal.out(columns([['name', 'role', 'user', 'made', 'id'], ...found.map(row)]));
       }),
     );

@@ -50,7 +50,7 @@ export const runsCommand: CommandModule = (program, context) => {
         const found = options.all ? await gateway.recentRuns(options.limit) : await gateway.waitingRuns();
         if (options.json) terminal.out(`${JSON.stringify({ runs: found.map(runToWire) })}\n`);
         else if (found.length === 0)
-          terminal.out(options.all ? 'There are no runs.\n' : 'No run waits for your decision.\n');
+          terminal.out(options.all ? 'No runs.\n' : 'No run waits for your decision.\n');
         else terminal.out(found.map(describe).join('\n'));
       }),
     );
@@ -171,7 +171,7 @@ function ended(id: string, status: string): PmlError {
 async function known(gateway: GatewayClient, id: string): Promise<PendingRun> {
   const run = await gateway.findRun(id);
   if (run) return run;
-  throw new PmlError('not_found', `There is no run ${id}`, { hint: 'See "pml runs ls --all".' });
+  throw new PmlError('not_found', `Run ${id} not found`, { hint: 'See "pml runs ls --all".' });
 }
 
 function nothingToDecide(id: string): PmlError {

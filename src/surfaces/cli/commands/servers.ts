@@ -115,8 +115,7 @@ export const serversCommand: CommandModule = (program, context) => {
   }
 };
 
-const NO_SERVERS =
-  'There are no servers yet. "pml init" imports those of your clients, "pml servers add" adds one.\n';
+const NO_SERVERS = 'No servers yet. "pml init" imports those of your clients, "pml servers add" adds one.\n';
 const HEAD = ['NAME', 'STATE', 'TRANSPORT', 'TOOLS', 'CALLS', ''];
 
 function row(server: ServerReport): string[] {

@@ -105,7 +105,7 @@ async function byIds({ traces }: Store, ids: readonly string[]): Promise<Chosen>
   for (const id of new Set(ids)) {
     const trace = await traces.get(id);
     if (!trace) {
-      throw new PmlError('not_found', `There is no trace ${id}: nothing was deleted`, {
+      throw new PmlError('not_found', `Trace ${id} not found; nothing was deleted`, {
         hint: 'See "pml trace ls".',
       });
     }

@@ -47,7 +47,7 @@ export const traceCommand: CommandModule = (program, context) => {
       withStore(context, options, 'trace', async (store) => {
         const traces = await store.traces.list({ limit: options.limit });
         if (options.json) terminal.out(`${JSON.stringify({ traces: traces.map(traceSummaryToWire) })}\n`);
-        else if (traces.length === 0) terminal.out('There are no traces yet.\n');
+        else if (traces.length === 0) terminal.out('No traces yet.\n');
         else terminal.out(`${traces.map(traceLine).join('\n')}\n`);
       }),
     );

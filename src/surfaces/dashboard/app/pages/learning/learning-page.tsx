@@ -106,7 +106,7 @@ function GettingStarted({ runs, least }: { runs: number; least: number }) {
       <div class="stack">
         <p>
           {runs === 0
-            ? 'There are no runs to learn from yet.'
+            ? 'No runs to learn from yet.'
             : `There ${runs === 1 ? 'is' : 'are'} ${plural(runs, 'run')} to learn from.`}{' '}
           From {least} runs on, PML can train. Until then search ranks by text, which needs no runs.
         </p>

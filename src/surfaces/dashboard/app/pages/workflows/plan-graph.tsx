@@ -144,7 +144,7 @@ function TaskBox({
   );
 }
 
-/** Where there is no room, the server is left out first. */
+/** Where space is short, the server is left out first. */
 function TaskName({ name }: { name: string }) {
   const at = name.indexOf(':') + 1;
   return (
