@@ -1,5 +1,5 @@
 /** What a text costs to embed: on the wasm kernels, and by the same forward pass in plain JavaScript. */
-import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
 import { readMiniLmFiles } from '../src/adapters/embedding/minilm-files.ts';
 import { MINILM } from '../src/adapters/embedding/minilm-messages.ts';
 import { createTokenizer, MiniLmModel } from '../src/adapters/embedding/minilm-model.ts';

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import { normalise } from '../src/core/numeric/vectors.ts';

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely } from 'kysely';
 import type { Database } from '../src/adapters/store/database.ts';
-import { openPgliteStore } from '../src/adapters/store/open-pglite-store.ts';
+import { openPgliteStore, pgliteDialect } from '../src/adapters/store/open-pglite-store.ts';
 import type { PgliteClient } from '../src/adapters/store/pglite/pglite-client.ts';
-import { pgliteDialect } from '../src/adapters/store/pglite/pglite-dialect.ts';
 import { createSqlStore } from '../src/adapters/store/sql-store.ts';
 import { sampleTrace } from '../test/support/samples.ts';
 

@@ -8,7 +8,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataDir } from '../src/adapters/config/find-config.ts';
-import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
 import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
 import { mean } from '../src/core/learning/gate/metrics.ts';

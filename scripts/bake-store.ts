@@ -7,7 +7,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely } from 'kysely';
 import { migrate } from '../src/adapters/store/migrate.ts';
-import { pgliteDialect } from '../src/adapters/store/pglite/pglite-dialect.ts';
+import { pgliteDialect } from '../src/adapters/store/open-pglite-store.ts';
 
 const db = await PGlite.create();
 const client = {

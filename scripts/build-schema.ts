@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { schemaFileText } from '../src/adapters/config/json-schema.ts';
+import { schemaFileText } from '../src/adapters/config/explain-issue.ts';
 
 /** Writes the JSON Schema of pml.json from its one source, the zod schema. */
 const file = new URL('../pml.schema.json', import.meta.url);

@@ -10,11 +10,14 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checkArrows } from './check/arrows.ts';
+import { checkFigures } from './check/figures.ts';
 import { checkFileSizes } from './check/file-sizes.ts';
+import { checkNames } from './check/names.ts';
 import { checkOperations } from './check/operations.ts';
 import { formatProblem, type Problem } from './check/problem.ts';
 import { checkRegexes } from './check/regexes.ts';
 import { checkSpecIds } from './check/spec-ids.ts';
+import { checkWords } from './check/words.ts';
 
 /** Answers with the complaints to print; none means that all is well. */
 type Check = (root: string) => string[];
@@ -39,6 +42,9 @@ const CHECKS: Readonly<Record<string, Check>> = {
   arrows: own(checkArrows),
   operations: own(checkOperations),
   'file-sizes': own(checkFileSizes),
+  figures: own(checkFigures),
+  names: own(checkNames),
+  words: own(checkWords),
   regexes: own(checkRegexes),
   'spec-ids': own(checkSpecIds),
 };

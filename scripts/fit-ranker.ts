@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
 import { ParallelEmbedder, StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
 import { Adam } from '../src/core/learning/optim/adam.ts';

@@ -13,13 +13,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
 import { ParallelEmbedder, StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
 import { type Gold, mean, rankingFigures, ranksOf } from '../src/core/learning/gate/metrics.ts';
 import { linearScores } from '../src/core/learning/optim/listwise-logistic.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
-import type { SearchWeights } from '../src/core/retrieval/search-weights.ts';
+import type { SearchWeights } from '../src/core/retrieval/text-scores.ts';
 import { scoreTools } from '../src/engine/catalogue/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
 import { openWorkbench } from '../src/evaluation/workbench.ts';
@@ -123,11 +123,7 @@ function show({ whole, clause, lexical }: SearchWeights): string {
 }
 
 function write(all: SearchWeights, without: ReadonlyMap<string, SearchWeights>): void {
-  replace(
-    '../src/core/retrieval/search-weights.ts',
-    /(SHIPPED_WEIGHTS: SearchWeights = )\{.*?\}/s,
-    show(all),
-  );
+  replace('../src/core/retrieval/text-scores.ts', /(SHIPPED_WEIGHTS: SearchWeights = )\{.*?\}/s, show(all));
   const rows = [...without].map(([name, weights]) => `  ${name}: ${show(weights)},\n`).join('');
   replace('../src/evaluation/held-out-weights.ts', /(SearchWeights>> = )\{.*?\};/s, `{\n${rows}};`);
 }

@@ -5,16 +5,16 @@
  *   node scripts/fit-text-chances.ts --data DIR [--cache DIR]
  *
  * DIR holds one folder per data set; every set counts the same. Prints the chances fitted on all sets (what is
- * shipped, core/retrieval/text-chances.ts), and those without each (evaluation/held-out-chances.ts).
+ * shipped, core/retrieval/text-scores.ts), and those without each (evaluation/evaluate.ts).
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
 import { ParallelEmbedder, StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
 import { TopK } from '../src/core/numeric/top-k.ts';
-import { leadOf, type TextChances } from '../src/core/retrieval/text-chances.ts';
+import { leadOf, type TextChances } from '../src/core/retrieval/text-scores.ts';
 import { scoreTools } from '../src/engine/catalogue/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
 import { weightsFor } from '../src/evaluation/held-out-weights.ts';

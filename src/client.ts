@@ -25,7 +25,7 @@ export async function connect(options: ConnectOptions = {}): Promise<OperationCl
   const url = options.url ?? (await runningAt(dir));
   const token = options.token ?? (await readDataFile(dir, 'token'))?.trim();
   if (!token) {
-    throw new PmlError('unauthorized', 'There is no token', {
+    throw new PmlError('unauthorized', 'No token given', {
       hint: 'Give a key of "pml keys create" as token, or the dataDir of the gateway.',
     });
   }

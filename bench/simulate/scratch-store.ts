@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { Database } from '../../src/adapters/store/database.ts';
-import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
+import { openPgliteStore, pgliteDialect } from '../../src/adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from '../../src/adapters/store/open-postgres-store.ts';
 import { startPglite } from '../../src/adapters/store/pglite/pglite-client.ts';
-import { pgliteDialect } from '../../src/adapters/store/pglite/pglite-dialect.ts';
 
 /** A data dir of its own, and a database that goes with it. */
 export interface ScratchStore {

@@ -1,5 +1,4 @@
-import { createFailoverBridge } from '../adapters/client/failover-bridge.ts';
-import { createHttpBridge } from '../adapters/client/http-bridge.ts';
+import { createFailoverBridge, createHttpBridge } from '../adapters/client/http-bridge.ts';
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
 import { claimOrReach, type Holder } from '../adapters/store/data-dir-lock.ts';
 import type { Bridge, Settings } from '../engine/ports.ts';

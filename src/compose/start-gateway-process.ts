@@ -207,7 +207,7 @@ async function knownKey(gateway: Gateway, name: string | undefined): Promise<Api
     ({ id, name: own, revokedAt }) => revokedAt === null && (id === name || own === name),
   );
   if (key) return key;
-  throw new PmlError('not_found', `There is no active key "${name}"`, { hint: 'See "pml keys ls".' });
+  throw new PmlError('not_found', `No active key "${name}"`, { hint: 'See "pml keys ls".' });
 }
 
 async function listenOn(

@@ -72,7 +72,7 @@ export interface GatewayClient
   rebuildingGraph(): Promise<RebuildProgress | null>;
   learningReport(): Promise<LearningReport>;
   trainRanker(signal?: AbortSignal): Promise<LearningReport>;
-  /** Ends the training under way, whoever asked for it; it changes nothing then. */
+  /** Stops the current training, no matter who started it; the ranker stays as it was. */
   stopTraining(): Promise<void>;
   rollBackRanker(): Promise<LearningReport>;
   createKey: PeopleShelf['createKey'];

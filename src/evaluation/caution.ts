@@ -1,6 +1,6 @@
 import { mean } from '../core/learning/gate/metrics.ts';
 import type { PermissionRules } from '../core/policy/decide.ts';
-import { whyNotByItself } from '../core/policy/may-run-by-itself.ts';
+import { whyNotByItself } from '../core/policy/decide.ts';
 import type { CautionFigures } from '../core/vocabulary/evaluation-report.ts';
 import type { ToolId } from '../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';

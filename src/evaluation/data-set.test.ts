@@ -98,7 +98,7 @@ test('[EVAL-2] a folder is a data set, or holds several, or the error says what 
     message: expect.stringContaining('nowhere'),
   });
   await expect(findDataSets(await temporaryDir())).rejects.toMatchObject({
-    message: expect.stringContaining('no data set'),
+    message: expect.stringContaining('No data set found'),
     hint: expect.stringContaining('tools.jsonl'),
   });
 });

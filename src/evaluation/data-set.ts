@@ -82,7 +82,7 @@ export async function findDataSets(folder: string): Promise<string[]> {
     if (await isFile(join(root, name, TOOLS_FILE))) inside.push(join(root, name));
   }
   if (inside.length > 0) return inside;
-  throw new PmlError('not_found', `There is no data set in ${root}`, {
+  throw new PmlError('not_found', `No data set found in ${root}`, {
     hint: `A data set is a folder with ${TOOLS_FILE} and tasks.train.jsonl; docs/evaluation.md shows their form.`,
   });
 }

@@ -232,7 +232,7 @@ describe('on a small data set', () => {
     expect(next!.markov!.mrr).toBeGreaterThan(next!.popularity!.mrr);
   });
 
-  test('[EVAL-7] where no task has an order there is no next tool', async () => {
+  test('[EVAL-7] where no task has an order no next tool is predicted', async () => {
     const sets = (tasks: DataSet['train']) => tasks.map((task) => ({ ...task, isOrdered: false }));
     const unordered = { ...household, train: sets(household.train), test: sets(household.test) };
     expect((await evaluate(unordered, OPTIONS, PORTS)).next).toBeNull();

@@ -1,5 +1,5 @@
 // Written by scripts/fit-search.ts; do not edit.
-import { type SearchWeights, SHIPPED_WEIGHTS } from '../core/retrieval/search-weights.ts';
+import { type SearchWeights, SHIPPED_WEIGHTS } from '../core/retrieval/text-scores.ts';
 
 /** For each data set that the shipped weights were fitted on, the weights fitted on the others. */
 const HELD_OUT: Readonly<Record<string, SearchWeights>> = {

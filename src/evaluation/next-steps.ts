@@ -1,6 +1,6 @@
 import { learnNext } from '../core/learning/next/learn-next.ts';
 import { scoreSteps } from '../core/planning/suggest/predict-next.ts';
-import type { SearchWeights } from '../core/retrieval/search-weights.ts';
+import type { SearchWeights } from '../core/retrieval/text-scores.ts';
 import type { Task } from './data-set.ts';
 import { candidatesOf, driven, formsOf, runOf } from './rank-by-model.ts';
 import type { Workbench } from './workbench.ts';

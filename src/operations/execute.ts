@@ -4,7 +4,6 @@ import type { IntentRun } from '../engine/gateway.ts';
 import { jsonObject } from './fields.ts';
 import { withHowToSettle } from './how-to-settle.ts';
 import { operation } from './operation.ts';
-import { errorShape } from './shapes/error.ts';
 import {
   codeRunToWire,
   execution,
@@ -14,6 +13,7 @@ import {
   plannedRunToWire,
   toolRunToWire,
 } from './shapes/run.ts';
+import { errorShape } from './shapes/server.ts';
 
 const DEFAULTS = { maxTimeoutMs: 24 * 60 * 60_000 };
 

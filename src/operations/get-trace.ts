@@ -13,7 +13,7 @@ export const getTrace = operation({
   http: { method: 'GET', path: '/traces/:trace_id' },
   async run({ gateway }, { trace_id: id }, caller) {
     const found = await gateway.store.traces.get(id);
-    if (!found || !maySee(askerOf(caller), found)) throw notFound('trace', id, 'See GET /api/traces.');
+    if (!found || !maySee(askerOf(caller), found)) throw notFound('Trace', id, 'See GET /api/traces.');
     return seenTraceToWire(found);
   },
 });

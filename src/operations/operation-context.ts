@@ -35,7 +35,7 @@ export interface OperationContext {
   lastEventId(): string;
   /** Runs under way, by run id. */
   liveRuns(): ReadonlyMap<string, LiveRun>;
-  /** Absent where there is no listener, and so no browser. */
+  /** Absent without a listener, and so without a browser. */
   readonly logins?: LoginList;
 }
 
@@ -94,5 +94,5 @@ export function deciderOf({ who, isAtTerminal }: Caller): string {
 
 /** What one may not see does not exist. */
 export function notFound(what: string, id: string, hint: string): PmlError {
-  return new PmlError('not_found', `There is no ${what} ${id}`, { hint });
+  return new PmlError('not_found', `${what} ${id} not found`, { hint });
 }

@@ -11,6 +11,6 @@ export const revokeLogin = operation({
   http: { method: 'POST', path: '/logins/:login_id/revoke' },
   async run({ logins }, { login_id: id }) {
     if (await logins?.revoke(id)) return { id };
-    throw notFound('login', id, 'See GET /api/logins.');
+    throw notFound('Login', id, 'See GET /api/logins.');
   },
 });

@@ -18,7 +18,7 @@ export async function seenRun(caller: Caller, gateway: Gateway, runId: string): 
   const found = await findRun(gateway.store, runId);
   const [run] = found ? await seenBy(caller, gateway, [found]) : [];
   if (run) return run;
-  throw notFound('run', runId, 'See GET /api/runs.');
+  throw notFound('Run', runId, 'See GET /api/runs.');
 }
 
 /** A call that still waits is not written down yet; what all share is shown all the same. */

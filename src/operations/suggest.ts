@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { operation } from './operation.ts';
-import { plan } from './shapes/plan.ts';
-import { suggestion, suggestionToWire } from './shapes/suggestion.ts';
+import { plan, suggestion, suggestionToWire } from './shapes/suggestion.ts';
 
 export const suggest = operation({
   name: 'suggest',

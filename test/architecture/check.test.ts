@@ -24,6 +24,9 @@ test('[HOUSE-8] all checks run, also after one has failed, and the summary names
     ['FAILED', 'product'],
     ['FAILED', 'arrows'],
     ['FAILED', 'file-sizes'],
+    ['ok', 'figures'],
+    ['ok', 'names'],
+    ['ok', 'words'],
     ['FAILED', 'regexes'],
     ['FAILED', 'spec-ids'],
   ]);
@@ -33,6 +36,6 @@ test('[HOUSE-8] a check that does not exist is wrong usage, answered with those 
   expect(runCheck('--only', 'arows')).toMatchObject({
     exitCode: 2,
     stderr:
-      'check: no such check: arows; there are types, lint, exports, product, arrows, file-sizes, regexes, spec-ids\n',
+      'check: no such check: arows; there are types, lint, exports, product, arrows, operations, file-sizes, figures, names, words, regexes, spec-ids\n',
   });
 });

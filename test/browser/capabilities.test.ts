@@ -3,8 +3,13 @@ import { join } from 'node:path';
 import { parseTar } from 'nanotar';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import type { Capabilities, Capability, Execution } from '../../src/surfaces/dashboard/shared/api-types.ts';
-import type { CapabilityRuns, SkillFolder } from '../../src/surfaces/dashboard/shared/capability-types.ts';
+import type {
+  Capabilities,
+  Capability,
+  CapabilityRuns,
+  Execution,
+  SkillFolder,
+} from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
 import { axe, useDashboard } from '../support/browser.ts';
 import { NARROW } from '../support/launch-browser.ts';

@@ -2,9 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { Execution, Stats } from '../../src/surfaces/dashboard/shared/api-types.ts';
+import type { Execution, ExplainedSearch, Stats } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { href } from '../../src/surfaces/dashboard/shared/routes.ts';
-import type { ExplainedSearch } from '../../src/surfaces/dashboard/shared/search-types.ts';
 import { axe, useDashboard } from '../support/browser.ts';
 
 const PATIENT = { timeout: 20_000 };

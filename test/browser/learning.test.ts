@@ -29,7 +29,7 @@ const panel = (page: Page, name: string | RegExp) => page.getByRole('region', { 
 
 test('[DASH-72] who has no runs yet is told what is missing, and cannot train', async () => {
   const page = await dashboard.open('/learning');
-  await page.getByText('There are no runs to learn from yet.').waitFor();
+  await page.getByText('No runs to learn from yet.').waitFor();
   await panel(page, 'Serving?').getByText('No: nothing has been trained yet.').waitFor();
   expect(await page.getByRole('button', { name: 'Train now' }).isDisabled()).toBe(true);
   expect(await page.getByRole('button', { name: 'Roll back…' }).count()).toBe(0);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PgvectorIndex } from '../../src/adapters/store/pgvector/pgvector-index.ts';
+import { PgvectorIndex } from '../../src/adapters/store/pgvector/intent-index.ts';
 import { createSqlStore } from '../../src/adapters/store/sql-store.ts';
 import { createRandom } from '../../src/core/numeric/random.ts';
 import { normalise } from '../../src/core/numeric/vectors.ts';

@@ -43,12 +43,12 @@ await mcp.fs.read({ path: 7 });
 await capabilities.no_such_thing();`;
     const run = await gateway.executeCode({ code }, NOBODY);
     expect(run).toMatchObject({ status: 'error', error: { code: 'invalid_argument', line: 3 } });
-    expect(run.error?.message).toContain('line 3: There is no tool fs:raed (Did you mean fs:read?)');
+    expect(run.error?.message).toContain('line 3: Tool fs:raed not found (Did you mean fs:read?)');
     expect(run.error?.message).toContain(
       'line 4: fs:read misses the argument "path"; "paht" is none of its arguments',
     );
     expect(run.error?.message).toMatch(/line 5: fs:read takes another "path"/);
-    expect(run.error?.message).toContain('line 6: There is no capability no_such_thing');
+    expect(run.error?.message).toContain('line 6: Capability no_such_thing not found');
     expect(calls).toEqual([]);
   });
 

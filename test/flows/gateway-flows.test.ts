@@ -374,7 +374,7 @@ describe('search and workflows', () => {
     ];
     const running = gateway.executeWorkflow({ tasks, inputs: [] }, null, nobody);
     await expect(running).rejects.toThrow(
-      /"gone".*"nobody".*b cannot run:.*files:read_file\?.*c cannot run:.*line 1.*d cannot run:.*files:read_file\?.*e cannot run: There is no capability nothing/,
+      /"gone".*"nobody".*b cannot run:.*files:read_file\?.*c cannot run:.*line 1.*d cannot run:.*files:read_file\?.*e cannot run: Capability nothing not found/,
     );
     expect(await store.traces.count()).toBe(0);
     expect(await store.runs.list(9)).toEqual([]);

@@ -74,10 +74,10 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(unknown.isError).toBe(true);
     expect(unknown.structuredContent.error).toMatchObject({
       code: 'not_found',
-      message: 'There is no tool "pml_serch_tools" here; the nearest is pml_search_tools',
+      message: 'Unknown tool "pml_serch_tools"; the nearest is pml_search_tools',
     });
     const nonsense = await callTool(client, 'zzzz', {});
-    expect(nonsense.structuredContent.error).toMatchObject({ message: 'There is no tool "zzzz" here' });
+    expect(nonsense.structuredContent.error).toMatchObject({ message: 'Unknown tool "zzzz"' });
   });
 
   test('[MCP-3] take arguments as JSON in strings, whole or in parts', async () => {
@@ -121,17 +121,17 @@ describe.each(ERAS)('the five tools, %s', (era) => {
       return (structuredContent.error as { message: string }).message;
     };
     expect(await message('pml_search_tools', { qurey: 'x' })).toMatch(
-      /query: .*expected string.*"qurey" is no argument, did you mean "query"\?/,
+      /query: .*expected string.*Unknown argument "qurey", did you mean "query"\?/,
     );
     expect(await message('pml_execute', { tool: 'bench:echo', arguments: {}, timeoutms: 5 })).toMatch(
-      /"timeoutms" is no argument, did you mean "timeout_ms"\?/,
+      /Unknown argument "timeoutms", did you mean "timeout_ms"\?/,
     );
     expect(await message('pml_search_tools', { query: 'x', limit: 'many' })).toMatch(
       /limit: .*expected number/,
     );
     expect(await message('pml_search_tools', { query: 'x', limit: 99 })).toMatch(/limit: .*<=50/);
     expect(await message('pml_search_tools', 'no json')).toMatch(
-      /arguments as an object, not text that is no JSON/,
+      /arguments as an object, not text that does not parse as JSON/,
     );
     expect(await message('pml_execute', {})).toMatch(/one of tool, code, capability or intent/);
     expect(await message('pml_execute', { tool: 'bench:echo', code: '1' })).toMatch(/tool and code together/);

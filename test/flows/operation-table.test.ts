@@ -140,7 +140,7 @@ test('[OP-5] connect() finds the gateway by its data dir, or by url and token, a
   expect(await pml.getMe()).toMatchObject({ role: 'owner' });
   await expect(pml.getTrace({ trace_id: 'none' })).rejects.toMatchObject({
     code: 'not_found',
-    message: 'There is no trace none',
+    message: 'Trace none not found',
     hint: 'See GET /api/traces.',
   });
   expect(await (await connect({ url, token })).listRuns({ limit: 1 })).toEqual({ runs: [] });

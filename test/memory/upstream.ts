@@ -179,7 +179,7 @@ export class MemoryUpstream implements Upstream {
     run: (entry: Entry, context: MemoryContext) => T | Promise<T>,
   ): Promise<UpstreamReply<T>> {
     const entry = this.#entries.get(name);
-    if (!entry) return failed('not_found', 'NOT_FOUND', `There is no server "${name}"`);
+    if (!entry) return failed('not_found', 'NOT_FOUND', `Server "${name}" not found`);
     if (entry.disabled) return failed('forbidden', 'PERMISSION', `Server "${name}" is disabled`);
     if (options.signal?.aborted) return cancelled(name);
     const isPersonal = options.user !== undefined && entry.server.settings?.credentials === 'per_user';

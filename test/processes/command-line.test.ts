@@ -79,9 +79,7 @@ test('[CLI-6] serve prints where it listens; a second one is refused by pid and 
 
   const bridged = await runPml(['doctor', '--data', data], { cwd: data });
   expect(bridged.stdout).toContain(`through pid ${first.child.pid}`);
-  expect((await runPml(['trace', 'ls', '--data', data], { cwd: data })).stdout).toBe(
-    'There are no traces yet.\n',
-  );
+  expect((await runPml(['trace', 'ls', '--data', data], { cwd: data })).stdout).toBe('No traces yet.\n');
 
   const link = (await runPml(['login', '--data', data], { cwd: data })).stdout.trim();
   // The code stands behind the #, which no server and no log gets to see.

@@ -128,7 +128,9 @@ test('[INTENT-5] what was suggested is run by its id, by whoever decides so', as
   await gateway.settled();
   expect(await store.traces.list({ limit: 1 })).toMatchObject([{ origin: 'agent', intentText: INTENT }]);
   expect((await store.suggestions.get(suggestion.id!))?.outcome).toMatchObject({ verdict: 'accepted' });
-  await expect(gateway.executeSuggestion('nowhere', {}, AGENT)).rejects.toThrow('There is no suggestion');
+  await expect(gateway.executeSuggestion('nowhere', {}, AGENT)).rejects.toThrow(
+    'Suggestion nowhere not found',
+  );
 });
 
 test('[INTENT-4] a call that was not looked at before is refused when a run that PML started makes it', async () => {

@@ -178,7 +178,7 @@ class StdioPump {
     this.#client.send({ jsonrpc: '2.0', id, error }).catch(this.#options.onError);
   }
 
-  /** The link is of no use any more; whoever needs one next gets another. */
+  /** The link is useless now; the next request opens another. */
   #drop(link: GatewayLink): void {
     if (this.#link !== link) return;
     this.#link = null;

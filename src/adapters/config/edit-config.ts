@@ -31,7 +31,7 @@ export async function removeServer(source: ConfigSource, name: string): Promise<
   return await edit(source, (text, { servers, names }, file) => {
     if (!names.includes(name)) {
       const meant = nearestName(name, names);
-      throw new PmlError('not_found', `There is no server "${name}" in ${file}`, {
+      throw new PmlError('not_found', `Server "${name}" not found in ${file}`, {
         hint: meant === null ? `There are: ${names.join(', ') || 'none'}.` : `Did you mean "${meant}"?`,
       });
     }

@@ -1,8 +1,8 @@
 import type { JSONPath } from 'jsonc-parser';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { nearestName } from '../../core/retrieval/nearest-name.ts';
-import type { ConfigProblems } from './config-problems.ts';
-import { configJsonSchema, type JsonSchema } from './json-schema.ts';
+import { configSchema } from './schema.ts';
+import type { ConfigProblems } from './source-text.ts';
 import { locate, locateKey, type SourceText } from './source-text.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -101,4 +101,25 @@ function valueAt(value: unknown, path: JSONPath): unknown {
     at = (at as Record<string | number, unknown>)[step];
   }
   return at;
+}
+
+export interface JsonSchema {
+  readonly const?: unknown;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly oneOf?: readonly JsonSchema[];
+  readonly [keyword: string]: unknown;
+}
+
+/** For editors: what may stand in pml.json. Draft 7, because that is what editors know best. */
+export function configJsonSchema(): JsonSchema {
+  const generated = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' }) as JsonSchema;
+  // Understood by VS Code's JSON editor, ignored by validators.
+  return { ...generated, allowComments: true, allowTrailingCommas: true };
+}
+
+/** What pml.schema.json holds; it is published with the package, so that editors find it. */
+export function schemaFileText(): string {
+  return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }

@@ -55,9 +55,7 @@ async function readText(path: string): Promise<string> {
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
     throw new PmlError(
       isMissing ? 'config_not_found' : 'config_invalid',
-      isMissing
-        ? `There is no templates file ${path}`
-        : `The templates file ${path} cannot be read (${code})`,
+      isMissing ? `Templates file ${path} not found` : `The templates file ${path} cannot be read (${code})`,
       { hint: 'Correct "templates" in pml.json, or leave it out to use the shipped ones.', cause },
     );
   }

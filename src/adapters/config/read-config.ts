@@ -8,11 +8,17 @@ import {
   misspeltPml,
   recogniseForm,
 } from './client-form.ts';
-import { ConfigProblems } from './config-problems.ts';
 import { expandVariables, type UsedVariable, type VariableSource } from './expand-variables.ts';
 import { explainIssue } from './explain-issue.ts';
 import { type Config, configSchema } from './schema.ts';
-import { locate, locateKey, parseSource, propertiesOf, type SourceText } from './source-text.ts';
+import {
+  ConfigProblems,
+  locate,
+  locateKey,
+  parseSource,
+  propertiesOf,
+  type SourceText,
+} from './source-text.ts';
 
 const STDIO_ONLY = ['args', 'env', 'cwd'];
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ALPHA_KINDS } from '../../core/graph/alpha.ts';
 import { OPTIONAL_TERMS } from '../../core/learning/ranker/model-choice.ts';
-import { LEAST_CONFIDENCE } from '../../core/policy/may-run-by-itself.ts';
+import { LEAST_CONFIDENCE } from '../../core/policy/decide.ts';
 
 /** Every default of the configuration; the published JSON Schema shows the same. */
 export const DEFAULTS = {

@@ -29,7 +29,7 @@ export function decodeText(bytes: Buffer): TextFile {
   };
 }
 
-/** Null when there is no such file. */
+/** Null when the file does not exist. */
 export async function readTextFile(file: string): Promise<TextFile | null> {
   const bytes = await readBytes(file);
   return bytes === null ? null : decodeText(bytes);

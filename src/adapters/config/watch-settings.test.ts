@@ -36,7 +36,7 @@ test('[CFG-11] a change is seen, whether the file is written or replaced, again 
     await until(() => expect(ports.at(-1)).toBe(next));
   }
   await rm(file);
-  await until(() => expect(errors).toEqual([expect.stringContaining('There is no configuration file')]));
+  await until(() => expect(errors).toEqual([expect.stringContaining('not found')]));
   await writeFile(file, port(5));
   await until(() => expect(ports).toEqual([2, 3, 4, 5]));
 });

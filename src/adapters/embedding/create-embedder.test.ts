@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
 import type { Embedder } from '../../engine/ports.ts';
-import { CachedEmbedder, createEmbedder } from './create-embedder.ts';
+import { CachedEmbedder, createEmbedder, MiniLmEmbedder } from './create-embedder.ts';
 
 /** Runs a module in a process of its own; what it prints. */
 function printed(code: string): string {
@@ -112,4 +113,126 @@ test('[EMB-17] writing into a vector does not change what others get', async () 
   const [mine] = await cached.embed(['a']);
   mine!.fill(0);
   expect(await cached.embed(['a'])).toEqual(await inner.embed(['a']));
+});
+
+const embedder = new MiniLmEmbedder();
+
+afterAll(() => embedder.close());
+
+/** Vectors that an independent TensorFlow.js run of the same weights gives. */
+const reference = JSON.parse(
+  readFileSync(new URL('../../../test/fixtures/minilm-reference.json', import.meta.url), 'utf8'),
+) as { rows: { text: string; vector: number[] }[] };
+
+function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let [product, aa, bb] = [0, 0, 0];
+  for (let i = 0; i < a.length; i++) {
+    product += a[i]! * b[i]!;
+    aa += a[i]! ** 2;
+    bb += b[i]! ** 2;
+  }
+  return product / Math.sqrt(aa * bb);
+}
+
+describe('all-MiniLM-L6-v2', () => {
+  test('[EMB-1] gives the reference vectors, cosine >= 0.9999 on all 24', async () => {
+    const vectors = await embedder.embed(reference.rows.map(({ text }) => text));
+    expect(vectors).toHaveLength(24);
+    for (const [i, { text, vector }] of reference.rows.entries()) {
+      expect(cosine(vectors[i]!, vector), text).toBeGreaterThanOrEqual(0.9999);
+    }
+  });
+
+  test('[EMB-2] gives a text the same vector, to the last bit, alone and among others', async () => {
+    const texts = reference.rows.map(({ text }) => text);
+    const together = await embedder.embed(texts);
+    const reversed = (await embedder.embed(texts.toReversed())).reverse();
+    expect(reversed).toEqual(together);
+    expect(await embedder.embed([texts[21]!])).toEqual([together[21]]);
+  });
+
+  test('[EMB-2] gives no vectors for no texts', async () => {
+    expect(await embedder.embed([])).toEqual([]);
+  });
+
+  test('[EMB-3] reads 256 tokens of a text, [CLS] and [SEP] among them', async () => {
+    const words = (count: number) =>
+      Array.from({ length: count }, (_, i) => (i % 2 ? 'river' : 'stone')).join(' ');
+    const [within, full, beyond] = await embedder.embed([
+      words(253),
+      words(254),
+      `${words(254)} volcano volcano`,
+    ]);
+    expect(beyond).toEqual(full);
+    expect(within).not.toEqual(full);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['blanks', ' \n\t '],
+    ['emoji', '🚀👩‍👩‍👧‍👦🏳️‍🌈'],
+    ['Arabic', 'ابحث عن ملف في المجلد'],
+    ['Chinese', '读取文件的内容'],
+    ['control characters', 'a\u0000b\u001b[31m'],
+    ['half a surrogate pair', 'text \ud83d'],
+    ['marks of the tokenizer', '[CLS] [SEP] [PAD] [MASK] [UNK]'],
+    ['one endless word', 'x'.repeat(100_000)],
+    ['a megabyte', 'All work and no play makes Jack a dull boy. '.repeat(25_000)],
+  ])('[EMB-3] gives a unit vector to %s', async (_, text) => {
+    const [vector] = await embedder.embed([text]);
+    expect(vector).toHaveLength(embedder.dimension);
+    expect(vector!.reduce((sum, value) => sum + value * value, 0)).toBeCloseTo(1, 5);
+  });
+
+  test('[EMB-3] tells likeness from difference', async () => {
+    const [read, open, bake] = await embedder.embed([
+      'read the contents of a file',
+      'open a document and show its text',
+      'bake a chocolate cake',
+    ]);
+    expect(cosine(read!, open!)).toBeGreaterThan(cosine(read!, bake!) + 0.2);
+  });
+
+  test('[EMB-5] answers a query before the catalogue that was asked for earlier', async () => {
+    const finished: string[] = [];
+    const catalogue = Array.from({ length: 120 }, (_, i) => `tool number ${i} that does this and that`);
+    await Promise.all([
+      embedder.embed(catalogue).then(() => finished.push('catalogue')),
+      embedder.embed(['a query']).then(() => finished.push('query')),
+    ]);
+    expect(finished).toEqual(['query', 'catalogue']);
+  });
+
+  test('[EMB-4] leaves the event loop free meanwhile', async () => {
+    let turns = 0;
+    let isDone = false;
+    const work = embedder.embed(reference.rows.map(({ text }) => `${text} again`)).then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      turns++;
+      await new Promise(setImmediate);
+    }
+    await work;
+    expect(turns).toBeGreaterThan(100);
+  });
+});
+
+test('[EMB-6] a failing worker rejects pending requests, and the next text starts another', async () => {
+  const other = new MiniLmEmbedder();
+  const poison = 42 as unknown as string;
+  const waiting = [other.embed([poison]), other.embed(['fine'])];
+  for (const outcome of await Promise.allSettled(waiting)) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'embedding_unavailable' } });
+  }
+  expect(await other.embed(['fine'])).toEqual(await embedder.embed(['fine']));
+  await other.close();
+});
+
+test('[EMB-6] closing ends what is under way, and nothing starts afterwards', async () => {
+  const other = new MiniLmEmbedder();
+  const late = expect(other.embed(['late'])).rejects.toMatchObject({ code: 'embedding_unavailable' });
+  await other.close();
+  await late;
+  await expect(other.embed(['later'])).rejects.toMatchObject({ code: 'embedding_unavailable' });
 });

@@ -51,7 +51,7 @@ export function startHostWatch(
   };
 }
 
-/** What a process uses, told by the kernel and not by the process; null where there is no `/proc`. */
+/** What a process uses, told by the kernel and not by the process; null on systems without `/proc`. */
 function processUsage(pid: number): ProcessUsage | null {
   if (process.platform !== 'linux') return null;
   try {

@@ -15,8 +15,8 @@ import type {
 } from '../../engine/ports.ts';
 import { type ChildExit, type ChildListener, explainExit, type GuestChild } from './guest-child.ts';
 import { startHostWatch } from './host-watch.ts';
-import { createMarkReader } from './marks.ts';
 import type { ChildMessage, WireMark } from './messages.ts';
+import { createMarkReader } from './messages.ts';
 
 const DEFAULTS = {
   /** Milliseconds a child has to end a run it is told to stop, before it is killed. */

@@ -2,13 +2,24 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
-import { Kysely, sql } from 'kysely';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  sql,
+} from 'kysely';
 import { parseTar } from 'nanotar';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import { type PgliteClient, startPglite } from './pglite/pglite-client.ts';
-import { pgliteDialect } from './pglite/pglite-dialect.ts';
 import { voidLeases } from './sql/runs.ts';
 import { createSqlStore, type SqlStore } from './sql-store.ts';
 
@@ -110,4 +121,78 @@ export async function unpackStartImage(cluster: string): Promise<void> {
     ),
   );
   await rename(unfinished, cluster);
+}
+
+/**
+ * kysely's own PGlite driver hands out its one connection without waiting, so a query made beside
+ * an open transaction lands inside it and is lost when that rolls back. Here a connection is
+ * exclusive: while one holds it, others wait.
+ */
+export function pgliteDialect(client: PgliteClient): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new PgliteDriver(client),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createIntrospector: (db: Kysely<unknown>): DatabaseIntrospector => new PostgresIntrospector(db),
+  };
+}
+
+class PgliteDriver implements Driver {
+  readonly #client: PgliteClient;
+  readonly #connection: DatabaseConnection;
+  #lastInLine: Promise<void> = Promise.resolve();
+  #release: () => void = () => {};
+
+  constructor(client: PgliteClient) {
+    this.#client = client;
+    this.#connection = new PgliteConnection(client);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    const before = this.#lastInLine;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#lastInLine = promise;
+    await before;
+    this.#release = resolve;
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#release();
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin'));
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'));
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('rollback'));
+  }
+
+  async destroy(): Promise<void> {
+    await this.#client.close();
+  }
+}
+
+class PgliteConnection implements DatabaseConnection {
+  readonly #client: PgliteClient;
+
+  constructor(client: PgliteClient) {
+    this.#client = client;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { rows, affectedRows } = await this.#client.query(query.sql, query.parameters);
+    return { rows: rows as R[], numAffectedRows: BigInt(affectedRows) };
+  }
+
+  streamQuery(): AsyncIterableIterator<QueryResult<never>> {
+    throw new Error('PGlite answers whole results; page with limit instead');
+  }
 }

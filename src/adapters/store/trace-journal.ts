@@ -32,7 +32,7 @@ interface JournalFile {
 }
 
 export interface JournalOptions {
-  /** Bytes on disk from which on there is no room. */
+  /** Bytes on disk above which the journal is full. */
   readonly maxBytes: number;
   readonly fileBytes?: number;
 }

@@ -152,7 +152,7 @@ export async function askClient(
   const client = calls[0]?.client;
   const capability = CAPABILITY_OF[method];
   if (!client || !capability || client.capabilities[capability] === undefined) {
-    // Servers ask for roots at their start, when there is no request yet: there are none then.
+    // Servers ask for roots at their start, before any request: the list is empty then.
     if (method === 'roots/list') return { roots: [] };
     const who = client ? `Client "${client.id}" does not support` : 'No client can answer';
     throw new ProtocolError(METHOD_NOT_FOUND, `${who} ${method}`);

@@ -51,7 +51,7 @@ export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> 
     const iss = answer.get('iss');
     const refuse = (reason: string) => ({ ok: false, error: loginFailed(server, reason) }) as const;
     if (answer.get('state') !== login.expectedState) return refuse('the answer belongs to another login');
-    if (code === null) return refuse(answer.get('error') ?? 'there is no code in the answer');
+    if (code === null) return refuse(answer.get('error') ?? 'the answer contains no code');
     try {
       await auth(login, { ...common, authorizationCode: code, ...(iss !== null && { iss }) });
     } catch (error) {

@@ -10,9 +10,8 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Audience, JsonObject, UpstreamFailure, UpstreamIdentity } from '../../engine/ports.ts';
 import { AskRouter, askClient, type Call } from './ask-router.ts';
-import { Exchange, type ExchangeOptions } from './exchange.ts';
+import { Exchange, type ExchangeOptions, ListedTools } from './exchange.ts';
 import { UpstreamFault } from './failure.ts';
-import { ListedTools } from './listed-tools.ts';
 import { QuietDeadline } from './quiet-deadline.ts';
 
 const DEFAULTS = { checkMs: 5_000, listenAgainMs: 1_000, pages: 1_000, ackMs: 5_000 };

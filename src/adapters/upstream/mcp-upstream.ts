@@ -245,7 +245,7 @@ function unknownServer(server: string, known: readonly string[]): UpstreamFailur
   return {
     code: 'not_found',
     errorType: 'NOT_FOUND',
-    message: `There is no server "${server}"`,
+    message: `Server "${server}" not found`,
     hint: known.length === 0 ? 'No server is configured.' : `Configured are: ${known.join(', ')}.`,
   };
 }

@@ -102,7 +102,7 @@ function send(pid: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
 
 /**
  * When the process started, as text that is only compared: with the pid it names one process for
- * good, as pids are used again. Null when there is no such process or the system does not tell.
+ * good, as pids are used again. Null when the process does not exist or the system does not tell.
  */
 export function startTimeOf(pid: number): string | null {
   if (process.platform === 'linux') return readRow(pid)?.startTime ?? null;

@@ -1,6 +1,6 @@
 import type { Node, Program } from 'oxc-parser';
 import { isReferenceIdentifier, ScopeTracker, type ScopeTrackerNode, walk } from 'oxc-walker';
-import { bareNode, staticKey, valueNode } from './bare-node.ts';
+import { bareNode, staticKey, valueNode } from './literal.ts';
 
 const DEFAULTS = {
   /** How many constants in a row are followed; the text may set them in a circle. */

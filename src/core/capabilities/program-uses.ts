@@ -1,6 +1,5 @@
 import type { Node } from 'oxc-parser';
-import { bareNode, staticKey, valueNode } from './bare-node.ts';
-import { type LiteralValue, literalValue } from './literal.ts';
+import { bareNode, type LiteralValue, literalValue, staticKey, valueNode } from './literal.ts';
 import { constantValue, type Names, userOf } from './names.ts';
 
 /** How many names lead to something that can be called: `mcp.server.tool`, `capabilities.slug`. */

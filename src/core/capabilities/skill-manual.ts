@@ -1,6 +1,5 @@
-import { withoutEnding } from '../vocabulary/text.ts';
+import { oneLine, withoutEnding } from '../vocabulary/text.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
-import { oneLine } from './one-line.ts';
 import { schemaToType } from './tool-signature.ts';
 
 /** Limits of the Agent Skills format, and of a readable table. */

@@ -1,7 +1,7 @@
 import { walk } from 'oxc-walker';
 import { parseProgram } from '../structure/parse/parse-program.ts';
 import { isSlug } from '../vocabulary/ids.ts';
-import { oneLine } from './one-line.ts';
+import { oneLine } from '../vocabulary/text.ts';
 
 const DEFAULTS = {
   maxWords: 5,

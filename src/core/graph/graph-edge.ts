@@ -86,7 +86,7 @@ export function weight(type: EdgeType, source: EdgeSource): number {
 }
 
 /**
- * The same with age: what is no longer seen fades, down to the weight of a template and not below it.
+ * The same with age: what stops being seen fades, down to the weight of a template and not below it.
  * Age is counted to the newest run of the graph, not to the present: an idle month makes nothing fade,
  * and the same traces always give the same weights.
  */

@@ -1,5 +1,10 @@
 import type { ToolDefinition } from '../vocabulary/tool-definition.ts';
-import { matchesAnyCase, matchesGlob } from './glob.ts';
+import { matchesAny, matchesAnyCase, matchesGlob } from './glob.ts';
+
+const DEFAULTS = {
+  /** Successful runs like what is asked for, each started by somebody: one may be luck, or a mistake. */
+  support: 2,
+};
 
 export interface PermissionRules {
   readonly allow: readonly string[];
@@ -39,4 +44,80 @@ export function decide(rules: PermissionRules, tool: Subject): Verdict {
     return { action: 'ask', reason: 'the careful profile asks for every tool not marked read-only' };
   }
   return { action: rules.default, reason: `permissions.default is "${rules.default}"` };
+}
+
+/** Below this confidence no setting lets a plan run by itself. */
+export const LEAST_CONFIDENCE = 0.9;
+
+/** A task of a plan, with all that it calls, within capabilities too. */
+export interface PlannedStep {
+  /** As it is told, `t1 (disk:read)`. */
+  readonly name: string;
+  readonly calls: readonly { readonly tool: Subject; readonly verdict: Verdict }[];
+  /** Why it cannot be told what it calls; absent where it can. */
+  readonly problem?: string;
+}
+
+export interface PlanInQuestion {
+  readonly steps: readonly PlannedStep[];
+  /** Calibrated: the F1 that is to be expected of its tools. */
+  readonly confidence: number;
+  /** Successful past runs like what is asked for, of at least its tools, that PML did not start itself. */
+  readonly support: number;
+  /** Names of inputs that have no value. */
+  readonly missing: readonly string[];
+  /** Confidence that is asked for; never less than `LEAST_CONFIDENCE`. */
+  readonly runFrom?: number;
+}
+
+/**
+ * Everything that keeps a plan from running when nobody asked for these very calls; none: it may. What was learned
+ * can be wrong however sure it seems, so that what could change anything runs only where the owner named it.
+ */
+export function whyNotByItself(rules: PermissionRules, plan: PlanInQuestion): string[] {
+  if (plan.steps.length === 0) return ['nothing known fits'];
+  const { confidence, support, missing, steps } = plan;
+  const runFrom = Math.max(LEAST_CONFIDENCE, plan.runFrom ?? 0);
+  return [
+    // Written so that a confidence of NaN counts as none.
+    ...(confidence >= runFrom
+      ? []
+      : [`its confidence of ${percent(confidence)} is below the ${percent(runFrom)} that are asked for`]),
+    ...(support >= DEFAULTS.support
+      ? []
+      : [`${runs(support)} like it succeeded with these tools, and ${DEFAULTS.support} are asked for`]),
+    ...(missing.length === 0
+      ? []
+      : [`it needs ${missing.map((name) => `"${name}"`).join(', ')}: give them in "arguments"`]),
+    ...steps.flatMap((step) => {
+      const why = whyNotStep(rules, step);
+      return why === null ? [] : [`${step.name} ${why}`];
+    }),
+  ];
+}
+
+/** Why a tool must not be called in a run that PML started by itself, whatever the policy says; null where it may. */
+export function whyNotCalled(rules: Pick<PermissionRules, 'auto'>, tool: Subject): string | null {
+  if (tool.annotations?.readOnlyHint === true || matchesAny(rules.auto, tool.id)) return null;
+  return `${tool.id} is not marked read-only, and permissions.auto does not name it`;
+}
+
+function whyNotStep(rules: PermissionRules, { calls, problem }: PlannedStep): string | null {
+  if (problem !== undefined) return `cannot run by itself: ${problem}`;
+  for (const { tool, verdict } of calls) {
+    if (verdict.action === 'deny') return `is not allowed: ${verdict.reason}`;
+    if (verdict.action === 'ask') return `would ask a person: ${verdict.reason}`;
+    const why = whyNotCalled(rules, tool);
+    if (why !== null) return `may change something: ${why}`;
+  }
+  return null;
+}
+
+function runs(support: number): string {
+  return support === 0 ? 'no past run' : `only ${support} past run`;
+}
+
+/** Rounded down: what falls short of what is asked for must not read as if it did not. */
+function percent(share: number): string {
+  return `${Math.floor(100 * share + 1e-9)} %`;
 }

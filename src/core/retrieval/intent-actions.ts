@@ -199,7 +199,7 @@ function negates(a: readonly Action[], b: readonly Action[]): boolean {
     new Set(actions.filter(({ isNegated }) => isNegated).map(({ kind }) => kind));
   const [inA, inB] = [negated(a), negated(b)];
   const does = affirmed(b);
-  // What somebody does not know or cannot find is no wish: "I don't know which".
+  // What somebody does not know or cannot find is not a wish: "I don't know which".
   if ([...inA].some((kind) => kind !== 'read' && does.has(kind) && !inB.has(kind))) return true;
   // The first thing said decides: "never mail her the bill" prevents what "send her the bill" does.
   const [first] = a;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createBm25 } from './bm25.ts';
-import { SHIPPED_WEIGHTS } from './search-weights.ts';
-import { lexicalScores, textScores } from './text-scores.ts';
+import { lexicalScores, SHIPPED_WEIGHTS, textScores } from './text-scores.ts';
 
 const NO_NAMES = new Map<number, number>();
 

@@ -51,7 +51,7 @@ function inTreeOrder(tied: readonly CallSpan[]): Iterable<CallSpan> {
   const ordered = new Set<CallSpan>();
   for (const span of tied) {
     const callers: CallSpan[] = [];
-    // What was taken is no longer waiting, so that even a circle of parents ends.
+    // What was taken stops waiting, so that even a circle of parents ends.
     for (let at: CallSpan | undefined = span; at; at = waiting.get(at.start.parentTraceId ?? '')) {
       waiting.delete(at.start.traceId);
       callers.push(at);

@@ -73,7 +73,7 @@ export interface Plan {
   readonly arguments?: Readonly<Record<string, unknown>>;
   /** Tasks under way at once. */
   readonly concurrency?: number;
-  /** After each layer the run stops, and the agent says whether it goes on. */
+  /** After each layer the run stops, and the agent says whether to continue. */
   readonly decide?: 'layers';
   /** Of a stored plan: ids of the tasks that held secrets, which were not kept. */
   readonly notKept?: readonly string[];

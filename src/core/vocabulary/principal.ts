@@ -9,7 +9,7 @@ export type KeyRole = (typeof KEY_ROLES)[number];
 /** `owner`: the person who holds the data dir, and with it the token in it. */
 export type Role = KeyRole | 'owner';
 
-/** Somebody who was let in. */
+/** Somebody who is authenticated. */
 export interface Principal {
   /** For the record: the name of the key, or of the person who owns the data dir. */
   readonly name: string;

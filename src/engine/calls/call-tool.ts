@@ -1,6 +1,5 @@
-import { decide, type Verdict } from '../../core/policy/decide.ts';
+import { decide, type Verdict, whyNotCalled } from '../../core/policy/decide.ts';
 import { matchesAnyCase } from '../../core/policy/glob.ts';
-import { whyNotCalled } from '../../core/policy/may-run-by-itself.ts';
 import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
 import { addLeaves } from '../../core/tracing/found-secrets.ts';
 import { blockText, blockValue } from '../../core/tracing/read-values.ts';

@@ -64,7 +64,7 @@ export function readRegistry(all: () => readonly Capability[]): ReadableRegistry
         slug,
         all().map((one) => one.slug),
       );
-      throw new PmlError('not_found', `There is no capability ${slug}`, {
+      throw new PmlError('not_found', `Capability ${slug} not found`, {
         hint: nearest ? `Did you mean ${nearest}?` : 'Search with pml_search_capabilities.',
       });
     },

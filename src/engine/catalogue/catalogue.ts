@@ -2,7 +2,7 @@ import { matchesAny, matchesAnyCase } from '../../core/policy/glob.ts';
 import { type Bm25Index, createBm25 } from '../../core/retrieval/bm25.ts';
 import { createNameIndex, type NameIndex } from '../../core/retrieval/name-index.ts';
 import { nearestName } from '../../core/retrieval/nearest-name.ts';
-import { toolWords } from '../../core/retrieval/tool-text.ts';
+import { toolWords } from '../../core/retrieval/words.ts';
 import { parseToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
@@ -73,7 +73,7 @@ export function isOffered({ name }: { readonly name: string }, server: ServerSet
 
 function unknownTool(id: ToolId, known: readonly string[]): PmlError {
   const nearest = nearestName(id, known);
-  return new PmlError('not_found', `There is no tool ${id}`, {
+  return new PmlError('not_found', `Tool ${id} not found`, {
     hint: nearest ? `Did you mean ${nearest}?` : 'Search for it with pml_search_tools; ids read server:tool.',
   });
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
 import { createMemoryStore } from '../../../test/memory/store.ts';
 import { sampleTool } from '../../../test/support/samples.ts';
-import { toolText } from '../../core/retrieval/tool-text.ts';
+import { toolText } from '../../core/retrieval/words.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Embedder } from '../ports.ts';
 import { embedCatalogue } from './live-catalogue.ts';

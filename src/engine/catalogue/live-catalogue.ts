@@ -1,4 +1,4 @@
-import { toolText } from '../../core/retrieval/tool-text.ts';
+import { toolText } from '../../core/retrieval/words.ts';
 import { parseToolId, splitToolId } from '../../core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Background } from '../background.ts';

@@ -80,7 +80,7 @@ export function manageServers(
 function configured(settings: Settings, server: string): string {
   if (settings.servers.some(({ name }) => name === server)) return server;
   const names = settings.servers.map(({ name }) => name).join(', ');
-  throw new PmlError('not_found', `There is no server ${server}`, {
+  throw new PmlError('not_found', `Server ${server} not found`, {
     hint: names === '' ? 'None are configured.' : `There are: ${names}.`,
   });
 }

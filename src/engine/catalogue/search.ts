@@ -1,10 +1,11 @@
 import type { RankingReasons } from '../../core/learning/ranker/ranker.ts';
 import { TopK } from '../../core/numeric/top-k.ts';
 import { clauses } from '../../core/retrieval/clauses.ts';
-import { type SearchWeights, SHIPPED_WEIGHTS } from '../../core/retrieval/search-weights.ts';
 import {
   lexicalScores,
   type QueryCosines,
+  type SearchWeights,
+  SHIPPED_WEIGHTS,
   type TextScores,
   textScores,
 } from '../../core/retrieval/text-scores.ts';

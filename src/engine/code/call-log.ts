@@ -80,7 +80,7 @@ function differs(before: FinishedCall, node: string): PmlError {
 }
 
 function notKept({ node }: FinishedCall): PmlError {
-  return new PmlError('replay_differs', `What ${node} gave was too large or too secret to keep`, {
+  return new PmlError('replay_differs', `The result of ${node} was too large or too sensitive to store`, {
     hint: 'The run cannot be resumed. Run the code again; the approval still holds for the call.',
   });
 }

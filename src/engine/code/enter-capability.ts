@@ -145,7 +145,7 @@ export function createFrames(): Frames {
     },
     get(number) {
       const frame = frames[number];
-      if (!frame) throw new RangeError(`There is no frame ${number}`);
+      if (!frame) throw new RangeError(`Unknown frame ${number}`);
       return frame;
     },
     locate: (file, line, column) =>

@@ -14,7 +14,7 @@ import type { Program, ResumePoint } from './program.ts';
 
 const NO_CODE: CodeError = {
   code: 'invalid_argument',
-  message: 'There is no code to run',
+  message: 'No code to run',
   hint: 'For example: return await mcp.filesystem.list_directory({ path: "." });',
 };
 

@@ -1,3 +1,4 @@
+import { type PastSequences, rememberSequences } from '../../core/learning/next/follow-statistics.ts';
 import { learnNext } from '../../core/learning/next/learn-next.ts';
 import {
   createNextModel,
@@ -6,7 +7,6 @@ import {
   type NextModel,
   nextBlocks,
 } from '../../core/learning/next/next-model.ts';
-import { type PastSequences, rememberSequences } from '../../core/learning/next/past-sequences.ts';
 import type { Candidates, IntentForms } from '../../core/learning/ranker/candidates.ts';
 import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
 import type { Ranker } from '../../core/learning/ranker/ranker.ts';

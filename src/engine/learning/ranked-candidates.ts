@@ -1,6 +1,5 @@
 import type { CandidateEntry } from '../../core/learning/ranker/candidates.ts';
-import { toolWords } from '../../core/retrieval/tool-text.ts';
-import { words } from '../../core/retrieval/words.ts';
+import { toolWords, words } from '../../core/retrieval/words.ts';
 import { capabilityNode } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Capability, Embedder } from '../ports.ts';

@@ -17,7 +17,7 @@ export interface StoredTraining {
   readonly metrics: TrainingMetrics;
 }
 
-/** What trainings gave, newest first, for the embedding model in use. */
+/** The results of trainings, newest first, for the embedding model in use. */
 export interface StoredTrainings extends Omit<StoredParams, 'keep'> {
   history(): Promise<readonly StoredTraining[]>;
   /** Answers its id. */
@@ -54,7 +54,7 @@ export function storedTrainings(ports: KeepingPorts & Pick<FlowPorts, 'embedder'
   };
 }
 
-/** What learning gave, newest first. */
+/** The results of learning, newest first. */
 interface StoredParams {
   newest(count: number): Promise<readonly RankerParams[]>;
   /** Answers its id. */

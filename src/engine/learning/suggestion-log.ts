@@ -71,7 +71,7 @@ export function createSuggestionLog({ store, embedder, clock, crypto, redact }: 
   async function known(id: string): Promise<StoredSuggestion> {
     const found = await store.suggestions.get(id);
     if (found) return found;
-    throw new PmlError('not_found', `There is no suggestion ${id}`, {
+    throw new PmlError('not_found', `Suggestion ${id} not found`, {
       hint: 'Omit it, or request a new suggestion with pml_suggest.',
     });
   }

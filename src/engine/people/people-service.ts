@@ -5,7 +5,7 @@ import type { FlowPorts } from '../flow-ports.ts';
 import type { ApiKey, AuditEntry, AuditQuery, KeyStore } from '../ports.ts';
 
 const DEFAULTS = {
-  /** How long a look into the store is good for, in milliseconds: another gateway may revoke a key. */
+  /** How long an answer of the store is cached, in milliseconds: another gateway may revoke a key. */
   trustMs: 1_000,
   /** Keys remembered at the most. */
   most: 1_000,
@@ -68,7 +68,7 @@ export function createPeopleService({
     async revokeKey(idOrName, by) {
       const key = await store.keys.revoke(idOrName, by, clock.now());
       if (!key) {
-        throw new PmlError('not_found', `There is no key "${idOrName}" that is in use`, {
+        throw new PmlError('not_found', `No active key "${idOrName}"`, {
           hint: 'See "pml keys ls".',
         });
       }

@@ -325,7 +325,7 @@ export interface Approval {
   readonly arguments: unknown;
   /** Why it is asked. */
   readonly reason: string;
-  /** `used`: the call it was given for has been made; it is good for no other. */
+  /** `used`: the call it was given for has been made; it cannot be used for another. */
   readonly state: 'pending' | 'approved' | 'rejected' | 'used';
   readonly requestedAt: Date;
   readonly settledAt: Date | null;

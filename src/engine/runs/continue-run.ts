@@ -25,7 +25,7 @@ export async function continueRun(
   const run = await store.runs.get(runId);
   // What one may not see is not there.
   if (!run || (caller.who && !maySee(caller.who, run))) {
-    throw new PmlError('not_found', `There is no run ${runId}`, { hint: 'See "pml runs ls".' });
+    throw new PmlError('not_found', `Run ${runId} not found`, { hint: 'See "pml runs ls".' });
   }
   if (action !== 'status' && !isOwn(caller, run)) {
     throw new PmlError('forbidden', `Run ${runId} is another user's`, {

@@ -20,7 +20,7 @@ export async function editCall(scope: ExecuteScope, runId: string, edit: CallEdi
   const { ports, approvals } = scope;
   const { store, clock, crypto } = ports;
   const run = await store.runs.get(runId);
-  if (!run) throw new PmlError('not_found', `There is no run ${runId}`, { hint: 'See "pml runs ls".' });
+  if (!run) throw new PmlError('not_found', `Run ${runId} not found`, { hint: 'See "pml runs ls".' });
   const [key, state] = waitingTask(run, edit.task);
   const tool = toolOf(run, key, state);
   const { proposed, tool: known } = await scope.findTool({ tool, arguments: {} });

@@ -74,7 +74,7 @@ async function ask(plan: Plan, rules: Partial<PermissionRules> = {}): Promise<re
 }
 
 function missing(id: string): never {
-  throw new PmlError('not_found', `There is no tool ${id}`);
+  throw new PmlError('not_found', `Tool ${id} not found`);
 }
 
 const task = (body: object) => planOf([{ id: 'a', arguments: {}, ...body } as never]);

@@ -1,4 +1,4 @@
-import { type PlannedStep, whyNotByItself } from '../../core/policy/may-run-by-itself.ts';
+import { type PlannedStep, whyNotByItself } from '../../core/policy/decide.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';

@@ -1,6 +1,11 @@
 import { deriveTrace } from '../../core/tracing/derive-trace.ts';
-import { createRecorder, NOT_RECORDED, type Recorder } from '../../core/tracing/recorder.ts';
-import { redactEvent, redactTrace } from '../../core/tracing/redact-trace.ts';
+import {
+  createRecorder,
+  NOT_RECORDED,
+  type Recorder,
+  redactEvent,
+  redactTrace,
+} from '../../core/tracing/recorder.ts';
 import type { ExecutionTrace, GuestConditions, RunOrigin } from '../../core/vocabulary/execution-trace.ts';
 import type { Ownership } from '../../core/vocabulary/principal.ts';
 import { type ErrorType, isEnd, toWire } from '../../core/vocabulary/trace-event.ts';

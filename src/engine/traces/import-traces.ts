@@ -1,7 +1,7 @@
 import { deriveTrace } from '../../core/tracing/derive-trace.ts';
 import { createFoundSecrets } from '../../core/tracing/found-secrets.ts';
+import { redactTrace } from '../../core/tracing/recorder.ts';
 import { createRedactor, type Redactor } from '../../core/tracing/redact.ts';
-import { redactTrace } from '../../core/tracing/redact-trace.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { type ToldTrace, traceFromWire } from '../../core/vocabulary/trace-from-wire.ts';

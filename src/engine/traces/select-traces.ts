@@ -83,7 +83,7 @@ export async function readTrace(
   id: string,
 ): Promise<ReadTrace> {
   const trace = await traces.get(id);
-  if (!trace) throw new PmlError('not_found', `There is no trace ${id}`, { hint: 'See "pml trace ls".' });
+  if (!trace) throw new PmlError('not_found', `Trace ${id} not found`, { hint: 'See "pml trace ls".' });
   const names = new Map<string, string>();
   for (const node of new Set(trace.executedPath)) {
     if (kindOf(node) !== 'capability') continue;

@@ -28,7 +28,7 @@ export async function resumeRun(
   const run = await store.runs.claim(runId, lease);
   if (!run) {
     const stored = await store.runs.get(runId);
-    if (!stored) throw new PmlError('not_found', `There is no run ${runId}`);
+    if (!stored) throw new PmlError('not_found', `Run ${runId} not found`);
     return tellStored(stored, await store.approvals.list({ runId }));
   }
   const plan = run.plan ?? { tasks: [], inputs: [] };

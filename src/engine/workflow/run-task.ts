@@ -67,7 +67,7 @@ function valuesFor(driver: RunDriver, plan: Plan, task: Task): Pick<ReadyTask, '
   const used = usedTasks(task, new Set(plan.tasks.map(({ id }) => id)));
   const lost = used.find((id) => !driver.values.has(id));
   if (lost !== undefined) {
-    throw new PmlError('not_available', `What ${lost} gave was too large or too secret to keep`, {
+    throw new PmlError('not_available', `The result of ${lost} was too large or too sensitive to store`, {
       hint: 'The run was taken up by another process. Run the workflow again.',
     });
   }

@@ -30,7 +30,7 @@ function pausedStatus(states: ReadonlyMap<string, TaskState>) {
 export function tellStates(
   layers: readonly (readonly string[])[],
   states: ReadonlyMap<string, TaskState>,
-  /** What it gave, whole, where that is known. */
+  /** Its whole result, where that is known. */
   wholeOf: (key: string) => { readonly value: unknown } | undefined,
 ): Record<string, unknown> {
   const told = (key: string, state: TaskState) => {

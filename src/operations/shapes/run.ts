@@ -9,9 +9,8 @@ import type { PendingRun, ShownApproval } from '../../engine/runs/pending-runs.t
 import { aheadIn, shownTasks } from '../../engine/workflow/task-state.ts';
 import { jsonObject } from '../fields.ts';
 import type { Immutable } from '../operation.ts';
-import { errorShape } from './error.ts';
-import { plan } from './plan.ts';
-import { suggestion, suggestionToWire } from './suggestion.ts';
+import { errorShape } from './server.ts';
+import { plan, suggestion, suggestionToWire } from './suggestion.ts';
 
 const approval = z
   .object({

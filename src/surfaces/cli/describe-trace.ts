@@ -1,7 +1,7 @@
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { printable } from '../../core/vocabulary/text.ts';
 import type { TreeRow } from '../../engine/traces/select-traces.ts';
-import { columns } from './format.ts';
+import { columns } from './command.ts';
 
 const DEFAULTS = {
   /** Levels that are drawn; deeper calls stand on the last of them. */

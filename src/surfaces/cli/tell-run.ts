@@ -74,7 +74,7 @@ function safe(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** The line of the source with a caret under the place; empty where there is no such line. */
+/** The line of the source with a caret under the place; empty if the source lacks that line. */
 export function codeFrame(source: string, line: number, column: number): string {
   const text = source.split(/\r?\n/)[line - 1];
   if (text === undefined) return '';

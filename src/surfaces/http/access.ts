@@ -22,7 +22,7 @@ export interface Session {
 export interface Access {
   /** Who comes with the data dir's token, with a key, or with a login made with either; null for nobody. */
   identify(credential: string | undefined): Promise<Principal | null>;
-  /** A code for one login, good for a while: as the owner, or as whoever has the key. */
+  /** A short-lived code for one login: as the owner, or as the user of the key. */
   createLoginCode(key?: ApiKey): string;
   /** A login of its own for a code, once; null when the code was used or is too old. */
   redeemLoginCode(code: string, about?: string): Promise<Session | null>;

@@ -81,7 +81,7 @@ export function createApp(options: AppOptions): Hono {
   });
   const { page } = options;
   const failures = countFailures(options.now);
-  // The code stands behind a # and is not in this request: the page hands it in, and whoever only looks at a link
+  // The code stands behind a # and is not in this request: the page hands it in, and a program that only previews a link
   // does not use it up.
   if (page) app.get('/login', (context) => page.index(context.req.raw));
   app.post('/login', limit(DEFAULTS.maxLoginBytes), async (context) => {

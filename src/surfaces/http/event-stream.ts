@@ -16,13 +16,13 @@ export interface StreamMessage {
 }
 
 export interface EventStreamOptions {
-  /** Tells this life of the gateway from others: numbers start anew with each. */
+  /** Distinguishes this gateway process from others: each starts numbering at 1. */
   readonly life: string;
   /** The last id the reader saw; undefined for one that starts now. */
   readonly after: string | undefined;
   /** Ends the stream. */
   readonly signal: AbortSignal;
-  /** The reader does not keep up: whoever holds its connection should cut it. */
+  /** The reader does not keep up: the owner of its connection should close it. */
   onSlow(): void;
   /** Whether the reader may hear of it; absent: of everything. */
   readonly mayHear?: (event: NumberedEvent) => boolean;
@@ -43,7 +43,7 @@ export async function* followEvents(
   const asked = seqOf(options.after, life);
   const known = asked === null || log.since(asked) !== null;
   let seq = asked !== null && known ? asked : log.lastSeq;
-  // Whoever comes back has something to catch up with.
+  // A reader that reconnects has events to catch up with.
   const allowance = maxBehind + log.lastSeq - seq;
   const alarm = createAlarm(signal);
   const unfollow = log.follow((event) => {

@@ -63,10 +63,10 @@ export function hostsOf(host: string, port: number): string[] {
 export function whoIs(context: Context): Principal {
   const who = context.get('who') as Principal | undefined;
   if (who) return who;
-  throw new PmlError('unauthorized', 'Nobody was let in');
+  throw new PmlError('unauthorized', 'Not authenticated');
 }
 
-/** The browsers that are logged in here; undefined where no request was let in. */
+/** The browsers that are logged in here; undefined where no request was authenticated. */
 export function loginsOf(context: Context): Logins | undefined {
   return context.get('logins') as Logins | undefined;
 }

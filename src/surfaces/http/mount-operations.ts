@@ -97,7 +97,7 @@ function fileAsked(
   if (!files || !format) return undefined;
   const file = Object.hasOwn(files, format) ? (files[format] as HttpFile<unknown>) : undefined;
   if (file) return { ...file, format };
-  throw new PmlError('invalid_argument', `There is no format ${format}`, {
+  throw new PmlError('invalid_argument', `Unknown format ${format}`, {
     hint: `There are ${Object.keys(files).join(', ')}.`,
   });
 }

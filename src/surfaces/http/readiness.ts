@@ -1,5 +1,5 @@
 const DEFAULTS = {
-  /** How long an answer is good for, in milliseconds: whoever may ask need not be let in, and asks the store. */
+  /** How long an answer is cached, in milliseconds: anyone may ask without a token, and each answer queries the store. */
   trustMs: 1_000,
   /** How long the store may take to say anything. */
   patienceMs: 2_000,

@@ -3,7 +3,7 @@ import { routePath } from 'hono/route';
 import { refuse } from './guard.ts';
 
 const DEFAULTS = {
-  /** What whoever is turned away is told to wait, in seconds. */
+  /** How long a refused client is told to wait, in seconds. */
   retryAfterS: 5,
 };
 

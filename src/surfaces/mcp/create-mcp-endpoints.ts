@@ -129,7 +129,7 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
     gateway: (request, who) => served.fetch(request, who),
     server: async (name, request, who) => {
       if (isAttached(name)) return await open(name).served.fetch(request, who);
-      const message = `There is no server "${name}" behind this gateway`;
+      const message = `Server "${name}" not found on this gateway`;
       return rpcResponse(404, { code: RPC.invalidParams, message });
     },
     async close() {

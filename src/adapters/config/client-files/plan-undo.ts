@@ -33,7 +33,7 @@ export async function planUndo({ journal, from }: UndoOptions): Promise<InitPlan
     ({ client, file }) => from === undefined || from === client || from === file,
   );
   if (!last || records.length === 0) {
-    throw new PmlError('not_found', 'There is no "pml init" to undo', {
+    throw new PmlError('not_found', 'No "pml init" to undo', {
       hint: `PML looked in ${journal}. If you used another --data folder, use the same one here.`,
     });
   }

@@ -3,7 +3,7 @@ import type { ConsoleBudget } from '../../../engine/guest/host-side.ts';
 import { frameRandom } from '../../../engine/guest/host-side.ts';
 import type { MarkRecorder } from '../../../engine/guest/mark-recorder.ts';
 import type { GuestFailure, SandboxSettings } from '../../../engine/ports.ts';
-import type { MarkBuffer } from '../marks.ts';
+import type { MarkBuffer } from '../messages.ts';
 import type { RealmNative } from './install-guest.ts';
 import type { Realm } from './isolate.ts';
 import type { Pipe } from './pipe.ts';

@@ -2,8 +2,13 @@ import { callTooLarge, capabilityError, limitFailure, STUCK } from '../../../eng
 import { CallQueue, createConsoleBudget } from '../../../engine/guest/host-side.ts';
 import { createMarkRecorder, MARKS_PER_SITE } from '../../../engine/guest/mark-recorder.ts';
 import type { GuestCallError, GuestFailure } from '../../../engine/ports.ts';
-import { MarkBuffer } from '../marks.ts';
-import { type EntryMessage, monotonicNow, type ReplyMessage, type StartMessage } from '../messages.ts';
+import {
+  type EntryMessage,
+  MarkBuffer,
+  monotonicNow,
+  type ReplyMessage,
+  type StartMessage,
+} from '../messages.ts';
 import { type CallTarget, type Frame, type FrameEnd, frameNatives, type RunParts, thrown } from './frame.ts';
 import type { StartText } from './install-guest.ts';
 import type { GuestIsolate } from './isolate.ts';
@@ -179,7 +184,7 @@ export class GuestRun {
 
   #take(number: number): Call {
     const call = this.#calls.get(number);
-    if (!call) throw new RangeError(`There is no call ${number}`);
+    if (!call) throw new RangeError(`Unknown call ${number}`);
     this.#calls.delete(number);
     return call;
   }

@@ -44,7 +44,7 @@ export function openPipe(): Pipe {
   };
 }
 
-/** Nobody listens any more: there is no one to tell. */
+/** Nobody listens any more, so nobody can be told. */
 function orExit(work: () => number): number {
   for (;;) {
     try {

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { checkVector } from '../../../core/retrieval/check-vector.ts';
+import type { Neighbour, StoredVectorIndex } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { bytesToVector, guarded } from '../sql/codec.ts';
-import { PgvectorIndex } from './pgvector-index.ts';
 
 const DEFAULTS = {
   /** Vectors brought in at once. */
   batch: 200,
   /** Before it is looked again whether there are enough by now, in milliseconds. */
   againMs: 600_000,
+  /** Vectors looked at for each question, at the least: the more, the surer the nearest are among them. */
+  effort: 100,
 };
 
 /** Ids of the traces whose intents are nearest, where the database can tell: it has pgvector, and enough of them. */
@@ -102,4 +105,125 @@ async function hasMore(db: Kysely<Database>, beyond: number): Promise<boolean> {
     sql`select from execution_trace where intent_text is not null offset ${beyond} limit 1`.execute(db),
   );
   return rows.length > 0;
+}
+
+/**
+ * Vectors in a table of their own, found through pgvector's HNSW index (Malkov and Yashunin, 2016) by inner product.
+ * The caller made sure that the extension is there; the table is made if it is not.
+ */
+export class PgvectorIndex implements StoredVectorIndex {
+  readonly dimension: number;
+  readonly #db: Kysely<never>;
+  readonly #table: string;
+
+  private constructor(db: Kysely<never>, table: string, dimension: number) {
+    this.#db = db;
+    this.#table = table;
+    this.dimension = dimension;
+  }
+
+  /** `idColumn` is the definition of the ids' column: what it refers to, and with what it goes. */
+  static async open<T>(
+    db: Kysely<T>,
+    {
+      table,
+      dimension,
+      idColumn = 'text primary key',
+    }: { table: string; dimension: number; idColumn?: string },
+  ): Promise<PgvectorIndex> {
+    await guarded(`Opening the vectors of ${table}`, async () => {
+      await sql`
+        create table if not exists ${sql.table(table)} (
+          id ${sql.raw(idColumn)},
+          seq bigserial,
+          embedding vector(${sql.lit(dimension)}) not null
+        )`.execute(db);
+      await sql`
+        create index if not exists ${sql.id(`${table.split('.').at(-1)}_nearest`)} on ${sql.table(table)}
+        using hnsw (embedding vector_ip_ops)`.execute(db);
+    });
+    return new PgvectorIndex(db as unknown as Kysely<never>, table, dimension);
+  }
+
+  get size(): Promise<number> {
+    return this.#ask(async (db) => {
+      const { rows } = await sql<{ count: number }>`select count(*) as count from ${this.#name}`.execute(db);
+      return Number(rows[0]?.count);
+    });
+  }
+
+  async set(id: string, vector: Float32Array): Promise<void> {
+    checkVector(vector, this.dimension, id);
+    await this.setAll([[id, vector]]);
+  }
+
+  async setAll(vectors: readonly (readonly [id: string, vector: Float32Array])[]): Promise<void> {
+    if (vectors.length === 0) return;
+    const rows = vectors.map(([id, vector]) => sql`(${id}, ${spell(vector)}::vector)`);
+    await this.#ask((db) =>
+      sql`
+        insert into ${this.#name} (id, embedding) values ${sql.join(rows)}
+        on conflict (id) do update set embedding = excluded.embedding`.execute(db),
+    );
+  }
+
+  async get(id: string): Promise<Float32Array | undefined> {
+    const { rows } = await this.#ask((db) =>
+      sql<{ embedding: string }>`
+        select embedding::text as embedding from ${this.#name} where id = ${id}`.execute(db),
+    );
+    return rows[0] && Float32Array.from(JSON.parse(rows[0].embedding) as number[]);
+  }
+
+  async delete(id: string): Promise<boolean> {
+    const { numAffectedRows } = await this.#ask((db) =>
+      sql`delete from ${this.#name} where id = ${id}`.execute(db),
+    );
+    return numAffectedRows === 1n;
+  }
+
+  async nearest(query: Float32Array, k: number): Promise<Neighbour[]> {
+    checkVector(query, this.dimension, 'the query');
+    if (k <= 0) return [];
+    return await this.#ask((db) =>
+      db.transaction().execute(async (tx) => {
+        await this.#lookFor(tx, k);
+        // pgvector's operator is the inner product with its sign turned: the least is the nearest.
+        const { rows } = await sql<{ id: string; distance: number }>`
+          select id, embedding <#> ${spell(query)}::vector as distance from ${this.#name}
+          order by distance, seq limit ${k}`.execute(tx);
+        return rows.map(({ id, distance }) => ({ id, score: -distance }));
+      }),
+    );
+  }
+
+  async scores(query: Float32Array, ids: readonly string[]): Promise<Float32Array> {
+    checkVector(query, this.dimension, 'the query');
+    const { rows } = await this.#ask((db) =>
+      sql<{ id: string; distance: number }>`
+        select id, embedding <#> ${spell(query)}::vector as distance from ${this.#name}
+        where id = any(${[...ids]}::text[])`.execute(db),
+    );
+    const byId = new Map(rows.map(({ id, distance }) => [id, -distance]));
+    return Float32Array.from(ids, (id) => byId.get(id) ?? Number.NaN);
+  }
+
+  get #name() {
+    return sql.table(this.#table);
+  }
+
+  /** For this transaction: as many as are asked for, and some to choose from. */
+  async #lookFor(tx: Transaction<never>, k: number): Promise<void> {
+    const effort = Math.min(1_000, Math.max(DEFAULTS.effort, 2 * k));
+    await sql`select set_config('hnsw.ef_search', ${String(effort)}, true)`.execute(tx);
+  }
+
+  #ask<T>(work: (db: Kysely<never>) => Promise<T>): Promise<T> {
+    return guarded(`Asking the vectors of ${this.#table}`, () => work(this.#db));
+  }
+}
+
+/** As pgvector reads it; float32 survives. */
+function spell(vector: Float32Array): string {
+  return `[${vector.join(',')}]`;
 }

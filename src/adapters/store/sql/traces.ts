@@ -25,7 +25,7 @@ const DEFAULTS = {
 interface RecallBoundary {
   /**
    * The number of a trace behind the newest `beyond`: of the last one before them, or of an earlier one; below all
-   * numbers where there are no more than these.
+   * numbers where at most these exist.
    */
   behind(beyond: number): Promise<number>;
   /** Traces went: what is known no longer holds. */

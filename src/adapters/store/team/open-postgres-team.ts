@@ -10,7 +10,6 @@ import type {
 } from '../../../engine/ports.ts';
 import { guarded } from '../sql/codec.ts';
 import { keepSession, type PgSession } from './pg-session.ts';
-import { createTrainerLock } from './trainer-lock.ts';
 
 const DEFAULTS = {
   /** Rows of changes read at once. */
@@ -23,6 +22,11 @@ const DEFAULTS = {
   most: 10_000,
   /** Before a listener that failed is told again, in milliseconds. */
   retryMs: 1_000,
+  /**
+   * How long the lock is held before it counts, in milliseconds: a gateway that lost it with its connection needs a moment to
+   * notice.
+   */
+  graceMs: 1_000,
 };
 
 const CHANNEL = 'pml_change';
@@ -188,4 +192,74 @@ class PendingChanges {
     }
     this.#isTelling = false;
   }
+}
+
+/** Of the advisory lock; `pml` and `seat` in ASCII. */
+const LOCK = [0x706d6c, 0x73656174];
+
+interface SessionTrainerLock extends TrainerLock {
+  /** On a connection that answers: takes the lock if it is free and wanted. */
+  tick(client: pg.Client): Promise<void>;
+  /** The connection is gone, and the lock with it. */
+  lose(): void;
+}
+
+/** An advisory lock of a session: the server frees it when the session ends, however it ends. */
+function createTrainerLock(poke: () => void): SessionTrainerLock {
+  const listeners = new Set<(isHeld: boolean) => void>();
+  let claims: ((isHeld: boolean) => void)[] = [];
+  let isWanted = false;
+  let lockedAt: number | null = null;
+  let isHeld = false;
+
+  const set = (now: boolean) => {
+    if (isHeld === now) return;
+    isHeld = now;
+    for (const listener of listeners) listener(now);
+  };
+  const decide = (now: boolean) => {
+    for (const answer of claims) answer(now);
+    claims = [];
+  };
+  const seek = () => {
+    if (isWanted) return;
+    isWanted = true;
+    poke();
+  };
+
+  return {
+    isHeld: () => isHeld,
+    seek,
+    async claim() {
+      if (isHeld) return true;
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      claims.push(resolve);
+      isWanted = true;
+      poke();
+      return await promise;
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async tick(client) {
+      if (!isWanted) return;
+      if (lockedAt === null) {
+        const { rows } = await client.query<{ got: boolean }>(
+          'select pg_try_advisory_lock($1, $2) as got',
+          LOCK,
+        );
+        if (rows[0]?.got) lockedAt = performance.now();
+        else decide(false);
+      } else if (!isHeld && performance.now() - lockedAt >= DEFAULTS.graceMs) {
+        set(true);
+        decide(true);
+      }
+    },
+    lose() {
+      lockedAt = null;
+      set(false);
+      decide(false);
+    },
+  };
 }

@@ -61,7 +61,7 @@ export interface GateOptions {
 
 /**
  * The gate's next state. It opens when the whole 95 % interval of the gain lies above 0 and nothing is lost on foreign
- * questions: at 0 would let in a ranker that is merely hybrid search again. It closes when foreign questions lose, or when the whole interval lies
+ * questions: at 0 would admit a ranker that merely repeats hybrid search. It closes when foreign questions lose, or when the whole interval lies
  * below 0, or when the mean does on a full window, or when there is too little left to judge by. In between it stays as
  * it is: opening takes proof, and staying open takes no more than doing no harm, so noise around 0
  * seldom swings it.

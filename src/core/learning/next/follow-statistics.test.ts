@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { tinyIntent, tinyRun, tinyTools } from '../../../../test/support/tiny-history.ts';
 import { rowOf } from '../../numeric/matrices.ts';
-import { followStatistics } from './follow-statistics.ts';
-import { rememberSequences } from './past-sequences.ts';
+import { followStatistics, rememberSequences } from './follow-statistics.ts';
 
 const SIZE = 5;
 const candidates = tinyTools(SIZE);

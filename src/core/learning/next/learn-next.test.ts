@@ -7,10 +7,10 @@ import type { RankModel } from '../ranker/rank-model.ts';
 import type { RankBatch } from '../ranker/rank-term.ts';
 import { learnFrom, type TrainingExample, trainRanker } from '../ranker/train-ranker.ts';
 import { BINARY_LABELS, doneFeatures, NO, repeatFeatures, YES } from './binary-features.ts';
+import { rememberSequences } from './follow-statistics.ts';
 import { learnNext } from './learn-next.ts';
 import { nextFeatures, nextQuery } from './next-features.ts';
 import { createNextModel } from './next-model.ts';
-import { rememberSequences } from './past-sequences.ts';
 
 const SIZE = 7;
 /** Of central differences in double precision. */

@@ -1,14 +1,14 @@
 import type { Floats, Multiplier } from '../../numeric/matrices.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
-import type { SearchWeights } from '../../retrieval/search-weights.ts';
+import type { SearchWeights } from '../../retrieval/text-scores.ts';
 import { fitListwise } from '../optim/listwise-logistic.ts';
 import type { Candidates } from '../ranker/candidates.ts';
 import type { LearnableRun, LearningProgress } from '../ranker/learn-ranker.ts';
 import { type TrainingExample, type TrainingStep, trainRanker } from '../ranker/train-ranker.ts';
 import { BINARY_LABELS, doneFeatures, NO, repeatFeatures, YES } from './binary-features.ts';
+import { type PastSequences, rememberSequences } from './follow-statistics.ts';
 import { NEXT_FEATURES, NEXT_WIDTH, type NextFeature, nextFeatures, nextQuery } from './next-features.ts';
 import { createNextModel, NEXT_START, type NextModel, type NextStart } from './next-model.ts';
-import { type PastSequences, rememberSequences } from './past-sequences.ts';
 
 const DEFAULTS = {
   /** Rows of features held while training, over all examples: about 100 MB. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { tinyIntent, tinyTools } from '../../../../test/support/tiny-history.ts';
+import { rememberSequences } from './follow-statistics.ts';
 import { NEXT_FEATURES, NEXT_WIDTH, type NextFeature, nextFeatures, nextQuery } from './next-features.ts';
-import { rememberSequences } from './past-sequences.ts';
 
 const candidates = tinyTools(5);
 const history = rememberSequences(candidates, []);

@@ -1,10 +1,10 @@
 import { rowOf } from '../../numeric/matrices.ts';
 import { standardised } from '../../numeric/vectors.ts';
-import type { SearchWeights } from '../../retrieval/search-weights.ts';
+import type { SearchWeights } from '../../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from '../ranker/candidates.ts';
 import { FEATURES, rankFeatures, SITUATION, WIDTH } from '../ranker/rank-features.ts';
+import type { PastSequences } from './follow-statistics.ts';
 import { type FollowStatistics, followersHere, followStatistics, streakOf } from './follow-statistics.ts';
-import type { PastSequences } from './past-sequences.ts';
 
 const DEFAULTS = {
   /** Chances below this are all the same, and so are sums of chances. */

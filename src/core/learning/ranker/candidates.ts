@@ -2,7 +2,7 @@ import { type Matrix, matrixOf } from '../../numeric/matrices.ts';
 import { RowMatrix } from '../../numeric/row-matrix.ts';
 import { type Bm25Index, createBm25 } from '../../retrieval/bm25.ts';
 import { createNameIndex, type NameIndex } from '../../retrieval/name-index.ts';
-import type { SearchWeights } from '../../retrieval/search-weights.ts';
+import type { SearchWeights } from '../../retrieval/text-scores.ts';
 import { lexicalScores, type TextScores, textScores } from '../../retrieval/text-scores.ts';
 import { words } from '../../retrieval/words.ts';
 

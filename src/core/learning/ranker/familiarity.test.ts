@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createRandom, type Random } from '../../numeric/random.ts';
 import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
-import { LEAST_TEXT_CHANCE, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-chances.ts';
+import { LEAST_TEXT_CHANCE, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-scores.ts';
 import { ranksOf } from '../gate/metrics.ts';
 import { Candidates } from './candidates.ts';
 import { Familiarity, learnFamiliarity, narrownessOf, UNFAMILIAR } from './familiarity.ts';

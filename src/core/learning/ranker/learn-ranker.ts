@@ -1,7 +1,6 @@
 import type { Floats, Multiplier } from '../../numeric/matrices.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
-import type { SearchWeights } from '../../retrieval/search-weights.ts';
-import type { TextChances } from '../../retrieval/text-chances.ts';
+import type { SearchWeights, TextChances } from '../../retrieval/text-scores.ts';
 import { evidenceKey, type GateEvidence, type JudgedQueries } from '../gate/gate.ts';
 import { ndcg10, ranksOf } from '../gate/metrics.ts';
 import type { Candidates, IntentForms } from './candidates.ts';

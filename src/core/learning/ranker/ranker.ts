@@ -1,13 +1,12 @@
 import type { Floats } from '../../numeric/matrices.ts';
 import { relateIntents } from '../../retrieval/intent-actions.ts';
-import type { SearchWeights } from '../../retrieval/search-weights.ts';
+import type { SearchWeights, TextScores } from '../../retrieval/text-scores.ts';
 import {
   LEAST_TEXT_CHANCE,
   SHIPPED_TEXT_CHANCES,
   type TextChances,
   textChance,
-} from '../../retrieval/text-chances.ts';
-import type { TextScores } from '../../retrieval/text-scores.ts';
+} from '../../retrieval/text-scores.ts';
 import { searchLogits } from '../terms/fusion-term.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import { type Familiarity, type Sighting, sightingOf } from './familiarity.ts';

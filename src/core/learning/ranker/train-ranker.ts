@@ -1,6 +1,6 @@
 import type { Floats } from '../../numeric/matrices.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
-import type { SearchWeights } from '../../retrieval/search-weights.ts';
+import type { SearchWeights } from '../../retrieval/text-scores.ts';
 import { Adam } from '../optim/adam.ts';
 import { annealedBeta, ReplayBuffer } from '../optim/replay-buffer.ts';
 import type { Candidates } from './candidates.ts';

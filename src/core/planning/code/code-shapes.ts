@@ -1,6 +1,6 @@
 import type { Node } from 'oxc-parser';
 import { type ScopeTrackerNode, walk } from 'oxc-walker';
-import { bareNode, staticKey } from '../../capabilities/bare-node.ts';
+import { bareNode, staticKey } from '../../capabilities/literal.ts';
 import { type CodeValue, memberOf, toArgument } from './code-value.ts';
 import type { PlanReading } from './plan-reading.ts';
 

@@ -1,6 +1,6 @@
 import type { Node, Program } from 'oxc-parser';
 import { walk } from 'oxc-walker';
-import { bareNode, valueNode } from '../../capabilities/bare-node.ts';
+import { bareNode, valueNode } from '../../capabilities/literal.ts';
 import type { Names } from '../../capabilities/names.ts';
 
 /** Methods that change what they are called on. */

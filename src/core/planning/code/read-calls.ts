@@ -1,5 +1,5 @@
 import type { Node } from 'oxc-parser';
-import { bareNode, staticKey } from '../../capabilities/bare-node.ts';
+import { bareNode, staticKey } from '../../capabilities/literal.ts';
 import { toolId } from '../../vocabulary/ids.ts';
 import type { TaskBody } from '../../vocabulary/plan.ts';
 import { PmlError } from '../../vocabulary/pml-error.ts';

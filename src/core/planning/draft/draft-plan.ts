@@ -2,7 +2,7 @@ import type { Candidates, IntentForms } from '../../learning/ranker/candidates.t
 import { narrownessOf } from '../../learning/ranker/familiarity.ts';
 import type { Ranker, Ranking } from '../../learning/ranker/ranker.ts';
 import { relateIntents } from '../../retrieval/intent-actions.ts';
-import { SHIPPED_TEXT_CHANCES, type TextChances } from '../../retrieval/text-chances.ts';
+import { SHIPPED_TEXT_CHANCES, type TextChances } from '../../retrieval/text-scores.ts';
 import { type CopiedPlan, copyNearestRun } from './copy-run.ts';
 import type { EdgeTexts } from './edge-features.ts';
 import type { HistoryView, PlanHistory } from './plan-history.ts';
@@ -59,7 +59,7 @@ export interface PlanningPast {
 
 /**
  * A plan that rests on evidence: runs of the same kind, else tools whose text fits, else nothing. Runs that asked for
- * the opposite are no evidence, and what only forbids them asks for nothing. Between near and far, confidence is that
+ * the opposite count as no evidence, and what only forbids them asks for nothing. Between near and far, confidence is that
  * of both, each as far as it applies.
  */
 export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan {

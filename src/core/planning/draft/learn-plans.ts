@@ -2,7 +2,7 @@ import type { Ranker } from '../../learning/ranker/ranker.ts';
 import { exampleOf } from '../../learning/ranker/train-ranker.ts';
 import type { Floats } from '../../numeric/matrices.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
-import type { SearchWeights } from '../../retrieval/search-weights.ts';
+import type { SearchWeights } from '../../retrieval/text-scores.ts';
 import { createEdgeTexts, EDGE_WIDTH, edgeFeatures, type ToolWords } from './edge-features.ts';
 import {
   GUESS_WIDTH,

@@ -2,8 +2,8 @@ import type { Candidates, IntentForms } from '../../learning/ranker/candidates.t
 import { rowOf } from '../../numeric/matrices.ts';
 import { TopK } from '../../numeric/top-k.ts';
 import { dot } from '../../numeric/vectors.ts';
-import { LEAST_TEXT_CHANCE, leadOf, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-chances.ts';
 import type { TextScores } from '../../retrieval/text-scores.ts';
+import { LEAST_TEXT_CHANCE, leadOf, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-scores.ts';
 import type { ChosenTool, DraftedPlan } from './plan-model.ts';
 
 const DEFAULTS = {

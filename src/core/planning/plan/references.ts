@@ -63,7 +63,7 @@ function lookUp(path: string, results: Readonly<Record<string, unknown>>): unkno
   for (const [i, step] of steps.entries()) {
     const isThere = current !== null && typeof current === 'object' && Object.hasOwn(current, step);
     if (!isThere) {
-      throw new PmlError('invalid_argument', `\${${path}} leads nowhere: there is no "${step}"`, {
+      throw new PmlError('invalid_argument', `\${${path}} leads nowhere: "${step}" not found`, {
         hint: i === 0 ? 'The first part names a task.' : `${steps.slice(0, i).join('.')} has no such field.`,
       });
     }

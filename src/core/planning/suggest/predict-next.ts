@@ -5,9 +5,9 @@ import {
   repeatFeatures,
 } from '../../learning/next/binary-features.ts';
 import type { FollowStatistics } from '../../learning/next/follow-statistics.ts';
+import { sequenceOf } from '../../learning/next/follow-statistics.ts';
 import type { LearnedNext } from '../../learning/next/learn-next.ts';
 import { nextFeatures, nextQuery } from '../../learning/next/next-features.ts';
-import { sequenceOf } from '../../learning/next/past-sequences.ts';
 import type { IntentForms } from '../../learning/ranker/candidates.ts';
 import type { RankModel } from '../../learning/ranker/rank-model.ts';
 import type { Floats } from '../../numeric/matrices.ts';

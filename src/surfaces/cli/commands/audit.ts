@@ -3,7 +3,7 @@ import { printable } from '../../../core/vocabulary/text.ts';
 import { AUDIT_ACTIONS, type AuditAction, type AuditEntry } from '../../../engine/ports.ts';
 import { auditToWire } from '../../../operations/list-audit-entries.ts';
 import type { CommandModule } from '../command.ts';
-import { columns } from '../format.ts';
+import { columns } from '../command.ts';
 import { parseCount } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';

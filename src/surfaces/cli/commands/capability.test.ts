@@ -41,7 +41,7 @@ function shelved(start: Capability | null = COUNT) {
   const imports: unknown[] = [];
   const known = (slug: string): Capability => {
     if (one && (one.slug === slug || one.aliases.includes(slug))) return one;
-    throw new PmlError('not_found', `There is no capability ${slug}`, { hint: 'Did you mean count_lines?' });
+    throw new PmlError('not_found', `Capability ${slug} not found`, { hint: 'Did you mean count_lines?' });
   };
   const change = async (slug: string, over: Partial<Capability>) => {
     one = { ...known(slug), ...over };
@@ -129,7 +129,7 @@ test('[CAPCMD-2] one is shown with its signature, parameters, evidence and code'
   });
   expect(await runCommand(['capability', 'show', 'cuont'], system)).toMatchObject({
     code: 1,
-    err: 'pml: There is no capability cuont\n  Did you mean count_lines?\n',
+    err: 'pml: Capability cuont not found\n  Did you mean count_lines?\n',
   });
 });
 

@@ -5,11 +5,10 @@ import type { getCapability } from '../../../operations/get-capability.ts';
 import type { listCapabilities } from '../../../operations/list-capabilities.ts';
 import type { OutputOf } from '../../../operations/operation.ts';
 import type { CommandModule } from '../command.ts';
-import { columns } from '../format.ts';
-import { parseCount, parseObject } from '../parse-option.ts';
+import { columns } from '../command.ts';
+import { confirmed, parseCount, parseObject } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { tellRun } from '../tell-run.ts';
-import { confirmed } from '../terminal-input.ts';
 import { withGateway } from '../with-gateway.ts';
 import { addCapabilityFileCommands } from './capability-files.ts';
 

@@ -8,7 +8,7 @@ import {
   type RankingFigures,
 } from '../../../core/vocabulary/evaluation-report.ts';
 import type { CommandModule, Terminal } from '../command.ts';
-import { columns } from '../format.ts';
+import { columns } from '../command.ts';
 import type { EvaluateOptions } from '../system.ts';
 
 interface Options extends EvaluateOptions {

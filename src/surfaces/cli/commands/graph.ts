@@ -5,11 +5,9 @@ import { GRAPH_FORMATS, type GraphFormat } from '../../../engine/graph/graph-for
 import type { GraphSize } from '../../../engine/graph/graph-service.ts';
 import type { GraphReport, GraphView } from '../../../engine/graph/graph-view.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
-import { columns, countOf } from '../format.ts';
-import { openTarget, refuseExisting } from '../open-target.ts';
-import { withProgress } from '../progress.ts';
+import { columns, countOf, withProgress } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
-import { withGateway } from '../with-gateway.ts';
+import { openTarget, refuseExisting, withGateway } from '../with-gateway.ts';
 
 interface Options extends GlobalOptions {
   readonly format?: GraphFormat;

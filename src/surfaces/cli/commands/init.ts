@@ -1,6 +1,6 @@
 import type { CommandModule } from '../command.ts';
+import { confirmed } from '../parse-option.ts';
 import type { InitOptions, SetupPlan } from '../system.ts';
-import { confirmed } from '../terminal-input.ts';
 
 interface Options extends InitOptions {
   readonly undo?: boolean;

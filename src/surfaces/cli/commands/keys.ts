@@ -3,9 +3,8 @@ import { Option } from 'commander';
 import { KEY_ROLES, type KeyRole } from '../../../core/vocabulary/principal.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { ApiKey } from '../../../engine/ports.ts';
-import { keyToWire } from '../../../operations/shapes/api-key.ts';
 import type { CommandModule } from '../command.ts';
-import { columns } from '../format.ts';
+import { columns } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 
@@ -31,8 +30,7 @@ export const keysCommand: CommandModule = (program, context) => {
       withGateway(context, options, 'keys', async (gateway) => {
         const found = (await gateway.keys()).filter((key) => options.all || key.revokedAt === null);
         if (options.json) terminal.out(`${JSON.stringify({ keys: found.map(keyToWire) })}\n`);
-        else if (found.length === 0)
-          terminal.out('There are no keys yet. Create one with "pml keys create".\n');
+        else if (found.length === 0) terminal.out('No keys yet. Create one with "pml keys create".\n');
         else terminal.out(columns([['name', 'role', 'user', 'made', 'id'], ...found.map(row)]));
       }),
     );
@@ -80,4 +78,18 @@ function row({ name, role, user, createdAt, revokedAt, id }: ApiKey): string[] {
   const made = createdAt.toISOString().slice(0, 10);
   const since = revokedAt === null ? made : `${made}, revoked ${revokedAt.toISOString().slice(0, 10)}`;
   return [printable(name), role, printable(user), since, id];
+}
+
+/** Without the hash. */
+function keyToWire(key: ApiKey) {
+  return {
+    id: key.id,
+    name: key.name,
+    user: key.user,
+    role: key.role,
+    created_at: key.createdAt.toISOString(),
+    created_by: key.createdBy,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+    revoked_by: key.revokedBy,
+  };
 }

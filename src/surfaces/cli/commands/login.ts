@@ -1,7 +1,7 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { CommandModule } from '../command.ts';
-import { columns } from '../format.ts';
+import { columns } from '../command.ts';
 import type { BrowserLogin, GlobalOptions } from '../system.ts';
 
 interface LoginOptions extends GlobalOptions {
@@ -42,7 +42,7 @@ export const loginCommand: CommandModule = (program, { system, terminal }) => {
     .addHelpText('after', '\nExample:\n  $ pml login revoke 0190b5a2-6c3e-7c1a-9d2b-1f0c3b5a7e11')
     .action(async (id: string, options: GlobalOptions) => {
       if (!(await system.revokeLogin(options, id))) {
-        throw new PmlError('not_found', `There is no login ${id}`, { hint: 'See "pml login ls".' });
+        throw new PmlError('not_found', `Login ${id} not found`, { hint: 'See "pml login ls".' });
       }
       terminal.out(options.json ? `${JSON.stringify({ id })}\n` : `Login ${id} is ended.\n`);
     });

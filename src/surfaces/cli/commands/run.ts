@@ -7,10 +7,9 @@ import type { JsonObject } from '../../../engine/ports.ts';
 import { intentRunToWire, plannedRunToWire } from '../../../operations/shapes/run.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { describeSuggestion } from '../describe-suggestion.ts';
-import { parseCount, parseObject } from '../parse-option.ts';
+import { parseCount, parseObject, readInput } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { tellRun, tellValue, tellWorkflow } from '../tell-run.ts';
-import { readInput } from '../terminal-input.ts';
 import { watchWorkflow } from '../watch-workflow.ts';
 import { withGateway } from '../with-gateway.ts';
 

@@ -58,7 +58,7 @@ test('[RUNS-3] the first decision stands, and an unknown run is told', async () 
   );
   expect(await runCommand(['runs', 'show', 'none'], system)).toMatchObject({
     code: 1,
-    err: expect.stringContaining('There is no run none'),
+    err: expect.stringContaining('Run none not found'),
   });
   expect((await runCommand(['runs', 'ls', '--all'], system)).out).toContain('run-1');
 });

@@ -7,11 +7,10 @@ import type { PendingRun, ShownApproval } from '../../../engine/runs/pending-run
 import { aheadIn } from '../../../engine/workflow/task-state.ts';
 import { runToWire, workflowToWire } from '../../../operations/shapes/run.ts';
 import type { CommandModule } from '../command.ts';
-import { countOf } from '../format.ts';
-import { parseCount, parseObject } from '../parse-option.ts';
+import { countOf } from '../command.ts';
+import { confirmed, parseCount, parseObject } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { askedFor, tellWorkflow } from '../tell-run.ts';
-import { confirmed } from '../terminal-input.ts';
 import { type ShownStates, workflowTree } from '../watch-workflow.ts';
 import { withGateway } from '../with-gateway.ts';
 
@@ -51,7 +50,7 @@ export const runsCommand: CommandModule = (program, context) => {
         const found = options.all ? await gateway.recentRuns(options.limit) : await gateway.waitingRuns();
         if (options.json) terminal.out(`${JSON.stringify({ runs: found.map(runToWire) })}\n`);
         else if (found.length === 0)
-          terminal.out(options.all ? 'There are no runs.\n' : 'No run waits for your decision.\n');
+          terminal.out(options.all ? 'No runs.\n' : 'No run waits for your decision.\n');
         else terminal.out(found.map(describe).join('\n'));
       }),
     );
@@ -172,7 +171,7 @@ function ended(id: string, status: string): PmlError {
 async function known(gateway: GatewayClient, id: string): Promise<PendingRun> {
   const run = await gateway.findRun(id);
   if (run) return run;
-  throw new PmlError('not_found', `There is no run ${id}`, { hint: 'See "pml runs ls --all".' });
+  throw new PmlError('not_found', `Run ${id} not found`, { hint: 'See "pml runs ls --all".' });
 }
 
 function nothingToDecide(id: string): PmlError {

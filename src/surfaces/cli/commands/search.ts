@@ -3,7 +3,7 @@ import { printable } from '../../../core/vocabulary/text.ts';
 import type { SearchHit } from '../../../engine/gateway.ts';
 import { hitToWire } from '../../../operations/shapes/search-hit.ts';
 import type { CommandModule } from '../command.ts';
-import { columns } from '../format.ts';
+import { columns } from '../command.ts';
 import { parseCount, parseList } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';

@@ -7,11 +7,10 @@ import type { ServerReport } from '../../../engine/gateway.ts';
 import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import { serverToWire } from '../../../operations/shapes/server.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
-import { columns } from '../format.ts';
-import { parsePair } from '../parse-option.ts';
+import { columns } from '../command.ts';
+import { confirmed, parsePair } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { changeLines } from '../tell-run.ts';
-import { confirmed } from '../terminal-input.ts';
 import { valueFrom, withGateway } from '../with-gateway.ts';
 import { addLoginCommand } from './servers-login.ts';
 
@@ -116,8 +115,7 @@ export const serversCommand: CommandModule = (program, context) => {
   }
 };
 
-const NO_SERVERS =
-  'There are no servers yet. "pml init" imports those of your clients, "pml servers add" adds one.\n';
+const NO_SERVERS = 'No servers yet. "pml init" imports those of your clients, "pml servers add" adds one.\n';
 const HEAD = ['NAME', 'STATE', 'TRANSPORT', 'TOOLS', 'CALLS', ''];
 
 function row(server: ServerReport): string[] {

@@ -1,8 +1,7 @@
 import type { CommandModule, Terminal } from '../command.ts';
-import { columns, countOf } from '../format.ts';
-import { refuseExisting } from '../open-target.ts';
-import { createProgress } from '../progress.ts';
+import { columns, countOf, createProgress } from '../command.ts';
 import type { BackupReport, GlobalOptions, MaintenanceProgress, TableReport } from '../system.ts';
+import { refuseExisting } from '../with-gateway.ts';
 
 interface RestoreOptions extends GlobalOptions {
   readonly replace?: boolean;

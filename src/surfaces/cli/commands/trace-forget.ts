@@ -4,11 +4,10 @@ import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { RemovedTraces, Store } from '../../../engine/ports.ts';
 import { selectTraces, type TraceSelection } from '../../../engine/traces/select-traces.ts';
 import type { CommandContext, Terminal } from '../command.ts';
+import { countOf } from '../command.ts';
 import { traceLine } from '../describe-trace.ts';
-import { countOf } from '../format.ts';
-import { parseDate } from '../parse-option.ts';
+import { confirmed, parseDate } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
-import { confirmed } from '../terminal-input.ts';
 import { withStore } from '../with-gateway.ts';
 
 const DEFAULTS = {
@@ -106,7 +105,7 @@ async function byIds({ traces }: Store, ids: readonly string[]): Promise<Chosen>
   for (const id of new Set(ids)) {
     const trace = await traces.get(id);
     if (!trace) {
-      throw new PmlError('not_found', `There is no trace ${id}: nothing was deleted`, {
+      throw new PmlError('not_found', `Trace ${id} not found; nothing was deleted`, {
         hint: 'See "pml trace ls".',
       });
     }

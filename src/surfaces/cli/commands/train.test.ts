@@ -55,7 +55,7 @@ test('[LEARN-20] where there is too little to learn from, that is said, and noth
   });
   const { code, out } = await runCommand(['train'], system);
   expect(code).toBe(0);
-  expect(out).toMatch(/^There is 1 run with an intent so far\. Training needs at least 10/);
+  expect(out).toMatch(/^1 run with an intent so far\. Training needs at least 10/);
   const unknown = await runCommand(['train'], shelved({ ...UNTRAINED, runs: 12 }));
   expect(unknown.out).toMatch(/^Fewer than 10 of the 12 runs used tools that still exist/);
 });
@@ -93,5 +93,5 @@ test('[LEARN-21] --rollback says what ranks now', async () => {
     /^Rolled back to the training on 1,200 runs at 2026-11-15 09:00 UTC\.\nThe gate is open/,
   );
   const none = await runCommand(['train', '--rollback'], shelved(UNTRAINED));
-  expect(none.out).toBe('There is no earlier training: search ranks by text alone.\n');
+  expect(none.out).toBe('No earlier training exists: search ranks by text alone.\n');
 });

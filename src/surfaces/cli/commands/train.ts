@@ -3,8 +3,7 @@ import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import type { LearningReport } from '../../../engine/learning/learning-service.ts';
 import { learningToWire } from '../../../operations/shapes/learning.ts';
 import type { CommandModule, Terminal } from '../command.ts';
-import { countOf } from '../format.ts';
-import { withProgress } from '../progress.ts';
+import { countOf, withProgress } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 
@@ -80,7 +79,7 @@ async function train(gateway: GatewayClient, terminal: Terminal): Promise<Told |
 async function rollBack(gateway: GatewayClient): Promise<Told> {
   const report = await gateway.rollBackRanker();
   const [now] = report.history;
-  if (!now) return { report, sentences: ['There is no earlier training: search ranks by text alone.'] };
+  if (!now) return { report, sentences: ['No earlier training exists: search ranks by text alone.'] };
   const when = now.trainedAt.toISOString().slice(0, 16).replace('T', ' ');
   return {
     report,
@@ -110,10 +109,8 @@ function gateOf({ gate }: LearningReport): string {
 }
 
 function tooFew({ runs, leastRuns }: LearningReport): string[] {
-  const there =
-    runs === 0 ? 'There are no runs' : `There ${runs === 1 ? 'is' : 'are'} ${countOf(runs, 'run')}`;
   return [
-    `${there} with an intent so far. Training needs at least ${leastRuns}; until then, search ranks by text alone.`,
+    `${runs === 0 ? 'No runs' : countOf(runs, 'run')} with an intent so far. Training needs at least ${leastRuns}; until then, search ranks by text alone.`,
     'Give each run an "intent", so that it can be learned from.',
   ];
 }

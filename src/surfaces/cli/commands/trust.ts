@@ -1,6 +1,6 @@
 import { printable } from '../../../core/vocabulary/text.ts';
 import type { CommandModule } from '../command.ts';
-import { columns } from '../format.ts';
+import { columns } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
 
 interface Options extends GlobalOptions {

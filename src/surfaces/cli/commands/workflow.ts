@@ -6,10 +6,9 @@ import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import { codeFromPlan } from '../../../engine/workflow/execute-as-plan.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
-import { parseObject } from '../parse-option.ts';
+import { parseObject, readInput } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { tellWorkflow } from '../tell-run.ts';
-import { readInput } from '../terminal-input.ts';
 import { watchWorkflow } from '../watch-workflow.ts';
 import { withGateway } from '../with-gateway.ts';
 

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Graph, Traces } from '../shared/api-types.ts';
 import { href, PAGES } from '../shared/routes.ts';
 import { getJson, postJson } from './api.ts';
-import { Icon, type IconName } from './components/icon.tsx';
+import { Icon, type IconName } from './components/badge.tsx';
 import { tellingOutcome } from './components/toast.tsx';
 import { moment, shownLine } from './format.ts';
 import { useCapabilities } from './overview.ts';

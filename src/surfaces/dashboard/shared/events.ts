@@ -3,7 +3,7 @@ import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
 import type { WireTraceEvent } from '../../../core/vocabulary/trace-event.ts';
 import type { ServerState } from './api-types.ts';
 
-/** What the gateway tells whoever watches, by name; beside them it sends `hello`, `reset` and `heartbeat`. */
+/** The events that the gateway sends to its readers, by name; it also sends `hello`, `reset` and `heartbeat`. */
 interface EventData {
   readonly server_state: { server: string; state: ServerState; error: ErrorShape | null };
   readonly catalogue_changed: {

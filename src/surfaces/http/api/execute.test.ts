@@ -153,7 +153,7 @@ test('[API-14] a program that no longer waits cancels its run', async () => {
 function shelf() {
   let one = sampleCapability({ slug: 'add_up', uses: 4, successes: 3 });
   const isThere = (slug: string) => {
-    if (slug !== one.slug) throw new PmlError('not_found', `There is no capability ${slug}`);
+    if (slug !== one.slug) throw new PmlError('not_found', `Capability ${slug} not found`);
   };
   const capabilities: Partial<CapabilityService> = {
     list: async () => [one],

@@ -51,7 +51,7 @@ export class Prompts {
       cursor = (await this.#page(cursor, caller)).nextCursor;
     } while (cursor !== undefined && !this.#shortened.has(text));
     const found = this.#shortened.get(text);
-    if (!found) throw invalidParams(`There is no prompt "${text}": names are like SERVER:PROMPT`);
+    if (!found) throw invalidParams(`Prompt "${text}" not found; names look like SERVER:PROMPT`);
     return found;
   }
 

@@ -20,9 +20,9 @@ export type GatewayUri = { readonly result: string } | { readonly server: string
 export function parseGatewayUri(text: unknown): GatewayUri {
   const match = /^pml:\/\/([^/]+)\/(.+)$/s.exec(String(text));
   if (!match?.[1] || !match[2]) {
-    throw invalidParams(`"${text}" is no resource of this gateway: its URIs are like pml://SERVER/URI`);
+    throw invalidParams(`"${text}" is not a resource of this gateway; its URIs look like pml://SERVER/URI`);
   }
-  // A server's URI has a scheme and is no bare uuid, so a server may well be called "results".
+  // A server's URI has a scheme and is never a bare uuid, so a server may well be called "results".
   if (match[1] === RESULTS && UUID.test(match[2])) return { result: match[2] };
   return { server: match[1], uri: match[2] };
 }

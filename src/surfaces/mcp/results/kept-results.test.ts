@@ -13,7 +13,7 @@ test('[MCP-43] what is kept is bounded in bytes; the longest unused goes first',
   results.contents(first!);
   results.keep(note('c'.repeat(20)));
   expect(results.contents(first!)).toMatchObject({ text: 'a'.repeat(20) });
-  expect(() => results.contents(second!)).toThrow('There is no result');
+  expect(() => results.contents(second!)).toThrow('not found');
   expect(results.keep(note('d'.repeat(60)))).toBeNull();
 });
 

@@ -61,7 +61,7 @@ export class KeptResults {
   #get(id: string): KeptResult {
     const kept = this.#results.get(id);
     if (kept) return kept;
-    throw new PmlError('not_found', `There is no result "${id}"`, {
+    throw new PmlError('not_found', `Result "${id}" not found`, {
       hint: 'Results are kept for a while only: run the tool again.',
     });
   }

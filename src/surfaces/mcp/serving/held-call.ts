@@ -34,7 +34,7 @@ export interface HeldCallOptions {
 /**
  * A call that outlives the request it came with. In the 2026-07-28 era nobody can ask a client
  * anything: a request is answered with the questions, and the client repeats it with the answers.
- * Meanwhile the call goes on, waiting for them.
+ * Meanwhile the call keeps waiting for them.
  */
 export class HeldCall {
   readonly id: string;

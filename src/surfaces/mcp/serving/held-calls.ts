@@ -51,7 +51,7 @@ export class HeldCalls {
     if (!state) return null;
     const held = this.#calls.get((state as State).held);
     if (!held?.call.isOf(who)) {
-      const message = 'This call waits no longer for its answers; make it anew';
+      const message = 'This call has expired; send it again';
       throw new ProtocolError(RPC.invalidParams, message, { reason: 'invalid_request_state' });
     }
     clearTimeout(held.expiry);

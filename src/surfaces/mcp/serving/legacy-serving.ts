@@ -41,8 +41,7 @@ export class LegacyServing {
     const id = request.headers.get('mcp-session-id');
     const isHandshake = (body as { method?: unknown } | null | undefined)?.method === 'initialize';
     if (isHandshake) return await this.#open(request, body, who);
-    if (id === null)
-      return rpcResponse(400, { code: -32000, message: 'Bad Request: there is no session yet' });
+    if (id === null) return rpcResponse(400, { code: -32000, message: 'Bad Request: no session yet' });
     const session = this.#sessions.get(id);
     // A session is that of the key it was opened with: to any other it is not there.
     if (session?.isOf(who)) return await session.fetch(request, body);

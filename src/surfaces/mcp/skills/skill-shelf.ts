@@ -51,7 +51,7 @@ export class SkillShelf {
     return owner?.files.get(uri);
   }
 
-  /** Made anew only for a capability that changed. */
+  /** Rebuilt only for a capability that changed. */
   async #keep(capability: Capability): Promise<Kept> {
     const { id, updatedAt } = capability;
     const known = this.#kept.get(id);

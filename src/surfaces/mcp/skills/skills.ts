@@ -31,7 +31,8 @@ export class Skills {
   async list({ params: { cursor }, modern }: ClientRequest): Promise<JsonObject> {
     const all = (await this.#shelf.all()).map(({ skill }) => skill);
     const from = cursor === undefined ? 0 : all.findIndex(({ uri }) => uri === decode(cursor)) + 1;
-    if (cursor !== undefined && from === 0) throw invalidParams('The list has changed: begin anew');
+    if (cursor !== undefined && from === 0)
+      throw invalidParams('The list has changed; start again without a cursor');
     const skills = all.slice(from, from + DEFAULTS.pageSize);
     const last = from + skills.length < all.length ? skills.at(-1) : undefined;
     return { skills, ...(last && { nextCursor: encode(last.uri) }), ...cacheFields(modern) };
@@ -50,7 +51,7 @@ export class Skills {
 
   async read(uri: string): Promise<JsonObject> {
     const text = await this.#shelf.file(uri);
-    if (text === undefined) throw invalidParams(`There is no resource ${uri}`);
+    if (text === undefined) throw invalidParams(`Resource ${uri} not found`);
     return { contents: [{ uri, ...mimeTypeOf(uri), text }] };
   }
 

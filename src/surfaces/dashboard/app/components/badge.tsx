@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { CapabilitySummary } from '../../shared/api-types.ts';
 import { shownLine } from '../format.ts';
-import { Icon, type IconName } from './icon.tsx';
 
 export type Tone = 'neutral' | 'good' | 'bad' | 'warn' | 'info' | 'accent';
 
@@ -60,5 +59,46 @@ export function CapabilityName({ slug, description }: Pick<CapabilitySummary, 's
       <span class="strong mono">{shownLine(slug, 80)}</span>
       <span class="cell-note muted">{shownLine(description, 120)}</span>
     </>
+  );
+}
+
+/** 24 x 24, stroked with the colour of the text around. */
+const PATHS = {
+  home: 'M4 11.5 12 5l8 6.5M6.5 10v9h11v-9M10 19v-5h4v5',
+  graph:
+    'M12 8.5V11m-1.6 2L7.5 16M13.6 13l2.9 3M12 3.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5ZM12 11a1 1 0 1 0 0 2 1 1 0 0 0 0-2ZM6 15.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5ZM18 15.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5Z',
+  runs: 'M4 6h7M8 12h9M13 18h7',
+  workflows: 'M4 5h5v5H4zM15 14h5v5h-5zM6.5 10v4a2.5 2.5 0 0 0 2.5 2.5h6',
+  capabilities: 'M12 3.5 20 8v8l-8 4.5L4 16V8zM4 8l8 4.5L20 8M12 12.5v8',
+  search: 'M11 4.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13ZM16 16l4 4',
+  learning: 'M4 19.5h16M4.5 15.5l4.5-5 3.5 3L19.5 6M15 6h4.5v4.5',
+  server: 'M4 5h16v6H4zM4 13h16v6H4zM7.5 8h.01M7.5 16h.01',
+  check: 'm5 12.5 4.5 4.5L19 7.5',
+  cross: 'M6 6l12 12M18 6 6 18',
+  alert: 'M12 4 2.8 19.5h18.400zM12 10v4.5M12 17h.01',
+  info: 'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17ZM12 11v5M12 8h.01',
+  clock: 'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17ZM12 7.5V12l3 2',
+  hand: 'M8 12V6.5a1.5 1.5 0 0 1 3 0V11m0-.5v-5a1.5 1.5 0 0 1 3 0V11m0-3.5a1.5 1.5 0 0 1 3 0v6a6.5 6.5 0 0 1-6.5 6.5c-2.5 0-4-1.300-5-3l-2-3.5a1.5 1.5 0 0 1 2.5-1.600L8 14',
+  play: 'M7 5v14l12-7z',
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8ZM12 2.5v2M12 19.5v2M4.5 4.5 6 6M18 18l1.5 1.5M2.5 12h2M19.5 12h2M4.5 19.5 6 18M18 6l1.5-1.5',
+  moon: 'M19.5 14A8 8 0 0 1 10 4.5 8 8 0 1 0 19.5 14Z',
+  keyboard: 'M3 6.5h18v11H3zM6.5 10h.01M10 10h.01M13.5 10h.01M17 10h.01M8 14h8',
+  chevron: 'm9 6 6 6-6 6',
+  external: 'M13.5 4.5h6v6M19 5l-8 8M10 5H4.5v14.5H19V14',
+  refresh: 'M19.5 12a7.5 7.5 0 1 1-2.300-5.400L19.5 9M19.5 4.5V9H15',
+  spark: 'M12 3.5 13.8 10l6.700 2-6.700 2L12 20.5 10.200 14l-6.700-2 6.700-2z',
+  download: 'M12 4v11m-4.5-4.5L12 15l4.5-4.5M4.5 19.5h15',
+  more: 'M6 12h.01M12 12h.01M18 12h.01',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** Says nothing to a screen reader: the words beside it do, or the `aria-label` of its button. */
+export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
+  return (
+    <svg class="icon" width={size} height={size} viewBox="0 0 24 24" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
   );
 }

@@ -2,7 +2,7 @@ import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Right } from '../../shared/api-types.ts';
 import { refusal } from '../who.ts';
-import { Icon, type IconName } from './icon.tsx';
+import { Icon, type IconName } from './badge.tsx';
 
 const DEFAULTS = { thanksMs: 1_500 };
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { IconName } from './badge.tsx';
 import { Button } from './button.tsx';
-import type { IconName } from './icon.tsx';
 import { moveFocus } from './move-focus.ts';
 
 export interface MenuItem {

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api.ts';
 import { shownText } from '../format.ts';
 import type { Loaded } from '../resource.ts';
+import { Icon, type IconName } from './badge.tsx';
 import { Button } from './button.tsx';
-import { Icon, type IconName } from './icon.tsx';
 
 /** Nothing there yet, and how something gets there. */
 export function EmptyState({

@@ -127,7 +127,7 @@ export function steadyOrder<T>(
   }
   const known = new Set(shown.map(keyOf));
   const last = next.findLastIndex((row) => known.has(keyOf(row)));
-  // Nothing of it is left: there is no place to keep.
+  // Nothing of it is left, so no position needs to be restored.
   if (last === -1) return { rows: next, held: 0 };
   const after = next.slice(last + 1);
   return {

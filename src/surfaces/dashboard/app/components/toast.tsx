@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import { ApiError } from '../api.ts';
 import { shownText } from '../format.ts';
+import { Icon } from './badge.tsx';
 import { Button } from './button.tsx';
-import { Icon } from './icon.tsx';
 
 const DEFAULTS = { shownMs: 6_000 };
 

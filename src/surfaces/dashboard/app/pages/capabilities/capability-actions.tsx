@@ -1,7 +1,6 @@
 import { createTar } from 'nanotar';
 import { useId, useState } from 'preact/hooks';
-import type { Capability } from '../../../shared/api-types.ts';
-import type { SkillFolder } from '../../../shared/capability-types.ts';
+import type { Capability, SkillFolder } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { ApiError, getJson, postJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';

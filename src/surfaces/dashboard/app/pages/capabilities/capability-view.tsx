@@ -1,20 +1,27 @@
 import { useState } from 'preact/hooks';
-import type { Capability, Execution } from '../../../shared/api-types.ts';
+import type { Capability, CapabilityRuns, Execution, TraceSummary } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { ApiError, getJson, postJson } from '../../api.ts';
 import { WaitingCall } from '../../components/approval-item.tsx';
 import { StatusBadge } from '../../components/badge.tsx';
-import { Code } from '../../components/code.tsx';
+import { Code, SchemaTable } from '../../components/code.tsx';
+import { Sparkline } from '../../components/line-chart.tsx';
 import { Outcome } from '../../components/outcome.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { SchemaForm } from '../../components/schema-form/schema-form.tsx';
-import { SchemaTable } from '../../components/schema-table.tsx';
 import { Await, EmptyState, ErrorState } from '../../components/states.tsx';
-import { Time } from '../../components/time.tsx';
-import { number, percent, shownLine, shownText } from '../../format.ts';
+import { SteadyRows } from '../../components/steady-rows.tsx';
+import { Duration, Time } from '../../components/time.tsx';
+import { number, percent, plural, shownLine, shownText } from '../../format.ts';
 import { type Resource, useResource } from '../../resource.ts';
 import { CapabilityActions } from './capability-actions.tsx';
-import { CapabilityOrigin } from './capability-origin.tsx';
+
+const DEFAULTS = {
+  /** Runs that are listed. */
+  shown: 6,
+  /** Runs over which the rate of success is taken. */
+  window: 10,
+};
 
 /** One capability with all that is known of it. */
 export function CapabilityView({ slug }: { slug: string }) {
@@ -187,6 +194,85 @@ function RunCapability({
       <div class="form-outcome" aria-live="polite">
         {isRunning && <WaitingCall nodes={tools_used} />}
         {outcome && <Outcome of={outcome} />}
+      </div>
+    </div>
+  );
+}
+
+/** The runs it was learned from, and those that called it since. */
+function CapabilityOrigin({ of: { slug } }: { of: Capability }) {
+  const runs = useResource<CapabilityRuns>(`capability runs ${slug}`, {
+    load: (signal) => getJson(`/capabilities/${encodeURIComponent(slug)}/runs`, {}, signal),
+    reloadOn: ({ type }) => type === 'run_finished',
+  });
+  return (
+    <Panel title="Where it comes from">
+      <Await of={runs.state.value} retry={runs.reload}>
+        {({ learned_from, calls }) => (
+          <div class="stack">
+            <RunList
+              title="Learned from"
+              runs={learned_from}
+              nothing="The runs it was learned from have been deleted, or it was imported."
+            />
+            <RunList title="Called in" runs={calls} nothing="Nobody has called it yet." />
+            <Course runs={[...learned_from, ...calls]} />
+          </div>
+        )}
+      </Await>
+    </Panel>
+  );
+}
+
+function RunList({
+  title,
+  runs,
+  nothing,
+}: {
+  title: string;
+  runs: readonly TraceSummary[];
+  nothing: string;
+}) {
+  return (
+    <div>
+      <h3>{title}</h3>
+      {runs.length === 0 && <p class="muted">{nothing}</p>}
+      <SteadyRows rows={runs.slice(0, DEFAULTS.shown)} keyOf={({ id }) => id}>
+        {(steady) => (
+          <ul class="capability-origin">
+            {steady.map(({ id, intent_text, success, executed_at, duration_ms }) => (
+              <li key={id}>
+                <StatusBadge status={success ? 'success' : 'error'} />
+                <a href={href.run(id)}>{shownLine(intent_text ?? '', 80) || 'a run without an intent'}</a>
+                <span class="faint">
+                  <Duration ms={duration_ms} /> · <Time at={executed_at} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </SteadyRows>
+    </div>
+  );
+}
+
+/** The rate of success over time. */
+function Course({ runs }: { runs: readonly TraceSummary[] }) {
+  const inOrder = runs.toSorted((a, b) => a.executed_at.localeCompare(b.executed_at));
+  if (inOrder.length < 2) return null;
+  const rates = inOrder.map((_, i) => {
+    const window = inOrder.slice(Math.max(0, i + 1 - DEFAULTS.window), i + 1);
+    return window.filter(({ success }) => success).length / window.length;
+  });
+  const now = percent(rates.at(-1)!);
+  return (
+    <div>
+      <h3>Success over time</h3>
+      <div class="capability-course">
+        <Sparkline values={[...rates]} label={`Success over ${plural(rates.length, 'run')}: now ${now}`} />
+        <span class="muted">
+          {now} of the latest {Math.min(DEFAULTS.window, rates.length)} runs
+        </span>
       </div>
     </div>
   );

@@ -4,7 +4,7 @@
  * variant, in which only nodes of neighbouring cells repel each other, so that a step costs O(nodes + edges).
  * Cooling and damping as in Dwyer, "Scalable, versatile and simple constrained graph layout" (2009).
  *
- * There is no randomness in it: the same graph always looks the same.
+ * It uses no randomness: the same graph always looks the same.
  */
 export interface LayoutTask {
   /** [nodes] Nodes of one group stay together. */

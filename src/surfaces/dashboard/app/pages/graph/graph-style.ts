@@ -1,7 +1,12 @@
 import type { Core, StylesheetJson } from 'cytoscape';
 import cytoscape from 'cytoscape';
-import { EDGE_COLOURS, EDGE_LINES, LIGHT_OUTLINE } from '../../../shared/edge-style.ts';
-import { EDGE_SOURCES, EDGE_TYPES } from '../../../shared/vocabulary.ts';
+import {
+  EDGE_COLOURS,
+  EDGE_LINES,
+  EDGE_SOURCES,
+  EDGE_TYPES,
+  LIGHT_OUTLINE,
+} from '../../../shared/vocabulary.ts';
 import type { Theme } from '../../theme.ts';
 import type { DrawnNode } from './drawing.ts';
 

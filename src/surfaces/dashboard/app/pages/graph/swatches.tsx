@@ -1,5 +1,5 @@
-import { EDGE_COLOURS, EDGE_LINES } from '../../../shared/edge-style.ts';
 import type { EdgeSource, EdgeType, NodeKind } from '../../../shared/vocabulary.ts';
+import { EDGE_COLOURS, EDGE_LINES } from '../../../shared/vocabulary.ts';
 
 const DASHES = { solid: undefined, dashed: '6 4', dotted: '0.1 5' };
 

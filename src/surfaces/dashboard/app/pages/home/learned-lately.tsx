@@ -1,7 +1,7 @@
 import type { Capabilities, Learning } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
-import { Icon, type IconName } from '../../components/icon.tsx';
+import { Icon, type IconName } from '../../components/badge.tsx';
 import { Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';

@@ -1,5 +1,4 @@
-import type { Learning } from '../../../shared/api-types.ts';
-import type { LearningInsight } from '../../../shared/learning-types.ts';
+import type { Learning, LearningInsight } from '../../../shared/api-types.ts';
 import { LineChart, type Point } from '../../components/line-chart.tsx';
 import { Panel } from '../../components/page-layout.tsx';
 import { number, percent, plural } from '../../format.ts';
@@ -78,7 +77,7 @@ export function LossCurve({ losses }: { losses: readonly number[] }) {
   return (
     <Panel title="Loss of the last training">
       {losses.length === 0 ? (
-        <p class="muted">There is no training yet.</p>
+        <p class="muted">No training yet.</p>
       ) : (
         <LineChart
           label="Loss by step"
@@ -136,7 +135,7 @@ export function ReplayPriorities({ of: replay }: { of: LearningInsight['replay']
   return (
     <Panel title="Replay priorities">
       {replay.steps === 0 || replay.most === null ? (
-        <p class="muted">Steps of past runs are replayed to learn how runs end. There are no steps yet.</p>
+        <p class="muted">Steps of past runs are replayed to learn how runs end. No steps yet.</p>
       ) : (
         <Shares of={replay} most={replay.most} />
       )}

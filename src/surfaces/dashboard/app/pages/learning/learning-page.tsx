@@ -1,19 +1,23 @@
-import type { Learning } from '../../../shared/api-types.ts';
+import './learning.css';
+import type { Ablation, AblationCell } from '../../../shared/ablation.ts';
+import type { Learning, LearningInsight } from '../../../shared/api-types.ts';
 import type { LiveEvent } from '../../../shared/events.ts';
-import type { LearningInsight } from '../../../shared/learning-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await } from '../../components/states.tsx';
 import { number, percent, plural } from '../../format.ts';
 import { type Resource, useResource } from '../../resource.ts';
-import { AblationTable } from './ablation-table.tsx';
-import { ProgressBar } from './figures.tsx';
+import { Interval, ProgressBar, signed } from './figures.tsx';
 import { GateState } from './gate-state.tsx';
 import { LearnedVersusSearch, LossCurve, ReplayPriorities, TdErrorCurve } from './learning-charts.tsx';
 import { AttentionHeads, FeatureImportance } from './model-parts.tsx';
 import { RollBack, TrainButton, TrainingHistory, TrainingProgress } from './trainings.tsx';
-import './learning.css';
+
+const DEFAULTS = {
+  /** Both ends of the lines that intervals are drawn on. */
+  reach: 0.05,
+};
 
 /** What was learned from runs, whether it may rank, and how far that can be trusted. */
 export default function LearningPage() {
@@ -102,7 +106,7 @@ function GettingStarted({ runs, least }: { runs: number; least: number }) {
       <div class="stack">
         <p>
           {runs === 0
-            ? 'There are no runs to learn from yet.'
+            ? 'No runs to learn from yet.'
             : `There ${runs === 1 ? 'is' : 'are'} ${plural(runs, 'run')} to learn from.`}{' '}
           From {least} runs on, PML can train. Until then search ranks by text, which needs no runs.
         </p>
@@ -171,4 +175,62 @@ function inWords({ made, accepted, edited, rejected }: Learning['suggestions']):
 
 function told(value: number | null, format: (value: number) => string): string {
   return value === null ? '–' : format(value);
+}
+
+/** Of docs/ablation.md, put in by the build. */
+declare const __ABLATION__: Ablation;
+
+/** What each part of the ranker is worth, measured on public data. */
+function AblationTable() {
+  const { sets, rows } = __ABLATION__;
+  return (
+    <Panel title="Ablations" flush>
+      <p class="muted learning-lead">
+        Measured on public data, not on your runs: the ranker with one change, compared with the one in use.
+        Differences of nDCG@10 with 95 % intervals; an interval that contains 0 shows no effect.
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what is wider than the page is scrolled by keys, too */}
+      <section class="table-scroll" tabIndex={0} aria-label="Ablations, by data set">
+        <table class="table ablation" aria-label="Ablations">
+          <thead>
+            <tr>
+              <th scope="col">Variant</th>
+              {sets.map((set) => (
+                <th key={set} scope="col">
+                  {set}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ variant, cells }) => (
+              <tr key={variant}>
+                <th scope="row">{variant}</th>
+                {cells.map((cell, i) => (
+                  <td key={sets[i]}>
+                    <Cell of={cell} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </Panel>
+  );
+}
+
+function Cell({ of: cell }: { of: AblationCell }) {
+  if (cell === null) return <span class="faint">not measured yet</span>;
+  if ('value' in cell) return <span class="number">{cell.value.toFixed(3)}</span>;
+  const [low, high] = cell.ci95;
+  return (
+    <span class="ablation-cell">
+      <Interval gain={cell.gain} ci95={cell.ci95} reach={DEFAULTS.reach} />
+      <span class="number">{signed(cell.gain)}</span>
+      <span class={low > 0 ? 'good' : high < 0 ? 'bad' : 'faint'}>
+        {low > 0 ? 'better' : high < 0 ? 'worse' : 'no effect shown'}
+      </span>
+    </span>
+  );
 }

@@ -1,5 +1,5 @@
-import type { LearningInsight, PartInsight } from '../../../shared/learning-types.ts';
-import { rankingInWords } from '../../../shared/ranking-words.ts';
+import type { LearningInsight, PartInsight } from '../../../shared/api-types.ts';
+import { rankingInWords } from '../../../shared/vocabulary.ts';
 import { MovedBars } from '../../components/moved-bars.tsx';
 import { Panel } from '../../components/page-layout.tsx';
 import { plural, shownLine } from '../../format.ts';

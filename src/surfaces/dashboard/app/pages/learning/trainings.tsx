@@ -109,7 +109,7 @@ export function RollBack({ of: { history }, onDone }: { of: Learning; onDone: (a
             This deletes the newest training.{' '}
             {before
               ? `The training on ${plural(before.runs, 'run')} from ${moment(before.trained_at)} is used again.`
-              : 'There is no earlier training: search ranks by text alone.'}{' '}
+              : 'No earlier training exists: search ranks by text alone.'}{' '}
             The runs are kept. The next training starts after the usual number of new runs.
           </p>
         </Dialog>

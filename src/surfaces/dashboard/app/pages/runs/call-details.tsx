@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { Trace } from '../../../shared/api-types.ts';
+import type { ErrorType, Trace } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import type { ErrorType } from '../../../shared/run-types.ts';
 import { Badge } from '../../components/badge.tsx';
 import { CopyButton } from '../../components/button.tsx';
 import { JsonView } from '../../components/json-view.tsx';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WireTraceEvent } from '../../../shared/run-types.ts';
+import type { WireTraceEvent } from '../../../shared/api-types.ts';
 import {
   alignCalls,
   type Call,

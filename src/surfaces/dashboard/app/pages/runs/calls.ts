@@ -1,4 +1,4 @@
-import type { ErrorType, WireTraceEvent } from '../../../shared/run-types.ts';
+import type { ErrorType, WireTraceEvent } from '../../../shared/api-types.ts';
 
 /** The same place of two runs; null where only one of them has it. */
 export interface CallPair {

@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Trace } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import { Badge, StatusBadge } from '../../components/badge.tsx';
+import { Badge, Icon, StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { moveFocus } from '../../components/move-focus.ts';
 import { PageHead } from '../../components/page-layout.tsx';
 import { Await } from '../../components/states.tsx';

@@ -1,5 +1,5 @@
+import type { LiveRun, LiveRuns, LiveTraceEvent } from '../../../shared/api-types.ts';
 import type { LiveEvent } from '../../../shared/events.ts';
-import type { LiveRun, LiveRuns, LiveTraceEvent } from '../../../shared/run-types.ts';
 import { getJson } from '../../api.ts';
 import { type Resource, useResource } from '../../resource.ts';
 

@@ -1,7 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Capabilities, Execution, Trace } from '../../../shared/api-types.ts';
+import type {
+  Capabilities,
+  Execution,
+  Plan,
+  Trace,
+  WholeRun,
+  WorkflowAnswer,
+} from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import type { Plan, WholeRun, WorkflowAnswer } from '../../../shared/run-types.ts';
 import { ApiError, getJson, postJson } from '../../api.ts';
 import { StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';

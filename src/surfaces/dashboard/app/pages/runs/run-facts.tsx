@@ -1,10 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import type { Trace, TraceSummary } from '../../../shared/api-types.ts';
+import type { ErrorShape, RunKind, RunOrigin, Trace, TraceSummary } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import type { ErrorShape, RunKind, RunOrigin } from '../../../shared/run-types.ts';
-import { StatusBadge } from '../../components/badge.tsx';
+import { Icon, StatusBadge } from '../../components/badge.tsx';
 import { CopyButton } from '../../components/button.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { Duration, Time } from '../../components/time.tsx';
 import { duration, number, shownLine, shownText } from '../../format.ts';
 import { HINTS } from './call-details.tsx';

@@ -44,7 +44,7 @@ export function RunPage({ id }: { id: string }) {
         if (isFollowed) return <Followed run={followed} />;
         if (loaded.trace) return <Stored trace={loaded.trace} parts={loaded.parts} />;
         if (live.isLoading) return null;
-        const error = new ApiError(404, 'not_found', `There is no run ${id}`, 'It may have been deleted.');
+        const error = new ApiError(404, 'not_found', `Run ${id} not found`, 'It may have been deleted.');
         return (
           <>
             <PageHead title="Run" />

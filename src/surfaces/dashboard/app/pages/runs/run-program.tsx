@@ -1,5 +1,4 @@
-import type { Trace } from '../../../shared/api-types.ts';
-import type { TaskState } from '../../../shared/run-types.ts';
+import type { TaskState, Trace } from '../../../shared/api-types.ts';
 import { StatusBadge } from '../../components/badge.tsx';
 import { Code } from '../../components/code.tsx';
 import { DataTable } from '../../components/data-table.tsx';

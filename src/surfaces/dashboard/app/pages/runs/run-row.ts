@@ -1,5 +1,4 @@
-import type { TraceSummary } from '../../../shared/api-types.ts';
-import type { RunKind, RunOrigin } from '../../../shared/run-types.ts';
+import type { RunKind, RunOrigin, TraceSummary } from '../../../shared/api-types.ts';
 import { shownLine } from '../../format.ts';
 import { isOperation } from './calls.ts';
 import type { FollowedRun } from './live-runs.ts';

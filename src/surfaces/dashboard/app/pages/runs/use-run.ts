@@ -1,5 +1,4 @@
-import type { Capabilities, Trace, TraceSummary, Traces } from '../../../shared/api-types.ts';
-import type { LiveRuns } from '../../../shared/run-types.ts';
+import type { Capabilities, LiveRuns, Trace, TraceSummary, Traces } from '../../../shared/api-types.ts';
 import { ApiError, getJson } from '../../api.ts';
 import { type Resource, useResource } from '../../resource.ts';
 import { nameOf } from './run-row.ts';

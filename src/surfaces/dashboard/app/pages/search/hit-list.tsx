@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { CapabilityHit } from '../../../shared/capability-types.ts';
+import type { CapabilityHit, ExplainedHit, ScoreShares } from '../../../shared/api-types.ts';
 import { href, withQuery } from '../../../shared/routes.ts';
-import type { ExplainedHit, ScoreShares } from '../../../shared/search-types.ts';
 import { CapabilityName } from '../../components/badge.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { moveFocus } from '../../components/move-focus.ts';

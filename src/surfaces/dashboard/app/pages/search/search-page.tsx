@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { NOTHING_LEARNED_APPLIES } from '../../../shared/ranking-words.ts';
+import type { ExplainedHit, ExplainedSearch } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import type { ExplainedHit, ExplainedSearch } from '../../../shared/search-types.ts';
+import { NOTHING_LEARNED_APPLIES } from '../../../shared/vocabulary.ts';
 import { getJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { EmbeddedNews } from '../../components/embedded-news.tsx';

@@ -1,12 +1,11 @@
 import { useId, useState } from 'preact/hooks';
-import type { Approval } from '../../../shared/api-types.ts';
+import type { Approval, ListedRun } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import type { ListedRun } from '../../../shared/run-types.ts';
 import { ApiError } from '../../api.ts';
 import { ExactCall } from '../../components/approval-item.tsx';
+import { Icon } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { toast } from '../../components/toast.tsx';
 import { ago, shownLine, shownText } from '../../format.ts';
 import { approve, edit, reject, taskOf } from './workflow-runs.ts';

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
+import type { Suggestion } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import type { Suggestion } from '../../../shared/run-types.ts';
 import { ApiError, postJson } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';

@@ -1,4 +1,4 @@
-import type { PlanTask, TaskState } from '../../../shared/run-types.ts';
+import type { PlanTask, TaskState } from '../../../shared/api-types.ts';
 import { Badge, StatusBadge } from '../../components/badge.tsx';
 import { Code } from '../../components/code.tsx';
 import { JsonView } from '../../components/json-view.tsx';

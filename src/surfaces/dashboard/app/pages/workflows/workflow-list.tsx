@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
+import type { ListedRun } from '../../../shared/api-types.ts';
 import { href, withQuery } from '../../../shared/routes.ts';
-import type { ListedRun } from '../../../shared/run-types.ts';
-import { StatusBadge } from '../../components/badge.tsx';
+import { Icon, StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await, EmptyState } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { WholeRun } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import type { WholeRun } from '../../../shared/run-types.ts';
 import { Badge, StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';

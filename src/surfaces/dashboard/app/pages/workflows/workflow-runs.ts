@@ -1,6 +1,5 @@
-import type { Approval } from '../../../shared/api-types.ts';
+import type { Approval, ListedRun, TaskState, WholeRun, WorkflowAnswer } from '../../../shared/api-types.ts';
 import type { LiveEvent } from '../../../shared/events.ts';
-import type { ListedRun, TaskState, WholeRun, WorkflowAnswer } from '../../../shared/run-types.ts';
 import { getJson, postJson } from '../../api.ts';
 import { tellingOutcome } from '../../components/toast.tsx';
 import { type Resource, useResource } from '../../resource.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ListedTools } from './listed-tools.ts';
+import { ListedTools } from './exchange.ts';
 
 const deep = (levels: number): unknown => {
   let schema: unknown = { type: 'object' };

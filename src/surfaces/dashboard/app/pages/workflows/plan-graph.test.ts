@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { layersOf, layoutPlan, pathOf } from './layout-plan.ts';
+import { layersOf, layoutPlan, pathOf } from './plan-graph.tsx';
 
 const task = (id: string, ...depends_on: string[]) => ({ id, tool: 's:t', arguments: {}, depends_on });
 const PLAN = { tasks: [task('d', 'b', 'c', 'a'), task('b', 'a'), task('c', 'a'), task('a')] };

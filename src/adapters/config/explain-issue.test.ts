@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { configJsonSchema, type JsonSchema, schemaFileText } from './json-schema.ts';
+import { configJsonSchema, type JsonSchema, schemaFileText } from './explain-issue.ts';
 import { loadSettings } from './load-settings.ts';
 import { configSchema, DEFAULTS } from './schema.ts';
 

@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toolId } from '../vocabulary/ids.ts';
 import type { ToolAnnotations } from '../vocabulary/tool-definition.ts';
-import { decide, type PermissionRules } from './decide.ts';
-import { LEAST_CONFIDENCE, type PlanInQuestion, whyNotByItself, whyNotCalled } from './may-run-by-itself.ts';
+import {
+  decide,
+  LEAST_CONFIDENCE,
+  type PermissionRules,
+  type PlanInQuestion,
+  whyNotByItself,
+  whyNotCalled,
+} from './decide.ts';
 
 const OPEN: PermissionRules = {
   allow: [],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Bridge } from '../../engine/ports.ts';
-import { createFailoverBridge } from './failover-bridge.ts';
+import { createFailoverBridge } from './http-bridge.ts';
 
 function holder(
   name: string,

@@ -1,0 +1,58 @@
+import { posix } from 'node:path';
+import type { Problem } from './problem.ts';
+import { referencesOf } from './references.ts';
+import { parseFile, sourceFiles } from './source-file.ts';
+
+/** What keeps the tree easy to find one's way in: enough in one place, and few files to look through. */
+const DEFAULTS = {
+  maxFiles: 700,
+  /** A file of at most `fragmentLines` lines that one file alone imports, a neighbour, is a fragment of that file. */
+  maxFragments: 60,
+  fragmentLines: 60,
+  /** The engine is its services, one folder each; beside them is only what assembles them. */
+  maxEngineFiles: 12,
+};
+
+/** Counts the files of the product, without tests. */
+export function checkFigures(root: string): Problem[] {
+  const files = sourceFiles(root, ['src/**/*.{ts,tsx}']).filter(({ path }) => !/\.test\.tsx?$/.test(path));
+  const importers = new Map(files.map(({ path }) => [path, new Set<string>()]));
+  for (const file of files) {
+    for (const { specifier } of referencesOf(parseFile(file))) {
+      if (specifier?.startsWith('.')) importers.get(resolve(file.path, specifier))?.add(file.path);
+    }
+  }
+  const fragments = files.filter(({ path, text }) => {
+    const [only, ...others] = importers.get(path)!;
+    const isNeighbour = only !== undefined && posix.dirname(only) === posix.dirname(path);
+    return isNeighbour && others.length === 0 && lineCount(text) <= DEFAULTS.fragmentLines;
+  });
+  const engine = files.filter(({ path }) => posix.dirname(path) === 'src/engine');
+  return [
+    ...tooMany('src', files.length, DEFAULTS.maxFiles, 'files: merge what belongs together'),
+    ...tooMany(
+      'src',
+      fragments.length,
+      DEFAULTS.maxFragments,
+      `fragments: move some into the one file that imports them (${fragments.map(({ path }) => path).join(', ')})`,
+    ),
+    ...tooMany(
+      'src/engine',
+      engine.length,
+      DEFAULTS.maxEngineFiles,
+      'files beside its folders: move some into the service they belong to',
+    ),
+  ];
+}
+
+function tooMany(file: string, count: number, most: number, what: string): Problem[] {
+  return count <= most ? [] : [{ file, message: `has ${count}, at most ${most}, ${what}` }];
+}
+
+function resolve(from: string, specifier: string): string {
+  return posix.join(posix.dirname(from), specifier);
+}
+
+function lineCount(text: string): number {
+  return text.replace(/\n$/, '').split('\n').length;
+}
