@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { CommandModule } from '../command.ts';
-import { countOf } from '../format.ts';
+import { countOf } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 
