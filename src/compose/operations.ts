@@ -6,8 +6,8 @@ import type { Clock, TraceExporter } from '../engine/ports.ts';
 import type { EventLog } from '../engine/traces/event-log.ts';
 import { watchRuns } from '../engine/traces/event-log.ts';
 import type { AppOptions } from '../surfaces/http/create-app.ts';
+import { createTraffic } from '../surfaces/http/create-app.ts';
 import { createReadiness } from '../surfaces/http/readiness.ts';
-import { createTraffic } from '../surfaces/http/traffic.ts';
 
 const DEFAULTS = {
   /** How long runs and requests under way may take to end by themselves, in milliseconds. */
@@ -34,12 +34,16 @@ export function createOperations(parts: OperationsParts) {
     figures: () => figuresOf(gateway),
     loop: loop.figures,
   });
-  const unfollow = events.follow(({ event }) => metrics.hear(event));
+  const unfollow = events.follow(metrics.hear);
   const runs = watchRuns(events);
-  const traffic = createTraffic((answered) => {
-    metrics.answered(answered);
-    exporter?.exportRequest(answered);
-  });
+  const traffic = createTraffic(
+    exporter
+      ? (answered) => {
+          metrics.answered(answered);
+          exporter.exportRequest(answered);
+        }
+      : metrics.answered,
+  );
   const ready = createReadiness({
     opened: opening,
     isStopping: traffic.isStopping,

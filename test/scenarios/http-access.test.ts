@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { serialize } from 'node:v8';
 import { Hono } from 'hono';
 import { expect, onTestFinished, test } from 'vitest';
-import { createLogins } from '../../src/surfaces/http/logins.ts';
+import { createLogins } from '../../src/surfaces/http/access.ts';
 import { startHttp } from '../support/http-gateway.ts';
 
 async function gateway(options: { now?: () => number } = {}) {
