@@ -3,10 +3,8 @@ import { createMetrics } from '../adapters/telemetry/prometheus.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import type { LoopWatch } from '../engine/ports/process.ts';
 import type { Clock, TraceExporter } from '../engine/ports.ts';
-import type { EventLog } from '../engine/traces/event-log.ts';
-import { watchRuns } from '../engine/traces/event-log.ts';
-import type { AppOptions } from '../surfaces/http/create-app.ts';
-import { createTraffic } from '../surfaces/http/create-app.ts';
+import { type EventLog, watchRuns } from '../engine/traces/event-log.ts';
+import { type AppOptions, createTraffic } from '../surfaces/http/create-app.ts';
 import { createReadiness } from '../surfaces/http/readiness.ts';
 
 const DEFAULTS = {

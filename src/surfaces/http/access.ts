@@ -1,4 +1,4 @@
-import { createHash, createHash, randomBytes, randomBytes, randomUUID, timingSafeEqual, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { KEY_PREFIX, type Principal } from '../../core/vocabulary/principal.ts';
 import type { KeyRing } from '../../engine/people/people-service.ts';
@@ -98,7 +98,6 @@ export function createAccess(token: string, options: AccessOptions = {}): Access
   };
 }
 
-
 /** By which the secret of a login is told from tokens and keys. */
 const PREFIX = 'pmls_';
 
@@ -135,7 +134,7 @@ interface KeptLogin extends Login {
 
 const FORGETFUL: LoginFile = { read: async () => null, write: async () => {} };
 
-export function isLoginSecret(credential: string): boolean {
+function isLoginSecret(credential: string): boolean {
   return credential.startsWith(PREFIX);
 }
 

@@ -1,6 +1,5 @@
 import { deserialize, serialize } from 'node:v8';
-import type { Context, MiddlewareHandler } from 'hono';
-import { Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
@@ -12,7 +11,15 @@ import { callProcedure } from '../../engine/remote-procedures.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { Access } from './access.ts';
 import { createFairShare } from './fair-share.ts';
-import { checkHostAndOrigin, countFailures, refuse, refuse, requireRight, routeRights, tooMany, whoIs } from './guard.ts';
+import {
+  checkHostAndOrigin,
+  countFailures,
+  refuse,
+  requireRight,
+  routeRights,
+  tooMany,
+  whoIs,
+} from './guard.ts';
 import { CONTENT_POLICY, mountPage, type PageHandlers } from './page.ts';
 import type { Readiness } from './readiness.ts';
 

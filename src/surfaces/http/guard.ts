@@ -1,8 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { type ErrorCode, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
-import type { Right } from '../../engine/people/roles.ts';
-import { may } from '../../engine/people/roles.ts';
+import { may, type Right } from '../../engine/people/roles.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import type { Access, Logins } from './access.ts';

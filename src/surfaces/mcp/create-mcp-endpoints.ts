@@ -17,8 +17,8 @@ import { Listings } from './pass-through/listings.ts';
 import { RPC } from './rpc-error.ts';
 import { type LegacyOptions, LegacyServing } from './serving/legacy-serving.ts';
 import { type ModernOptions, ModernServing } from './serving/modern-serving.ts';
-import { rpcResponse, rpcResponse } from './serving/rpc-response.ts';
-import type { ServedEndpoint, ServedEndpoint } from './serving/served-endpoint.ts';
+import { rpcResponse } from './serving/rpc-response.ts';
+import type { ServedEndpoint } from './serving/served-endpoint.ts';
 import { createTransparentEndpoint } from './transparent-endpoint.ts';
 
 export interface McpOptions {

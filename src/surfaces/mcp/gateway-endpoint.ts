@@ -1,11 +1,10 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { SKILLS_GET_METHOD, SKILLS_LIST_METHOD } from '@modelcontextprotocol/server/ext/skills';
-import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 import { nearestName } from '../../engine/catalogue/catalogue.ts';
 import type { Gateway } from '../../engine/gateway.ts';
-import type { JsonObject, JsonObject, Logger } from '../../engine/ports.ts';
-import type { AnyOperation, AnyOperation } from '../../operations/operation.ts';
+import type { JsonObject, Logger } from '../../engine/ports.ts';
+import type { AnyOperation } from '../../operations/operation.ts';
 import type { OperationContext } from '../../operations/operation-context.ts';
 import type { ClientBook } from './client-book.ts';
 import type { ClientRequest, Endpoint, Face } from './endpoint.ts';
@@ -13,8 +12,14 @@ import { instructions } from './instructions.ts';
 import type { KnownServers } from './known-servers.ts';
 import { presentExecute } from './meta-tools/execute.ts';
 import { presentExecuteWorkflow } from './meta-tools/execute-workflow.ts';
-import type { Workshop } from './meta-tools/meta-tool.ts';
-import { type MetaTool, metaTool, type Present, RecentTools, refusal } from './meta-tools/meta-tool.ts';
+import {
+  type MetaTool,
+  metaTool,
+  type Present,
+  RecentTools,
+  refusal,
+  type Workshop,
+} from './meta-tools/meta-tool.ts';
 import { presentSearch, presentSuggestion } from './meta-tools/search-tools.ts';
 import { complete } from './pass-through/complete.ts';
 import type { Listings } from './pass-through/listings.ts';

@@ -3,16 +3,25 @@ import { parseToolId, splitToolId } from '../../../core/vocabulary/ids.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import { toolText, toolValue } from '../../../engine/calls/call-tool.ts';
-import type { Caller, Caller, CapabilityCall, CodeCall, CodeCall, CodeRun, Gateway, IntentCall, Suggestion, ToolCall, ToolRun } from '../../../engine/gateway.ts';
-import type { JsonObject, JsonObject, JsonObject, JsonObject, ToolResult } from '../../../engine/ports.ts';
+import type {
+  Caller,
+  CapabilityCall,
+  CodeCall,
+  CodeRun,
+  Gateway,
+  IntentCall,
+  Suggestion,
+  ToolCall,
+  ToolRun,
+} from '../../../engine/gateway.ts';
+import type { JsonObject, ToolResult } from '../../../engine/ports.ts';
 import type { ExecuteArguments } from '../../../operations/execute.ts';
 import { consoleText, intentRunToWire } from '../../../operations/shapes/run.ts';
 import type { ClientRequest } from '../endpoint.ts';
 import { throughGateway } from '../pass-through/resource-uri.ts';
 import type { Shrink, Shrunk } from '../results/shrink.ts';
-import type { Present, Workshop, Workshop, Workshop, Workshop } from './meta-tool.ts';
-import { answer, answer, answer, answer, errorToWire, errorToWire, failure, failure, readArguments } from './meta-tool.ts';
-import { approvalToWire, approvalToWire, howToSettle, howToSettle } from './wire.ts';
+import { answer, errorToWire, failure, type Present, readArguments, type Workshop } from './meta-tool.ts';
+import { approvalToWire, howToSettle } from './wire.ts';
 import { workflowAnswer } from './workflow-answer.ts';
 
 export const presentExecute: Present<ExecuteArguments> = async (args, shop, request) => {
@@ -67,11 +76,7 @@ function readResult(args: unknown, { results }: Workshop): JsonObject {
 }
 
 /** One call through policy, upstream and trace; what the tool gave comes back as data. */
-async function executeOneTool(
-  call: ToolCall,
-  shop: Workshop,
-  request: ClientRequest,
-): Promise<JsonObject> {
+async function executeOneTool(call: ToolCall, shop: Workshop, request: ClientRequest): Promise<JsonObject> {
   const { gateway, recent, logLevels, shrink } = shop;
   const server = serverOf(call.tool, gateway);
   const sent = Object.keys(request.meta).length === 0 ? call : { ...call, meta: request.meta };
@@ -186,11 +191,7 @@ async function executeCode(call: CodeCall, shop: Workshop, caller: Caller): Prom
 }
 
 /** `capability` of `pml_execute`. */
-async function executeCapability(
-  call: CapabilityCall,
-  shop: Workshop,
-  caller: Caller,
-): Promise<JsonObject> {
+async function executeCapability(call: CapabilityCall, shop: Workshop, caller: Caller): Promise<JsonObject> {
   return toAnswer(await shop.gateway.executeCapability(call, caller), shop, caller);
 }
 

@@ -1,12 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { z } from 'zod';
 import { z } from 'zod';
-import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
-import { PmlError, PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { type ErrorShape, PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { nearestName } from '../../../engine/catalogue/catalogue.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { may } from '../../../engine/people/roles.ts';
-import type { CodeError, JsonObject, JsonObject, JsonObject } from '../../../engine/ports.ts';
+import type { CodeError, JsonObject } from '../../../engine/ports.ts';
 import { jsonSchema } from '../../../operations/input-fields.ts';
 import type { AnyOperation, McpTool } from '../../../operations/operation.ts';
 import type { OperationContext } from '../../../operations/operation-context.ts';

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { EventId, EventStore, JSONRPCMessage, StreamId } from '@modelcontextprotocol/server';
 import {
+  type EventId,
+  type EventStore,
+  type JSONRPCMessage,
   ProtocolError,
   type RequestId,
   type Server,
   type ServerContext,
   type StandardSchemaV1,
+  type StreamId,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../../core/vocabulary/principal.ts';

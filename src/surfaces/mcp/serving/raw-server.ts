@@ -1,13 +1,16 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
-  LOG_LEVEL_META_KEY,McpServer, 
+  LOG_LEVEL_META_KEY,
+  McpServer,
   PROTOCOL_VERSION_META_KEY,
-  type ProgressToken,Server, type ServerContext 
+  type ProgressToken,
+  Server,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
 import { CLIENT_HEADER } from '../../../core/vocabulary/client-header.ts';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
-import type { JsonObject, JsonObject } from '../../../engine/ports.ts';
+import type { JsonObject } from '../../../engine/ports.ts';
 import type { Face } from '../endpoint.ts';
 
 export interface RawHandlers {
