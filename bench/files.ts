@@ -1,7 +1,7 @@
 /**
  * How many source files run for one request: what a stranger has to read to follow it. Counted in the gateway's process
- * by precise coverage, from the request to its answer, without the files that run in an idle gateway too. Sandboxes and
- * worker threads are processes and threads of their own and are not counted.
+ * by precise coverage, from the request to its answer: what runs every time, without the files that run in an idle
+ * gateway, too. Sandboxes and worker threads are processes and threads of their own and are not counted.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,8 +19,12 @@ const DEFAULTS = {
   /** Each request so many times before it is counted: caches are warm, lazy modules loaded. */
   warmUp: 3,
   idleMs: 3_000,
+  /** Each is looked at so many times; what ran every time counts. */
+  looks: 3,
   /** After a request, until what it set going is over. */
   settleMs: 2_000,
+  /** For one request. */
+  patienceMs: 60_000,
 };
 
 interface Kind {
@@ -35,7 +39,7 @@ const tool = (name: string, args: Record<string, unknown>) => ({
   method: 'tools/call',
   params: { name, arguments: args },
 });
-const CODE = 'const said = await mcp.parrot.echo({ text: "hello" }); return said;';
+const CODE = 'const said = await mcp.parrot.reply({ text: "hello" }); return said;';
 const KINDS: readonly Kind[] = [
   { label: 'tools/list', path: '/mcp', method: 'tools/list', params: {} },
   { label: 'code', goal: '<= 80', path: '/mcp', ...tool('pml_execute', { code: CODE }) },
@@ -45,7 +49,7 @@ const KINDS: readonly Kind[] = [
     label: 'transparent call',
     goal: '<= 40',
     path: '/mcp/servers/parrot',
-    ...tool('echo', { text: 'hello' }),
+    ...tool('reply', { text: 'hello' }),
   },
 ];
 
@@ -55,6 +59,7 @@ export async function bench() {
   await writeFile(join(dir, 'pml.json'), JSON.stringify({ mcpServers: { parrot } }));
   const args = ['--inspect=127.0.0.1:0', MAIN, 'serve', '--data', dir, '--port', '0', '--json'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let coverage: Coverage | undefined;
   try {
     const [inspector, ready] = await Promise.all([
       lineWith(child.stderr, /ws:\/\/\S+/),
@@ -62,20 +67,15 @@ export async function bench() {
     ]);
     const { url } = JSON.parse(ready) as { url: string };
     const token = (await readFile(join(dir, 'token'), 'utf8')).trim();
-    const coverage = await openCoverage(inspector);
     const request = await openClient(url, token);
     for (const kind of KINDS) for (let i = 0; i < DEFAULTS.warmUp; i++) await request(kind);
-    await sleep(DEFAULTS.settleMs);
-    await coverage.take();
-    await sleep(DEFAULTS.idleMs);
-    const idle = new Set(await coverage.take());
+    coverage = await openCoverage(inspector);
+    const idle = await filesOf(coverage, () => sleep(DEFAULTS.idleMs));
     const rows = [];
-    const below: string[] = [];
+    const below = process.env.PML_BENCH_LIST ? ['idle:', ...[...idle].map((file) => `  ${file}`)] : [];
     for (const kind of KINDS) {
-      await sleep(DEFAULTS.settleMs);
-      await coverage.take();
-      await request(kind);
-      const files = (await coverage.take()).filter((file) => !idle.has(file));
+      const ran = await filesOf(coverage, () => request(kind));
+      const files = [...ran.difference(idle)];
       rows.push({
         label: kind.label,
         value: files.length,
@@ -85,9 +85,10 @@ export async function bench() {
       if (process.env.PML_BENCH_LIST)
         below.push(`${kind.label}:`, ...files.sort().map((file) => `  ${file}`));
     }
-    coverage.close();
     return { name: 'files', rows, below: below.join('\n') };
   } finally {
+    // A process with a debugger attached does not end.
+    coverage?.close();
     child.kill('SIGTERM');
     await once(child, 'exit');
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
@@ -113,18 +114,34 @@ interface Coverage {
   close(): void;
 }
 
+/** What runs each time that something is done: timers and warnings run some files at any time. */
+async function filesOf(coverage: Coverage, work: () => Promise<unknown>): Promise<Set<string>> {
+  let always: Set<string> | undefined;
+  for (let i = 0; i < DEFAULTS.looks; i++) {
+    await sleep(DEFAULTS.settleMs);
+    await coverage.take();
+    await work();
+    const files = new Set(await coverage.take());
+    always = always?.intersection(files) ?? files;
+  }
+  return always ?? new Set();
+}
+
 async function openCoverage(url: string): Promise<Coverage> {
   const socket = new WebSocket(url);
   await once(socket, 'open');
   let id = 0;
+  const waiting = new Map<number, (result: unknown) => void>();
+  socket.addEventListener('message', ({ data }) => {
+    const reply = JSON.parse(String(data)) as { id?: number; result?: unknown };
+    if (reply.id !== undefined) waiting.get(reply.id)?.(reply.result);
+  });
   const ask = async (method: string, params: Record<string, unknown> = {}): Promise<unknown> => {
     const own = ++id;
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    waiting.set(own, resolve);
     socket.send(JSON.stringify({ id: own, method, params }));
-    for (;;) {
-      const [{ data }] = (await once(socket, 'message')) as [{ readonly data: string }];
-      const reply = JSON.parse(data) as { id?: number; result?: unknown };
-      if (reply.id === own) return reply.result;
-    }
+    return await promise.finally(() => waiting.delete(own));
   };
   await ask('Profiler.enable');
   await ask('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
@@ -155,9 +172,16 @@ async function openClient(url: string, token: string): Promise<(kind: Kind) => P
     const session = sessions.get(path);
     const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params });
     const more = session === undefined ? {} : { 'mcp-session-id': session };
-    const reply = await fetch(url + path, { method: 'POST', headers: { ...headers, ...more }, body });
+    const reply = await fetch(url + path, {
+      method: 'POST',
+      headers: { ...headers, ...more },
+      body,
+      signal: AbortSignal.timeout(DEFAULTS.patienceMs),
+    });
     const text = await reply.text();
-    if (!reply.ok || /"isError":true|"error":/.test(text)) throw new Error(`${method} failed: ${text}`);
+    const message = /^(?:data: )?(\{.*\})$/m.exec(text)?.[1] ?? '{}';
+    const { result } = JSON.parse(message) as { result?: { isError?: boolean } };
+    if (!reply.ok || !result || result.isError) throw new Error(`${method} failed: ${text}`);
     return reply.headers.get('mcp-session-id');
   };
   const clientInfo = { name: 'bench', version: '1' };

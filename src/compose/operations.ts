@@ -3,11 +3,9 @@ import { createMetrics } from '../adapters/telemetry/prometheus.ts';
 import type { Gateway } from '../engine/gateway.ts';
 import type { LoopWatch } from '../engine/ports/process.ts';
 import type { Clock, TraceExporter } from '../engine/ports.ts';
-import type { EventLog } from '../engine/traces/event-log.ts';
-import { watchRuns } from '../engine/traces/event-log.ts';
-import type { AppOptions } from '../surfaces/http/create-app.ts';
+import { type EventLog, watchRuns } from '../engine/traces/event-log.ts';
+import { type AppOptions, createTraffic } from '../surfaces/http/create-app.ts';
 import { createReadiness } from '../surfaces/http/readiness.ts';
-import { createTraffic } from '../surfaces/http/traffic.ts';
 
 const DEFAULTS = {
   /** How long runs and requests under way may take to end by themselves, in milliseconds. */
@@ -34,12 +32,16 @@ export function createOperations(parts: OperationsParts) {
     figures: () => figuresOf(gateway),
     loop: loop.figures,
   });
-  const unfollow = events.follow(({ event }) => metrics.hear(event));
+  const unfollow = events.follow(metrics.hear);
   const runs = watchRuns(events);
-  const traffic = createTraffic((answered) => {
-    metrics.answered(answered);
-    exporter?.exportRequest(answered);
-  });
+  const traffic = createTraffic(
+    exporter
+      ? (answered) => {
+          metrics.answered(answered);
+          exporter.exportRequest(answered);
+        }
+      : metrics.answered,
+  );
   const ready = createReadiness({
     opened: opening,
     isStopping: traffic.isStopping,

@@ -66,7 +66,14 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
   const services = new Map(
     [...SERVICES].map((name) => [name, waiting(async () => (await whole())[name] as Methods)]),
   );
-  return waiting(whole, { ...atOnce, ...Object.fromEntries(services) }) as unknown as Gateway;
+  const early = waiting(whole, { ...atOnce, ...Object.fromEntries(services) });
+  // Once the gateway is there its own methods are found first, and no call takes the way round.
+  const shown = Object.create(early) as Gateway;
+  void opening.then(
+    (gateway) => Object.assign(shown, gateway),
+    () => {},
+  );
+  return shown;
 }
 
 type Methods = Record<PropertyKey, unknown>;

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { routeRights } from '../../src/surfaces/http/route-rights.ts';
+import { routeRights } from '../../src/surfaces/http/guard.ts';
 import { tool } from '../support/code-gateway.ts';
 import { callTool } from '../support/mcp-endpoints.ts';
 import { settingsFor } from '../support/memory-gateway.ts';

@@ -10,7 +10,7 @@ import { isDistinctive } from '../../src/core/tracing/distinctive.ts';
 import { linesAndWords } from '../../src/core/tracing/read-values.ts';
 import { findShapes } from '../../src/core/tracing/secret-shapes.ts';
 import { parseToolId } from '../../src/core/vocabulary/ids.ts';
-import { unfenced } from '../../src/surfaces/mcp/meta-tools/execute-code.ts';
+import { unfenced } from '../../src/surfaces/mcp/meta-tools/execute.ts';
 
 /** Far above what linear time takes on a busy machine, far below what quadratic time takes. */
 const PATIENCE_MS = 2_000;

@@ -29,7 +29,7 @@ export interface AnsweredRequest {
 }
 
 export interface Metrics {
-  hear(event: GatewayEvent): void;
+  hear(told: { readonly event: GatewayEvent }): void;
   answered(request: AnsweredRequest): void;
   /** Prometheus' text format. */
   read(): Promise<{ readonly type: string; readonly text: string }>;
@@ -110,7 +110,7 @@ export function createMetrics({ version, now, figures, loop }: MetricsOptions): 
   };
 
   return {
-    hear(event) {
+    hear({ event }) {
       switch (event.type) {
         case 'run_started':
           underWay.add(event.run_id);

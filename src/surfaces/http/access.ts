@@ -1,15 +1,21 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { KEY_PREFIX, type Principal } from '../../core/vocabulary/principal.ts';
 import type { KeyRing } from '../../engine/people/people-service.ts';
 import type { ApiKey } from '../../engine/ports.ts';
-import { createLogins, isLoginSecret, type Logins } from './logins.ts';
 
 const DEFAULTS = {
   /** How long a login link is good. */
   codeMs: 15 * 60_000,
   /** Links at once; beyond it the oldest is good no more. */
   codes: 100,
+  /** How long a browser stays logged in. */
+  lifeMs: 30 * 24 * 60 * 60_000,
+  /** Logins at once; beyond it the oldest ends. */
+  most: 100,
+  secretBytes: 32,
+  /** Characters kept of how a browser names itself. */
+  about: 200,
 };
 
 /** What a page holds instead of a token or key, in storage that only its own origin can read. */
@@ -90,6 +96,106 @@ export function createAccess(token: string, options: AccessOptions = {}): Access
       return key && (await logins.open(key.id, about));
     },
   };
+}
+
+/** By which the secret of a login is told from tokens and keys. */
+const PREFIX = 'pmls_';
+
+/** One browser that was let in. Times are milliseconds since 1970. */
+export interface Login {
+  readonly id: string;
+  /** The key whose user it is; null for the owner of the data dir. */
+  readonly keyId: string | null;
+  /** How the browser names itself. */
+  readonly about: string;
+  readonly madeAt: number;
+  readonly expiresAt: number;
+}
+
+/** Where logins outlive the process; hashes of their secrets, never these. */
+export interface LoginFile {
+  read(): Promise<string | null>;
+  write(text: string): Promise<void>;
+}
+
+export interface Logins {
+  /** The secret is given once and kept nowhere here. */
+  open(keyId: string | null, about: string): Promise<{ readonly secret: string; readonly expiresAt: number }>;
+  find(secret: string): Promise<Login | null>;
+  /** Oldest first. */
+  list(): Promise<Login[]>;
+  /** False when there is none of this id. */
+  revoke(id: string): Promise<boolean>;
+}
+
+interface KeptLogin extends Login {
+  readonly hash: string;
+}
+
+const FORGETFUL: LoginFile = { read: async () => null, write: async () => {} };
+
+function isLoginSecret(credential: string): boolean {
+  return credential.startsWith(PREFIX);
+}
+
+/** The logins of this gateway: each its own, with an end, and ended singly. */
+export function createLogins(file: LoginFile = FORGETFUL, now: () => number = Date.now): Logins {
+  let kept: Promise<Map<string, KeptLogin>> | null = null;
+  const current = async () => {
+    kept ??= file.read().then((text) => new Map(readLogins(text).map((login) => [login.id, login])));
+    const logins = await kept;
+    for (const { id, expiresAt } of logins.values()) if (expiresAt <= now()) logins.delete(id);
+    return logins;
+  };
+  const save = async (logins: Map<string, KeptLogin>) =>
+    await file.write(`${JSON.stringify([...logins.values()])}\n`);
+
+  return {
+    async open(keyId, about) {
+      const logins = await current();
+      const id = randomUUID();
+      const secret = `${PREFIX}${id}.${randomBytes(DEFAULTS.secretBytes).toString('base64url')}`;
+      const madeAt = now();
+      const expiresAt = madeAt + DEFAULTS.lifeMs;
+      const hash = digest(secret).toString('hex');
+      logins.set(id, { id, keyId, about: about.slice(0, DEFAULTS.about), madeAt, expiresAt, hash });
+      const oldest = logins.size > DEFAULTS.most ? logins.keys().next().value : undefined;
+      if (oldest !== undefined) logins.delete(oldest);
+      await save(logins);
+      return { secret, expiresAt };
+    },
+    async find(secret) {
+      const [id = ''] = secret.slice(PREFIX.length).split('.');
+      const login = (await current()).get(id);
+      return login && timingSafeEqual(digest(secret), Buffer.from(login.hash, 'hex')) ? shown(login) : null;
+    },
+    list: async () => [...(await current()).values()].map(shown),
+    async revoke(id) {
+      const logins = await current();
+      if (!logins.delete(id)) return false;
+      await save(logins);
+      return true;
+    },
+  };
+}
+
+function shown({ hash: _, ...login }: KeptLogin): Login {
+  return login;
+}
+
+/** Whatever is wrong with the file ends logins, and nothing else. */
+function readLogins(text: string | null): KeptLogin[] {
+  try {
+    const read: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(read) ? read.filter(isKeptLogin) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isKeptLogin(value: unknown): value is KeptLogin {
+  const { id, hash, expiresAt } = (value ?? {}) as Partial<KeptLogin>;
+  return typeof id === 'string' && /^[0-9a-f]{64}$/.test(hash ?? '') && typeof expiresAt === 'number';
 }
 
 function digest(text: string): Buffer {

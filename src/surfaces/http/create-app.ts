@@ -1,6 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
-import { Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { routePath } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
 import { type Outcome, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
@@ -10,17 +11,25 @@ import { callProcedure } from '../../engine/remote-procedures.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { Access } from './access.ts';
 import { createFairShare } from './fair-share.ts';
-import { checkHostAndOrigin, countFailures, refuse, requireRight, tooMany, whoIs } from './guard.ts';
+import {
+  checkHostAndOrigin,
+  countFailures,
+  refuse,
+  requireRight,
+  routeRights,
+  tooMany,
+  whoIs,
+} from './guard.ts';
 import { CONTENT_POLICY, mountPage, type PageHandlers } from './page.ts';
 import type { Readiness } from './readiness.ts';
-import { routeRights } from './route-rights.ts';
-import type { Traffic } from './traffic.ts';
 
 const DEFAULTS = {
   maxLoginBytes: 4 * 1024,
   maxBodyBytes: 4 * 1024 * 1024,
   maxMcpBytes: 32 * 1024 * 1024,
   maxBridgeBytes: 256 * 1024 * 1024,
+  /** What whoever is turned away is told to wait, in seconds. */
+  retryAfterS: 5,
 };
 
 /** The MCP surface as this one mounts it. */
@@ -163,4 +172,63 @@ async function settle(work: () => Promise<unknown>): Promise<Outcome<unknown>> {
   } catch (error) {
     return { ok: false, error: PmlError.from(error).toShape() };
   }
+}
+
+/** They say how the gateway is, also while it ends. */
+const ALWAYS = new Set(['/healthz', '/readyz', '/metrics']);
+
+interface Answered {
+  readonly method: string;
+  /** As it was registered; `other` for what leads nowhere. */
+  readonly route: string;
+  readonly status: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+}
+
+/** What comes in, told when it is answered, and turned away once the gateway ends. */
+interface Traffic {
+  readonly middleware: MiddlewareHandler;
+  /** Requests whose answer has not begun. */
+  waiting(): number;
+  /** Turns new work away from now on. */
+  stop(): void;
+  isStopping(): boolean;
+}
+
+export function createTraffic(onAnswered: (answered: Answered) => void): Traffic {
+  let waiting = 0;
+  let isStopping = false;
+  return {
+    waiting: () => waiting,
+    isStopping: () => isStopping,
+    stop() {
+      isStopping = true;
+    },
+
+    middleware: async (context, next) => {
+      const { method, path } = context.req;
+      if (isStopping && !ALWAYS.has(path)) {
+        context.header('Retry-After', String(DEFAULTS.retryAfterS));
+        return refuse(context, 503, 'stopping', 'This gateway is ending', 'Try again in a moment.');
+      }
+      const startedAt = new Date();
+      const began = performance.now();
+      waiting += 1;
+      try {
+        await next();
+      } finally {
+        waiting -= 1;
+      }
+      const durationMs = performance.now() - began;
+      onAnswered({ method, route: routeOf(context), status: context.res.status, startedAt, durationMs });
+      return undefined;
+    },
+  };
+}
+
+/** Only what was registered, or anybody could make up as many as there are paths. */
+function routeOf(context: Context): string {
+  const route = routePath(context, -1);
+  return route.includes('*') ? 'other' : route;
 }

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { isJsonContentType, isLegacyRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Gateway } from '../../engine/gateway.ts';
-import type { Logger, UpstreamEvent } from '../../engine/ports.ts';
+import type { JsonObject, Logger, UpstreamEvent } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { type OperationContext, operationContext } from '../../operations/operation-context.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import { ClientBook } from './client-book.ts';
+import type { Endpoint } from './endpoint.ts';
 import { FanOut } from './fan-out.ts';
 import { forwardEvent, forwardToGateway } from './forward.ts';
 import { createGatewayEndpoint } from './gateway-endpoint.ts';
@@ -13,8 +15,9 @@ import { KnownServers } from './known-servers.ts';
 import { MirroredArguments } from './mirrored-arguments.ts';
 import { Listings } from './pass-through/listings.ts';
 import { RPC } from './rpc-error.ts';
+import { type LegacyOptions, LegacyServing } from './serving/legacy-serving.ts';
+import { type ModernOptions, ModernServing } from './serving/modern-serving.ts';
 import { rpcResponse } from './serving/rpc-response.ts';
-import { serveEndpoint } from './serving/serve-endpoint.ts';
 import type { ServedEndpoint } from './serving/served-endpoint.ts';
 import { createTransparentEndpoint } from './transparent-endpoint.ts';
 
@@ -140,4 +143,42 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
       );
     },
   };
+}
+
+const PARSE_ERROR = -32700;
+
+type ServingOptions = LegacyOptions & ModernOptions;
+
+/** Serves an endpoint over HTTP; each request says by itself to which protocol era it belongs. */
+function serveEndpoint(endpoint: Endpoint, options: ServingOptions): ServedEndpoint {
+  const legacy = new LegacyServing(endpoint, options);
+  const modern = new ModernServing(endpoint, options);
+  return {
+    sessions: () => legacy.sessions(),
+    requests: () => modern.requests(),
+    publish: (event, user) => modern.publish(event, user),
+    close: async () => {
+      await Promise.all([legacy.close(), modern.close()]);
+    },
+    async fetch(request, who) {
+      if (request.method !== 'POST') return await legacy.fetch(request, undefined, who);
+      if (!isJsonContentType(request.headers.get('content-type'))) {
+        return rpcResponse(415, { code: -32000, message: 'Content-Type must be application/json' });
+      }
+      let body: unknown;
+      try {
+        body = JSON.parse(await request.text());
+      } catch {
+        return rpcResponse(400, { code: PARSE_ERROR, message: 'Parse error: the body is not JSON' });
+      }
+      const isLegacy = !claimsModernEra(body) && (await isLegacyRequest(request, body));
+      return await (isLegacy ? legacy : modern).fetch(request, body, who);
+    },
+  };
+}
+
+/** Says of most requests what `isLegacyRequest` says, without checking them: that is done where they are served. */
+function claimsModernEra(body: unknown): boolean {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { _meta?: JsonObject } };
+  return method !== 'initialize' && params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined;
 }

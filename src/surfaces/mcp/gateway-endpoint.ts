@@ -1,6 +1,7 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { SKILLS_GET_METHOD, SKILLS_LIST_METHOD } from '@modelcontextprotocol/server/ext/skills';
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
+import { nearestName } from '../../engine/catalogue/catalogue.ts';
 import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject, Logger } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
@@ -9,15 +10,22 @@ import type { ClientBook } from './client-book.ts';
 import type { ClientRequest, Endpoint, Face } from './endpoint.ts';
 import { instructions } from './instructions.ts';
 import type { KnownServers } from './known-servers.ts';
-import { refusal } from './meta-tools/answer.ts';
-import type { Workshop } from './meta-tools/meta-tool.ts';
-import { type ToolList, toolList } from './meta-tools/tool-list.ts';
+import { presentExecute } from './meta-tools/execute.ts';
+import { presentExecuteWorkflow } from './meta-tools/execute-workflow.ts';
+import {
+  type MetaTool,
+  metaTool,
+  type Present,
+  RecentTools,
+  refusal,
+  type Workshop,
+} from './meta-tools/meta-tool.ts';
+import { presentSearch, presentSuggestion } from './meta-tools/search-tools.ts';
 import { complete } from './pass-through/complete.ts';
 import type { Listings } from './pass-through/listings.ts';
 import { LogLevels } from './pass-through/log-levels.ts';
 import { Prompts } from './pass-through/prompts.ts';
 import { Resources } from './pass-through/resources.ts';
-import { RecentTools } from './recent-tools.ts';
 import { KeptResults } from './results/kept-results.ts';
 import { Shrink } from './results/shrink.ts';
 import { RPC, rpcErrorOf } from './rpc-error.ts';
@@ -123,4 +131,45 @@ async function callTool(
     if (error.code === 'internal') logger.log('error', `${tool.name} failed`, { error: error.message });
     return refusal(error.toShape());
   }
+}
+
+/** By operation. */
+const PRESENT: Readonly<Record<string, Present<never>>> = {
+  search_tools: presentSearch,
+  suggest: presentSuggestion,
+  execute: presentExecute,
+  execute_workflow: presentExecuteWorkflow,
+};
+
+interface ToolList {
+  /** The same object on every call, so that prompts stay cached: it depends on nothing that is attached or learned. */
+  readonly listed: JsonObject;
+  /** `pml_search_tools`; `pml:search_tools`, `pml.search_tools` and `search_tools` are taken as well. */
+  find(name: string): MetaTool | null;
+  unknown(name: string): ErrorShape;
+}
+
+/** The operations that are tools, in the order of the table. */
+function toolList(operations: readonly AnyOperation[]): ToolList {
+  const tools = operations.flatMap((operation) =>
+    operation.mcp ? [metaTool(operation, operation.mcp, PRESENT[operation.name])] : [],
+  );
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return {
+    listed: { tools: tools.map(({ listed }) => listed) },
+    find(name) {
+      const plain = name.trim().replace(/[:./]/g, '_');
+      return byName.get(plain) ?? byName.get(`pml_${plain}`) ?? null;
+    },
+    unknown: (name) => unknownTool(name, [...byName.keys()]),
+  };
+}
+
+function unknownTool(name: string, names: readonly string[]): ErrorShape {
+  const nearest = nearestName(name, names);
+  return {
+    code: 'not_found',
+    message: `There is no tool "${name}" here${nearest === null ? '' : `; the nearest is ${nearest}`}`,
+    hint: `A tool of an attached server runs through pml_execute: {"tool": "${name}", "arguments": {…}}.`,
+  };
 }

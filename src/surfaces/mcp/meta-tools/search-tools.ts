@@ -3,8 +3,7 @@ import { weighJson } from '../../../core/vocabulary/weigh-json.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import { type SearchToolsArguments, searchTools } from '../../../operations/search-tools.ts';
 import { suggest } from '../../../operations/suggest.ts';
-import { answer } from './answer.ts';
-import type { Present } from './meta-tool.ts';
+import { answer, type Present } from './meta-tool.ts';
 
 const DEFAULTS = {
   maxHits: 50,

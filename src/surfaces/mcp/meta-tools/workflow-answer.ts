@@ -1,7 +1,7 @@
 import type { WorkflowResult } from '../../../engine/gateway.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { Shrink } from '../results/shrink.ts';
-import { answer, errorToWire, failure } from './answer.ts';
+import { answer, errorToWire, failure } from './meta-tool.ts';
 import { approvalToWire, howToSettle } from './wire.ts';
 
 /** After a layer of a workflow whose agent decides. */

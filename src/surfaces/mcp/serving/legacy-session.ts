@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type EventId,
+  type EventStore,
+  type JSONRPCMessage,
   ProtocolError,
   type RequestId,
   type Server,
   type ServerContext,
   type StandardSchemaV1,
+  type StreamId,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
@@ -12,9 +16,7 @@ import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engi
 import { cannotAsk } from '../client-capability.ts';
 import type { Endpoint, Face, RequestCaller } from '../endpoint.ts';
 import { RPC } from '../rpc-error.ts';
-import { rawServer } from './raw-server.ts';
-import { namedClient, readParams } from './read-params.ts';
-import { RecentEvents } from './recent-events.ts';
+import { namedClient, rawServer, readParams } from './raw-server.ts';
 import type { Outlet } from './served-endpoint.ts';
 import { whenEnded } from './when-ended.ts';
 
@@ -23,6 +25,9 @@ const DEFAULTS = {
   askMs: 10 * 60_000,
   /** When a client that lost its connection is to come back. */
   retryMs: 500,
+  events: 50,
+  /** Characters of content beyond which a message is not kept: losing one is better than keeping fifty. */
+  chars: 256 * 1024,
 };
 const CANCELLED = -32800;
 const UNTOUCHED: StandardSchemaV1<unknown, JsonObject> = {
@@ -160,4 +165,49 @@ export class LegacySession implements Outlet {
 function identified(params: JsonObject): JsonObject {
   if (params.mode !== 'url' || params.elicitationId !== undefined) return params;
   return { ...params, elicitationId: randomUUID() };
+}
+
+interface KeptEvent {
+  readonly id: EventId;
+  readonly streamId: StreamId;
+  /** Null for one that is too large to be kept. */
+  readonly message: JSONRPCMessage | null;
+}
+
+/** What a session was told last, for a client that lost its connection and comes back for the rest. */
+export class RecentEvents implements EventStore {
+  #events: KeptEvent[] = [];
+  #last = 0;
+
+  async storeEvent(streamId: StreamId, message: JSONRPCMessage): Promise<EventId> {
+    const id = String(++this.#last);
+    this.#events.push({ id, streamId, message: isLarge(message) ? null : message });
+    if (this.#events.length > DEFAULTS.events) this.#events.shift();
+    return id;
+  }
+
+  async getStreamIdForEventId(eventId: EventId): Promise<StreamId | undefined> {
+    return this.#events.find(({ id }) => id === eventId)?.streamId;
+  }
+
+  async replayEventsAfter(
+    lastEventId: EventId,
+    { send }: { send: (eventId: EventId, message: JSONRPCMessage) => Promise<void> },
+  ): Promise<StreamId> {
+    const at = this.#events.findIndex(({ id }) => id === lastEventId);
+    const streamId = this.#events[at]?.streamId;
+    if (streamId === undefined) throw new Error(`Event ${lastEventId} is not kept any more`);
+    for (const { id, streamId: stream, message } of this.#events.slice(at + 1)) {
+      if (stream === streamId && message) await send(id, message);
+    }
+    return streamId;
+  }
+}
+
+/** By its content alone: nothing else grows large. */
+function isLarge(message: JSONRPCMessage): boolean {
+  const content = 'result' in message ? message.result.content : undefined;
+  if (!Array.isArray(content)) return false;
+  const chars = content.map(({ text, data }) => String(text ?? data ?? '').length);
+  return chars.reduce((sum, size) => sum + size, 0) > DEFAULTS.chars;
 }

@@ -11,8 +11,14 @@ import type { Endpoint, Face, RequestCaller } from '../endpoint.ts';
 import { RPC } from '../rpc-error.ts';
 import { HeldCall, type Waiting } from './held-call.ts';
 import { HeldCalls } from './held-calls.ts';
-import { HeaderCheckingServer, type RawHandlers, rawServer } from './raw-server.ts';
-import { namedClient, type RequestParts, readParams } from './read-params.ts';
+import {
+  HeaderCheckingServer,
+  namedClient,
+  type RawHandlers,
+  type RequestParts,
+  rawServer,
+  readParams,
+} from './raw-server.ts';
 import { thrownResponse } from './rpc-response.ts';
 import type { Outlet } from './served-endpoint.ts';
 import { UserBus } from './user-bus.ts';

@@ -1,4 +1,15 @@
-import { McpServer, Server, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  LOG_LEVEL_META_KEY,
+  McpServer,
+  PROTOCOL_VERSION_META_KEY,
+  type ProgressToken,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { CLIENT_HEADER } from '../../../core/vocabulary/client-header.ts';
+import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { Face } from '../endpoint.ts';
 
@@ -44,4 +55,51 @@ function handledBy(handlers: RawHandlers, server: Server): Server {
 
 function instructionsOf({ instructions }: Face) {
   return instructions === null ? {} : { instructions };
+}
+
+const CLIENT_NAME = /^[\w-]{8,64}$/;
+
+export interface RequestParts {
+  readonly params: JsonObject;
+  readonly meta: JsonObject;
+  readonly retry: JsonObject;
+  readonly progressToken: ProgressToken | undefined;
+  readonly logLevel: string | null;
+  readonly capabilities: JsonObject;
+  readonly clientInfo: JsonObject | undefined;
+}
+
+/** Takes apart what a client sent: its own words, and what concerns the connection it sent them on. */
+export function readParams(sent: JsonObject = {}): RequestParts {
+  const { _meta, inputResponses, requestState, ...params } = sent;
+  const {
+    progressToken,
+    [PROTOCOL_VERSION_META_KEY]: _version,
+    [CLIENT_INFO_META_KEY]: clientInfo,
+    [CLIENT_CAPABILITIES_META_KEY]: capabilities,
+    ...meta
+  } = (_meta ?? {}) as JsonObject;
+  return {
+    params,
+    // A log level stays: a server of the same era reads it there.
+    meta,
+    retry: {
+      ...(inputResponses !== undefined && { inputResponses }),
+      ...(requestState !== undefined && { requestState }),
+    },
+    progressToken: progressToken as ProgressToken | undefined,
+    logLevel: (meta[LOG_LEVEL_META_KEY] as string | undefined) ?? null,
+    capabilities: (capabilities ?? {}) as JsonObject,
+    clientInfo: clientInfo as JsonObject | undefined,
+  };
+}
+
+/**
+ * Who a bridge says it speaks for; null when nobody says. Bridges come with the token of the data dir: who has a key
+ * could else write into sessions of others.
+ */
+export function namedClient(request: Request | undefined, { keyId }: Principal): string | null {
+  if (keyId !== null) return null;
+  const name = request?.headers.get(CLIENT_HEADER) ?? '';
+  return CLIENT_NAME.test(name) ? name : null;
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../../test/support/mcp-endpoints.ts';
 import { sampleApproval, sampleTool } from '../../../../test/support/samples.ts';
 import type { CapabilityCall, CodeCall, CodeRun, Gateway, SearchQuery } from '../../../engine/gateway.ts';
-import { unfenced } from './execute-code.ts';
+import { unfenced } from './execute.ts';
 
 const RUN: CodeRun = {
   status: 'success',
