@@ -1,19 +1,15 @@
-/** How soon the dashboard shows something, and whether it keeps up with events. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { ensureBuiltPage } from '../test/support/built-page.ts';
 import { launchBrowser, signIn, WIDE } from '../test/support/launch-browser.ts';
+import { servePml } from '../test/support/run-pml.ts';
 import { percentile } from './support/percentile.ts';
 import { WATCH_FRAMES } from './support/watch-frames.ts';
 
-const PML = fileURLToPath(new URL('../bin/pml.js', import.meta.url));
 const ECHO = fileURLToPath(new URL('./support/echo-server.ts', import.meta.url));
 const OPENINGS = 7;
 const EVENTS = { callsPerSecond: 70, seconds: 8 };
@@ -121,20 +117,7 @@ async function events(open: Open, url: string, data: string) {
 }
 
 async function serve(dir: string) {
-  const config = join(dir, 'pml.json');
   const echo = { command: process.execPath, args: [ECHO, String(TOOLS - 1)] };
-  await writeFile(config, JSON.stringify({ mcpServers: { echo } }));
-  const args = [PML, 'serve', '--port', '0', '--data', join(dir, 'data'), '--config', config, '--json'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  const { url, login_url: loginUrl } = JSON.parse(line) as { url: string; login_url: string };
-  return {
-    url,
-    loginUrl,
-    async stop() {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+  const pml = await servePml({ data: join(dir, 'data'), config: { mcpServers: { echo } } });
+  return { ...pml, loginUrl: String(pml.ready.login_url) };
 }

@@ -1,16 +1,14 @@
-/** What the gateway adds to a call, how fast it starts, and what it keeps in memory. */
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { LAUNCHER, type ServingPml, servePml } from '../test/support/run-pml.ts';
 import { percentile } from './support/percentile.ts';
 
-const PML = fileURLToPath(new URL('../bin/pml.js', import.meta.url));
 const ECHO = fileURLToPath(new URL('./support/echo-server.ts', import.meta.url));
 const ROUNDS = 600;
 const IN_FLIGHT = 32;
@@ -33,19 +31,16 @@ export async function bench() {
 }
 
 async function latency(dir: string) {
-  const config = await configure(dir, 'latency', { echo: [] });
-  const gateway = await serve(join(dir, 'latency'), config);
+  const gateway = await servePml({ data: await configure(dir, 'latency', { echo: [] }) });
   const direct = await connect(new StdioClientTransport({ command: process.execPath, args: [ECHO] }));
-  const header = {
-    authorization: `Bearer ${(await readFile(join(dir, 'latency', 'token'), 'utf8')).trim()}`,
-  };
+  const header = { authorization: `Bearer ${gateway.token}` };
   const over = (path: string) =>
     connect(
       new StreamableHTTPClientTransport(new URL(path, gateway.url), { requestInit: { headers: header } }),
     );
   const http = await over('/mcp');
   const transparent = await over('/mcp/servers/echo');
-  const stdio = await connect(pmlStdio(join(dir, 'stdio'), await configure(dir, 'stdio', { echo: [] })));
+  const stdio = await connect(pmlStdio(await configure(dir, 'stdio', { echo: [] })));
 
   const plain = { name: 'echo', arguments: { message: 'hello' } };
   const execute = { name: 'pml_execute', arguments: { tool: 'echo:echo', arguments: { message: 'hello' } } };
@@ -86,14 +81,14 @@ async function latency(dir: string) {
 /** Twenty-five servers in the configuration, their tools known from the time before. */
 async function coldStart(dir: string) {
   const servers = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`server${i}`, ['10']]));
-  const config = await configure(dir, 'cold', servers);
-  const first = await serve(join(dir, 'cold'), config);
-  await untilListed(first.url, join(dir, 'cold'), 25 * 11);
+  const data = await configure(dir, 'cold', servers);
+  const first = await servePml({ data });
+  await untilListed(first, 25 * 11);
   await first.stop();
   const times: number[] = [];
   for (let i = 0; i < 5; i++) {
     const start = performance.now();
-    const client = await connect(pmlStdio(join(dir, 'cold'), config), 'legacy');
+    const client = await connect(pmlStdio(data), 'legacy');
     await client.listTools();
     times.push(performance.now() - start);
     await client.close();
@@ -110,49 +105,34 @@ async function coldStart(dir: string) {
 }
 
 async function memory(dir: string) {
-  const config = await configure(dir, 'big', { big: [String(BIG_CATALOGUE - 1)] });
-  const gateway = await serve(join(dir, 'big'), config);
-  await untilListed(gateway.url, join(dir, 'big'), BIG_CATALOGUE);
+  const data = await configure(dir, 'big', { big: [String(BIG_CATALOGUE - 1)] });
+  const gateway = await servePml({ data });
+  await untilListed(gateway, BIG_CATALOGUE);
   await sleep(1_000);
-  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8');
+  const status = readFileSync(`/proc/${gateway.child.pid}/status`, 'utf8');
   const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN);
   await gateway.stop();
   return [{ label: `resident memory with ${BIG_CATALOGUE} tools`, value: kilobytes / 1024, unit: 'MB' }];
 }
 
+/** A data folder with a configuration of echo servers, each with its arguments. */
 async function configure(
   dir: string,
   name: string,
   servers: Record<string, readonly string[]>,
 ): Promise<string> {
+  const data = join(dir, name);
   const entries = Object.entries(servers).map(([server, args]) => [
     server,
     { command: process.execPath, args: [ECHO, ...args] },
   ]);
-  const file = join(dir, `${name}.json`);
-  await writeFile(file, JSON.stringify({ mcpServers: Object.fromEntries(entries) }));
-  return file;
+  await mkdir(data, { mode: 0o700 });
+  await writeFile(join(data, 'pml.json'), JSON.stringify({ mcpServers: Object.fromEntries(entries) }));
+  return data;
 }
 
-async function serve(data: string, config: string) {
-  const args = [PML, 'serve', '--port', '0', '--data', data, '--config', config, '--json'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const line = await new Promise<string>((resolve) =>
-    child.stdout.once('data', (chunk) => resolve(String(chunk))),
-  );
-  return {
-    url: (JSON.parse(line) as { url: string }).url,
-    pid: child.pid,
-    async stop() {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
-}
-
-function pmlStdio(data: string, config: string): StdioClientTransport {
-  const args = [PML, 'stdio', '--data', data, '--config', config];
+function pmlStdio(data: string): StdioClientTransport {
+  const args = [LAUNCHER, 'stdio', '--data', data, '--config', join(data, 'pml.json')];
   return new StdioClientTransport({ command: process.execPath, args });
 }
 
@@ -165,8 +145,8 @@ async function connect(
   return client;
 }
 
-async function untilListed(url: string, data: string, tools: number): Promise<void> {
-  const headers = { authorization: `Bearer ${(await readFile(join(data, 'token'), 'utf8')).trim()}` };
+async function untilListed({ url, token }: ServingPml, tools: number): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
   for (;;) {
     const stats = (await (await fetch(`${url}/api/stats`, { headers })).json()) as { tools: number };
     if (stats.tools >= tools) return;

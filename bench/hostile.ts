@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { traceToWire } from '../src/core/vocabulary/execution-trace.ts';
 import { FLOOD, FLOOD_TOOLS, HOSTILE_CODES, HOSTILE_TEXTS } from '../test/support/hostile-texts.ts';
 import { takePulse } from '../test/support/pulse.ts';
-import { launchPml, type RunningPml, runPml } from '../test/support/run-pml.ts';
+import { type RunningPml, runPml, servePml } from '../test/support/run-pml.ts';
 import { sampleTrace } from '../test/support/samples.ts';
 import { percentile } from './support/percentile.ts';
 import { watchHealth } from './support/watch-health.ts';
@@ -112,9 +112,8 @@ export async function bench() {
 }
 
 async function begin(dir: string) {
-  const pml = await launchPml(['serve', '--data', dir, '--port', '0']);
-  const url = String(pml.ready.url);
-  const token = (await readFile(join(dir, 'token'), 'utf8')).trim();
+  const pml = await servePml({ data: dir });
+  const { url, token } = pml;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const ask: Ask = async (path, body) => {
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };

@@ -1,29 +1,19 @@
-/**
- * Whether what was learned from one kind of work does harm to all else, on a real gateway that offers the tools of a
- * data set: `npm run bench -- narrow --data DIR/SET`. The owner lets every tool run by itself, so that only what a plan
- * rests on can stop it. A minute or two for each of three seeds where the machine has nothing else to do; `PML_SEED=2`
- * measures one.
- */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { mean } from '../src/core/learning/gate/metrics.ts';
 import { createRandom, type Random } from '../src/core/numeric/random.ts';
 import { type DataSet, readDataSet, type Task } from '../src/evaluation/data-set.ts';
 import { startToolsFixture } from '../test/fixtures/servers/tools-server.ts';
 import { type AskedPlan, askFor, type Question, reciprocalRanks } from '../test/support/ask-for-work.ts';
+import { servePml } from '../test/support/run-pml.ts';
 import type { BenchReport, BenchRow } from './run.ts';
-
-const PML = fileURLToPath(new URL('../bin/pml.js', import.meta.url));
 
 const DEFAULTS = {
   seeds: [1, 2, 3],
@@ -157,20 +147,15 @@ const ANY: Readonly<Record<string, unknown>> = {
 
 async function serve(mcpServers: Readonly<Record<string, object>>) {
   const dir = await mkdtemp(join(tmpdir(), 'pml-bench-'));
-  const config = join(dir, 'pml.json');
-  const permissions = { allow: ['*'], auto: ['*'] };
-  await writeFile(config, JSON.stringify({ mcpServers, pml: { permissions } }));
-  const args = [PML, 'serve', '--port', '0', '--data', join(dir, 'data'), '--config', config, '--json'];
-  const env = { ...process.env, PML_LOG: 'info' };
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let hasPlans = false;
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    hasPlans ||= line.includes('"Learned plans"');
+  const pml = await servePml({
+    data: join(dir, 'data'),
+    config: { mcpServers, pml: { permissions: { allow: ['*'], auto: ['*'] } } },
+    env: { PML_LOG: 'info' },
+  });
+  createInterface({ input: pml.child.stderr! }).on('line', (line) => {
     if (line.includes('"level":"error"')) console.error(line);
   });
-  const [line] = await once(child.stdout, 'data');
-  const { url } = JSON.parse(String(line)) as { url: string };
-  const token = (await readFile(join(dir, 'data', 'token'), 'utf8')).trim();
+  const { url, token } = pml;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   let byMeaning = 0;
   const gone = new AbortController();
@@ -192,7 +177,7 @@ async function serve(mcpServers: Readonly<Record<string, object>>) {
     async embedded(tools: number) {
       while (byMeaning < tools) await sleep(500);
     },
-    hasPlans: () => hasPlans,
+    hasPlans: () => pml.output().stderr.includes('"Learned plans"'),
     /** Until nothing is being learned any more; tells whether the ranker may serve. */
     async learned(runs: number): Promise<boolean> {
       const isSettled = ({ runs: seen, model, training }: Record<string, unknown>) =>
@@ -216,9 +201,7 @@ async function serve(mcpServers: Readonly<Record<string, object>>) {
     async stop() {
       gone.abort();
       await client.close();
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
+      await pml.stop();
       await rm(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };

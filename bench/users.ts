@@ -4,14 +4,14 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createHttpBridge } from '../src/adapters/client/http-bridge.ts';
 import { createRandom, type Random } from '../src/core/numeric/random.ts';
-import { launchPml } from '../test/support/run-pml.ts';
+import { servePml } from '../test/support/run-pml.ts';
 import { percentile } from './support/percentile.ts';
 
 const PARROT = fileURLToPath(new URL('../test/fixtures/servers/parrot-server.ts', import.meta.url));
@@ -42,11 +42,10 @@ export async function bench() {
   const dir = await mkdtemp(join(tmpdir(), 'pml-bench-'));
   const parrot = { command: process.execPath, args: [PARROT] };
   const permissions = { ask: ['parrot:define'], default: 'allow' };
-  await writeFile(join(dir, 'pml.json'), JSON.stringify({ mcpServers: { parrot }, pml: { permissions } }));
-  const pml = await launchPml(['serve', '--data', dir, '--port', '0']);
+  const pml = await servePml({ data: dir, config: { mcpServers: { parrot }, pml: { permissions } } });
   try {
-    const url = String(pml.ready.url);
-    const keys = await makeKeys(dir, url);
+    const { url, token } = pml;
+    const keys = await makeKeys(url, token);
     const users = await Promise.all(keys.slice(1).map((key, i) => openUser(url, key, i)));
     const minutes = Number(process.env.PML_BENCH_MINUTES ?? DEFAULTS.minutes);
     const turnMs = (minutes * 60_000) / (2 * DEFAULTS.turns);
@@ -91,15 +90,13 @@ export async function bench() {
       ].join('\n'),
     };
   } finally {
-    pml.child.kill('SIGTERM');
-    await pml.exited;
+    await pml.stop();
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
 /** As `pml keys create` makes them, without a process for each. */
-async function makeKeys(dir: string, url: string): Promise<string[]> {
-  const token = (await readFile(join(dir, 'token'), 'utf8')).trim();
+async function makeKeys(url: string, token: string): Promise<string[]> {
   const bridge = createHttpBridge(Number(new URL(url).port), token);
   const keys: string[] = [];
   for (let i = 0; i < DEFAULTS.users; i++) {

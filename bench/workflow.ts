@@ -8,7 +8,8 @@ import type { Plan } from '../src/core/vocabulary/plan.ts';
 import type { Gateway } from '../src/engine/gateway.ts';
 import type { Store } from '../src/engine/ports.ts';
 import { createMemoryStore } from '../test/memory/store.ts';
-import { memoryGateway, stdioServer } from '../test/support/memory-gateway.ts';
+import { openTestGateway } from '../test/support/open-test-gateway.ts';
+import { stdioServer } from '../test/support/settings-for.ts';
 
 const ROUNDS = 15;
 /** A gateway has been at work for a while: its code is compiled, its database's as well. */
@@ -142,7 +143,7 @@ async function gatewayOn(store: Store, speculation = 0): Promise<Gateway> {
     workflow: { speculation },
     servers: [stdioServer('work', { concurrency: WAITS })],
   };
-  return (await memoryGateway([{ name: 'work', tools }], { store, settings })).gateway;
+  return (await openTestGateway({ servers: [{ name: 'work', tools }], store, settings })).gateway;
 }
 
 function planOf(count: number, tool: string, isChain: boolean): Plan {

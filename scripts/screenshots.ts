@@ -5,17 +5,16 @@
  *
  * `--docs` writes the two pictures of the README instead.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Capabilities, Traces } from '../src/surfaces/dashboard/shared/api-types.ts';
 import { href } from '../src/surfaces/dashboard/shared/routes.ts';
 import { launchBrowser, NARROW, signIn, WIDE } from '../test/support/launch-browser.ts';
+import { launchPml } from '../test/support/run-pml.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Runs that the demo makes by itself. */
@@ -28,18 +27,6 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { only: { type: 'string', multiple: true }, docs: { type: 'boolean' } },
 });
-
-async function startDemo(data: string): Promise<{ child: ChildProcess; loginUrl: string }> {
-  const child = spawn(
-    process.execPath,
-    ['bin/pml.js', 'serve', '--demo', '--port', '0', '--json', '--data', data],
-    { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  for await (const line of createInterface({ input: child.stdout })) {
-    return { child, loginUrl: (JSON.parse(line) as { login_url: string }).login_url };
-  }
-  throw new Error('The demo did not start');
-}
 
 /** Asked by the page itself: it is signed in. */
 function ask<T>(page: Page, path: string): Promise<T> {
@@ -93,7 +80,8 @@ async function shoot(context: BrowserContext, address: string, path: string): Pr
 }
 
 const data = mkdtempSync(join(tmpdir(), 'pml-screenshots-'));
-const { child, loginUrl } = await startDemo(data);
+const demo = await launchPml(['serve', '--demo', '--port', '0', '--data', data], { cwd: ROOT });
+const loginUrl = String(demo.ready.login_url);
 const browser = await launchBrowser();
 try {
   const storageState = await signIn(browser, loginUrl);
@@ -121,7 +109,7 @@ try {
   console.log(`${folder}: ${names.join(', ')}`);
 } finally {
   await browser.close();
-  child.kill('SIGTERM');
-  await new Promise((done) => child.once('close', done));
+  demo.child.kill('SIGTERM');
+  await demo.exited;
   rmSync(data, { recursive: true, force: true });
 }

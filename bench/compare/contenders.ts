@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { servePml } from '../../test/support/run-pml.ts';
 import type { Setting, Start } from './contender.ts';
 import { addToExecutor } from './executor-setup.ts';
 import {
@@ -18,7 +19,6 @@ import {
 } from './mcp-side.ts';
 import { PEERS, peerCommand } from './peers.ts';
 
-const PML = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
 const UTCP_HOST = fileURLToPath(new URL('./utcp-host.ts', import.meta.url));
 
 /** No gateway at all: what a call costs at the least. */
@@ -42,22 +42,14 @@ const direct: Start = async ({ servers }) => {
 };
 
 const pml: Start = async (setting) => {
-  const config = join(setting.home, 'pml.json');
-  await writeFile(config, JSON.stringify(mcpServers(setting)));
   const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
   const open = async () => {
-    const port = await freePort();
-    const args = ['serve', '--port', String(port), '--data', setting.home, '--config', config];
     const startedAt = performance.now();
-    const child = launch(process.execPath, [PML, ...args]);
-    const client = await connectWhenUp(async () => {
-      const token = (await readFile(join(setting.home, 'token'), 'utf8')).trim();
-      return new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
-        requestInit: { headers: { authorization: `Bearer ${token}` } },
-      });
-    }, child);
+    const { child, url, token } = await servePml({ data: setting.home, config: mcpServers(setting) });
+    const requestInit = { headers: { authorization: `Bearer ${token}` } };
+    const client = await connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit }));
     const bytes = await listBytes(client);
     return { child, client, bytes, startMs: performance.now() - startedAt };
   };

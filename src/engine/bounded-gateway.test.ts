@@ -1,12 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { tool } from '../../test/support/code-gateway.ts';
-import { memoryGateway } from '../../test/support/memory-gateway.ts';
+import { expect, test } from 'vitest';
+import { testGateway, tool } from '../../test/support/test-gateway.ts';
 
 test('[HANG-12] what is too long is refused before anything looks at it', async () => {
-  const { gateway, store } = await memoryGateway([
-    { name: 'approvals', tools: [tool('echo', (args) => args)] },
-  ]);
-  onTestFinished(() => gateway.close());
+  const { gateway, store } = await testGateway({
+    servers: [{ name: 'approvals', tools: [tool('echo', (args) => args)] }],
+  });
   const caller = { sessionId: null };
   const intent = 'x'.repeat(20_000);
   const name = `approvals:${'x'.repeat(2_000)}`;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { servePml } from '../support/run-pml.ts';
 import { serveFixture } from './fixture/serve-http.ts';
 import type { Column } from './report.ts';
-import { startGateway } from './running-gateway.ts';
 import { REVISIONS, type Revision, testServer } from './suite.ts';
 import { startTokenProxy } from './token-proxy.ts';
 
@@ -64,13 +64,13 @@ export async function fixtureBehindGateway(dir: string): Promise<GatewayedFixtur
     'fixture-stdio': { command: process.execPath, args: [STDIO_FIXTURE] },
     'fixture-2025': { url: older.url },
   };
-  const gateway = await startGateway(servers, dir);
+  const gateway = await servePml({ data: join(dir, 'data'), config: { mcpServers: servers } });
   const proxy = await startTokenProxy(gateway.url, gateway.token);
   return {
     urlOf: (server) => `${proxy.url}/mcp/servers/${server}`,
     close: async () => {
       await proxy.close();
-      await gateway.close();
+      await gateway.stop();
       await Promise.all([both.close(), older.close()]);
     },
   };

@@ -5,9 +5,10 @@ import type { JsonObject } from '../../src/engine/ports.ts';
 import { findRun } from '../../src/engine/runs/pending-runs.ts';
 import { askedFor } from '../../src/surfaces/cli/tell-run.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import { tool } from '../support/code-gateway.ts';
-import { memoryGateway, settingsFor, stdioServer } from '../support/memory-gateway.ts';
-import { OWNER_TOKEN, peopleGateway } from '../support/people-gateway.ts';
+import { OWNER_TOKEN } from '../support/http-gateway.ts';
+import { peopleGateway } from '../support/people-gateway.ts';
+import { settingsFor, stdioServer } from '../support/settings-for.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 
 const NOBODY: Caller = { sessionId: null };
 
@@ -46,7 +47,7 @@ describe('[APPROVE-8] the person who decides sees exactly what will run', () => 
   });
 
   test.each(HIDDEN_FROM_THE_STORE)('at the terminal: %#', async (args) => {
-    const { gateway, store } = await memoryGateway([shell], { settings: asking() });
+    const { gateway, store } = await testGateway({ servers: [shell], settings: asking() });
     const { runId } = await gateway.executeTool({ tool: 'desk:write', arguments: args }, NOBODY);
     const [shown] = await gateway.showExact([(await findRun(store, runId))!]);
     expect(askedFor(shown!.approvals[0]!)).toContain('rm-rf-srv-data-now');
@@ -54,7 +55,7 @@ describe('[APPROVE-8] the person who decides sees exactly what will run', () => 
 
   test.each(HIDDEN_FROM_THE_STORE)('in the dialogue of a client: %#', async (args) => {
     const settings = asking({ clientsDecide: true, approvalWaitMs: 20_000 });
-    const { gateway } = await memoryGateway([shell], { settings });
+    const { gateway } = await testGateway({ servers: [shell], settings });
     const messages: string[] = [];
     const client = {
       id: 'c1',
@@ -70,7 +71,7 @@ describe('[APPROVE-8] the person who decides sees exactly what will run', () => 
 
   test('nothing in it can hide or turn around what a person reads', async () => {
     const settings = asking({ clientsDecide: true, approvalWaitMs: 20_000 });
-    const { gateway } = await memoryGateway([shell], { settings });
+    const { gateway } = await testGateway({ servers: [shell], settings });
     const messages: string[] = [];
     const ask = async (_: string, { message }: JsonObject) => {
       messages.push(String(message));
@@ -85,12 +86,12 @@ describe('[APPROVE-8] the person who decides sees exactly what will run', () => 
 
 test('[APPROVE-9] what cannot be shown whole can be rejected and not approved', async () => {
   const store = createMemoryStore();
-  const first = await memoryGateway([shell], { store, settings: asking() });
+  const first = await testGateway({ servers: [shell], store, settings: asking() });
   const call = (args: JsonObject) =>
     first.gateway.executeTool({ tool: 'desk:write', arguments: args }, NOBODY);
   const [hidden, plain] = [await call({ token: 'rm-rf-srv-data-now' }), await call({ path: 'a' })];
   await first.gateway.close();
-  const { gateway } = await memoryGateway([shell], { store, settings: asking() });
+  const { gateway } = await testGateway({ servers: [shell], store, settings: asking() });
   const [shown] = await gateway.showExact([(await findRun(store, hidden.runId))!]);
   expect(shown!.approvals).toMatchObject([{ isExact: false }]);
   await expect(gateway.settleApproval(hidden.runId, 'approved', 'ana')).rejects.toMatchObject({
@@ -102,7 +103,8 @@ test('[APPROVE-9] what cannot be shown whole can be rejected and not approved', 
 });
 
 test('[APPROVE-10] an approval is never taken by another user, however their calls meet', async () => {
-  const { gateway, store } = await memoryGateway([shell], {
+  const { gateway, store } = await testGateway({
+    servers: [shell],
     settings: asking({ approvalWaitMs: 20_000 }),
   });
   const as = (user: string): Caller => {
@@ -123,7 +125,7 @@ test('[APPROVE-10] an approval is never taken by another user, however their cal
 });
 
 test('[APPROVE-11] the time set for a call bounds the wait for a person, also within code', async () => {
-  const { gateway } = await memoryGateway([shell], { settings: asking({ approvalWaitMs: 600_000 }) });
+  const { gateway } = await testGateway({ servers: [shell], settings: asking({ approvalWaitMs: 600_000 }) });
   const tooled = await gateway.executeTool({ tool: 'desk:write', arguments: {}, timeoutMs: 50 }, NOBODY);
   expect(tooled.status).toBe('approval_required');
   for (const code of [
@@ -142,8 +144,8 @@ describe('changed definitions', () => {
   });
   const changed = async (over: JsonObject, identity: JsonObject = {}) => {
     const store = createMemoryStore();
-    await memoryGateway([mail({ description: 'Sends' })], { store });
-    const made = await memoryGateway([mail({ description: 'Sends', ...over }, identity)], { store });
+    await testGateway({ servers: [mail({ description: 'Sends' })], store });
+    const made = await testGateway({ servers: [mail({ description: 'Sends', ...over }, identity)], store });
     await made.gateway.restart('mail');
     await made.gateway.settled();
     return { ...made, store };
@@ -230,7 +232,7 @@ describe('which tool is meant', () => {
   });
 
   test('[CAT-11] servers whose names begin alike are never taken for each other', async () => {
-    const { gateway } = await memoryGateway([named('a'), named('a.b'), named('a__b')]);
+    const { gateway } = await testGateway({ servers: [named('a'), named('a.b'), named('a__b')] });
     for (const [id, gives] of [
       ['a:echo', 'a'],
       ['a.b:echo', 'a.b'],
@@ -247,7 +249,8 @@ describe('which tool is meant', () => {
 
   test('[CAT-4] a filter holds for what a server does not list, and for every spelling', async () => {
     const servers = [stdioServer('t', { tools: { include: ['*'], exclude: ['admin_*'] } })];
-    const { gateway } = await memoryGateway([{ name: 't', tools: [tool('Admin_Keys', () => 1)] }], {
+    const { gateway } = await testGateway({
+      servers: [{ name: 't', tools: [tool('Admin_Keys', () => 1)] }],
       settings: { servers },
     });
     for (const name of ['admin_reset', 'ADMIN_RESET', 'Admin_Keys']) {
@@ -263,7 +266,7 @@ describe('which tool is meant', () => {
 
   test('[POLICY-5] a rule that restricts holds for every spelling, one that grants only for its own', async () => {
     const permissions = { ...settingsFor([]).permissions, deny: ['desk:WRITE'] };
-    const { gateway } = await memoryGateway([shell], { settings: { permissions } });
+    const { gateway } = await testGateway({ servers: [shell], settings: { permissions } });
     const run = await gateway.executeTool({ tool: 'desk:write', arguments: {} }, NOBODY);
     expect(run.error?.code).toBe('forbidden');
   });

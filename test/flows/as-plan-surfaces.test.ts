@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
-import { codeGateway, tool } from '../support/code-gateway.ts';
 import { openedGateway, runCommand } from '../support/command-line.ts';
 import { startHttp } from '../support/http-gateway.ts';
 import { callTool, connectClient, fetchInto, openEndpoints } from '../support/mcp-endpoints.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 
 const READS = { annotations: { readOnlyHint: true } };
 const CODE = `
@@ -16,7 +16,7 @@ const RESULT = { both: 'of aof b', first: { text: 'of a' } };
 const NO_PLAN = 'while (await mcp.disk.read({ path: "a" })) {}';
 
 async function office() {
-  const { gateway } = await codeGateway({
+  const { gateway } = await testGateway({
     servers: [{ name: 'disk', tools: [tool('read', ({ path }) => ({ text: `of ${path}` }), READS)] }],
   });
   const dir = await temporaryDir();

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../memory/store.ts';
-import { tool } from '../support/code-gateway.ts';
-import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 import { peopleGateway } from '../support/people-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 
 const NOBODY = { sessionId: null };
 
 test('[AUDIT-3] an accepted definition is in the audit log, with who approved it and its hash', async () => {
   const server = (description: string) => ({ name: 'mail', tools: [tool('send', () => 1, { description })] });
   const store = createMemoryStore();
-  await memoryGateway([server('Sends')], { store });
-  const { gateway } = await memoryGateway([server('Sends more')], { store });
+  await testGateway({ servers: [server('Sends')], store });
+  const { gateway } = await testGateway({ servers: [server('Sends more')], store });
   await gateway.restart('mail');
   await gateway.settled();
   const { runId } = await gateway.executeTool({ tool: 'mail:send', arguments: {} }, NOBODY);
@@ -27,7 +27,7 @@ test('[AUDIT-3] a change of the permissions is in the audit log, made while PML 
   const file = '/home/ada/pml.json';
   const changes = () => store.audit.list({ limit: 9, action: 'policy_changed' });
   const { permissions } = settingsFor([]);
-  const first = await memoryGateway([], { store, settings: { file } });
+  const first = await testGateway({ store, settings: { file } });
   const rules = {
     allow: [],
     ask: [],
@@ -49,8 +49,8 @@ test('[AUDIT-3] a change of the permissions is in the audit log, made while PML 
   await first.gateway.close();
 
   const stricter = { ...strict, default: 'ask' as const };
-  await memoryGateway([], { store, settings: { file, permissions: stricter } });
-  await memoryGateway([], { store, settings: { file, permissions: stricter } });
+  await testGateway({ store, settings: { file, permissions: stricter } });
+  await testGateway({ store, settings: { file, permissions: stricter } });
   expect(await changes()).toHaveLength(3);
 });
 

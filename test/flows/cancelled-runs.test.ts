@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 
 test('[CAP-20] a run that was cancelled counts neither for nor against its code', async () => {
   const leaving = new AbortController();
@@ -9,7 +9,7 @@ test('[CAP-20] a run that was cancelled counts neither for nor against its code'
     leaving.abort();
     return await new Promise(() => {});
   });
-  const { gateway, store } = await codeGateway({
+  const { gateway, store } = await testGateway({
     servers: [{ name: 'slow', tools: [wait] }],
     capabilities: [{ slug: 'waiting', code: 'return await mcp.slow.wait({});', uses: 0, successes: 0 }],
   });

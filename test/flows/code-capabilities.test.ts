@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
-import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 
 const ROWS = [
   { id: 1, name: 'Ada', active: true },
@@ -31,7 +31,7 @@ const rows = await mcp.db.rows({ table: '${table}' });
 return rows.filter((row) => row.active).map((row) => row.name).slice(0, ${limit});`;
 
 test('[CODE-11] programs that differ only in post-processing are two capabilities', async () => {
-  const { gateway } = await codeGateway({ servers: [database()] });
+  const { gateway } = await testGateway({ servers: [database()] });
   await run(gateway, ACTIVE('people', 5));
   await run(gateway, ACTIVE('people', 5).replace('.map((row) => row.name)', '.map((row) => row.id)'));
   const capabilities = await gateway.capabilities.list();
@@ -40,7 +40,7 @@ test('[CODE-11] programs that differ only in post-processing are two capabilitie
 });
 
 test('[CODE-11][CODE-12] the same program with other literals is one capability, with parameters, active after two runs', async () => {
-  const { gateway } = await codeGateway({ servers: [database()] });
+  const { gateway } = await testGateway({ servers: [database()] });
   await run(gateway, ACTIVE('people', 5));
   const [candidate] = await gateway.capabilities.list();
   expect(candidate).toMatchObject({ state: 'candidate', slug: 'list_active_people', uses: 1, successes: 1 });
@@ -74,7 +74,7 @@ test('[CODE-11][CODE-12] the same program with other literals is one capability,
 });
 
 test('[CODE-12] [ORIGIN-2] one run that only reads is run once more by itself, which admits it and is no use of it', async () => {
-  const { gateway, store } = await codeGateway({ servers: [database(CLOSED_READ)] });
+  const { gateway, store } = await testGateway({ servers: [database(CLOSED_READ)] });
   await run(gateway, ACTIVE('people', 5));
   const [capability] = await gateway.capabilities.list();
   expect(capability).toMatchObject({ state: 'active', uses: 1, successes: 1 });
@@ -84,7 +84,7 @@ test('[CODE-12] [ORIGIN-2] one run that only reads is run once more by itself, w
 });
 
 test('[CODE-12] code that failed, called nothing, or chose its tools at run time is not kept', async () => {
-  const { gateway } = await codeGateway({ servers: [database(CLOSED_READ)] });
+  const { gateway } = await testGateway({ servers: [database(CLOSED_READ)] });
   await run(gateway, 'return [1, 2, 3].map((n) => n * 2)');
   await run(gateway, 'const rows = await mcp.db.rows({ table: "a" }); return rows.nothing.here');
   await run(
@@ -100,7 +100,7 @@ test('[CODE-23] one that fails too often is quarantined, and only a person takes
     if (isBroken) throw new Error('the table is locked');
     return ROWS;
   });
-  const { gateway } = await codeGateway({ servers: [{ name: 'db', tools: [flaky] }] });
+  const { gateway } = await testGateway({ servers: [{ name: 'db', tools: [flaky] }] });
   await run(gateway, ACTIVE('people', 5));
   await run(gateway, ACTIVE('people', 5));
   isBroken = true;
@@ -127,7 +127,7 @@ test('[CODE-23] one that fails too often is quarantined, and only a person takes
 
 test('[CODE-23] one whose tool changed its definition is quarantined', async () => {
   const server = database();
-  const { gateway } = await codeGateway({ servers: [server] });
+  const { gateway } = await testGateway({ servers: [server] });
   await run(gateway, ACTIVE('people', 5));
   await run(gateway, ACTIVE('people', 5));
   expect(await gateway.capabilities.show('list_active_people')).toMatchObject({ state: 'active' });
@@ -140,7 +140,7 @@ test('[CODE-23] one whose tool changed its definition is quarantined', async () 
 });
 
 test('[CODE-16] a signature shows what a tool was seen to give, and says that it was seen', async () => {
-  const { gateway } = await codeGateway({ servers: [database()] });
+  const { gateway } = await testGateway({ servers: [database()] });
   const [before] = await gateway.searchTools({ query: 'db:rows', limit: 1, signatures: true });
   expect(before?.signature).toContain('mcp.db.rows(args: { table: string }): Promise<unknown>');
   await run(gateway, 'return await mcp.db.rows({ table: "people" })');
@@ -152,7 +152,7 @@ test('[CODE-16] a signature shows what a tool was seen to give, and says that it
 });
 
 test('[CODE-18] a renamed capability is still called by its former name, and travels as files', async () => {
-  const here = await codeGateway({ servers: [database()] });
+  const here = await testGateway({ servers: [database()] });
   await run(here.gateway, ACTIVE('people', 5));
   await run(here.gateway, ACTIVE('animals', 5));
   await here.gateway.capabilities.rename('list_active_people', 'active_names');
@@ -166,7 +166,7 @@ test('[CODE-18] a renamed capability is still called by its former name, and tra
     expect.arrayContaining(['SKILL.md', 'code.ts', 'schema.json', 'capability.json']),
   );
 
-  const there = await codeGateway({ servers: [database()] });
+  const there = await testGateway({ servers: [database()] });
   const imported = await there.gateway.capabilities.import(files);
   expect(imported).toMatchObject({
     slug: 'active_names',
@@ -184,7 +184,7 @@ test('[CODE-18] a renamed capability is still called by its former name, and tra
 });
 
 test('[CAP-22] capabilities that succeeded with the same intents are alternatives in the graph', async () => {
-  const { gateway } = await codeGateway({ servers: [database()] });
+  const { gateway } = await testGateway({ servers: [database()] });
   const other = 'const rows = await mcp.db.rows({ table: "people" }); return rows.map((row) => row.name)';
   for (const code of [ACTIVE('people', 5), ACTIVE('people', 5), other, other]) await run(gateway, code);
   const { edges } = await gateway.graph.view();

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { CodeRun } from '../../src/engine/gateway.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
-import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
-import { settingsFor } from '../support/memory-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 
 const PATH_SCHEMA = {
   inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
@@ -34,7 +34,7 @@ const permissions = { ...settingsFor([]).permissions, approvalWaitMs: 20 };
 describe('before anything runs', () => {
   test('[CODE-5] an unknown tool and a missing argument are told with the nearest match, and nothing is called', async () => {
     const { server, calls } = files();
-    const { gateway } = await codeGateway({ servers: [server] });
+    const { gateway } = await testGateway({ servers: [server] });
     const code = `
 await mcp.fs.write({ path: 'a' });
 await mcp.fs.raed({ path: 'a' });
@@ -55,7 +55,7 @@ await capabilities.no_such_thing();`;
   test('[CODE-8] a denied tool is refused, and a call that asks and can be seen is asked about', async () => {
     const { server, calls } = files();
     const settings = { permissions: { ...permissions, deny: ['fs:write'], approvalWaitMs: 20 } };
-    const { gateway } = await codeGateway({ servers: [server], settings });
+    const { gateway } = await testGateway({ servers: [server], settings });
     const denied = await gateway.executeCode(
       { code: 'await mcp.fs.read({ path: "a" }); await mcp.fs.write({ path: "b" })' },
       NOBODY,
@@ -83,7 +83,7 @@ return [text, gone];`;
 
   test('[CODE-9] the run ends, waits for a person, and goes on without making a finished call twice', async () => {
     const { server, calls } = files();
-    const { gateway } = await codeGateway({ servers: [server], settings: { permissions } });
+    const { gateway } = await testGateway({ servers: [server], settings: { permissions } });
     const run = await gateway.executeCode({ code: CODE }, NOBODY);
     expect(run).toMatchObject({
       status: 'approval_required',
@@ -103,7 +103,7 @@ return [text, gone];`;
   test('[CODE-9] an answer that comes in time lets the run go on as if nothing had been', async () => {
     const { server } = files();
     const settings = { permissions: { ...permissions, approvalWaitMs: 5_000 } };
-    const { gateway, store } = await codeGateway({ servers: [server], settings });
+    const { gateway, store } = await testGateway({ servers: [server], settings });
     const running = gateway.executeCode({ code: CODE }, NOBODY);
     let [approval] = await store.approvals.list({ state: 'pending' });
     while (!approval) {
@@ -116,7 +116,7 @@ return [text, gone];`;
 
   test('[CODE-22] a resumed run that takes another way fails, and says where', async () => {
     const { server, calls } = files();
-    const { gateway, store } = await codeGateway({ servers: [server], settings: { permissions } });
+    const { gateway, store } = await testGateway({ servers: [server], settings: { permissions } });
     const run = await gateway.executeCode({ code: CODE }, NOBODY);
     const paused = await store.runs.get(run.runId);
     const task = paused!.tasks.call as { standing: { calls: { argumentsHash: string }[] } };
@@ -132,7 +132,7 @@ return [text, gone];`;
 describe('errors', () => {
   const run = async (code: string): Promise<CodeRun & { traced: boolean }> => {
     const { server } = files();
-    const { gateway, store } = await codeGateway({ servers: [server] });
+    const { gateway, store } = await testGateway({ servers: [server] });
     const made = await gateway.executeCode({ code }, NOBODY);
     const trace = await store.traces.get(made.traceId ?? '');
     return { ...made, traced: trace?.success === false && trace.errorMessage === made.error?.message };
@@ -164,7 +164,7 @@ return names;`);
         },
       ],
     };
-    const { gateway } = await codeGateway({ servers: [server] });
+    const { gateway } = await testGateway({ servers: [server] });
     const caught = await gateway.executeCode(
       { code: 'try { await mcp.fs.read({}) } catch (e) { return [e.name, e.code, e.message] }' },
       NOBODY,
@@ -199,7 +199,7 @@ return names;`);
   });
 
   test('[CODE-7] long code runs, a megabyte is refused', async () => {
-    const { gateway, store } = await codeGateway({});
+    const { gateway, store } = await testGateway();
     const line = '{ const x = 1; } // a comment of no consequence\n';
     const code = `${line.repeat(Math.floor(240_000 / line.length))} return 'done'`;
     expect(await gateway.executeCode({ code }, NOBODY)).toMatchObject({ status: 'success', result: 'done' });
@@ -220,13 +220,13 @@ test('[CODE-10] a client that cancels stops the guest and the calls under way', 
       return { content: [] };
     },
   };
-  const { gateway, store } = await codeGateway({ servers: [{ name: 'slow', tools: [slow] }] });
+  const { gateway, store } = await testGateway({ servers: [{ name: 'slow', tools: [slow] }] });
   const cancelling = new AbortController();
   const running = gateway.executeCode(
     { code: 'await mcp.slow.wait({}); return 1' },
     { sessionId: null, signal: cancelling.signal },
   );
-  await vi.waitFor(() => expect(begun).toBe(1), 10_000);
+  await expect.poll(() => begun).toBe(1);
   cancelling.abort();
   const run = await running;
   expect(run).toMatchObject({ status: 'error', error: { code: 'cancelled' } });
@@ -236,7 +236,7 @@ test('[CODE-10] a client that cancels stops the guest and the calls under way', 
 
 describe('capabilities within capabilities', () => {
   test('[CODE-13] a circle is refused with the way it took', async () => {
-    const { gateway } = await codeGateway({
+    const { gateway } = await testGateway({
       capabilities: [
         { slug: 'ping', code: 'return await capabilities.pong()' },
         { slug: 'pong', code: 'return await capabilities.ping()' },
@@ -251,7 +251,7 @@ describe('capabilities within capabilities', () => {
       slug: `step_${i}`,
       code: i === 9 ? 'return "bottom"' : `return await capabilities.step_${i + 1}()`,
     }));
-    const { gateway } = await codeGateway({ capabilities });
+    const { gateway } = await testGateway({ capabilities });
     const run = await gateway.executeCode({ code: 'return await capabilities.step_2()' }, NOBODY);
     expect(run.result).toBe('bottom');
     const deep = await gateway.executeCode({ code: 'return await capabilities.step_0()' }, NOBODY);
@@ -263,7 +263,7 @@ describe('capabilities within capabilities', () => {
       slug: 'bad',
       code: 'const n: number = 1;\nconst x = [n].map((m) => m);\nthrow new Error(`no ${x}`)',
     };
-    const { gateway } = await codeGateway({ capabilities: [bad] });
+    const { gateway } = await testGateway({ capabilities: [bad] });
     const run = await gateway.executeCode({ code: '\nreturn await capabilities.bad()' }, NOBODY);
     expect(run.error).toMatchObject({ line: 2 });
     expect(run.error?.message).toMatch(
@@ -279,7 +279,7 @@ describe('capabilities within capabilities', () => {
       intents: [],
       quarantinedBecause: 'it failed too often',
     };
-    const { gateway } = await codeGateway({
+    const { gateway } = await testGateway({
       capabilities: [{ slug: 'bad', state: 'quarantined', evidence }],
     });
     const run = await gateway.executeCode({ code: 'return await capabilities.bad()' }, NOBODY);

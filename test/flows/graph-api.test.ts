@@ -4,10 +4,11 @@ import type { Gateway } from '../../src/engine/gateway.ts';
 import type { GraphView, NodeView } from '../../src/engine/graph/graph-view.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
-import { codeGateway, NOBODY, readyCapability, tool } from '../support/code-gateway.ts';
 import { openedGateway, runCommand } from '../support/command-line.ts';
 import { told } from '../support/graph-edges.ts';
 import { startHttp } from '../support/http-gateway.ts';
+import { readyCapability } from '../support/samples.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 
 const server = (name: string, ...tools: string[]): MemoryServer => ({
   name,
@@ -45,7 +46,7 @@ test('[GRAPHUSE-1] /api/graph gives nodes and edges in full, and no template of 
     toolInvocations: [{ tool: 'fs:read' }, { tool: 'fs:write' }],
   });
   const candidate = readyCapability({ slug: 'tried_once', state: 'candidate' });
-  const { gateway } = await codeGateway({
+  const { gateway } = await testGateway({
     servers: [server('fs', 'read', 'write', 'stat')],
     capabilities: [copy, candidate],
     templates: [
@@ -109,7 +110,7 @@ test('[GRAPHUSE-1] /api/graph gives nodes and edges in full, and no template of 
 
 test('[GRAPHUSE-1] the graph follows servers, names and runs; a forgotten capability keeps its place without a name', async () => {
   const copy = readyCapability({ slug: 'copy', code: 'return await mcp.fs.read({})' });
-  const { gateway } = await codeGateway({
+  const { gateway } = await testGateway({
     servers: [server('fs', 'read'), server('mail', 'send')],
     capabilities: [copy],
   });
@@ -133,7 +134,7 @@ test('[GRAPHUSE-1] the graph follows servers, names and runs; a forgotten capabi
 
 test('[GRAPHUSE-2] /api/path gives every step with its edge, its counts and its reason in words', async () => {
   const names = ['list', 'read', 'write', 'stat'];
-  const { gateway } = await codeGateway({
+  const { gateway } = await testGateway({
     servers: [server('fs', ...names)],
     capabilities: [{ slug: 'save', code: 'return await mcp.fs.write({})' }],
     templates: [{ from: toolId('fs', 'stat'), to: toolId('fs', 'list'), type: 'dependency' }],
@@ -166,7 +167,7 @@ test('[GRAPHUSE-2] /api/path gives every step with its edge, its counts and its 
 });
 
 test('[GRAPHUSE-2] what is not known is 404 with the nearest name, what is missing 400, no way is an answer', async () => {
-  const { gateway } = await codeGateway({ servers: [server('fs', 'read', 'write')] });
+  const { gateway } = await testGateway({ servers: [server('fs', 'read', 'write')] });
   const { get } = await serve(gateway);
   expect(await get('path?from=fs:raed&to=fs:write')).toMatchObject({
     status: 404,
@@ -190,7 +191,7 @@ test('[GRAPHUSE-2] what is not known is 404 with the nearest name, what is missi
 });
 
 test('[GRAPHUSE-14] an empty graph', async () => {
-  const { gateway } = await codeGateway({});
+  const { gateway } = await testGateway();
   const { get, pml } = await serve(gateway);
   expect((await get('graph')).body).toEqual({ nodes: [], edges: [] });
   expect(await get('path?from=a:b&to=c:d')).toMatchObject({ status: 404 });
@@ -207,7 +208,7 @@ test('[GRAPHUSE-14] an empty graph', async () => {
 });
 
 test('[GRAPHUSE-14] a single tool, called again and again', async () => {
-  const { gateway } = await codeGateway({ servers: [server('fs', 'read')] });
+  const { gateway } = await testGateway({ servers: [server('fs', 'read')] });
   await run(gateway, 'for (let i = 0; i < 3; i++) await mcp.fs.read({})');
   const { get, pml } = await serve(gateway);
   const { body } = await get('graph');
@@ -229,7 +230,7 @@ test('[GRAPHUSE-14] a single tool, called again and again', async () => {
 });
 
 test('[GRAPHUSE-14] parts that nothing connects', async () => {
-  const { gateway } = await codeGateway({
+  const { gateway } = await testGateway({
     servers: [server('fs', 'read', 'write'), server('mail', 'draft', 'send'), server('idle', 'wait')],
   });
   await run(gateway, 'await mcp.fs.read({}); return await mcp.fs.write({})');
@@ -250,7 +251,7 @@ test('[GRAPHUSE-14] parts that nothing connects', async () => {
 
 test('[GRAPHUSE-11] the share of capabilities whose program says which value goes where', async () => {
   const flow = tool('read', () => 'text');
-  const { gateway } = await codeGateway({
+  const { gateway } = await testGateway({
     servers: [{ name: 'fs', tools: [flow, tool('write', () => 'ok')] }],
   });
   for (let i = 0; i < 2; i++) {
@@ -267,7 +268,7 @@ test('[GRAPHUSE-11] the share of capabilities whose program says which value goe
 });
 
 test('[GRAPHUSE-16] /api/node tells one node: what it takes, how often it ran, its edges and what is related', async () => {
-  const { gateway } = await codeGateway({ servers: [server('fs', 'read', 'write', 'stat')] });
+  const { gateway } = await testGateway({ servers: [server('fs', 'read', 'write', 'stat')] });
   await run(gateway, 'await mcp.fs.read({}); await mcp.fs.read({}); return await mcp.fs.write({})');
   const { get } = await serve(gateway);
   const { status, body } = await get('node?id=fs__read');
@@ -310,7 +311,7 @@ test('[GRAPHUSE-16] /api/node tells one node: what it takes, how often it ran, i
 });
 
 test('[GRAPHUSE-17] /api/graph?format= gives the files that "pml graph export" writes', async () => {
-  const { gateway } = await codeGateway({ servers: [server('fs', 'read', 'write')] });
+  const { gateway } = await testGateway({ servers: [server('fs', 'read', 'write')] });
   await run(gateway, 'await mcp.fs.read({}); return await mcp.fs.write({})');
   const { listener, token } = await startHttp({ api: createApi(gateway, { log: () => {} }) });
   onTestFinished(listener.close);

@@ -6,10 +6,11 @@ import { toolId } from '../../src/core/vocabulary/ids.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { importTraces } from '../../src/engine/traces/import-traces.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import { codeGateway, NOBODY, readyCapability, tool } from '../support/code-gateway.ts';
 import { findEdge, ofType } from '../support/graph-edges.ts';
+import { readyCapability } from '../support/samples.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { temporaryStore } from '../support/temporary-store.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 
 /** Slow enough that calls made at once run at once. */
 const PAUSE_MS = 20;
@@ -40,7 +41,7 @@ test('[GRAPHUSE-3] what a capability called in the sandbox is contained in it, n
     code: 'await capabilities.copy({}); return await mcp.fs.remove({ path: "a" })',
   });
   const store = await temporaryStore();
-  const { gateway } = await codeGateway({ servers: [FILES], store, capabilities: [copy, move] });
+  const { gateway } = await testGateway({ servers: [FILES], store, capabilities: [copy, move] });
   await run(gateway, 'await mcp.fs.list({}); return await capabilities.move({})');
   expect(ofType(await gateway.graph.view(), 'contains')).toEqual(
     expect.arrayContaining([
@@ -61,7 +62,7 @@ test('[GRAPHUSE-4] siblings that ran one after the other are in sequence; parall
     slug: 'look',
     code: 'await mcp.fs.list({}); return await mcp.fs.read({ path: "a" })',
   });
-  const { gateway } = await codeGateway({
+  const { gateway } = await testGateway({
     servers: [FILES],
     store: await temporaryStore(),
     capabilities: [look],
@@ -86,7 +87,7 @@ test('[GRAPHUSE-4] siblings that ran one after the other are in sequence; parall
 test('[GRAPHUSE-5] a gateway opened again on its data dir has the same graph', async () => {
   const dir = await temporaryDir();
   const first = await openPgliteStore(dir);
-  const before = await codeGateway({ servers: [FILES], store: first });
+  const before = await testGateway({ servers: [FILES], store: first });
   for (let i = 0; i < 3; i++) await run(before.gateway, READ_WRITE);
   await run(before.gateway, 'await mcp.fs.list({}); return await mcp.fs.remove({ path: "a" })');
   const [view, stored] = [await before.gateway.graph.view(), await first.graph.read()];
@@ -95,7 +96,7 @@ test('[GRAPHUSE-5] a gateway opened again on its data dir has the same graph', a
 
   const store = await temporaryStore(dir);
   expect(await store.graph.read()).toEqual(stored);
-  const { gateway } = await codeGateway({ servers: [FILES], store });
+  const { gateway } = await testGateway({ servers: [FILES], store });
   expect(await gateway.graph.view()).toEqual(view);
   expect(await findEdge(gateway, 'fs:read', 'fs:write', 'sequence')).toEqual({
     source: 'fs:read',
@@ -123,7 +124,7 @@ test('[GRAPHUSE-6] the shortest path goes by type x source: a guess is left once
     ],
   };
   const [find, track] = [toolId('shop', 'find'), toolId('shop', 'track')];
-  const { gateway } = await codeGateway({
+  const { gateway } = await testGateway({
     servers: [shop],
     store: await temporaryStore(),
     templates: [{ from: find, to: track, type: 'sequence' }],
@@ -150,7 +151,7 @@ test('[GRAPHUSE-6] the shortest path goes by type x source: a guess is left once
 });
 
 test('[GRAPHUSE-7] an edge is inferred after one and two runs, and observed from the third on', async () => {
-  const { gateway } = await codeGateway({ servers: [FILES], store: await temporaryStore() });
+  const { gateway } = await testGateway({ servers: [FILES], store: await temporaryStore() });
   const twice = `for (const path of ['a', 'b']) {
     await mcp.fs.read({ path });
     await mcp.fs.write({ path });
@@ -183,7 +184,7 @@ function flatTrace(calls: readonly string[]): string {
 
 test('[GRAPHUSE-8] imported traces without parents give sequence edges, once, beside those of own runs', async () => {
   const store = await temporaryStore();
-  const { gateway } = await codeGateway({ servers: [FILES], store });
+  const { gateway } = await testGateway({ servers: [FILES], store });
   await run(gateway, READ_WRITE);
   const lines = Array.from({ length: 3 }, () => flatTrace(['fs:list', 'fs:read', 'fs:write', 'mail:send']));
   const imported = async function* () {
@@ -222,7 +223,7 @@ const PROGRAMS = [
 test('[GRAPHUSE-10] what was learned run by run is what a rebuild makes of the traces', async () => {
   const store = await temporaryStore();
   const copy = readyCapability({ slug: 'copy', code: READ_WRITE });
-  const { gateway } = await codeGateway({ servers: [FILES], store, capabilities: [copy] });
+  const { gateway } = await testGateway({ servers: [FILES], store, capabilities: [copy] });
   for (let i = 0; i < 12; i++) {
     await run(gateway, PROGRAMS[i % 4]!, i % 4 === 3 ? 'error' : 'success');
   }
@@ -239,7 +240,7 @@ test('[GRAPHUSE-10] what was learned run by run is what a rebuild makes of the t
 
 test('[GRAPHUSE-10] a rebuild leaves out what was forgotten', async () => {
   const store = createMemoryStore();
-  const { gateway } = await codeGateway({ servers: [FILES], store });
+  const { gateway } = await testGateway({ servers: [FILES], store });
   await run(gateway, READ_WRITE);
   await run(gateway, 'await mcp.fs.list({}); return await mcp.fs.remove({ path: "a" })');
   const [newest] = await store.traces.list({ limit: 1 });
@@ -252,7 +253,7 @@ test('[GRAPHUSE-10] a rebuild leaves out what was forgotten', async () => {
 
 test('[GRAPHUSE-10] two gateways on one store count every run once and come to the same graph', async () => {
   const store = createMemoryStore();
-  const opened = await Promise.all([1, 2].map(() => codeGateway({ servers: [FILES], store })));
+  const opened = await Promise.all([1, 2].map(() => testGateway({ servers: [FILES], store })));
   const gateways = opened.map(({ gateway }) => gateway);
   await Promise.all(
     gateways.map(async (gateway, i) => {

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { toolId } from '../../src/core/vocabulary/ids.ts';
 import type { Gateway, SearchHit } from '../../src/engine/gateway.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
-import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
 import { callTool, connectClient, ERAS, fetchInto, openEndpoints } from '../support/mcp-endpoints.ts';
 import { temporaryStore } from '../support/temporary-store.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 
 const server = (name: string, tools: Readonly<Record<string, string>>): MemoryServer => ({
   name,
@@ -53,7 +53,7 @@ function expectNumbers(hits: readonly SearchHit[]) {
 
 describe.each(ERAS)('%s', (era) => {
   test('[GRAPHUSE-15] search_tools answers with the parts of its score and with what comes before and after', async () => {
-    const { gateway } = await codeGateway({ servers: SERVERS, store: await temporaryStore() });
+    const { gateway } = await testGateway({ servers: SERVERS, store: await temporaryStore() });
     await runs(gateway, CAPTURE, 3);
     const client = await connectClient(fetchInto(openEndpoints(gateway)), { era });
     const { structuredContent } = await callTool(client, 'pml_search_tools', {
@@ -80,7 +80,7 @@ describe.each(ERAS)('%s', (era) => {
 });
 
 test('[GRAPHUSE-15] of tools that the text cannot tell apart, the one that runs showed with the context comes first', async () => {
-  const { gateway } = await codeGateway({ servers: SERVERS });
+  const { gateway } = await testGateway({ servers: SERVERS });
   await runs(gateway, CAPTURE);
   await runs(gateway, 'await mcp.mail.send({}); return await mcp.camera.screenshot({})');
   const query = 'Take a screenshot of the page';
@@ -95,7 +95,7 @@ test('[GRAPHUSE-15] of tools that the text cannot tell apart, the one that runs 
 });
 
 test('[GRAPHUSE-15] tools that share company are related less than neighbours, and orders that vary are told as such', async () => {
-  const { gateway } = await codeGateway({ servers: SERVERS });
+  const { gateway } = await testGateway({ servers: SERVERS });
   await runs(gateway, CAPTURE, 2);
   await runs(gateway, 'await mcp.mail.send({}); return await mcp.filesystem.read_file({})');
   await runs(gateway, 'await mcp.filesystem.read_file({}); return await mcp.mail.send({})');
@@ -118,7 +118,7 @@ test('[GRAPHUSE-15] the more was seen, the more the graph counts', async () => {
     'many',
     Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`step_${i}`, `Step ${i}`])),
   );
-  const { gateway } = await codeGateway({ servers: [many] });
+  const { gateway } = await testGateway({ servers: [many] });
   const alphaOf = async () => {
     const [first] = await search(gateway, 'Step 3', 'many:step_0');
     const { semanticScore, graphScore, finalScore } = first!;
@@ -136,7 +136,7 @@ test('[GRAPHUSE-15] the more was seen, the more the graph counts', async () => {
 });
 
 test('[GRAPHUSE-14] [GRAPHUSE-15] an unknown context changes nothing, whatever it is', async () => {
-  const { gateway } = await codeGateway({ servers: SERVERS });
+  const { gateway } = await testGateway({ servers: SERVERS });
   await runs(gateway, CAPTURE, 3);
   const plain = await search(gateway, 'write a file');
   expectNumbers(plain);
@@ -151,17 +151,17 @@ test('[GRAPHUSE-14] [GRAPHUSE-15] an unknown context changes nothing, whatever i
 });
 
 test('[GRAPHUSE-14] no servers, one tool and parts that nothing connects are searched without a hitch', async () => {
-  const empty = await codeGateway({});
+  const empty = await testGateway();
   expect(await search(empty.gateway, 'anything', 'a:b')).toEqual([]);
 
-  const alone = await codeGateway({ servers: [server('mail', { send: 'Send a message' })] });
+  const alone = await testGateway({ servers: [server('mail', { send: 'Send a message' })] });
   await runs(alone.gateway, 'await mcp.mail.send({}); return await mcp.mail.send({})', 3);
   const [only, ...rest] = await search(alone.gateway, 'send a message', 'mail:send');
   expect(rest).toEqual([]);
   expect(only?.related).toEqual([]);
   expectNumbers([only!]);
 
-  const parts = await codeGateway({ servers: SERVERS });
+  const parts = await testGateway({ servers: SERVERS });
   await runs(parts.gateway, 'await mcp.mail.send({}); return await mcp.filesystem.read_file({})');
   await runs(parts.gateway, 'await mcp.playwright.navigate({}); return await mcp.playwright.click({})');
   const hits = await search(parts.gateway, 'click', 'mail:send');
@@ -172,7 +172,7 @@ test('[GRAPHUSE-14] no servers, one tool and parts that nothing connects are sea
 
 test('[GRAPHUSE-15] before any run templates say it, and they give way to what runs show', async () => {
   const [navigate, screenshot] = [toolId('playwright', 'navigate'), toolId('playwright', 'screenshot')];
-  const { gateway } = await codeGateway({
+  const { gateway } = await testGateway({
     servers: SERVERS,
     templates: [{ from: navigate, to: screenshot, type: 'dependency' }],
   });

@@ -5,9 +5,8 @@ import type { Gateway } from '../../src/engine/gateway.ts';
 import type { Store } from '../../src/engine/ports.ts';
 import { createMemoryLogger } from '../memory/logger.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import { NOBODY, tool } from '../support/code-gateway.ts';
-import { memoryGateway } from '../support/memory-gateway.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 import { planOf } from '../support/workflow-plan.ts';
 
 const SERVERS = ['north', 'east', 'south'].map((name) => ({
@@ -28,15 +27,9 @@ const RUNS = 40;
 
 async function open(store: Store) {
   const logger = createMemoryLogger();
-  const { gateway } = await memoryGateway(SERVERS, { store, logger });
-  let isOpen = true;
-  const close = async () => {
-    if (isOpen) await gateway.close();
-    isOpen = false;
-  };
-  onTestFinished(close);
+  const { gateway } = await testGateway({ servers: SERVERS, store, logger });
   const said = (text: string) => logger.lines.filter(({ message }) => message.startsWith(text));
-  return { gateway, close, said };
+  return { gateway, close: gateway.close, said };
 }
 
 async function work(gateway: Gateway): Promise<void> {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type { Store } from '../../src/engine/ports.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 
 /** Tools whose texts say nothing of what they are good for. */
 const SERVERS = ['north', 'east', 'south'].map((name) => ({
@@ -19,7 +19,7 @@ const WORK = [
 const QUERY = 'please water the roses and the ferns on the balcony';
 
 function open(store: Store) {
-  return codeGateway({ servers: SERVERS, store });
+  return testGateway({ servers: SERVERS, store });
 }
 
 /** So many runs, in turn of each kind of work, each in words of its own. */

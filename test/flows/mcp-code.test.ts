@@ -8,7 +8,9 @@ import {
   fetchInto,
   openEndpoints,
 } from '../support/mcp-endpoints.ts';
-import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
+import type { TestGatewayOptions } from '../support/open-test-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
+import { testGateway } from '../support/test-gateway.ts';
 
 const BOTH = `\`\`\`ts
 const [a, b]: unknown[] = await Promise.all([mcp.bench.count({}), mcp.bench.echo({ text: args.text })]);
@@ -16,9 +18,9 @@ console.log('both are there');
 return { a, b };
 \`\`\``;
 
-async function open(options: ConnectOptions, over: Parameters<typeof memoryGateway>[1] = {}) {
+async function open(options: ConnectOptions, over: TestGatewayOptions = {}) {
   const bench = benchServer();
-  const { gateway, store } = await memoryGateway([bench], over);
+  const { gateway, store } = await testGateway({ servers: [bench], ...over });
   const client = await connectClient(fetchInto(openEndpoints(gateway)), options);
   const execute = async (args: object, more = {}) =>
     (await callTool(client, 'pml_execute', args, more)).structuredContent;

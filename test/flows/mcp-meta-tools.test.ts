@@ -11,16 +11,16 @@ import {
   openEndpoints,
   rawRequest,
 } from '../support/mcp-endpoints.ts';
-import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
-
-type Over = Parameters<typeof memoryGateway>[1];
+import type { TestGatewayOptions } from '../support/open-test-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
+import { testGateway } from '../support/test-gateway.ts';
 
 async function open(
   options: ConnectOptions,
   servers: readonly MemoryServer[] = [benchServer()],
-  over: Over = {},
+  over: TestGatewayOptions = {},
 ) {
-  const { gateway, store } = await memoryGateway(servers, over);
+  const { gateway, store } = await testGateway({ servers, ...over });
   const endpoints = openEndpoints(gateway);
   const client = await connectClient(fetchInto(endpoints), options);
   return { client, gateway, store, endpoints };

@@ -12,12 +12,12 @@ import {
   openEndpoints,
   rawRequest,
 } from '../support/mcp-endpoints.ts';
-import { memoryGateway } from '../support/memory-gateway.ts';
+import { testGateway } from '../support/test-gateway.ts';
 
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
 async function open(options: ConnectOptions, servers: readonly MemoryServer[] = [benchServer()]) {
-  const { gateway } = await memoryGateway(servers);
+  const { gateway } = await testGateway({ servers });
   const endpoints = openEndpoints(gateway, { listWaitMs: 100 });
   const client = await connectClient(fetchInto(endpoints), options);
   return { client, gateway, endpoints };

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/engine/ports.ts';
 import type { McpOptions } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
 import { benchServer } from '../support/mcp-bench-server.ts';
 import { fetchInto, openEndpoints, SOMEBODY } from '../support/mcp-endpoints.ts';
-import { memoryGateway } from '../support/memory-gateway.ts';
+import { testGateway } from '../support/test-gateway.ts';
 
 const HELLO = {
   method: 'initialize',
@@ -15,7 +15,7 @@ const HELLO = {
 
 /** Speaks HTTP by hand, to see what the official client hides. */
 async function openRaw(options: Partial<McpOptions> = {}, who: () => Principal = () => SOMEBODY) {
-  const { gateway } = await memoryGateway([benchServer()]);
+  const { gateway } = await testGateway({ servers: [benchServer()] });
   const forgotten: string[] = [];
   const watched: Gateway = {
     ...gateway,

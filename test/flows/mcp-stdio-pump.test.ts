@@ -16,10 +16,10 @@ import {
 } from '../support/mcp-endpoints.ts';
 import { type Holder, startHolder } from '../support/mcp-holder.ts';
 import { createPipe } from '../support/mcp-pipe.ts';
-import { memoryGateway } from '../support/memory-gateway.ts';
+import { testGateway } from '../support/test-gateway.ts';
 
 async function holder(bench: BenchServer = benchServer()): Promise<Holder> {
-  const { gateway } = await memoryGateway([bench]);
+  const { gateway } = await testGateway({ servers: [bench] });
   const started = await startHolder(gateway);
   onTestFinished(() => started.kill());
   return started;
@@ -49,7 +49,7 @@ const execute = (client: Client, tool: string, args: object = {}, options = {}) 
 
 describe.each(ERAS)('the stdio pump, %s', (era: Era) => {
   test('[MCP-23] carries everything untouched, with the gateway in the same process', async () => {
-    const { gateway } = await memoryGateway([benchServer()]);
+    const { gateway } = await testGateway({ servers: [benchServer()] });
     const target = { url: 'http://gateway.test/mcp', fetch: fetchInto(openEndpoints(gateway)) };
     const { client, stdin, ended, written } = await pumped(async () => target, {
       era,

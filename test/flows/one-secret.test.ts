@@ -3,9 +3,9 @@ import { dump } from '../../src/adapters/store/backup/dump.ts';
 import { openPgliteStore } from '../../src/adapters/store/open-pglite-store.ts';
 import type { Principal } from '../../src/core/vocabulary/principal.ts';
 import type { Settings } from '../../src/engine/ports.ts';
-import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
-import { settingsFor } from '../support/memory-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 import { planOf } from '../support/workflow-plan.ts';
 
 const READS = { annotations: { readOnlyHint: true } };
@@ -33,7 +33,7 @@ const BANK = {
 async function office(settings: Partial<Settings> = {}) {
   const store = await openPgliteStore(await temporaryDir());
   onTestFinished(() => store.close());
-  const { gateway } = await codeGateway({ servers: [CRM, BANK], store, settings });
+  const { gateway } = await testGateway({ servers: [CRM, BANK], store, settings });
   /** All that is stored, as a backup has it, and all that watchers can still be told. */
   const everything = async () => {
     await gateway.settled();
@@ -150,7 +150,7 @@ test.each(['none', 'metadata'] as const)(
 
 test('[CODE-20] a run can be given less time than the sandbox allows, not more', async () => {
   const wait = tool('wait', () => new Promise((resolve) => setTimeout(() => resolve(1), 5_000).unref()));
-  const other = await codeGateway({
+  const other = await testGateway({
     servers: [{ name: 'slow', tools: [wait] }],
     settings: { sandbox: { ...settingsFor([]).sandbox, wallMs: 300 } },
   });
@@ -162,7 +162,7 @@ test('[CODE-20] a run can be given less time than the sandbox allows, not more',
 test('[RED-10] the fields of a private result are told to nobody else', async () => {
   const who: Principal = { name: 'ann', user: 'ann', role: 'agent', keyId: 'k1' };
   const server = { name: 'hr', tools: [tool('look', () => ({ 'wilhelmina.quartz': 1 }), READS)] };
-  const { gateway, store } = await codeGateway({
+  const { gateway, store } = await testGateway({
     servers: [server],
     settings: { sharing: { traces: 'private' } },
   });

@@ -12,13 +12,13 @@ import { operationContext } from '../../src/operations/operation-context.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
 import { routeRights } from '../../src/surfaces/http/guard.ts';
-import { tool } from '../support/code-gateway.ts';
 import { openedGateway, runCommand } from '../support/command-line.ts';
 import { handMadeGateway, serverlessGateway } from '../support/hand-made-gateway.ts';
 import { startHttp } from '../support/http-gateway.ts';
 import { callTool, connectClient, fetchInto, openEndpoints, rawRequest } from '../support/mcp-endpoints.ts';
-import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 
 /** An operation that PML does not have: all that it takes to add one. */
 const greet = operation({
@@ -205,7 +205,7 @@ test('[OP-9] answers have exactly the fields that the outputs of their operation
   const write = tool('write', (args) => ({ written: args.path }));
   const permissions = { ...settingsFor([]).permissions, ask: ['disk:ask'], approvalWaitMs: 1 };
   const servers = [{ name: 'disk', tools: [write, tool('ask', () => 'yes')] }];
-  const { gateway } = await memoryGateway(servers, { settings: { permissions } });
+  const { gateway } = await testGateway({ servers, settings: { permissions } });
   const context = operationContext(gateway, 'life');
   const ask = async (name: string, input: object = {}) => {
     const asked = OPERATIONS.find((one) => one.name === name) as AnyOperation;

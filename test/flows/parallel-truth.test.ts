@@ -7,8 +7,10 @@ import type { Gateway } from '../../src/engine/gateway.ts';
 import type { Sandbox, Store } from '../../src/engine/ports.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { proofRuns, proofSeed } from '../proof-count.ts';
-import { NOBODY, readyCapability, tool } from '../support/code-gateway.ts';
-import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
+import { openTestGateway } from '../support/open-test-gateway.ts';
+import { readyCapability } from '../support/samples.ts';
+import { settingsFor } from '../support/settings-for.ts';
+import { NOBODY, tool } from '../support/test-gateway.ts';
 
 const RUNS = proofRuns(10_000);
 const DEPTH = 4;
@@ -53,7 +55,12 @@ beforeAll(async () => {
   const step = tool('step', ({ delayMs, label }) => setTimeout(Number(delayMs), label));
   const { sandbox: limits } = settingsFor([]);
   const settings = { learning: { enabled: false }, sandbox: { ...limits, callsTotal: 10_000 } };
-  ({ gateway } = await memoryGateway([{ name: 'work', tools: [step] }], { settings, store, sandbox }));
+  ({ gateway } = await openTestGateway({
+    servers: [{ name: 'work', tools: [step] }],
+    settings,
+    store,
+    sandbox,
+  }));
   return () => gateway.close();
 });
 

@@ -1,11 +1,12 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { routeRights } from '../../src/surfaces/http/guard.ts';
-import { tool } from '../support/code-gateway.ts';
+import { OWNER_TOKEN } from '../support/http-gateway.ts';
 import { callTool } from '../support/mcp-endpoints.ts';
-import { settingsFor } from '../support/memory-gateway.ts';
-import { OWNER_TOKEN, peopleGateway } from '../support/people-gateway.ts';
+import { peopleGateway } from '../support/people-gateway.ts';
 import { readEvents } from '../support/read-events.ts';
+import { settingsFor } from '../support/settings-for.ts';
+import { tool } from '../support/test-gateway.ts';
 
 const echo = (text: string, intent?: string) => ({
   tool: 'desk:echo',

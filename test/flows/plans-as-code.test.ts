@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { codeToPlan } from '../../src/core/planning/code/code-to-plan.ts';
 import { conditionsOf } from '../../src/core/planning/code/plan-draft.ts';
 import { planToCode } from '../../src/core/planning/code/plan-to-code.ts';
@@ -10,17 +10,19 @@ import type { WorkflowResult } from '../../src/engine/gateway.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { proofRuns, proofSeed } from '../proof-count.ts';
-import { NOBODY } from '../support/code-gateway.ts';
-import { memoryGateway } from '../support/memory-gateway.ts';
 import { DISK, randomPlan, TWICE } from '../support/random-plans.ts';
+import { NOBODY, testGateway } from '../support/test-gateway.ts';
 
 const onlyReads = ({ tool }: { tool?: string }) => tool === 'disk:read';
 
 async function open() {
   const store = createMemoryStore();
   await store.capabilities.put(TWICE);
-  const { gateway } = await memoryGateway([DISK], { store, settings: { learning: { enabled: false } } });
-  onTestFinished(() => gateway.close());
+  const { gateway } = await testGateway({
+    servers: [DISK],
+    store,
+    settings: { learning: { enabled: false } },
+  });
   return gateway;
 }
 

@@ -4,9 +4,9 @@ import { createProgramCache } from '../../src/engine/code/program.ts';
 import type { Store } from '../../src/engine/ports.ts';
 import { retainTraces } from '../../src/engine/traces/retain-traces.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
-import { settingsFor } from '../support/memory-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
 import { temporaryStore } from '../support/temporary-store.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 
 const SERVERS = ['north', 'east'].map((name) => ({
   name,
@@ -42,7 +42,7 @@ for (const [where, open] of [
 ] as const) {
   test(`[GROW-1] ${where}: raw traces go after their time; the graph stays, and a rebuild gives the same`, async () => {
     const store = await open();
-    const { gateway } = await codeGateway({ servers: SERVERS, store });
+    const { gateway } = await testGateway({ servers: SERVERS, store });
     const work = async (times: number) => {
       for (let nth = 0; nth < times; nth++)
         await gateway.executeCode({ code: PROGRAMS[nth % 2]!, intent: 'handle it' }, NOBODY);
@@ -71,7 +71,7 @@ for (const [where, open] of [
 
   test(`[GROW-2] ${where}: suggestions go with the traces; what people took out of them is still known`, async () => {
     const store = await open();
-    const { gateway } = await codeGateway({ servers: SERVERS, store });
+    const { gateway } = await testGateway({ servers: SERVERS, store });
     const ids: string[] = [];
     for (let nth = 0; nth < 3; nth++) ids.push((await gateway.suggest(`handle one, number ${nth}`)).id!);
     await gateway.rejectSuggestion(ids[1]!);

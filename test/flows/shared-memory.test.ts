@@ -1,10 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { createMemoryTeam } from '../memory/team.ts';
-import { tool } from '../support/code-gateway.ts';
-import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 
 const NOBODY = { sessionId: null };
 /** For what takes a training. */
@@ -25,7 +25,8 @@ async function teamOf(size: number) {
   for (let nth = 0; nth < size; nth++) {
     const { store, changes, trainerLock, leave } = team.join();
     const settings = settingsFor([]);
-    const { gateway } = await memoryGateway(SERVERS, {
+    const { gateway } = await testGateway({
+      servers: SERVERS,
       store,
       changes,
       trainerLock,
@@ -35,7 +36,6 @@ async function teamOf(size: number) {
         permissions: { ...settings.permissions, approvalWaitMs: 20_000 },
       },
     });
-    onTestFinished(() => gateway.close());
     members.push({ gateway, store, trainerLock, leave });
   }
   return members;

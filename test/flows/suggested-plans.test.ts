@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { codeGateway, NOBODY, readyCapability, tool } from '../support/code-gateway.ts';
+import { readyCapability } from '../support/samples.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 import { planOf } from '../support/workflow-plan.ts';
 
 const INTENT = 'list the folder of the quarterly reports, read each of them and write a summary';
@@ -60,7 +61,7 @@ const WORK = planOf([
 
 test('[PLAN-13] what was run once for an intent is suggested again: its tools, its order, its values', async () => {
   const { servers, written } = disk();
-  const { gateway } = await codeGateway({ servers });
+  const { gateway } = await testGateway({ servers });
   const before = await gateway.suggest(INTENT);
   expect(before.plan.tasks.every(({ dependsOn }) => dependsOn.length === 0)).toBe(true);
 
@@ -86,7 +87,7 @@ test('[PLAN-13] what was run once for an intent is suggested again: its tools, i
 
 test('[PLAN-17] where no past run is near, search suggests', async () => {
   const { servers } = disk();
-  const { gateway } = await codeGateway({ servers });
+  const { gateway } = await testGateway({ servers });
   await gateway.executeWorkflow(WORK, INTENT, NOBODY);
   await gateway.settled();
   const { plan } = await gateway.suggest('paint a picture');
@@ -96,7 +97,7 @@ test('[PLAN-17] where no past run is near, search suggests', async () => {
 
 test('[PLAN-14] a plan that was changed before it ran is suggested as it ran; failures lower its confidence', async () => {
   const { servers } = disk();
-  const { gateway } = await codeGateway({ servers });
+  const { gateway } = await testGateway({ servers });
   await gateway.executeWorkflow(WORK, INTENT, NOBODY);
   const edited = planOf([
     { id: 'a', tool: 'disk:list', arguments: { folder: 'reports' } },
@@ -127,7 +128,7 @@ test('[PLAN-13] runs that failed are not suggested again', async () => {
   const { servers } = disk();
   const broken = tool('list', () => ({}), { description: 'Lists what a folder holds', ...needs('folder') });
   const failing = { ...broken, call: async () => ({ content: [], isError: true }) };
-  const { gateway } = await codeGateway({ servers: [{ name: 'disk', tools: [failing] }, servers[1]!] });
+  const { gateway } = await testGateway({ servers: [{ name: 'disk', tools: [failing] }, servers[1]!] });
   const plan = planOf([{ id: 'a', tool: 'disk:list', arguments: { folder: 'x' } }]);
   await gateway.executeWorkflow(plan, 'dance', NOBODY);
   await gateway.settled();
@@ -142,7 +143,7 @@ test('[PLAN-9] a capability that did it more reliably is suggested in place of i
     uses: 40,
     successes: 40,
   });
-  const { gateway } = await codeGateway({ servers, capabilities: [capability] });
+  const { gateway } = await testGateway({ servers, capabilities: [capability] });
   await gateway.executeWorkflow(WORK, INTENT, NOBODY);
   await gateway.settled();
   const { plan } = await gateway.suggest(INTENT);

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/vocabulary/plan.ts';
 import type { Settings, Store } from '../../src/engine/ports.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import { codeGateway, tool } from '../support/code-gateway.ts';
-import { settingsFor } from '../support/memory-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 import { planOf } from '../support/workflow-plan.ts';
 
 const INTENT = 'collect the harvest figures, sum them up and post them';
@@ -25,7 +25,7 @@ const without = (plan: Plan, name: string): Plan => {
 /** A gateway that has done the work once. */
 async function farm(store: Store = createMemoryStore(), settings: Partial<Settings> = {}) {
   const tools = ['collect', 'sum', 'post', 'shout'].map((name) => tool(name, () => `done ${name}`));
-  const { gateway } = await codeGateway({ servers: [{ name: 'farm', tools }], store, settings });
+  const { gateway } = await testGateway({ servers: [{ name: 'farm', tools }], store, settings });
   const run = async (
     plan: Plan,
     suggestionId?: string | null,

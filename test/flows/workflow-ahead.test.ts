@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { Caller } from '../../src/engine/gateway.ts';
 import type { JsonObject, Settings } from '../../src/engine/ports.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
 import { openedGateway, runCommand } from '../support/command-line.ts';
-import { settingsFor } from '../support/memory-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 import { approve } from '../support/workflow-office.ts';
 import { type LooseTask, planOf } from '../support/workflow-plan.ts';
 
@@ -44,7 +44,7 @@ async function shelf(settings: Partial<Settings> = { workflow: { speculation: 8 
     tool('write', (args) => void say('write', args)),
     tool('peek', (args) => void say('peek', args), READS),
   ];
-  const { gateway } = await codeGateway({ servers: [{ name: 'shelf', tools }], settings, store });
+  const { gateway } = await testGateway({ servers: [{ name: 'shelf', tools }], settings, store });
   return {
     gateway,
     store,

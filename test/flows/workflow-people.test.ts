@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Approval, Store } from '../../src/engine/ports.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import { tool } from '../support/code-gateway.ts';
-import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 import { AGENT, approve, office, read, write } from '../support/workflow-office.ts';
 import { planOf } from '../support/workflow-plan.ts';
 
@@ -98,7 +98,7 @@ test('[FLOW-15] a run that waits for a person from the start is there to be seen
   const done: unknown[] = [];
   const servers = [{ name: 'disk', tools: [tool('write', (args) => void done.push(args))] }];
   const patient = { permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 60_000 } };
-  const { gateway } = await memoryGateway(servers, { settings: patient, store, leaseMs: 60 });
+  const { gateway } = await testGateway({ servers, settings: patient, store, leaseMs: 60 });
   const running = gateway.executeWorkflow(planOf([{ id: 'a', tool: 'disk:write' }]), 'tidy up', AGENT);
   await expect.poll(() => store.runs.list(1)).toMatchObject([{ status: 'running', intentText: 'tidy up' }]);
   await expect.poll(() => renewals.length, { timeout: 30_000 }).toBeGreaterThan(3);

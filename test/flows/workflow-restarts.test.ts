@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../memory/store.ts';
-import { codeGateway, tool } from '../support/code-gateway.ts';
-import { settingsFor } from '../support/memory-gateway.ts';
+import { settingsFor } from '../support/settings-for.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 import { AGENT, ASKING, approve, office, read, write } from '../support/workflow-office.ts';
 import { planOf } from '../support/workflow-plan.ts';
 
@@ -160,7 +160,7 @@ test('[FLOW-26] what was too large to keep is read once more where that does no 
     { name: 'big', tools: [large('read', { readOnlyHint: true }), large('make', {})] },
     { name: 'disk', tools: [tool('write', ({ text }) => String(text).length)] },
   ];
-  const { gateway } = await codeGateway({ servers, settings: ASKING, store });
+  const { gateway } = await testGateway({ servers, settings: ASKING, store });
   const plan = planOf([
     { id: 'read', tool: 'big:read' },
     { id: 'make', tool: 'big:make' },

@@ -5,7 +5,7 @@ import type { Plan } from '../../src/core/vocabulary/plan.ts';
 import { isEnd } from '../../src/core/vocabulary/trace-event.ts';
 import type { Caller, Gateway } from '../../src/engine/gateway.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
-import { codeGateway, NOBODY, tool } from '../support/code-gateway.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 import { type LooseTask, planOf } from '../support/workflow-plan.ts';
 
 const run = (gateway: Gateway, tasks: readonly LooseTask[], over?: Partial<Plan>, caller: Caller = NOBODY) =>
@@ -33,7 +33,7 @@ function workshop() {
 
 test('[FLOW-4] a task begins as soon as what it depends on is done, whatever else is under way', async () => {
   const { log, server } = workshop();
-  const { gateway } = await codeGateway({ servers: [server] });
+  const { gateway } = await testGateway({ servers: [server] });
   const done = await run(gateway, [
     { id: 'slow', tool: 'work:do', arguments: { name: 'slow', ms: 300 } },
     { id: 'quick', tool: 'work:do', arguments: { name: 'quick' } },
@@ -45,7 +45,7 @@ test('[FLOW-4] a task begins as soon as what it depends on is done, whatever els
 
 test('[FLOW-4] no more tasks are under way at once than the plan says', async () => {
   const { server, most } = workshop();
-  const { gateway } = await codeGateway({ servers: [server] });
+  const { gateway } = await testGateway({ servers: [server] });
   const tasks = Array.from({ length: 9 }, (_, i) => ({
     id: `t${i}`,
     tool: 'work:do',
@@ -62,7 +62,7 @@ test('[FLOW-5] tasks are tools, capabilities and code; code sees what came befor
     slug: 'twice',
     code: 'const a = await mcp.work.look({ name: args.n }); return [a, a];',
   };
-  const { gateway, store } = await codeGateway({ servers: [server], capabilities: [capability] });
+  const { gateway, store } = await testGateway({ servers: [server], capabilities: [capability] });
   const done = await run(gateway, [
     { id: 'a', tool: 'work:look', arguments: { gives: { n: 2 } } },
     { id: 'b', capability: 'twice', arguments: { n: '${a.n}' } },
@@ -126,7 +126,7 @@ test('[FLOW-6] a task that takes too long fails; one that may be called twice is
       tool('hang', () => setTimeout(5_000)),
     ],
   };
-  const { gateway } = await codeGateway({ servers: [server] });
+  const { gateway } = await testGateway({ servers: [server] });
   const retry = { attempts: 3, delayMs: 1 };
   const done = await run(gateway, [
     { id: 'a', tool: 'net:flaky', retry },
@@ -151,7 +151,7 @@ test('[FLOW-7] a task runs once for each item of a list, in parallel, and gives 
     if (n === 2) throw new Error('two is bad');
     return Number(n) * 10;
   });
-  const { gateway } = await codeGateway({ servers: [server, { name: 'n', tools: [check] }] });
+  const { gateway } = await testGateway({ servers: [server, { name: 'n', tools: [check] }] });
   const list = { id: 'list', tool: 'work:do', arguments: { gives: [{ n: 1 }, { n: 3 }] } };
   const each = {
     id: 'each',
@@ -185,7 +185,7 @@ test('[FLOW-7] a task runs once for each item of a list, in parallel, and gives 
 
 test('[FLOW-8] a condition that does not hold skips the task and those that use it, and is no failure', async () => {
   const { server } = workshop();
-  const { gateway } = await codeGateway({ servers: [server] });
+  const { gateway } = await testGateway({ servers: [server] });
   const when = (at_least: number) => ({ value: '${a.n}', at_least });
   const done = await run(gateway, [
     { id: 'a', tool: 'work:do', arguments: { gives: { n: 5 } } },
@@ -207,9 +207,9 @@ test('[FLOW-8] a condition that does not hold skips the task and those that use 
 
 test('[FLOW-9] an executed plan leaves dependency edges between what its tasks ran, also across a pause', async () => {
   const { server } = workshop();
-  const { permissions } = (await codeGateway({})).gateway.settings();
+  const { permissions } = (await testGateway()).gateway.settings();
   const settings = { permissions: { ...permissions, ask: ['work:do'], approvalWaitMs: 1 } };
-  const { gateway, store } = await codeGateway({ servers: [server], settings });
+  const { gateway, store } = await testGateway({ servers: [server], settings });
   const paused = await run(gateway, [
     { id: 'a', tool: 'work:look', arguments: { name: 'a' } },
     { id: 'b', code: 'return 1', name: 'between', dependsOn: ['a'] },
@@ -230,7 +230,7 @@ test('[FLOW-9] an executed plan leaves dependency edges between what its tasks r
 
 test('[FLOW-22] a workflow that is started again under its run id is the same run', async () => {
   const { log, server } = workshop();
-  const { gateway, store } = await codeGateway({ servers: [server] });
+  const { gateway, store } = await testGateway({ servers: [server] });
   const plan = planOf([{ id: 'a', tool: 'work:do', arguments: { name: 'a', ms: 20 } }]);
   const start = () => gateway.executeWorkflow(plan, null, NOBODY, 'run-1');
   const both = await Promise.all([start(), start()]);
@@ -244,7 +244,7 @@ test('[FLOW-22] a workflow that is started again under its run id is the same ru
 
 test('[FLOW-23] a run that is cancelled begins nothing more, and says so', async () => {
   const { log, server } = workshop();
-  const { gateway, store } = await codeGateway({ servers: [server] });
+  const { gateway, store } = await testGateway({ servers: [server] });
   const cancelling = new AbortController();
   const running = run(
     gateway,
@@ -269,7 +269,7 @@ test('[FLOW-23] a run that is cancelled begins nothing more, and says so', async
 
 test('[FLOW-23] progress is told task by task', async () => {
   const { server } = workshop();
-  const { gateway } = await codeGateway({ servers: [server] });
+  const { gateway } = await testGateway({ servers: [server] });
   const told: unknown[] = [];
   const tasks = ['a', 'b'].map((id) => ({ id, tool: 'work:do', arguments: { name: id } }));
   await run(gateway, tasks, {}, { sessionId: null, onProgress: (progress) => told.push(progress) });

@@ -7,11 +7,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { takePulse } from '../support/pulse.ts';
-import { launchPml, type RunningPml } from '../support/run-pml.ts';
+import { LAUNCHER, type RunningPml, servePml } from '../support/run-pml.ts';
 import type { Address } from './hostile-requests.ts';
 
 const PARROT = fileURLToPath(new URL('../fixtures/servers/parrot-server.ts', import.meta.url));
-const LAUNCHER = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
 
 const DEFAULTS = {
   /** What is not answered by then never will be, on the slowest machine. */
@@ -26,13 +25,13 @@ const DEFAULTS = {
 
 const parrot = { command: process.execPath, args: [PARROT], timeout: 1_000 };
 /** Limits so small that what has no end has one soon. */
-const CONFIG = JSON.stringify({
+const CONFIG = {
   mcpServers: { parrot, shifty: parrot },
   pml: {
     permissions: { default: 'allow', approval_wait_ms: 0 },
     sandbox: { memory_mb: 32, cpu_ms: 200, wall_ms: 2_000, calls_total: 50, console_bytes: 5_000 },
   },
-});
+};
 
 const HELLO = {
   jsonrpc: '2.0',
@@ -70,11 +69,10 @@ export interface FuzzTarget {
 /** A real gateway on the data in `dir`, with everything that can be spoken to. */
 export async function startTarget(dir: string): Promise<FuzzTarget> {
   const config = join(dir, 'pml.json');
-  await writeFile(config, CONFIG);
-  const pml = await launchPml(['serve', '--data', dir, '--port', '0']);
-  const url = new URL(String(pml.ready.url));
+  const pml = await servePml({ data: dir, config: CONFIG });
+  const { token } = pml;
+  const url = new URL(pml.url);
   const { pid } = JSON.parse(await readFile(join(dir, 'holder.json'), 'utf8'));
-  const token = (await readFile(join(dir, 'token'), 'utf8')).trim();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const ask = async (path: string, body: unknown, accept = 'application/json') =>
     await fetch(new URL(path, url), {
@@ -112,7 +110,7 @@ export async function startTarget(dir: string): Promise<FuzzTarget> {
     async asConfig(text) {
       await writeFile(config, text);
       await sleep(DEFAULTS.quietMs);
-      await writeFile(config, CONFIG);
+      await writeFile(config, JSON.stringify(CONFIG));
     },
     async examine() {
       const problems = told();
@@ -134,8 +132,7 @@ export async function startTarget(dir: string): Promise<FuzzTarget> {
       await pulse.end();
       stdio.child.kill('SIGTERM');
       await stdio.ended;
-      pml.child.kill('SIGTERM');
-      const code = await Promise.race([pml.exited, sleep(DEFAULTS.endMs, 'nothing', { ref: false })]);
+      const code = await Promise.race([pml.stop(), sleep(DEFAULTS.endMs, 'nothing', { ref: false })]);
       pml.child.kill('SIGKILL');
       return [...told(), ...(code === 0 ? [] : [`after SIGTERM came ${code} in ${DEFAULTS.endMs} ms`])];
     },

@@ -11,10 +11,10 @@ import { openPostgresStore } from '../../src/adapters/store/open-postgres-store.
 import type { SqlStore } from '../../src/adapters/store/sql-store.ts';
 import { migrateStore, restoreBackup } from '../../src/compose/maintenance.ts';
 import type { StoreSettings } from '../../src/engine/ports.ts';
-import { settingsFor } from '../support/memory-gateway.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { runPml, startPml } from '../support/run-pml.ts';
 import { sampleApproval, sampleCapability, sampleRun, sampleTool, sampleTrace } from '../support/samples.ts';
+import { settingsFor } from '../support/settings-for.ts';
 import { makeTemporaryDir, temporaryDir } from '../support/temporary-dir.ts';
 
 let server: PostgresServer;

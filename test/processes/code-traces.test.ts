@@ -7,10 +7,11 @@ import { toWire } from '../../src/core/vocabulary/trace-event.ts';
 import type { Store } from '../../src/engine/ports.ts';
 import { commandServer } from '../contracts/upstream-support.ts';
 import { createMemoryEmbedder } from '../memory/embedder.ts';
-import { codeGateway, NOBODY, readyCapability, tool } from '../support/code-gateway.ts';
-import { gatewayOver } from '../support/mcp-gateway.ts';
-import { settingsFor } from '../support/memory-gateway.ts';
+import { gatewayOver } from '../support/gateway-over.ts';
+import { readyCapability } from '../support/samples.ts';
+import { settingsFor } from '../support/settings-for.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
+import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 
 const DB_SERVER = join(import.meta.dirname, '../fixtures/servers/db-server.ts');
 const FILES = {
@@ -36,7 +37,7 @@ test('[CODE-2] a tool called from a capability has the capability’s trace id a
     slug: 'copy_file',
     code: 'const text = await mcp.fs.read({ path: args.from }); return await mcp.fs.write({ path: args.to, text });',
   });
-  const { gateway } = await codeGateway({ servers: [FILES], store, capabilities: [copy] });
+  const { gateway } = await testGateway({ servers: [FILES], store, capabilities: [copy] });
   const run = await gateway.executeCode(
     { code: 'return await capabilities.copy_file({ from: "a", to: "b" })' },
     NOBODY,
@@ -60,7 +61,7 @@ test('[CODE-3] a nested capability has its calling capability’s trace id as pa
     slug: 'outer',
     code: 'return await Promise.all([capabilities.inner(), capabilities.inner()])',
   });
-  const { gateway } = await codeGateway({ servers: [FILES], store, capabilities: [inner, outer] });
+  const { gateway } = await testGateway({ servers: [FILES], store, capabilities: [inner, outer] });
   const run = await gateway.executeCapability({ capability: 'outer', arguments: {} }, NOBODY);
   expect(run.result).toEqual(['text of x', 'text of x']);
   const stored = await store.traces.get(run.traceId ?? '');
@@ -77,8 +78,7 @@ test('[CODE-3] a nested capability has its calling capability’s trace id as pa
 });
 
 test('[CODE-4] a query, filter, map and reduce stand in the executed path in this order', async () => {
-  const gateway = await gatewayOver([commandServer('db', [DB_SERVER])], { sandbox: createSandbox() });
-  onTestFinished(() => gateway.close());
+  const gateway = await gatewayOver([commandServer('db', [DB_SERVER])]);
   const run = await gateway.executeCode(
     {
       code: `
@@ -105,7 +105,7 @@ test('[CODE-4] a query, filter, map and reduce stand in the executed path in thi
 
 test('[CODE-15] the trace is in the store when the run is answered, with every column filled', async () => {
   const store = await pglite();
-  const { gateway } = await codeGateway({ servers: [FILES], store });
+  const { gateway } = await testGateway({ servers: [FILES], store });
   const code =
     'const t = await mcp.fs.read({ path: "a" }); if (t.length > 3) { console.log(t); return t } return null';
   const call = { code, intent: 'read a file', arguments: { depth: 3 } };
@@ -134,7 +134,7 @@ test('[CODE-15] the trace is in the store when the run is answered, with every c
 });
 
 test('[CODE-17] with the clock and seed kept in its trace, a program sees the same again', async () => {
-  const { gateway, store } = await codeGateway({ servers: [FILES] });
+  const { gateway, store } = await testGateway({ servers: [FILES] });
   const code = `
     const first = [Math.random(), new Date().toISOString()];
     await mcp.fs.read({ path: 'a' });
@@ -167,7 +167,7 @@ test('[CODE-17] with the clock and seed kept in its trace, a program sees the sa
 
 test('[CODE-4] what the code does with a capability’s result begins after the capability has ended', async () => {
   const rows = { slug: 'rows', code: 'return [{ n: 1 }, { n: 2 }]' };
-  const { gateway, store } = await codeGateway({ capabilities: [rows] });
+  const { gateway, store } = await testGateway({ capabilities: [rows] });
   for (let i = 0; i < 20; i++) {
     const code = 'const rows = await capabilities.rows(); return rows.map((row) => row.n).join()';
     const run = await gateway.executeCode({ code }, NOBODY);

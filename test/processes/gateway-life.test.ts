@@ -8,10 +8,9 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
 import { processStart } from '../../src/adapters/store/data-dir-lock.ts';
-import { PASSED_ON, runPml, startPml } from '../support/run-pml.ts';
+import { LAUNCHER, PASSED_ON, runPml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-const PML = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
 const WORKBENCH = fileURLToPath(new URL('../fixtures/servers/stdio-server.ts', import.meta.url));
 
 /** A data dir with a configuration of its own, as `pml init` leaves it. */
@@ -27,7 +26,7 @@ async function connectStdio(dir: string): Promise<Client> {
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [PML, 'stdio', '--data', dir],
+      args: [LAUNCHER, 'stdio', '--data', dir],
       cwd: dir,
       env: PASSED_ON,
       stderr: 'ignore',
@@ -95,7 +94,7 @@ test('[LIFE-1] three pml stdio started together share one gateway; when it is ki
 test('[LIFE-2] after kill -9 of the gateway, the next start ends what it left running', async () => {
   const dir = await dataDir();
   const first = await startPml(['serve', '--port', '0', '--data', dir], { cwd: dir });
-  const client = await connectHttp(dir, String(first.ready['url']));
+  const client = await connectHttp(dir, String(first.ready.url));
   const server = (await execute(client, 'process')).result.pid ?? 0;
   const stubborn = Number((await execute(client, 'spawn')).result);
   expect([isAlive(server), isAlive(stubborn)]).toEqual([true, true]);
@@ -108,7 +107,7 @@ test('[LIFE-2] after kill -9 of the gateway, the next start ends what it left ru
 test('[LIFE-3] a configuration edited to nonsense changes nothing but the error shown; mended, it takes effect', async () => {
   const dir = await dataDir();
   const running = await startPml(['serve', '--port', '0', '--data', dir], { cwd: dir });
-  const client = await connectHttp(dir, String(running.ready['url']));
+  const client = await connectHttp(dir, String(running.ready.url));
   expect((await execute(client, 'echo', { text: 'a' })).status).toBe('success');
   const file = join(dir, 'pml.json');
   const good = await readFile(file, 'utf8');
@@ -135,7 +134,7 @@ test('[LIFE-4] a serve takes the data dir over from a pml stdio, whose client do
 test('[LIFE-5] a thousand calls in flight are all answered, each with its own', async () => {
   const dir = await dataDir();
   const { ready } = await startPml(['serve', '--port', '0', '--data', dir], { cwd: dir });
-  const client = await connectHttp(dir, String(ready['url']));
+  const client = await connectHttp(dir, String(ready.url));
   const texts = Array.from({ length: 1_000 }, (_, i) => `call ${i}`);
   const answers = await Promise.all(texts.map((text) => execute(client, 'echo', { text })));
   expect(answers.map(({ result }) => result.echoed)).toEqual(texts.map((text) => ({ text })));
@@ -144,7 +143,7 @@ test('[LIFE-5] a thousand calls in flight are all answered, each with its own', 
 test('[LIFE-6] a page of another origin, another host or a caller without the token reaches no endpoint', async () => {
   const dir = await dataDir();
   const { ready } = await startPml(['serve', '--port', '0', '--data', dir], { cwd: dir });
-  const { port } = new URL(String(ready['url']));
+  const { port } = new URL(String(ready.url));
   const authorization = `Bearer ${(await readFile(join(dir, 'token'), 'utf8')).trim()}`;
   const hostile: Record<string, string>[] = [
     { authorization, origin: 'https://evil.example' },
@@ -182,7 +181,7 @@ async function post(port: number, path: string, headers: Record<string, string>)
 test('[LIFE-7] a run that waits for a person is settled by the command line, and only then goes on', async () => {
   const dir = await dataDir({ pml: { permissions: { ask: ['bench:echo'], approval_wait_ms: 200 } } });
   const { ready } = await startPml(['serve', '--port', '0', '--data', dir], { cwd: dir });
-  const client = await connectHttp(dir, String(ready['url']));
+  const client = await connectHttp(dir, String(ready.url));
   const asked = (await execute(client, 'echo', { text: 'please' })) as Executed & { run_id: string };
   expect(asked.status).toBe('approval_required');
   const listed = await runPml(['runs', 'ls', '--json', '--data', dir], { cwd: dir });
@@ -198,7 +197,7 @@ test('[LIFE-8] pml stdio ends when its client closes the pipe, and leaves no pro
   const dir = await dataDir();
   for (const others of [0, 1]) {
     const keeper = others === 1 ? await connectStdio(dir) : null;
-    const child = spawn(process.execPath, [PML, 'stdio', '--data', dir], {
+    const child = spawn(process.execPath, [LAUNCHER, 'stdio', '--data', dir], {
       cwd: dir,
       stdio: ['pipe', 'pipe', 'ignore'],
     });

@@ -2,10 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject, Settings } from '../../src/engine/ports.ts';
-import { codeGateway, tool } from '../support/code-gateway.ts';
-import { settingsFor } from '../support/memory-gateway.ts';
 import { runPml } from '../support/run-pml.ts';
+import { settingsFor } from '../support/settings-for.ts';
 import { taughtGateway, wordings } from '../support/taught-gateway.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 import { untilSure } from '../support/until-sure.ts';
 import { planOf } from '../support/workflow-plan.ts';
 
@@ -42,7 +42,7 @@ async function taught({ settings = {}, files = {}, times }: Office = {}) {
     tool('read', read, { ...needs('path'), ...READS }),
     tool('file', file, { ...needs('content'), ...files }),
   ];
-  const { gateway, store } = await codeGateway({ servers: [{ name: 'disk', tools }], settings });
+  const { gateway, store } = await testGateway({ servers: [{ name: 'disk', tools }], settings });
   const plan = planOf([
     { id: 'a', tool: 'disk:read', arguments: { path: 'northern-harvest-2026.md' } },
     { id: 'b', tool: 'disk:file', arguments: { content: '${a.text}' } },
@@ -166,7 +166,7 @@ test('[ORIGIN-1] a run that waited and is taken up by an agent keeps its origin'
 
 test('[ORIGIN-2] in a run that PML started a capability has no success, and its failure counts', async () => {
   const code = 'if (args.fail) throw new Error("no"); return await mcp.disk.read({ path: "x.md" })';
-  const { gateway } = await codeGateway({
+  const { gateway } = await testGateway({
     servers: [{ name: 'disk', tools: [tool('read', () => null, READS)] }],
     capabilities: [{ slug: 'look', code, uses: 5, successes: 5 }],
   });

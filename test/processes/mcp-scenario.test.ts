@@ -1,17 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/engine/ports.ts';
-import { type RunningGateway, startGateway } from '../conformance/running-gateway.ts';
 import { callTool, ERAS, type Era, prepareClient, rawRequest } from '../support/mcp-endpoints.ts';
 import { referenceServers, writeFiles } from '../support/mcp-reference-servers.ts';
-import { PASSED_ON } from '../support/run-pml.ts';
+import { LAUNCHER, PASSED_ON, type ServingPml, servePml } from '../support/run-pml.ts';
 
-const LAUNCHER = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
 const CAPABILITIES = { elicitation: { form: {} }, sampling: {} };
 /** Real servers, started by a real gateway, on a machine that may be busy. */
 const PATIENT = { timeout: 60_000, interval: 200 };
@@ -28,12 +25,12 @@ async function answer(method: string): Promise<JsonObject> {
 describe('[MCP-25] real servers, a real gateway, the official client', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pml-scenario-'));
   const files = writeFiles(folder);
-  let served: RunningGateway;
+  let served: ServingPml;
   beforeAll(async () => {
-    served = await startGateway(referenceServers(folder), folder);
+    served = await servePml({ data: join(folder, 'data'), config: { mcpServers: referenceServers(folder) } });
   });
   afterAll(async () => {
-    await served?.close();
+    await served?.stop();
     rmSync(folder, { recursive: true, maxRetries: 5 });
   });
 

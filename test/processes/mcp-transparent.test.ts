@@ -4,6 +4,7 @@ import type { Principal } from '../../src/core/vocabulary/principal.ts';
 import type { Caller } from '../../src/engine/gateway.ts';
 import type { JsonObject, Settings } from '../../src/engine/ports.ts';
 import { stdioServer } from '../contracts/upstream-support.ts';
+import { gatewayOver } from '../support/gateway-over.ts';
 import { benchServer } from '../support/mcp-bench-server.ts';
 import {
   type ConnectOptions,
@@ -15,12 +16,11 @@ import {
   openEndpoints,
   rawRequest,
 } from '../support/mcp-endpoints.ts';
-import { gatewayOver } from '../support/mcp-gateway.ts';
-import { memoryGateway } from '../support/memory-gateway.ts';
+import { testGateway } from '../support/test-gateway.ts';
 
 async function open(options: Omit<ConnectOptions, 'path'>, settings: Partial<Settings> = {}) {
   const bench = benchServer();
-  const { gateway, store } = await memoryGateway([bench], { settings });
+  const { gateway, store } = await testGateway({ servers: [bench], settings });
   const endpoints = openEndpoints(gateway);
   const fetcher = fetchInto(endpoints);
   const client = await connectClient(fetcher, { ...options, path: '/mcp/servers/bench' });

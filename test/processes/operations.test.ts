@@ -6,18 +6,19 @@ import { createLoopWatch } from '../../src/adapters/telemetry/loop-watch.ts';
 import { createOperations } from '../../src/compose/operations.ts';
 import { isAlive } from '../contracts/upstream-support.ts';
 import { createMemoryTraceExporter } from '../memory/trace-exporter.ts';
-import { tool } from '../support/code-gateway.ts';
 import { startHttp } from '../support/http-gateway.ts';
-import { memoryGateway } from '../support/memory-gateway.ts';
 import { startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 
 const CLOCK = { now: () => new Date(), monotonic: () => performance.now() };
 
 async function operated(slow?: () => Promise<unknown>) {
-  const { gateway, store } = await memoryGateway([
-    { name: 'desk', tools: [tool('echo', (args) => args), tool('slow', async () => await slow?.())] },
-  ]);
+  const { gateway, store } = await testGateway({
+    servers: [
+      { name: 'desk', tools: [tool('echo', (args) => args), tool('slow', async () => await slow?.())] },
+    ],
+  });
   const exporter = createMemoryTraceExporter();
   const loop = createLoopWatch(CLOCK, { log: () => {} });
   onTestFinished(loop.close);
@@ -36,7 +37,6 @@ async function operated(slow?: () => Promise<unknown>) {
   onTestFinished(async () => {
     await listener.close();
     operations.close();
-    await gateway.close();
   });
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const get = (path: string, own: Record<string, string> = headers) =>

@@ -9,10 +9,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
 import { bearerGuard, startAuthorizationServer } from '../fixtures/servers/authorization-server.ts';
 import { startHttpFixture } from '../fixtures/servers/http-server.ts';
-import { PASSED_ON, runPml, startPml } from '../support/run-pml.ts';
+import { LAUNCHER, PASSED_ON, runPml, startPml } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-const LAUNCHER = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
 const BENCH = fileURLToPath(new URL('../fixtures/servers/stdio-server.ts', import.meta.url));
 
 /** A person's home with Cursor in it, and `pml` as they run it there. */

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/compose/open-gateway.ts';
-import { tool } from '../support/code-gateway.ts';
-import { memoryGateway, settingsFor } from '../support/memory-gateway.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { settingsFor } from '../support/settings-for.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 
 const NOBODY = { sessionId: null };
 const SERVERS = [{ name: 'desk', tools: [tool('note', () => 'noted')] }];
@@ -14,7 +14,7 @@ test('[TEAM-10] [TEAM-11] while PostgreSQL is away calls go on until the queue i
   onTestFinished(server.dispose);
   const store = { ...settingsFor([]).store, url: server.url, queueBytes: 40_000 };
   const opened = await openStore(await temporaryDir(), store);
-  const { gateway } = await memoryGateway(SERVERS, { ...opened, settings: { store } });
+  const { gateway } = await testGateway({ servers: SERVERS, ...opened, settings: { store } });
   onTestFinished(async () => {
     await gateway.close();
     await opened.close();

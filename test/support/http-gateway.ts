@@ -3,18 +3,19 @@ import { type AppOptions, createApp } from '../../src/surfaces/http/create-app.t
 import { hostsOf } from '../../src/surfaces/http/guard.ts';
 import { type Listener, listen } from '../../src/surfaces/http/listen.ts';
 
+export const OWNER_TOKEN = 'token-of-the-owner';
+
 /** The real HTTP surface on a free port, with whatever stands behind it. */
 export async function startHttp(
-  options: Partial<
-    Pick<AppOptions, 'procedures' | 'api' | 'operations' | 'page' | 'traffic' | 'ready' | 'metrics'>
-  > = {},
+  options: Partial<Omit<AppOptions, 'access' | 'allowedHosts'>> = {},
   accessOptions: AccessOptions = {},
 ): Promise<{
+  app: ReturnType<typeof createApp>;
   listener: Listener;
   token: string;
   access: Access;
 }> {
-  const token = 'token-for-tests';
+  const token = OWNER_TOKEN;
   const access = createAccess(token, accessOptions);
   let port = 0;
   const app = createApp({
@@ -28,5 +29,5 @@ export async function startHttp(
   });
   const listener = await listen(app, '127.0.0.1', 0);
   port = listener.port;
-  return { listener, token, access };
+  return { app, listener, token, access };
 }

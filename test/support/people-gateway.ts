@@ -6,17 +6,12 @@ import type { KeyRole } from '../../src/core/vocabulary/principal.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { createKeyRing } from '../../src/engine/people/people-service.ts';
 import type { Settings } from '../../src/engine/ports.ts';
-import { createAccess } from '../../src/surfaces/http/access.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
-import { createApp } from '../../src/surfaces/http/create-app.ts';
-import { hostsOf } from '../../src/surfaces/http/guard.ts';
-import { listen } from '../../src/surfaces/http/listen.ts';
 import { createMcpEndpoints } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
-import { tool } from './code-gateway.ts';
-import { memoryGateway, settingsFor } from './memory-gateway.ts';
-
-export const OWNER_TOKEN = 'token-of-the-owner';
+import { OWNER_TOKEN, startHttp } from './http-gateway.ts';
+import { settingsFor } from './settings-for.ts';
+import { testGateway, tool } from './test-gateway.ts';
 
 interface Answer {
   readonly status: number;
@@ -27,16 +22,16 @@ interface Answer {
 /** The real engine behind the real HTTP surface, with keys: a `desk` whose `write` asks and whose `echo` does not. */
 export async function peopleGateway(over: Partial<Settings> = {}, more: readonly MemoryServer[] = []) {
   const { permissions } = settingsFor([]);
-  const { gateway, store } = await memoryGateway(
-    [
+  const { gateway, store } = await testGateway({
+    servers: [
       {
         name: 'desk',
         tools: [tool('echo', (args) => args), tool('write', (args) => ({ written: args }))],
       },
       ...more,
     ],
-    { settings: { permissions: { ...permissions, ask: ['desk:write'], approvalWaitMs: 0 }, ...over } },
-  );
+    settings: { permissions: { ...permissions, ask: ['desk:write'], approvalWaitMs: 0 }, ...over },
+  });
   const lines: string[] = [];
   const stream = new Writable({
     write(chunk, _encoding, done) {
@@ -47,25 +42,19 @@ export async function peopleGateway(over: Partial<Settings> = {}, more: readonly
   const logger = createLogger({ level: 'debug', redact: createRedactor([OWNER_TOKEN]), json: true, stream });
   const ring = createKeyRing(gateway.store.keys, () => performance.now());
   gateway.events.follow(({ event }) => event.type === 'key_changed' && ring.forget());
-  const access = createAccess(OWNER_TOKEN, { keys: ring });
   const mcp = createMcpEndpoints(gateway, { version: '0.0.0', logger });
-  let port = 0;
-  const app = createApp({
-    access,
-    mcp,
-    api: createApi(gateway, logger),
-    allowedHosts: () => hostsOf('127.0.0.1', port),
-    procedures: { room: { echo: async (value: unknown) => value } },
-    logger,
-    now: () => performance.now(),
-    about: () => ({ version: 'test' }),
-  });
-  const listener = await listen(app, '127.0.0.1', 0);
-  port = listener.port;
+  const { app, listener, access } = await startHttp(
+    {
+      mcp,
+      api: createApi(gateway, logger),
+      procedures: { room: { echo: async (value: unknown) => value } },
+      logger,
+    },
+    { keys: ring },
+  );
   onTestFinished(async () => {
     await listener.close();
     await mcp.close();
-    await gateway.close();
   });
   const ask = async (key: string, method: string, path: string, body?: unknown): Promise<Answer> => {
     const reply = await fetch(`${listener.url}${path}`, {

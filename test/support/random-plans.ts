@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { COMPARISONS, type Condition, type Plan, type Task } from '../../src/core/vocabulary/plan.ts';
-import { readyCapability, tool } from './code-gateway.ts';
+import { readyCapability } from './samples.ts';
+import { tool } from './test-gateway.ts';
 import type { LooseTask } from './workflow-plan.ts';
 
 /** What every task of a random plan gives: something to refer to. */

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-const LAUNCHER = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
+export const LAUNCHER = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
 
 /** What the client's stdio transport, unlike a shell, does not pass on: to run the bundle, and to keep its code compiled. */
 export const PASSED_ON = {
@@ -57,6 +58,39 @@ export async function startPml(args: readonly string[], options: RunOptions = {}
 /** The same, for whoever ends it: several tests share it. */
 export async function launchPml(args: readonly string[], options: RunOptions = {}): Promise<RunningPml> {
   return await untilReady(start([...args, '--json'], options));
+}
+
+export interface ServingPml extends RunningPml {
+  readonly url: string;
+  /** The owner's. */
+  readonly token: string;
+  /** By SIGTERM; gives the exit code. */
+  stop(): Promise<number | null>;
+}
+
+interface ServeOptions extends RunOptions {
+  readonly data: string;
+  /** Written to `pml.json` in the data folder; absent: the one that is there. */
+  readonly config?: object;
+}
+
+/** `pml serve` on a free port; the caller stops it. */
+export async function servePml({ data, config, ...options }: ServeOptions): Promise<ServingPml> {
+  const file = join(data, 'pml.json');
+  if (config !== undefined) {
+    await mkdir(data, { recursive: true, mode: 0o700 });
+    await writeFile(file, JSON.stringify(config));
+  }
+  const running = await launchPml(['serve', '--port', '0', '--data', data, '--config', file], options);
+  return {
+    ...running,
+    url: String(running.ready.url),
+    token: (await readFile(join(data, 'token'), 'utf8')).trim(),
+    stop: () => {
+      running.child.kill('SIGTERM');
+      return running.exited;
+    },
+  };
 }
 
 async function untilReady(child: ChildProcess): Promise<RunningPml> {

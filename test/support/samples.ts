@@ -180,3 +180,16 @@ export function sampleApproval(over: Partial<Approval> = {}): Approval {
     ...over,
   };
 }
+
+/** One that may be called with any arguments. */
+export function readyCapability(over: Partial<Capability>, nth = 0): Capability {
+  return sampleCapability({
+    id: randomUUID(),
+    slug: `capability_${nth}`,
+    aliases: [],
+    codeHash: randomUUID(),
+    parametersSchema: { type: 'object' },
+    state: 'active',
+    ...over,
+  });
+}

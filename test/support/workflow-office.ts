@@ -3,8 +3,8 @@ import type { Plan } from '../../src/core/vocabulary/plan.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type { JsonObject, Settings, Store } from '../../src/engine/ports.ts';
 import { createMemoryStore } from '../memory/store.ts';
-import { codeGateway, tool } from './code-gateway.ts';
-import { settingsFor } from './memory-gateway.ts';
+import { settingsFor } from './settings-for.ts';
+import { testGateway, tool } from './test-gateway.ts';
 import { type LooseTask, planOf } from './workflow-plan.ts';
 
 export const AGENT = { sessionId: 'agent-1' };
@@ -26,7 +26,7 @@ export async function office(store: Store = createMemoryStore(), settings: Parti
     annotations: { readOnlyHint: true },
   });
   const servers = [{ name: 'disk', tools: [writes, reads] }];
-  const { gateway } = await codeGateway({ servers, settings, store });
+  const { gateway } = await testGateway({ servers, settings, store });
   const run = (tasks: readonly LooseTask[], over: Partial<Plan> = {}) =>
     gateway.executeWorkflow(planOf(tasks, over), 'tidy up', AGENT);
   return { gateway, store, done, run };

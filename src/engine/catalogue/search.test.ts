@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
 import { createMemoryStore } from '../../../test/memory/store.ts';
 import { createMemoryVectorIndex } from '../../../test/memory/vector-index.ts';
-import { codeGateway, tool as guestTool } from '../../../test/support/code-gateway.ts';
-import { settingsFor } from '../../../test/support/memory-gateway.ts';
 import { sampleTool } from '../../../test/support/samples.ts';
+import { settingsFor } from '../../../test/support/settings-for.ts';
+import { tool as guestTool, testGateway } from '../../../test/support/test-gateway.ts';
 import { toolId } from '../../core/vocabulary/ids.ts';
 import type { SearchQuery } from '../gateway.ts';
 import { readCatalogue } from './catalogue.ts';
@@ -183,7 +183,7 @@ describe('odd queries and catalogues', () => {
 
 test('[DASH-66] the shares of a score make it, with and without context', async () => {
   const tools = ['read_file', 'write_file', 'send_mail'].map((name) => guestTool(name, () => 'done'));
-  const { gateway } = await codeGateway({ servers: [{ name: 'files', tools }] });
+  const { gateway } = await testGateway({ servers: [{ name: 'files', tools }] });
   for (const contextTools of [[], ['files:write_file']]) {
     const hits = await gateway.searchTools({ query: 'read_file and tell', limit: 3, contextTools });
     expect(hits).toHaveLength(3);

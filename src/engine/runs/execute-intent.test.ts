@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readyCapability } from '../../../test/support/code-gateway.ts';
-import { settingsFor } from '../../../test/support/memory-gateway.ts';
+import { readyCapability } from '../../../test/support/samples.ts';
+import { settingsFor } from '../../../test/support/settings-for.ts';
 import { planOf } from '../../../test/support/workflow-plan.ts';
 import type { PermissionRules } from '../../core/policy/decide.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';

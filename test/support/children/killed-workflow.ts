@@ -10,7 +10,7 @@ import { openPgliteStore } from '../../../src/adapters/store/open-pglite-store.t
 import { createRandom } from '../../../src/core/numeric/random.ts';
 import type { Store } from '../../../src/engine/ports.ts';
 import { countedPlan, countingServer, countLines } from '../counted-workflow.ts';
-import { memoryGateway } from '../memory-gateway.ts';
+import { openTestGateway } from '../open-test-gateway.ts';
 
 // By itself Node keeps what it compiled at an orderly end only.
 flushCompileCache();
@@ -27,7 +27,10 @@ const point = () => {
 
 const store = await openPgliteStore(dir);
 for (const id of await store.runs.abandoned()) tell({ found: id, tasks: (await store.runs.get(id))?.tasks });
-const { gateway } = await memoryGateway([countingServer(counted, point)], { store: withPoints(store) });
+const { gateway } = await openTestGateway({
+  servers: [countingServer(counted, point)],
+  store: withPoints(store),
+});
 await gateway.settled();
 
 for (const { id, status } of await store.runs.list(1)) {

@@ -7,13 +7,15 @@ import { flushCompileCache } from 'node:module';
 import { openPostgresStore } from '../../../src/adapters/store/open-postgres-store.ts';
 import { createRandom } from '../../../src/core/numeric/random.ts';
 import { countedPlan, countingServer } from '../counted-workflow.ts';
-import { memoryGateway, settingsFor } from '../memory-gateway.ts';
+import { openTestGateway } from '../open-test-gateway.ts';
+import { settingsFor } from '../settings-for.ts';
 
 // By itself Node keeps what it compiled at an orderly end only.
 flushCompileCache();
 const [url = '', file = '', seed = '1', runs = '1', leaseMs = '15000'] = process.argv.slice(2);
 const store = await openPostgresStore(url);
-const { gateway } = await memoryGateway([countingServer(file)], {
+const { gateway } = await openTestGateway({
+  servers: [countingServer(file)],
   store,
   leaseMs: Number(leaseMs),
   settings: { store: { ...settingsFor([]).store, url } },

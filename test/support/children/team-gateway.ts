@@ -14,7 +14,8 @@ import type { Task } from '../../../src/core/vocabulary/plan.ts';
 import { PmlError } from '../../../src/core/vocabulary/pml-error.ts';
 import { createMemoryEmbedder } from '../../memory/embedder.ts';
 import { countedPlan, countingServer } from '../counted-workflow.ts';
-import { memoryGateway, settingsFor } from '../memory-gateway.ts';
+import { openTestGateway } from '../open-test-gateway.ts';
+import { settingsFor } from '../settings-for.ts';
 
 // By itself Node keeps what it compiled at an orderly end only.
 flushCompileCache();
@@ -30,7 +31,8 @@ const store = { ...settings.store, url, queueBytes: 64 * 2 ** 20, waitMs: 60_000
 const opened = await openStore(dir, store);
 opened.trainerLock.onChange((isHeld) => tell({ seat: isHeld }));
 const { model: embedding, dimension } = createMemoryEmbedder();
-const { gateway } = await memoryGateway([countingServer(file)], {
+const { gateway } = await openTestGateway({
+  servers: [countingServer(file)],
   ...opened,
   trainer: new WorkerTrainer({ embedding, dimension, seed: 1 }),
   leaseMs: 2_000,

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tool } from '../../../../test/support/code-gateway.ts';
 import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
-import { memoryGateway, settingsFor } from '../../../../test/support/memory-gateway.ts';
+import { settingsFor } from '../../../../test/support/settings-for.ts';
 import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
+import { testGateway, tool } from '../../../../test/support/test-gateway.ts';
 import type { Settings } from '../../../engine/ports.ts';
 
 async function office(settings: Partial<Settings> = {}) {
@@ -15,7 +15,7 @@ async function office(settings: Partial<Settings> = {}) {
       return `of ${name}`;
     }),
   ];
-  const { gateway, store } = await memoryGateway([{ name: 'disk', tools }], { settings });
+  const { gateway, store } = await testGateway({ servers: [{ name: 'disk', tools }], settings });
   const file = join(await temporaryDir(), 'plan.json');
   const run = async (workflow: unknown, more: string[] = [], isTty = false) => {
     await writeFile(file, typeof workflow === 'string' ? workflow : JSON.stringify(workflow));

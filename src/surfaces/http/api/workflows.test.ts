@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { tool } from '../../../../test/support/code-gateway.ts';
 import { startHttp } from '../../../../test/support/http-gateway.ts';
-import { memoryGateway, settingsFor } from '../../../../test/support/memory-gateway.ts';
+import { settingsFor } from '../../../../test/support/settings-for.ts';
+import { testGateway, tool } from '../../../../test/support/test-gateway.ts';
 import { createApi } from './create-api.ts';
 
 const { permissions } = settingsFor([]);
@@ -13,7 +13,7 @@ async function serve(ask: readonly string[] = []) {
     return { written: args.path };
   });
   const settings = { permissions: { ...permissions, ask, approvalWaitMs: 1 } };
-  const { gateway, store } = await memoryGateway([{ name: 'disk', tools: [write] }], { settings });
+  const { gateway, store } = await testGateway({ servers: [{ name: 'disk', tools: [write] }], settings });
   const { listener, token } = await startHttp({ api: createApi(gateway, { log: () => {} }) });
   onTestFinished(() => listener.close());
   const post = async (path: string, body: unknown = {}) => {

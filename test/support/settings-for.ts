@@ -1,0 +1,56 @@
+import type { ServerSettings, Settings } from '../../src/engine/ports.ts';
+
+/** The settings a user has who wrote nothing but these servers. */
+export function settingsFor(names: readonly string[], over: Partial<Settings> = {}): Settings {
+  return {
+    file: null,
+    servers: names.map((name) => stdioServer(name)),
+    permissions: {
+      allow: [],
+      ask: [],
+      deny: [],
+      auto: [],
+      default: 'allow',
+      profile: 'standard',
+      approvalWaitMs: 100,
+      clientsDecide: false,
+    },
+    record: [{ tools: '*', keep: 'full' }],
+    embedding: { kind: 'minilm' },
+    store: { url: null, pool: 4, statementTimeoutMs: 30_000, queueBytes: 2 ** 20, waitMs: 0 },
+    retention: { tracesDays: null },
+    http: { port: 0, host: '127.0.0.1', hosts: [] },
+    learning: { enabled: true },
+    workflow: { speculation: 0 },
+    sharing: { traces: 'shared' },
+    sandbox: {
+      memoryMb: 128,
+      cpuMs: 1_000,
+      wallMs: 20_000,
+      callsInFlight: 8,
+      callsTotal: 100,
+      argumentBytes: 1_000_000,
+      resultBytes: 1_000_000,
+      consoleBytes: 10_000,
+    },
+    templates: null,
+    secrets: [],
+    ...over,
+  };
+}
+
+export function stdioServer(name: string, over: Partial<ServerSettings> = {}): ServerSettings {
+  return {
+    name,
+    transport: 'stdio',
+    command: 'unused',
+    args: [],
+    env: {},
+    cwd: null,
+    disabled: false,
+    tools: { include: ['*'], exclude: [] },
+    timeoutMs: 5_000,
+    concurrency: 8,
+    ...over,
+  } as ServerSettings;
+}

@@ -1,0 +1,27 @@
+import { onTestFinished } from 'vitest';
+import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
+import type { JsonObject, Upstream } from '../../src/engine/ports.ts';
+import type { MemoryUpstream } from '../memory/upstream.ts';
+import { openTestGateway, type TestGateway, type TestGatewayOptions } from './open-test-gateway.ts';
+
+export const NOBODY = { sessionId: null };
+
+/** The real engine with the real sandbox, the rest in memory unless it is given; closed when the test is over. */
+export async function testGateway<U extends Upstream = MemoryUpstream>({
+  sandbox = createSandbox(),
+  ...options
+}: TestGatewayOptions<U> = {}): Promise<TestGateway<U>> {
+  const opened = await openTestGateway({ ...options, sandbox });
+  onTestFinished(() => opened.gateway.close());
+  return opened;
+}
+
+/** A tool made of a function; what it gives is its text. */
+export function tool(name: string, run: (args: JsonObject) => unknown, more: JsonObject = {}) {
+  return {
+    definition: { name, description: name, inputSchema: { type: 'object' }, ...more },
+    call: async (args: JsonObject) => ({
+      content: [{ type: 'text' as const, text: JSON.stringify((await run(args)) ?? null) }],
+    }),
+  };
+}
