@@ -3,6 +3,7 @@ import { slugFor } from '../../src/core/capabilities/slug.ts';
 import { checkArguments } from '../../src/core/capabilities/validate-arguments.ts';
 import { matchesGlob } from '../../src/core/policy/glob.ts';
 import { clauses } from '../../src/core/retrieval/clauses.ts';
+import { successorsOf } from '../../src/core/retrieval/deprecated-tools.ts';
 import { createNameIndex } from '../../src/core/retrieval/name-index.ts';
 import { words } from '../../src/core/retrieval/words.ts';
 import { prepareProgram } from '../../src/core/structure/emit/prepare-program.ts';
@@ -21,6 +22,8 @@ const LOOKS: Readonly<Record<string, (text: string) => unknown>> = {
   'the words of an intent': words,
   'the name for what was learned': (intent) => slugFor({ intent, tools: [], taken: [] }),
   'the names in a query': (text) => createNameIndex([{ server: 'a', name: 'b' }]).named(text),
+  'the tool that a deprecated one names': (text) =>
+    successorsOf([{ server: 'a', name: 'b', description: `Deprecated: use ${text}` }]),
   'the pieces of a result': (text) => [...linesAndWords(text)].length,
   'what is distinctive in a result': isDistinctive,
   'the secrets in a result': findShapes,

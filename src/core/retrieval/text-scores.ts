@@ -5,7 +5,13 @@ const DEFAULTS = {
   lexicalHalf: 4,
   /** How far a name lifts a tool toward 1. Below 1, so that tools of one name keep their order. */
   nameLift: 0.95,
+  /** A deprecated tool has at most this share of its successor's score by words. */
+  deprecatedWords: 0.999,
+  /** How far below its successor it stands at least. */
+  deprecatedGap: 1e-9,
 };
+
+const NONE: ReadonlyMap<number, number> = new Map();
 
 /** The parts of a query's text scores, one value per tool each. */
 export interface TextScores {
@@ -28,20 +34,58 @@ export interface QueryCosines {
 /**
  * Fuses wording and meaning. Nothing is clamped or rounded, so tools tie only if all their parts do;
  * without cosines (nothing is embedded yet) words alone decide.
+ *
+ * `successors` are those of `successorsOf`: in every part a deprecated tool gets at most what its successor gets, and
+ * a query that names it names its successor as well. All other scores stay.
  */
 export function textScores(
   lexical: Float64Array,
   cosines: QueryCosines | null,
   named: ReadonlyMap<number, number>,
   weights: SearchWeights = SHIPPED_WEIGHTS,
+  successors: ReadonlyMap<number, number> = NONE,
 ): TextScores {
-  const whole = cosines ? withoutGaps(cosines.whole) : new Float64Array(lexical.length);
-  const clause = cosines ? bestClause(cosines.clauses, lexical.length) : new Float64Array(lexical.length);
-  const fused = lexical.map(
+  const size = lexical.length;
+  const whole = atMostSuccessors(cosines ? withoutGaps(cosines.whole) : new Float64Array(size), successors);
+  const clause = atMostSuccessors(
+    cosines ? bestClause(cosines.clauses, size) : new Float64Array(size),
+    successors,
+  );
+  const words = atMostSuccessors(lexical, successors, DEFAULTS.deprecatedWords);
+  const names = withSuccessors(named, successors);
+  const fused = words.map(
     (score, i) => weights.whole * whole[i]! + weights.clause * clause[i]! + weights.lexical * score,
   );
-  for (const [i, name] of named) fused[i]! += DEFAULTS.nameLift * name * (1 - fused[i]!);
-  return { whole, clause, lexical, named, fused };
+  for (const [i, name] of names) fused[i]! += DEFAULTS.nameLift * name * (1 - fused[i]!);
+  for (const [old, successor] of successors)
+    fused[old] = Math.min(fused[old]!, fused[successor]! - DEFAULTS.deprecatedGap);
+  return { whole, clause, lexical: words, named: names, fused };
+}
+
+/** Of a chain the last one comes first, so each is compared with what its successor ends up with. */
+function atMostSuccessors(
+  scores: Float64Array,
+  successors: ReadonlyMap<number, number>,
+  share = 1,
+): Float64Array {
+  if (successors.size === 0) return scores;
+  const lowered = scores.slice();
+  for (const [old, successor] of successors)
+    lowered[old] = Math.min(lowered[old]!, share * lowered[successor]!);
+  return lowered;
+}
+
+function withSuccessors(
+  named: ReadonlyMap<number, number>,
+  successors: ReadonlyMap<number, number>,
+): ReadonlyMap<number, number> {
+  if (named.size === 0 || successors.size === 0) return named;
+  const all = new Map(named);
+  for (const [old, successor] of [...successors].reverse()) {
+    const name = all.get(old);
+    if (name !== undefined) all.set(successor, Math.max(name, all.get(successor) ?? 0));
+  }
+  return all;
 }
 
 /**

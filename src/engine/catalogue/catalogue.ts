@@ -1,5 +1,6 @@
 import { matchesAny, matchesAnyCase } from '../../core/policy/glob.ts';
 import { type Bm25Index, createBm25 } from '../../core/retrieval/bm25.ts';
+import { successorsOf } from '../../core/retrieval/deprecated-tools.ts';
 import { createNameIndex, type NameIndex } from '../../core/retrieval/name-index.ts';
 import { nearestName } from '../../core/retrieval/nearest-name.ts';
 import { toolWords } from '../../core/retrieval/words.ts';
@@ -85,6 +86,8 @@ export interface SearchIndex {
   readonly ids: readonly ToolId[];
   readonly lexical: Bm25Index;
   readonly names: NameIndex;
+  /** Of deprecated tools. */
+  readonly successors: ReadonlyMap<number, number>;
   /** Of those tools that were embedded. */
   readonly vectors: VectorIndex;
 }
@@ -95,6 +98,7 @@ export function createSearchIndex(tools: readonly ToolDefinition[], vectors: Vec
     ids: tools.map(({ id }) => id),
     lexical: createBm25(tools.map(toolWords)),
     names: createNameIndex(tools),
+    successors: successorsOf(tools),
     vectors,
   };
 }

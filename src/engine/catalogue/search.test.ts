@@ -38,6 +38,26 @@ async function catalogueOf(tools = TOOLS, embedded = true) {
   };
 }
 
+/** As the reference server for files describes them. */
+const RENAMED: typeof TOOLS = [
+  [
+    'filesystem',
+    'read_file',
+    'Read the complete contents of a file as text. DEPRECATED: Use read_text_file instead.',
+  ],
+  [
+    'filesystem',
+    'read_text_file',
+    'Read the complete contents of a file from the file system as text. Handles various text encodings and provides detailed error messages if the file cannot be read.',
+  ],
+  [
+    'filesystem',
+    'write_file',
+    'Create a new file or completely overwrite an existing file with new content.',
+  ],
+  ['mail', 'send', 'Sends an electronic letter to a person'],
+];
+
 const best = async (found: Promise<readonly { tool: { id: string } }[]>) => (await found)[0]?.tool.id;
 
 describe('search', () => {
@@ -207,3 +227,27 @@ test('[DASH-66] what was learned stands in the place of the text', () => {
     learned: expect.closeTo(0.4),
   });
 });
+
+test.each([true, false])(
+  '[SEARCH-11] the deprecated read_file comes after read_text_file in search and in plans (embedded: %s)',
+  async (embedded) => {
+    const { find } = await catalogueOf(RENAMED, embedded);
+    for (const query of ['read the complete contents of a file as text', 'read_file', 'read file']) {
+      const hits = await find({ query, limit: 4 });
+      expect(hits.map(({ tool }) => tool.name).slice(0, 2)).toEqual(['read_text_file', 'read_file']);
+    }
+    const tools = RENAMED.map(([server, name, description]) => ({
+      server,
+      ...guestTool(name, () => name, { description }),
+    }));
+    const servers = ['filesystem', 'mail'].map((name) => ({
+      name,
+      tools: tools.filter(({ server }) => server === name),
+    }));
+    const { gateway } = await codeGateway({ servers });
+    const { plan } = await gateway.suggest('read the complete contents of a file as text');
+    expect(plan?.tasks.map((task) => ('tool' in task ? task.tool : null))).toEqual([
+      'filesystem:read_text_file',
+    ]);
+  },
+);

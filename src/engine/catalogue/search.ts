@@ -129,7 +129,8 @@ export async function scoreTools(
   const text = readOf(query);
   if (text === '' || index.tools.length === 0) return null;
   const cosines = await cosinesOf(index, embedder, text);
-  return textScores(lexicalScores(index.lexical, words(text)), cosines, index.names.named(text), weights);
+  const { lexical, names, successors } = index;
+  return textScores(lexicalScores(lexical, words(text)), cosines, names.named(text), weights, successors);
 }
 
 /** As much of a query as is read. */

@@ -10,6 +10,7 @@ export function toolEntries({ tools, vectors }: Catalogue): CandidateEntry[] {
     id: tool.id,
     server: tool.server,
     name: tool.name,
+    description: tool.description,
     words: toolWords(tool),
     vector: vectors.get(tool.id) ?? null,
   }));

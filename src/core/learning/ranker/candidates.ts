@@ -1,6 +1,7 @@
 import { type Matrix, matrixOf } from '../../numeric/matrices.ts';
 import { RowMatrix } from '../../numeric/row-matrix.ts';
 import { type Bm25Index, createBm25 } from '../../retrieval/bm25.ts';
+import { successorsOf } from '../../retrieval/deprecated-tools.ts';
 import { createNameIndex, type NameIndex } from '../../retrieval/name-index.ts';
 import type { SearchWeights } from '../../retrieval/text-scores.ts';
 import { lexicalScores, type TextScores, textScores } from '../../retrieval/text-scores.ts';
@@ -13,6 +14,8 @@ export interface CandidateEntry {
   /** Empty for a capability. */
   readonly server: string;
   readonly name: string;
+  /** What its server says of it, which may be that another tool should be used. */
+  readonly description?: string;
   /** What is searched by words. */
   readonly words: readonly string[];
   /** Unit vector; null while it is not embedded yet. */
@@ -34,6 +37,8 @@ interface CandidateGroup {
   readonly size: number;
   readonly lexical: Bm25Index;
   readonly names: NameIndex;
+  /** Of deprecated tools. */
+  readonly successors: ReadonlyMap<number, number>;
   readonly vectors: RowMatrix;
   /** Places that have no vector yet. */
   readonly gaps: readonly number[];
@@ -118,6 +123,7 @@ function groupOf(entries: readonly CandidateEntry[], dimension: number): Candida
     size: entries.length,
     lexical: createBm25(entries.map(({ words }) => words)),
     names: createNameIndex(entries),
+    successors: successorsOf(entries),
     vectors,
     gaps: entries.flatMap(({ vector }, i) => (vector ? [] : [i])),
   };
@@ -135,6 +141,7 @@ function scoresOn(group: CandidateGroup, query: IntentForms, weights?: SearchWei
     known ? { whole: cosines(query.intent), clauses: query.clauses.map(cosines) } : null,
     group.names.named(query.text),
     weights,
+    group.successors,
   );
 }
 
