@@ -45,7 +45,7 @@ export async function bench(): Promise<BenchReport> {
 
 /** Programs that say that a value of one step is used by another, among those with two steps or more. */
 function shares(): BenchRow[] {
-  const examples = globSync('examples/*.ts', { cwd: ROOT }).map(read);
+  const examples = globSync('examples/*.ts', { cwd: ROOT, exclude: ['examples/*.d.ts'] }).map(read);
   const corpus = globSync('test/fixtures/structure-corpus/*.txt', { cwd: ROOT })
     .map(read)
     .flatMap((text) => text.split(/^=+\n/m))

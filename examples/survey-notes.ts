@@ -1,6 +1,6 @@
 // Lists the notes and asks about all of them at once; the largest comes first.
 const listing = await mcp.filesystem.list_directory({ path: 'notes' });
-const names = String(listing.content ?? listing)
+const names = listing.content
   .split('\n')
   .filter((line) => line.startsWith('[FILE]'))
   .map((line) => line.slice('[FILE] '.length));
@@ -8,6 +8,6 @@ const names = String(listing.content ?? listing)
 const facts = await Promise.all(names.map((name) => mcp.filesystem.get_file_info({ path: `notes/${name}` })));
 const sizes = facts.map((fact, i) => ({
   name: names[i],
-  bytes: Number(/size: (\d+)/.exec(String(fact.content ?? fact))?.[1]),
+  bytes: Number(/size: (\d+)/.exec(fact.content)?.[1]),
 }));
 return sizes.sort((a, b) => b.bytes - a.bytes);

@@ -5,7 +5,7 @@ const [notes, engineers] = await Promise.all([
 ]);
 
 const summary = await mcp.filesystem.read_text_file({ path: 'summary.md' });
-const names = (engineers.entities ?? []).map((entity) => entity.name);
-const content = `${summary.content ?? summary}\nBy ${names.join(' and ')}\n`;
+const names = engineers.entities.map((entity) => entity.name);
+const content = `${summary.content}\nBy ${names.join(' and ')}\n`;
 await mcp.filesystem.write_file({ path: 'report.md', content });
 return { notes: notes.files, names };

@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checkArrows } from './check/arrows.ts';
+import { checkExamples } from './check/examples.ts';
 import { checkFigures } from './check/figures.ts';
 import { checkFileSizes } from './check/file-sizes.ts';
 import { checkNames } from './check/names.ts';
@@ -26,8 +27,10 @@ type Check = (root: string) => string[];
 const PROJECTS = ['.', 'src/surfaces/dashboard/app', 'test/browser'];
 
 const CHECKS: Readonly<Record<string, Check>> = {
-  types: (root) =>
-    PROJECTS.filter((path) => existsSync(join(root, path))).flatMap((path) => typesIn(path)(root)),
+  types: (root) => [
+    ...PROJECTS.filter((path) => existsSync(join(root, path))).flatMap((path) => typesIn(path)(root)),
+    ...checkExamples(root, (project) => typesIn('.')(project)),
+  ],
   lint: tool(
     '@biomejs/biome/bin/biome',
     'ci',

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
+import { guestTypes } from '../../src/core/capabilities/guest-types.ts';
 import { parseFile, type SourceFile, sourceFiles } from '../check/source-file.ts';
 import { type Addresses, addressesIn } from './addresses.ts';
 import { clientTypes } from './client-types.ts';
@@ -64,7 +65,7 @@ export async function bundle(given: string): Promise<BuiltFile[]> {
   const modules = chunks.flat().flatMap(({ moduleIds }) => moduleIds);
   return [
     ...data.map((path): BuiltFile => [path.slice('src/'.length), readFileSync(join(root, path))]),
-    ...(hasClient ? [['client.d.ts', clientTypes()] as const] : []),
+    ...(hasClient ? [['client.d.ts', clientTypes()] as const, ['guest.d.ts', guestTypes()] as const] : []),
     ['THIRD-PARTY-LICENSES.txt', licencesOf(modules)],
     ...code,
     ['main.js', `${builtFrom}\n${start}`],

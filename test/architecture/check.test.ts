@@ -23,6 +23,7 @@ test('[HOUSE-8] all checks run, also after one has failed, and the summary names
     ['FAILED', 'exports'],
     ['FAILED', 'product'],
     ['FAILED', 'arrows'],
+    ['ok', 'operations'],
     ['FAILED', 'file-sizes'],
     ['ok', 'figures'],
     ['ok', 'names'],
@@ -38,4 +39,24 @@ test('[HOUSE-8] a check that does not exist is wrong usage, answered with those 
     stderr:
       'check: no such check: arows; there are types, lint, exports, product, arrows, operations, file-sizes, figures, names, words, regexes, spec-ids\n',
   });
+});
+
+test('[HOUSE-18] examples are checked as the functions that they become, and complaints name their lines', async () => {
+  const root = await treeOf({
+    'package.json': '{ "type": "module" }\n',
+    'tsconfig.json': '{ "compilerOptions": { "noEmit": true, "types": [] }, "files": ["empty.ts"] }\n',
+    'empty.ts': 'export {};\n',
+    'examples/tsconfig.json':
+      '{ "compilerOptions": { "strict": true, "noEmit": true, "target": "esnext", "types": [] }, "exclude": ["use.ts"] }\n',
+    'examples/pml.d.ts': 'declare const mcp: { disk: { read(args: { path: string }): Promise<string> } };\n',
+    'examples/good.ts': "const text = await mcp.disk.read({ path: 'a' });\nreturn text.length;\n",
+    'examples/wrong.ts': '// Reads.\nconst path = 1;\nreturn await mcp.disk.read({ path });\n',
+    'examples/use.ts': 'a program of another kind\n',
+  });
+  const { exitCode, stderr } = runCheck('--root', root, '--only', 'types');
+  expect(exitCode).toBe(1);
+  expect(stderr.trim().split('\n')).toEqual([
+    'types:',
+    expect.stringMatching(/^ {2}examples\/wrong\.ts\(3,\d+\): error TS2322: /),
+  ]);
 });

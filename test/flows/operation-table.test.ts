@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +17,7 @@ import { startHttp } from '../support/http-gateway.ts';
 import { callTool, connectClient, fetchInto, openEndpoints, rawRequest } from '../support/mcp-endpoints.ts';
 import { settingsFor } from '../support/settings-for.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
-import { testGateway, tool } from '../support/test-gateway.ts';
+import { typeCheck } from '../support/type-check.ts';
 
 /** An operation that PML does not have: all that it takes to add one. */
 const greet = operation({
@@ -243,8 +242,6 @@ test('[OP-9] answers have exactly the fields that the outputs of their operation
 });
 
 test('[OP-4] the published types of the client are those of the operations, in one file that needs no other', async () => {
-  const dir = await temporaryDir();
-  await writeFile(join(dir, 'client.d.ts'), clientTypes(TABLE));
   const program = `import { connect } from './client.js';
     const pml = await connect();
     const { greeting } = await pml.greetPerson({ name: 'Ada' });
@@ -258,21 +255,6 @@ test('[OP-4] the published types of the client are those of the operations, in o
     // @ts-expect-error There is no such field.
     await pml.greetPerson({ name: 'Ada', tmes: 2 });
     export {};`;
-  await writeFile(join(dir, 'use.ts'), program);
-  const options = [
-    '--noEmit',
-    '--strict',
-    '--target',
-    'esnext',
-    '--module',
-    'nodenext',
-    '--lib',
-    'esnext,dom',
-    '--types',
-    '',
-  ];
-  const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
-  await writeFile(join(dir, 'package.json'), '{"type": "module"}');
-  const { stdout } = spawnSync(process.execPath, [tsc, ...options, 'use.ts'], { cwd: dir, encoding: 'utf8' });
-  expect(stdout).toBe('');
+  const files = { 'client.d.ts': clientTypes(TABLE), 'use.ts': program };
+  expect(await typeCheck(await temporaryDir(), files)).toBe('');
 });

@@ -7,6 +7,11 @@ import {
   toolSignature,
 } from './tool-signature.ts';
 
+const DEFAULTS = {
+  /** Characters of a name; what has a longer one is left out. */
+  maxName: 1_024,
+};
+
 /** What a program can call. */
 export interface CallableNames {
   readonly tools: readonly {
@@ -20,9 +25,6 @@ export interface CallableNames {
 /** By its first line, "pml types" recognises a file of its own. */
 const HEAD = '// Types of what a program sees in PML, written by "pml types".';
 
-/** Names that are never members when a program runs: the language asks for them by itself. */
-const NEVER_MEMBERS: readonly string[] = ['then', 'toJSON'];
-
 /**
  * A declaration file of the names that a program sees. With `known`, exactly these tools and capabilities can be
  * called, with their types; without, any.
@@ -31,7 +33,7 @@ export function guestTypes(known?: CallableNames): string {
   const any = ['readonly [name: string]: (args?: Readonly<Record<string, unknown>>) => Promise<any>;'];
   const servers = known ? serversOf(known) : [`readonly [server: string]: ${block(any)};`];
   const capabilities = known?.capabilities
-    .filter(({ slug }) => !NEVER_MEMBERS.includes(slug))
+    .filter(({ slug }) => isMember(slug))
     .map((capability) => capabilitySignature(capability, 'block'));
   return `${HEAD}
 
@@ -44,13 +46,16 @@ ${GLOBALS}`;
 }
 
 function serversOf({ tools }: CallableNames): string[] {
-  const offered = tools.filter(
-    ({ tool }) => !NEVER_MEMBERS.includes(tool.server) && !NEVER_MEMBERS.includes(tool.name),
-  );
+  const offered = tools.filter(({ tool }) => isMember(tool.server) && isMember(tool.name));
   return [...Map.groupBy(offered, ({ tool }) => tool.server)].map(([server, own]) => {
     const members = own.map(({ tool, observedOutput }) => toolSignature(tool, observedOutput, 'block'));
     return `readonly ${memberKey(server)}: ${block(members)};`;
   });
+}
+
+/** `then` and `toJSON` are not members when a program runs: the language asks for them by itself. */
+function isMember(name: string): boolean {
+  return name !== 'then' && name !== 'toJSON' && name.length <= DEFAULTS.maxName;
 }
 
 const GLOBALS = `
