@@ -1,7 +1,13 @@
 import { request } from 'node:http';
 import { serialize } from 'node:v8';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Gateway } from '../../src/engine/gateway.ts';
+import { listLogins } from '../../src/operations/list-logins.ts';
+import { logOut } from '../../src/operations/log-out.ts';
+import type { OperationContext } from '../../src/operations/operation-context.ts';
+import { revokeLogin } from '../../src/operations/revoke-login.ts';
 import { createLogins } from '../../src/surfaces/http/access.ts';
+import { createApi } from '../../src/surfaces/http/api/create-api.ts';
 import { startHttp } from '../support/http-gateway.ts';
 
 async function gateway(options: { now?: () => number } = {}) {

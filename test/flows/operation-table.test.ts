@@ -17,6 +17,7 @@ import { startHttp } from '../support/http-gateway.ts';
 import { callTool, connectClient, fetchInto, openEndpoints, rawRequest } from '../support/mcp-endpoints.ts';
 import { settingsFor } from '../support/settings-for.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
+import { testGateway, tool } from '../support/test-gateway.ts';
 import { typeCheck } from '../support/type-check.ts';
 
 /** An operation that PML does not have: all that it takes to add one. */

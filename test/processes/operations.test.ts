@@ -88,7 +88,9 @@ test('[OPS-1] /metrics has exactly the figures that docs/operate.md lists, and c
   expect(text).toContain('pml_calls_total{server="desk",outcome="success"} 1');
   expect(text).toContain('pml_runs_in_progress 0');
   expect(text).toContain('pml_tools 2');
-  expect(text).toContain('pml_http_requests_total{method="GET",route="/api/traces/:trace_id",status="404"} 1');
+  expect(text).toContain(
+    'pml_http_requests_total{method="GET",route="/api/traces/:trace_id",status="404"} 1',
+  );
   expect(text).toContain('route="other",status="404"');
   expect(text).not.toContain('somebody');
   expect((await get('/metrics', {})).status).toBe(401);

@@ -244,7 +244,7 @@ test.each([true, false])(
       name,
       tools: tools.filter(({ server }) => server === name),
     }));
-    const { gateway } = await codeGateway({ servers });
+    const { gateway } = await testGateway({ servers });
     const { plan } = await gateway.suggest('read the complete contents of a file as text');
     expect(plan?.tasks.map((task) => ('tool' in task ? task.tool : null))).toEqual([
       'filesystem:read_text_file',

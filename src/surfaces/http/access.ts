@@ -101,7 +101,7 @@ export function createAccess(token: string, options: AccessOptions = {}): Access
 /** By which the secret of a login is told from tokens and keys. */
 const PREFIX = 'pmls_';
 
-/** One browser that was let in. Times are milliseconds since 1970. */
+/** One browser that is logged in. Times are milliseconds since 1970. */
 export interface Login {
   readonly id: string;
   /** The key whose user it is; null for the owner of the data dir. */

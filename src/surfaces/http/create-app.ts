@@ -28,7 +28,7 @@ const DEFAULTS = {
   maxBodyBytes: 4 * 1024 * 1024,
   maxMcpBytes: 32 * 1024 * 1024,
   maxBridgeBytes: 256 * 1024 * 1024,
-  /** What whoever is turned away is told to wait, in seconds. */
+  /** How long a refused client is told to wait, in seconds. */
   retryAfterS: 5,
 };
 

@@ -169,7 +169,7 @@ function unknownTool(name: string, names: readonly string[]): ErrorShape {
   const nearest = nearestName(name, names);
   return {
     code: 'not_found',
-    message: `There is no tool "${name}" here${nearest === null ? '' : `; the nearest is ${nearest}`}`,
+    message: `Unknown tool "${name}"${nearest === null ? '' : `; the nearest is ${nearest}`}`,
     hint: `A tool of an attached server runs through pml_execute: {"tool": "${name}", "arguments": {…}}.`,
   };
 }

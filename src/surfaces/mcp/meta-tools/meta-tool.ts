@@ -125,7 +125,7 @@ export function readArguments<T extends z.ZodObject>(
     .map(([name, value]) => [name, parsed(value, properties[name]?.type)]);
   const checked = schema.safeParse(Object.fromEntries(loosened));
   const names = Object.keys(properties);
-  // A misspelt limit that is left out silently is no limit.
+  // A misspelt limit that is silently ignored limits nothing.
   const strangers = loosened.map(([name]) => String(name)).filter((name) => !names.includes(name));
   if (checked.success && strangers.length === 0) return checked.data;
   const problems = (checked.error?.issues ?? []).map(
@@ -133,7 +133,7 @@ export function readArguments<T extends z.ZodObject>(
   );
   const slips = strangers.map((name) => {
     const nearest = nearestName(name, names);
-    return `"${name}" is no argument${nearest === null ? '' : `, did you mean "${nearest}"?`}`;
+    return `Unknown argument "${name}"${nearest === null ? '' : `, did you mean "${nearest}"?`}`;
   });
   throw new PmlError('invalid_argument', `${tool}: ${[...problems, ...slips].join('; ')}`, {
     hint: `Arguments: ${names.join(', ')}.`,
@@ -161,7 +161,7 @@ function isObject(value: unknown): value is JsonObject {
 
 function formOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
-  return typeof value === 'string' ? 'text that is no JSON' : `a ${typeof value}`;
+  return typeof value === 'string' ? 'text that does not parse as JSON' : `a ${typeof value}`;
 }
 
 const DEFAULTS = { tools: 5, sessions: 1_000 };
