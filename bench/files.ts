@@ -170,7 +170,8 @@ async function openClient(url: string, token: string): Promise<(kind: Kind) => P
   let id = 0;
   const post = async (path: string, method: string, params: Record<string, unknown>) => {
     const session = sessions.get(path);
-    const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params });
+    const own = ++id;
+    const body = JSON.stringify({ jsonrpc: '2.0', id: own, method, params });
     const more = session === undefined ? {} : { 'mcp-session-id': session };
     const reply = await fetch(url + path, {
       method: 'POST',
@@ -179,8 +180,11 @@ async function openClient(url: string, token: string): Promise<(kind: Kind) => P
       signal: AbortSignal.timeout(DEFAULTS.patienceMs),
     });
     const text = await reply.text();
-    const message = /^(?:data: )?(\{.*\})$/m.exec(text)?.[1] ?? '{}';
-    const { result } = JSON.parse(message) as { result?: { isError?: boolean } };
+    // Beside the answer a stream may carry notifications.
+    const answer = [...text.matchAll(/^(?:data: )?(\{.*\})$/gm)]
+      .map(([, message]) => JSON.parse(message!) as { id?: number; result?: { isError?: boolean } })
+      .find((message) => message.id === own);
+    const result = answer?.result;
     if (!reply.ok || !result || result.isError) throw new Error(`${method} failed: ${text}`);
     return reply.headers.get('mcp-session-id');
   };

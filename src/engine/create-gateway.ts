@@ -30,7 +30,7 @@ import { capabilityAlternatives, createGraphService } from './graph/graph-servic
 import { openLiveGraph } from './graph/live-graph.ts';
 import { learnFromTraces } from './learning/learn-from-trace.ts';
 import { openLearning } from './learning/open-learning.ts';
-import { openSuggestions } from './learning/open-suggestions.ts';
+import { openSuggestions } from './learning/suggest.ts';
 import { recordPolicy } from './people/audit-trail.ts';
 import { createPeopleService } from './people/people-service.ts';
 import type { LoopFigures, Settings } from './ports.ts';

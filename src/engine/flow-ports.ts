@@ -1,4 +1,4 @@
-import { createFoundSecrets, type FoundSecrets } from '../core/tracing/found-secrets.ts';
+import type { FoundSecrets } from '../core/tracing/found-secrets.ts';
 import type { LoopWatch } from './ports/process.ts';
 import type {
   ChangeFeed,
@@ -46,12 +46,4 @@ export interface FlowPorts {
   readonly found?: FoundSecrets;
   /** Resolves after so many milliseconds, or rejects when aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-}
-
-/** For one run: what is recognised as secret in one place of it is hidden in every other. */
-export function ofOneRun<S extends { readonly ports: FlowPorts }>(scope: S): S {
-  const { ports } = scope;
-  if (ports.found) return scope;
-  const found = createFoundSecrets();
-  return { ...scope, ports: { ...ports, found, redact: (value: unknown) => ports.redact(value, found) } };
 }

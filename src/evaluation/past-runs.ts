@@ -1,6 +1,6 @@
 import { type Matrix, matrixOf, rowOf } from '../core/numeric/matrices.ts';
-import { type Bm25Index, createBm25 } from '../core/retrieval/bm25.ts';
 import { nearestVotes, type PastUses, similarityToUsers } from '../core/retrieval/past-intents.ts';
+import { type Bm25Index, createBm25 } from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
 import type { Workbench } from './workbench.ts';

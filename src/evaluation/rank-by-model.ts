@@ -4,9 +4,8 @@ import type { RankModelOptions } from '../core/learning/ranker/rank-model.ts';
 import type { Ranker } from '../core/learning/ranker/ranker.ts';
 import type { TrainingOptions } from '../core/learning/ranker/train-ranker.ts';
 import { type Floats, rowOf } from '../core/numeric/matrices.ts';
-import { clauses } from '../core/retrieval/clauses.ts';
 import type { SearchWeights, TextChances } from '../core/retrieval/text-scores.ts';
-import { toolWords, words } from '../core/retrieval/words.ts';
+import { clauses, toolWords, words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
 import type { Workbench } from './workbench.ts';
 

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { slugFor } from '../../src/core/capabilities/slug.ts';
 import { checkArguments } from '../../src/core/capabilities/validate-arguments.ts';
-import { matchesGlob } from '../../src/core/policy/glob.ts';
-import { clauses } from '../../src/core/retrieval/clauses.ts';
+import { matchesGlob } from '../../src/core/policy/decide.ts';
 import { successorsOf } from '../../src/core/retrieval/deprecated-tools.ts';
 import { createNameIndex } from '../../src/core/retrieval/name-index.ts';
-import { words } from '../../src/core/retrieval/words.ts';
+import { clauses, words } from '../../src/core/retrieval/words.ts';
 import { prepareProgram } from '../../src/core/structure/emit/prepare-program.ts';
 import { isDistinctive } from '../../src/core/tracing/distinctive.ts';
 import { linesAndWords } from '../../src/core/tracing/read-values.ts';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import type { UpstreamClient } from '../../engine/ports.ts';
-import { AskRouter, type Call } from './ask-router.ts';
-import { QuietDeadline } from './quiet-deadline.ts';
+import { AskRouter, type Call, QuietDeadline } from './ask-router.ts';
 
 const never = new AbortController().signal;
 const clientNamed = (id: string): UpstreamClient => ({ id, capabilities: {}, ask: async () => ({}) });

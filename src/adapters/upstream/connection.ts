@@ -9,10 +9,9 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import type { Audience, JsonObject, UpstreamFailure, UpstreamIdentity } from '../../engine/ports.ts';
-import { AskRouter, askClient, type Call } from './ask-router.ts';
+import { AskRouter, askClient, type Call, QuietDeadline } from './ask-router.ts';
 import { Exchange, type ExchangeOptions, ListedTools } from './exchange.ts';
 import { UpstreamFault } from './failure.ts';
-import { QuietDeadline } from './quiet-deadline.ts';
 
 const DEFAULTS = { checkMs: 5_000, listenAgainMs: 1_000, pages: 1_000, ackMs: 5_000 };
 const METHOD_NOT_FOUND = -32601;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { QuietDeadline } from './quiet-deadline.ts';
+import { QuietDeadline } from './ask-router.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

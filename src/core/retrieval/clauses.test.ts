@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clauses } from './clauses.ts';
+import { clauses } from './words.ts';
 
 test('[SEARCH-5] an intent is cut at its sentences, list items, commas and steps', () => {
   expect(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBm25 } from './bm25.ts';
+import { createBm25 } from './text-scores.ts';
 import { words } from './words.ts';
 
 test('[SEARCH-1] words are taken out of identifiers, sentences and other scripts, without fillers', () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBm25 } from './bm25.ts';
-import { lexicalScores, SHIPPED_WEIGHTS, textScores } from './text-scores.ts';
+import { createBm25, lexicalScores, SHIPPED_WEIGHTS, textScores } from './text-scores.ts';
 
 const NO_NAMES = new Map<number, number>();
 

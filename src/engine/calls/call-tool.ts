@@ -1,5 +1,4 @@
-import { decide, type Verdict, whyNotCalled } from '../../core/policy/decide.ts';
-import { matchesAnyCase } from '../../core/policy/glob.ts';
+import { decide, matchesAnyCase, type Verdict, whyNotCalled } from '../../core/policy/decide.ts';
 import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
 import { addLeaves } from '../../core/tracing/found-secrets.ts';
 import { blockText, blockValue } from '../../core/tracing/read-values.ts';

@@ -1,12 +1,12 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
-import { type FlowPorts, ofOneRun } from '../flow-ports.ts';
+import type { FlowPorts } from '../flow-ports.ts';
 import type { ToolCall, ToolRun } from '../gateway.ts';
 import { ownershipOf } from '../people/roles.ts';
 import type { Settings } from '../ports.ts';
 import { pauseRun } from '../runs/paused-runs.ts';
-import { startRun } from '../runs/run.ts';
+import { ofOneRun, startRun } from '../runs/run.ts';
 import type { TraceQueue } from '../traces/trace-queue.ts';
 import type { Approvals } from './approvals.ts';
 import { type CallOutcome, callTool, recordLevel } from './call-tool.ts';

@@ -1,8 +1,8 @@
-import { matchesAny, matchesAnyCase } from '../../core/policy/glob.ts';
-import { type Bm25Index, createBm25 } from '../../core/retrieval/bm25.ts';
+import { matchesAny, matchesAnyCase } from '../../core/policy/decide.ts';
 import { successorsOf } from '../../core/retrieval/deprecated-tools.ts';
 import { createNameIndex, type NameIndex } from '../../core/retrieval/name-index.ts';
 import { nearestName } from '../../core/retrieval/nearest-name.ts';
+import { type Bm25Index, createBm25 } from '../../core/retrieval/text-scores.ts';
 import { toolWords } from '../../core/retrieval/words.ts';
 import { parseToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';

@@ -1,6 +1,5 @@
 import type { RankingReasons } from '../../core/learning/ranker/ranker.ts';
 import { TopK } from '../../core/numeric/top-k.ts';
-import { clauses } from '../../core/retrieval/clauses.ts';
 import {
   lexicalScores,
   type QueryCosines,
@@ -9,7 +8,7 @@ import {
   type TextScores,
   textScores,
 } from '../../core/retrieval/text-scores.ts';
-import { words } from '../../core/retrieval/words.ts';
+import { clauses, words } from '../../core/retrieval/words.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { SearchHit, SearchQuery } from '../gateway.ts';
 import type { Embedder } from '../ports.ts';

@@ -1,6 +1,5 @@
 import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
-import { clauses } from '../../core/retrieval/clauses.ts';
-import { words } from '../../core/retrieval/words.ts';
+import { clauses, words } from '../../core/retrieval/words.ts';
 import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';
 import type { Embedder, RecalledRun } from '../ports.ts';

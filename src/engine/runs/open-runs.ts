@@ -7,7 +7,7 @@ import type { LiveCatalogue } from '../catalogue/live-catalogue.ts';
 import type { CodeScope } from '../code/code-scope.ts';
 import { executeCapability, executeCode } from '../code/execute-code.ts';
 import type { Gateway } from '../gateway.ts';
-import type { Suggestions } from '../learning/open-suggestions.ts';
+import type { Suggestions } from '../learning/suggest.ts';
 import { runSuggested, type SuggestedRun } from '../learning/suggestion-log.ts';
 import type { ActiveRuns } from '../workflow/active-runs.ts';
 import { executeAsPlan, planFromCode } from '../workflow/execute-as-plan.ts';

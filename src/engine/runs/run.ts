@@ -1,4 +1,5 @@
 import { deriveTrace } from '../../core/tracing/derive-trace.ts';
+import { createFoundSecrets } from '../../core/tracing/found-secrets.ts';
 import {
   createRecorder,
   NOT_RECORDED,
@@ -46,6 +47,14 @@ export interface Run extends RunHead {
 
 /** How |TD error| starts out, before a model has seen the trace. */
 const INITIAL_PRIORITY = 0.5;
+
+/** For one run: what is recognised as secret in one place of it is hidden in every other. */
+export function ofOneRun<S extends { readonly ports: FlowPorts }>(scope: S): S {
+  const { ports } = scope;
+  if (ports.found) return scope;
+  const found = createFoundSecrets();
+  return { ...scope, ports: { ...ports, found, redact: (value: unknown) => ports.redact(value, found) } };
+}
 
 /** `given`: what the run has to go by, looked through for secrets before anything is told of it. */
 export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead, given?: unknown): Run {

@@ -1,8 +1,8 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import type { CodeScope } from '../code/code-scope.ts';
-import { ofOneRun } from '../flow-ports.ts';
 import type { WorkflowResult } from '../gateway.ts';
+import { ofOneRun } from '../runs/run.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { driveRun } from './drive-run.ts';
 import { createSlots } from './run-driver.ts';

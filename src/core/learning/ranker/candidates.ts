@@ -1,10 +1,15 @@
 import { type Matrix, matrixOf } from '../../numeric/matrices.ts';
 import { RowMatrix } from '../../numeric/row-matrix.ts';
-import { type Bm25Index, createBm25 } from '../../retrieval/bm25.ts';
 import { successorsOf } from '../../retrieval/deprecated-tools.ts';
 import { createNameIndex, type NameIndex } from '../../retrieval/name-index.ts';
-import type { SearchWeights } from '../../retrieval/text-scores.ts';
-import { lexicalScores, type TextScores, textScores } from '../../retrieval/text-scores.ts';
+import {
+  type Bm25Index,
+  createBm25,
+  lexicalScores,
+  type SearchWeights,
+  type TextScores,
+  textScores,
+} from '../../retrieval/text-scores.ts';
 import { words } from '../../retrieval/words.ts';
 
 /** One thing that can be ranked, as it is described. */

@@ -3,7 +3,7 @@ import { RowMatrix } from '../../numeric/row-matrix.ts';
 import { StripMatrix } from '../../numeric/strip-matrix.ts';
 import { TopK } from '../../numeric/top-k.ts';
 import { dot } from '../../numeric/vectors.ts';
-import { type Bm25Index, createBm25 } from '../../retrieval/bm25.ts';
+import { type Bm25Index, createBm25 } from '../../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import type { RankExample } from './rank-term.ts';
 
