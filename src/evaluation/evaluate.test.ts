@@ -199,6 +199,7 @@ describe('on a small data set', () => {
       [1, 2].map((seed) => evaluate(few, { ...OPTIONS, seed, draws: 1 }, PORTS)),
     );
     const { curve } = await evaluate(few, { ...OPTIONS, draws: 2 }, PORTS);
+    expect(curve!.length).toBeGreaterThan(0);
     for (const [i, { learned_mrr }] of curve!.entries()) {
       const each = draws.map((report) => report.curve![i]!.learned_mrr);
       expect(learned_mrr).toBeCloseTo((each[0]! + each[1]!) / 2, 12);

@@ -138,7 +138,7 @@ test('[FLOW-26] secrets of a plan and of results are not kept; a run that needs 
     results: {
       b: { status: 'success' },
       c: unavailable(/^What c is to do held secrets/),
-      d: unavailable(/^What lost gave/),
+      d: unavailable(/^The result of lost/),
     },
   });
   expect(done).toEqual([{ path: 'b' }]);

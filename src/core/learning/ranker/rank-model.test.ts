@@ -16,6 +16,7 @@ test('[RANK-4] a model of all terms ranks before training exactly as search, and
   const { candidates, examples } = createTinyRanking({ dimension: DIMENSION, tools: 70, capabilities: 30 });
   for (const names of [TERM_NAMES, ...TERM_NAMES.slice(1).map((name) => ['fusion', name] as const)]) {
     const rows = modelOf(names).forward({ candidates, examples });
+    expect(rows).toHaveLength(examples.length);
     for (const [i, logits] of rows.entries()) {
       expect(bestFirst(logits)).toEqual(bestFirst(hybridOf(examples[i]!)));
     }
