@@ -1,6 +1,6 @@
 import type { Gold } from '../core/learning/gate/metrics.ts';
+import { WasmMultiplier } from '../core/numeric/kernels.ts';
 import { type Matrix, type Multiplier, matrixOf } from '../core/numeric/matrices.ts';
-import { WasmMultiplier } from '../core/numeric/wasm-multiplier.ts';
 import { clauses } from '../core/retrieval/clauses.ts';
 import { toolText } from '../core/retrieval/words.ts';
 import { createSearchIndex, type SearchIndex } from '../engine/catalogue/catalogue.ts';

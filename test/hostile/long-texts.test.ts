@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { slugFor } from '../../src/core/capabilities/slug.ts';
 import { checkArguments } from '../../src/core/capabilities/validate-arguments.ts';
-import { matchesGlob } from '../../src/core/policy/glob.ts';
+import { matchesGlob } from '../../src/core/policy/decide.ts';
 import { clauses } from '../../src/core/retrieval/clauses.ts';
 import { successorsOf } from '../../src/core/retrieval/deprecated-tools.ts';
 import { createNameIndex } from '../../src/core/retrieval/name-index.ts';

@@ -1,5 +1,5 @@
 import type { HrTime, Span, Tracer } from '@opentelemetry/api';
-import { type CallSpan, callSpans } from '../../core/tracing/call-spans.ts';
+import { type CallSpan, callSpans } from '../../core/tracing/derive-trace.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';
 import type { Logger, ServedRequest, TraceExporter } from '../../engine/ports.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import { node, randomEvents } from '../../../test/support/random-graph.ts';
 import { createRandom } from '../numeric/random.ts';
-import { callSpans } from '../tracing/call-spans.ts';
+import { callSpans } from '../tracing/derive-trace.ts';
 import type { EdgeType } from '../vocabulary/edge.ts';
 import { capabilityNode, type NodeId, operationId, toolId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';

@@ -1,4 +1,4 @@
-import { type CallSpan, callSpans } from '../tracing/call-spans.ts';
+import { type CallSpan, callSpans } from '../tracing/derive-trace.ts';
 import type { ValueFlow } from '../tracing/value-flow.ts';
 import { compareEdges, type EdgeType } from '../vocabulary/edge.ts';
 import { kindOf, type NodeId } from '../vocabulary/ids.ts';

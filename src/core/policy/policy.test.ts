@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { toolId } from '../vocabulary/ids.ts';
 import type { ToolAnnotations } from '../vocabulary/tool-definition.ts';
 import { callFingerprint, canonicalJson } from './call-hash.ts';
-import { decide, type PermissionRules } from './decide.ts';
-import { matchesGlob } from './glob.ts';
+import { decide, matchesGlob, type PermissionRules } from './decide.ts';
 
 const OPEN: PermissionRules = {
   allow: [],

@@ -1,5 +1,5 @@
 import { withoutEnding } from '../vocabulary/text.ts';
-import type { CallSpan } from './call-spans.ts';
+import type { CallSpan } from './derive-trace.ts';
 import { isDistinctive } from './distinctive.ts';
 
 const DEFAULTS = {

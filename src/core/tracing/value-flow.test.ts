@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import { capabilityNode, type NodeId, operationId, toolId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';
-import { callSpans } from './call-spans.ts';
+import { callSpans } from './derive-trace.ts';
 import { observedValueFlow } from './value-flow.ts';
 
 const search = toolId('github', 'search_issues');

@@ -1,6 +1,6 @@
 import { kindOf, type NodeId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';
-import { type CallSpan, callSpans } from './call-spans.ts';
+import { type CallSpan, callSpans } from './derive-trace.ts';
 import {
   createReader,
   GRADES,

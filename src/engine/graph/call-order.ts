@@ -1,5 +1,5 @@
 import { directlyFollowed } from '../../core/graph/apply-trace.ts';
-import { type CallSpan, callSpans } from '../../core/tracing/call-spans.ts';
+import { type CallSpan, callSpans } from '../../core/tracing/derive-trace.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';
 import type { TraceEvent } from '../../core/vocabulary/trace-event.ts';
 

@@ -1,4 +1,4 @@
-import { matchesGlob } from '../../core/policy/glob.ts';
+import { matchesGlob } from '../../core/policy/decide.ts';
 import { type TreeRow, traceTree } from '../../core/tracing/derive-trace.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { type CapabilityNodeId, capabilityUuid, kindOf } from '../../core/vocabulary/ids.ts';

@@ -1,4 +1,4 @@
-import { callSpans } from '../../tracing/call-spans.ts';
+import { callSpans } from '../../tracing/derive-trace.ts';
 import type { ExecutionTrace } from '../../vocabulary/execution-trace.ts';
 import type { NodeId } from '../../vocabulary/ids.ts';
 import { ERROR_TYPES, type ErrorType } from '../../vocabulary/trace-event.ts';
