@@ -7,6 +7,7 @@ import type { AnyOperation } from '../../operations/operation.ts';
 import { type OperationContext, operationContext } from '../../operations/operation-context.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import { ClientSubscriptions } from './client-subscriptions.ts';
+import type { Endpoint } from './endpoint.ts';
 import { FanOut } from './fan-out.ts';
 import { forwardEvent, forwardToGateway } from './forward.ts';
 import { createGatewayEndpoint } from './gateway-endpoint.ts';
