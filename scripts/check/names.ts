@@ -7,7 +7,7 @@ const BANNED: ReadonlyMap<string, string> = new Map([
   ...each(['util', 'utils', 'helper', 'helpers'], 'name what it does, or move it to its only user'),
   ...each(['misc', 'common', 'stuff', 'thing', 'things'], 'name the one idea, and split what has several'),
   ...each(['manager', 'mgr'], 'name what it does: a registry, a pool, a lock'),
-  ...each(['book', 'shelf', 'desk', 'seat', 'workshop'], 'name the data it holds, not a piece of furniture'),
+  ...each(['book', 'shelf', 'desk', 'seat'], 'name the data it holds, not a piece of furniture'),
   ...each(['v2', 'new', 'old', 'legacy'], 'name the difference; the old way leaves when the new one lands'),
   ...each(['temp', 'tmp', 'impl'], 'name what it is, or what tells it from the others'),
 ]);

@@ -1,4 +1,4 @@
-/** What a check finds: where (path from the root, with `/`), and what is wrong and how to mend it. */
+/** What a check finds: where (path from the root, with `/`), and what is wrong and how to fix it. */
 export interface Problem {
   readonly file: string;
   readonly line?: number;

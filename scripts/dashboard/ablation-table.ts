@@ -1,4 +1,4 @@
-import type { Ablation, AblationCell } from '../../src/surfaces/dashboard/shared/ablation.ts';
+import type { Ablation, AblationCell } from '../../src/surfaces/dashboard/shared/api-types.ts';
 
 const DIFFERENCE = /^([+-]?[\d.]+) \[([+-]?[\d.]+), ([+-]?[\d.]+)\]$/;
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { WasmMultiplier } from '../core/numeric/kernels.ts';
 import { matrixOf, rowOf } from '../core/numeric/matrices.ts';
 import { createRandom } from '../core/numeric/random.ts';
 import { normalise } from '../core/numeric/vectors.ts';
-import { WasmMultiplier } from '../core/numeric/wasm-multiplier.ts';
 import { bilinearScores, trainBilinear } from './rank-by-logistic.ts';
 
 const DIMENSION = 16;

@@ -52,7 +52,7 @@ test('[DASH-84] a person with a key signs in with it, and stays where they wante
   const page = await dashboard.open('/learning', { signedIn: false, expected: /40[13]/ });
   await page.getByLabel('Or sign in with a key').fill('pml_wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('This key is not good').waitFor();
+  await page.getByText('This key is invalid or revoked').waitFor();
   const made = await runPml([
     'keys',
     'create',

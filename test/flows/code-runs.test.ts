@@ -180,8 +180,8 @@ return names;`);
   test.each([
     ['a syntax error', 'const x = ;', /Unexpected token.*line 1, column 11/],
     ['no TypeScript', 'SELECT * FROM users;', /line 1/],
-    ['empty code', ' \n', /no code/],
-    ['nothing but a comment', '// nothing\n', /no code/],
+    ['empty code', ' \n', /No code/],
+    ['nothing but a comment', '// nothing\n', /No code/],
     ['an import', 'import fs from "node:fs"', /cannot import/],
     ['a promise never settled', 'await new Promise(() => {})', /never|settle|wait/i],
     ['a thrown number', 'throw 42', /42/],

@@ -180,7 +180,7 @@ test('[FLOW-7] a task runs once for each item of a list, in parallel, and gives 
   const none = await run(gateway, [{ ...each, forEach: [] }]);
   expect(none).toMatchObject({ status: 'success', results: { each: { result: [] } } });
   const nolist = await run(gateway, [{ ...list, arguments: { gives: 7 } }, each]);
-  expect(nolist.results.each).toMatchObject({ error: { message: 'for_each of each gave no list' } });
+  expect(nolist.results.each).toMatchObject({ error: { message: 'for_each of each is not a list' } });
 });
 
 test('[FLOW-8] a condition that does not hold skips the task and those that use it, and is no failure', async () => {

@@ -1,5 +1,5 @@
 import { RankLearner } from '../../src/core/learning/ranker/rank-learner.ts';
-import { WasmMultiplier } from '../../src/core/numeric/wasm-multiplier.ts';
+import { WasmMultiplier } from '../../src/core/numeric/kernels.ts';
 import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
 import type { Trainer, TrainerOptions } from '../../src/engine/ports.ts';
 

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { findNodeAtLocation, type JSONPath, type Node } from 'jsonc-parser';
-import { nearestName } from '../../core/retrieval/nearest-name.ts';
+import { nearestName } from '../../core/retrieval/name-index.ts';
 import { propertiesOf } from './source-text.ts';
 
 /** Where MCP clients keep their servers: most of them, VS Code's mcp.json, VS Code's settings. */

@@ -1,15 +1,14 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { findNodeAtLocation, type JSONPath } from 'jsonc-parser';
-import { nearestName } from '../../core/retrieval/nearest-name.ts';
+import { nearestName } from '../../core/retrieval/name-index.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { recogniseForm } from './client-form.ts';
-import { type ConfigSource, dataDir, findConfig } from './find-config.ts';
+import { type ConfigSource, dataDir, findConfig, requireTrust, trustFile } from './find-config.ts';
 import { removeProperty, setProperty } from './json-edits.ts';
 import { readConfig } from './read-config.ts';
 import { parseSource, propertiesOf } from './source-text.ts';
 import { decodeText, readTextFile, writeFileWhole } from './text-file.ts';
-import { requireTrust, trustFile } from './trusted-files.ts';
 
 /** A server as it stands in the file; what the schema of the configuration takes. */
 export type ServerEntry = Readonly<Record<string, unknown>>;

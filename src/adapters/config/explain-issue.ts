@@ -1,6 +1,6 @@
 import type { JSONPath } from 'jsonc-parser';
 import { z } from 'zod';
-import { nearestName } from '../../core/retrieval/nearest-name.ts';
+import { nearestName } from '../../core/retrieval/name-index.ts';
 import { configSchema } from './schema.ts';
 import type { ConfigProblems } from './source-text.ts';
 import { locate, locateKey, type SourceText } from './source-text.ts';

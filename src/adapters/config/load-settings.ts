@@ -7,12 +7,18 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ServerSettings, Settings } from '../../engine/ports.ts';
 import { recogniseForm } from './client-form.ts';
 import { collectSecrets } from './collect-secrets.ts';
-import { type ConfigSource, dataDir, findConfig } from './find-config.ts';
+import {
+  type ConfigSource,
+  dataDir,
+  findConfig,
+  requireTrust,
+  revokeTrust,
+  trustFile,
+} from './find-config.ts';
 import { readConfig } from './read-config.ts';
 import { type Config, configSchema, DEFAULTS, type ServerConfig } from './schema.ts';
 import { parseSource } from './source-text.ts';
 import { decodeText } from './text-file.ts';
-import { requireTrust, revokeTrust, trustFile } from './trusted-files.ts';
 
 const require = createRequire(import.meta.url);
 

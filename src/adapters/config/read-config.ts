@@ -8,7 +8,7 @@ import {
   misspeltPml,
   recogniseForm,
 } from './client-form.ts';
-import { expandVariables, type UsedVariable, type VariableSource } from './expand-variables.ts';
+import { expandVariables, type UsedVariable, type VariableSource } from './collect-secrets.ts';
 import { explainIssue } from './explain-issue.ts';
 import { type Config, configSchema } from './schema.ts';
 import {

@@ -191,7 +191,7 @@ test('[OTEL-3] nothing is loaded or sent unless the standard variables ask for i
   expect(load).not.toHaveBeenCalled();
 });
 
-test('[OTEL-4] without the packages PML says how to install them and goes on', async () => {
+test('[OTEL-4] without the packages PML says how to install them and continues', async () => {
   const script = `
     import { registerHooks } from 'node:module';
     registerHooks({

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { CandidateEntry } from '../../core/learning/ranker/candidates.ts';
 import type { LearnableRun, LearningProgress } from '../../core/learning/ranker/learn-ranker.ts';
 import { RankLearner } from '../../core/learning/ranker/rank-learner.ts';
-import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
+import { WasmMultiplier } from '../../core/numeric/kernels.ts';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { TrainerOptions } from '../../engine/ports.ts';
 

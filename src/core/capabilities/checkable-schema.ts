@@ -1,5 +1,5 @@
 import type { Schema, SchemaDraft } from '@cfworker/json-schema';
-import { isJsonObject } from './json-object.ts';
+import { isJsonObject } from '../vocabulary/read-wire.ts';
 
 const DEFAULTS = {
   /** Schemas within schemas; deeper ones accept anything. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from './json-object.ts';
+import { isJsonObject } from '../vocabulary/read-wire.ts';
 
 const DEFAULTS = {
   /** Levels described; deeper ones are anything. */

@@ -1,6 +1,6 @@
 import { PmlError } from '../vocabulary/pml-error.ts';
+import { isJsonObject } from '../vocabulary/read-wire.ts';
 import { withoutEnding } from '../vocabulary/text.ts';
-import { isJsonObject } from './json-object.ts';
 import type { UsedArgument, UsedArguments } from './program-uses.ts';
 import type { LiteralSlot, Template } from './template.ts';
 

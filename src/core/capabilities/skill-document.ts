@@ -1,7 +1,7 @@
 import { isSlug, kindOf, type NodeId } from '../vocabulary/ids.ts';
 import type { Outcome } from '../vocabulary/pml-error.ts';
+import { isJsonObject, type JsonObject } from '../vocabulary/read-wire.ts';
 import { oneLine } from '../vocabulary/text.ts';
-import { isJsonObject, type JsonObject } from './json-object.ts';
 import {
   type LearnedSlot,
   type ParametersSchema,

@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject } from '../vocabulary/read-wire.ts';
 import { oneLine, withoutEnding } from '../vocabulary/text.ts';
-import { isJsonObject, type JsonObject } from './json-object.ts';
 import { schemaToType } from './tool-signature.ts';
 
 /** Limits of the Agent Skills format, and of a readable table. */

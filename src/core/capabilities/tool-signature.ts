@@ -1,6 +1,6 @@
+import { isJsonObject, type JsonObject } from '../vocabulary/read-wire.ts';
 import { commentText, docComment } from '../vocabulary/text.ts';
 import type { ToolDefinition } from '../vocabulary/tool-definition.ts';
-import { isJsonObject, type JsonObject } from './json-object.ts';
 
 const DEFAULTS = {
   /** Characters of a description. */

@@ -1,6 +1,6 @@
 import { type OutputUnit, Validator } from '@cfworker/json-schema';
+import { isJsonObject } from '../vocabulary/read-wire.ts';
 import { checkableSchema, draftOf } from './checkable-schema.ts';
-import { isJsonObject } from './json-object.ts';
 
 const DEFAULTS = {
   /** Problems told at once. */

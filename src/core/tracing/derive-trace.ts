@@ -64,7 +64,7 @@ interface Interval {
  */
 function overlaps(intervals: readonly Interval[], limit: number): number[][] {
   const byEnd = intervals.map((_, i) => i).sort((a, b) => intervals[a]!.endTs - intervals[b]!.endTs);
-  /** What started before the current one and goes on, in order of start. */
+  /** What started before the current one and still runs, in order of start. */
   const open = new Set<number>();
   let ended = 0;
   return intervals.map((interval, index) => {

@@ -14,7 +14,7 @@ const DEFAULTS = {
 /**
  * Credentials that can be told by their looks, without knowing them. What the group `keep`
  * matched stays, and where `none` matched it was not a secret after all. Each pattern is anchored on a literal or
- * guarded by a lookbehind, and goes on behind what it has read, so that matching stays linear in the length of the text.
+ * guarded by a lookbehind, and continues after what it has read, so that matching stays linear in the length of the text.
  */
 const SHAPES: readonly RegExp[] = [
   // JSON web tokens; the signature may be missing.

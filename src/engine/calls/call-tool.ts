@@ -4,8 +4,8 @@ import { addLeaves } from '../../core/tracing/found-secrets.ts';
 import { blockText, blockValue } from '../../core/tracing/read-values.ts';
 import { classifyError, type Recorder } from '../../core/tracing/recorder.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
+import { weighJson } from '../../core/vocabulary/read-wire.ts';
 import { mayBeCalledTwice, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
-import { weighJson } from '../../core/vocabulary/weigh-json.ts';
 import type { Caller } from '../caller.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
 import type { FlowPorts } from '../flow-ports.ts';
@@ -190,7 +190,7 @@ async function callUpstream(
 function soundReply(tool: ToolDefinition, reply: UpstreamReply<ToolResult>): UpstreamReply<ToolResult> {
   const fault = reply.ok ? faultOf(reply.value) : null;
   if (fault === null) return reply;
-  const message = `Server "${tool.server}" gave a result for "${tool.name}" that cannot be read: ${fault}`;
+  const message = `Server "${tool.server}" returned an unreadable result for "${tool.name}": ${fault}`;
   return { ok: false, error: { code: 'upstream_error', errorType: 'UNKNOWN', message } };
 }
 

@@ -1,5 +1,5 @@
 import { quarantineReason } from '../../core/capabilities/lifecycle.ts';
-import { nearestName } from '../../core/retrieval/nearest-name.ts';
+import { nearestName } from '../../core/retrieval/name-index.ts';
 import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
 import { type CapabilityNodeId, capabilityUuid, kindOf, type ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';

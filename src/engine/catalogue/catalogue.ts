@@ -1,8 +1,7 @@
 import { matchesAny, matchesAnyCase } from '../../core/policy/decide.ts';
-import { successorsOf } from '../../core/retrieval/deprecated-tools.ts';
-import { createNameIndex, type NameIndex } from '../../core/retrieval/name-index.ts';
-import { nearestName } from '../../core/retrieval/nearest-name.ts';
 import { type Bm25Index, createBm25 } from '../../core/retrieval/text-scores.ts';
+import { successorsOf } from '../../core/retrieval/deprecated-tools.ts';
+import { createNameIndex, type NameIndex, nearestName } from '../../core/retrieval/name-index.ts';
 import { toolWords } from '../../core/retrieval/words.ts';
 import { parseToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
@@ -104,4 +103,4 @@ export function createSearchIndex(tools: readonly ToolDefinition[], vectors: Vec
 }
 
 /** Also for the surfaces: what somebody meant is guessed in one way everywhere. */
-export { nearestName } from '../../core/retrieval/nearest-name.ts';
+export { nearestName } from '../../core/retrieval/name-index.ts';

@@ -18,8 +18,8 @@ import { PastRuns } from '../../core/learning/ranker/past-runs.ts';
 import { familiarityIn } from '../../core/learning/ranker/rank-learner.ts';
 import { type RankModel, readRankModel } from '../../core/learning/ranker/rank-model.ts';
 import { Ranker } from '../../core/learning/ranker/ranker.ts';
+import { WasmMultiplier } from '../../core/numeric/kernels.ts';
 import { createRandom } from '../../core/numeric/random.ts';
-import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
@@ -39,7 +39,7 @@ const DEFAULTS = {
   /** Trained again after so many more runs, and this share more than last time. */
   growth: 20,
   share: 0.1,
-  /** Runs beyond these that are kept in mind, at the most. */
+  /** Runs beyond these that are kept in mind, at most. */
   reminded: 1_000,
   /** Newest runs that the gate judges by. */
   judged: 100,

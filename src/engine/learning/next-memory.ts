@@ -10,8 +10,8 @@ import {
 import type { Candidates, IntentForms } from '../../core/learning/ranker/candidates.ts';
 import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
 import type { Ranker } from '../../core/learning/ranker/ranker.ts';
+import { WasmMultiplier } from '../../core/numeric/kernels.ts';
 import { createRandom } from '../../core/numeric/random.ts';
-import { WasmMultiplier } from '../../core/numeric/wasm-multiplier.ts';
 import { type NextAnswer, predictNext } from '../../core/planning/suggest/predict-next.ts';
 import type { NextStep, SearchHit } from '../gateway.ts';
 import type { Embedder } from '../ports.ts';

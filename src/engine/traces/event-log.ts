@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Ownership } from '../../core/vocabulary/principal.ts';
+import { weighJson } from '../../core/vocabulary/read-wire.ts';
 import type { WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
-import { weighJson } from '../../core/vocabulary/weigh-json.ts';
 import type { Clock, EventSink, GatewayEvent } from '../ports.ts';
 
 /** How many events a watcher may miss and still catch up. */

@@ -9,7 +9,7 @@ import { checkIntent } from '../bounded-gateway.ts';
 import type { Store } from '../ports.ts';
 
 const DEFAULTS = {
-  /** Traces stored at once, at the most, and characters of their lines. */
+  /** Traces stored at once, at most, and characters of their lines. */
   batch: 100,
   batchText: 4 * 1024 * 1024,
   /** Refused lines that are told; counts stay exact beyond it. */

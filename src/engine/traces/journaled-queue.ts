@@ -8,7 +8,7 @@ import type { StoringHooks, TraceQueue } from './trace-queue.ts';
 const DEFAULTS = {
   /** How long a trace may wait for others to be stored with it, in milliseconds. */
   gatherMs: 5,
-  /** Traces stored at once, at the most. */
+  /** Traces stored at once, at most. */
   batch: 100,
   /** Pauses between two tries on a store that is away, in milliseconds; the last one repeats. */
   retryMs: [100, 200, 500, 1_000],

@@ -5,7 +5,7 @@ import type { FlowPorts } from '../flow-ports.ts';
 const DEFAULTS = {
   /** How long a trace may wait for others to be stored with it, in milliseconds. */
   gatherMs: 5,
-  /** Traces stored at once, at the most. */
+  /** Traces stored at once, at most. */
   batch: 100,
 };
 

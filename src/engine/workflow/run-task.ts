@@ -83,7 +83,7 @@ function valuesFor(driver: RunDriver, plan: Plan, task: Task): Pick<ReadyTask, '
 async function runEach(driver: RunDriver, { task, target, values, deps }: ReadyTask): Promise<TaskState> {
   const { clock } = driver.scope.ports;
   const items = resolveReferences(task.forEach, values);
-  if (!Array.isArray(items)) throw new PmlError('invalid_argument', `for_each of ${task.id} gave no list`);
+  if (!Array.isArray(items)) throw new PmlError('invalid_argument', `for_each of ${task.id} is not a list`);
   if (items.length > DEFAULTS.maxItems) {
     throw new PmlError(
       'too_large',

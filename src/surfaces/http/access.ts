@@ -32,7 +32,7 @@ export interface Access {
   createLoginCode(key?: ApiKey): string;
   /** A login of its own for a code, once; null when the code was used or is too old. */
   redeemLoginCode(code: string, about?: string): Promise<Session | null>;
-  /** For a browser whose person typed a key in; null when the key is not good. */
+  /** For a browser whose person typed a key in; null when the key is invalid or revoked. */
   sessionFor(key: string, about?: string): Promise<Session | null>;
   readonly logins: Pick<Logins, 'list' | 'revoke'>;
 }

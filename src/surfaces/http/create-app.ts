@@ -106,7 +106,9 @@ export function createApp(options: AppOptions): Hono {
     if (session === null) {
       failures.add();
       const why =
-        code === undefined ? 'This key is not good' : 'This login link was used already, or is too old';
+        code === undefined
+          ? 'This key is invalid or revoked'
+          : 'This login link was used already, or is too old';
       return refuse(context, 403, 'forbidden', why, 'Run "pml login" for a new link.');
     }
     const { secret, expiresAt } = session;

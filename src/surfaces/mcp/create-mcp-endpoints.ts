@@ -6,7 +6,7 @@ import type { JsonObject, Logger, UpstreamEvent } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import { type OperationContext, operationContext } from '../../operations/operation-context.ts';
 import { OPERATIONS } from '../../operations/table.ts';
-import { ClientBook } from './client-book.ts';
+import { ClientSubscriptions } from './client-subscriptions.ts';
 import type { Endpoint } from './endpoint.ts';
 import { FanOut } from './fan-out.ts';
 import { forwardEvent, forwardToGateway } from './forward.ts';
@@ -70,26 +70,26 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
   };
   const servers = new KnownServers(gateway);
   const listings = new Listings(gateway, servers, listWaitMs);
-  const book = new ClientBook();
+  const subscriptions = new ClientSubscriptions();
   const endpoint = createGatewayEndpoint({
     gateway,
     operations,
     context,
     servers,
     listings,
-    book,
+    subscriptions,
     logger,
     info: { name: 'pml', title: 'PML', version },
     ...(resultBytes !== undefined && { resultBytes }),
   });
   const served = serveEndpoint(endpoint, serving);
-  const fanOut = new FanOut(served, book);
+  const fanOut = new FanOut(served, subscriptions);
   const transparent = new Map<string, Transparent>();
 
   const open = (name: string): Transparent => {
     const known = transparent.get(name);
     if (known) return known;
-    const own = new ClientBook();
+    const own = new ClientSubscriptions();
     const mirrored = new MirroredArguments(gateway, name);
     const one = serveEndpoint(
       createTransparentEndpoint(gateway, name, own, endpoint.logLevels, mirrored),

@@ -1,5 +1,5 @@
 import type { Audience, JsonObject } from '../../engine/ports.ts';
-import type { ClientBook } from './client-book.ts';
+import type { ClientSubscriptions } from './client-subscriptions.ts';
 import { isGraveEnough } from './log-level.ts';
 import type { Outlet, ServedEndpoint } from './serving/served-endpoint.ts';
 
@@ -12,11 +12,11 @@ export type ListKind = 'tools' | 'prompts' | 'resources';
 /** Tells the clients of one endpoint what happened, each in the way of its era. */
 export class FanOut {
   readonly #served: ServedEndpoint;
-  readonly #book: ClientBook;
+  readonly #subscriptions: ClientSubscriptions;
 
-  constructor(served: ServedEndpoint, book: ClientBook) {
+  constructor(served: ServedEndpoint, subscriptions: ClientSubscriptions) {
     this.#served = served;
-    this.#book = book;
+    this.#subscriptions = subscriptions;
   }
 
   listChanged(list: ListKind, params: JsonObject = {}, audience: Audience = EVERYBODY): void {
@@ -29,7 +29,7 @@ export class FanOut {
   /** To those who watch it; of a user's own process, to that user alone. */
   resourceUpdated(uri: string, params: JsonObject, audience: Audience = EVERYBODY): void {
     for (const session of this.#served.sessions()) {
-      if (!concerns(session, audience) || !this.#book.watches(session.clientId, uri)) continue;
+      if (!concerns(session, audience) || !this.#subscriptions.watches(session.clientId, uri)) continue;
       session.tell('notifications/resources/updated', { ...params, uri });
     }
     this.#served.publish({ kind: 'resource_updated', uri, params }, audience.user);
@@ -50,7 +50,7 @@ export class FanOut {
   /** Who never set a level hears what belongs to its own requests. */
   #sessionWants(session: Outlet, method: string, params: JsonObject, { clientId }: Audience): boolean {
     if (method !== LOG_MESSAGE) return true;
-    const level = this.#book.levelOf(session.clientId);
+    const level = this.#subscriptions.levelOf(session.clientId);
     return level === null ? clientId !== null : isGraveEnough(params.level, level);
   }
 }

@@ -6,7 +6,7 @@ import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject, Logger } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { OperationContext } from '../../operations/operation-context.ts';
-import type { ClientBook } from './client-book.ts';
+import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { ClientRequest, Endpoint, Face } from './endpoint.ts';
 import { instructions } from './instructions.ts';
 import type { KnownServers } from './known-servers.ts';
@@ -29,7 +29,7 @@ import { Resources } from './pass-through/resources.ts';
 import { KeptResults } from './results/kept-results.ts';
 import { Shrink } from './results/shrink.ts';
 import { RPC, rpcErrorOf } from './rpc-error.ts';
-import { SkillShelf } from './skills/skill-shelf.ts';
+import { ListedSkills } from './skills/listed-skills.ts';
 import { SKILLS_CAPABILITY, Skills } from './skills/skills.ts';
 
 const CAPABILITIES = {
@@ -45,7 +45,7 @@ export interface GatewayEndpointParts {
   readonly gateway: Gateway;
   readonly servers: KnownServers;
   readonly listings: Listings;
-  readonly book: ClientBook;
+  readonly subscriptions: ClientSubscriptions;
   readonly logger: Logger;
   readonly info: Face['info'];
   readonly operations: readonly AnyOperation[];
@@ -59,11 +59,11 @@ export interface GatewayEndpoint extends Endpoint {
 
 /** `/mcp`: five tools stand for those of all servers; everything else of the servers passes through. */
 export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpoint {
-  const { gateway, servers, listings, book, logger, info } = parts;
+  const { gateway, servers, listings, subscriptions, logger, info } = parts;
   const results = new KeptResults();
-  const logLevels = new LogLevels(gateway, servers, book);
-  const skills = new Skills(new SkillShelf(gateway, logger));
-  const resources = new Resources({ gateway, listings, results, book, skills });
+  const logLevels = new LogLevels(gateway, servers, subscriptions);
+  const skills = new Skills(new ListedSkills(gateway, logger));
+  const resources = new Resources({ gateway, listings, results, subscriptions, skills });
   const prompts = new Prompts(gateway, listings, servers);
   const recent = new RecentTools();
   const shop: Workshop = {
@@ -108,7 +108,7 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
     mirroredSchema: async () => null,
     watch: (client, uris, who) => resources.watch({ client, who }, uris),
     forget: (clientId) => {
-      book.forget(clientId);
+      subscriptions.forget(clientId);
       void gateway.forgetClient(clientId);
     },
   };

@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Gateway, ToolRun } from '../../engine/gateway.ts';
 import type { JsonObject, UpstreamClient } from '../../engine/ports.ts';
-import type { ClientBook } from './client-book.ts';
+import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { ClientRequest, Endpoint, Face } from './endpoint.ts';
 import { isLogLevel } from './log-level.ts';
 import { howToSettle } from './meta-tools/wire.ts';
@@ -15,7 +15,7 @@ const NOBODY = { sessionId: null };
 export function createTransparentEndpoint(
   gateway: Gateway,
   server: string,
-  book: ClientBook,
+  subscriptions: ClientSubscriptions,
   logLevels: LogLevels,
   mirrored: MirroredArguments,
 ): Endpoint {
@@ -24,16 +24,16 @@ export function createTransparentEndpoint(
     'tools/call': async (request) => resultOf(await callTool(gateway, server, request)),
     'resources/subscribe': async (request) => {
       const result = await passOn(gateway, server, request);
-      book.watch(request.caller.client.id, String(request.params.uri));
+      subscriptions.watch(request.caller.client.id, String(request.params.uri));
       return result;
     },
     'resources/unsubscribe': async (request) => {
-      book.unwatch(request.caller.client.id, String(request.params.uri));
+      subscriptions.unwatch(request.caller.client.id, String(request.params.uri));
       return await passOn(gateway, server, request);
     },
     'logging/setLevel': async (request) => {
       const { level } = request.params;
-      if (isLogLevel(level)) book.setLevel(request.caller.client.id, level);
+      if (isLogLevel(level)) subscriptions.setLevel(request.caller.client.id, level);
       return await passOn(gateway, server, request);
     },
   };
@@ -48,7 +48,7 @@ export function createTransparentEndpoint(
     mirroredSchema: (tool) => mirrored.schemaOf(tool),
     watch: (client, uris, who) => watch(gateway, server, client, uris, who),
     forget: (clientId) => {
-      book.forget(clientId);
+      subscriptions.forget(clientId);
       void gateway.forgetClient(clientId);
     },
   };

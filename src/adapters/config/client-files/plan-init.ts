@@ -69,7 +69,7 @@ export async function planInit(options: InitOptions): Promise<InitPlan> {
         if (isNew) imported.push({ name, from: move.place.label });
       }
     } catch (error) {
-      // One broken file of many does not stand in the way of the others.
+      // One broken file of many does not block the others.
       if (options.from !== undefined || !(error instanceof PmlError)) throw error;
       notes.push(`${ofFile[0]?.label} is left alone: ${error.message}`);
     }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { TINY_DIMENSION, tinyRun, tinyTools } from '../../../../test/support/tiny-history.ts';
+import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { PlainMultiplier } from '../../numeric/matrices.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
 import type { RankModel } from '../ranker/rank-model.ts';
 import type { RankBatch } from '../ranker/rank-term.ts';
 import { learnFrom, type TrainingExample, trainRanker } from '../ranker/train-ranker.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
 import { decodeParams, encodeParams } from '../ranker/params-file.ts';
 import { createNextModel, loadNext, nextBlocks } from './next-model.ts';
 

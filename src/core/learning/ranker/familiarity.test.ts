@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
-import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
 import { LEAST_TEXT_CHANCE, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-scores.ts';
 import { ranksOf } from '../gate/metrics.ts';
 import { Candidates } from './candidates.ts';

@@ -26,7 +26,7 @@ const DEFAULTS = {
   /** Runs that speak for search: with n runs, n / (n + doubt) of what was learned counts. */
   doubt: 5,
   /**
-   * Of the training that is only judged, at the most: whether runs beat search shows long before all of
+   * Of the training that is only judged, at most: whether runs beat search shows long before all of
    * them are learned by heart, and a ranker that learned less errs on the side of search.
    */
   judging: { steps: 300, examples: 1_000 },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { kindsOfWork } from '../../../../test/support/kinds-of-work.ts';
-import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
+import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { Candidates } from './candidates.ts';
 import { learnRanker } from './learn-ranker.ts';
 import { lookIntoModel } from './model-insight.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
+import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
 import { decodeFitting, decodeParams, encodeParams, loadParams } from './params-file.ts';
 import { createRankModel } from './rank-model.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type KindsOfWork, kindsOfWork } from '../../../../test/support/kinds-of-work.ts';
+import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
 import { mean, rankingFigures, ranksOf } from '../gate/metrics.ts';
 import { BilinearTerm } from '../terms/bilinear-term.ts';
 import { Candidates } from './candidates.ts';
@@ -80,7 +80,7 @@ test.each<[string, ModelChoice, number]>([
   expect(read.terms).toHaveLength(2 + (model.terms?.length ?? 0));
   expect(read.terms.find((term) => term instanceof BilinearTerm)?.heads).toBe(heads);
   for (const parameter of read.parameters) expect(parameter.values).toEqual(values.get(parameter.name));
-  // What is configured otherwise takes it up all the same, and goes on learning.
+  // What is configured otherwise takes it up all the same, and continues learning.
   const other = new RankLearner(options);
   other.offer(work.tools, []);
   other.recall(work.runs(20));

@@ -119,7 +119,7 @@ export class RankLearner {
 
   /**
    * Trains from the start on all runs. Stopped half-way, nothing has changed; asked again before anything else was told,
-   * it goes on where it was.
+   * it continues where it was.
    */
   *train(): Generator<LearningProgress, Trained> {
     this.#underWay ??= this.#trainAll();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createTinyRanking, unitVector } from '../../../../test/support/tiny-ranking.ts';
+import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { type Floats, rowOf } from '../../numeric/matrices.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
 import { normalise } from '../../numeric/vectors.ts';
-import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
 import type { Candidates } from './candidates.ts';
 import { WIDTH } from './rank-features.ts';
 import { createTerms, RankModel, TERM_NAMES, type TermName, type TermOptions } from './rank-model.ts';
@@ -124,7 +124,7 @@ describe('[RANK-6] each term learns what the features do not tell, for queries i
   });
 });
 
-test('[RANK-7] an edge that is hidden from a query says nothing to it, and goes on speaking to others', () => {
+test('[RANK-7] an edge that is hidden from a query says nothing to it, and continues speaking to others', () => {
   const { candidates, examples } = createTinyRanking({ dimension: DIMENSION });
   for (const aggregation of ['mean', 'attention'] as const) {
     const model = modelOf(['message_passing'], { message_passing: { aggregation } });

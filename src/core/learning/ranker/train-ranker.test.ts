@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { kindsOfWork } from '../../../../test/support/kinds-of-work.ts';
 import { createTinyRanking } from '../../../../test/support/tiny-ranking.ts';
+import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
 import { ranksOf } from '../gate/metrics.ts';
 import { Candidates } from './candidates.ts';
 import { learnRanker } from './learn-ranker.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { proofRuns } from '../../../../test/proof-count.ts';
 import { createTinyRanking } from '../../../../test/support/tiny-ranking.ts';
+import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { type Floats, type Multiplier, PlainMultiplier } from '../../numeric/matrices.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
 import { createTerms, RankModel, TERM_NAMES, type TermName, type TermOptions } from '../ranker/rank-model.ts';
 import type { Parameter } from '../ranker/rank-term.ts';
 import { learnFrom, listwiseLoss, trainRanker } from '../ranker/train-ranker.ts';

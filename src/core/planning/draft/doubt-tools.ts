@@ -1,7 +1,7 @@
 import { dot } from '../../numeric/vectors.ts';
-import { bestSize } from './choose-set.ts';
 import type { PlanHistory } from './plan-history.ts';
 import type { DraftedPlan } from './plan-model.ts';
+import { bestSize } from './plan-model.ts';
 
 const DEFAULTS = {
   /** Cosine from which another intent says something of this one; it says all at 1. */

@@ -5,7 +5,7 @@ import { decodeParams, encodeParams } from '../../learning/ranker/params-file.ts
 import { createRandom, type Random } from '../../numeric/random.ts';
 import { EDGE_WIDTH } from './edge-features.ts';
 import { GUESS_WIDTH, MEMBERSHIP_WIDTH } from './membership-features.ts';
-import { type PlanNets, planBlocks, planNetsOf } from './plan-model.ts';
+import { bestSize, type PlanNets, planBlocks, planNetsOf } from './plan-model.ts';
 import { SmallNet } from './small-net.ts';
 
 const DIMENSION = 8;
@@ -71,4 +71,20 @@ test('[LEARN-16] nets of which a part is missing or of another length are refuse
     expect(() => planNetsOf(longer, DIMENSION), name).toThrow(refused);
   }
   expect(() => planNetsOf(values, DIMENSION + 1)).toThrow(refused);
+});
+
+test('[PLAN-7] sure ones are taken and unlikely ones left', () => {
+  expect(bestSize([1, 1, 0, 0])).toEqual({ size: 2, expectedF1: 1 });
+  expect(bestSize([0.95, 0.9, 0.05, 0.01]).size).toBe(2);
+});
+
+test('[PLAN-7] a tool worth less than half of what the set is worth is not taken', () => {
+  // E[F1] of one: .9 x (.6 x 1 + .4 x 2/3) = .78; of two: .36 x 1 + (.54 + .04) x 2/3 = .7467.
+  const { size, expectedF1 } = bestSize([0.9, 0.4]);
+  expect(size).toBe(1);
+  expect(expectedF1).toBeCloseTo(0.78, 12);
+});
+
+test('[PLAN-7] where nothing is likely several are taken, since one of them may be right', () => {
+  expect(bestSize([0.2, 0.2, 0.2, 0.2, 0.2]).size).toBeGreaterThan(2);
 });

@@ -1,5 +1,5 @@
 import { checkArguments } from '../../capabilities/validate-arguments.ts';
-import { nearestName } from '../../retrieval/nearest-name.ts';
+import { nearestName } from '../../retrieval/name-index.ts';
 import type { Plan, Task } from '../../vocabulary/plan.ts';
 import { PmlError } from '../../vocabulary/pml-error.ts';
 import { isReference, referencedTasks } from './references.ts';

@@ -4,7 +4,7 @@ import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
 import { tinyIntent, tinyRun, tinyTool, tinyTools } from '../../../../test/support/tiny-history.ts';
 import { type LearnedNext, learnNext } from '../../learning/next/learn-next.ts';
 import type { LearnableRun } from '../../learning/ranker/learn-ranker.ts';
-import { WasmMultiplier } from '../../numeric/wasm-multiplier.ts';
+import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { DONE_NODE, predictNext } from './predict-next.ts';
 
 const SIZE = 8;

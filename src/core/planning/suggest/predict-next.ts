@@ -32,7 +32,7 @@ export interface NextAnswer {
 
 /** Chances of all candidates, the chance that the run is over, and what both rest on. */
 interface NextScores {
-  /** [candidates], if the run goes on: they add up to 1. */
+  /** [candidates], if the run continues: they add up to 1. */
   readonly chances: Float64Array;
   readonly done: number;
   readonly statistics: FollowStatistics;

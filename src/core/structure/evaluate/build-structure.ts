@@ -244,7 +244,7 @@ function executeEnum(a: Analysis, { id, body, declare }: TSEnumDeclaration): voi
   declareAs(a, id, members, id);
 }
 
-/** Runs what `break` can leave; afterwards the flow goes on from there as well. */
+/** Runs what `break` can leave; afterwards the flow continues from there as well. */
 function leavable(a: Analysis, target: Target, run: () => void): void {
   a.frame.targets.push(target);
   const changes = a.memory.branch(run);

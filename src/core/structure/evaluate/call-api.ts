@@ -31,7 +31,7 @@ export function callApi(a: Analysis, call: Span, target: Value, args: Arguments)
   const content = { ...callee, arguments: readArguments(a, args) };
   const node = a.flow.step(call, content, call.start);
   provideArguments(a, node, args);
-  // It is on its way; the program goes on until it waits for it.
+  // It is on its way; the program continues until it waits for it.
   a.flow.frontier = begins;
   return { kind: 'promise', value: { kind: 'result', node, path: '' }, ends: [node], begins };
 }

@@ -160,7 +160,7 @@ export function isLoop(node: Statement): node is Loop {
 }
 
 /**
- * A loop is one step; what is repeated hangs on it. The flow goes on from the loop itself, and from where
+ * A loop is one step; what is repeated hangs on it. The flow continues from the loop itself, and from where
  * the body breaks out of it.
  */
 export function executeLoop(a: Analysis, node: Loop, labels: readonly string[]): void {

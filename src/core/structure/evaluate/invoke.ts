@@ -77,7 +77,7 @@ export class Invoker {
   /** If it calls itself, what holds is what holds for every such call: further passes find out. */
   #run(a: Analysis, fn: FunctionValue, args: Arguments, activation: Activation): Value {
     const { frontier, isAlive } = a.flow;
-    // What goes on by itself has done its work or not; what is waited for has.
+    // What continues by itself has done its work or not; what is waited for has.
     const isDone = (!fn.node.async && !fn.node.generator) || a.awaiting === activation.call;
     let given = args;
     for (let pass = 1; ; pass++) {
@@ -120,7 +120,7 @@ function isAgain({ node, call }: Activation, inner: Span): boolean {
   return inner === call || (inner.start >= node.start && inner.end <= node.end);
 }
 
-/** Goes through the body once. An async function goes on by itself, until it is waited for. */
+/** Goes through the body once. An async function continues by itself, until it is waited for. */
 function runFunction(
   a: Analysis,
   fn: FunctionValue,

@@ -33,7 +33,7 @@ export interface Literal {
   readonly value: string | number | boolean | null | undefined;
 }
 
-/** An object or array that the program itself builds; it changes as the program goes on. */
+/** An object or array that the program itself builds; it changes as the program runs. */
 export interface ObjectValue {
   readonly kind: 'object';
   readonly isArray: boolean;

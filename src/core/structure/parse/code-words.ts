@@ -8,7 +8,7 @@ export const OPEN_ENDED = words(
   typeof unique using var void while with yield`,
 );
 
-/** A statement cannot begin with these words: what was before goes on. */
+/** A statement cannot begin with these words: what was before continues. */
 export const CONTINUING = words(
   'as catch else extends finally implements in instanceof is of satisfies while',
 );
@@ -19,7 +19,7 @@ export const BEFORE_PATTERN = words('case delete do else in instanceof new retur
 /** After these it may do either. */
 export const BEFORE_EITHER = words('await default extends of void yield');
 
-/** What follows in parentheses is the head of a statement that goes on; with `await`, only in `for await`. */
+/** What follows in parentheses is the head of a statement that continues; with `await`, only in `for await`. */
 export const HEADERS = words('await for if while with');
 
 export const LINE_ENDS = '\n\r\u2028\u2029';

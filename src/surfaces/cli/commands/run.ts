@@ -6,12 +6,12 @@ import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import { intentRunToWire, plannedRunToWire } from '../../../operations/shapes/run.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
-import { describeSuggestion } from '../describe-suggestion.ts';
 import { parseCount, parseObject, readInput } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { tellRun, tellValue, tellWorkflow } from '../tell-run.ts';
 import { watchWorkflow } from '../watch-workflow.ts';
 import { withGateway } from '../with-gateway.ts';
+import { describeSuggestion } from './suggest.ts';
 
 interface RunOptions extends GlobalOptions {
   readonly intent?: string;

@@ -74,7 +74,7 @@ test('[RUNS-4] nothing an agent wrote can steer the terminal or hide what will r
   expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
 });
 
-test('[RUNS-5] an approved run goes on and its value is printed; one that failed or still waits fails the command', async () => {
+test('[RUNS-5] an approved run continues and its value is printed; one that failed or still waits fails the command', async () => {
   const gives: Partial<WorkflowResult>[] = [
     { status: 'success', results: { call: { status: 'success', result: { done: 2 } } } },
     { status: 'error', error: { code: 'code_failed', message: 'Error: no', hint: 'Think.' } },

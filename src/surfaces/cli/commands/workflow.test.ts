@@ -104,7 +104,7 @@ test('[RUNS-7] what waits is approved task by task, or edited and then approved'
   expect(JSON.parse(resumed.out)).toMatchObject({ one: 'of one', two: 'of three' });
 });
 
-test('[RUNS-7] a person who resumes a run that stops after each layer goes on with the next one', async () => {
+test('[RUNS-7] a person who resumes a run that stops after each layer continues with the next one', async () => {
   const { store, run, command } = await office();
   const first = await run({ tasks: [LIST, READ, COUNT], decide: 'layers' });
   expect(first).toMatchObject({ code: 1, err: expect.stringMatching(/A layer is complete; next: read/) });

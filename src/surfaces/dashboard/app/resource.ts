@@ -2,8 +2,7 @@ import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { LiveEvent } from '../shared/events.ts';
 import { ApiError } from './api.ts';
-import { epoch, onEvents } from './live.ts';
-import { pressOver } from './press.ts';
+import { epoch, onEvents, pressOver } from './live.ts';
 
 const DEFAULTS = {
   /** Milliseconds between two loads on account of events. */

@@ -103,7 +103,7 @@ async function executeOneTool(call: ToolCall, shop: Workshop, request: ClientReq
 function errorOf(made: ToolRun): JsonObject {
   const error = made.error ?? {
     code: 'internal' as const,
-    message: 'The run gave neither a result nor an error',
+    message: 'The run returned neither a result nor an error',
   };
   return { ...errorToWire(error) };
 }

@@ -1,5 +1,5 @@
 import { NOTHING_LEARNED_APPLIES } from '../../../core/vocabulary/ranking-words.ts';
-import { weighJson } from '../../../core/vocabulary/weigh-json.ts';
+import { weighJson } from '../../../core/vocabulary/read-wire.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import { type SearchToolsArguments, searchTools } from '../../../operations/search-tools.ts';
 import { suggest } from '../../../operations/suggest.ts';

@@ -1,6 +1,6 @@
 import type { Gateway } from '../../../engine/gateway.ts';
 import type { UpstreamClient } from '../../../engine/ports.ts';
-import type { ClientBook } from '../client-book.ts';
+import type { ClientSubscriptions } from '../client-subscriptions.ts';
 import type { ClientRequest } from '../endpoint.ts';
 import type { KnownServers } from '../known-servers.ts';
 import { isLogLevel } from '../log-level.ts';
@@ -12,25 +12,25 @@ const FIRST_MODERN_VERSION = '2026-07-28';
 export class LogLevels {
   readonly #gateway: Gateway;
   readonly #servers: KnownServers;
-  readonly #book: ClientBook;
+  readonly #subscriptions: ClientSubscriptions;
 
-  constructor(gateway: Gateway, servers: KnownServers, book: ClientBook) {
+  constructor(gateway: Gateway, servers: KnownServers, subscriptions: ClientSubscriptions) {
     this.#gateway = gateway;
     this.#servers = servers;
-    this.#book = book;
+    this.#subscriptions = subscriptions;
   }
 
   /** Told to the servers that run; the others are told when they come up. */
   async set({ params, caller: { client } }: ClientRequest): Promise<Record<string, never>> {
     const { level } = params;
     if (!isLogLevel(level)) throw invalidParams(`"${level}" is not a log level`);
-    this.#book.setLevel(client.id, level);
+    this.#subscriptions.setLevel(client.id, level);
     await Promise.all(this.#servers.ready().map((server) => this.#tell(server, client, level)));
     return {};
   }
 
   async cameUp(server: string): Promise<void> {
-    const wanted = [...this.#book.levels()];
+    const wanted = [...this.#subscriptions.levels()];
     await Promise.all(wanted.map(([id, level]) => this.#tell(server, speechless(id), level)));
   }
 

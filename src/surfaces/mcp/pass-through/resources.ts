@@ -1,6 +1,6 @@
 import type { Gateway } from '../../../engine/gateway.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
-import type { ClientBook } from '../client-book.ts';
+import type { ClientSubscriptions } from '../client-subscriptions.ts';
 import type { ClientRequest, RequestCaller } from '../endpoint.ts';
 import type { KeptResults } from '../results/kept-results.ts';
 import { valueIn } from '../rpc-error.ts';
@@ -14,7 +14,7 @@ export interface ResourceParts {
   readonly gateway: Gateway;
   readonly listings: Listings;
   readonly results: KeptResults;
-  readonly book: ClientBook;
+  readonly subscriptions: ClientSubscriptions;
   readonly skills: Skills;
 }
 
@@ -23,14 +23,14 @@ export class Resources {
   readonly #gateway: Gateway;
   readonly #listings: Listings;
   readonly #results: KeptResults;
-  readonly #book: ClientBook;
+  readonly #subscriptions: ClientSubscriptions;
   readonly #skills: Skills;
 
   constructor(parts: ResourceParts) {
     this.#gateway = parts.gateway;
     this.#listings = parts.listings;
     this.#results = parts.results;
-    this.#book = parts.book;
+    this.#subscriptions = parts.subscriptions;
     this.#skills = parts.skills;
   }
 
@@ -77,7 +77,7 @@ export class Resources {
 
   async unsubscribe({ params, caller }: ClientRequest): Promise<JsonObject> {
     const named = parseGatewayUri(params.uri);
-    this.#book.unwatch(caller.client.id, String(params.uri));
+    this.#subscriptions.unwatch(caller.client.id, String(params.uri));
     // A kept result never changes, so watching one is nothing.
     if ('result' in named) return {};
     const { server, uri } = named;
@@ -105,6 +105,6 @@ export class Resources {
       const asked = { uri: named.uri };
       valueIn(await this.#gateway.request(named.server, 'resources/subscribe', asked, caller));
     }
-    this.#book.watch(client.id, uri);
+    this.#subscriptions.watch(client.id, uri);
   }
 }

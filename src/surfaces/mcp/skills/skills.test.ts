@@ -24,11 +24,11 @@ function filesOf({ slug, description, code }: Capability): Record<string, string
 }
 
 function gatewayWith(capabilities: Capability[]): Gateway {
-  const shelf: Partial<Gateway['capabilities']> = {
+  const listed: Partial<Gateway['capabilities']> = {
     list: async () => capabilities,
     export: async (slug) => filesOf(capabilities.find((one) => one.slug === slug)!),
   };
-  return serverlessGateway({ capabilities: shelf as Gateway['capabilities'] });
+  return serverlessGateway({ capabilities: listed as Gateway['capabilities'] });
 }
 
 const capability = (slug: string, over: Partial<Capability> = {}) =>

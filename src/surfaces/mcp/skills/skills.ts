@@ -2,7 +2,7 @@ import { SKILLS_EXTENSION_ID } from '@modelcontextprotocol/server/ext/skills';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { ClientRequest } from '../endpoint.ts';
 import { invalidParams } from '../rpc-error.ts';
-import type { ShelvedSkill, SkillShelf } from './skill-shelf.ts';
+import type { ListedSkill, ListedSkills } from './listed-skills.ts';
 
 const DEFAULTS = { pageSize: 100 };
 
@@ -22,14 +22,14 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
  * these are ours, on the SDK's entries.
  */
 export class Skills {
-  readonly #shelf: SkillShelf;
+  readonly #listed: ListedSkills;
 
-  constructor(shelf: SkillShelf) {
-    this.#shelf = shelf;
+  constructor(listed: ListedSkills) {
+    this.#listed = listed;
   }
 
   async list({ params: { cursor }, modern }: ClientRequest): Promise<JsonObject> {
-    const all = (await this.#shelf.all()).map(({ skill }) => skill);
+    const all = (await this.#listed.all()).map(({ skill }) => skill);
     const from = cursor === undefined ? 0 : all.findIndex(({ uri }) => uri === decode(cursor)) + 1;
     if (cursor !== undefined && from === 0)
       throw invalidParams('The list has changed; start again without a cursor');
@@ -39,7 +39,7 @@ export class Skills {
   }
 
   async get({ params: { uri }, modern }: ClientRequest): Promise<JsonObject> {
-    const found = await this.#shelf.find(String(uri));
+    const found = await this.#listed.find(String(uri));
     if (!found) throw invalidParams(`No skill is served at ${uri}`);
     return { skill: found.skill, ...cacheFields(modern) };
   }
@@ -50,14 +50,14 @@ export class Skills {
   }
 
   async read(uri: string): Promise<JsonObject> {
-    const text = await this.#shelf.file(uri);
+    const text = await this.#listed.file(uri);
     if (text === undefined) throw invalidParams(`Resource ${uri} not found`);
     return { contents: [{ uri, ...mimeTypeOf(uri), text }] };
   }
 
   /** For `resources/list`: the manifests, from which the other files are found. */
   async manifests(): Promise<readonly JsonObject[]> {
-    return (await this.#shelf.all()).map(manifestOf);
+    return (await this.#listed.all()).map(manifestOf);
   }
 
   /** For `resources/templates/list`. */
@@ -66,7 +66,7 @@ export class Skills {
   }
 }
 
-function manifestOf({ skill: { uri, frontmatter }, files }: ShelvedSkill): JsonObject {
+function manifestOf({ skill: { uri, frontmatter }, files }: ListedSkill): JsonObject {
   const { name, description } = frontmatter;
   return { uri, name, description, ...mimeTypeOf(uri), size: Buffer.byteLength(files.get(uri) ?? '') };
 }

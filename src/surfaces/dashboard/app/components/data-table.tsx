@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { navigate } from '../router.ts';
-import { moveFocus } from './move-focus.ts';
 import { SteadyRows } from './steady-rows.tsx';
+import { moveFocus } from './tabs.tsx';
 
 export interface Column<T> {
   readonly title: string;

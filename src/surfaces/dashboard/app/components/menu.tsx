@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { IconName } from './badge.tsx';
 import { Button } from './button.tsx';
-import { moveFocus } from './move-focus.ts';
+import { moveFocus } from './tabs.tsx';
 
 export interface MenuItem {
   readonly title: string;

@@ -1,13 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import { moveFocus } from './move-focus.ts';
 
 export interface Tab<N extends string> {
   readonly name: N;
   readonly title: ComponentChildren;
 }
 
-const STEPS = { ArrowRight: 1, ArrowLeft: -1 };
+const ACROSS = { ArrowRight: 1, ArrowLeft: -1 };
 
 /** One of several views of the same thing; keep `current` in the query, so that it can be linked to. */
 export function Tabs<N extends string>({
@@ -31,7 +30,7 @@ export function Tabs<N extends string>({
         class="tab-list"
         aria-label={label}
         tabIndex={-1}
-        onKeyDown={(event) => moveFocus(event, '[role=tab]', STEPS)}
+        onKeyDown={(event) => moveFocus(event, '[role=tab]', ACROSS)}
       >
         {tabs.map(({ name, title }) => (
           <button
@@ -54,4 +53,28 @@ export function Tabs<N extends string>({
       </div>
     </div>
   );
+}
+
+const DOWN: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+
+/** Arrow keys, Home and End go through what matches within the element the event is heard on. */
+export function moveFocus(
+  event: KeyboardEvent & { readonly currentTarget: EventTarget | null },
+  selector: string,
+  steps = DOWN,
+): void {
+  const all = [...(event.currentTarget as Element).querySelectorAll<HTMLElement>(selector)];
+  const at = all.indexOf(document.activeElement as HTMLElement);
+  const step = steps[event.key];
+  const next =
+    event.key === 'Home'
+      ? all[0]
+      : event.key === 'End'
+        ? all.at(-1)
+        : step === undefined
+          ? null
+          : all[at + step];
+  if (!next || at === -1) return;
+  event.preventDefault();
+  next.focus();
 }

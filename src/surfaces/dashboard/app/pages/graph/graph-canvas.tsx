@@ -5,7 +5,7 @@ import { useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useSt
 import { plural, shownLine } from '../../format.ts';
 import { currentTheme } from '../../theme.ts';
 import type { Drawing } from './drawing.ts';
-import { graphStyle, mendEdges, type Palette, readPalette } from './graph-style.ts';
+import { fixEdges, graphStyle, type Palette, readPalette } from './graph-style.ts';
 import { paintRegions, picture, type Region } from './paint-background.ts';
 import type { Place, Places } from './use-layout.ts';
 import { type MarkedPath, mark, reveal, showAll, zoomBy } from './viewport.ts';
@@ -18,7 +18,7 @@ const DEFAULTS = {
   width: 20,
 };
 
-mendEdges();
+fixEdges();
 
 /** What others may do to the drawing. */
 export interface CanvasHandle {

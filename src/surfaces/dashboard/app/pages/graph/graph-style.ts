@@ -163,13 +163,13 @@ interface EdgeRenderer {
 }
 
 /**
- * How the library's own renderer draws edges, mended in two ways; their computed style stays what it is.
+ * How the library's own renderer draws edges, corrected in two ways; their computed style stays what it is.
  *
  * It draws every dotted line as one pixel on and one off, which looks like a pale solid one: dots are drawn as
  * very short dashes with round ends instead. And seen from afar, dashes and arrows are smaller than a pixel but
  * cost more than all the rest, so that they are left out.
  */
-export function mendEdges(): void {
+export function fixEdges(): void {
   const extension = cytoscape as unknown as (type: 'renderer', name: 'canvas') => { prototype: EdgeRenderer };
   const { prototype } = extension('renderer', 'canvas');
   const { drawEdgePath, drawArrowheads } = prototype;

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { withQuery } from '../../../shared/routes.ts';
-import { moveFocus } from '../../components/move-focus.ts';
 import { EmptyState } from '../../components/states.tsx';
 import { SteadyRows } from '../../components/steady-rows.tsx';
+import { moveFocus } from '../../components/tabs.tsx';
 import { shownLine } from '../../format.ts';
 import { location } from '../../router.ts';
 import type { DrawnNode } from './drawing.ts';

@@ -3,7 +3,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Panel } from '../../components/page-layout.tsx';
 import { Time } from '../../components/time.tsx';
 import { number, plural, shownLine } from '../../format.ts';
-import { Interval, signed } from './figures.tsx';
+import { Interval, signed } from './learning-charts.tsx';
 
 /** Whether what was learned ranks, and why, in words. */
 export function GateState({ of: { gate, model, embedding } }: { of: Learning }) {

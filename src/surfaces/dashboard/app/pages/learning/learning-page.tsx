@@ -1,6 +1,5 @@
 import './learning.css';
-import type { Ablation, AblationCell } from '../../../shared/ablation.ts';
-import type { Learning, LearningInsight } from '../../../shared/api-types.ts';
+import type { Ablation, AblationCell, Learning, LearningInsight } from '../../../shared/api-types.ts';
 import type { LiveEvent } from '../../../shared/events.ts';
 import { href } from '../../../shared/routes.ts';
 import { getJson } from '../../api.ts';
@@ -8,9 +7,16 @@ import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await } from '../../components/states.tsx';
 import { number, percent, plural } from '../../format.ts';
 import { type Resource, useResource } from '../../resource.ts';
-import { Interval, ProgressBar, signed } from './figures.tsx';
 import { GateState } from './gate-state.tsx';
-import { LearnedVersusSearch, LossCurve, ReplayPriorities, TdErrorCurve } from './learning-charts.tsx';
+import {
+  Interval,
+  LearnedVersusSearch,
+  LossCurve,
+  ProgressBar,
+  ReplayPriorities,
+  signed,
+  TdErrorCurve,
+} from './learning-charts.tsx';
 import { AttentionHeads, FeatureImportance } from './model-parts.tsx';
 import { RollBack, TrainButton, TrainingHistory, TrainingProgress } from './trainings.tsx';
 

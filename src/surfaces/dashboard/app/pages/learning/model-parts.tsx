@@ -4,7 +4,7 @@ import { MovedBars } from '../../components/moved-bars.tsx';
 import { Panel } from '../../components/page-layout.tsx';
 import { plural, shownLine } from '../../format.ts';
 import { useCapabilities } from '../../overview.ts';
-import { signed } from './figures.tsx';
+import { signed } from './learning-charts.tsx';
 
 type Model = NonNullable<LearningInsight['model']>;
 

@@ -10,7 +10,7 @@ import { Panel } from '../../components/page-layout.tsx';
 import { Time } from '../../components/time.tsx';
 import { tellingOutcome, toast } from '../../components/toast.tsx';
 import { duration, moment, number, plural } from '../../format.ts';
-import { ProgressBar, signed } from './figures.tsx';
+import { ProgressBar, signed } from './learning-charts.tsx';
 
 type Training = Learning['history'][number];
 

@@ -37,7 +37,7 @@ test('[DASH-42] a run stands in the list once, whether followed or stored, and u
     ['r 1', 'trace'],
     ['r', 'earlier'],
   ]);
-  // A row is not renamed when its run goes on.
+  // A row is not renamed when its run continues.
   expect(rowsOfRuns([earlier] as unknown as TraceSummary[], [])).toMatchObject([{ key: 'r', id: 'earlier' }]);
 });
 

@@ -3,8 +3,8 @@ import type { CapabilityHit, ExplainedHit, ScoreShares } from '../../../shared/a
 import { href, withQuery } from '../../../shared/routes.ts';
 import { CapabilityName } from '../../components/badge.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { moveFocus } from '../../components/move-focus.ts';
 import { Panel } from '../../components/page-layout.tsx';
+import { moveFocus } from '../../components/tabs.tsx';
 import { number, percent, shownLine } from '../../format.ts';
 import { useCapabilities } from '../../overview.ts';
 import { location } from '../../router.ts';

@@ -2,7 +2,7 @@ import { Graph, layout } from '@dagrejs/dagre';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Plan, PlanTask, TaskState } from '../../../shared/api-types.ts';
 import { Icon, type IconName } from '../../components/badge.tsx';
-import { moveFocus } from '../../components/move-focus.ts';
+import { moveFocus } from '../../components/tabs.tsx';
 import { duration, percent, shownLine } from '../../format.ts';
 
 const DEFAULTS = { width: 200, height: 62, between: 26, layers: 48, margin: 10 };

@@ -4,20 +4,20 @@ import type { Gateway } from '../../../engine/gateway.ts';
 import type { Capability, Logger } from '../../../engine/ports.ts';
 
 /** A capability as other agents read it: what the extension says of it, and its files by URI. */
-export interface ShelvedSkill {
+export interface ListedSkill {
   readonly skill: Skill;
   readonly files: ReadonlyMap<string, string>;
 }
 
 interface Kept {
   readonly madeFrom: Date;
-  readonly shelved: ShelvedSkill | null;
+  readonly listed: ListedSkill | null;
 }
 
 const MANIFEST = 'SKILL.md';
 
 /** The capabilities that may be called, in order of slug, each as an Agent Skill. */
-export class SkillShelf {
+export class ListedSkills {
   readonly #capabilities: () => Gateway['capabilities'];
   readonly #logger: Logger;
   #kept: ReadonlyMap<string, Kept> = new Map();
@@ -27,21 +27,21 @@ export class SkillShelf {
     this.#logger = logger;
   }
 
-  async all(): Promise<readonly ShelvedSkill[]> {
+  async all(): Promise<readonly ListedSkill[]> {
     // Every client is served the same ones.
     const active = (await this.#capabilities().list()).filter(
       ({ state, visibility }) => state === 'active' && visibility === 'shared',
     );
     const kept = await Promise.all(active.map(async (one) => [one.id, await this.#keep(one)] as const));
     this.#kept = new Map(kept);
-    const all = kept.flatMap(([, { shelved }]) => shelved ?? []);
+    const all = kept.flatMap(([, { listed }]) => listed ?? []);
     // Two slugs may make one name, and a URI is for one skill: the first has it.
     const seen = new Set<string>();
     return all.filter(({ skill: { uri } }) => !seen.has(uri) && seen.add(uri));
   }
 
   /** By the URI of its manifest. */
-  async find(uri: string): Promise<ShelvedSkill | null> {
+  async find(uri: string): Promise<ListedSkill | null> {
     return (await this.all()).find(({ skill }) => skill.uri === uri) ?? null;
   }
 
@@ -56,11 +56,11 @@ export class SkillShelf {
     const { id, updatedAt } = capability;
     const known = this.#kept.get(id);
     if (known?.madeFrom.getTime() === updatedAt.getTime()) return known;
-    return { madeFrom: updatedAt, shelved: await this.#shelve(capability) };
+    return { madeFrom: updatedAt, listed: await this.#list(capability) };
   }
 
   /** Null for one that makes no valid skill: the others are served all the same. */
-  async #shelve({ slug }: Capability): Promise<ShelvedSkill | null> {
+  async #list({ slug }: Capability): Promise<ListedSkill | null> {
     try {
       const files = await this.#capabilities().export(slug);
       const skill = await skillEntry(skillFolder(files), files);

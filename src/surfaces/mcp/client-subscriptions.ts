@@ -1,5 +1,5 @@
 /** What the clients of one endpoint asked for that outlives a request. */
-export class ClientBook {
+export class ClientSubscriptions {
   readonly #watched = new Map<string, Set<string>>();
   readonly #levels = new Map<string, string>();
 
