@@ -196,7 +196,7 @@ test('[GRAPHUSE-18] [GRAPHUSE-19] from several nodes a capability is reached onc
     code: 'await mcp.mail.fetch({}); return await mcp.fs.read({})',
     toolsUsed: [toolId('fs', 'read'), toolId('mail', 'fetch')],
   });
-  const { gateway } = await codeGateway({
+  const { gateway } = await testGateway({
     servers: [server('fs', 'read', 'write', 'stat'), server('mail', 'fetch', 'login')],
     capabilities: [merge],
   });
