@@ -7,13 +7,14 @@ import { seenTraceToWire, trace } from './shapes/trace.ts';
 export const getTrace = operation({
   name: 'get_trace',
   right: 'read',
-  summary: 'One trace with its events, its program, and which values went from call to call',
+  summary:
+    'One trace with its events, its program, which values went from call to call, and the events of its run',
   input: z.strictObject({ trace_id: z.string() }),
   output: trace,
   http: { method: 'GET', path: '/traces/:trace_id' },
   async run({ gateway }, { trace_id: id }, caller) {
     const found = await gateway.store.traces.get(id);
     if (!found || !maySee(askerOf(caller), found)) throw notFound('Trace', id, 'See GET /api/traces.');
-    return seenTraceToWire(found);
+    return seenTraceToWire(found, await gateway.store.episodes.list(found.runId));
   },
 });

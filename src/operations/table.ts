@@ -15,6 +15,7 @@ import { getMe } from './get-me.ts';
 import { getNode } from './get-node.ts';
 import { getRun } from './get-run.ts';
 import { getStats } from './get-stats.ts';
+import { getStructure } from './get-structure.ts';
 import { getTrace } from './get-trace.ts';
 import { getTypes } from './get-types.ts';
 import { keepCapabilityPrivate } from './keep-capability-private.ts';
@@ -56,6 +57,7 @@ export const OPERATIONS = [
   getGraph,
   getNode,
   findPath,
+  getStructure,
   listLiveRuns,
   listTraces,
   getTrace,

@@ -190,6 +190,70 @@ test('[GRAPHUSE-2] what is not known is 404 with the nearest name, what is missi
   });
 });
 
+test('[GRAPHUSE-18] [GRAPHUSE-19] from several nodes a capability is reached once all of its tools are', async () => {
+  const merge = readyCapability({
+    slug: 'merge',
+    code: 'await mcp.mail.fetch({}); return await mcp.fs.read({})',
+    toolsUsed: [toolId('fs', 'read'), toolId('mail', 'fetch')],
+  });
+  const { gateway } = await testGateway({
+    servers: [server('fs', 'read', 'write', 'stat'), server('mail', 'fetch', 'login')],
+    capabilities: [merge],
+  });
+  for (let i = 0; i < 3; i++) {
+    await run(gateway, 'await mcp.mail.login({}); return await mcp.mail.fetch({})');
+    await run(gateway, 'await capabilities.merge({}); return await mcp.fs.write({})');
+  }
+  const { get, pml } = await serve(gateway);
+  const id = `capability:${merge.id}`;
+  const { status, body } = await get('path?from=fs:read&from=mail__login&to=fs:write');
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    from: ['fs:read', 'mail:login'],
+    to: 'fs:write',
+    nodes: ['fs:read', 'mail:login', 'mail:fetch', id, 'fs:write'],
+    steps: [
+      { source: 'mail:login', target: 'mail:fetch', edge_type: 'sequence', observed_count: 3, cost: 2 },
+      { source: id, target: 'fs:write', edge_type: 'sequence', observed_count: 3, cost: 2 },
+    ],
+    joins: [
+      {
+        all_of: ['fs:read', 'mail:fetch'],
+        target: id,
+        cost: 1.25,
+        explanation: 'merge is done once fs:read and mail:fetch are',
+      },
+    ],
+    cost: 2 + 1.25 + 2,
+  });
+  expect(body.explanation).toBe(
+    '3 steps, cost 5.25: mail:login comes before mail:fetch, seen in 3 runs; ' +
+      'merge is done once fs:read and mail:fetch are; merge comes before fs:write, seen in 3 runs.',
+  );
+  // One of its two tools is not enough, and nothing leads from fs:stat to the other.
+  expect((await get('path?from=fs:read&from=fs:stat&to=merge')).body).toMatchObject({
+    cost: null,
+    nodes: [],
+    joins: [],
+    explanation: expect.stringMatching(/^No path leads from fs:read and fs:stat to merge: /),
+  });
+  expect((await get('path?from=fs:read&from=fs:stat&to=fs:read')).body).toMatchObject({
+    cost: 0,
+    nodes: ['fs:read'],
+    explanation: 'fs:read is where it starts.',
+  });
+  expect(await get('path?from=fs:read&from=fs:wrote&to=merge')).toMatchObject({ status: 404 });
+
+  const told = await pml('graph', 'path', 'fs:read', 'mail:login', 'fs:write');
+  expect(told).toMatchObject({ code: 0, out: `${body.explanation}\n` });
+  expect(JSON.parse((await pml('graph', 'path', 'fs:read', 'mail:login', 'fs:write', '--json')).out)).toEqual(
+    body,
+  );
+  const one = await pml('graph', 'path', 'mail:login', 'mail:fetch');
+  expect(one.out).toBe('1 step, cost 2.00: mail:login comes before mail:fetch, seen in 3 runs.\n');
+  expect(await pml('graph', 'path', 'fs:read')).toMatchObject({ code: 2, out: '' });
+});
+
 test('[GRAPHUSE-14] an empty graph', async () => {
   const { gateway } = await testGateway();
   const { get, pml } = await serve(gateway);

@@ -135,13 +135,13 @@ test('[GRAPHUSE-6] the shortest path goes by type x source: a guess is left once
   for (let runs = 1; runs <= 2; runs++) {
     await run(gateway, program);
     // 1 / (0.5 x 0.5) by the template, 2 / (0.7 x 0.7) over values seen once or twice.
-    const guessed = await gateway.graph.path(find, track);
+    const guessed = await gateway.graph.path([find], track);
     expect(guessed.nodes).toEqual([find, track]);
     expect(guessed.cost).toBe(4);
     expect(guessed.steps).toMatchObject([{ edge_type: 'sequence', edge_source: 'template', weight: 0.25 }]);
   }
   await run(gateway, program);
-  const proven = await gateway.graph.path(find, track);
+  const proven = await gateway.graph.path([find], track);
   expect(proven.nodes).toEqual([find, 'shop:order', track]);
   expect(proven.cost).toBeCloseTo(2 / 0.7, 12);
   expect(proven.steps).toMatchObject([

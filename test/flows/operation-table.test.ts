@@ -201,7 +201,7 @@ test('[OP-8] "pml call" runs any operation in the process that holds the data di
   expect(await runCommand(['call', 'greet_nobody'], system)).toMatchObject({ code: 1, out: '' });
 });
 
-test('[OP-9] answers have exactly the fields that the outputs of their operations say', async () => {
+test('[OP-9] [TRACE-19] answers have exactly the fields that the outputs of their operations say', async () => {
   const write = tool('write', (args) => ({ written: args.path }));
   const permissions = { ...settingsFor([]).permissions, ask: ['disk:ask'], approvalWaitMs: 1 };
   const servers = [{ name: 'disk', tools: [write, tool('ask', () => 'yes')] }];
@@ -227,7 +227,15 @@ test('[OP-9] answers have exactly the fields that the outputs of their operation
   await ask('execute_workflow', { workflow: { tasks }, intent: 'write x, then ask' });
   await gateway.settled();
   const { traces } = await ask('list_traces');
-  await ask('get_trace', { trace_id: (traces as { id: string }[])[0]!.id });
+  const seen = await Promise.all(
+    (traces as { id: string }[]).map(({ id }) => ask('get_trace', { trace_id: id })),
+  );
+  expect(seen.flatMap(({ episodes }) => episodes)).toContainEqual(
+    expect.objectContaining({
+      event_type: 'task_complete',
+      data: expect.objectContaining({ success: true }),
+    }),
+  );
   await ask('get_run', { run_id });
   await ask('approve_run', { run_id });
   await ask('search_tools', { query: 'write', explain: true, capabilities: true, signatures: true });
@@ -235,6 +243,7 @@ test('[OP-9] answers have exactly the fields that the outputs of their operation
   await ask('suggest', { intent: 'write x', executed: ['disk:write'] });
   await ask('get_node', { id: 'disk:write' });
   await ask('find_path', { from: 'disk:write', to: 'disk:ask' });
+  await ask('find_path', { from: ['disk:write', 'disk:ask'], to: 'disk:ask' });
   for (const name of ['get_me', 'get_stats', 'list_servers', 'get_activity', 'get_graph', 'list_runs'])
     await ask(name);
   for (const name of ['list_live_runs', 'list_capabilities', 'get_learning', 'get_learning_insight'])

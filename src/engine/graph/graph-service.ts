@@ -6,7 +6,7 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CapabilityRegistry } from '../capabilities/capability-registry.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { Capability, Embedder, Settings, Store } from '../ports.ts';
-import { explainPath, type PathView } from './explain-path.ts';
+import { explainHyperpath, explainPath, type PathView } from './explain-path.ts';
 import {
   type GraphReport,
   type GraphView,
@@ -40,8 +40,8 @@ export interface GraphService {
   view(): Promise<GraphView>;
   /** By id, by slug, or by any spelling of a tool; an unknown one is an error that names the nearest. */
   node(name: string): Promise<NodeDetails>;
-  /** Both as in `node`. */
-  path(from: string, to: string): Promise<PathView>;
+  /** All as in `node`; from several that are done, capabilities on the way wait for all that they use. */
+  path(from: readonly string[], to: string): Promise<PathView>;
   stats(): Promise<GraphReport>;
   /** Learns everything again from the traces. */
   rebuild(): Promise<RebuiltGraph>;
@@ -141,7 +141,11 @@ export function createGraphService({
     },
     async path(from, to) {
       const all = await current();
-      return explainPath(all.graph, [resolve(all, from), resolve(all, to)], capabilities.get);
+      const sources = from.map((name) => resolve(all, name));
+      const target = resolve(all, to);
+      const [only] = sources;
+      if (sources.length === 1) return explainPath(all.graph, [only!, target], capabilities.get);
+      return explainHyperpath(all, [sources, target], capabilities.get);
     },
     async stats() {
       const all = await current();

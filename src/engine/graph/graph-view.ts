@@ -6,6 +6,7 @@ import {
   type HypergraphRanks,
   hypergraphPageRank,
 } from '../../core/graph/hypergraph.ts';
+import { capabilityHyperedges, containedUses, type Hyperedge } from '../../core/graph/hyperpaths.ts';
 import { pageRank } from '../../core/graph/page-rank.ts';
 import { type GraphStats, graphStats, TypedGraph } from '../../core/graph/typed-graph.ts';
 import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
@@ -127,6 +128,8 @@ export interface ShownGraph {
   pageRank(): ReadonlyMap<NodeId, number>;
   /** Of the random walk between capabilities and what they use. */
   capabilityRanks(): HypergraphRanks;
+  /** Its edges, and each capability as reached once all that it uses is. */
+  arcs(): readonly Hyperedge[];
 }
 
 /**
@@ -154,6 +157,14 @@ export function shownGraph(
     clusters: once(() => spectralClusters(capabilities.map(useOf)).of),
     pageRank: once(() => pageRank(graph.snapshot())),
     capabilityRanks: once(() => hypergraphPageRank(capabilities.map(useOf))),
+    arcs: once(() => {
+      const snapshot = graph.snapshot();
+      const uses = new Map(
+        // What was forgotten is known by what runs saw of it.
+        [...containedUses(snapshot), ...capabilities.map(useOf)].map((use) => [use.capability, use]),
+      );
+      return capabilityHyperedges(snapshot, [...uses.values()]);
+    }),
   };
 }
 

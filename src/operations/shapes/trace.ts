@@ -9,6 +9,7 @@ import {
 import { VISIBILITIES } from '../../core/vocabulary/principal.ts';
 import { ERROR_TYPES } from '../../core/vocabulary/trace-event.ts';
 import { callOrder } from '../../engine/graph/call-order.ts';
+import type { EpisodicEvent } from '../../engine/ports.ts';
 
 /** Without its calls, events and program, for lists. */
 export const traceSummary = z
@@ -86,10 +87,23 @@ export const trace = traceSummary
         past_operations: z.boolean(),
       }),
     ),
+    /** What happened to the run, in the order it was stored: completed tasks, decisions of people and agents. */
+    episodes: z.array(
+      z.object({
+        event_type: z.string(),
+        task_id: z.string().nullable(),
+        at: z.string(),
+        data: z.record(z.string(), z.unknown()),
+      }),
+    ),
   })
   .meta({ id: 'Trace' });
 
-export function seenTraceToWire(found: ExecutionTrace) {
+export function episodeToWire({ eventType, taskId, timestamp, data }: EpisodicEvent) {
+  return { event_type: eventType, task_id: taskId, at: timestamp.toISOString(), data };
+}
+
+export function seenTraceToWire(found: ExecutionTrace, episodes: readonly EpisodicEvent[]) {
   const { events, code, guest } = found;
   const flows = observedValueFlow(events, { args: guest?.args, code });
   return {
@@ -107,5 +121,6 @@ export function seenTraceToWire(found: ExecutionTrace) {
       to_trace_id: toTraceId,
       past_operations: pastOperations,
     })),
+    episodes: episodes.map(episodeToWire),
   };
 }

@@ -1,13 +1,14 @@
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { printable } from '../../core/vocabulary/text.ts';
+import type { EpisodicEvent } from '../../engine/ports.ts';
 import type { TreeRow } from '../../engine/traces/select-traces.ts';
 import { columns } from './command.ts';
 
 const DEFAULTS = {
   /** Levels that are drawn; deeper calls stand on the last of them. */
   depth: 30,
-  /** Characters of an error that are shown beside its call. */
-  error: 100,
+  /** Characters of an error or an event that are shown on its line. */
+  shown: 100,
 };
 
 /** One line for lists. */
@@ -25,7 +26,10 @@ export function describeTrace(
   trace: ExecutionTrace,
   tree: readonly TreeRow[],
   nameOf: (node: string) => string,
+  episodes: readonly EpisodicEvent[],
 ): string {
+  // The calls tell which tasks were completed.
+  const events = episodes.filter(({ eventType }) => eventType !== 'task_complete');
   const { success, durationMs, errorType, errorMessage } = trace;
   const error = success ? null : failure(errorType, errorMessage);
   const head = [
@@ -41,9 +45,15 @@ export function describeTrace(
     `${mark(success)} ${success ? 'succeeded' : 'failed'} after ${duration(durationMs)}\n`,
     columns(head),
     ...(tree.length === 0 ? [] : [`\nCalls\n`, columns(rows(tree, nameOf))]),
+    ...(events.length === 0 ? [] : ['\nEvents\n', columns(events.map(eventRow))]),
     ...(trace.code === null ? [] : ['\nProgram\n', numbered(trace.code)]),
     '\nArguments and results: --json\n',
   ].join('');
+}
+
+function eventRow({ eventType, taskId, timestamp, data }: EpisodicEvent): string[] {
+  const told = shortened(printable(JSON.stringify(data)));
+  return [`  ${timestamp.toISOString()}`, printable(eventType), printable(taskId ?? ''), told];
 }
 
 function rows(tree: readonly TreeRow[], nameOf: (node: string) => string): string[][] {
@@ -74,7 +84,7 @@ function failure(type: string | null, message: string | null): string {
 }
 
 function shortened(text: string): string {
-  return text.length <= DEFAULTS.error ? text : `${text.slice(0, DEFAULTS.error - 1)}…`;
+  return text.length <= DEFAULTS.shown ? text : `${text.slice(0, DEFAULTS.shown - 1)}…`;
 }
 
 function numbered(code: string): string {

@@ -17,6 +17,7 @@ import { searchCommand } from './commands/search.ts';
 import { serveCommand, stdioCommand } from './commands/serve.ts';
 import { serversCommand } from './commands/servers.ts';
 import { backupCommand, restoreCommand, storeCommand } from './commands/store.ts';
+import { structureCommand } from './commands/structure.ts';
 import { nextCommand, suggestCommand } from './commands/suggest.ts';
 import { traceCommand } from './commands/trace.ts';
 import { trainCommand } from './commands/train.ts';
@@ -35,6 +36,7 @@ const COMMANDS: readonly CommandModule[] = [
   suggestCommand,
   nextCommand,
   runCommand,
+  structureCommand,
   typesCommand,
   workflowCommand,
   runsCommand,

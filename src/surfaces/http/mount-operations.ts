@@ -51,9 +51,12 @@ function queryReader(operation: AnyOperation, http: HttpRoute): Reader {
   const fields = inputFields(operation);
   return async (context) => {
     const given = fields.flatMap((field) => {
-      const text = context.req.param(field.name) ?? context.req.query(spelling(field.name));
-      // An empty text counts as none.
-      return text ? [[field.name, typed(text, field)]] : [];
+      const inPath = context.req.param(field.name);
+      const texts = inPath === undefined ? (context.req.queries(spelling(field.name)) ?? []) : [inPath];
+      // An empty text counts as none, and only lists are repeated.
+      const [text, ...more] = texts.filter(Boolean);
+      if (text === undefined) return [];
+      return [[field.name, more.length > 0 && mayRepeat(field) ? [text, ...more] : typed(text, field)]];
     });
     return readInput(operation.input, Object.fromEntries(given), spelling);
   };
@@ -65,6 +68,11 @@ function typed(text: string, { schema: { type } }: InputField): unknown {
   if (type === 'array') return text.split(',');
   if (type !== 'integer' && type !== 'number') return text;
   return Number.isNaN(Number(text)) ? text : Number(text);
+}
+
+/** Whether it takes one or several texts. */
+function mayRepeat({ schema: { anyOf } }: InputField): boolean {
+  return Array.isArray(anyOf) && anyOf.some(({ type }: { type?: string }) => type === 'array');
 }
 
 /** Fields from the path, all others from the body. */

@@ -1,6 +1,8 @@
 import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { EDGE_SOURCES, EDGE_TYPES } from '../../../core/vocabulary/edge.ts';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
 import { GRAPH_FORMATS, type GraphFormat } from '../../../engine/graph/graph-formats.ts';
 import type { GraphSize } from '../../../engine/graph/graph-service.ts';
 import type { GraphReport, GraphView } from '../../../engine/graph/graph-view.ts';
@@ -25,6 +27,11 @@ Example:
   $ pml graph export graph.graphml            # for Gephi, yEd
   $ pml graph export --format dot | dot -Tsvg > graph.svg`;
 
+const PATH_EXAMPLES = `
+Example:
+  $ pml graph path filesystem:list_directory filesystem:write_file
+  $ pml graph path filesystem:read_text_file memory:search_nodes look_up_notes`;
+
 export const graphCommand: CommandModule = (program, context) => {
   const { terminal } = context;
   const graph = program
@@ -43,6 +50,22 @@ export const graphCommand: CommandModule = (program, context) => {
     );
 
   addGraphExportCommand(graph, context);
+
+  graph
+    .command('path')
+    .argument('<nodes...>', 'where it begins, and last where it ends: tools, capabilities, operations')
+    .usage('[options] <from...> <to>')
+    .description('explain the shortest path between nodes; from several, capabilities wait for all they use')
+    .addHelpText('after', PATH_EXAMPLES)
+    .action(async (nodes: readonly string[], options: GlobalOptions) => {
+      const [to, ...from] = [...nodes].reverse();
+      if (to === undefined || from.length === 0)
+        throw new PmlError('usage', 'Name where the path begins and where it ends');
+      const path = await withGateway(context, options, 'graph', (_, pml) =>
+        pml.findPath({ from: from.length === 1 ? from[0]! : from.reverse(), to }),
+      );
+      terminal.out(options.json ? `${JSON.stringify(path)}\n` : `${printable(path.explanation)}\n`);
+    });
 
   graph
     .command('rebuild')

@@ -104,9 +104,31 @@ test('[TRACE-12] show draws the calls as a tree, with when, how long and what we
   );
   expect(out).toContain('intent   read it\\u001b[2J\n');
   const json = await runCommand(['trace', 'show', trace.id, '--json'], system);
-  expect(json.out).toBe(`${lineOf(trace)}\n`);
+  expect(JSON.parse(json.out)).toEqual({ ...JSON.parse(lineOf(trace)), episodes: [] });
   const list = await runCommand(['trace', 'ls'], system);
   expect(list.out).toMatch(/^✗ \S+ {2}2026-\S+ {2}4 calls, 12\.3 ms {2}read it\\u001b\[2J\n$/);
+});
+
+test('[TRACE-19] decisions about a run are shown with its trace, as text', async () => {
+  const trace = wholeTrace({});
+  const { store, system } = await filled(trace);
+  const event = { workflowId: trace.runId, timestamp: new Date(Date.UTC(2026, 10, 2)) };
+  const decision = { decision: 'approved', by: 'ana\u001b[2J' };
+  await store.episodes.append([
+    { ...event, id: 'e1', eventType: 'task_complete', taskId: 'a', data: { success: true } },
+    { ...event, id: 'e2', eventType: 'hil_decision', taskId: 'b', data: decision },
+  ]);
+  const { out } = await runCommand(['trace', 'show', trace.id], system);
+  expect(out).toMatch(
+    /\nEvents\n {2}2026-11-02T00:00:00\.000Z {2}hil_decision {2}b {2}\{"decision":"approved"/,
+  );
+  expect(out).not.toContain('task_complete');
+  expect(out).not.toContain('\u001b');
+  const json = await runCommand(['trace', 'show', trace.id, '--json'], system);
+  expect(JSON.parse(json.out).episodes).toEqual([
+    { event_type: 'task_complete', task_id: 'a', at: '2026-11-02T00:00:00.000Z', data: { success: true } },
+    { event_type: 'hil_decision', task_id: 'b', at: '2026-11-02T00:00:00.000Z', data: decision },
+  ]);
 });
 
 test('[TRACE-12] a chain of ten thousand calls is drawn as well', async () => {

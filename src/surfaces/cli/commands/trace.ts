@@ -5,6 +5,7 @@ import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import { type ImportReport, importTraces, type NumberedLine } from '../../../engine/traces/import-traces.ts';
 import { readTrace, selectTraces } from '../../../engine/traces/select-traces.ts';
+import { episodeToWire } from '../../../operations/shapes/trace.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { countOf, createProgress } from '../command.ts';
 import { describeTrace, traceLine } from '../describe-trace.ts';
@@ -60,8 +61,11 @@ export const traceCommand: CommandModule = (program, context) => {
     .action((id: string, options: GlobalOptions) =>
       withStore(context, options, 'trace', async (store) => {
         const { trace, tree, nameOf } = await readTrace(store, id);
+        const episodes = await store.episodes.list(trace.runId);
         terminal.out(
-          options.json ? `${JSON.stringify(traceToWire(trace))}\n` : describeTrace(trace, tree, nameOf),
+          options.json
+            ? `${JSON.stringify({ ...traceToWire(trace), episodes: episodes.map(episodeToWire) })}\n`
+            : describeTrace(trace, tree, nameOf, episodes),
         );
       }),
     );
