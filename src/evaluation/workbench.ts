@@ -1,8 +1,7 @@
 import type { Gold } from '../core/learning/gate/metrics.ts';
 import { WasmMultiplier } from '../core/numeric/kernels.ts';
 import { type Matrix, type Multiplier, matrixOf } from '../core/numeric/matrices.ts';
-import { clauses } from '../core/retrieval/words.ts';
-import { toolText } from '../core/retrieval/words.ts';
+import { clauses, toolText } from '../core/retrieval/words.ts';
 import { createSearchIndex, type SearchIndex } from '../engine/catalogue/catalogue.ts';
 import type { Embedder, VectorIndex } from '../engine/ports.ts';
 import type { DataSet, Task } from './data-set.ts';

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import { connect } from '../../src/client.ts';
 import { runPml, startPml, systemNode } from '../support/run-pml.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
@@ -132,7 +133,7 @@ test('[CLI-9] the demo starts without a configuration and says what it attached'
   expect(configured.ready).toMatchObject({ config: own, servers: [] });
 });
 
-test('[CODE-19] the demo runs its examples, which build on one another, and a program of your own runs beside them', async () => {
+test('[CODE-19] [HOUSE-18] the demo runs its examples, which build on one another and have the types they are checked against; a program of your own runs beside them', async () => {
   const data = await temporaryDir();
   const { ready } = await startPml(['serve', '--demo', '--port', '0', '--data', data], { cwd: data });
   const here = ['--data', join(data, 'demo'), '--json'];
@@ -145,6 +146,15 @@ test('[CODE-19] the demo runs its examples, which build on one another, and a pr
   await expect
     .poll(examples, { timeout: 120_000, interval: 100 })
     .toEqual(Array.from({ length: 12 }, () => true));
+  // Descriptions name tools in the order in which they happened to end.
+  const withoutComments = (types: string) => types.replaceAll(/\/\*\*.*?\*\//gs, '');
+  const checked = withoutComments(
+    await readFile(new URL('../../examples/pml.d.ts', import.meta.url), 'utf8'),
+  );
+  const pml = await connect({ dataDir: join(data, 'demo') });
+  await expect
+    .poll(async () => withoutComments((await pml.getTypes()).types), { interval: 200 })
+    .toBe(checked);
   const { stdout: told } = await runPml(['graph', 'export', ...here.slice(0, 2)]);
   expect(JSON.parse(told).edges).toContainEqual(
     expect.objectContaining({ edge_type: 'contains', target: 'filesystem:list_directory' }),

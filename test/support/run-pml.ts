@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { delimiter, join, sep } from 'node:path';
+import { delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
@@ -91,6 +91,22 @@ export async function servePml({ data, config, ...options }: ServeOptions): Prom
       return running.exited;
     },
   };
+}
+
+/** Through `npx` on the machine's own Node, as a user types it; ended when the test ends. */
+export async function startNpx(args: readonly string[], { cwd }: RunOptions = {}): Promise<RunningPml> {
+  const PATH = [dirname(systemNode()), process.env.PATH].join(delimiter);
+  const child = spawn('npx', ['--no-install', ...args, '--json'], {
+    cwd,
+    env: { ...process.env, PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const closed = new Promise((resolve) => child.on('close', resolve));
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await closed;
+  });
+  return await untilReady(child);
 }
 
 async function untilReady(child: ChildProcess): Promise<RunningPml> {

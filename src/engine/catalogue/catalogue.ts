@@ -1,7 +1,7 @@
 import { matchesAny, matchesAnyCase } from '../../core/policy/decide.ts';
-import { type Bm25Index, createBm25 } from '../../core/retrieval/text-scores.ts';
 import { successorsOf } from '../../core/retrieval/deprecated-tools.ts';
 import { createNameIndex, type NameIndex, nearestName } from '../../core/retrieval/name-index.ts';
+import { type Bm25Index, createBm25 } from '../../core/retrieval/text-scores.ts';
 import { toolWords } from '../../core/retrieval/words.ts';
 import { parseToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
