@@ -6,15 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** What starts processes and servers takes longest, however short its file: begun last, it would end alone. */
 class ProcessesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const {
-      processes = [],
-      flows = [],
-      unit = [],
-    } = Object.groupBy(
-      await super.sort(files),
-      ({ project }) => project.name as 'processes' | 'flows' | 'unit',
-    );
-    return [...processes, ...flows, ...unit];
+    const turn = ({ project }: TestSpecification) => ['flows', 'unit'].indexOf(project.name);
+    return (await super.sort(files)).sort((a, b) => turn(a) - turn(b));
   }
 }
 

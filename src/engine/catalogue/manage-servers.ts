@@ -6,7 +6,7 @@ import { acceptServer, changesOfServer } from './accept-server.ts';
 import { isOffered } from './catalogue.ts';
 import { serverReports } from './inventory.ts';
 import type { LiveCatalogue } from './live-catalogue.ts';
-import { acceptedFace, asListed, defineTool } from './refresh-catalogue.ts';
+import { acceptedIdentity, asListed, defineTool } from './refresh-catalogue.ts';
 
 export type ServerService = Pick<
   Gateway,
@@ -57,7 +57,7 @@ export function manageServers(
       const started = await upstream.start(server, signal && { signal });
       const record = (await store.servers.list()).find(({ name }) => name === server);
       if (!started.ok || !record) return started;
-      return { ok: true, value: acceptedFace(started.value, record.identity) };
+      return { ok: true, value: acceptedIdentity(started.value, record.identity) };
     },
     async rawTools(server, { signal }) {
       const listed = await upstream.catalogue(server, signal && { signal });

@@ -47,7 +47,7 @@ export async function refreshCatalogue(ports: RefreshPorts, server: ServerSettin
     name: server.name,
     settingsHash: hash,
     // What a server says of itself is accepted once, like its tools; other settings may mean another server.
-    identity: known?.settingsHash === hash ? acceptedFace(started.value, known.identity) : started.value,
+    identity: known?.settingsHash === hash ? acceptedIdentity(started.value, known.identity) : started.value,
     refreshedAt: clock.now(),
   });
   const changed = change.accept.length + change.propose.length + change.retire.length > 0;
@@ -64,7 +64,7 @@ export async function refreshCatalogue(ports: RefreshPorts, server: ServerSettin
 }
 
 /** A server as it is now, with the words about itself that were accepted: clients put them before their model. */
-export function acceptedFace(now: UpstreamIdentity, accepted: UpstreamIdentity): UpstreamIdentity {
+export function acceptedIdentity(now: UpstreamIdentity, accepted: UpstreamIdentity): UpstreamIdentity {
   const version = now.info && 'version' in now.info ? { version: now.info.version } : {};
   return {
     ...now,

@@ -3,7 +3,7 @@ import type { Caller } from '../../engine/gateway.ts';
 import type { JsonObject, UpstreamClient } from '../../engine/ports.ts';
 
 /** What an endpoint tells clients about itself. */
-export interface Face {
+export interface ServerInfo {
   readonly info: JsonObject & { readonly name: string; readonly version: string };
   readonly capabilities: JsonObject;
   readonly instructions: string | null;
@@ -32,7 +32,7 @@ export interface RequestCaller extends Caller {
 
 /** An MCP server towards clients, apart from how they reach it. Errors are thrown as they go over the wire. */
 export interface Endpoint {
-  face(): Promise<Face>;
+  serverInfo(): Promise<ServerInfo>;
   handle(request: ClientRequest): Promise<JsonObject>;
   /** From a client, one-way. */
   hear(method: string, params: JsonObject, who: Principal): void;

@@ -1,7 +1,7 @@
 import type { Audience, JsonObject } from '../../engine/ports.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import { isGraveEnough } from './log-level.ts';
-import type { Outlet, ServedEndpoint } from './serving/served-endpoint.ts';
+import type { ClientChannel, ServedEndpoint } from './serving/served-endpoint.ts';
 
 const LOG_MESSAGE = 'notifications/message';
 
@@ -48,19 +48,19 @@ export class FanOut {
   }
 
   /** Who never set a level hears what belongs to its own requests. */
-  #sessionWants(session: Outlet, method: string, params: JsonObject, { clientId }: Audience): boolean {
+  #sessionWants(session: ClientChannel, method: string, params: JsonObject, { clientId }: Audience): boolean {
     if (method !== LOG_MESSAGE) return true;
     const level = this.#subscriptions.levelOf(session.clientId);
     return level === null ? clientId !== null : isGraveEnough(params.level, level);
   }
 }
 
-function concerns(outlet: Outlet, { clientId, user }: Audience): boolean {
-  if (user !== null && user !== outlet.user) return false;
-  return clientId === null || clientId === outlet.clientId;
+function concerns(channel: ClientChannel, { clientId, user }: Audience): boolean {
+  if (user !== null && user !== channel.user) return false;
+  return clientId === null || clientId === channel.clientId;
 }
 
-function requestWants(request: Outlet, method: string, params: JsonObject): boolean {
+function requestWants(request: ClientChannel, method: string, params: JsonObject): boolean {
   if (method !== LOG_MESSAGE) return true;
   return request.logLevel !== null && isGraveEnough(params.level, request.logLevel);
 }

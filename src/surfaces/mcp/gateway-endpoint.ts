@@ -7,7 +7,7 @@ import type { JsonObject, Logger } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { OperationContext } from '../../operations/operation-context.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
-import type { ClientRequest, Endpoint, Face } from './endpoint.ts';
+import type { ClientRequest, Endpoint, ServerInfo } from './endpoint.ts';
 import { instructions } from './instructions.ts';
 import type { KnownServers } from './known-servers.ts';
 import { presentExecute } from './meta-tools/execute.ts';
@@ -18,7 +18,7 @@ import {
   type Present,
   RecentTools,
   refusal,
-  type Workshop,
+  type ToolContext,
 } from './meta-tools/meta-tool.ts';
 import { presentSearch, presentSuggestion } from './meta-tools/search-tools.ts';
 import { complete } from './pass-through/complete.ts';
@@ -47,7 +47,7 @@ export interface GatewayEndpointParts {
   readonly listings: Listings;
   readonly subscriptions: ClientSubscriptions;
   readonly logger: Logger;
-  readonly info: Face['info'];
+  readonly info: ServerInfo['info'];
   readonly operations: readonly AnyOperation[];
   readonly context: OperationContext;
   readonly resultBytes?: number;
@@ -66,7 +66,7 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
   const resources = new Resources({ gateway, listings, results, subscriptions, skills });
   const prompts = new Prompts(gateway, listings, servers);
   const recent = new RecentTools();
-  const shop: Workshop = {
+  const toolContext: ToolContext = {
     gateway,
     context: parts.context,
     results,
@@ -78,7 +78,7 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
 
   const methods: Readonly<Record<string, (request: ClientRequest) => Promise<JsonObject>>> = {
     'tools/list': async () => tools.listed,
-    'tools/call': (request) => callTool(tools, shop, request, logger),
+    'tools/call': (request) => callTool(tools, toolContext, request, logger),
     'resources/list': (request) => resources.list(request),
     'resources/templates/list': (request) => resources.templates(request),
     'resources/read': (request) => resources.read(request),
@@ -93,7 +93,11 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
   };
   return {
     logLevels,
-    face: async () => ({ info, capabilities: CAPABILITIES, instructions: instructions(gateway.inventory()) }),
+    serverInfo: async () => ({
+      info,
+      capabilities: CAPABILITIES,
+      instructions: instructions(gateway.inventory()),
+    }),
     handle: async (request) => {
       const method = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
       if (!method) throw new ProtocolError(RPC.methodNotFound, `Method not found: ${request.method}`);
@@ -117,7 +121,7 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
 /** What goes wrong in a tool is told as its result: there the model sees it. */
 async function callTool(
   tools: ToolList,
-  shop: Workshop,
+  toolContext: ToolContext,
   request: ClientRequest,
   logger: Logger,
 ): Promise<JsonObject> {
@@ -125,7 +129,7 @@ async function callTool(
   const tool = tools.find(String(name));
   if (!tool) return refusal(tools.unknown(String(name)));
   try {
-    return await tool.call(args, shop, request);
+    return await tool.call(args, toolContext, request);
   } catch (thrown) {
     const error = PmlError.from(thrown);
     if (error.code === 'internal') logger.log('error', `${tool.name} failed`, { error: error.message });

@@ -2,7 +2,7 @@ import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Gateway, ToolRun } from '../../engine/gateway.ts';
 import type { JsonObject, UpstreamClient } from '../../engine/ports.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
-import type { ClientRequest, Endpoint, Face } from './endpoint.ts';
+import type { ClientRequest, Endpoint, ServerInfo } from './endpoint.ts';
 import { isLogLevel } from './log-level.ts';
 import { howToSettle } from './meta-tools/wire.ts';
 import type { MirroredArguments } from './mirrored-arguments.ts';
@@ -38,7 +38,7 @@ export function createTransparentEndpoint(
     },
   };
   return {
-    face: async () => faceOf(server, valueIn(await gateway.identity(server, NOBODY))),
+    serverInfo: async () => serverInfoOf(server, valueIn(await gateway.identity(server, NOBODY))),
     handle: (request) =>
       logLevels.during(server, request, async () => {
         const method = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
@@ -54,10 +54,10 @@ export function createTransparentEndpoint(
   };
 }
 
-function faceOf(
+function serverInfoOf(
   server: string,
-  { info, capabilities, instructions }: Omit<Face, 'info'> & { info: JsonObject | null },
-): Face {
+  { info, capabilities, instructions }: Omit<ServerInfo, 'info'> & { info: JsonObject | null },
+): ServerInfo {
   return { info: { name: server, version: '0', ...info }, capabilities, instructions };
 }
 

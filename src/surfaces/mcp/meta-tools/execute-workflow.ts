@@ -5,8 +5,11 @@ import type { ExecuteWorkflowArguments } from '../../../operations/execute-workf
 import type { Present } from './meta-tool.ts';
 import { workflowAnswer } from './workflow-answer.ts';
 
-export const presentExecuteWorkflow: Present<ExecuteWorkflowArguments> = async (args, shop, { caller }) =>
-  workflowAnswer(await run(args, shop.gateway, caller), shop.shrink);
+export const presentExecuteWorkflow: Present<ExecuteWorkflowArguments> = async (
+  args,
+  toolContext,
+  { caller },
+) => workflowAnswer(await run(args, toolContext.gateway, caller), toolContext.shrink);
 
 async function run(
   args: ExecuteWorkflowArguments,

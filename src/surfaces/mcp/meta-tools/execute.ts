@@ -20,11 +20,11 @@ import { consoleText, intentRunToWire } from '../../../operations/shapes/run.ts'
 import type { ClientRequest } from '../endpoint.ts';
 import { throughGateway } from '../pass-through/resource-uri.ts';
 import type { Shrink, Shrunk } from '../results/shrink.ts';
-import { answer, errorToWire, failure, type Present, readArguments, type Workshop } from './meta-tool.ts';
+import { answer, errorToWire, failure, type Present, readArguments, type ToolContext } from './meta-tool.ts';
 import { approvalToWire, howToSettle } from './wire.ts';
 import { workflowAnswer } from './workflow-answer.ts';
 
-export const presentExecute: Present<ExecuteArguments> = async (args, shop, request) => {
+export const presentExecute: Present<ExecuteArguments> = async (args, toolContext, request) => {
   const { tool, code, capability, intent } = args;
   const bodies = Object.entries({ tool, code, capability }).filter(([, body]) => body !== undefined);
   if (bodies.length > 1) throw choice(`not ${bodies.map(([name]) => name).join(' and ')} together`);
@@ -35,15 +35,16 @@ export const presentExecute: Present<ExecuteArguments> = async (args, shop, requ
   };
   if (code !== undefined) {
     const run = args.as_plan ? executeAsPlan : executeCode;
-    return await run({ code, ...rest }, shop, request.caller);
+    return await run({ code, ...rest }, toolContext, request.caller);
   }
-  if (capability !== undefined) return await executeCapability({ capability, ...rest }, shop, request.caller);
+  if (capability !== undefined)
+    return await executeCapability({ capability, ...rest }, toolContext, request.caller);
   if (tool === undefined) {
     if (intent === undefined) throw choice('none is there');
-    return await executeIntent({ intent, arguments: rest.arguments }, shop, request.caller);
+    return await executeIntent({ intent, arguments: rest.arguments }, toolContext, request.caller);
   }
-  if (isReadResult(tool)) return readResult(args.arguments, shop);
-  return await executeOneTool({ tool, ...rest }, shop, request);
+  if (isReadResult(tool)) return readResult(args.arguments, toolContext);
+  return await executeOneTool({ tool, ...rest }, toolContext, request);
 };
 
 function choice(problem: string): PmlError {
@@ -69,15 +70,19 @@ function isReadResult(tool: string): boolean {
 }
 
 /** A slice of a result that was too large to answer with, for clients that read no resources. */
-function readResult(args: unknown, { results }: Workshop): JsonObject {
+function readResult(args: unknown, { results }: ToolContext): JsonObject {
   const { id, offset, limit } = readArguments(NAME, ARGUMENTS, PUBLISHED, args);
   const slice = results.slice(id.replace(/^pml:\/\/results\//, ''), offset, limit);
   return answer({ status: 'success', run_id: null, trace_id: null, result: slice });
 }
 
 /** One call through policy, upstream and trace; what the tool gave comes back as data. */
-async function executeOneTool(call: ToolCall, shop: Workshop, request: ClientRequest): Promise<JsonObject> {
-  const { gateway, recent, logLevels, shrink } = shop;
+async function executeOneTool(
+  call: ToolCall,
+  toolContext: ToolContext,
+  request: ClientRequest,
+): Promise<JsonObject> {
+  const { gateway, recent, logLevels, shrink } = toolContext;
   const server = serverOf(call.tool, gateway);
   const sent = Object.keys(request.meta).length === 0 ? call : { ...call, meta: request.meta };
   const run = () => gateway.executeTool(sent, request.caller);
@@ -141,7 +146,7 @@ function serverOf(tool: string, gateway: Gateway): string | null {
 /** `code` of `pml_execute` with `as_plan`. */
 async function executeAsPlan(
   call: CodeCall,
-  { gateway, shrink }: Workshop,
+  { gateway, shrink }: ToolContext,
   caller: Caller,
 ): Promise<JsonObject> {
   const { result, ...made } = await gateway.executeAsPlan({ ...call, code: unfenced(call.code) }, caller);
@@ -156,7 +161,7 @@ async function executeAsPlan(
 /** `intent` of `pml_execute`, alone. */
 async function executeIntent(
   call: IntentCall,
-  { gateway, shrink }: Workshop,
+  { gateway, shrink }: ToolContext,
   caller: Caller,
 ): Promise<JsonObject> {
   const made = await gateway.executeIntent(call, caller);
@@ -185,14 +190,18 @@ const DEFAULTS = {
 };
 
 /** `code` of `pml_execute`. */
-async function executeCode(call: CodeCall, shop: Workshop, caller: Caller): Promise<JsonObject> {
-  const made = await shop.gateway.executeCode({ ...call, code: unfenced(call.code) }, caller);
-  return toAnswer(made, shop, caller);
+async function executeCode(call: CodeCall, toolContext: ToolContext, caller: Caller): Promise<JsonObject> {
+  const made = await toolContext.gateway.executeCode({ ...call, code: unfenced(call.code) }, caller);
+  return toAnswer(made, toolContext, caller);
 }
 
 /** `capability` of `pml_execute`. */
-async function executeCapability(call: CapabilityCall, shop: Workshop, caller: Caller): Promise<JsonObject> {
-  return toAnswer(await shop.gateway.executeCapability(call, caller), shop, caller);
+async function executeCapability(
+  call: CapabilityCall,
+  toolContext: ToolContext,
+  caller: Caller,
+): Promise<JsonObject> {
+  return toAnswer(await toolContext.gateway.executeCapability(call, caller), toolContext, caller);
 }
 
 /** Models like to put code between fences of Markdown. Lines count from the first one within. */
@@ -205,7 +214,7 @@ export function unfenced(code: string): string {
   return inner.endsWith('\n') ? inner.slice(0, -1) : inner;
 }
 
-function toAnswer(made: CodeRun, { recent, shrink }: Workshop, { sessionId }: Caller): JsonObject {
+function toAnswer(made: CodeRun, { recent, shrink }: ToolContext, { sessionId }: Caller): JsonObject {
   if (made.status === 'success') for (const tool of made.toolsUsed) recent.add(sessionId, tool);
   const result: Shrunk<unknown> = shrink.value(made.result ?? null);
   const written = shrink.shared(DEFAULTS.consoleShare).value(consoleText(made.console));

@@ -14,7 +14,7 @@ import type { KeptResults } from '../results/kept-results.ts';
 import type { Shrink } from '../results/shrink.ts';
 
 /** What the tools work with. */
-export interface Workshop {
+export interface ToolContext {
   readonly gateway: Gateway;
   readonly context: OperationContext;
   readonly results: KeptResults;
@@ -24,13 +24,17 @@ export interface Workshop {
 }
 
 /** How a model is answered, where that is more than the operation's output as it is. */
-export type Present<Args> = (args: Args, shop: Workshop, request: ClientRequest) => Promise<JsonObject>;
+export type Present<Args> = (
+  args: Args,
+  toolContext: ToolContext,
+  request: ClientRequest,
+) => Promise<JsonObject>;
 
 export interface MetaTool {
   readonly name: string;
   /** As clients list it. */
   readonly listed: JsonObject;
-  call(args: unknown, shop: Workshop, request: ClientRequest): Promise<JsonObject>;
+  call(args: unknown, toolContext: ToolContext, request: ClientRequest): Promise<JsonObject>;
 }
 
 /** An operation as a tool: one schema serves the list, the check of arguments and their types. */
@@ -45,10 +49,10 @@ export function metaTool(operation: AnyOperation, mcp: McpTool, present?: Presen
   return {
     name,
     listed: { name, title, description, inputSchema, outputSchema, annotations },
-    async call(sent, shop, request) {
+    async call(sent, toolContext, request) {
       if (!may(request.caller.who, operation.right))
         throw new PmlError('forbidden', `${name} needs the right to ${operation.right}`);
-      return await run(readArguments(name, input, inputSchema, sent), shop, request);
+      return await run(readArguments(name, input, inputSchema, sent), toolContext, request);
     },
   };
 }

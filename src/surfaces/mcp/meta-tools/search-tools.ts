@@ -12,8 +12,8 @@ const DEFAULTS = {
 };
 
 /** Without what a score is made of, which is for people who look into a ranking; definitions as far as they fit. */
-export const presentSearch: Present<SearchToolsArguments> = async (args, shop, { caller }) => {
-  const { context, recent, shrink } = shop;
+export const presentSearch: Present<SearchToolsArguments> = async (args, toolContext, { caller }) => {
+  const { context, recent, shrink } = toolContext;
   const asked = { ...args, context_tools: args.context_tools ?? [...recent.of(caller.sessionId)] };
   const found = await searchTools.run(context, { ...asked, explain: false, capabilities: false }, caller);
   const links: JsonObject[] = [];

@@ -3,7 +3,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { RPC } from '../rpc-error.ts';
 import { LegacySession } from './legacy-session.ts';
 import { rpcResponse, thrownResponse } from './rpc-response.ts';
-import type { Outlet } from './served-endpoint.ts';
+import type { ClientChannel } from './served-endpoint.ts';
 
 const DEFAULTS = {
   sessions: 256,
@@ -33,7 +33,7 @@ export class LegacyServing {
     this.#sweeper = setInterval(() => this.#sweep(), this.#options.sweepMs).unref();
   }
 
-  sessions(): Iterable<Outlet> {
+  sessions(): Iterable<ClientChannel> {
     return this.#sessions.values();
   }
 
@@ -60,7 +60,7 @@ export class LegacyServing {
     try {
       const session = new LegacySession({
         endpoint: this.#endpoint,
-        face: await this.#endpoint.face(),
+        serverInfo: await this.#endpoint.serverInfo(),
         who,
         now: this.#options.now,
         onError: this.#options.onError,

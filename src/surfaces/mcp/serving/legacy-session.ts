@@ -14,10 +14,10 @@ import {
 import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
 import { cannotAsk } from '../client-capability.ts';
-import type { Endpoint, Face, RequestCaller } from '../endpoint.ts';
+import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
 import { RPC } from '../rpc-error.ts';
 import { namedClient, rawServer, readParams } from './raw-server.ts';
-import type { Outlet } from './served-endpoint.ts';
+import type { ClientChannel } from './served-endpoint.ts';
 import { whenEnded } from './when-ended.ts';
 
 const DEFAULTS = {
@@ -36,7 +36,7 @@ const UNTOUCHED: StandardSchemaV1<unknown, JsonObject> = {
 
 export interface LegacySessionOptions {
   readonly endpoint: Endpoint;
-  readonly face: Face;
+  readonly serverInfo: ServerInfo;
   readonly who: Principal;
   readonly now: () => number;
   onOpen(session: LegacySession): void;
@@ -45,7 +45,7 @@ export interface LegacySessionOptions {
 }
 
 /** One client of the 2025-11-25 era: a handshake, a session id, and questions to it on its own streams. */
-export class LegacySession implements Outlet {
+export class LegacySession implements ClientChannel {
   readonly clientId = randomUUID();
   readonly user: string;
   readonly logLevel = null;
@@ -66,7 +66,7 @@ export class LegacySession implements Outlet {
       retryInterval: DEFAULTS.retryMs,
       onsessioninitialized: () => options.onOpen(this),
     });
-    this.#server = rawServer(options.face, {
+    this.#server = rawServer(options.serverInfo, {
       onRequest: (method, params, context) => this.#handle(method, params, context),
       onNotification: (method, params) => options.endpoint.hear(method, params, options.who),
     });

@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject, UpstreamClient } from '../../../engine/ports.ts';
-import type { Endpoint, Face, RequestCaller } from '../endpoint.ts';
+import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
 import { RPC } from '../rpc-error.ts';
 import { HeldCall, type Waiting } from './held-call.ts';
 import { HeldCalls } from './held-calls.ts';
@@ -20,7 +20,7 @@ import {
   readParams,
 } from './raw-server.ts';
 import { thrownResponse } from './rpc-response.ts';
-import type { Outlet } from './served-endpoint.ts';
+import type { ClientChannel } from './served-endpoint.ts';
 import { UserBus } from './user-bus.ts';
 import { whenEnded } from './when-ended.ts';
 
@@ -38,7 +38,7 @@ interface Message {
 }
 
 interface Incoming {
-  readonly face: Face;
+  readonly serverInfo: ServerInfo;
   readonly message: Message;
   /** Of the tool to be called, where HTTP headers mirror its arguments. */
   readonly schema: JsonObject | null;
@@ -52,7 +52,7 @@ export class ModernServing {
   readonly #handler: McpHttpHandler;
   readonly #bus: UserBus;
   readonly #held: HeldCalls;
-  readonly #requests = new Map<string, Outlet>();
+  readonly #requests = new Map<string, ClientChannel>();
   /** What the handler's factory has to know of a request; it is given the request alone. */
   readonly #incoming = new WeakMap<Request, Incoming>();
 
@@ -67,7 +67,7 @@ export class ModernServing {
     });
   }
 
-  requests(): Iterable<Outlet> {
+  requests(): Iterable<ClientChannel> {
     return this.#requests.values();
   }
 
@@ -79,10 +79,10 @@ export class ModernServing {
     const message = (body ?? {}) as Message;
     try {
       const { method, params } = message;
-      const face = await this.#endpoint.face();
+      const serverInfo = await this.#endpoint.serverInfo();
       const schema =
         method === 'tools/call' ? await this.#endpoint.mirroredSchema(String(params?.name)) : null;
-      const incoming: Incoming = { face, message, schema, who, isUnknownMethod: false };
+      const incoming: Incoming = { serverInfo, message, schema, who, isUnknownMethod: false };
       this.#incoming.set(request, incoming);
       if (method === 'subscriptions/listen') return await this.#listen(request, message, who);
       const response = await this.#handler.fetch(request, { parsedBody: body });
@@ -110,8 +110,8 @@ export class ModernServing {
         }),
       onNotification: (method, params) => this.#endpoint.hear(method, params, incoming.who),
     };
-    const { face, schema } = incoming;
-    return schema ? new HeaderCheckingServer(face, handlers, schema) : rawServer(face, handlers);
+    const { serverInfo, schema } = incoming;
+    return schema ? new HeaderCheckingServer(serverInfo, handlers, schema) : rawServer(serverInfo, handlers);
   }
 
   async #handle(

@@ -11,7 +11,7 @@ import {
 import { CLIENT_HEADER } from '../../../core/vocabulary/client-header.ts';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
-import type { Face } from '../endpoint.ts';
+import type { ServerInfo } from '../endpoint.ts';
 
 export interface RawHandlers {
   onRequest(method: string, params: JsonObject | undefined, context: ServerContext): Promise<JsonObject>;
@@ -22,20 +22,20 @@ export interface RawHandlers {
  * A server of the SDK that leaves every request but the handshake to us. Its own handlers would check
  * what passes, and drop the fields they do not know.
  */
-export function rawServer(face: Face, handlers: RawHandlers): Server {
-  const { info, capabilities } = face;
-  return handledBy(handlers, new Server(info, { capabilities, ...instructionsOf(face) }));
+export function rawServer(serverInfo: ServerInfo, handlers: RawHandlers): Server {
+  const { info, capabilities } = serverInfo;
+  return handledBy(handlers, new Server(info, { capabilities, ...instructionsOf(serverInfo) }));
 }
 
 /** The same, which has the SDK compare a tool's arguments with the HTTP headers that mirror them. */
 export class HeaderCheckingServer extends McpServer {
   readonly #schema: JsonObject;
 
-  constructor(face: Face, handlers: RawHandlers, schema: JsonObject) {
+  constructor(serverInfo: ServerInfo, handlers: RawHandlers, schema: JsonObject) {
     // Capabilities named here would bring handlers of the SDK along.
-    super(face.info, instructionsOf(face));
+    super(serverInfo.info, instructionsOf(serverInfo));
     this.#schema = schema;
-    this.server.registerCapabilities(face.capabilities);
+    this.server.registerCapabilities(serverInfo.capabilities);
     handledBy(handlers, this.server);
   }
 
@@ -53,7 +53,7 @@ function handledBy(handlers: RawHandlers, server: Server): Server {
   return server;
 }
 
-function instructionsOf({ instructions }: Face) {
+function instructionsOf({ instructions }: ServerInfo) {
   return instructions === null ? {} : { instructions };
 }
 

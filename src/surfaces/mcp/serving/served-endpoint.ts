@@ -3,7 +3,7 @@ import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 
 /** A client that can be told something, on a connection or while a request of it is under way. */
-export interface Outlet {
+export interface ClientChannel {
   readonly clientId: string;
   readonly user: string;
   /** Of a modern request; null where it asks for no log messages. */
@@ -15,9 +15,9 @@ export interface Outlet {
 export interface ServedEndpoint {
   fetch(request: Request, who: Principal): Promise<Response>;
   /** Clients of the 2025-11-25 era, each with a connection of its own. */
-  sessions(): Iterable<Outlet>;
+  sessions(): Iterable<ClientChannel>;
   /** Requests of the 2026-07-28 era that are under way. */
-  requests(): Iterable<Outlet>;
+  requests(): Iterable<ClientChannel>;
   /** To the clients of the 2026-07-28 era that listen for it: those of one user, or with null all. */
   publish(event: ServerEvent, user: string | null): void;
   close(): Promise<void>;
