@@ -60,7 +60,7 @@ test('[PLAN-3] a reference that is the whole string keeps its type, inside text 
 });
 
 test('[PLAN-4] a reference that leads nowhere is refused with the part that is missing', () => {
-  expect(() => resolveReferences('${t1.items.name}', { t1: { items: {} } })).toThrow(/no "name"/);
-  expect(() => resolveReferences('${t9}', {})).toThrow(/no "t9"/);
-  expect(() => resolveReferences('${t1.constructor}', { t1: {} })).toThrow(/no "constructor"/);
+  expect(() => resolveReferences('${t1.items.name}', { t1: { items: {} } })).toThrow(/"name" not found/);
+  expect(() => resolveReferences('${t9}', {})).toThrow(/"t9" not found/);
+  expect(() => resolveReferences('${t1.constructor}', { t1: {} })).toThrow(/"constructor" not found/);
 });
