@@ -244,7 +244,7 @@ test('[DASH-27] the details of a node: schema, figures, edges with counts, what 
     /^Runs\d+Calls\d+Success100%Repeats\d+$/,
   );
   await panel.getByText('"path"').first().waitFor();
-  await panel.getByText(/^Capabilities use it: [\d.]+% of a walk/).waitFor();
+  await panel.getByText(/^Importance to capabilities: [\d.]+%/).waitFor();
   await panel.getByText('What predicts its success').click();
   const predictors = panel.getByRole('table', { name: 'What predicts its success' });
   expect(await predictors.getByRole('row').count()).toBe(17);

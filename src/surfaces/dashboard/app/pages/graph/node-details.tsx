@@ -72,7 +72,8 @@ function Details({ node, labels }: { node: GraphNodeDetails; labels: ReadonlyMap
       )}
       {node.capability_rank !== null && (
         <p class="faint">
-          Capabilities use it: {percent(node.capability_rank)} of a walk between them and what they use.
+          Importance to capabilities: {percent(node.capability_rank)} (PageRank over capabilities and their
+          tools).
         </p>
       )}
       <TraceStatistics values={node.trace_statistics} />

@@ -35,7 +35,9 @@ export function Figures() {
       <Figure
         title="Tokens saved"
         value={stats && compact(stats.spared_tokens)}
-        note={stats && `${compact(stats.exposed_tokens)} per request, not ${compact(stats.schema_tokens)}`}
+        note={
+          stats && `${compact(stats.exposed_tokens)} per request instead of ${compact(stats.schema_tokens)}`
+        }
       />
       <Figure
         title="Tools"
