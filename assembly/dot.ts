@@ -1,3 +1,5 @@
+import { fma } from './tile';
+
 /**
  * out[i] = matrix[i] . query for each row of matrix[rows x columns].
  * Every row is summed in the same order, so equal rows get equal scores.
@@ -13,13 +15,13 @@ export function dotRows(rows: usize, columns: usize, matrix: usize, query: usize
     let s3 = s0;
     let q = query;
     for (; q < unrolled; q += 64, matrix += 64) {
-      s0 = f32x4.relaxed_madd(v128.load(matrix), v128.load(q), s0);
-      s1 = f32x4.relaxed_madd(v128.load(matrix, 16), v128.load(q, 16), s1);
-      s2 = f32x4.relaxed_madd(v128.load(matrix, 32), v128.load(q, 32), s2);
-      s3 = f32x4.relaxed_madd(v128.load(matrix, 48), v128.load(q, 48), s3);
+      s0 = fma(v128.load(matrix), v128.load(q), s0);
+      s1 = fma(v128.load(matrix, 16), v128.load(q, 16), s1);
+      s2 = fma(v128.load(matrix, 32), v128.load(q, 32), s2);
+      s3 = fma(v128.load(matrix, 48), v128.load(q, 48), s3);
     }
     for (; q < whole; q += 16, matrix += 16) {
-      s0 = f32x4.relaxed_madd(v128.load(matrix), v128.load(q), s0);
+      s0 = fma(v128.load(matrix), v128.load(q), s0);
     }
     const s = f32x4.add(f32x4.add(s0, s1), f32x4.add(s2, s3));
     let sum =

@@ -1,4 +1,7 @@
-/** Row-wise and element-wise functions of a transformer's forward pass, four floats at a time. */
+/**
+ * Row-wise and element-wise functions of a transformer's forward pass, four floats at a time. Products are rounded
+ * before they are added, also where the machine could fuse the two: so every machine gives the same vectors.
+ */
 
 const F32: usize = 4;
 
@@ -10,8 +13,8 @@ const LN2_HIGH: f32 = 0.693359375;
 const LN2_LOW: f32 = -2.12194440e-4;
 
 @inline
-function fma(a: v128, b: v128, c: v128): v128 {
-  return f32x4.relaxed_madd(a, b, c);
+function madd(a: v128, b: v128, c: v128): v128 {
+  return f32x4.add(f32x4.mul(a, b), c);
 }
 
 @inline
@@ -24,34 +27,37 @@ function splat(x: f32): v128 {
 function exp4(x: v128): v128 {
   const clamped = f32x4.min(x, splat(EXP_HIGHEST));
   const n = f32x4.nearest(f32x4.mul(clamped, splat(LOG2E)));
-  const r = fma(n, splat(-LN2_LOW), fma(n, splat(-LN2_HIGH), clamped));
+  const r = madd(n, splat(-LN2_LOW), madd(n, splat(-LN2_HIGH), clamped));
   let y = splat(1.9875691500e-4);
-  y = fma(y, r, splat(1.3981999507e-3));
-  y = fma(y, r, splat(8.3334519073e-3));
-  y = fma(y, r, splat(4.1665795894e-2));
-  y = fma(y, r, splat(1.6666665459e-1));
-  y = fma(y, r, splat(5.0000001201e-1));
-  y = fma(y, f32x4.mul(r, r), f32x4.add(r, splat(1)));
+  y = madd(y, r, splat(1.3981999507e-3));
+  y = madd(y, r, splat(8.3334519073e-3));
+  y = madd(y, r, splat(4.1665795894e-2));
+  y = madd(y, r, splat(1.6666665459e-1));
+  y = madd(y, r, splat(5.0000001201e-1));
+  y = madd(y, f32x4.mul(r, r), f32x4.add(r, splat(1)));
   const power = i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(n), i32x4.splat(127)), 23);
   return v128.andnot(f32x4.mul(y, power), f32x4.lt(x, splat(EXP_LOWEST)));
 }
 
 /**
- * GELU(x) = x/2 (1 + erf(x / sqrt 2)), with erf after Abramowitz and Stegun 7.1.26
- * (absolute error below 1.5e-7).
+ * GELU(x) = x P(x), with the normal distribution P after Abramowitz and Stegun 26.2.19 (absolute error below 1.5e-7):
+ * P(-x) = 1 - P(x) = 1/2 (1 + d1 x + ... + d6 x^6)^-16, hence GELU(x) = max(x, 0) - |x| P(-|x|).
  */
 @inline
 function gelu4(x: v128): v128 {
-  const z = f32x4.abs(f32x4.mul(x, splat(0.70710678118654752)));
-  const t = f32x4.div(splat(1), fma(z, splat(0.3275911), splat(1)));
-  let y = splat(1.061405429);
-  y = fma(y, t, splat(-1.453152027));
-  y = fma(y, t, splat(1.421413741));
-  y = fma(y, t, splat(-0.284496736));
-  y = fma(y, t, splat(0.254829592));
-  const tail = f32x4.mul(f32x4.mul(y, t), exp4(f32x4.neg(f32x4.mul(z, z))));
-  const erf = v128.or(f32x4.sub(splat(1), tail), v128.and(x, splat(-0.0)));
-  return f32x4.mul(f32x4.mul(x, splat(0.5)), f32x4.add(splat(1), erf));
+  const z = f32x4.abs(x);
+  let y = splat(0.0000053830);
+  y = madd(y, z, splat(0.0000488906));
+  y = madd(y, z, splat(0.0000380036));
+  y = madd(y, z, splat(0.0032776263));
+  y = madd(y, z, splat(0.0211410061));
+  y = madd(y, z, splat(0.0498673470));
+  y = madd(y, z, splat(1));
+  y = f32x4.mul(y, y);
+  y = f32x4.mul(y, y);
+  y = f32x4.mul(y, y);
+  y = f32x4.mul(y, y);
+  return f32x4.sub(f32x4.max(x, splat(0)), f32x4.div(f32x4.mul(z, splat(0.5)), y));
 }
 
 @inline
@@ -77,11 +83,6 @@ export function add(n: usize, x: usize, y: usize): void {
   for (; x < end; x += F32, y += F32) store<f32>(x, load<f32>(x) + load<f32>(y));
 }
 
-/** x[rows x columns] += bias[columns], in every row. */
-export function addBias(rows: usize, columns: usize, x: usize, bias: usize): void {
-  for (let i: usize = 0; i < rows; i++) add(columns, x + i * columns * F32, bias);
-}
-
 /** x[n] = GELU(x[n]). */
 export function gelu(n: usize, x: usize): void {
   const whole = x + (n & ~3) * F32;
@@ -90,12 +91,8 @@ export function gelu(n: usize, x: usize): void {
   for (; x < end; x += F32) store<f32>(x, f32x4.extract_lane(gelu4(v128.load32_splat(x)), 0));
 }
 
-/** Each row of x[rows x columns] = softmax(scale * row), shifted by its maximum so that nothing overflows. */
-export function softmaxRows(rows: usize, columns: usize, x: usize, scale: f32): void {
-  for (let i: usize = 0; i < rows; i++) softmaxRow(columns, x + i * columns * F32, scale);
-}
-
-function softmaxRow(columns: usize, x: usize, scale: f32): void {
+/** x[columns] = softmax(scale * x), shifted by its maximum so that nothing overflows. */
+export function softmaxRow(columns: usize, x: usize, scale: f32): void {
   const whole = x + (columns & ~3) * F32;
   const end = x + columns * F32;
   let p = x;
@@ -142,7 +139,7 @@ function layerNormRow(columns: usize, x: usize, gamma: usize, beta: usize, epsil
   let squares4 = splat(0);
   for (o = 0; o < whole; o += 16) {
     const d = f32x4.sub(v128.load(x + o), splat(mean));
-    squares4 = fma(d, d, squares4);
+    squares4 = madd(d, d, squares4);
   }
   let squares = horizontalSum(squares4);
   for (; o < end; o += F32) {
@@ -153,21 +150,10 @@ function layerNormRow(columns: usize, x: usize, gamma: usize, beta: usize, epsil
   const inverse: f32 = 1 / sqrt<f32>(squares / <f32>columns + epsilon);
   for (o = 0; o < whole; o += 16) {
     const d = f32x4.mul(f32x4.sub(v128.load(x + o), splat(mean)), splat(inverse));
-    v128.store(x + o, fma(d, v128.load(gamma + o), v128.load(beta + o)));
+    v128.store(x + o, madd(d, v128.load(gamma + o), v128.load(beta + o)));
   }
   for (; o < end; o += F32) {
     const d = (load<f32>(x + o) - mean) * inverse;
     store<f32>(x + o, d * load<f32>(gamma + o) + load<f32>(beta + o));
   }
-}
-
-/** out[n] = low + step * q[n], for 8-bit weights q. */
-export function dequantise(n: usize, q: usize, low: f32, step: f32, out: usize): void {
-  const whole = q + (n & ~3);
-  const end = q + n;
-  for (; q < whole; q += 4, out += 16) {
-    const wide = i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(q)));
-    v128.store(out, fma(f32x4.convert_i32x4_u(wide), splat(step), splat(low)));
-  }
-  for (; q < end; q++, out += F32) store<f32>(out, low + step * <f32>load<u8>(q));
 }

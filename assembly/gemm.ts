@@ -83,15 +83,7 @@ export function gemm(
   }
 }
 
-/** B[k x n] with strides in floats -> strips [ceil(n / 8)][k][8] for `gemmPacked`; weights are packed once. */
-export function packB(k: usize, n: usize, b: usize, bRow: usize, bCol: usize, out: usize): void {
-  for (let j: usize = 0; j < n; j += NR) {
-    const columns = n - j < NR ? n - j : NR;
-    packStripB(k, columns, b + j * bCol * F32, bRow * F32, bCol * F32, out + j * k * F32);
-  }
-}
-
-/** C[m x n] = A[m x k] x B, where B was packed by `packB`; rows of A lie `aRow` floats apart. */
+/** C[m x n] = A[m x k] x B, where B lies in strips [ceil(n / 8)][k][8]; rows of A lie `aRow` floats apart. */
 export function gemmPacked(
   m: usize, n: usize, k: usize, a: usize, aRow: usize, b: usize, c: usize, cRow: usize,
 ): void {

@@ -1,6 +1,5 @@
 /** What the module offers; `src/core/numeric/kernels.ts` is its other half. */
-export { gemm, gemmPacked, packB } from './gemm';
-export { add, addBias, dequantise, gelu, layerNormRows, softmaxRows } from './elementwise';
+export { gemm, gemmPacked } from './gemm';
 export { dotRows } from './dot';
 
 /** First byte behind the static buffers: memory from here on belongs to the caller. */

@@ -5,9 +5,11 @@ export const NR: usize = 8;
 /** Bytes of a float. */
 export const F32: usize = 4;
 
+/** a * b + c, in one step where the engine has relaxed SIMD. */
 @inline
-function fma(a: v128, b: v128, c: v128): v128 {
-  return f32x4.relaxed_madd(a, b, c);
+export function fma(a: v128, b: v128, c: v128): v128 {
+  if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_madd(a, b, c);
+  return f32x4.add(f32x4.mul(a, b), c);
 }
 
 /** c[6 x 8] (+)= a[depth][6] x b[depth][8]; cRow in bytes. */

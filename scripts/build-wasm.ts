@@ -1,6 +1,6 @@
 /**
  * Compiles `assembly/` and writes the module into `src/core/numeric/kernels-bytes.ts`,
- * so that core needs no file system to get at its kernels. Run by `npm run build:wasm`.
+ * so that core can load its kernels without a file system. Run by `npm run build:wasm`.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -13,18 +13,28 @@ export const KERNELS_FILE = new URL('../src/core/numeric/kernels-bytes.ts', impo
 
 const COMPILER_OPTIONS = [
   ...['--optimizeLevel', '3', '--converge', '--noAssert', '--runtime', 'stub'],
-  ...['--enable', 'simd', '--enable', 'relaxed-simd'],
+  ...['--enable', 'simd'],
+];
+const RELAXED = ['--enable', 'relaxed-simd'];
+const SHARED = [
+  ...['--enable', 'threads', '--importMemory', '--sharedMemory'],
+  ...['--initialMemory', '1', '--maximumMemory', '1024'],
 ];
 
-/** The text that `kernels-bytes.ts` must have for the sources as they are now. */
+/** The required text of `kernels-bytes.ts` for the current sources. */
 export async function renderKernelsModule(): Promise<string> {
   const sources = await readSources();
-  const bytes = await compile(sources);
+  const relaxed = await compile(sources, 'kernels.ts', RELAXED);
+  const plain = await compile(sources, 'kernels.ts', []);
+  const encoder = await compile(sources, 'encoder.ts', SHARED);
+  const literal = (bytes: Uint8Array) => `\n  '${Buffer.from(bytes).toString('base64')}'`;
   return [
     '// Written by `npm run build:wasm`; do not edit.',
-    `/** Of the files in assembly/, in order of name. */`,
-    `export const KERNELS_SOURCE_SHA256 = '${hashOf(sources)}';`,
-    `export const KERNELS_BASE64 =\n  '${Buffer.from(bytes).toString('base64')}';`,
+    `// SHA-256 of the files in assembly/, in order of name: ${hashOf(sources)}`,
+    `export const KERNELS_BASE64 =${literal(relaxed)};`,
+    '/** The same without relaxed SIMD, for engines that lack it. */',
+    `export const PLAIN_KERNELS_BASE64 =${literal(plain)};`,
+    `export const ENCODER_BASE64 =${literal(encoder)};`,
     '',
   ].join('\n');
 }
@@ -44,9 +54,14 @@ function hashOf(sources: ReadonlyMap<string, string>): string {
   return hash.digest('hex');
 }
 
-async function compile(sources: ReadonlyMap<string, string>): Promise<Uint8Array> {
+async function compile(
+  sources: ReadonlyMap<string, string>,
+  entry: string,
+  features: readonly string[],
+): Promise<Uint8Array> {
   let bytes: Uint8Array | undefined;
-  const { error, stderr } = await asc.main(['kernels.ts', ...COMPILER_OPTIONS, '--outFile', 'kernels.wasm'], {
+  const options = [...COMPILER_OPTIONS, ...features, '--outFile', 'module.wasm'];
+  const { error, stderr } = await asc.main([entry, ...options], {
     readFile: (name) => sources.get(name) ?? null,
     writeFile: (_name, contents) => {
       bytes = contents as Uint8Array;

@@ -1,9 +1,15 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import type { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
+import { somethingFits, type TextScores } from '../../core/retrieval/text-scores.ts';
 import type { Embedder } from '../../engine/ports.ts';
-import { CachedEmbedder, createEmbedder, MiniLmEmbedder } from './create-embedder.ts';
+import { CachedEmbedder, createEmbedder } from './create-embedder.ts';
+import { MiniLmEmbedder } from './minilm-embedder.ts';
+import { readMiniLmFiles } from './minilm-files.ts';
+import { createTokenizer, MiniLmModel, modelMemory } from './minilm-model.ts';
 
 /** Runs a module in a process of its own; what it prints. */
 function printed(code: string): string {
@@ -27,7 +33,7 @@ describe('createEmbedder', () => {
       await embedder.embed(['text']);
       await embedder.close();
     `);
-    expect(output).toBe('all-MiniLM-L6-v2/uint8 384\nstarted');
+    expect(output).toBe('pml-tools-1/int8 384\nstarted');
   });
 
   test('[EMB-4] does not keep the process alive once it is idle', () => {
@@ -36,6 +42,14 @@ describe('createEmbedder', () => {
       console.log(vector.length);
     `);
     expect(output).toBe('384');
+  });
+
+  test('[EMB-21] the built-in model is the one that the thresholds were fitted for', () => {
+    const { model } = createEmbedder({ kind: 'minilm' });
+    const far = { nearest: [0], named: new Set<number>() } as unknown as TextScores;
+    // Without thresholds of its own, a model finds that something always fits.
+    expect(somethingFits(far, model)).toBe(false);
+    expect(somethingFits(far, 'another')).toBe(true);
   });
 
   test('[EMB-9] takes an endpoint as it is configured', () => {
@@ -119,7 +133,7 @@ const embedder = new MiniLmEmbedder();
 
 afterAll(() => embedder.close());
 
-/** Vectors that an independent TensorFlow.js run of the same weights gives. */
+/** Vectors that an independent PyTorch run of the same weights in double precision gives. */
 const reference = JSON.parse(
   readFileSync(new URL('../../../test/fixtures/minilm-reference.json', import.meta.url), 'utf8'),
 ) as { rows: { text: string; vector: number[] }[] };
@@ -134,13 +148,49 @@ function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return product / Math.sqrt(aa * bb);
 }
 
-describe('all-MiniLM-L6-v2', () => {
-  test('[EMB-1] gives the reference vectors, cosine >= 0.9999 on all 24', async () => {
+describe('the built-in model', () => {
+  test('[EMB-1] gives the reference vectors, cosine >= 0.9999 on all 40', async () => {
     const vectors = await embedder.embed(reference.rows.map(({ text }) => text));
-    expect(vectors).toHaveLength(24);
+    expect(vectors).toHaveLength(40);
     for (const [i, { text, vector }] of reference.rows.entries()) {
       expect(cosine(vectors[i]!, vector), text).toBeGreaterThanOrEqual(0.9999);
     }
+  });
+
+  test('[EMB-1] gives the same vectors with and without SIMD, to the last bit', async () => {
+    const files = await readMiniLmFiles();
+    const tokens = ['', 'commit my changes', '读取文件的内容'].map(createTokenizer(files));
+    const [simd, scalar] = (['simd', 'scalar'] as const).map((path) =>
+      new MiniLmModel(files, { memory: modelMemory(1, path), thread: 0 }, path).embed(tokens),
+    );
+    expect(scalar).toEqual(simd);
+  });
+
+  test('[EMB-22] gives its memory back when nothing comes, and loads the model again', async () => {
+    const ended: Promise<unknown>[] = [];
+    const hear = (worker: Worker) => void ended.push(once(worker, 'exit'));
+    process.on('worker', hear);
+    const resting = new MiniLmEmbedder(1, 20);
+    try {
+      const before = await resting.embed(['a text']);
+      await ended[0];
+      expect(await resting.embed(['a text'])).toEqual(before);
+      expect(ended).toHaveLength(2);
+    } finally {
+      process.off('worker', hear);
+      await resting.close();
+    }
+  });
+
+  test('[EMB-15] shares a catalogue among two threads, in order, and keeps the first free for queries', async () => {
+    const two = new MiniLmEmbedder(2);
+    const one = new MiniLmEmbedder(1);
+    const texts = Array.from({ length: 70 }, (_, i) => `tool number ${i}`);
+    const [query] = await two.embed(['a query']);
+    const [shared, alone] = await Promise.all([two.embed(texts), one.embed(texts)]);
+    expect(shared).toEqual(alone);
+    expect(await one.embed(['a query'])).toEqual([query]);
+    await Promise.all([two.close(), one.close()]);
   });
 
   test('[EMB-2] gives a text the same vector, to the last bit, alone and among others', async () => {

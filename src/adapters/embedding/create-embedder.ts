@@ -1,17 +1,15 @@
-import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Embedder, EmbeddingSettings } from '../../engine/ports.ts';
-import { type EmbedReply, type EmbedRequest, MINILM } from './minilm-messages.ts';
+import { MiniLmEmbedder } from './minilm-embedder.ts';
 import { OpenAiEmbedder } from './openai-embedder.ts';
 import { TransformersEmbedder } from './transformers-embedder.ts';
 
 const DEFAULTS = {
-  /** The queries of many sessions and their clauses: 1.5 MB with MiniLM, 4 MB at 1024 dimensions. */
+  /** Texts: queries of many sessions and their clauses; 1.5 MB with MiniLM, 4 MB at 1024 dimensions. */
   entries: 1024,
 };
 
-/** The configured model behind a cache. Nothing is loaded or reached before the first text. */
+/** The configured model behind a cache. Nothing is loaded or contacted before the first text. */
 export function createEmbedder(settings: EmbeddingSettings): Embedder {
   return new CachedEmbedder(modelOf(settings));
 }
@@ -28,8 +26,8 @@ function modelOf(settings: EmbeddingSettings): Embedder {
 }
 
 /**
- * Remembers the vectors of the texts used last. A text that is being embedded is asked for once,
- * all concurrent callers; a failure is not remembered.
+ * Caches the vectors of recently used texts. Concurrent callers share one request per text; failures are not
+ * cached.
  */
 export class CachedEmbedder implements Embedder {
   readonly #inner: Embedder;
@@ -54,7 +52,7 @@ export class CachedEmbedder implements Embedder {
     const missing = distinct.filter((text) => known.get(text) === undefined);
     for (const [text, vector] of this.#request(missing)) known.set(text, vector);
     const vectors = await Promise.all(texts.map((text) => known.get(text)!));
-    // Copies: a caller may write into its own.
+    // Copies, because a caller may modify its vectors.
     return vectors.map((vector) => vector.slice());
   }
 
@@ -63,7 +61,7 @@ export class CachedEmbedder implements Embedder {
     await this.#inner.close();
   }
 
-  /** One request for all of them; each text's share of the answer is remembered by itself. */
+  /** One request for all texts; each text's vector is cached separately. */
   #request(texts: readonly string[]): [string, Promise<Float32Array>][] {
     if (texts.length === 0) return [];
     const batch = this.#inner.embed(texts);
@@ -75,62 +73,5 @@ export class CachedEmbedder implements Embedder {
       });
       return [text, vector];
     });
-  }
-}
-
-const WORKER = new URL('./minilm-worker.ts', import.meta.url);
-
-/** all-MiniLM-L6-v2 on our own kernels, in a worker thread that starts with the first text. */
-export class MiniLmEmbedder implements Embedder {
-  readonly model = 'all-MiniLM-L6-v2/uint8';
-  readonly dimension = MINILM.hidden;
-  readonly #pending = new Map<number, PromiseWithResolvers<Float32Array>>();
-  #worker: Worker | undefined;
-  #lastId = 0;
-  #isClosed = false;
-
-  async embed(texts: readonly string[]): Promise<Float32Array[]> {
-    if (this.#isClosed) throw new PmlError('embedding_unavailable', 'The embedding model has been closed');
-    if (texts.length === 0) return [];
-    const id = ++this.#lastId;
-    const reply = Promise.withResolvers<Float32Array>();
-    this.#pending.set(id, reply);
-    this.#worker ??= this.#start();
-    // An idle worker does not keep the process alive, one at work does.
-    this.#worker.ref();
-    this.#worker.postMessage({ id, texts } satisfies EmbedRequest);
-    const flat = await reply.promise;
-    return texts.map((_, i) => flat.slice(i * this.dimension, (i + 1) * this.dimension));
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#worker?.terminate();
-  }
-
-  #start(): Worker {
-    const worker = new Worker(WORKER, { name: 'pml-embedding', execArgv: [] });
-    worker.on('message', (reply: EmbedReply) => this.#settle(reply));
-    worker.on('error', (cause) => this.#fail(worker, 'The embedding worker failed', cause));
-    worker.on('exit', () => this.#fail(worker, 'The embedding worker ended before it was done'));
-    return worker;
-  }
-
-  #settle(reply: EmbedReply): void {
-    const pending = this.#pending.get(reply.id);
-    this.#pending.delete(reply.id);
-    if (this.#pending.size === 0) this.#worker?.unref();
-    if ('vectors' in reply) pending?.resolve(reply.vectors);
-    else pending?.reject(new PmlError(reply.error.code, reply.error.message, reply.error));
-  }
-
-  /** Rejects all pending requests; the next text starts a new worker. */
-  #fail(worker: Worker, message: string, cause?: unknown): void {
-    if (worker !== this.#worker) return;
-    this.#worker = undefined;
-    for (const pending of this.#pending.values()) {
-      pending.reject(new PmlError('embedding_unavailable', message, { cause }));
-    }
-    this.#pending.clear();
   }
 }

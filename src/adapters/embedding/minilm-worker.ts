@@ -1,14 +1,14 @@
-/** The worker thread that holds the model, so that embedding a catalogue never stalls the gateway. */
+/** The worker thread with the model, so that embedding a catalogue never blocks the gateway. */
 import { setImmediate } from 'node:timers/promises';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { readMiniLmFiles } from './minilm-files.ts';
-import { type EmbedReply, type EmbedRequest, MINILM } from './minilm-messages.ts';
+import { type EmbedReply, type EmbedRequest, MINILM, type MiniLmWorkerData } from './minilm-messages.ts';
 import { createTokenizer, MiniLmModel, type Tokens } from './minilm-model.ts';
 
 /**
- * Tokens after which a batch is full. Larger batches are hardly faster per token, and a query that
- * arrives while a catalogue is embedded waits for the batch under way.
+ * Tokens per batch. Larger batches are hardly faster per token, and a query that arrives while a catalogue is
+ * embedded waits for the current batch.
  */
 const DEFAULTS = { batchTokens: 128 };
 
@@ -35,7 +35,7 @@ port.on('message', async (request: EmbedRequest) => {
   if (queue && !isWorking) await work(queue);
 });
 
-/** The model is read once; a failure is reported to the caller, and the next request tries again. */
+/** Reads the model once; a failure is reported to the caller, and the next request tries again. */
 async function load(id: number): Promise<MiniLmQueue | undefined> {
   try {
     loading ??= loadQueue();
@@ -49,7 +49,7 @@ async function load(id: number): Promise<MiniLmQueue | undefined> {
 
 async function loadQueue(): Promise<MiniLmQueue> {
   const files = await readMiniLmFiles();
-  const model = new MiniLmModel(files.tensors, MINILM.maxTokens);
+  const model = new MiniLmModel(files, workerData as MiniLmWorkerData);
   return new MiniLmQueue({
     dimension: MINILM.hidden,
     tokenise: createTokenizer(files),
@@ -62,13 +62,13 @@ async function work(queue: MiniLmQueue): Promise<void> {
   while (!queue.isEmpty) {
     const finished = queue.step();
     if (finished) port.postMessage(finished satisfies EmbedReply, [finished.vectors.buffer]);
-    // Lets new requests in between two batches.
+    // Yields, so that new requests can arrive between two batches.
     await setImmediate();
   }
   isWorking = false;
 }
 
-/** Requests side by side, cut into batches; the request with the fewest texts left goes first. */
+/** Concurrent requests, split into batches; the request with the fewest texts left goes first. */
 class MiniLmQueue {
   readonly #model: Model;
   readonly #jobs: Job[] = [];
@@ -85,7 +85,7 @@ class MiniLmQueue {
     return this.#jobs.length === 0;
   }
 
-  /** Embeds one batch; gives back the request that this completed, if it did. */
+  /** Embeds one batch; returns the request it completed, if any. */
   step(): { readonly id: number; readonly vectors: Float32Array<ArrayBuffer> } | undefined {
     const job = this.#jobs.reduce((best, other) => (left(other) < left(best) ? other : best));
     for (const vector of this.#model.embed(this.#nextBatch(job))) {

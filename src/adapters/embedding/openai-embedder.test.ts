@@ -111,7 +111,7 @@ test.each([
 test('[EMB-10] does not wait for ever', async () => {
   const { embedder } = await endpoint(() => {}, { timeoutMs: 50 });
   await expect(embedder.embed(['ab'])).rejects.toMatchObject({
-    message: expect.stringContaining('did not answer within 50 ms'),
+    message: expect.stringContaining('did not respond within 50 ms'),
   });
 });
 
@@ -127,7 +127,7 @@ test('[EMB-10] names an endpoint that is not there', async () => {
     hint: expect.stringContaining('pml.embedding.url'),
   });
   expect(error.message).not.toContain('pass');
-  expect(() => new OpenAiEmbedder({ ...settings, url: 'nowhere' })).toThrow('not the address');
+  expect(() => new OpenAiEmbedder({ ...settings, url: 'nowhere' })).toThrow('not a valid address');
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { normalise } from '../../core/numeric/vectors.ts';
+import { normalise } from '../../core/numeric/matrices.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { withoutEnding } from '../../core/vocabulary/text.ts';
 import type { Embedder, EmbeddingSettings } from '../../engine/ports.ts';
@@ -9,13 +9,13 @@ type OpenAiSettings = Extract<EmbeddingSettings, { kind: 'openai' }>;
 const DEFAULTS = {
   /** Texts per request; endpoints allow 100 to 2,048. */
   batch: 64,
-  /** Characters per text, well within the 8,191 tokens that OpenAI's models take. */
+  /** Characters per text, well below the limit of 8,191 tokens of OpenAI's models. */
   characters: 16_384,
   timeoutMs: 30_000,
-  /** Further attempts after 429, 5xx or a broken connection. */
+  /** Retries after 429, 5xx or a broken connection. */
   retries: 2,
   retryDelayMs: 500,
-  /** How much of a refusal is shown. */
+  /** Characters of an error response that are shown. */
   reasonCharacters: 200,
 };
 
@@ -28,7 +28,7 @@ interface EmbeddingsAnswer {
   readonly data: readonly { readonly index: number; readonly embedding: readonly number[] }[];
 }
 
-/** Any endpoint that speaks OpenAI's `POST {url}/embeddings`. */
+/** Any endpoint with OpenAI's `POST {url}/embeddings`. */
 export class OpenAiEmbedder implements Embedder {
   readonly model: string;
   readonly dimension: number;
@@ -40,9 +40,13 @@ export class OpenAiEmbedder implements Embedder {
 
   constructor(settings: OpenAiSettings, options: OpenAiOptions = {}) {
     if (!URL.canParse(settings.url)) {
-      throw new PmlError('config_invalid', `"${settings.url}" is not the address of an embedding endpoint`, {
-        hint: 'Set pml.embedding.url to an address like https://api.openai.com/v1.',
-      });
+      throw new PmlError(
+        'config_invalid',
+        `"${settings.url}" is not a valid address of an embedding endpoint`,
+        {
+          hint: 'Set pml.embedding.url to an address like https://api.openai.com/v1.',
+        },
+      );
     }
     this.model = `openai/${settings.model}`;
     this.dimension = settings.dimension;
@@ -77,7 +81,7 @@ export class OpenAiEmbedder implements Embedder {
 
   async #post(texts: readonly string[]): Promise<Outcome> {
     const { model, apiKey } = this.#settings;
-    // Endpoints refuse an empty text.
+    // Endpoints reject an empty text.
     const input = texts.map((text) => text.slice(0, DEFAULTS.characters) || ' ');
     try {
       const response = await fetch(this.#endpoint, {
@@ -97,7 +101,7 @@ export class OpenAiEmbedder implements Embedder {
     }
   }
 
-  /** Vectors in the order of the request, whatever the order of the answer. */
+  /** Returns the vectors in the order of the request, whatever the order of the response. */
   #read(body: unknown, count: number): Float32Array[] {
     const vectors = new Array<Float32Array | undefined>(count).fill(undefined);
     const { data } = (body ?? {}) as Partial<EmbeddingsAnswer>;
@@ -109,8 +113,8 @@ export class OpenAiEmbedder implements Embedder {
       const what = vector === undefined ? 'no vector for a text' : `a vector of ${vector.length} numbers`;
       throw new PmlError(
         'embedding_unavailable',
-        `${this.#where()} gave ${what}, not one of ${this.dimension} for each text`,
-        { hint: `Set pml.embedding.dimension to what model "${this.#settings.model}" gives.` },
+        `${this.#where()} returned ${what}, expected one of ${this.dimension} numbers for each text`,
+        { hint: `Set pml.embedding.dimension to the dimension of model "${this.#settings.model}".` },
       );
     });
   }
@@ -124,14 +128,14 @@ export class OpenAiEmbedder implements Embedder {
   }
 
   #unreachable(cause: unknown): PmlError {
-    const what = isTimeout(cause) ? `did not answer within ${this.#timeoutMs} ms` : 'cannot be reached';
+    const what = isTimeout(cause) ? `did not respond within ${this.#timeoutMs} ms` : 'cannot be reached';
     return new PmlError('embedding_unavailable', `${this.#where()} ${what}`, {
-      hint: 'Check pml.embedding.url and that the endpoint is up.',
+      hint: 'Check pml.embedding.url and that the endpoint is running.',
       cause,
     });
   }
 
-  /** The endpoint without what may be secret in its address. */
+  /** The endpoint's address without parts that may be secret. */
   #where(): string {
     const { origin, pathname } = new URL(this.#endpoint);
     return `The embedding endpoint ${origin}${pathname}`;
@@ -140,7 +144,7 @@ export class OpenAiEmbedder implements Embedder {
 
 type Outcome =
   | { readonly ok: true; readonly body: unknown }
-  /** `mayPass`: the same request may succeed a little later. */
+  /** `mayPass`: a retry may succeed. */
   | { readonly ok: false; readonly mayPass: boolean; readonly error: PmlError };
 
 function isTimeout(cause: unknown): boolean {
@@ -149,7 +153,7 @@ function isTimeout(cause: unknown): boolean {
 
 function hintFor(status: number): string {
   if (status === 401 || status === 403) return 'Check pml.embedding.api_key.';
-  if (status === 404) return 'Check pml.embedding.url (it ends before /embeddings) and pml.embedding.model.';
+  if (status === 404) return 'Check pml.embedding.url (without /embeddings) and pml.embedding.model.';
   if (status === 429) return 'The endpoint limits the request rate: try again later.';
-  return 'Check pml.embedding and what the endpoint logs.';
+  return 'Check pml.embedding and the logs of the endpoint.';
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
 import { temporaryDir } from '../../../test/support/temporary-dir.ts';
 import type { Embedder } from '../../engine/ports.ts';
-import { ParallelEmbedder, StoredEmbedder } from './stored-embedder.ts';
+import { StoredEmbedder } from './stored-embedder.ts';
 
 function noting(dimension?: number) {
   const inner = createMemoryEmbedder(dimension);
@@ -54,28 +54,4 @@ test('[EMB-19] a file that is damaged, or a folder that cannot be written, costs
   const nowhere = new StoredEmbedder(model, join(folder, 'file'));
   expect(await nowhere.embed(['a'])).toEqual(await inner.embed(['a']));
   expect(asked).toEqual(['a', 'a', 'a']);
-});
-
-test('[EMB-15] a large request is shared among models, and answered in order', async () => {
-  const inner = createMemoryEmbedder();
-  const shares = [0, 0];
-  const closed: number[] = [];
-  const models = shares.map((_, i) => ({
-    ...inner,
-    embed: async (texts: readonly string[]) => {
-      shares[i]! += texts.length;
-      if (i === 1) await new Promise((resolve) => setTimeout(resolve, 1));
-      return await inner.embed(texts);
-    },
-    close: async () => void closed.push(i),
-  }));
-  const parallel = new ParallelEmbedder(models[0]!, models[1]!);
-  const texts = Array.from({ length: 100 }, (_, i) => `text ${i}`);
-  expect(await parallel.embed(texts)).toEqual(await inner.embed(texts));
-  expect(shares[0]! + shares[1]!).toBe(100);
-  expect(Math.min(...shares)).toBeGreaterThan(0);
-  expect(await parallel.embed([])).toEqual([]);
-  expect(parallel).toMatchObject({ model: inner.model, dimension: inner.dimension });
-  await parallel.close();
-  expect(closed).toEqual([0, 1]);
 });

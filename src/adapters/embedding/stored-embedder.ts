@@ -4,21 +4,19 @@ import { join } from 'node:path';
 import type { Embedder } from '../../engine/ports.ts';
 
 const DEFAULTS = {
-  /** Bytes of a text's SHA-256 that stand for it: 128 bits, so that two texts never meet. */
+  /** Bytes of a text's SHA-256 used as its key: 128 bits make collisions practically impossible. */
   keyBytes: 16,
   suffix: '.vectors',
-  /** Texts handed over at a time: few enough that all end at about the same moment. */
-  chunk: 16,
 };
 
-/** The dimension, as one 32-bit number; records of key and float32 values follow. */
+/** The dimension as one 32-bit number; records of key and float32 values follow. */
 const HEADER_BYTES = 4;
 const FLOAT_BYTES = Float32Array.BYTES_PER_ELEMENT;
 
 /**
- * Keeps vectors in a folder of their model, for work that meets the same texts again and again in
- * other processes. Each request that needed the model adds one file, written whole or not at all, so
- * several processes may share a folder; a file that is not in this form is passed over.
+ * Caches vectors on disk, in one folder per model, for work that embeds the same texts in many processes.
+ * Each request that needed the model adds one file, written atomically, so several processes may share a
+ * folder; files in another format are ignored.
  */
 export class StoredEmbedder implements Embedder {
   readonly #inner: Embedder;
@@ -47,7 +45,7 @@ export class StoredEmbedder implements Embedder {
     if (missing.size > 0) {
       const vectors = await this.#inner.embed([...missing.values()]);
       const fresh = [...missing.keys()].map((key, i) => [key, vectors[i]!] as const);
-      // A folder that cannot be written to costs time, not answers.
+      // If the folder is not writable, only time is lost.
       await writeSegment(this.#folder, fresh).catch(() => {});
       for (const [key, vector] of fresh) known.set(key, vector);
     }
@@ -97,40 +95,4 @@ async function writeSegment(folder: string, rows: readonly (readonly [string, Fl
   const file = join(folder, randomUUID());
   await writeFile(file, Buffer.concat([header, ...records]), { mode: 0o600 });
   await rename(file, `${file}${DEFAULTS.suffix}`);
-}
-
-/** Several instances of one model side by side: a large request is shared out as each becomes free. */
-export class ParallelEmbedder implements Embedder {
-  readonly #models: readonly [Embedder, ...Embedder[]];
-
-  constructor(...models: [Embedder, ...Embedder[]]) {
-    this.#models = models;
-  }
-
-  get model(): string {
-    return this.#models[0].model;
-  }
-
-  get dimension(): number {
-    return this.#models[0].dimension;
-  }
-
-  async embed(texts: readonly string[]): Promise<Float32Array[]> {
-    const vectors = new Array<Float32Array>(texts.length);
-    let next = 0;
-    const work = async (model: Embedder) => {
-      while (next < texts.length) {
-        const first = next;
-        next += DEFAULTS.chunk;
-        const chunk = await model.embed(texts.slice(first, next));
-        for (const [i, vector] of chunk.entries()) vectors[first + i] = vector;
-      }
-    };
-    await Promise.all(this.#models.map(work));
-    return vectors;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#models.map((model) => model.close()));
-  }
 }

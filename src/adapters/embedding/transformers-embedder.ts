@@ -1,13 +1,13 @@
-import { normalise } from '../../core/numeric/vectors.ts';
+import { normalise } from '../../core/numeric/matrices.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Embedder } from '../../engine/ports.ts';
 
 const PACKAGE = '@huggingface/transformers';
 
 const DEFAULTS = {
-  /** Texts per forward pass: each batch is padded to its longest text. */
+  /** Texts per forward pass; a batch is padded to its longest text. */
   batch: 16,
-  /** Known before a model is loaded; for others the first answer tells. */
+  /** Dimensions known before the model is loaded; for other models the first result shows it. */
   dimensions: new Map([
     ['Xenova/bge-m3', 1024],
     ['onnx-community/bge-m3-ONNX', 1024],
@@ -21,7 +21,7 @@ const DEFAULTS = {
   ]),
 };
 
-/** The part of @huggingface/transformers that is used; the package is the user's to install. */
+/** The part of @huggingface/transformers used here; the user installs the package. */
 export interface TransformersModule {
   pipeline(task: 'feature-extraction', model: string): Promise<FeatureExtraction>;
 }
@@ -34,7 +34,7 @@ interface FeatureExtraction {
   dispose(): Promise<unknown>;
 }
 
-/** Any embedding model that `@huggingface/transformers` can run, for instance BGE-M3. */
+/** Any embedding model that `@huggingface/transformers` can run, for example BGE-M3. */
 export class TransformersEmbedder implements Embedder {
   readonly model: string;
   readonly #name: string;
@@ -96,14 +96,14 @@ export class TransformersEmbedder implements Embedder {
   }
 }
 
-/** BGE models are trained on the first token's state, the others on the mean. */
+/** BGE models use the first token's state, the others the mean. */
 function poolingOf(name: string): 'mean' | 'cls' {
   return /\bbge-/i.test(name) ? 'cls' : 'mean';
 }
 
 async function importTransformers(): Promise<TransformersModule> {
   try {
-    // The name is a variable, as the compiler could not find the package.
+    // In a variable, so that the compiler does not look for the package.
     const name: string = PACKAGE;
     return (await import(name)) as TransformersModule;
   } catch (cause) {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import { leadingEigen, symmetricEigen } from './eigen.ts';
+import { dot } from './matrices.ts';
 import { createRandom, type Random } from './random.ts';
-import { dot } from './vectors.ts';
 
-/** The rows of M Mᵀ; with few columns it has many eigenvalues 0, with repeated rows equal ones. */
+/** M Mᵀ: few columns make many eigenvalues 0, repeated rows make some equal. */
 function randomGram(random: Random, size: number): Float64Array[] {
   const columns = 1 + random.int(size + 3);
   const rows = Array.from({ length: size }, () =>
@@ -17,7 +17,7 @@ function flat(rows: readonly Float64Array[]): Float64Array {
   return Float64Array.from(rows.flatMap((row) => [...row]));
 }
 
-/** Each is a unit vector that the matrix only stretches, all at right angles, the values falling. */
+/** Expects orthonormal vectors that the matrix only stretches, and values in descending order. */
 function expectEigen(
   rows: readonly Float64Array[],
   { values, vectors }: { values: Float64Array; vectors: Float64Array },

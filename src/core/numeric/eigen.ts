@@ -1,14 +1,14 @@
+import { dot } from './matrices.ts';
 import type { Random } from './random.ts';
-import { dot } from './vectors.ts';
 
 const DEFAULTS = {
-  /** Vectors carried beyond those asked for: the slower ones converge against the first that is left out. */
+  /** Vectors iterated beyond `count`: the slowest wanted one converges relative to the first that is left out. */
   extra: 6,
   /** Applications of the matrix between two orthonormalisations. */
   powers: 6,
-  /** Greatest change of an eigenvalue asked for, relative to the greatest, at which it is done. */
+  /** Converged when no wanted eigenvalue changes by more than this, relative to the greatest. */
   tolerance: 1e-4,
-  /** Values that have not settled then lie so close together that their order says nothing. */
+  /** Values that have not converged by then lie so close together that their order means nothing. */
   maxRounds: 40,
 };
 
@@ -27,7 +27,7 @@ const MAX_SWEEPS = 60;
  * All eigenvalues and eigenvectors of a symmetric matrix ([size x size], row-major; only its lower
  * triangle is read): Householder reduction to a tridiagonal matrix, then implicit QL (Wilkinson & Reinsch,
  * "Handbook for automatic computation II", 1971: tred2 and tql2). Vectors are held as rows throughout, so
- * that each rotation runs along two contiguous rows. O(size^3); equal eigenvalues do no harm.
+ * that each rotation runs along two contiguous rows. O(size^3); equal eigenvalues are allowed.
  */
 export function symmetricEigen(matrix: Float64Array, size: number): Eigen {
   const diagonal = new Float64Array(size);
@@ -44,7 +44,7 @@ export function symmetricEigen(matrix: Float64Array, size: number): Eigen {
 
 /**
  * Householder: `diagonal` and `beside` (entry i couples i - 1 and i) receive the tridiagonal matrix.
- * Answers the orthogonal basis, one vector per row.
+ * Returns the orthogonal basis, one vector per row.
  */
 function reduce(a: Float64Array, n: number, diagonal: Float64Array, beside: Float64Array): Float64Array {
   /** The reflections' vectors, scaled so that each is I - u uᵀ / h. */
@@ -57,7 +57,7 @@ function reduce(a: Float64Array, n: number, diagonal: Float64Array, beside: Floa
     for (let k = 0; k < i; k++) squares += u[k]! * u[k]!;
     diagonal[i] = a[i * n + i]!;
     const last = u[i - 1]!;
-    // Nothing but the neighbour is left: the row is tridiagonal already.
+    // Only the neighbour is nonzero: the row is tridiagonal already.
     if (squares - last * last <= Number.MIN_VALUE) {
       beside[i] = last;
       reflections.push({ u, h: 0 });
@@ -105,7 +105,7 @@ function accumulate(
   for (let i = 0; i < n; i++) basis[i * n + i] = 1;
   for (const { u, h } of reflections.toReversed()) {
     if (h === 0) continue;
-    // Rows below u's length only touch the leading block, in which everything so far lies.
+    // Outside the leading block, the basis is still the identity.
     for (let r = 0; r < u.length; r++) {
       const start = r * n;
       let dot = 0;
@@ -159,7 +159,7 @@ function diagonalise(basis: Float64Array, n: number, d: Float64Array, beside: Fl
   }
 }
 
-/** Turns the row at `start` and the one after it into each other. */
+/** Applies a Givens rotation to the row at `start` and the row after it. */
 function rotate(basis: Float64Array, start: number, n: number, c: number, s: number): void {
   for (let k = start; k < start + n; k++) {
     const [upper, lower] = [basis[k]!, basis[k + n]!];
@@ -176,9 +176,9 @@ export interface LeadingEigen {
 }
 
 /**
- * The `count` greatest eigenvalues of a symmetric, positive semi-definite matrix that is only ever
- * multiplied: subspace iteration with Rayleigh-Ritz (Saad, "Numerical methods for large eigenvalue
- * problems", ch. 5). Unlike Lanczos from one vector it finds equal eigenvalues as often as they occur.
+ * The `count` greatest eigenvalues of a symmetric, positive semi-definite matrix that is given only as a
+ * product with vectors: subspace iteration with Rayleigh-Ritz (Saad, "Numerical methods for large eigenvalue
+ * problems", ch. 5). Unlike Lanczos from one vector it finds multiple eigenvalues with their multiplicity.
  */
 export function leadingEigen(
   size: number,
@@ -236,8 +236,8 @@ function combine({ vectors, size: width }: Eigen, rows: readonly Float64Array[])
 }
 
 /**
- * Gram-Schmidt, a second time where the first took most of a row away ("twice is enough", Parlett);
- * a row that vanishes is drawn again.
+ * Gram-Schmidt, repeated where the first pass removed most of a row ("twice is enough", Parlett);
+ * a row that vanishes is replaced by a random one.
  */
 function orthonormalise(rows: readonly Float64Array[], random: Random): void {
   for (const [i, row] of rows.entries()) {

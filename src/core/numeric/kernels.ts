@@ -1,9 +1,9 @@
-import { Arena, type Pointer, type WasmMemory } from './arena.ts';
-import { KERNELS_BASE64 } from './kernels-bytes.ts';
+import { KERNELS_BASE64, PLAIN_KERNELS_BASE64 } from './kernels-bytes.ts';
 import type { Matrix, Multiplier } from './matrices.ts';
+import { Arena, type Pointer, type WasmMemory } from './matrices.ts';
 
 /**
- * The kernels of `assembly/`, each over its own memory. Matrices are row-major float32; sizes and
+ * The kernels of `assembly/kernels.ts`, each over its own memory. Matrices are row-major float32; sizes and
  * strides count elements, pointers count bytes.
  */
 export interface KernelExports {
@@ -28,7 +28,7 @@ export interface KernelExports {
     cRow: number,
     accumulate: 0 | 1,
   ): void;
-  /** C[m x n] = A[m x k] B, with B as `packB` laid it out: for weights that are used many times. */
+  /** C[m x n] = A[m x k] B, with B in strips [ceil(n / 8)][k][8]. */
   gemmPacked(
     m: number,
     n: number,
@@ -39,28 +39,6 @@ export interface KernelExports {
     c: Pointer,
     cRow: number,
   ): void;
-  /** B[k x n] into `packedLength(k, n)` floats at `out`. */
-  packB(k: number, n: number, b: Pointer, bRow: number, bColumn: number, out: Pointer): void;
-
-  /** x[n] += y[n] */
-  add(n: number, x: Pointer, y: Pointer): void;
-  /** x[rows x columns] += bias[columns] */
-  addBias(rows: number, columns: number, x: Pointer, bias: Pointer): void;
-  /** x[n] = x/2 (1 + erf(x / sqrt 2)) */
-  gelu(n: number, x: Pointer): void;
-  /** Each row of x[rows x columns] = softmax(scale * row) */
-  softmaxRows(rows: number, columns: number, x: Pointer, scale: number): void;
-  /** Each row of x[rows x columns] = (row - mean) / sqrt(variance + epsilon) * gamma + beta */
-  layerNormRows(
-    rows: number,
-    columns: number,
-    x: Pointer,
-    gamma: Pointer,
-    beta: Pointer,
-    epsilon: number,
-  ): void;
-  /** out[n] = low + step * q[n], q unsigned bytes */
-  dequantise(n: number, q: Pointer, low: number, step: number, out: Pointer): void;
   /** out[rows] = matrix[rows x columns] query[columns]; equal rows get equal values. */
   dotRows(rows: number, columns: number, matrix: Pointer, query: Pointer, out: Pointer): void;
 }
@@ -94,25 +72,26 @@ export class Kernels {
   }
 }
 
-/** Floats that `packB` writes for a matrix of k x n. */
-export function packedLength(k: number, n: number): number {
-  return Math.ceil(n / STRIP) * STRIP * k;
-}
-
 /** As with its memory: only what is used here, since no library of types declares it. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: KernelExports };
+  validate(bytes: Uint8Array): boolean;
 }
 
 const wasm = (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
 
 let compiled: object | undefined;
 
-/** Compiled once, at first use. */
+/** Compiled once, at first use; without relaxed SIMD where the engine lacks it. */
 function compiledModule(): object {
-  compiled ??= new wasm.Module(Uint8Array.fromBase64(KERNELS_BASE64));
+  compiled ??= new wasm.Module(usableBytes());
   return compiled;
+}
+
+function usableBytes(): Uint8Array {
+  const relaxed = Uint8Array.fromBase64(KERNELS_BASE64);
+  return wasm.validate(relaxed) ? relaxed : Uint8Array.fromBase64(PLAIN_KERNELS_BASE64);
 }
 
 /** On the wasm kernels, in single precision; operands are copied in, results out. */

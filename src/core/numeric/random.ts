@@ -1,4 +1,4 @@
-/** A source of random numbers that is the same for the same seed, on every machine. */
+/** Random numbers that depend on the seed only, on every machine. */
 export interface Random {
   /** Uniform in [0, 1), with 32 random bits. */
   next(): number;
@@ -6,11 +6,11 @@ export interface Random {
   int(n: number): number;
   /** Standard normal. */
   normal(): number;
-  /** Shuffles in place (Fisher-Yates) and gives the array back. */
+  /** Shuffles in place (Fisher-Yates) and returns the array. */
   shuffle<T>(items: T[]): T[];
 }
 
-/** Rounds after which sfc32 has mixed its seed through all of its state. */
+/** Rounds after which the seed is mixed through the whole state of sfc32. */
 const WARM_UP_ROUNDS = 15;
 
 /** sfc32 (Chris Doty-Humphrey, PractRand): 128 bits of state, one seeded word, a counter against short cycles. */

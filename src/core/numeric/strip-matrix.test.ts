@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
 import { createRandom } from './random.ts';
-import { RowMatrix } from './row-matrix.ts';
 import { StripMatrix } from './strip-matrix.ts';
+import { RowMatrix } from './top-k.ts';
 
-test('[NUM-8] for each row the greatest dot product with several queries is that of one query after the other', () => {
+test('[NUM-8] the greatest dot product of each row with several queries agrees with single queries', () => {
   const shape = fc.record({
     seed: fc.nat(),
     rows: fc.oneof(fc.nat({ max: 40 }), fc.constantFrom(1_023, 1_024, 1_025, 2_050)),
@@ -36,7 +36,7 @@ test('[NUM-8] for each row the greatest dot product with several queries is that
   );
 });
 
-test('[NUM-8] rows that come after a question are found by the next', () => {
+test('[NUM-8] rows added after a search are found by the next', () => {
   const strips = new StripMatrix(2);
   const queries = [Float32Array.of(1, 0), Float32Array.of(0, 1)];
   expect(strips.greatestDots(queries)).toEqual(new Float32Array());

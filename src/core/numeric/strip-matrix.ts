@@ -1,14 +1,14 @@
-import type { Pointer } from './arena.ts';
 import { Kernels, STRIP } from './kernels.ts';
+import type { Pointer } from './matrices.ts';
 
-/** Rows multiplied at a time, a multiple of a strip: their products are read while they are still in the cache. */
+/** Rows multiplied at a time, a multiple of a strip, so that their products are read while still in the cache. */
 const CHUNK = 1024;
-/** Queries multiplied at a time: as many as the kernel holds in registers. */
+/** Queries multiplied at a time: as many as the kernel keeps in registers. */
 const QUERIES = 6;
 
 /**
- * A growing matrix in wasm memory whose rows lie in strips, [rows / 8][columns][8], as the matrix product reads them:
- * for several queries at once it is some three times as fast as one query after the other.
+ * A growing matrix in wasm memory whose rows lie in strips, [rows / 8][columns][8], the layout that `gemmPacked`
+ * reads: for several queries at once, about three times as fast as one query after the other.
  */
 export class StripMatrix {
   readonly columns: number;
@@ -35,7 +35,7 @@ export class StripMatrix {
     const { arena } = this.#kernels;
     const lane = this.#rows % STRIP;
     const length = STRIP * this.columns;
-    // What the lanes without a row hold never comes into another lane's products.
+    // The unused lanes of a strip may hold anything: no lane contributes to another lane's products.
     if (lane === 0) arena.floats(length);
     const strip = arena.view(this.#pointer(this.#rows - lane), length);
     for (let i = 0; i < this.columns; i++) strip[i * STRIP + lane] = vector[i]!;
@@ -79,13 +79,13 @@ export class StripMatrix {
     }
   }
 
-  /** Of a strip's first row. */
+  /** Address of a strip, by its first row. */
   #pointer(row: number): Pointer {
     return this.#start + row * this.columns * Float32Array.BYTES_PER_ELEMENT;
   }
 }
 
-/** Without a branch, for which one is larger is as good as random; exact, since doubles hold sums of floats. */
+/** Without a branch, since no predictor can guess the larger one; exact, since doubles hold sums of floats. */
 function larger(a: number, b: number): number {
   return (a + b + Math.abs(a - b)) / 2;
 }

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
-import { RowMatrix } from './row-matrix.ts';
-import { TopK } from './top-k.ts';
+import { RowMatrix, TopK } from './top-k.ts';
 
-test('[NUM-5] the k best are what sorting gives, equal scores in the order they came', () => {
+test('[NUM-5] the k best agree with sorting, equal scores in order of arrival', () => {
   const scores = fc.array(fc.integer({ min: -3, max: 3 }), { maxLength: 60 });
   fc.assert(
     fc.property(scores, fc.integer({ min: 0, max: 70 }), (values, k) => {
@@ -35,7 +34,7 @@ test('[NUM-5] rows of a matrix are found through additions, changes and removals
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 8 }), (steps, k) => {
       const matrix = new RowMatrix(5);
-      // What the matrix should hold: rows where it keeps them, each with the time it came.
+      // The expected rows, in the places where the matrix keeps them, each with its time of insertion.
       const kept: { came: number; vector: number[] }[] = [];
       for (const [came, { what, where, vector }] of steps.entries()) {
         const row = where % Math.max(1, kept.length);

@@ -13,7 +13,7 @@ test('[NUM-6] blocks are aligned, lie apart and keep what they hold while the me
   }
 });
 
-test('[NUM-6] blocks given back are laid again, and those before the mark stay', () => {
+test('[NUM-6] memory of released blocks is used again, and blocks before the mark stay', () => {
   const { arena } = new Kernels();
   const kept = arena.put([1, 2, 3]);
   const mark = arena.mark();
