@@ -1,39 +1,38 @@
 /**
- * Fits the weights with which search fuses its parts, on data sets of tasks whose right tools are known:
+ * Fits the weights with which search fuses its parts, on data sets of tasks with known correct tools:
  *
  *   node scripts/fit-search.ts --data DIR [--cache DIR] [--write]
  *
- * DIR holds one folder per data set. Of all weights on a grid those are taken that rank the training tasks
- * best (MRR, every data set counting the same, each point averaged with its neighbours so that no lucky one
- * wins): once on all sets (what is shipped), and once without each (what `pml eval` measures that set with).
- * `--write` puts them where they belong.
+ * DIR has one folder per data set. A grid search finds the weights that rank the training tasks best (MRR, with equal
+ * weight per data set, each point averaged with its neighbours so that no outlier wins): once on all sets (the shipped
+ * weights), and once without each set (the weights with which `pml eval` measures it). `--write` stores them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
-import { ParallelEmbedder, StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
-import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { type Gold, mean, rankingFigures, ranksOf } from '../src/core/learning/gate/metrics.ts';
 import { linearScores } from '../src/core/learning/optim/listwise-logistic.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
 import type { SearchWeights } from '../src/core/retrieval/text-scores.ts';
+import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import { scoreTools } from '../src/engine/catalogue/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
 import { openWorkbench } from '../src/evaluation/workbench.ts';
 
 const SEED = 1;
-/** Of each set at the most, so that the fit takes minutes. */
+/** Most tasks per set, so that the fit takes minutes. */
 const TASKS_PER_SET = 300;
-/** Steps from 0 to 1: finer ones would pretend to know. */
+/** Steps from 0 to 1: the data do not support finer ones. */
 const STEPS = 20;
-/** Points that differ by moving at most so many steps from one weight to another are neighbours. */
+/** Points are neighbours if they differ by moving at most this many steps from one weight to another. */
 const NEIGHBOURHOOD = 2;
 
 interface Example {
-  /** Whole query, best clause and words, by tool. */
+  /** Scores by whole query, best clause and words, per tool. */
   readonly features: readonly Float64Array[];
   readonly gold: Gold;
 }
@@ -53,10 +52,7 @@ if (values.data === undefined) {
   process.exit(2);
 }
 
-const embedder = new StoredEmbedder(
-  new ParallelEmbedder(new MiniLmEmbedder(), new MiniLmEmbedder()),
-  values.cache ?? join(tmpdir(), 'pml-vectors'),
-);
+const embedder = new StoredEmbedder(new MiniLmEmbedder(), values.cache ?? join(tmpdir(), 'pml-vectors'));
 /** By set, the MRR of each point of the grid. */
 const sets = new Map<string, number[]>();
 for (const folder of await findDataSets(values.data)) {
@@ -77,7 +73,7 @@ const heldOut = new Map(
 for (const [name, weights] of heldOut) console.log(`without ${name}`.padEnd(20), show(weights));
 if (values.write) write(shipped, heldOut);
 
-/** From the code that serves. */
+/** Computed by the serving code. */
 async function examplesOf(folder: string): Promise<{ name: string; examples: Example[] }> {
   const all = await readDataSet(folder, { split: 'train', tasks: 'tasks' });
   const sample = createRandom(SEED)
@@ -100,7 +96,7 @@ function mrrOf(examples: readonly Example[], point: Point): number {
     .mrr;
 }
 
-/** The best point of these sets. */
+/** The best point for these sets. */
 function weightsFrom(names: readonly string[]): SearchWeights {
   const means = GRID.map((_, i) => mean(names.map((name) => sets.get(name)![i]!)));
   const smooth = GRID.map((point) =>

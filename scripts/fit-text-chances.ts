@@ -1,30 +1,30 @@
 /**
- * Fits the chance that a tool is right by its text alone, a logistic of its text score, its rank and its lead, on data sets of
- * tasks whose right tools are known:
+ * Fits the probability that a tool is correct given its text alone, a logistic of its text score, rank and lead, on
+ * data sets of tasks with known correct tools:
  *
  *   node scripts/fit-text-chances.ts --data DIR [--cache DIR]
  *
- * DIR holds one folder per data set; every set counts the same. Prints the chances fitted on all sets (what is
- * shipped, core/retrieval/text-scores.ts), and those without each (evaluation/evaluate.ts).
+ * DIR has one folder per data set; every set has the same weight. Prints the values fitted on all sets (shipped in
+ * core/retrieval/text-scores.ts), and those without each set (evaluation/evaluate.ts).
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
-import { ParallelEmbedder, StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
-import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { TopK } from '../src/core/numeric/top-k.ts';
 import { leadOf, type TextChances } from '../src/core/retrieval/text-scores.ts';
+import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import { scoreTools } from '../src/engine/catalogue/search.ts';
 import { findDataSets, readDataSet } from '../src/evaluation/data-set.ts';
 import { weightsFor } from '../src/evaluation/held-out-weights.ts';
 import { openWorkbench } from '../src/evaluation/workbench.ts';
 
-/** Of each set at the most, and how many of the best tools of each task. */
+/** Most tasks per set, and most tools per task, the best first. */
 const TASKS_PER_SET = 300;
 const TOOLS_PER_TASK = 5;
 const STEPS = 4_000;
-/** Of gradient descent, for bias, score, rank and lead: scores span little. */
+/** Learning rates for bias, score, rank and lead: scores span little. */
 const RATES = [2, 8, 2, 8] as const;
 
 interface Row {
@@ -38,10 +38,7 @@ if (values.data === undefined) {
   process.exit(2);
 }
 
-const embedder = new StoredEmbedder(
-  new ParallelEmbedder(new MiniLmEmbedder(), new MiniLmEmbedder()),
-  values.cache ?? join(tmpdir(), 'pml-vectors'),
-);
+const embedder = new StoredEmbedder(new MiniLmEmbedder(), values.cache ?? join(tmpdir(), 'pml-vectors'));
 const sets = new Map<string, readonly Row[]>();
 for (const folder of await findDataSets(values.data)) {
   const data = await readDataSet(folder, { split: 'dev', tasks: 'tasks' });
@@ -72,7 +69,7 @@ for (const left of sets.keys()) {
   console.log(`without ${left}`, JSON.stringify(chancesFrom(others)));
 }
 
-/** Logistic regression by gradient descent, each set of the same weight. */
+/** Logistic regression by gradient descent, with equal weight per set. */
 function chancesFrom(groups: readonly (readonly Row[])[]): TextChances {
   const weights = [0, 0, 0, 0];
   for (let step = 0; step < STEPS; step++) {

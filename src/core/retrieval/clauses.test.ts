@@ -16,7 +16,7 @@ test('[SEARCH-5] an intent is cut at its sentences, list items, commas and steps
   ]);
 });
 
-test('[SEARCH-5] what is too short to be a wish stays with its neighbour', () => {
+test('[SEARCH-5] a piece too short to be a request stays with its neighbour', () => {
   expect(clauses('read a file')).toEqual(['read a file']);
   expect(clauses('rock and roll')).toEqual(['rock and roll']);
   expect(clauses('Play some quiet music. Can you do that for me? Then dim all the lamps.')).toEqual([

@@ -12,14 +12,14 @@ const others = ['read_text_file', 'search', 'list'].map((name) => ({
   description: '',
 }));
 
-/** The name of the tool that a description of `read_file` says should be used. */
+/** The successor that a description of `read_file` names. */
 function successorBy(description: string): string | undefined {
   const tools = [{ server: 'files', name: 'read_file', description }, ...others];
   return tools[successorsOf(tools).get(0) ?? -1]?.name;
 }
 
 test.each([
-  // As the reference server for files says it.
+  // The wording of the reference server for files.
   'Read the complete contents of a file as text. DEPRECATED: Use read_text_file instead.',
   'Deprecated: use read_text_file instead.',
   'DEPRECATED in favour of `read_text_file`',
@@ -51,7 +51,7 @@ test.each([
   expect(successorBy(description)).toBe(name);
 });
 
-test('[SEARCH-11] a chain begins with its end, a circle counts for nothing, other servers are not meant', () => {
+test('[SEARCH-11] a chain starts with its last tool, a cycle is ignored, and so are other servers', () => {
   const tools = [
     ['a', 'Deprecated: use `b`.'],
     ['b', 'Deprecated: use `c`.'],
@@ -68,7 +68,7 @@ test('[SEARCH-11] a chain begins with its end, a circle counts for nothing, othe
   ]);
 });
 
-test('[SEARCH-11] any text is read, and what it names is another tool of the same server', () => {
+test('[SEARCH-11] any text can be read, and a successor is another tool of the same server', () => {
   const word = fc.oneof(
     fc.constantFrom(
       'deprecated',
@@ -96,7 +96,7 @@ test('[SEARCH-11] any text is read, and what it names is another tool of the sam
       for (const [old, successor] of successors) {
         expect(successor).not.toBe(old);
         expect(tools[successor]!.server).toBe(tools[old]!.server);
-        // Each comes after the one it is measured against.
+        // A tool is listed after its successor, against which it is scored.
         expect(settled.has(successor) || !successors.has(successor)).toBe(true);
         settled.add(old);
       }
@@ -105,7 +105,7 @@ test('[SEARCH-11] any text is read, and what it names is another tool of the sam
   );
 });
 
-test('[SEARCH-11] a deprecated tool stands below its successor, and all others keep their scores', () => {
+test('[SEARCH-11] a deprecated tool ranks below its successor, and all others keep their scores', () => {
   const size = 8;
   const unit = fc.double({ min: 0, max: 1, noNaN: true });
   const row = (value: fc.Arbitrary<number>) => fc.array(value, { minLength: size, maxLength: size });
@@ -115,7 +115,7 @@ test('[SEARCH-11] a deprecated tool stands below its successor, and all others k
     cosines: fc.option(fc.record({ whole: row(cosine), clauses: fc.array(row(cosine), { maxLength: 3 }) })),
     named: fc.uniqueArray(fc.integer({ min: 0, max: size - 1 }), { maxLength: 2 }),
   });
-  // 1 gave way to 4, and 0 to 1.
+  // 4 replaces 1, and 1 replaces 0.
   const successors = new Map([
     [1, 4],
     [0, 1],

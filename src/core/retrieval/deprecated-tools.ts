@@ -1,13 +1,13 @@
 const DEFAULTS = {
   /** Characters of a description that are read. */
   characters: 4_000,
-  /** Words after "deprecated" among which the other tool is named. */
+  /** Words after "deprecated" in which the successor is searched for. */
   words: 24,
-  /** Words between "use" and the name: "use the new `x`". */
+  /** Words allowed between "use" and the name: "use the new `x`". */
   reach: 4,
 };
 
-/** One word with what is right before and after it. */
+/** One word with the text directly before and after it. */
 interface Word {
   readonly text: string;
   readonly before: string;
@@ -23,18 +23,18 @@ interface DescribedTool {
 const WORD = /[\p{L}\p{N}_][\p{L}\p{N}_.:/'’-]*/gu;
 const ENDS_WORD = new Set(['.', ':', '/', '-', "'", '’']);
 
-/** What stands before "deprecated" where a tool says it of itself: "is deprecated", "This deprecated tool". */
+/** Words before "deprecated" when a tool says so about itself: "is deprecated", "This deprecated tool". */
 const OF_ITSELF = new Set(['is', 'now', 'been', 'this', 'tool', 'are', 'was']);
-/** What follows it there, unless punctuation does: "deprecated in favour of". */
+/** Words that may follow, unless punctuation does: "deprecated in favour of". */
 const GOES_ON = new Set(['in', 'use', 'please', 'since', 'as', 'and', 'tool', 'alias', 'prefer', 'replaced']);
-/** What leads to the name of the other: "use x", "in favour of x", "replaced by x", "switch to x". */
+/** Words before the successor's name: "use x", "in favour of x", "replaced by x", "switch to x". */
 const LEADS_ON = new Set(['use', 'using', 'call', 'prefer', 'favour', 'favor', 'by', 'see', 'try', 'to']);
 const NEGATES = new Set(['not', "don't", 'don’t', 'never', 'no', 'longer']);
 
 /**
- * Tools that call themselves deprecated and name another of their server, each with that other, by place. Of a
- * chain the last comes first; tools that name one another in a circle are left out. The text is a server's own, so
- * it can only lower a tool of that server, and reading it takes time in proportion to what is read.
+ * Tools whose description says that they are deprecated and names a successor on the same server: index to index.
+ * The last tool of a chain comes first; cycles are left out. The text comes from a server, so it can only lower that
+ * server's own tools, and reading takes linear time.
  */
 export function successorsOf(tools: readonly DescribedTool[]): ReadonlyMap<number, number> {
   let byServer: Map<string, Map<string, number>> | undefined;
@@ -93,7 +93,7 @@ function successorIn(
   return undefined;
 }
 
-/** Whether the tool says it of itself: "Lists deprecated packages" speaks of something else. */
+/** Whether the tool itself is meant: "Lists deprecated packages" is about something else. */
 function isOfItself(words: readonly Word[], at: number): boolean {
   const { text, before, after } = words[at]!;
   if (text !== 'deprecated') return false;
@@ -103,7 +103,7 @@ function isOfItself(words: readonly Word[], at: number): boolean {
   return isSaid && !NEGATES.has(previous) && (/[^\s]/.test(after) || next === '' || GOES_ON.has(next));
 }
 
-/** A name that is also a plain word counts where it is quoted or cannot be anything else. */
+/** A name that is also a plain word only counts where it is quoted or cannot be anything else. */
 function isName(words: readonly Word[], at: number): boolean {
   const { text, before, after } = words[at]!;
   if (/[_.:/-]/.test(text)) return true;

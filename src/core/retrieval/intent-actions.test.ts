@@ -29,12 +29,36 @@ describe('[FAMILIAR-4] intents that ask for the opposite', () => {
     expect(relation(paraphrase, job)).toBe('same');
   });
 
-  test('another verb is different, and one that says nothing is unknown', () => {
+  // Found among people's own wordings of recurring jobs.
+  test.each([
+    ['My washing machine is not draining, I would like a repair', 'arrange a repair of my washing machine'],
+    ["I can't figure out the score of my cards, help me", 'compute the score of my cards'],
+    ["That's not working, find the most popular song instead", 'find a popular song'],
+    ['the flight may be delayed, can you check?', 'confirm the time of the flight'],
+    ['a train to Rome, stopping in Paris, show me the stations', 'show me the stations to Rome'],
+    ['use the zone of New York rather than Michigan and find the weather', 'find the weather of New York'],
+    ['do not let the alarm ring, and change the other one', 'cancel the alarm and change the other one'],
+  ])('a fact is not: %s', (told, job) => {
+    expect(relation(told, job)).not.toBe('opposed');
+    expect(relation(job, told)).not.toBe('opposed');
+  });
+
+  test.each([
+    'the bill for May is not to be sent to Ada',
+    'the bill for May will not be sent',
+    'we are not sending Ada the bill',
+    'Ada does not want the bill',
+    'Ada must not get the bill',
+  ])('a wish in the form of a fact is: %s', (wish) => {
+    expect(relation(wish, job)).toBe('opposed');
+  });
+
+  test('another verb is different, and an intent without a verb is unknown', () => {
     expect(relation('translate the report', 'write the report')).toBe('different');
     expect(relation('the weekly report', 'write the report')).toBe('unknown');
     expect(relation('delete the report', 'write the report')).toBe('opposed');
     expect(relation('buy ten shares', 'sell ten shares')).toBe('opposed');
-    // An extra step that removes something does not turn the whole around.
+    // An additional step that removes something does not reverse the whole intent.
     expect(relation('create the report and delete the draft', 'create the report')).toBe('same');
   });
 });
@@ -44,7 +68,7 @@ test('[FAMILIAR-4] only intents that are like the query are compared', () => {
   expect([...relateIntents('void the bill', past, [0.9, 0.1, 0.9]).opposed]).toEqual([0]);
 });
 
-describe('[HARM-3] the same verb supports nothing where a small word may turn it around', () => {
+describe('[HARM-3] the same verb is no support where a small word may reverse it', () => {
   const past = [
     'write the weekly report',
     'book a meeting room',
@@ -69,6 +93,12 @@ describe('[HARM-3] the same verb supports nothing where a small word may turn it
     'back away from the database',
     'back up the database? Certainly not',
     'roll it back from staging',
+    'write the weekly report to the bin',
+    'write the weekly report to trash',
+    'back up the database into our public folder',
+    'book a meeting room in the other building',
+    'roll it out to production',
+    'bin the weekly report',
   ])('%s', (query) => {
     expect(supporters(query)).toBe(0);
   });
@@ -78,11 +108,15 @@ describe('[HARM-3] the same verb supports nothing where a small word may turn it
     'book a meeting room from 2 to 3',
     'back up the orders database',
     'roll version 2 out to staging',
-  ])('is not turned: %s', (query) => {
+    'I want to write the weekly report',
+    'write the weekly report to Ada',
+    'book a meeting room in the morning',
+    'back up the database to the orders database',
+  ])('is not reversed: %s', (query) => {
     expect(supporters(query)).toBeGreaterThan(0);
   });
 
-  test('what is taken back after the verb is not asked for', () => {
+  test('an action taken back after its verb is not requested', () => {
     expect(relation('write no report for last week', 'write the report')).toBe('opposed');
     expect(relation('send Bob nothing', 'send Bob the bill')).toBe('opposed');
     expect(relation('write the report with no pictures', 'write the report')).toBe('same');
@@ -90,7 +124,7 @@ describe('[HARM-3] the same verb supports nothing where a small word may turn it
   });
 });
 
-test('[GROUND-2] what only says what is not to be done forbids; a problem or a doubt does not', () => {
+test('[GROUND-2] an intent that only says what not to do forbids; a problem or a doubt does not', () => {
   const forbids = (text: string) => relateIntents(text, [], []).forbids;
   for (const text of [
     'do not back it up',
@@ -134,15 +168,15 @@ test.each([
   'open the weekly report',
   'throw away the weekly report',
   'get rid of the weekly report',
-])('[HARM-3] past intents ask for other work than "%s"', (query) => {
+])('[HARM-3] past intents ask for different work than "%s"', (query) => {
   expect(relate(query).others).toBe(1);
 });
 
-test('[HARM-3] what is refused is the opposite of asking for it, with a verb or without one', () => {
+test('[HARM-3] refusing something is the opposite of asking for it, with or without a verb', () => {
   expect([...relate('the platform team needs no weekly report').opposed].sort()).toEqual([0, 1, 2]);
 });
 
-test('[HARM-3] the same work in other words is no other work, nor is what does not say what is to be done', () => {
+test('[HARM-3] the same work in other words is not different work, nor is an intent that names no action', () => {
   for (const query of [
     'draft the weekly report',
     'the weekly report for Bob',
@@ -153,7 +187,7 @@ test('[HARM-3] the same work in other words is no other work, nor is what does n
   expect(relate('the weekly report for Bob').others).toBe(0);
 });
 
-test('[GROUND-2] what begins with a negation negates, whatever its verb; what only asks to look does not', () => {
+test('[GROUND-2] an intent that begins with a negation negates, whatever its verb; one that only asks to look does not', () => {
   const negates = (text: string) => relateIntents(text, [], []).negates;
   for (const text of [
     'the billing service must not go to staging',

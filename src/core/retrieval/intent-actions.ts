@@ -2,25 +2,27 @@ import { TopK } from '../numeric/top-k.ts';
 import { words } from './words.ts';
 
 const DEFAULTS = {
-  /** Characters and words of an intent that are looked at: what it asks for stands early. */
+  /** Characters and words of an intent that are read: it usually begins with its request. */
   characters: 4_000,
   words: 400,
-  /** Words after a negation that it may speak of: "do not ever again send". */
+  /** Words after a negation that it may apply to: "do not ever again send". */
   reach: 3,
-  /** Past intents that are compared, and the cosine from which they are. */
+  /** Words that name where something goes: "to the recycle bin". */
+  destination: 3,
+  /** Most past intents that are compared, and the least cosine for a comparison. */
   compared: 100,
   alike: 0.3,
 };
 
 /**
- * Verbs that ask for the same kind of work. The list is short on purpose: a verb that is not on it is a class of
- * its own, and only says something where both intents use it.
+ * Verbs that ask for the same kind of work. The list is short on purpose: a verb that is not listed forms its
+ * own class, which only matters if both intents use it.
  */
 const CLASSES: Readonly<Record<string, string>> = {
   create:
     'create make write compose draft generate build produce prepare add insert author record save store',
   delete:
-    'delete remove erase drop clear purge wipe discard trash destroy shred uninstall unset throw toss rid',
+    'delete remove erase drop clear purge wipe discard trash destroy shred uninstall unset throw toss rid bin',
   cancel:
     'cancel void revoke undo revert withdraw abort annul rescind retract recall rollback refund unsubscribe unbook',
   refuse: 'reject decline deny refuse forbid block ban dismiss disapprove veto prohibit',
@@ -57,7 +59,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   move: 'move transfer relocate',
 };
 
-/** Classes that take back, keep from happening, or end what others do: opposed to every class that is not one. */
+/** Classes that undo, prevent or end something: each is the opposite of every class outside this list. */
 const UNDOING: ReadonlySet<string> = new Set(['delete', 'cancel', 'refuse', 'stop', 'skip']);
 
 const OPPOSED: readonly (readonly [string, string])[] = [
@@ -83,41 +85,52 @@ const NEGATIONS = new Set(
     ' ',
   ),
 );
-/** Said of what a verb is to be done to, nothing is to be done; "no later than" says when. */
+/** These make a detail of what follows: "without interruptions", "rather than Michigan". */
+const ASIDE = new Set('without neither nor instead rather'.split(' '));
+/** Before the object of a verb, these negate the verb; "no later than" is about time. */
 const NONE = new Set('no none nothing nobody neither'.split(' '));
 const COMPARED = new Set('later earlier sooner more less fewer longer matter'.split(' '));
-/** After these it is said how or where: "a report with no pictures". */
+/** After these words a negation is a detail: "a report with no pictures". */
 const LINKS = new Set('with without in at on for of by to from about that which who'.split(' '));
-/** Small words that can turn what is asked for around or put it off: "write it off", "anything but", "only if". */
+/** Small words that can reverse or defer a request: "write it off", "anything but", "only if". */
 const TURNING = new Set([
   ...NEGATIONS,
   ...`zero off out away down over back aside apart against except but from
   if unless until only whether maybe perhaps`.split(/\s+/),
 ]);
-/** An intent that begins with one of these is a command. */
+/** An intent that begins with one of these is a prohibition. */
 const PROHIBITIONS = new Set(['not', 'never', 'dont', 'no']);
-/** Where one of these is said, a negation may tell how things are. */
+/** With one of these words, a negation may be a statement of fact. */
 const TELLING = new Set(
-  'cannot cant couldnt doesnt didnt wont can could does did will is are was were has have had'.split(' '),
+  `cannot cant couldnt doesnt didnt wont isnt arent wasnt can could does did will is are was were has have had
+  im its thats hes shes theyre`.split(/\s+/),
 );
-/** After one of these, or at the start of a clause, a verb says what is to be done. */
+/** Before one of these words, a negation is a wish in any case: "is not to be sent", "does not want the bill". */
+const WISHED = new Set('to be want need'.split(' '));
+/** After one of these words, or at the start of a clause, a verb names an action. */
 const LEADS = new Set(
   `to and then or but please also just now can could would will should must you we i lets let help me
   us want need like id we'd kindly instead rather not never dont without ever again`.split(/\s+/),
 );
+/** Before the place that something goes to. A time of day does not count. */
+const TOWARD = new Set('to into onto in on'.split(' '));
+const ARTICLES = new Set('the a an my our your his her their its this that'.split(' '));
+const TIMES = new Set('morning afternoon evening night day week weekend month year meantime end'.split(' '));
 /** Words between a lead and its verb that change nothing. */
 const FILLERS = new Set('the a an my our your all any kindly quickly immediately'.split(' '));
 
-/** One thing that an intent asks for. */
+/** One action that an intent requests. */
 export interface Action {
-  /** The class of its verb, or the verb's stem where it is in none. */
+  /** The class of the verb, or its stem if it is not listed. */
   readonly kind: string;
   readonly isKnown: boolean;
-  /** Asked not to be done. */
+  /** Requested not to be done. */
   readonly isNegated: boolean;
+  /** The negation states a fact or a detail: "it is not cooling", "I cannot find it", "rather than send it". */
+  readonly isTold?: true;
 }
 
-/** What an intent asks for, in order: English imperatives, wishes and questions, by their position. */
+/** The actions an intent requests, in order: English imperatives, wishes and questions, found by position. */
 export function actionsOf(intent: string): readonly Action[] {
   return actionsAmong(tokensOf(intent));
 }
@@ -126,7 +139,8 @@ function actionsAmong(tokens: readonly string[]): readonly Action[] {
   const actions: Action[] = [];
   let isExpected = true;
   let negatedFor = 0;
-  /** Words in which what is said to be done may be taken back: "write no report", "send Bob nothing". */
+  let isTold = false;
+  /** Number of words in which the action may still be taken back: "write no report", "send Bob nothing". */
   let openFor = 0;
   for (const [i, token] of tokens.entries()) {
     if (token === '.') {
@@ -143,12 +157,13 @@ function actionsAmong(tokens: readonly string[]): readonly Action[] {
     }
     openFor = LINKS.has(token) ? 0 : openFor - 1;
     if (NEGATIONS.has(token)) {
-      // "no" and "without" speak of what follows as well as "do not" does.
+      // "no" and "without" also negate the verbs that follow.
       negatedFor = DEFAULTS.reach;
       isExpected = true;
+      isTold = states(tokens, i);
       continue;
     }
-    // "get rid of" reads nothing.
+    // "get rid of" does not read anything.
     if (LEADS.has(token) || (token === 'get' && tokens[i + 1] === 'rid')) {
       isExpected = true;
       continue;
@@ -156,15 +171,17 @@ function actionsAmong(tokens: readonly string[]): readonly Action[] {
     if (isExpected && !FILLERS.has(token)) {
       const kind = CLASS_OF.get(words(token)[0] ?? token);
       const isNegated = negatedFor > 0;
-      // "Do not forget to send it" asks for it.
+      // "Do not forget to send it" requests it.
       if (isNegated && kind === 'skip') {
         negatedFor = 0;
         continue;
       }
+      const told = isNegated && isTold ? { isTold } : null;
       if (kind !== undefined) {
-        actions.push({ kind, isKnown: true, isNegated });
+        if (!describes(kind, tokens, i)) actions.push({ kind, isKnown: true, isNegated, ...told });
         openFor = DEFAULTS.reach;
-      } else if (isNegated) actions.push({ kind: words(token)[0] ?? token, isKnown: false, isNegated });
+      } else if (isNegated && !told)
+        actions.push({ kind: words(token)[0] ?? token, isKnown: false, isNegated });
       isExpected = false;
     }
     negatedFor--;
@@ -172,11 +189,24 @@ function actionsAmong(tokens: readonly string[]): readonly Action[] {
   return actions;
 }
 
+/** Whether the negation at this place tells what is the case, rather than what is wanted. */
+function states(tokens: readonly string[], at: number): boolean {
+  if (ASIDE.has(tokens[at]!)) return true;
+  const isTelling = TELLING.has(tokens[at]!) || TELLING.has(tokens[at - 1] ?? '');
+  return isTelling && !WISHED.has(tokens[at + 1] ?? '');
+}
+
+/** "The flight is delayed", "to Rome, stopping in Paris": the form of a verb that undoes nothing. */
+function describes(kind: string, tokens: readonly string[], at: number): boolean {
+  if (!UNDOING.has(kind)) return false;
+  return tokens[at]!.endsWith('ed') || (at > 0 && tokens[at - 1] === '.' && tokens[at]!.endsWith('ing'));
+}
+
 export type ActionRelation = 'same' | 'different' | 'opposed' | 'unknown';
 
 /**
- * How what two intents ask for goes together. Opposed: one takes back, prevents or negates what the other asks for.
- * Different: both say what is to be done, and it is not the same. Unknown: at least one of them does not say.
+ * How the actions of two intents relate. Opposed: one undoes, prevents or negates the other. Different: both name
+ * an action, and not the same one. Unknown: at least one of them names no action.
  */
 export function relateActions(a: readonly Action[], b: readonly Action[]): ActionRelation {
   if (negates(a, b) || negates(b, a)) return 'opposed';
@@ -184,7 +214,7 @@ export function relateActions(a: readonly Action[], b: readonly Action[]): Actio
   if (kindsOfA.size === 0 || kindsOfB.size === 0) return 'unknown';
   const areDisjoint = kindsOfA.isDisjointFrom(kindsOfB);
   if (areDisjoint || undoesFirst(a) !== undoesFirst(b)) {
-    if (undoes(kindsOfA) !== undoes(kindsOfB)) return 'opposed';
+    if (undoes(a) !== undoes(b)) return 'opposed';
     if (
       OPPOSED.some(([x, y]) => (kindsOfA.has(x) && kindsOfB.has(y)) || (kindsOfA.has(y) && kindsOfB.has(x)))
     )
@@ -193,53 +223,60 @@ export function relateActions(a: readonly Action[], b: readonly Action[]): Actio
   return areDisjoint ? 'different' : 'same';
 }
 
-/** `a` asks for something not to be done, and `b` does not. */
+/** `a` requests that something not be done, and `b` does not. */
 function negates(a: readonly Action[], b: readonly Action[]): boolean {
   const negated = (actions: readonly Action[]) =>
     new Set(actions.filter(({ isNegated }) => isNegated).map(({ kind }) => kind));
   const [inA, inB] = [negated(a), negated(b)];
   const does = affirmed(b);
-  // What somebody does not know or cannot find is not a wish: "I don't know which".
+  // Something that a person does not know or cannot find is not a prohibition: "I don't know which".
   if ([...inA].some((kind) => kind !== 'read' && does.has(kind) && !inB.has(kind))) return true;
-  // The first thing said decides: "never mail her the bill" prevents what "send her the bill" does.
+  // The first action decides: "never mail her the bill" prevents what "send her the bill" does, but not what takes
+  // it back, and a fact prevents nothing.
   const [first] = a;
-  if (!first?.isNegated) return false;
+  if (!first?.isNegated || first.isTold) return false;
+  if (affirmed(a).size > 0 && undoesFirst(b)) return false;
   if (b[0] !== undefined) return !b[0].isNegated && inB.size === 0;
-  // Without a verb a thing is asked for: "weekly report for the team", where "the team needs no weekly report".
+  // An intent without a verb is a request: "the team needs no weekly report" opposes "weekly report for the team".
   return first.kind !== 'read' && affirmed(a).size === 0;
 }
 
-function undoes(kinds: ReadonlySet<string>): boolean {
-  return [...kinds].some((kind) => UNDOING.has(kind));
+/** Something is to be undone, or not to be done. */
+function undoes(actions: readonly Action[]): boolean {
+  return actions.some(isUndoing);
 }
 
 function undoesFirst(actions: readonly Action[]): boolean {
-  const first = actions.find(({ isNegated, isKnown }) => isKnown && !isNegated);
-  return first !== undefined && UNDOING.has(first.kind);
+  const first = actions.find(({ isKnown, isNegated, isTold }) => !isTold && (isKnown || isNegated));
+  return first !== undefined && isUndoing(first);
+}
+
+function isUndoing({ kind, isNegated, isTold }: Action): boolean {
+  return isNegated ? !isTold && kind !== 'read' : UNDOING.has(kind);
 }
 
 function affirmed(actions: readonly Action[]): ReadonlySet<string> {
   return new Set(actions.filter(({ isNegated, isKnown }) => !isNegated && isKnown).map(({ kind }) => kind));
 }
 
-/** How past intents go together with a query. */
+/** How past intents relate to a query. */
 export interface RelatedIntents {
-  /** Those that ask for the opposite. */
+  /** Past intents that request the opposite. */
   readonly opposed: ReadonlySet<number>;
   /**
-   * Those that ask for the same, by their verbs or, where these are not listed, by the word they begin with, and with
-   * every small word that could turn it around.
+   * Past intents that request the same, by their verbs or, if unlisted, by their first word, that have all of the
+   * query's small words that could reverse it, and know every place where it wants something to go.
    */
   readonly alike: ReadonlySet<number>;
-  /** Of those that say what is to be done, the share that asks for other work or the opposite; 0 where none says. */
+  /** Share of different or opposed intents among the past intents that name an action; 0 if none does. */
   readonly others: number;
-  /** All that the query says is what is not to be done. */
+  /** The query only says what not to do. */
   readonly forbids: boolean;
-  /** It begins with what is not done, or not to be done. */
+  /** The query begins with a negated action. */
   readonly negates: boolean;
 }
 
-/** Of the past intents most like a query, since others say nothing anyway. */
+/** Compares the query with the most similar past intents; the others are irrelevant. */
 export function relateIntents(
   query: string,
   intents: readonly { readonly text: string }[],
@@ -255,12 +292,13 @@ export function relateIntents(
       relation: relateActions(asked.actions, known.actions),
       isLedAlike: known.lead === asked.lead,
       turnsAlike: asked.turns.isSubsetOf(known.turns),
+      goesAlike: asked.destinations.every((place) => !place.isDisjointFrom(known.words)),
     };
   });
   const opposed = relations.filter(({ relation }) => relation === 'opposed');
   const alike = relations.filter(
-    ({ relation, isLedAlike, turnsAlike }) =>
-      turnsAlike && (relation === 'same' || (relation === 'unknown' && isLedAlike)),
+    ({ relation, isLedAlike, turnsAlike, goesAlike }) =>
+      turnsAlike && goesAlike && (relation === 'same' || (relation === 'unknown' && isLedAlike)),
   );
   const said = relations.filter(({ relation }) => relation !== 'unknown');
   const same = said.filter(({ relation }) => relation === 'same');
@@ -269,20 +307,27 @@ export function relateIntents(
     alike: new Set(alike.map(({ row }) => row)),
     others: said.length === 0 ? 0 : 1 - same.length / said.length,
     forbids: asked.forbids,
-    negates: asked.actions[0]?.isNegated === true && asked.actions[0].kind !== 'read',
+    negates: negatesFirst(asked.actions),
   };
+}
+
+function negatesFirst([first]: readonly Action[]): boolean {
+  return first?.isNegated === true && !first.isTold && first.kind !== 'read';
 }
 
 interface Reading {
   readonly actions: readonly Action[];
-  /** The first word that says anything: of an imperative its verb, listed above or not. */
+  /** The first meaningful word: the verb of an imperative, listed above or not. */
   readonly lead: string | undefined;
   readonly turns: ReadonlySet<string>;
-  /** It only says what is not to be done: "do not back it up", "no report today". */
+  /** The words of each place where something is to go: the bin undoes what the backlog does. Names are values. */
+  readonly destinations: readonly ReadonlySet<string>[];
+  readonly words: ReadonlySet<string>;
+  /** The intent only says what not to do: "do not back it up", "no report today". */
   readonly forbids: boolean;
 }
 
-/** Past intents are read once. */
+/** Cache: each past intent is read once. */
 const readings = new WeakMap<object, Reading>();
 
 function readingOf(intent: { readonly text: string }): Reading {
@@ -298,13 +343,42 @@ function readingOf(intent: { readonly text: string }): Reading {
   const first = tokens.find((token) => token !== 'do' && token !== 'please') ?? '';
   const isWish = !tokens.some((token) => TELLING.has(token)) && actions.some(isForbidden);
   const forbids = affirmed(actions).size === 0 && (isWish || PROHIBITIONS.has(first));
-  // "From 2 to 3" says when.
+  // "From 2 to 3" is about time.
   const turns = tokens.filter(
     (token, i) => TURNING.has(token) && !(token === 'from' && /^\d/.test(tokens[i + 1] ?? '')),
   );
-  const reading = { actions, lead: lead && (words(lead)[0] ?? lead), turns: new Set(turns), forbids };
+  const reading = {
+    actions,
+    lead: lead && (words(lead)[0] ?? lead),
+    turns: new Set(turns),
+    destinations: destinationsIn(intent.text),
+    words: new Set(words(intent.text.slice(0, DEFAULTS.characters))),
+    forbids,
+  };
   readings.set(intent, reading);
   return reading;
+}
+
+/**
+ * "To the bin", "into our archive"; without an article only after "to", where no verb of work follows: "to trash" names a
+ * place, "to send it" does not. What has a capital letter or a digit is a value, which differs from run to run.
+ */
+function destinationsIn(text: string): ReadonlySet<string>[] {
+  const said = text.slice(0, DEFAULTS.characters).match(/[\p{L}\p{N}_'’./-]+|[,;:!?()]/gu) ?? [];
+  return said.slice(0, DEFAULTS.words).flatMap((word, i, all) => {
+    const toward = word.toLowerCase();
+    if (!TOWARD.has(toward)) return [];
+    const hasArticle = ARTICLES.has(all[i + 1]?.toLowerCase() ?? '');
+    const first = i + (hasArticle ? 2 : 1);
+    const rest = all.slice(first, first + (hasArticle ? DEFAULTS.destination : 1));
+    const end = rest.findIndex((each) => LINKS.has(each) || LEADS.has(each) || /^[^\p{L}\p{N}]/u.test(each));
+    const place = end < 0 ? rest : rest.slice(0, end);
+    if (place.some((each) => /\p{Lu}|\p{N}/u.test(each) || TIMES.has(each))) return [];
+    const stems = new Set(words(place.join(' ')));
+    const kind = CLASS_OF.get([...stems][0] ?? '');
+    const isPlace = hasArticle || (toward === 'to' && (kind === undefined || UNDOING.has(kind)));
+    return isPlace && stems.size > 0 ? [stems] : [];
+  });
 }
 
 /** Lower-case words, with a full stop for every end of a clause. */

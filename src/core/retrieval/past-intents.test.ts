@@ -17,7 +17,7 @@ test('[SEARCH-10] similarity to the past intents that used a tool: greatest, mea
   expect([...count]).toEqual([1, 2, 1, 0]);
 });
 
-test('[SEARCH-10] what is hidden does not vote', () => {
+test('[SEARCH-10] hidden intents do not vote', () => {
   const hidden = { ...past, isHidden: (intent: number) => intent === 0 };
   expect([...nearestVotes([0.5, 1, 0.5, 1], hidden)]).toEqual([0, 1, 0.0625, 0]);
   expect([...similarityToUsers([0.5, 1, 0.5, 1], hidden).count]).toEqual([0, 1, 1, 0]);

@@ -1,21 +1,21 @@
 import { TopK } from '../numeric/top-k.ts';
 
 const DEFAULTS = {
-  /** Past intents that vote. */
+  /** Number of past intents that vote. */
   nearest: 10,
-  /** A vote's weight is the similarity to this power: near intents outweigh many far ones. */
+  /** A vote's weight is the similarity to this power, so that near intents outweigh many distant ones. */
   power: 4,
 };
 
-/** What was used for each past intent, by place among the candidates, and which intents to look away from. */
+/** The candidates that each past intent used, by index, and which intents to ignore. */
 export interface PastUses {
-  /** Candidates. */
+  /** Number of candidates. */
   readonly size: number;
-  /** One list per past intent, without repeats. */
+  /** One list of candidates per past intent, without repeats. */
   readonly uses: readonly (readonly number[])[];
-  /** How much each of them is to be believed; absent: all alike. */
+  /** Weight of each past intent; equal weights if absent. */
   readonly weights?: ArrayLike<number>;
-  /** So that a past run cannot vouch for itself. */
+  /** Hides intents, so that a past run is never evidence for itself. */
   readonly isHidden?: (intent: number) => boolean;
 }
 
@@ -35,14 +35,14 @@ export function nearestVotes(similarities: ArrayLike<number>, past: PastUses): F
 }
 
 export interface UserSimilarity {
-  /** Of the past intents that used a candidate, the greatest similarity to the query; 0 without any. */
+  /** Per candidate, the greatest similarity of the query to a past intent that used it; 0 if none did. */
   readonly greatest: Float64Array;
   readonly mean: Float64Array;
-  /** How many there are. */
+  /** Number of past intents that used the candidate. */
   readonly count: Float64Array;
 }
 
-/** How alike the query and the past intents are for which each candidate was used. */
+/** Similarity of the query to the past intents that used each candidate. */
 export function similarityToUsers(similarities: ArrayLike<number>, past: PastUses): UserSimilarity {
   const { size, uses, isHidden } = past;
   const greatest = new Float64Array(size);

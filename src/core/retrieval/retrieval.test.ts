@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createBm25 } from './text-scores.ts';
 import { words } from './words.ts';
 
-test('[SEARCH-1] words are taken out of identifiers, sentences and other scripts, without fillers', () => {
+test('[SEARCH-1] words are read from identifiers, sentences and other scripts, without stop words', () => {
   expect(words('Please read the listDirectory_tables in src/main')).toEqual([
     'read',
     'list',
@@ -23,11 +23,11 @@ test.each([
   'translate translates translated translating',
   'run runs running',
   'plan plans planned planning',
-])('[SEARCH-1] the forms of a word meet: %s', (forms) => {
+])('[SEARCH-1] the forms of a word have one stem: %s', (forms) => {
   expect(new Set(words(forms)).size).toBe(1);
 });
 
-test('[SEARCH-1] words that only look like forms stay what they are', () => {
+test('[SEARCH-1] words that only look like forms of another keep their own stem', () => {
   expect(words('status class string feed red sing bus pass')).toEqual([
     'status',
     'class',

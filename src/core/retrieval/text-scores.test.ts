@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { createBm25, lexicalScores, SHIPPED_WEIGHTS, textScores } from './text-scores.ts';
+import {
+  createBm25,
+  createWordIndex,
+  lexicalScores,
+  SHIPPED_WEIGHTS,
+  scoreWords,
+  textScores,
+} from './text-scores.ts';
+import { words } from './words.ts';
 
 const NO_NAMES = new Map<number, number>();
 
@@ -13,7 +21,7 @@ test('[SEARCH-7] the whole query, its best clause and its words are fused with t
   expect(scores.fused[1]).toBeCloseTo(whole * 0.1 + clause * 0.2, 12);
 });
 
-test('[SEARCH-7] a clause that is like every tool speaks for none of them', () => {
+test('[SEARCH-7] a clause that resembles every tool supports none of them', () => {
   const about = [0.1, 0.5, 0.1];
   const empty = [0.6, 0.6, 0.6];
   const { clause } = textScores(new Float64Array(3), { whole: about, clauses: [about, empty] }, NO_NAMES);
@@ -21,7 +29,7 @@ test('[SEARCH-7] a clause that is like every tool speaks for none of them', () =
   expect(clause[0]).toBeCloseTo(0, 12);
 });
 
-test('[SEARCH-7] a tool without a vector counts as average, and without any words alone decide', () => {
+test('[SEARCH-7] a tool without a vector counts as average; without any vectors, words alone decide', () => {
   const cosines = { whole: [0.2, Number.NaN, 0.4], clauses: [[0.2, Number.NaN, 0.4]] };
   const scores = textScores(new Float64Array(3), cosines, NO_NAMES);
   expect(scores.whole[1]).toBeCloseTo(0.3, 12);
@@ -52,4 +60,37 @@ test('[SEARCH-7] the share of words stays below 1 without being cut, however lon
   expect(none).toBe(0);
   expect([...lexicalScores(index, ['unknown'])]).toEqual([0, 0, 0]);
   expect([...lexicalScores(index, [])]).toEqual([0, 0, 0]);
+});
+
+test('[SEARCH-15] a word of a short query that no tool uses counts through related words that tools use', () => {
+  const index = createBm25(['current weather', 'read file', 'list folders'].map(words));
+  const [weather, file, folder] = lexicalScores(index, words('will it rain'));
+  expect(weather).toBeGreaterThan(0);
+  expect([file, folder]).toEqual([0, 0]);
+  const exact = lexicalScores(index, words('how is the weather'))[0]!;
+  expect(exact).toBeGreaterThanOrEqual(weather!);
+  const long = words('will it rain when Ada Bob Carl Dora Emil Fritz Gustav Heinz and Ida leave');
+  expect([...lexicalScores(index, long)]).toEqual([0, 0, 0]);
+});
+
+test('[SEARCH-15] the best of a term counts, not the sum of words that stand for each other', () => {
+  const index = createBm25([['a', 'b'], ['a'], ['c']]);
+  const term = [['a', 1] as const, ['b', 0.5] as const];
+  const [both, one, none] = index.scores([term]);
+  const [first, second] = index.scores(['a']);
+  expect(none).toBe(0);
+  expect(one).toBe(second);
+  expect(both).toBe(Math.max(first!, 0.5 * index.scores(['b'])[0]!));
+  expect(index.ideal([term])).toBe(Math.max(index.ideal(['a']), 0.5 * index.ideal(['b'])));
+});
+
+test('[SEARCH-16] the first word of a short query lifts the tool whose whole name it is', () => {
+  const names = ['git_commit', 'git_commit_history', 'git_push', 'git_local_changes'];
+  const index = createWordIndex(names.map((name) => ({ server: 'git', name, words: words(name) })));
+  const lexicalOf = (text: string) => scoreWords(index, { text, words: words(text) }, null).lexical;
+  const plain = lexicalScores(index.lexical, words('commit my work'));
+  const [commit, history] = lexicalOf('commit my work');
+  expect(commit).toBeGreaterThan(plain[0]!);
+  expect(history).toBe(plain[1]);
+  expect(lexicalOf('show my commit')[0]).toBe(lexicalScores(index.lexical, words('show my commit'))[0]);
 });

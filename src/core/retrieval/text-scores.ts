@@ -1,17 +1,28 @@
+import { successorsOf } from './deprecated-tools.ts';
+import { createNameIndex, createVerbIndex, type NameIndex, type RelatedWord, relatedWords } from './words.ts';
+
 const DEFAULTS = {
   /**
-   * Higher than usual: intents are long and tools' texts are short, so a word that a description repeats says more
-   * about it than many words that occur in it once.
+   * Higher than usual: intents are long and tools' texts are short, so a word that a description repeats is better
+   * evidence than many words that occur in it once.
    */
   k1: 3,
   b: 0.75,
-  /** Half of the lexical score is reached at this many square roots of the query's ideal BM25. */
+  /** The lexical score is one half at this many square roots of the query's ideal BM25. */
   lexicalHalf: 4,
-  /** How far a name lifts a tool toward 1. Below 1, so that tools of one name keep their order. */
+  /** Queries of more words have enough of their own: related words would be noise. */
+  shortQuery: 8,
+  /** Related words that may stand for a word of a short query, of those that tools use. */
+  related: 5,
+  /** Share of a related word in a full match, times its cosine: where no tool uses the word itself, and else. */
+  relatedShare: { unknown: 1, known: 0.4 },
+  /** How far the first word of a short query lifts the lexical score of a tool towards 1 whose whole name it is. */
+  verbLift: 0.3,
+  /** How far a name lifts a tool towards 1. Below 1, so that tools with the same name keep their order. */
   nameLift: 0.95,
-  /** A deprecated tool has at most this share of its successor's score by words. */
+  /** Upper limit of a deprecated tool's lexical score, as a share of its successor's. */
   deprecatedWords: 0.999,
-  /** How far below its successor it stands at least. */
+  /** Least distance below its successor. */
   deprecatedGap: 1e-9,
 };
 
@@ -19,56 +30,90 @@ type Bm25Options = Pick<typeof DEFAULTS, 'k1' | 'b'>;
 
 interface Posting {
   readonly documents: Uint32Array;
-  /** What the word adds to the score of each of them. */
+  /** Contribution of the word to the score of each document. */
   readonly impacts: Float64Array;
-  /** What it could add at the most: rarity x (k1 + 1). */
+  /** Upper bound of its contribution: rarity x (k1 + 1). */
   readonly most: number;
 }
 
+/** A word of a term that documents contain. */
+interface Share {
+  readonly posting: Posting;
+  /** Of a full match. */
+  readonly share: number;
+}
+
+/** A word, or several that may stand for it, each with its share of a full match. The best one counts. */
+type Term = string | readonly RelatedWord[];
+
 export interface Bm25Index {
   readonly size: number;
-  /** One score per document, in the order they were given; 0 where no word is shared. */
-  scores(query: readonly string[]): Float64Array;
-  /** The score of a document that consists of nothing but the query's words, without end. */
-  ideal(query: readonly string[]): number;
+  has(word: string): boolean;
+  /** One score per document, in input order; 0 where no word is shared. */
+  scores(query: readonly Term[]): Float64Array;
+  /** Upper bound of the score: a document that repeats only the query's words, infinitely often. */
+  ideal(query: readonly Term[]): number;
 }
 
 /**
  * BM25 (Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009) over
- * documents that are lists of words. A field that matters more is simply repeated by the caller.
+ * documents that are lists of words. To give a field more weight, the caller repeats it.
  */
 export function createBm25(
   documents: readonly (readonly string[])[],
   options: Bm25Options = DEFAULTS,
 ): Bm25Index {
   const postings = postingsOf(documents, options);
-  const known = (query: readonly string[]) => {
-    const found: Posting[] = [];
-    for (const word of new Set(query)) {
-      const posting = postings.get(word);
-      if (posting) found.push(posting);
+  /** Per term, the postings of its known words with their shares. */
+  const known = (query: readonly Term[]) => {
+    const terms: (readonly Share[])[] = [];
+    for (const term of new Set(query)) {
+      const words: readonly RelatedWord[] = typeof term === 'string' ? [[term, 1]] : term;
+      const found = words.flatMap(([word, share]) => {
+        const posting = postings.get(word);
+        return posting ? [{ posting, share }] : [];
+      });
+      if (found.length > 0) terms.push(found);
     }
-    return found;
+    return terms;
   };
   return {
     size: documents.length,
+    has: (word) => postings.has(word),
     scores(query) {
       const scores = new Float64Array(documents.length);
-      for (const posting of known(query)) {
-        for (let i = 0; i < posting.documents.length; i++) {
-          scores[posting.documents[i]!]! += posting.impacts[i]!;
-        }
-      }
+      for (const term of known(query)) addTerm(scores, term);
       return scores;
     },
-    ideal: (query) => known(query).reduce((sum, { most }) => sum + most, 0),
+    ideal: (query) =>
+      known(query).reduce(
+        (sum, term) => sum + Math.max(...term.map(({ posting, share }) => share * posting.most)),
+        0,
+      ),
   };
+}
+
+/** Adds what the best of a term's words contributes to each document. */
+function addTerm(scores: Float64Array, term: readonly Share[]): void {
+  const best = term.length > 1 ? new Float64Array(scores.length) : null;
+  for (const { posting, share } of term) {
+    const { documents, impacts } = posting;
+    for (let i = 0; i < documents.length; i++) {
+      const document = documents[i]!;
+      const impact = share * impacts[i]!;
+      if (!best) scores[document]! += impact;
+      else if (impact > best[document]!) {
+        scores[document]! += impact - best[document]!;
+        best[document] = impact;
+      }
+    }
+  }
 }
 
 function postingsOf(documents: readonly (readonly string[])[], { k1, b }: Bm25Options): Map<string, Posting> {
   const total = documents.reduce((sum, words) => sum + words.length, 0);
   const meanLength = total / Math.max(1, documents.length) || 1;
-  /** By word: the documents that hold it, and how often they do. */
+  /** By word: the documents that contain it, with the number of occurrences. */
   const counts = new Map<string, Map<number, number>>();
   for (const [document, words] of documents.entries()) {
     for (const word of words) {
@@ -93,30 +138,32 @@ function postingsOf(documents: readonly (readonly string[])[], { k1, b }: Bm25Op
 
 const NONE: ReadonlyMap<number, number> = new Map();
 
-/** The parts of a query's text scores, one value per tool each. */
+/** The parts of a query's text scores, each with one value per tool. */
 export interface TextScores {
   readonly whole: Float64Array;
   readonly clause: Float64Array;
   readonly lexical: Float64Array;
-  /** Names that the query spells out, by tool. */
+  /** Tools that the query names, with their scores. */
   readonly named: ReadonlyMap<number, number>;
-  /** The parts together. */
+  /** The greatest cosine of the query or one of its clauses, at least 0. */
+  readonly nearest: Float64Array;
+  /** The fused score. */
   readonly fused: Float64Array;
 }
 
-/** What is known of the query's meaning: cosines with each tool, NaN where a tool has no vector yet. */
+/** Cosines of the query with each tool, NaN where a tool has no vector yet. */
 export interface QueryCosines {
   readonly whole: ArrayLike<number>;
-  /** One row per clause. */
+  /** One row of cosines per clause. */
   readonly clauses: readonly ArrayLike<number>[];
 }
 
 /**
- * Fuses wording and meaning. Nothing is clamped or rounded, so tools tie only if all their parts do;
+ * Fuses lexical and embedding scores. Nothing is clamped or rounded, so that tools tie only if all parts tie;
  * without cosines (nothing is embedded yet) words alone decide.
  *
- * `successors` are those of `successorsOf`: in every part a deprecated tool gets at most what its successor gets, and
- * a query that names it names its successor as well. All other scores stay.
+ * `successors` come from `successorsOf`: in every part a deprecated tool scores at most as high as its successor,
+ * and a query that names it also names its successor. All other scores are unchanged.
  */
 export function textScores(
   lexical: Float64Array,
@@ -139,10 +186,18 @@ export function textScores(
   for (const [i, name] of names) fused[i]! += DEFAULTS.nameLift * name * (1 - fused[i]!);
   for (const [old, successor] of successors)
     fused[old] = Math.min(fused[old]!, fused[successor]! - DEFAULTS.deprecatedGap);
-  return { whole, clause, lexical: words, named: names, fused };
+  return { whole, clause, lexical: words, named: names, nearest: nearestOf(cosines, size), fused };
 }
 
-/** Of a chain the last one comes first, so each is compared with what its successor ends up with. */
+function nearestOf(cosines: QueryCosines | null, size: number): Float64Array {
+  const nearest = new Float64Array(size);
+  for (const row of cosines ? [cosines.whole, ...cosines.clauses] : []) {
+    for (let i = 0; i < size; i++) if (row[i]! > nearest[i]!) nearest[i] = row[i]!;
+  }
+  return nearest;
+}
+
+/** The last tool of a chain comes first, so that each is compared with the final score of its successor. */
 function atMostSuccessors(
   scores: Float64Array,
   successors: ReadonlyMap<number, number>,
@@ -169,18 +224,34 @@ function withSuccessors(
 }
 
 /**
- * BM25 on a scale from 0 to 1 that fits queries of any length. By chance a longer query shares more
- * words with every tool, and the spread of a sum of many such words grows with its square root.
+ * BM25 scaled to [0, 1] for queries of any length. A longer query shares more words with every tool by
+ * chance, and the spread of a sum of many words grows with its square root.
  */
 export function lexicalScores(index: Bm25Index, query: readonly string[]): Float64Array {
-  const half = DEFAULTS.lexicalHalf * Math.sqrt(index.ideal(query));
-  return index.scores(query).map((score) => (score === 0 ? 0 : score / (score + half)));
+  const terms = widened(index, query);
+  const half = DEFAULTS.lexicalHalf * Math.sqrt(index.ideal(terms));
+  return index.scores(terms).map((score) => (score === 0 ? 0 : score / (score + half)));
+}
+
+/** A short query with the related words that tools use: "rain" finds what is said about weather. */
+function widened(index: Bm25Index, query: readonly string[]): readonly Term[] {
+  const words = [...new Set(query)];
+  if (words.length > DEFAULTS.shortQuery) return query;
+  return words.map((word): Term => {
+    const { known, unknown } = DEFAULTS.relatedShare;
+    const share = index.has(word) ? known : unknown;
+    const related = relatedWords(word)
+      .filter(([other]) => index.has(other))
+      .slice(0, DEFAULTS.related)
+      .map(([other, cosine]): RelatedWord => [other, share * cosine]);
+    return related.length === 0 ? word : [[word, 1], ...related];
+  });
 }
 
 /**
- * For each tool the clause that speaks for it most: a long intent names several things to do, and no
- * one tool is like all of it. A clause that is somewhat like every tool ("and show me the results")
- * speaks for none, so its mean over all tools is taken off.
+ * For each tool, the cosine of its best clause: a long intent names several actions, and no single tool
+ * resembles all of it. A clause that somewhat resembles every tool ("and show me the results") supports
+ * none, so its mean over all tools is subtracted.
  */
 function bestClause(clauses: readonly ArrayLike<number>[], size: number): Float64Array {
   const best = new Float64Array(size).fill(clauses.length === 0 ? 0 : Number.NEGATIVE_INFINITY);
@@ -194,7 +265,7 @@ function bestClause(clauses: readonly ArrayLike<number>[], size: number): Float6
   return best;
 }
 
-/** A tool without a vector is taken to be as like the query as tools are on average. */
+/** A tool without a vector gets the mean cosine of all tools. */
 function withoutGaps(cosines: ArrayLike<number>): Float64Array {
   const full = new Float64Array(cosines);
   let sum = 0;
@@ -208,44 +279,91 @@ function withoutGaps(cosines: ArrayLike<number>): Float64Array {
   return full.map((cosine) => (Number.isNaN(cosine) ? mean : cosine));
 }
 
-/** How much each part of the fused text score counts; together they make 1. */
+/** Tools or capabilities by their words and names, each under its place in the list; built once for all who ask. */
+export interface WordIndex {
+  readonly lexical: Bm25Index;
+  readonly names: NameIndex;
+  /** From `createVerbIndex`. */
+  readonly verbs: ReadonlyMap<string, readonly number[]>;
+  /** Of deprecated tools. */
+  readonly successors: ReadonlyMap<number, number>;
+}
+
+interface WordEntry {
+  readonly server: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly words: readonly string[];
+}
+
+export function createWordIndex(entries: readonly WordEntry[]): WordIndex {
+  return {
+    lexical: createBm25(entries.map(({ words }) => words)),
+    names: createNameIndex(entries),
+    verbs: createVerbIndex(entries),
+    successors: successorsOf(entries),
+  };
+}
+
+/** The text scores of everything in the index. */
+export function scoreWords(
+  { lexical, names, verbs, successors }: WordIndex,
+  query: { readonly text: string; readonly words: readonly string[] },
+  cosines: QueryCosines | null,
+  weights?: SearchWeights,
+): TextScores {
+  const scores = lexicalScores(lexical, query.words);
+  if (new Set(query.words).size <= DEFAULTS.shortQuery) {
+    for (const i of verbs.get(query.words[0] ?? '') ?? []) scores[i]! += DEFAULTS.verbLift * (1 - scores[i]!);
+  }
+  return textScores(scores, cosines, names.named(query.text), weights, successors);
+}
+
+/**
+ * The embedding model whose cosines all thresholds of PML are about: those of this file, of plans, learning, graph and
+ * capabilities. Another model has other cosines. To change the built-in one, fit the weights and chances below again,
+ * map the thresholds with scripts/map-cosines.ts, measure, and name the model here.
+ */
+const FITTED_MODEL = 'pml-tools-1/int8';
+
+/** Weights of the parts of the fused text score; they add up to 1. */
 export interface SearchWeights {
-  /** Cosine of the whole query and the tool. */
+  /** Weight of the cosine of the whole query and the tool. */
   readonly whole: number;
-  /** Cosine of the query's best clause and the tool, less what that clause has in common with all tools. */
+  /** Weight of the cosine of the query's best clause and the tool, minus that clause's mean over all tools. */
   readonly clause: number;
-  /** BM25, squashed. */
+  /** Weight of BM25, scaled to [0, 1]. */
   readonly lexical: number;
 }
 
 /** Fitted on six public data sets by scripts/fit-search.ts. */
-export const SHIPPED_WEIGHTS: SearchWeights = { whole: 0.2, clause: 0.4, lexical: 0.4 };
+export const SHIPPED_WEIGHTS: SearchWeights = { whole: 0.35, clause: 0.4, lexical: 0.25 };
 
-/** The chance of a tool to be right, by its text: a logistic of score, rank and lead. */
+/** Probability that a tool is correct, from its text: coefficients of a logistic of score, rank and lead. */
 export interface TextChances {
   readonly bias: number;
   readonly score: number;
-  /** Of the logarithm of its rank, from 1. */
+  /** Coefficient of the logarithm of the rank, from 1. */
   readonly rank: number;
-  /** Of how far the best one is ahead of the second. */
+  /** Coefficient of the lead of the first tool over the second. */
   readonly lead: number;
 }
 
-/** Fitted on six public data sets. */
-export const SHIPPED_TEXT_CHANCES: TextChances = { bias: -1.94, score: 5.59, rank: -0.78, lead: 11.45 };
+/** Fitted on six public data sets by scripts/fit-text-chances.ts. */
+export const SHIPPED_TEXT_CHANCES: TextChances = { bias: -1.88, score: 4.96, rank: -0.77, lead: 12.08 };
 
-/** Chance below which a text says nothing. */
+/** Probability below which a text is not evidence. */
 export const LEAST_TEXT_CHANCE = 0.4;
 
-/** Among few tools any can be far ahead, which says no more than this much. */
+/** Upper limit of the lead: among few tools, a large lead can be chance. */
 const MOST_LEAD = 0.15;
 
-/** How far the first of scores is ahead, the greatest first; of one alone that says nothing. */
+/** Lead of the first of the descending scores over the second; 0 for a single score. */
 export function leadOf(scores: ArrayLike<number>): number {
   return scores.length < 2 ? 0 : Math.min(MOST_LEAD, scores[0]! - scores[1]!);
 }
 
-/** Of the tool at a place among scores, the greatest of all first. */
+/** Probability that the tool at `place` is correct; `scores` are descending. */
 export function textChance(
   { bias, score, rank, lead }: TextChances,
   scores: ArrayLike<number>,
@@ -254,4 +372,25 @@ export function textChance(
   const own = scores[place]!;
   const ahead = place === 0 ? leadOf(scores) : 0;
   return 1 / (1 + Math.exp(-(bias + score * own + rank * Math.log(place + 1) + lead * ahead)));
+}
+
+/**
+ * The cosine that a tool must reach for a query, or for one of its clauses, to count as fitting at all. By embedding
+ * model, as each has cosines of its own; for another model something always fits. Chosen on the even lines of
+ * test/fixtures/findability/intents.jsonl, so that one of fifteen wishes that no tool can serve may pass. Words are left
+ * out: wishes that no tool can serve share as many with some tool as others do.
+ */
+const FLOORS: Readonly<Record<string, number>> = { [FITTED_MODEL]: 0.289 };
+
+/** Whether any tool is near enough to a query; a tool that the query names always is. */
+export function somethingFits({ nearest, named }: TextScores, model: string): boolean {
+  const floor = FLOORS[model];
+  return floor === undefined || named.size > 0 || nearest.some((cosine) => cosine >= floor);
+}
+
+/** Share of the floor that a tool must reach to be given as one of the nearest where nothing fits. */
+const NEAR = 0.6;
+
+export function isNear({ nearest }: TextScores, tool: number, model: string): boolean {
+  return nearest[tool]! >= NEAR * (FLOORS[model] ?? 0);
 }
