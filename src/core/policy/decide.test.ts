@@ -17,7 +17,7 @@ const OPEN: PermissionRules = {
   deny: [],
   auto: [],
   default: 'allow',
-  profile: 'standard',
+  profile: 'balanced',
 };
 const READS: ToolAnnotations = { readOnlyHint: true };
 const tool = (name: string, annotations?: ToolAnnotations) => ({
@@ -25,7 +25,7 @@ const tool = (name: string, annotations?: ToolAnnotations) => ({
   ...(annotations && { annotations }),
 });
 
-/** A plan of one task that calls these, as sure as can be. */
+/** A plan of one task that makes these calls, with full confidence. */
 function plan(
   rules: PermissionRules,
   tools: readonly ReturnType<typeof tool>[],
@@ -35,26 +35,22 @@ function plan(
   return { steps: [{ name: 't1', calls }], confidence: 1, support: 1_000, missing: [], ...over };
 }
 
-test('[INTENT-1] what only reads runs by itself, from .9 and two runs on', () => {
+test('[INTENT-1] a plan that only reads runs by itself, from a confidence of .9 and two runs on', () => {
   const reads = (over?: Partial<PlanInQuestion>) =>
     whyNotByItself(OPEN, plan(OPEN, [tool('read', READS)], over));
   expect(reads()).toEqual([]);
   expect(reads({ confidence: 0.9, support: 2 })).toEqual([]);
   expect(reads({ support: 1 })).toEqual([
-    'only 1 past run like it succeeded with these tools, and 2 are asked for',
+    'only 1 past run like it succeeded with these tools; 2 are required',
   ]);
-  expect(reads({ support: 0 })).toEqual([
-    'no past run like it succeeded with these tools, and 2 are asked for',
-  ]);
-  expect(reads({ confidence: 0.899 })).toEqual([
-    'its confidence of 89 % is below the 90 % that are asked for',
-  ]);
+  expect(reads({ support: 0 })).toEqual(['no past run like it succeeded with these tools; 2 are required']);
+  expect(reads({ confidence: 0.899 })).toEqual(['its confidence of 89 % is below the required 90 %']);
   expect(reads({ confidence: Number.NaN, support: Number.NaN })).toHaveLength(2);
   expect(reads({ missing: ['a', 'b'] })).toEqual(['it needs "a", "b": give them in "arguments"']);
-  expect(reads({ steps: [] })).toEqual(['nothing known fits']);
+  expect(reads({ steps: [] })).toEqual(['no known tool fits']);
 });
 
-test('[INTENT-1] a setting can ask for more confidence, never for less', () => {
+test('[INTENT-1] a setting can require more confidence, never less', () => {
   const from = (runFrom: number, confidence: number) =>
     whyNotByItself(OPEN, plan(OPEN, [tool('read', READS)], { runFrom, confidence })).length;
   expect(from(0.95, 0.94)).toBe(1);
@@ -85,7 +81,7 @@ test('[POLICY-8] deny, ask and a changed definition are stronger than permission
     expect(whyNotByItself(rules, plan(rules, [read]))).toHaveLength(1);
     expect(whyNotByItself(rules, plan(rules, [write]))).toHaveLength(1);
   }
-  // It asks because it says of itself that it is destructive; `allow` settles that.
+  // The tool asks because its server marks it as destructive; `allow` overrides that.
   expect(whyNotByItself(auto, plan(auto, [write]))).toHaveLength(1);
   const allowed = { ...auto, allow: ['disk:write'] };
   expect(whyNotByItself(allowed, plan(allowed, [write]))).toEqual([]);
@@ -96,7 +92,7 @@ test('[POLICY-8] deny, ask and a changed definition are stronger than permission
   ]);
 });
 
-test('[INTENT-4] what cannot be told before does not run, and no confidence makes up for a tool', () => {
+test('[INTENT-4] a step whose calls are unknown does not run, and no confidence makes up for a tool', () => {
   const steps = [{ name: 't1 (code)', calls: [], problem: 'only a run can tell what it calls' }];
   expect(whyNotByItself({ ...OPEN, auto: ['*'] }, plan(OPEN, [], { steps }))).toEqual([
     't1 (code) cannot run by itself: only a run can tell what it calls',

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import hints from '../../../test/fixtures/tool-hints.json' with { type: 'json' };
 import { toolId } from '../vocabulary/ids.ts';
 import type { ToolAnnotations } from '../vocabulary/tool-definition.ts';
-import { callFingerprint, canonicalJson } from './call-hash.ts';
+import { callFingerprint, canonicalJson, diffLines } from './call-hash.ts';
 import { decide, matchesGlob, type PermissionRules } from './decide.ts';
 
 const OPEN: PermissionRules = {
@@ -11,14 +12,14 @@ const OPEN: PermissionRules = {
   deny: [],
   auto: [],
   default: 'allow',
-  profile: 'standard',
+  profile: 'balanced',
 };
 const tool = (annotations?: ToolAnnotations) => ({
   id: toolId('github', 'delete_repo'),
   ...(annotations && { annotations }),
 });
 
-test('[POLICY-1] deny beats ask beats allow, whatever the tool says of itself', () => {
+test('[POLICY-1] deny beats ask beats allow, whatever hints the tool has', () => {
   const all = ['*'];
   const harmless = tool({ readOnlyHint: true });
   expect(decide({ ...OPEN, allow: all, ask: all, deny: ['github:*'] }, harmless).action).toBe('deny');
@@ -28,7 +29,69 @@ test('[POLICY-1] deny beats ask beats allow, whatever the tool says of itself', 
   );
 });
 
-test('[POLICY-2] without a rule a tool that calls itself destructive asks, the rest follow the default', () => {
+const HINTS: Readonly<Record<string, { tools: Readonly<Record<string, ToolAnnotations>> }>> = hints;
+
+test('[POLICY-9] of the tools of real servers at most 3 % ask under balanced, none under open', () => {
+  const all = Object.entries(HINTS).flatMap(([server, { tools }]) =>
+    Object.entries(tools).map(([name, annotations]) => ({ id: toolId(server, name), annotations })),
+  );
+  const asking = (profile: PermissionRules['profile']) =>
+    all.filter((one) => decide({ ...OPEN, profile }, one, true).action === 'ask').map(({ id }) => id);
+  expect(all).toHaveLength(90);
+  expect(asking('open')).toEqual([]);
+  const asks = asking('balanced');
+  expect(asks).toEqual(['playwright:browser_file_upload', 'playwright:browser_run_code_unsafe']);
+  expect(asks.length / all.length).toBeLessThanOrEqual(0.03);
+});
+
+describe('[POLICY-2] under balanced, the mark of a tool counts unless what it does can be undone', () => {
+  const marked = { destructiveHint: true };
+  const asks = (id: string, annotations: ToolAnnotations = marked, isLocal = true) => {
+    const [server, name] = id.split(':') as [string, string];
+    return decide(OPEN, { id: toolId(server, name), annotations }, isLocal).action === 'ask';
+  };
+
+  test.each([
+    'excel:excel_read_sheet',
+    'tables:excel_describe_sheets',
+    'notion:API-post-search',
+    'notion:notion_search',
+    'web:getPage',
+    'web:browser_hover',
+    'web:browser_navigate',
+  ])('%s only looks or moves about', (id) => expect(asks(id, marked, false)).toBe(false));
+
+  test.each([
+    'github:delete_repo',
+    'mail:send',
+    'bank:pay',
+    'bank:create_payment',
+    'db:drop_table',
+    'notion:API-delete-a-block',
+    'notion:API-post-page',
+    'crm:get_or_create',
+    'crm:read_and_delete',
+    'news:unsubscribe_list',
+    'shop:frobnicate',
+    'web:browser_file_upload',
+  ])('%s asks, whatever its server says of the world around it', (id) => {
+    expect(asks(id)).toBe(true);
+    expect(asks(id, { ...marked, openWorldHint: false }, false)).toBe(true);
+  });
+
+  test('what changes this machine alone does not ask, unless nobody can take it back', () => {
+    const closed = { ...marked, openWorldHint: false };
+    for (const id of ['filesystem:write_file', 'memory:delete_entities']) {
+      expect(asks(id, closed)).toBe(false);
+      expect(asks(id, closed, false)).toBe(true);
+      expect(asks(id, marked)).toBe(true);
+    }
+    for (const id of ['db:drop_table', 'disk:format', 'desk:execute_command', 'mail:send_message'])
+      expect(asks(id, closed)).toBe(true);
+  });
+});
+
+test('[POLICY-2] without a rule a tool marked destructive asks, all others follow the default', () => {
   expect(decide(OPEN, tool()).action).toBe('allow');
   expect(decide(OPEN, tool({ destructiveHint: true })).action).toBe('ask');
   expect(decide({ ...OPEN, default: 'deny' }, tool({ destructiveHint: true })).action).toBe('deny');
@@ -52,6 +115,34 @@ test('[POLICY-5] a glob matches the whole id, and no character but * and ? is sp
   expect(matchesGlob('git:delete', 'git:delete_all')).toBe(false);
   expect(matchesGlob('git:?et', 'git:get')).toBe(true);
   expect(matchesGlob('*', 'any\nthing')).toBe(true);
+});
+
+test('[CAT-15] a diff has every line of both texts, in order, and marks what is gone and what is new', () => {
+  expect(diffLines('Reads a file. Gives text.', 'Reads a file. Sends it away. Gives text.')).toEqual([
+    '  Reads a file.',
+    '+ Sends it away.',
+    '  Gives text.',
+  ]);
+  expect(diffLines({ a: 1, b: 2 }, { a: 1, b: 3 })).toEqual([
+    '  {',
+    '    "a": 1,',
+    '-   "b": 2',
+    '+   "b": 3',
+    '  }',
+  ]);
+  expect(diffLines(undefined, 'New')).toEqual(['+ New']);
+  const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
+  fc.assert(
+    fc.property(words, words, (one, other) => {
+      const told = diffLines(one.join('\n'), other.join('\n'));
+      const side = (marks: string) =>
+        told.filter((line) => marks.includes(line[0]!)).map((line) => line.slice(2));
+      expect(side(' -').join('\n')).toBe(one.join('\n'));
+      expect(side(' +').join('\n')).toBe(other.join('\n'));
+    }),
+  );
+  const long = Array.from({ length: 1_000 }, (_, at) => `line ${at}`).join('\n');
+  expect(diffLines(long, long)).toHaveLength(2_000);
 });
 
 test('[POLICY-6] the fingerprint of a call changes with any argument, and not with the order of keys', () => {

@@ -108,7 +108,7 @@ test('[TRACE-8] calls of the same moment stand in causal order, however they wer
   }
 });
 
-test('[TRACE-2] overlaps are those of every pair of calls', () => {
+test('[TRACE-2] overlaps agree with a comparison of every pair of calls', () => {
   const moment = fc.integer({ min: 0, max: 12 });
   const calls = fc.array(fc.tuple(moment, moment), { maxLength: 12 });
   fc.assert(

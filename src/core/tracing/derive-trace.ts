@@ -4,13 +4,13 @@ import { type EndEvent, isEnd, type StartEvent, type TraceEvent } from '../vocab
 
 const DEFAULTS = {
   /**
-   * Ids in one call's `parallel_with`, those that started first: as many as calls may be in flight by
-   * default, twice over. A call beside ten thousand others must not make the trace quadratic.
+   * Most ids in one call's `parallel_with`, earliest start first: twice the default number of calls in
+   * flight. A call beside ten thousand others must not make the trace quadratic.
    */
   parallelWith: 32,
 };
 
-/** Everything that follows from a run's events; derived here and nowhere else. */
+/** Everything that follows from a run's events; only `deriveTrace` computes it. */
 export interface DerivedTrace {
   /** In order of start; a capability precedes its calls; failed calls included. */
   readonly executedPath: readonly NodeId[];
@@ -46,7 +46,8 @@ function toInvocations(calls: readonly CallSpan[]): ToolInvocation[] {
     id: ids[index]!,
     tool: start.node,
     ts: startTs,
-    durationMs: endTs - startTs,
+    // Without what it waited before it began.
+    durationMs: end?.durationMs ?? endTs - startTs,
     sequenceIndex: index,
     success: end?.success ?? false,
     parallelWith: parallel[index]!.map((other) => ids[other]!),
@@ -59,12 +60,12 @@ interface Interval {
 }
 
 /**
- * For each interval the indices of those that share more than a boundary with it, in their order, the
- * first `limit`. A sweep over intervals sorted by start: O(n log n + pairs listed).
+ * For each interval the indices of the first `limit` that share more than a boundary with it, in order.
+ * A sweep over intervals sorted by start: O(n log n + pairs listed).
  */
 function overlaps(intervals: readonly Interval[], limit: number): number[][] {
   const byEnd = intervals.map((_, i) => i).sort((a, b) => intervals[a]!.endTs - intervals[b]!.endTs);
-  /** What started before the current one and still runs, in order of start. */
+  /** Intervals that started before the current one and have not ended, in order of start. */
   const open = new Set<number>();
   let ended = 0;
   return intervals.map((interval, index) => {
@@ -86,15 +87,15 @@ function overlaps(intervals: readonly Interval[], limit: number): number[][] {
   });
 }
 
-/** A call and how deep it lies in the run: 0 for those the run itself made. */
+/** A call and its depth in the run: 0 for calls that the run itself made. */
 export interface TreeRow {
   readonly span: CallSpan;
   readonly depth: number;
-  /** Whether it is the last of its parent's calls. */
+  /** Whether this is the last of its parent's calls. */
   readonly isLast: boolean;
 }
 
-/** The calls of a run as a tree, each before its own, siblings in order of start. */
+/** The calls of a run as a tree: parents before children, siblings in order of start. */
 export function traceTree(events: readonly TraceEvent[]): TreeRow[] {
   const spans = callSpans(events);
   const known = new Set(spans.map(({ start }) => start.traceId));
@@ -102,7 +103,7 @@ export function traceTree(events: readonly TraceEvent[]): TreeRow[] {
     parentTraceId !== null && known.has(parentTraceId) ? parentTraceId : null;
   const children = Map.groupBy(spans, parentOf);
   const rows: TreeRow[] = [];
-  // A stack instead of recursion: nobody promised that a tree is flat.
+  // A stack instead of recursion, because the tree may be deep.
   const waiting: TreeRow[] = [];
   const push = (parent: string | null, depth: number) => {
     const calls = children.get(parent) ?? [];
@@ -124,14 +125,14 @@ export interface CallSpan {
   /** Absent when the run ended before the call did. */
   readonly end?: EndEvent;
   readonly startTs: number;
-  /** Of a call without an end: the run's last moment. */
+  /** For a call without an end: the run's last moment. */
   readonly endTs: number;
 }
 
 /**
- * Pairs starts with ends, in causal order whatever the order of recording: by start; of calls that
- * started at the same moment a caller comes before its calls, and what was over sooner before what
- * went on, because only that can have been caused by the other; else as recorded.
+ * Pairs starts with ends, in causal order whatever the order of recording: by start; of calls that started
+ * at the same moment, a caller comes before its calls, and a call that ended earlier before one that ended
+ * later, because only the earlier can have caused the later; otherwise as recorded.
  */
 export function callSpans(events: readonly TraceEvent[]): CallSpan[] {
   const ends = new Map<string, EndEvent>();
@@ -151,7 +152,7 @@ export function callSpans(events: readonly TraceEvent[]): CallSpan[] {
   return callersFirst(spans);
 }
 
-/** Moves each caller before those of its calls that started in the same moment; all else stays in place. */
+/** Moves each caller before those of its calls that started at the same moment; everything else stays in place. */
 function callersFirst(spans: readonly CallSpan[]): CallSpan[] {
   const ordered: CallSpan[] = [];
   for (let from = 0; from < spans.length; ) {
@@ -169,7 +170,7 @@ function inTreeOrder(tied: readonly CallSpan[]): Iterable<CallSpan> {
   const ordered = new Set<CallSpan>();
   for (const span of tied) {
     const callers: CallSpan[] = [];
-    // What was taken stops waiting, so that even a circle of parents ends.
+    // A span leaves `waiting` when it is taken, so that the loop ends even with a cycle of parents.
     for (let at: CallSpan | undefined = span; at; at = waiting.get(at.start.parentTraceId ?? '')) {
       waiting.delete(at.start.traceId);
       callers.push(at);

@@ -2,35 +2,35 @@ import { withoutEnding } from '../vocabulary/text.ts';
 import { REDACTED } from './redact.ts';
 
 const DEFAULTS = {
-  /** Shortest text that can tell where it came from, in UTF-16 units. */
+  /** Shortest text whose origin can be recognised, in UTF-16 units. */
   minLength: 6,
-  /** Longest; values of results are cut here before they are stored. */
+  /** Longest such text; values of results are cut to this length before they are stored. */
   maxLength: 64 * 1024,
-  /** Letters and digits it must have, so that a ruler of dashes is none. */
+  /** Least number of letters and digits, so that a line of dashes does not count. */
   minAlphanumerics: 4,
-  /** Of several words without digit, dot or slash: `in progress` is said by everybody. */
+  /** Shortest phrase of several words without digit, dot or slash: `in progress` is too common. */
   minPhraseLength: 14,
-  /** Of one such word. */
+  /** Shortest single word without digit, dot or slash. */
   minWordLength: 20,
-  /** Digits of a name such as `abc123`, unless it is as long as `minMixedLength`. */
+  /** Least number of digits in a name such as `abc123`, unless it has `minMixedLength` characters. */
   minDigits: 3,
   minMixedLength: 8,
-  /** Of a number, without leading and trailing zeros. */
+  /** Least number of digits in a number, without leading and trailing zeros. */
   minSignificantDigits: 6,
 };
 
 const NUMBER = /^[+-]?(\d+)(?:\.(\d+))?(?:e[+-]?\d+)?$/i;
-/** A day or a time of day: everybody knows what day it is. */
+/** A day or a time of day, which a program can know without having read it. */
 const DAY_OR_TIME = /^(?:\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?)$/;
 const MEDIA_TYPE = /^(?:application|audio|font|image|model|multipart|text|video)\/[\w.+-]+$/i;
 const ISSUE_KEY = /^[A-Z][A-Z0-9]+-\d+$/;
-/** Paths, addresses, file names, mail addresses, fields of fields. */
+/** Paths, URLs, file names, mail addresses, nested fields. */
 const STRUCTURED = /^[./\\~@#$][^\s./\\]|[^\s./\\][./\\@:#%+=~$&]+[^\s./\\]/u;
 const COMMON = new Set(['127.0.0.1', '0.0.0.0', 'sha256', 'sha384', 'sha512', 'node.js', 'iso-8859-1']);
 
 /**
- * Whether a text is so rarely met that finding it in two places means that one has it from the other.
- * Numbers are judged by their digits; words, states, sizes, dates and media types are common property.
+ * Whether a text is so rare that finding it in two places means that one was copied from the other.
+ * Numbers are judged by their digits; words, states, sizes, dates and media types are too common.
  */
 export function isDistinctive(text: string): boolean {
   const { minLength, maxLength, minAlphanumerics } = DEFAULTS;
@@ -42,7 +42,7 @@ export function isDistinctive(text: string): boolean {
   return isLongWording(text) || STRUCTURED.test(text) || ISSUE_KEY.test(text) || isMixedName(text);
 }
 
-/** Powers of two are sizes and limits, not names of things. */
+/** Powers of two are sizes and limits, not ids. */
 function isDistinctiveNumber(value: number, digits: string): boolean {
   const significant = withoutEnding(digits.replace(/^0+/, ''), '0').length;
   return significant >= DEFAULTS.minSignificantDigits && !isPowerOfTwo(value) && !isPowerOfTwo(value + 1);

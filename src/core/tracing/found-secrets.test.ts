@@ -4,8 +4,8 @@ import { createRedactor, REDACTED } from './redact.ts';
 
 const redact = createRedactor([]);
 
-describe('found in one run', () => {
-  test('[RED-7] what was recognised once is hidden wherever it stands, also where it stood before', () => {
+describe('secrets found in one run', () => {
+  test('[RED-7] a secret recognised once is hidden wherever it occurs, also before that place', () => {
     const found = createFoundSecrets();
     expect(redact({ note: 'use zebra-4711-lemon', login: { password: 'zebra-4711-lemon' } }, found)).toEqual({
       note: `use ${REDACTED}`,
@@ -17,7 +17,7 @@ describe('found in one run', () => {
     expect(redact('zebra-4711-lemon')).toBe('zebra-4711-lemon');
   });
 
-  test('[RED-7] so is what stood in text', () => {
+  test('[RED-7] so is a secret found inside text', () => {
     const found = createFoundSecrets();
     redact('postgres://joe:hunter-2@db/app and PIN: 48151623 and otp=9876', found);
     expect(redact(['it was hunter-2', 48151623, '9876', '19876'], found)).toEqual([

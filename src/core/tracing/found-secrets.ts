@@ -1,32 +1,30 @@
-import { createTextSearch, type Span, type TextSearch } from './text-search.ts';
-
 const DEFAULTS = {
-  /** Secrets of one run that are looked for everywhere; further ones are hidden where they are recognised. */
+  /** Secrets of one run that are searched for everywhere; further ones are hidden only where they are recognised. */
   maxValues: 4_000,
-  /** All their spellings together, in UTF-16 units. */
+  /** Total length of all their spellings, in UTF-16 units. */
   maxText: 1024 * 1024,
-  /** Longer ones are not looked for elsewhere. */
+  /** Longer secrets are not searched for elsewhere. */
   maxLength: 8_192,
-  /** Shorter ones are hidden only where they are the whole value. */
+  /** Shorter secrets are hidden only where they are the whole value. */
   minWhole: 4,
-  /** Of a longer one, with letters and digits, that is looked for by itself. */
+  /** Shortest part of a longer secret, with letters and digits, that is searched for by itself. */
   minPart: 10,
-  /** Of one value that is secret as a whole. */
+  /** Most leaves read from one value that is secret as a whole. */
   maxLeaves: 1_000,
   maxDepth: 64,
 };
 
 /**
- * What was recognised as secret in one run, by its name or its looks: a value that is secret in one place is so
- * in every other, where nothing tells.
+ * What was recognised as secret in one run, by its name or its shape: the same value is hidden in every
+ * other place, even where neither name nor shape gives it away.
  */
 export interface FoundSecrets {
-  /** How many there are; grows. */
+  /** Number of secrets; it only grows. */
   readonly size: number;
   add(value: string): void;
-  /** Whether this very value is one of them. */
+  /** Whether this exact value is one of them. */
   has(value: string): boolean;
-  /** From now on those that were added are found, too. */
+  /** From now on, `findIn` also finds the secrets added since the last call. */
   look(): void;
   findIn(text: string): readonly Span[];
   readonly longest: number;
@@ -34,14 +32,14 @@ export interface FoundSecrets {
 
 const SEPARATOR = /[\s;,=/&:@?"'\\]/;
 
-/** A block, a cookie or an address that is secret as a whole is so for what nobody would type in it. */
+/** The parts of a secret block, cookie or URL that look random: these are the secret, the rest is common text. */
 function partsOf(secret: string): string[] {
   if (secret.length > DEFAULTS.maxLength || !SEPARATOR.test(secret)) return [];
   const parts = secret.replace(/\\[nrt]/g, ' ').split(SEPARATOR, DEFAULTS.maxLeaves);
   return parts.filter((part) => part.length >= DEFAULTS.minPart && /\d/.test(part) && /[A-Za-z]/.test(part));
 }
 
-/** Every text and number of a value that is secret as a whole, line by line. */
+/** Adds every text and number of a value that is secret as a whole, line by line. */
 export function addLeaves(found: Pick<FoundSecrets, 'add'>, value: unknown): void {
   let left = DEFAULTS.maxLeaves;
   const visit = (item: unknown, depth: number): void => {
@@ -62,9 +60,9 @@ export function createFoundSecrets(): FoundSecrets {
   const forms = new Set<string>();
   let text = 0;
   let fresh: string[] = [];
-  /** Largest first, each at least twice as large as the next: adding stays cheap, and they stay few. */
+  /** Largest first, each at least twice as large as the next: adding remains cheap, and layers remain few. */
   const layers: { readonly forms: readonly string[]; readonly search: TextSearch }[] = [];
-  /** A secret that is a plain word counts where it stands as a word of its own. */
+  /** A secret that is a plain word is only hidden where it stands as a separate word. */
   const counts = (text: string, span: Span) => {
     const [from, to] = span;
     const isWord = to - from <= 16 && values.has(text.slice(from, to)) && LETTERS.test(text.slice(from, to));
@@ -114,10 +112,10 @@ function standsAlone(text: string, [from, to]: Span): boolean {
   return !LETTER.test(text.charAt(from - 1)) && !LETTER.test(text.charAt(to));
 }
 
-/** Shorter values occur by chance in ordinary text, so hiding them would only spoil it. */
+/** Shorter values occur by chance in ordinary text, so hiding them would only damage the text. */
 export const MIN_SECRET_LENGTH = 6;
 
-/** Words too common to hide, whatever they are the value of. */
+/** Words too common to hide, even as the value of a secret name. */
 const COMMON = new Set(
   (
     'enabled disabled production development staging testing sandbox default standard verbose warning silent localhost ' +
@@ -133,8 +131,8 @@ export function isCommonWord(text: string): boolean {
 }
 
 /**
- * Every spelling in which one secret value can turn up inside a string: as it is, inside JSON,
- * in a URL (both ways of encoding, both cases of the hex digits) and inside base64.
+ * Every spelling in which a secret can occur inside a string: as it is, inside JSON, in a URL (both ways
+ * of encoding, both cases of the hex digits) and inside base64.
  */
 export function formsOf(secret: string): string[] {
   const forms = new Set<string>();
@@ -158,9 +156,9 @@ export function formsOf(secret: string): string[] {
 }
 
 /**
- * What base64 of any longer text must contain when the bytes stand in it. Base64 packs 3 bytes
- * into 4 characters, so there are three alignments; the characters at the edges also carry bits
- * of the neighbours and are left off.
+ * Substrings that base64 of any longer text must contain when it contains these bytes. Base64 packs
+ * 3 bytes into 4 characters, so there are three alignments; the characters at the edges also carry
+ * bits of the neighbours and are left out.
  */
 function base64Cores(bytes: Uint8Array): string[] {
   return [0, 1, 2].map((shift) => {
@@ -171,4 +169,91 @@ function base64Cores(bytes: Uint8Array): string[] {
     const endWhole = Math.floor((8 * padded.length) / 6);
     return encoded.slice(firstWhole, endWhole);
   });
+}
+
+/** Half-open range of a string. */
+export type Span = readonly [start: number, end: number];
+
+/** Finds every occurrence of many texts, in one pass over the searched text. */
+export interface TextSearch {
+  /** Length of the longest text. */
+  readonly longest: number;
+  findIn(text: string): Span[];
+}
+
+/**
+ * Aho and Corasick, "Efficient string matching: an aid to bibliographic search" (1975): a trie whose nodes link to
+ * their longest proper suffix in the trie. Time is linear in the length of the text, even for texts chosen to
+ * be slow. Of the texts that end at one place, only the longest is reported.
+ */
+export function createTextSearch(texts: Iterable<string>): TextSearch {
+  /** Child node by `node * 65536 + code unit`. */
+  const children = new Map<number, number>();
+  /** For each node, the length of the longest text that ends there, or 0. */
+  const ends = [0];
+  const fallback = [0];
+  /** Whether some text begins with three characters of this hash: at most places the trie is not needed. */
+  const begins = new Uint8Array(65_536);
+  const order: { readonly node: number; readonly parent: number; readonly code: number }[] = [];
+  let longest = 0;
+  for (const text of texts) {
+    if (text.length < 3) continue;
+    begins[hashAt(text, 0)] = 1;
+    longest = Math.max(longest, text.length);
+    let node = 0;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      const key = node * 65_536 + code;
+      let child = children.get(key);
+      if (child === undefined) {
+        child = ends.length;
+        children.set(key, child);
+        ends.push(0);
+        fallback.push(0);
+        order.push({ node: child, parent: node, code });
+      }
+      node = child;
+    }
+    ends[node] = text.length;
+  }
+  linkSuffixes();
+
+  function step(from: number, code: number): number {
+    for (let node = from; ; node = fallback[node]!) {
+      const child = children.get(node * 65_536 + code);
+      if (child !== undefined) return child;
+      if (node === 0) return 0;
+    }
+  }
+
+  /** Breadth first: a suffix is shorter than its node, so its link is already known. */
+  function linkSuffixes(): void {
+    const depth = new Int32Array(ends.length);
+    for (const { node, parent } of order) depth[node] = depth[parent]! + 1;
+    order.sort((a, b) => depth[a.node]! - depth[b.node]!);
+    for (const { node, parent, code } of order) {
+      if (parent !== 0) fallback[node] = step(fallback[parent]!, code);
+      ends[node] ||= ends[fallback[node]!]!;
+    }
+  }
+
+  return {
+    longest,
+    findIn(text) {
+      const spans: Span[] = [];
+      if (longest === 0) return spans;
+      let node = 0;
+      for (let at = 0; at < text.length; at++) {
+        if (node === 0 && begins[hashAt(text, at)] === 0) continue;
+        node = step(node, text.charCodeAt(at));
+        const length = ends[node]!;
+        if (length > 0) spans.push([at + 1 - length, at + 1]);
+      }
+      return spans;
+    },
+  };
+}
+
+function hashAt(text: string, at: number): number {
+  return (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) & 0xffff;
 }

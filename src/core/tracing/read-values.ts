@@ -3,43 +3,43 @@ import type { CallSpan } from './derive-trace.ts';
 import { isDistinctive } from './distinctive.ts';
 
 const DEFAULTS = {
-  /** Strings and numbers looked at in one call's arguments, and in one result. */
+  /** Most strings and numbers read from one call's arguments, and from one result. */
   leaves: 2_000,
-  /** Text taken apart in one call's arguments, and in one result, in UTF-16 units. */
+  /** Most text split in one call's arguments, and in one result, in UTF-16 units. */
   text: 64 * 1024,
-  /** In a whole run; calls beyond it are not looked at. */
+  /** Most text read in a whole run; later calls are not read. */
   runText: 512 * 1024,
-  /** Distinctive values kept of one result. */
+  /** Most distinctive values kept from one result. */
   values: 2_000,
-  /** Longest name that is looked for behind a folder, in UTF-16 units. */
+  /** Longest name that is combined with a folder, in UTF-16 units. */
   name: 255,
   maxDepth: 64,
 };
 
-/** How a value stands in a text: by itself, as a line or word, or as part of a path or word. */
+/** Whether a value is a whole text, a line or word of it, or a part of a path or word. */
 export type Grade = 'whole' | 'word' | 'part';
 export const GRADES: readonly Grade[] = ['whole', 'word', 'part'];
 
-/** A distinctive value of a result, and what it is of the text at its path. */
+/** A distinctive value of a result, and how it relates to the text at its path. */
 export interface ReadValue {
   readonly value: string;
   readonly path: string;
   readonly grade: Grade;
-  /** It is what a line lists, after this bullet. */
+  /** The value is the rest of a line after this bullet. */
   readonly line?: string;
-  /** It is a name in a folder: the argument of this name, a slash, and what stands at the path. */
+  /** The value is a name in a folder: the argument with this name, a slash, and the text at the path. */
   readonly beside?: string;
 }
 
-/** What is distinctive in a call. */
+/** The distinctive values of a call. */
 export interface ReadCall {
   readonly span: CallSpan;
   readonly arguments: readonly ReadText[];
-  /** Of its result, if it succeeded; each once, where it stands by itself if it does anywhere. */
+  /** Values of a successful result, without repeats; a value that occurs as a whole text is listed as that. */
   readonly values: readonly ReadValue[];
 }
 
-/** Takes calls apart, within the limits of one run. */
+/** Reads the values of calls, within the limits of one run. */
 export interface Reader {
   call(span: CallSpan): ReadCall;
   texts(value: unknown): readonly ReadText[];
@@ -49,10 +49,19 @@ export interface ReadText extends Leaf {
   readonly pieces: readonly string[];
 }
 
+interface RememberedCall extends Pick<ReadCall, 'arguments' | 'values'> {
+  readonly result: unknown;
+  /** Characters of text that were read. */
+  readonly length: number;
+}
+
+/** By a call's arguments: with each step of a job, all steps before it are read once more. */
+const READ_BEFORE = new WeakMap<object, RememberedCall>();
+
 export function createReader(): Reader {
   let runRoom = DEFAULTS.runText;
 
-  /** Leaves as far as the limits allow; the text of the last one is cut. */
+  /** Reads as many leaves as the limits allow; the text of the last one is cut. */
   const textsOf = (value: unknown): Leaf[] => {
     let room = Math.min(DEFAULTS.text, runRoom);
     const texts = room > 0 ? leavesOf(value, DEFAULTS.leaves) : [];
@@ -70,9 +79,21 @@ export function createReader(): Reader {
   return {
     texts,
     call(span) {
-      const given = texts(span.start.args);
-      const found = span.end?.success ? textsOf(recordedValue(span.end.result)) : [];
-      return { span, arguments: given, values: valuesIn(found, given) };
+      const { args } = span.start;
+      const result = span.end?.success ? span.end.result : undefined;
+      // What the run has left must not have cut the reading short, then or now.
+      const isWhole = runRoom >= 2 * DEFAULTS.text && typeof args === 'object' && args !== null;
+      const known = isWhole ? READ_BEFORE.get(args) : undefined;
+      if (known && known.result === result) {
+        runRoom -= known.length;
+        return { span, arguments: known.arguments, values: known.values };
+      }
+      const before = runRoom;
+      const given = texts(args);
+      const found = result === undefined ? [] : textsOf(recordedValue(result));
+      const read = { arguments: given, values: valuesIn(found, given) };
+      if (isWhole) READ_BEFORE.set(args, { ...read, result, length: before - runRoom });
+      return { span, ...read };
     },
   };
 }
@@ -80,7 +101,7 @@ export function createReader(): Reader {
 function valuesIn(texts: readonly Leaf[], given: readonly Leaf[]): ReadValue[] {
   const values = new Map<string, ReadValue>();
   const all = function* () {
-    // All that stand by themselves first: theirs is the most telling path.
+    // Whole texts first: their path is the most informative.
     for (const { path, text } of texts)
       for (const value of graded(text, 'whole')) yield { value, path, grade: 'whole' as const };
     yield* listed(texts);
@@ -104,8 +125,8 @@ function* listed(texts: readonly Leaf[]): Generator<ReadValue> {
 }
 
 /**
- * A listing names what is in the folder that was asked for: `notes` gave `[FILE] a.txt`, so it gave
- * `notes/a.txt`. Both together tell where it came from, however short the name is.
+ * A listing names the files of the folder in its arguments: if `notes` gave `[FILE] a.txt`, it gave
+ * `notes/a.txt`. Folder and name together identify the source, however short the name is.
  */
 function* inFolders(texts: readonly Leaf[], given: readonly Leaf[]): Generator<ReadValue> {
   for (const { path: beside, text: folder } of given.filter(isFolder)) {
@@ -121,7 +142,7 @@ function* inFolders(texts: readonly Leaf[], given: readonly Leaf[]): Generator<R
   }
 }
 
-/** An argument by its name alone, of one word. */
+/** A top-level argument without spaces. */
 function isFolder({ path, text }: Leaf): boolean {
   return /^[\w$-]+$/.test(path) && text !== '' && text.length <= DEFAULTS.name && !/\s/.test(text);
 }
@@ -142,9 +163,9 @@ function graded(text: string, grade: Grade): Iterable<string> {
   return grade === 'word' ? linesAndWords(text) : segments(text);
 }
 
-/** What a list puts before an item: `[FILE]`, `-`, `3.` */
+/** The bullet or number before an item of a list: `[FILE]`, `-`, `3.` */
 const BULLET = /^(?:\[[A-Z]+\]|[-*•+]|\d+[.)])\s+/;
-/** The same for every item, so that items can be told by it. */
+/** A bullet that is the same for every item, so that it identifies the list's items. */
 const MARK = /^(?:\[[A-Z]+\]|[-*•+])\s+/;
 const NUMBER = /^\d+[.)]\s+/;
 /** `Path: …` */
@@ -167,7 +188,7 @@ export function* linesAndWords(text: string): Generator<string> {
   }
 }
 
-/** What each line lists, and what stands before all of its kind: `[FILE] `, or nothing. */
+/** The item of each line, and the bullet before it: `[FILE] `, or nothing. */
 function* lineItems(text: string): Generator<{ readonly item: string; readonly bullet: string }> {
   for (const raw of text.split('\n')) {
     const line = raw.trim();
@@ -190,7 +211,7 @@ export interface Leaf {
   readonly text: string;
 }
 
-/** In document order, the first `limit`. */
+/** The first `limit` leaves, in document order. */
 function leavesOf(value: unknown, limit: number): Leaf[] {
   const leaves: Leaf[] = [];
   visit(value, '', 0);
@@ -213,10 +234,10 @@ function step(key: string, path: string): string {
 }
 
 /**
- * What a recorded result is to the program that got it: content blocks of MCP (`[{type: 'text', text}]`) are
- * what they say, anything else is as it stands.
+ * A recorded result as the program saw it: content blocks of MCP (`[{type: 'text', text}]`) become their
+ * value, anything else is left as it is.
  */
-function recordedValue(result: unknown): unknown {
+export function recordedValue(result: unknown): unknown {
   const isBlocks = Array.isArray(result) && result.length > 0 && result.every(isContentBlock);
   return isBlocks ? blockValue(result) : result;
 }
@@ -229,12 +250,12 @@ function isContentBlock(value: unknown): value is { readonly text?: unknown } {
   );
 }
 
-/** A block of an MCP result; only texts have one. */
+/** A block of an MCP result; only text blocks have a `text`. */
 interface Block {
   readonly text?: unknown;
 }
 
-/** Most texts are none, and finding that out by a failed parse costs more than the rest of a call. */
+/** Most texts are not JSON, and a failed parse costs more than everything else done for a call. */
 const LOOKS_LIKE_JSON = /^\s*(?:[[{"\d-]|(?:true|false|null)\s*$)/;
 
 /** The texts of content blocks, line by line. */
@@ -245,7 +266,7 @@ export function blockText(blocks: readonly Block[]): string {
     .join('\n');
 }
 
-/** What content blocks say to a program: parsed where their text is JSON, else the text. */
+/** The value that content blocks have for a program: parsed if their text is JSON, otherwise the text. */
 export function blockValue(blocks: readonly Block[]): unknown {
   const text = blockText(blocks);
   if (!LOOKS_LIKE_JSON.test(text)) return text;

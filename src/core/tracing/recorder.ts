@@ -8,7 +8,7 @@ import {
   type TraceEvent,
 } from '../vocabulary/trace-event.ts';
 
-/** Stands for a text that a call of which nothing is kept may have gone into. */
+/** Replaces a text that may contain results of a call that must not be recorded. */
 export const NOT_RECORDED = '[not recorded]';
 
 export interface CallEnd {
@@ -18,7 +18,7 @@ export interface CallEnd {
   readonly errorType?: ErrorType;
 }
 
-/** A call that is over, with its moments on the scale of `now`. */
+/** A call that has ended, with its times on the clock of `now`. */
 export interface PastCall extends CallEnd {
   readonly startedAt: number;
   readonly endedAt: number;
@@ -26,31 +26,35 @@ export interface PastCall extends CallEnd {
 
 export interface OpenCall {
   readonly traceId: string;
-  /** `at`: when it was over, on the scale of `now`, if that was before now. */
+  /** `at`: when the call ended, on the clock of `now`, if that was earlier than now. */
   end(outcome: CallEnd, at?: number): void;
 }
 
 export interface RecorderOptions {
-  /** Milliseconds with fraction, never going back. */
+  /** Milliseconds with fraction, never decreasing. */
   readonly now: () => number;
   readonly newId: () => string;
   /** Applied to arguments, results and error texts before an event exists. */
   readonly redact: (value: unknown) => unknown;
-  /** Told of each event as it happens. */
+  /** Called for each event as it happens. */
   readonly onEvent?: (event: TraceEvent) => void;
 }
 
-/** Collects the events of one run. The caller names the parent; it is never guessed from a stack. */
+/** Collects the events of one run. The caller names the parent; it is never inferred from a stack. */
 export interface Recorder {
-  /** As recorded; of calls told afterwards the moments lie before those of events that stand before them. */
+  /** In order of recording; calls recorded after they ended have earlier times than the events before them. */
   readonly events: readonly TraceEvent[];
-  start(node: NodeId, parentTraceId: string | null, args?: unknown): OpenCall;
   /**
-   * A call told after it is over, by whom another clock may have served: it is taken to lie between its
-   * parent's start and now. Answers its trace id.
+   * `madeAt`: when the call was made, on the clock of `now`, if it had to wait until now. What is made at once starts at
+   * once; how long it took is counted from now.
+   */
+  start(node: NodeId, parentTraceId: string | null, args?: unknown, madeAt?: number): OpenCall;
+  /**
+   * Records a call that has ended, perhaps timed by another clock: its times are clamped to lie between
+   * its parent's start and now. Returns its trace id.
    */
   record(node: NodeId, parentTraceId: string | null, call: PastCall): string;
-  /** A call is made of which nothing may be kept: what programs make of it is not kept either. */
+  /** Marks that the run made a call whose result must not be stored: results of its programs are not stored either. */
   conceal(): void;
   readonly isConcealed: boolean;
 }
@@ -65,8 +69,14 @@ export function createRecorder({ now, newId, redact, onEvent }: RecorderOptions)
     onEvent?.(event);
   };
 
-  /** The start is an event at once, the end when it is known. */
-  const open = (node: NodeId, parentTraceId: string | null, startTs: number, args?: unknown) => {
+  /** Adds the start event now; `endAt` adds the end event. */
+  const open = (
+    node: NodeId,
+    parentTraceId: string | null,
+    startTs: number,
+    args?: unknown,
+    beganTs = startTs,
+  ) => {
     const prefix = kindOf(node) === 'capability' ? 'capability' : 'tool';
     const base = { traceId: newId(), parentTraceId, node };
     startOf.set(base.traceId, startTs);
@@ -85,7 +95,7 @@ export function createRecorder({ now, newId, redact, onEvent }: RecorderOptions)
           type: `${prefix}_end` as EndEvent['type'],
           ts,
           success,
-          durationMs: ts - startTs,
+          durationMs: ts - beganTs,
           ...(error !== undefined && { error: isShown ? String(redact(error)) : NOT_RECORDED }),
           ...(errorType !== undefined && { errorType }),
           ...(result !== undefined && isShown && { result: redact(result) }),
@@ -102,14 +112,18 @@ export function createRecorder({ now, newId, redact, onEvent }: RecorderOptions)
     conceal() {
       isConcealed = true;
     },
-    start(node, parentTraceId, args) {
-      const startTs = now() - origin;
-      const { traceId, endAt } = open(node, parentTraceId, startTs, args);
+    start(node, parentTraceId, args, madeAt) {
+      const beganTs = now() - origin;
+      const startTs =
+        madeAt === undefined
+          ? beganTs
+          : within(madeAt - origin, startOf.get(parentTraceId ?? '') ?? 0, beganTs);
+      const { traceId, endAt } = open(node, parentTraceId, startTs, args, beganTs);
       return {
         traceId,
         end(outcome, at) {
           const latest = now() - origin;
-          endAt(at === undefined ? latest : within(at - origin, startTs, latest), outcome);
+          endAt(at === undefined ? latest : within(at - origin, beganTs, latest), outcome);
         },
       };
     },
@@ -128,10 +142,11 @@ function within(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
 
-/** Tools say in words why they failed; these are the words they use. */
+/** Phrases by which tools say why they failed. */
 const WORDINGS: readonly (readonly [ErrorType, RegExp])[] = [
   ['TIMEOUT', /time[d]?[ -]?out|deadline/i],
   ['PERMISSION', /permission|denied|forbidden|unauthori[sz]ed|not allowed|\b40[13]\b/i],
+  ['NETWORK', /getaddrinfo|E(?:NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|PIPE)\b/],
   ['NOT_FOUND', /not found|no such|does ?n.t exist|unknown|ENOENT|\b404\b/i],
   ['VALIDATION', /invalid|validation|required|expected|must be|malformed|parse/i],
   ['NETWORK', /network|connect|ECONN|socket|unreachable|dns|\b50[234]\b/i],
@@ -148,7 +163,7 @@ type Texts = Pick<
 
 type Redact = (value: unknown) => unknown;
 
-/** Piece by piece as it is recorded, so that what is clean stays as it is. */
+/** Redacts piece by piece, as during recording, so that clean pieces stay identical. */
 export function redactTrace<T extends Texts>(trace: T, redact: Redact): T {
   const text = (value: string | null) => (value === null ? null : String(redact(value)));
   return {

@@ -98,14 +98,14 @@ describe('known secrets', () => {
     expect(Object.values(shown as object)).toEqual([1, 2]);
   });
 
-  test('[RED-1] what is too short to be told from ordinary text is left alone', () => {
+  test('[RED-1] a value too short to distinguish from ordinary text is left alone', () => {
     expect(createRedactor(['', ' ', 'a', 'true'])('a true story')).toBe('a true story');
   });
 });
 
 const redact = createRedactor([]);
 
-describe('credentials told by their looks', () => {
+describe('credentials recognised by their shape', () => {
   const jwt = `${btoa('{"alg":"HS256"}')}.${btoa('{"sub":"1234567"}').replaceAll('=', '')}.c2lnbmF0dXJlLXNpZ25hdHVyZQ`;
   test.each([
     ['OpenAI', `sk-proj-${'aB3'.repeat(12)}`],
@@ -339,7 +339,7 @@ describe('any value at all', () => {
     expect(JSON.stringify(shown)).toBe('{"__proto__":{"polluted":true}}');
   });
 
-  test('[RED-4] what JSON does not know is shown as JSON could', () => {
+  test('[RED-4] values that JSON lacks are shown in a JSON form', () => {
     const error = Object.assign(new Error('login with password=hunter2 failed'), { code: 'E1' });
     const shown = redact({
       error,
@@ -373,7 +373,7 @@ describe('any value at all', () => {
 });
 
 describe('limits', () => {
-  test('[RED-5] a circle, a depth and a flood end in a marker', () => {
+  test('[RED-5] a cycle, too much depth and too many values end in a marker', () => {
     const circle: Record<string, unknown> = { a: 1 };
     circle.self = circle;
     expect(redact(circle)).toEqual({ a: 1, self: '[circular]' });
@@ -390,7 +390,7 @@ describe('limits', () => {
     expect(redact([shared, shared])).toEqual([{ x: 1 }, { x: 1 }]);
   });
 
-  test('[RED-5] a long string is cut with the number of bytes that went', () => {
+  test('[RED-5] a long string is cut, with the number of bytes removed', () => {
     const short = createRedactor([], { maxString: 10 });
     expect(short('0123456789')).toBe('0123456789');
     expect(short('0123456789éé😀')).toBe('0123456789…[cut 8 bytes]');
@@ -399,7 +399,7 @@ describe('limits', () => {
     expect(total(['0123456', 'abcdef', 'gh'])).toEqual(['0123456', 'abc…[cut 3 bytes]', '…[cut 2 bytes]']);
   });
 
-  test('[RED-5] a cut leaves no half of a secret behind', () => {
+  test('[RED-5] a cut leaves no part of a secret behind', () => {
     fc.assert(
       fc.property(fc.nat(30), fc.nat(30), (at, max) => {
         const cut = createRedactor(['hush-hush-hush'], { maxString: max });

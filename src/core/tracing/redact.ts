@@ -1,21 +1,36 @@
-import { type FoundSecrets, formsOf, MIN_SECRET_LENGTH } from './found-secrets.ts';
-import { isSecretGroup, isSecretName } from './secret-names.ts';
+import {
+  createTextSearch,
+  type FoundSecrets,
+  formsOf,
+  MIN_SECRET_LENGTH,
+  type Span,
+  type TextSearch,
+} from './found-secrets.ts';
+import { isSecretGroup, isSecretName } from './known-secrets.ts';
 import { findShapes, isSecretFlag } from './secret-shapes.ts';
-import { createTextSearch, type Span, type TextSearch } from './text-search.ts';
 
 export const REDACTED = '[redacted]';
 const CIRCULAR = '[circular]';
 const TOO_DEEP = '[too deep]';
 const UNREADABLE = '[unreadable]';
-/** Stand for a whole value, and cost nothing. */
+/** Texts that replace a whole value; they do not count towards the limits. */
 const MARKERS = new Set([REDACTED, CIRCULAR, TOO_DEEP, UNREADABLE, '[function]', '[symbol]']);
-/** Markers of an earlier cut: what carries one is not cut again on account of it. */
+/** Marker of an earlier cut: a text that ends with it is not cut again because of the marker's length. */
 const CUT_TEXT = /…\[cut \d+ bytes\]$/;
 const CUT_ITEMS = /^\[cut \d+ items\]$/;
 const CUT_KEYS = '[cut]';
 const CUT_KEYS_COUNT = /^\d+ keys$/;
-/** The number that keeps a hidden key apart from another one. */
+/** The number that keeps two hidden keys distinct. */
 const NUMBERED = /(\[redacted\]|\[cut \d+ bytes\]) \d+$/;
+
+/** Any of the above, within JSON. */
+const ANY_MARKER =
+  /\[redacted\]|\[cut(?: \d{1,12} (?:bytes|items))?\]|\[circular\]|\[too deep\]|\[unreadable\]|\[function\]|\[symbol\]/;
+
+/** Whether nothing of a stored value was hidden or cut. A text that looks like a marker counts as one. */
+export function isWhole(stored: unknown): boolean {
+  return !ANY_MARKER.test(JSON.stringify(stored) ?? '');
+}
 
 const DEFAULTS = {
   /** Longest string kept, in UTF-16 units. */
@@ -29,8 +44,8 @@ const DEFAULTS = {
 type RedactLimits = typeof DEFAULTS;
 
 /**
- * A string stays a string; any other value comes back as a JSON-like copy of the same shape. What is recognised as
- * secret is added to `found`, and what is in `found` already is hidden wherever it stands.
+ * A string stays a string; any other value comes back as a JSON-like copy of the same shape. Recognised
+ * secrets are added to `found`, and secrets already in `found` are hidden wherever they occur.
  */
 export interface Redactor {
   (text: string, found?: FoundSecrets): string;
@@ -49,7 +64,7 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
   function redact(value: unknown, found?: FoundSecrets): unknown {
     const known = found?.size ?? 0;
     const clean = redactOnce(value, found);
-    // What was recognised further down may stand further up as well.
+    // A secret recognised late in the value may also occur earlier in it.
     return found && found.size > known ? redactOnce(value, found) : clean;
   }
 
@@ -60,7 +75,7 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
     let nodes = maxNodes;
     return visit(value, false, 0);
 
-    /** `secret`: the value stands under a name such as `password`, so all its leaves go. */
+    /** `secret`: the value belongs to a name such as `password`, so all its leaves are hidden. */
     function visit(value: unknown, secret: boolean, depth: number): unknown {
       nodes--;
       switch (typeof value) {
@@ -98,7 +113,7 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
       try {
         return copy(value, secret, depth + 1);
       } catch {
-        // A getter, a proxy or a toJSON that throws: the value cannot be shown, the rest can.
+        // A getter, proxy or toJSON threw: this value cannot be shown, the rest can.
         return UNREADABLE;
       } finally {
         ancestors.delete(value);
@@ -161,26 +176,26 @@ export function createRedactor(secrets: Iterable<string>, limits: Partial<Redact
 
 interface KnownValues {
   readonly values: ReadonlySet<string>;
-  /** In all their spellings. */
+  /** Finds the values in all their spellings. */
   readonly search: TextSearch;
 }
 
 /** `{ name: "DB_PASSWORD", value: "…" }` */
 const ENTRY_NAMES = new Set(['name', 'key', 'field', 'header', 'variable', 'Name', 'Key']);
 const ENTRY_VALUES = new Set(['value', 'Value', 'val', 'default']);
-/** In a list of headers the value comes next. */
+/** In a list of headers, the value is the next item. */
 const HEADER = /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^x-api-key$|^x-auth-token$/i;
 
 function knownValues(secrets: Iterable<string>): KnownValues {
   const markers = REDACTED + CIRCULAR + TOO_DEEP + UNREADABLE;
-  // A secret that is part of a marker could not be hidden by it.
+  // A secret that is part of a marker cannot be hidden by the marker.
   const values = new Set(
     [...secrets].filter((s) => s.trim().length >= MIN_SECRET_LENGTH && !markers.includes(s)),
   );
   return { values, search: createTextSearch([...values].flatMap(formsOf)) };
 }
 
-/** How far past the cut a credential is looked for, so that no half of one stays before it. */
+/** How far past the cut credentials are searched for, so that the cut leaves no part of one. */
 const LOOKAHEAD = 4096;
 
 function redactUncut(text: string, max: number, known: KnownValues, found?: FoundSecrets): string {
@@ -225,7 +240,7 @@ function merge(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-/** Never between the halves of a surrogate pair. */
+/** Never between the two halves of a surrogate pair. */
 function cutPoint(text: string, max: number): number {
   if (text.length <= max) return text.length;
   const code = text.charCodeAt(max - 1);
@@ -243,7 +258,7 @@ function utf8Length(text: string, start: number): number {
   return bytes;
 }
 
-/** Two keys that were hidden must not become one. */
+/** Two hidden keys must not become one. */
 function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
   if (!taken.has(name)) return name;
   let count = 2;
@@ -255,7 +270,7 @@ function keyToString([key, item]: [unknown, unknown]): [string, unknown] {
   return [typeof key === 'string' ? key : (JSON.stringify(key) ?? String(key)), item];
 }
 
-/** Without the stack, which repeats the message and names local paths. */
+/** Leaves out the stack, which repeats the message and contains local paths. */
 function errorFields(error: Error): object {
   const { name, message, cause } = error;
   return Object.assign({ name, message }, cause === undefined ? {} : { cause }, error);

@@ -1,27 +1,26 @@
-import { findIssuerKeys } from './issuer-keys.ts';
-import { isSecretName } from './secret-names.ts';
-import type { Span } from './text-search.ts';
+import type { Span } from './found-secrets.ts';
+import { findIssuerKeys, isSecretName } from './known-secrets.ts';
 
 const DEFAULTS = {
-  /** Of a name before a value, in UTF-16 units. */
+  /** Longest name before a value, in UTF-16 units. */
   maxName: 64,
-  /** What is read before the password of an entry in a `.netrc`. */
+  /** Most text read before the password of a `.netrc` entry, in UTF-16 units. */
   maxNetrc: 450,
-  /** Of one command line, in UTF-16 units. */
+  /** Longest command line that is read, in UTF-16 units. */
   maxLine: 512,
 };
 
 /**
- * Credentials that can be told by their looks, without knowing them. What the group `keep`
- * matched stays, and where `none` matched it was not a secret after all. Each pattern is anchored on a literal or
- * guarded by a lookbehind, and continues after what it has read, so that matching stays linear in the length of the text.
+ * Credentials that can be recognised by their shape. Text matched by the group `keep` stays; a match of the
+ * group `none` means that this is not a secret. Each pattern is anchored on a literal or guarded by a lookbehind,
+ * and continues after the text it has read, so that matching is linear in the length of the text.
  */
 const SHAPES: readonly RegExp[] = [
   // JSON web tokens; the signature may be missing.
   /(?<![\w-])eyJ[\w-]{8,}(?:\.[\w-]{8,}(?:\.[\w-]*)?|(?<none>))/g,
-  // PEM blocks, also cut off before their end.
+  // PEM blocks, also when their end is cut off.
   /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$)/g,
-  // PuTTY's own form.
+  // PuTTY's private key format.
   /(?<keep>Private-Lines: \d{1,4}\s{1,2})[A-Za-z0-9+/=\s]+/g,
   // Discord and Telegram bots, Mailchimp, Mailgun, Terraform, Azure.
   /(?<![\w-])[MNO][\w-]{23,27}\.[\w-]{6,7}\.[\w-]{27,45}(?![\w-])/g,
@@ -29,7 +28,7 @@ const SHAPES: readonly RegExp[] = [
   /(?<![\w-])[0-9a-f]{32}-(?:us\d{1,2}|[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])/g,
   /(?<keep>\.atlasv1\.)[\w=-]{40,}/g,
   /(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{30,40}/g,
-  // Addresses that are a key to what they lead to.
+  // URLs that grant access by themselves.
   /(?<keep>hooks\.slack(?:-gov)?\.com\/(?:services|workflows|triggers)\/)[\w/+-]{16,}/gi,
   /(?<keep>discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/)\d{10,24}\/[\w-]{20,}/gi,
   /(?<keep>webhook\.office\.com\/webhookb2\/|hooks\.zapier\.com\/hooks\/catch\/)[^\s"'<>]{8,}/gi,
@@ -39,7 +38,7 @@ const SHAPES: readonly RegExp[] = [
   /(?<keep>\bSSWS\s{1,8})[\w.-]{16,}/g,
   /(?<keep>\bauthorization\\{0,8}["']?\s{0,8}[:=]\s{0,8}\\{0,8}["']?(?:basic|digest|token|apikey|negotiate)\s{1,8})[^\s"',\\]+/gi,
   /(?<keep>\b(?:set-)?cookie:\s{0,8})[^\s"'][^\r\n"']*/gi,
-  // scheme://user:password@host, and a token in the place of the user.
+  // scheme://user:password@host, and a token instead of the user.
   /(?<keep>:\/\/[^\s/?#@:"'<>`\\]*:)[^\s/?#"'<>`\\]+(?=@)/g,
   /(?<keep>:\/\/)[^\s/?#@:"'<>`\\]{16,}(?=@)/g,
 ];
@@ -80,12 +79,12 @@ export function findShapes(text: string): Span[] {
   return spans;
 }
 
-/** In a list of arguments the value after this one is a secret: `--token`. */
+/** In a list of arguments, the value after this one is a secret: `--token`. */
 export function isSecretFlag(argument: string): boolean {
   return /^--?[A-Za-z][\w-]{0,127}$/.test(argument) && isSecretName(argument);
 }
 
-/** Values that stand in text right after a name such as `password` or `api_key`. */
+/** Finds values that follow a name such as `password` or `api_key` in text. */
 function findPairs(text: string, spans: Span[]): void {
   PAIR_NAME.lastIndex = 0;
   for (let match = PAIR_NAME.exec(text); match !== null; match = PAIR_NAME.exec(text)) {
@@ -111,7 +110,7 @@ interface Before {
   readonly quote: string | undefined;
 }
 
-/** Answers where to go on: before a harmless value, since a pair may stand in it. */
+/** Returns where to continue: before a harmless value, since the value may contain a pair. */
 function addValue(text: string, start: number, { name, sign, quote }: Before, spans: Span[]): number {
   if (!isSecretName(name)) return start;
   const end = quote ? endOfQuoted(text, start, quote) : endOfBare(text, start, sign);
@@ -133,7 +132,7 @@ function findInNetrc(text: string, spans: Span[]): void {
   }
 }
 
-/** `quote` carries its backslashes: a quote escaped more deeply belongs to the value. */
+/** `quote` includes its backslashes: a quote with more backslashes belongs to the value. */
 function endOfQuoted(text: string, start: number, quote: string): number {
   const mark = quote.at(-1)!;
   const depth = quote.length - 1;
@@ -159,7 +158,7 @@ function endOfBare(text: string, start: number, sign: string): number {
   return isCode || (loose && !isFlag && PLAIN_WORD.test(value)) ? start : end;
 }
 
-/** Programs that take a password in an option of one letter, which says nothing elsewhere. */
+/** Programs that take a password in a one-letter option, which means nothing in other programs. */
 const COMMAND =
   /(?<![\w.-])(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|sshpass|plink|pscp|psftp|redis-cli|ldapsearch|ldapmodify|ldapadd|docker|podman|helm|curl|wget|http|smbclient|rpcclient|mongo|mongosh|mongodump|sqlcmd|openssl|unzip|zip|7z|az|ftp|lftp)(?![\w-])/g;
 
@@ -170,9 +169,9 @@ interface Options {
   readonly joined?: RegExp;
   /** The value is the next word. */
   readonly next?: readonly string[];
-  /** A name stands before it: `joe:secret`, `joe%secret`. */
+  /** A name precedes the value: `joe:secret`, `joe%secret`. */
   readonly hasName?: true;
-  /** To other subcommands the option means something else: `docker run -p 80:80`. */
+  /** In other subcommands the option means something else: `docker run -p 80:80`. */
   readonly onlyWith?: string;
 }
 
@@ -198,7 +197,7 @@ const ZIP: Options = { joined: /^-P(?=.)/, next: ['-P'] };
 
 const FTP: Options = { next: ['-u'], hasName: true };
 
-/** By what the program's name begins with. */
+/** By the beginning of the program's name. */
 const PROGRAMS: readonly (readonly [start: string, options: Options])[] = [
   ['mysql', MYSQL],
   ['mariadb', MYSQL],
@@ -237,12 +236,12 @@ function findInCommands(text: string, spans: Span[]): void {
     const line = text.slice(start, start + DEFAULTS.maxLine).split('\n', 1)[0]!;
     if (!options || (options.onlyWith !== undefined && !line.includes(options.onlyWith))) continue;
     const read = findInWords(line, start, options, spans);
-    // The words of one command are read once, not again for each name of a program among them.
+    // Continue after the words already read, so that a line that names many programs is not read many times.
     COMMAND.lastIndex = start + read;
   }
 }
 
-/** Answers how far it has read: to the end, or up to a word that is a program itself. */
+/** Returns how far it has read: to the end, or up to a word that is itself a program. */
 function findInWords(line: string, offset: number, options: Options, spans: Span[]): number {
   const { joined, next } = options;
   let before = '';

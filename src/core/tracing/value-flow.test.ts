@@ -105,7 +105,7 @@ describe('a distinctive value of one result in the arguments of a later call', (
     for (const path of ['yearly figures.csv', 'notes.txt', '/tmp/notes.txt', '/srv/data/x.json', 'x.json']) {
       expect(taking(path), path).toEqual(['a. -> b.path']);
     }
-    // Part of a path on both sides says nothing: the program may well have known it.
+    // Part of a path on both sides is not evidence: the program may have known it.
     expect(taking('/tmp/x.json')).toEqual([]);
   });
 

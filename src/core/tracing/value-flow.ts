@@ -12,56 +12,56 @@ import {
 } from './read-values.ts';
 
 const DEFAULTS = {
-  /** Of one run. */
+  /** Most observations of one run. */
   observations: 1_000,
-  /** Longer texts are only found as a whole: searching for them inside others could take quadratic time. */
+  /** Longer texts are only found as whole arguments: searching for them inside others could take quadratic time. */
   maxLength: 1024,
-  /** Shorter ones tried at one place when the longest does not fit. */
+  /** Shorter texts tried at one place when the longest does not fit. */
   attempts: 4,
 };
 
-/** How a value was taken out of a result and put into an argument, where it was not the whole of both. */
+/** How a value was taken from a result and put into an argument, if it is not the whole of both. */
 export interface ValueShape {
-  /** It was what a line of the text lists, after this bullet. */
+  /** The value is the rest of a line of the text after this bullet. */
   readonly line?: string;
-  /** Some other part of the text. */
+  /** The value is some other part of the text. */
   readonly isPart?: true;
-  /** It was put behind this argument of the call that gave it, and a slash. */
+  /** The value follows this argument of the call that gave it, and a slash. */
   readonly beside?: string;
-  /** The argument has more than the value. */
+  /** The argument contains more than the value. */
   readonly isInside?: true;
 }
 
-/** A value of one call's result was met again in the arguments of a later one. */
+/** A value of one call's result that occurs in the arguments of a later call. */
 export interface ValueFlow extends ValueShape {
   readonly fromTraceId: string;
   readonly toTraceId: string;
   readonly from: NodeId;
   readonly to: NodeId;
-  /** Into the result as the program saw it: `items[0].id`; empty for the whole. */
+  /** Path into the result as the program saw it: `items[0].id`; empty for the whole result. */
   readonly fromPath: string;
-  /** Into the arguments. */
+  /** Path into the arguments. */
   readonly toPath: string;
 }
 
 interface Source extends ReadValue {
   readonly call: ReadCall;
-  /** Place among the program's calls, in order of start. */
+  /** Index among the program's calls, in order of start. */
   readonly order: number;
 }
 
 /**
- * Values that went from the results of a program's calls into the arguments of its later ones. Values
- * only move within one program, so calls are compared with those of the same parent; what a capability
- * gave counts as its result, what a failed call gave does not count.
+ * Values that went from the results of a program's calls into the arguments of its later calls. Values only move
+ * within one program, so calls are compared with calls of the same parent; the result of a capability counts as
+ * its own, the result of a failed call does not count.
  *
- * A distinctive value counts when an argument equals it or contains it from word edge to word edge, or
- * when the whole argument is a part of the result's text. Of several results that hold it the latest
- * wins. It does not count when it was known before the result was there: from `input` (what the run was
- * given: arguments, source text), from the parent's arguments, from arguments of a call that had begun.
+ * A distinctive value counts when an argument equals it or contains it between word boundaries, or when the whole
+ * argument is a part of the result's text. If several results contain it, the latest counts. A value does not count
+ * when the program had it before the result: from `input` (the run's arguments and source text), from the parent's
+ * arguments, or from the arguments of a call that had begun.
  *
- * A plan's code stands between tools and passes on what they gave: what comes from it comes also from the
- * tool that gave it before.
+ * A plan's code stands between tools and passes on their values: a value that comes from code also comes from the
+ * tool that gave it to the code.
  */
 export function observedValueFlow(events: readonly TraceEvent[], input?: unknown): ValueFlow[] {
   const spans = callSpans(events);
@@ -89,11 +89,11 @@ function flowWithin(spans: readonly CallSpan[], input: unknown, reader: Reader):
     ...pieces,
     ...known.findIn(text, () => true).texts,
   ];
-  /** By call, in order: a value that it was given itself is an echo in its result. */
+  /** By call, in order: a value in a call's own arguments is an echo when its result contains it. */
   const echoes = calls.map(
     (call) => new Set(call.arguments.flatMap(({ text, pieces }) => mentionedIn(text, pieces))),
   );
-  /** Since when the program has a value that no result gave it, in milliseconds of the run. */
+  /** When the program first had a value that no result gave it, in milliseconds of the run. */
   const ownSince = new Map<string, number>();
   const own = (values: readonly string[], since: number) => {
     for (const value of values) if (!ownSince.has(value)) ownSince.set(value, since);
@@ -132,7 +132,7 @@ function flowWithin(spans: readonly CallSpan[], input: unknown, reader: Reader):
       ]) {
         const flow = toFlow(source, call, path, isWhole);
         const key = `${flow.fromTraceId} ${flow.toTraceId} ${flow.fromPath} ${flow.toPath}`;
-        // The whole of a text says more than parts of it beside.
+        // A whole text is better evidence than a part of it.
         if (!flow.isPart || !flows.has(key)) flows.set(key, flow);
       }
       own(mentionedIn(found.rest, found.rest === text ? pieces : piecesOf(found.rest)), startTs);
@@ -141,7 +141,7 @@ function flowWithin(spans: readonly CallSpan[], input: unknown, reader: Reader):
   return flows.values();
 }
 
-/** For each distinctive value the calls whose result has it, in order of their end. */
+/** For each distinctive value, the calls whose result contains it, in order of their end. */
 function sourcesOf(calls: readonly ReadCall[]): Map<string, Source[]> {
   const sources = new Map<string, Source[]>();
   const byEnd = [...calls.entries()].sort(([, a], [, b]) => a.span.endTs - b.span.endTs);
@@ -177,20 +177,20 @@ function toFlow(source: Source, { span: later }: ReadCall, toPath: string, isWho
   };
 }
 
-/** Finds which of many texts stand inside another one, in one pass over it. */
+/** Finds which of many texts occur inside another text, in one pass. */
 interface KnownTexts {
-  /** Those that begin and end at the edge of a word; where several begin, the longest. */
+  /** The texts found between word boundaries; the longest where several begin. */
   findIn(text: string, accepts: (known: string) => boolean): Found;
 }
 
 interface Found {
   /** From left to right. */
   readonly texts: readonly string[];
-  /** What stands between them, with spaces in their places. */
+  /** The text between them, with a space for each. */
   readonly rest: string;
 }
 
-/** A sorted list: the longest known text at a place is next to where the rest of the text would stand in it. */
+/** A sorted list: the longest known text at a place is found next to where the remaining text would be inserted. */
 function createKnownTexts(texts: Iterable<string>): KnownTexts {
   const known = [...new Set(texts)].filter(({ length }) => length <= DEFAULTS.maxLength).sort();
   const shortest = known.reduce((least, { length }) => Math.min(least, length), DEFAULTS.maxLength);
@@ -202,7 +202,7 @@ function createKnownTexts(texts: Iterable<string>): KnownTexts {
       if (candidate === undefined) return null;
       const common = commonLength(candidate, rest);
       if (common < candidate.length) {
-        // What begins `rest` and comes before the candidate also begins the candidate.
+        // A text that begins `rest` and sorts before the candidate also begins the candidate.
         rest = rest.slice(0, common);
         continue;
       }
@@ -232,7 +232,7 @@ function createKnownTexts(texts: Iterable<string>): KnownTexts {
   };
 }
 
-/** Index of the first that is greater. */
+/** Index of the first greater value. */
 function upperBound(sorted: readonly string[], value: string): number {
   let low = 0;
   let high = sorted.length;
@@ -253,7 +253,7 @@ function commonLength(a: string, b: string): number {
 
 const WORD = /[\p{L}\p{N}_-]/u;
 
-/** By code: asked of every character of long texts. */
+/** A table by character code, because it is read for every character of long texts. */
 const ASCII_WORD = Array.from({ length: 128 }, (_, code) => WORD.test(String.fromCharCode(code)));
 
 function isWord(text: string, at: number): boolean {

@@ -19,13 +19,13 @@ export interface Edge {
   readonly to: NodeId;
   readonly type: EdgeType;
   readonly source: EdgeSource;
-  /** Runs in which it was seen, once per run. */
+  /** Number of runs in which the edge was seen. */
   readonly observedCount: number;
-  /** Calls in which it was seen. */
+  /** Number of calls in which the edge was seen. */
   readonly invocationCount: number;
 }
 
-/** The one order of edges: by from, to, type. Plain code units, so that no locale changes it. */
+/** Sorts edges by from, to, type. Compares code units, so that the order does not depend on the locale. */
 export function compareEdges(a: Edge, b: Edge): number {
   if (a.from !== b.from) return a.from < b.from ? -1 : 1;
   if (a.to !== b.to) return a.to < b.to ? -1 : 1;

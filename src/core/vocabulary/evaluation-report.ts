@@ -1,4 +1,4 @@
-/** How well the tools that a task needs stand in a ranking; each in [0, 1]. */
+/** How high a ranking places the tools that a task needs; each figure in [0, 1]. */
 export interface RankingFigures {
   /** Mean of 1 / rank of the first correct tool. */
   readonly mrr: number;
@@ -28,13 +28,13 @@ export interface RankingGain {
   readonly ndcg10: Gain;
 }
 
-/** What is reached with so many past runs. */
+/** Quality after learning from the first `traces` runs. */
 export interface CurvePoint {
   readonly traces: number;
   readonly semantic_mrr: number;
   readonly hybrid_mrr: number;
   readonly learned_mrr: number;
-  /** Of the learned MRR. */
+  /** Gain of the learned MRR over this baseline. */
   readonly over_semantic: Gain;
   readonly over_hybrid: Gain;
 }
@@ -42,23 +42,23 @@ export interface CurvePoint {
 export const PROTOCOLS = ['id', 'disjoint', 'cv5', 'narrow', 'new-tools'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** How what was learned behaves where it knows nothing. Numbers of plans, but for MRRs. */
+/** How the learned model behaves on intents it knows nothing about. All are numbers of plans, except the MRRs. */
 export interface CautionFigures {
-  /** Those that hold any tool. */
+  /** Plans with at least one tool. */
   readonly plans: number;
-  /** Node F1 below .5, confidence above. */
+  /** Plans with node F1 below .5 and confidence above .5. */
   readonly wrong_above_half: number;
-  /** By confidence and support, as if every tool were read-only. */
+  /** Plans with enough confidence and support to run by themselves, if every tool were read-only. */
   readonly would_run: number;
-  /** Tools of the longest. */
+  /** Number of tools in the longest plan. */
   readonly longest_plan: number;
-  /** Of intents that read like past work and mean something else; `n` of them. Null where they are not measured. */
+  /** The same for `n` intents that read like past work and mean something else. Null if not measured. */
   readonly opposites: {
     readonly n: number;
     readonly wrong_above_half: number;
     readonly would_run: number;
   } | null;
-  /** Of `n` tasks with right tools that no past run used: the MRR of the first of these. */
+  /** MRR of the first correct tool that no past run used, over the `n` tasks that have one. */
   readonly never_used: {
     readonly n: number;
     readonly learned_mrr: number;
@@ -66,7 +66,7 @@ export interface CautionFigures {
   };
 }
 
-/** What `pml eval` prints; `null` stands for what a data set cannot tell or this version does not do. */
+/** What `pml eval` prints; `null` means that the data set has no such data, or that this version lacks the feature. */
 export interface EvaluationReport {
   readonly dataset: string;
   readonly split: string;
@@ -76,7 +76,7 @@ export interface EvaluationReport {
   readonly train: number;
   /** Tasks measured, once in each fold that measures them. */
   readonly n: number;
-  /** Of these, tasks whose very words were learned from. */
+  /** How many of the `n` tasks have exactly the words of a training task. */
   readonly overlap: number;
   /** Tools ranked, distractors included. */
   readonly tools: number;
@@ -94,12 +94,58 @@ export interface EvaluationReport {
     readonly node_f1: number;
     readonly edge_f1: number;
     readonly exact: number;
-    /** Expected calibration error of the confidence, which foretells node F1. */
+    /** Expected calibration error of the confidence, which predicts node F1. */
     readonly ece: number;
   } | null;
-  /** Of `narrow` and `new-tools` only. */
+  /** Measured by the protocols `narrow` and `new-tools` only. */
   readonly caution: CautionFigures | null;
   readonly gate: (Gain & { readonly open: boolean }) | null;
   readonly curve: readonly CurvePoint[] | null;
+  readonly seconds: number;
+}
+
+/** First and last run of each window of a stream; null: the last run of all. */
+export const STREAM_WINDOWS = [
+  [1, 10],
+  [11, 30],
+  [31, 60],
+  [61, 120],
+  [121, null],
+] as const;
+
+/** Figures over the runs of a window whose job was run before, in any words; null if there are none. */
+export interface StreamWindow {
+  readonly from: number;
+  readonly to: number;
+  readonly n: number;
+  /** MRR of the served search, and of the text scores alone. */
+  readonly mrr: number | null;
+  readonly hybrid_mrr: number | null;
+  /** F1 of the tools of the suggested plan, and of the past run with the most words in common. */
+  readonly plan_f1: number | null;
+  readonly copying_f1: number | null;
+  /** F1 of the tools of the first capability found; 0 if none is found. */
+  readonly routine_f1: number | null;
+  /** Number of runs that it is a mean of. */
+  readonly routines: number;
+  /** Null if the data set has no arguments. */
+  readonly arguments_right: number | null;
+  /** Whether the learned ranker served at the end of the window. */
+  readonly gate_open: boolean;
+}
+
+/** What `pml eval --protocol stream` prints. */
+export interface StreamReport {
+  readonly dataset: string;
+  readonly protocol: 'stream';
+  readonly seed: number;
+  /** Milliseconds between runs; null: waits until everything is learned. */
+  readonly pause_ms: number | null;
+  readonly jobs: number;
+  /** Number of runs. */
+  readonly n: number;
+  readonly tools: number;
+  readonly embedding: string;
+  readonly windows: readonly StreamWindow[];
   readonly seconds: number;
 }

@@ -16,17 +16,20 @@ export interface ToolInvocation {
 
 /**
  * Who chose what ran: `agent`, the agent or person who asked for these very calls; `self`, PML for an intent alone;
- * `replay`, PML to see whether a program works again.
+ * `replay`, PML to see whether a program works again; `fork`, somebody who went on from a step of another run.
  */
-export const RUN_ORIGINS = ['agent', 'self', 'replay'] as const;
+export const RUN_ORIGINS = ['agent', 'self', 'replay', 'fork'] as const;
 export type RunOrigin = (typeof RUN_ORIGINS)[number];
 
-/** That PML started something and it went well says nothing of what people want; that it failed counts. */
+/**
+ * Success of a run that PML started itself says nothing about what people want; its failure does count. A fork says
+ * nothing either way: its past was another run's, and may have been edited.
+ */
 export function isEvidence({ origin, success }: Pick<ExecutionTrace, 'origin' | 'success'>): boolean {
-  return origin === 'agent' || !success;
+  return origin === 'agent' || (origin !== 'fork' && !success);
 }
 
-/** One run. Everything but the head fields is derived from `events`, in one place. */
+/** One run. Everything except the head fields is derived from `events`, in `deriveTrace`. */
 export interface ExecutionTrace extends Ownership {
   readonly id: string;
   readonly runId: string;
@@ -49,19 +52,31 @@ export interface ExecutionTrace extends Ownership {
   /** Sampling priority of prioritized replay, |TD error|; 0.5 until a model has seen the trace. */
   readonly priority: number;
   readonly events: readonly TraceEvent[];
-  /** The program that ran, redacted; null when the run was no code. */
+  /** The program that ran, redacted; null when the run was not code. */
   readonly code: string | null;
-  /** What the program saw besides its arguments and results, so that a replay is exact. */
+  /** What the program read besides its arguments and results, so that a replay is exact. */
   readonly guest: GuestConditions | null;
 }
 
 export interface GuestConditions {
-  /** Of the random numbers. */
+  /** Seed of the program's random numbers. */
   readonly seed: string;
-  /** The clock's first moment, in milliseconds since 1970. */
+  /** First reading of the program's clock, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** What it was given as `args`, redacted. */
+  /** The program's `args`, redacted. */
   readonly args?: unknown;
+  /**
+   * By the place of a call in its program (`#0`, `#1#0` within what the second call entered): when it was answered, in
+   * milliseconds after `startedAt`, and the code of the error if it failed. Absent in traces from before it was kept.
+   */
+  readonly answers?: GuestAnswers;
+}
+
+export type GuestAnswers = Readonly<Record<string, readonly [at: number, code?: string]>>;
+
+/** Tools and operations, without repeats, in order of first use. */
+export function toolsUsedIn({ toolInvocations }: Pick<ExecutionTrace, 'toolInvocations'>): readonly NodeId[] {
+  return [...new Set(toolInvocations.map(({ tool }) => tool))];
 }
 
 /** What was run: one tool, a program, a capability, or a plan of tasks. */
@@ -77,10 +92,10 @@ export function runKindOf(
   return trace.taskResults.length > 0 ? 'workflow' : 'tool';
 }
 
-/** Longest `tools_sequence` that is listed; counts stay exact beyond it. */
+/** Longest `tools_sequence` that is listed; counts remain exact for longer runs. */
 export const TOOLS_SEQUENCE_LIMIT = 500;
 
-/** The same call as it stands on the wire and in storage. */
+/** A `ToolInvocation` on the wire and in storage. */
 export interface WireInvocation {
   readonly id: string;
   readonly tool: string;
@@ -121,14 +136,15 @@ export interface WireGuest {
   readonly seed: string;
   readonly started_at: number;
   readonly args?: unknown;
+  readonly answers?: GuestAnswers;
 }
 
-export function guestToWire({ seed, startedAt, args }: GuestConditions): WireGuest {
-  return { seed, started_at: startedAt, ...(args !== undefined && { args }) };
+export function guestToWire({ startedAt, ...rest }: GuestConditions): WireGuest {
+  return { started_at: startedAt, ...rest };
 }
 
-export function guestFromWire({ seed, started_at, args }: WireGuest): GuestConditions {
-  return { seed, startedAt: started_at, ...(args !== undefined && { args }) };
+export function guestFromWire({ started_at, ...rest }: WireGuest): GuestConditions {
+  return { startedAt: started_at, ...rest };
 }
 
 /** A whole trace as programs see it: snake_case, dates as text, the intent's vector left out. */
@@ -159,7 +175,7 @@ export function traceToWire(trace: ExecutionTrace) {
   };
 }
 
-/** The same without its calls, events and program, for lists. */
+/** The same without calls, events and program, for lists. */
 export function traceSummaryToWire(trace: ExecutionTrace) {
   const {
     events: _events,

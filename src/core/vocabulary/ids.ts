@@ -1,6 +1,6 @@
 import { PmlError } from './pml-error.ts';
 
-/** `server:tool`, the one spelling of a tool everywhere inside PML. */
+/** `server:tool`, the only spelling of a tool inside PML. */
 export type ToolId = string & { readonly __brand: 'ToolId' };
 /** `capability:<uuid>`, a capability as a node of graph and traces. */
 export type CapabilityNodeId = string & { readonly __brand: 'CapabilityNodeId' };
@@ -16,10 +16,10 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const SERVER_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 const SLUG = /^[a-z][a-z0-9_]*$/;
 
-/** A plan's code task that does not name itself. */
+/** Id of a plan's code task that has no name of its own. */
 export const CODE_TASK = 'code:task' as OperationId;
 
-/** `code` and `capability` are taken: their ids would be read as operations and capabilities. */
+/** `code` and `capability` are reserved: their ids would be read as operations and capabilities. */
 export function isServerName(name: string): boolean {
   return SERVER_NAME.test(name) && !RESERVED_SERVERS.has(name);
 }
@@ -45,7 +45,7 @@ export function parseToolId(text: string, knownServers?: Iterable<string>): Tool
   const own = text.includes(':') ? splitToolId(text as ToolId) : null;
   if (own && servers.includes(own.server)) return toolId(own.server, own.tool);
   const trimmed = text.trim();
-  // The longest first: of the servers `a` and `a.b`, `a.b.echo` is a tool of the second.
+  // The longest first: with servers `a` and `a.b`, `a.b.echo` is a tool of `a.b`.
   for (const server of servers.sort((one, other) => other.length - one.length)) {
     const rest = stripServer(trimmed, server);
     if (rest) return toolId(server, rest);

@@ -21,14 +21,14 @@ const LIMITS = {
   delayMs: 60_000,
   timeoutMs: 24 * 60 * 60_000,
   concurrency: 256,
-  /** Conditions within conditions. */
+  /** Nesting depth of conditions. */
   depth: 16,
 };
 
 const EXAMPLE =
   '{"tasks": [{"id": "a", "tool": "filesystem:read_file", "arguments": {"path": "/tmp/a.txt"}, "depends_on": []}]}';
 
-/** A plan as programs and people write it: snake_case. What is wrong is told at once, task by task. */
+/** Reads a plan as programs and people write it, in snake_case. Reports all problems at once, task by task. */
 export function planFromWire(wire: unknown): Plan {
   const problems: string[] = [];
   const attempt = <T>(read: () => T): T | undefined => {
@@ -55,6 +55,7 @@ function headOf(fields: Fields): Omit<Plan, 'tasks'> {
     ...fields.maybe('arguments', object),
     ...fields.maybe('concurrency', wholeFrom(1, LIMITS.concurrency)),
     ...fields.maybe('decide', oneOf(['layers'] as const)),
+    ...fields.maybe('result', anything),
   };
 }
 
@@ -122,7 +123,7 @@ function readCondition(value: unknown, at: string, depth: number): Condition {
   );
 }
 
-/** Models hand objects over as JSON text now and then. */
+/** Models sometimes pass an object as JSON text. */
 const object: Read<Readonly<Record<string, unknown>>> = (value, at) => {
   const given = parsed(value);
   fieldsOf(given, at);
@@ -147,7 +148,7 @@ function wholeFrom(least: number, most: number): Read<number> {
   };
 }
 
-/** A plan as programs and people read it, and as `planFromWire` takes it back: snake_case. */
+/** A plan in snake_case, as programs and people read it; `planFromWire` accepts it. */
 export function planToWire({ tasks, notKept: _, ...head }: Plan) {
   return { ...head, tasks: tasks.map(taskToWire) };
 }

@@ -6,33 +6,32 @@ export type TaskBody =
 
 export type Task = TaskBody & {
   readonly id: string;
-  /** A whole-string `"${t1.items[0].id}"` takes the value with its type; inside text it is interpolated. */
+  /** `"${t1.items[0].id}"` as the whole string is replaced by the value with its type; inside text, by its text. */
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly dependsOn: readonly string[];
   readonly reason?: string;
   readonly confidence?: number;
-  /** What code is called in traces and graph: `code:<name>` instead of `code:task`. */
+  /** Name of a code task in traces and graph: `code:<name>` instead of `code:task`. */
   readonly name?: string;
-  /** How long one attempt may take. */
+  /** Time limit of one attempt. */
   readonly timeoutMs?: number;
-  /** Only for what may be called twice. */
+  /** Only allowed for tasks that may be called twice. */
   readonly retry?: Retry;
-  /** Calling it twice does no harm, whatever the tool says of itself. */
+  /** Calling the task twice does no harm, whatever the tool's own hints say. */
   readonly idempotent?: boolean;
-  /** Skipped where it does not hold. */
+  /** The task is skipped when this condition is false. */
   readonly when?: Condition;
-  /** Once for each item of a list, or of what a reference gives; `${item}` and `${index}` stand for it. */
+  /** Runs once per item of a list, given directly or by a reference; `${item}` and `${index}` refer to the item. */
   readonly forEach?: unknown;
 };
 
 export interface Retry {
-  /** In all, the first one included. */
+  /** Total number of attempts, including the first. */
   readonly attempts: number;
-  /** Before the second attempt, in milliseconds; doubled before each further one. */
+  /** Delay before the second attempt, in milliseconds; doubled before each further one. */
   readonly delayMs: number;
 }
 
-/** How two values are compared. */
 export const COMPARISONS = [
   'equals',
   'not_equals',
@@ -46,15 +45,15 @@ export const COMPARISONS = [
 export type Comparison = (typeof COMPARISONS)[number];
 
 /**
- * A small form instead of an expression: nothing in it is code, whatever values come in.
- * A bare reference holds unless it gives false, null, 0, an empty text or list, or leads nowhere.
+ * Plain data instead of an expression, so that no input value is ever evaluated as code.
+ * A bare reference is true unless it gives false, null, 0, an empty text or list, or does not resolve.
  */
 export type Condition =
   | string
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }
   | { readonly not: Condition }
-  /** Whether a reference leads somewhere. */
+  /** Whether a reference resolves. */
   | { readonly exists: string }
   /** `{value: "${t1.count}", at_least: 3}`; both sides may hold references. */
   | ({ readonly value: unknown } & { readonly [C in Comparison]?: unknown });
@@ -71,10 +70,12 @@ export interface Plan {
   readonly inputs: readonly PlanInput[];
   /** Values of the inputs, by name. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** Tasks under way at once. */
+  /** Most tasks that run at the same time. */
   readonly concurrency?: number;
-  /** After each layer the run stops, and the agent says whether to continue. */
+  /** `layers`: the run stops after each layer, and the agent decides whether to continue. */
   readonly decide?: 'layers';
-  /** Of a stored plan: ids of the tasks that held secrets, which were not kept. */
+  /** What the plan as code returns, with references; absent: what the last tasks gave. */
+  readonly result?: unknown;
+  /** In a stored plan: ids of tasks whose content was not stored because it held secrets. */
   readonly notKept?: readonly string[];
 }

@@ -1,6 +1,6 @@
 /**
- * Every error a person or a program can meet, in one list: the code is what programs match on,
- * the message says what and which one, the hint says what to do next.
+ * Every error a person or a program can get. Programs match on the code; the message says what failed
+ * and which object; the hint says what to do next.
  */
 export const ERROR_CODES = [
   'config_invalid',
@@ -65,7 +65,7 @@ export class PmlError extends Error {
     this.hint = details.hint;
   }
 
-  /** An unexpected throwable becomes `internal`, with the original kept as its cause. */
+  /** An unexpected throwable becomes `internal`, with the original as its cause. */
   static from(thrown: unknown): PmlError {
     if (thrown instanceof PmlError) return thrown;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -77,18 +77,7 @@ export class PmlError extends Error {
   }
 }
 
-export const RUN_STATUSES = ['success', 'error', 'approval_required', 'suggestion'] as const;
-export type RunStatus = (typeof RUN_STATUSES)[number];
-
-/** Failure of user code or of an upstream server is data: a run answers, it does not throw. */
+/** Failure of user code or of an upstream server is data: a run returns it and does not throw. */
 export type Outcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: ErrorShape };
-
-export interface RunResult {
-  readonly status: RunStatus;
-  readonly runId: string;
-  readonly traceId: string | null;
-  readonly result?: unknown;
-  readonly error?: ErrorShape;
-}

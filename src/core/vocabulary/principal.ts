@@ -1,4 +1,4 @@
-/** By which a key is known for one, to people, to scanners and to redaction. */
+/** Prefix by which people, secret scanners and redaction recognise a key. */
 export const KEY_PREFIX = 'pml_';
 
 /** Roles a key may have. */
@@ -9,16 +9,16 @@ export type KeyRole = (typeof KEY_ROLES)[number];
 /** `owner`: the person who holds the data dir, and with it the token in it. */
 export type Role = KeyRole | 'owner';
 
-/** Somebody who is authenticated. */
+/** An authenticated person or program. */
 export interface Principal {
-  /** For the record: the name of the key, or of the person who owns the data dir. */
+  /** Name for the record: that of the key, or of the person who owns the data dir. */
   readonly name: string;
-  /** Whose runs are this one's own; several keys may be of one user. */
+  /** The user whose runs count as this principal's own; a user may have several keys. */
   readonly user: string;
   readonly role: Role;
   /** Null for the owner. */
   readonly keyId: string | null;
-  /** The login of the browser that speaks; absent for programs. */
+  /** The browser's login; absent for programs. */
   readonly loginId?: string;
 }
 
@@ -26,9 +26,9 @@ export const VISIBILITIES = ['private', 'shared'] as const;
 
 export type Visibility = (typeof VISIBILITIES)[number];
 
-/** Whose a run is, and who may see what it was about. */
+/** Who owns a run, and who may see its content. */
 export interface Ownership {
-  /** Null: nobody's in particular, as of runs that were imported. */
+  /** Null: no owner, as for imported runs. */
   readonly owner: string | null;
   readonly visibility: Visibility;
 }

@@ -1,4 +1,4 @@
-/** What the ranker looks at, in plain words. */
+/** The ranker's features in plain words. */
 const WORDS: Readonly<Record<string, string>> = {
   hybrid: 'its text, as search reads it',
   whole: 'its meaning beside the whole query',
@@ -19,12 +19,13 @@ const WORDS: Readonly<Record<string, string>> = {
   server_votes: 'similar runs used its server',
 };
 
-/** Said once with what was found for a question that is foreign to all that was learned. */
+/** Shown once, with the results of a query that is unlike everything learned. */
 export const NOTHING_LEARNED_APPLIES = 'Nothing learned applies here: ranked by text.';
 
-/** A feature or a head of the ranker, as one tells a person. */
+/** Shown once, with the nearest tools where none fits. */
+export const NOTHING_FITS = 'Nothing fits: no attached tool does this. These are the nearest.';
+
+/** A feature or head of the ranker, as shown to a person. */
 export function rankingInWords(name: string): string {
-  return (
-    WORDS[name] ?? name.replace(/^head_(\d+)$/, 'what was learned of such intents and such tools, part $1')
-  );
+  return WORDS[name] ?? name.replace(/^head_(\d+)$/, 'learned for similar intents and tools, part $1');
 }

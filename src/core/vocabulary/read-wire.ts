@@ -1,9 +1,9 @@
 import { PmlError } from './pml-error.ts';
 
-/** Takes a value of unknown origin for what it must be, or says what is wrong and where: `events[3].ts`. */
+/** Checks and converts a value of unknown origin; the error says what is wrong and where: `events[3].ts`. */
 export type Read<T> = (value: unknown, at: string) => T;
 
-/** Longest part of a wrong value that is shown. */
+/** Most characters of a wrong value that an error shows. */
 const SHOWN = 40;
 
 export function wrong(at: string, problem: string): PmlError {
@@ -29,7 +29,7 @@ export const string: Read<string> = (value, at) => {
 
 export const anything: Read<unknown> = (value) => value;
 
-/** Short, visible from end to end, and the same in every store. */
+/** Short, without control characters, and stored identically by every store. */
 export function idOf(maxLength: number): Read<string> {
   return (value, at) => {
     const id = string(value, at);
@@ -68,10 +68,10 @@ export function listOf<T>(read: Read<T>, maxLength = Number.POSITIVE_INFINITY): 
   };
 }
 
-/** The fields of an object; names it does not ask for are nobody's business. */
+/** Reads the fields of an object; fields that nobody reads are ignored. */
 export interface Fields {
   get<T>(name: string, read: Read<T>): T;
-  /** Only when it is there. */
+  /** Empty when the field is missing. */
   maybe<K extends string, T>(name: K, read: Read<T>): { readonly [key in K]?: T };
 }
 
@@ -91,15 +91,15 @@ export function fieldsOf(value: unknown, at: string): Fields {
   };
 }
 
-/** How much a value holds; what is text from outside may hold anything. */
+/** Size of a value; a value from outside may be of any size. */
 interface JsonWeight {
-  /** About as many as its JSON has. */
+  /** Approximate length of its JSON. */
   readonly characters: number;
-  /** Levels of lists and objects; 0 for a text or a number. */
+  /** Nesting depth of lists and objects; 0 for a text or a number. */
   readonly depth: number;
 }
 
-/** Without recursion, as what is weighed may be nested deeper than the stack. */
+/** Without recursion, because the value may be nested deeper than the stack allows. */
 export function weighJson(value: unknown): JsonWeight {
   let characters = 0;
   let depth = 0;

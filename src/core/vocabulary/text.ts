@@ -1,13 +1,13 @@
 const DEFAULTS = {
-  /** Characters of a text in a doc comment. */
+  /** Longest text of a doc comment, in characters. */
   maxDoc: 1_000,
-  /** Characters of one of its lines. */
+  /** Longest line of a doc comment, in characters. */
   docLine: 100,
 };
 
 /**
- * One line of text of agents and servers as a terminal or a text file may have it: characters that would start a
- * line, move the cursor, colour, hide or turn around what a person reads are spelt out.
+ * One line of text from an agent or server, safe to print in a terminal or text file: characters that would start
+ * a line, move the cursor, colour, hide or reverse what a person reads are escaped.
  */
 export function printable(text: string): string {
   return text.replace(
@@ -26,7 +26,7 @@ export function withoutEnding(text: string, characters: string): string {
   return text.slice(0, end);
 }
 
-/** A text from outside as one line of at most so many characters, without control characters. */
+/** A text from outside as one line of at most `maxLength` characters, without control characters. */
 export function oneLine(text: unknown, maxLength: number): string {
   if (typeof text !== 'string') return '';
   const line = text
@@ -42,14 +42,14 @@ export function oneLine(text: unknown, maxLength: number): string {
     : line;
 }
 
-/** The same within `/*` and `*\/`: it cannot end the comment. */
+/** The same, for use between `/*` and `*\/`: the text cannot end the comment. */
 export function commentText(text: unknown, maxLength: number): string {
   return oneLine(typeof text === 'string' ? text.replaceAll('*/', '* /') : text, maxLength);
 }
 
 /**
- * A comment for editors above a declaration, of a text from outside; empty when it says nothing. An `@` that would
- * begin a tag, or an order to the compiler, is escaped; `tags` are the writer's own.
+ * A doc comment for editors, built from a text from outside; empty when the text is. An `@` that would begin a tag
+ * or a compiler directive is escaped; `tags` are the caller's own.
  */
 export function docComment(text: unknown, tags: readonly string[] = []): string {
   const told = wrapped(commentText(text, DEFAULTS.maxDoc).replace(/(^| )@/g, '$1\\@'));
@@ -67,4 +67,52 @@ function wrapped(text: string): string[] {
     else lines[lines.length - 1] = `${last} ${word}`;
   }
   return lines;
+}
+
+/** A part of a text between quotes; `start` and `end` have the quotes in them. */
+export interface QuotedSpan {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+const CLOSING: Readonly<Record<string, string>> = {
+  '"': '"',
+  '`': '`',
+  "'": "'",
+  '“': '”',
+  '‘': '’',
+  '«': '»',
+};
+const LETTER = /[\p{L}\p{N}]/u;
+
+/**
+ * What stands in quotes, in order and not nested. An apostrophe inside or at the end of a word is not a quote; nor is a mark
+ * that nothing closes. One pass: where the next closing mark of each kind stands is looked up once.
+ */
+export function quotedSpans(text: string): QuotedSpan[] {
+  const spans: QuotedSpan[] = [];
+  const next = new Map<string, number>();
+  const closes = (mark: string, from: number): number => {
+    const known = next.get(mark);
+    if (known !== undefined && (known === -1 || known >= from)) return known;
+    let at = text.indexOf(mark, from);
+    while (at !== -1 && isApostrophe(text, at)) at = text.indexOf(mark, at + 1);
+    next.set(mark, at);
+    return at;
+  };
+  for (let at = 0; at < text.length; at++) {
+    const closing = CLOSING[text[at]!];
+    if (closing === undefined || LETTER.test(text[at - 1] ?? '')) continue;
+    const end = closes(closing, at + 1);
+    if (end <= at + 1) continue;
+    spans.push({ start: at, end: end + 1, text: text.slice(at + 1, end) });
+    at = end;
+  }
+  return spans;
+}
+
+/** `it's`, `don’t`: a letter on both sides. */
+function isApostrophe(text: string, at: number): boolean {
+  return "'’".includes(text[at]!) && LETTER.test(text[at - 1] ?? '') && LETTER.test(text[at + 1] ?? '');
 }

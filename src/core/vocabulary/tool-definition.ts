@@ -1,6 +1,6 @@
 import type { ToolId } from './ids.ts';
 
-/** What an upstream server says of a tool about itself; hints, never trusted for safety alone. */
+/** What an upstream server says about its own tool: hints that are never enough for safety. */
 export interface ToolAnnotations {
   readonly readOnlyHint?: boolean;
   readonly destructiveHint?: boolean;
@@ -17,13 +17,13 @@ export interface ToolDefinition {
   readonly inputSchema: unknown;
   readonly outputSchema?: unknown;
   readonly annotations?: ToolAnnotations;
-  /** Whatever else the server says of it (title, icons, `_meta`), in its own spelling; absent when there is nothing. */
+  /** Other fields from the server (title, icons, `_meta`), in its own spelling; absent when there are none. */
   readonly otherFields?: Readonly<Record<string, unknown>>;
-  /** Hash of all of the above: what is pinned, and what embeddings hang on. */
+  /** Hash of all of the above: approvals are pinned to it, and embeddings are computed again when it changes. */
   readonly definitionHash: string;
 }
 
-/** By its own word: it only reads, or calling it again changes nothing more. */
+/** According to its own hints, the tool only reads, or a second call changes nothing more. */
 export function mayBeCalledTwice({ annotations }: Pick<ToolDefinition, 'annotations'>): boolean {
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
 }

@@ -38,7 +38,7 @@ export interface EndEvent extends EventBase {
 
 export type TraceEvent = StartEvent | EndEvent;
 
-/** The same event as it stands on the wire and in storage. */
+/** A `TraceEvent` on the wire and in storage. */
 export interface WireTraceEvent {
   readonly type: TraceEvent['type'];
   readonly trace_id: string;

@@ -8,7 +8,7 @@ import { traceFromWire } from './trace-from-wire.ts';
 
 const trace = sampleTrace();
 
-/** The sample as a line of a file has it; hostile hands may do with it what they like. */
+/** The sample as a parsed line of a file, which a hostile sender may have changed. */
 // biome-ignore lint/suspicious/noExplicitAny: a parsed line can be anything
 function line(): any {
   return JSON.parse(JSON.stringify(traceToWire(trace)));

@@ -1,4 +1,4 @@
-import { type ExecutionTrace, guestFromWire, RUN_ORIGINS } from './execution-trace.ts';
+import { type ExecutionTrace, type GuestAnswers, guestFromWire, RUN_ORIGINS } from './execution-trace.ts';
 import { capabilityNode, kindOf, type NodeId, operationId, toolId } from './ids.ts';
 import { VISIBILITIES } from './principal.ts';
 import {
@@ -28,16 +28,16 @@ const DEFAULTS = {
   id: 512,
   /** Most events of one trace: a start and an end for a hundred thousand calls. */
   events: 200_000,
-  /** Of a trace that does not tell it. */
+  /** Priority of a trace that does not state one. */
   priority: 0.5,
-  /** No |TD error| of an outcome between 0 and 1 comes near it: nobody buys a place in the replay buffer. */
+  /** Far above the |TD error| of any outcome in [0, 1], so that a sender cannot buy a place in the replay buffer. */
   maxPriority: 10,
 };
 
-/** A trace as it is told. What follows from its events is derived from them, whatever the line says of it. */
+/** A trace from outside. Fields that follow from its events are derived again, whatever the line says. */
 export type ToldTrace = Omit<ExecutionTrace, 'executedPath' | 'toolInvocations'>;
 
-/** The counterpart of `traceToWire` for lines of unknown origin: every field is checked, and the tree of calls. */
+/** The counterpart of `traceToWire` for lines of unknown origin: checks every field and the tree of calls. */
 export function traceFromWire(wire: unknown): ToldTrace {
   const trace = fieldsOf(wire, '');
   const events = trace.get('events', listOf(event, DEFAULTS.events));
@@ -46,10 +46,10 @@ export function traceFromWire(wire: unknown): ToldTrace {
     id: trace.get('id', id),
     runId: trace.get('run_id', id),
     sessionId: trace.get('session_id', orNull(id)),
-    // As old as the visibility: nothing told them apart.
+    // Traces from before this field existed were all started by agents.
     origin: trace.get('origin', orNull(oneOf(RUN_ORIGINS))) ?? 'agent',
     owner: trace.get('owner', orNull(id)),
-    // What does not say is as old as the word itself: all could see it.
+    // Traces from before this field existed could be seen by everybody.
     visibility: trace.get('visibility', orNull(oneOf(VISIBILITIES))) ?? 'shared',
     capabilityId: trace.get('capability_id', orNull(id)),
     intentText: trace.get('intent_text', orNull(string)),
@@ -85,7 +85,23 @@ const guest: Read<NonNullable<ExecutionTrace['guest']>> = (value, at) => {
   return guestFromWire({
     seed: fields.get('seed', string),
     started_at: fields.get('started_at', numberFrom(Number.MIN_SAFE_INTEGER)),
+    ...fields.maybe('args', anything),
+    ...fields.maybe('answers', answers),
   });
+};
+
+/** `#0`, `#1#0`: places of calls in programs. */
+const PLACE = /^(?:#\d{1,9}){1,64}$/;
+
+const answers: Read<GuestAnswers> = (value, at) => {
+  const entries = Object.entries((value ?? {}) as object).map(([place, answer]) => {
+    const here = `${at}.${place}`;
+    if (!PLACE.test(place) || !Array.isArray(answer)) throw wrong(here, 'is not when a call was answered');
+    const ms = numberFrom(0)(answer[0], here);
+    const told: GuestAnswers[string] = answer[1] === undefined ? [ms] : [ms, id(answer[1], here)];
+    return [place, told] as const;
+  });
+  return Object.fromEntries(entries);
 };
 
 const node: Read<NodeId> = (value, at) => {
@@ -128,7 +144,7 @@ const event: Read<TraceEvent> = (value, at) => {
   return fromWire(wire);
 };
 
-/** Every call starts once, ends at most once, after its start, and lies in one that had begun. */
+/** Every call starts once, ends at most once and after its start, and has a parent that started before it. */
 function checkCalls(events: readonly TraceEvent[]): void {
   const starts = new Map<string, StartEvent>();
   for (const [index, event] of events.entries()) {

@@ -9,7 +9,7 @@ import type {
 } from './static-structure.ts';
 
 const DEFAULTS = {
-  /** Beyond these a structure helps nobody, and hostile code could fill the memory with edges. */
+  /** A larger structure is of no use, and hostile code could fill the memory with edges. */
   maxNodes: 20_000,
   maxEdges: 200_000,
 };
@@ -21,20 +21,20 @@ const TYPES: readonly StructureEdge['type'][] = [
   'contains',
   'loop_body',
 ];
-/** More than any node's order. */
+/** Greater than the order of any node. */
 const ORDERS = 2 ** 22;
 
-/** What a node stands in. */
+/** The node that another node is inside of. */
 export interface Head {
   readonly node: DraftNode;
   readonly type: 'conditional' | 'contains' | 'loop_body';
   readonly branch?: string;
 }
 
-/** A node before it has its number. */
+/** A node before it has a number. */
 export interface DraftNode {
   readonly order: number;
-  /** In the program's text. */
+  /** Offset in the program's text. */
   readonly offset: number;
   readonly calledAt: number | null;
   readonly head: Head | null;
@@ -51,7 +51,7 @@ export interface DraftArguments {
 
 export interface BoundArgument {
   readonly binding: DraftBinding;
-  /** The expression that gives it. */
+  /** Source text of the argument. */
   readonly text: string;
 }
 
@@ -66,15 +66,15 @@ interface DraftEdge {
   readonly detail: Pick<StructureEdge, 'branch' | 'argument'>;
 }
 
-/** Thrown when a program has more steps or edges than are worth keeping. */
+/** Thrown when a program has more steps or edges than `DEFAULTS` allows. */
 export class StructureTooLarge extends Error {
   override readonly name = 'StructureTooLarge';
 }
 
-/** The structure while it is built: nodes know no numbers yet, and may still be taken back. */
+/** The structure while it is built: nodes have no numbers yet, and can be removed. */
 export class Draft {
   readonly #nodes: DraftNode[] = [];
-  /** By its ends and type; those of one key differ in branch or argument. */
+  /** Edges by their ends and type; edges with the same key differ in branch or argument. */
   readonly #edges = new Map<number, DraftEdge[]>();
   #edgeCount = 0;
   readonly #unresolved = new Map<number, Omit<UnresolvedCall, 'at'>>();
@@ -86,7 +86,7 @@ export class Draft {
     return node;
   }
 
-  /** A place for a node that is worth keeping only if something turns out to hang on it. */
+  /** Adds a node that is only kept if other nodes turn out to depend on it. */
   reserve(content: DraftContent, offset: number, head: Head | null, calledAt: number | null): DraftNode {
     if (this.#nodes.length >= DEFAULTS.maxNodes) {
       throw new StructureTooLarge(`The code has more than ${DEFAULTS.maxNodes} steps`);
@@ -102,13 +102,13 @@ export class Draft {
       this.connect(head.node, node, head.type, head.branch === undefined ? {} : { branch: head.branch });
   }
 
-  /** The program comes to the node once more: what holds is what holds each time. */
+  /** The program reaches the node once more: only bindings that hold every time remain exact. */
   widen(node: DraftNode, { arguments: args }: DraftContent): void {
     const before = node.content.arguments;
     if (before && args) node.content = { ...node.content, arguments: joinArguments(before, args) };
   }
 
-  /** False when nodes were added after it: then it has to be kept. */
+  /** Removes the node; false if nodes were added after it, so that it must be kept. */
   takeBack(node: DraftNode): boolean {
     if (this.#nodes.at(-1) !== node) return false;
     this.#nodes.pop();
@@ -129,7 +129,7 @@ export class Draft {
     if (same?.some(isKnown)) return;
     if (++this.#edgeCount > DEFAULTS.maxEdges) {
       throw new StructureTooLarge(
-        `The steps of the code hang together by more than ${DEFAULTS.maxEdges} edges`,
+        `The code has more than ${DEFAULTS.maxEdges} dependencies between its steps`,
       );
     }
     const edge = { from, to, type, detail };

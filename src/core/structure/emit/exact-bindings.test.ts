@@ -7,8 +7,8 @@ import { prepareProgram } from './prepare-program.ts';
 import type { StaticStructure, StructureNode } from './static-structure.ts';
 
 /**
- * Programs over four variables that are assigned, mutated, captured and handed around in branches, loops
- * and functions. Every call has a tool of its own, so that a call in the run is known by its name.
+ * Programs over four variables that are assigned, mutated, captured and passed around in branches, loops
+ * and functions. Every call has its own tool, so that a call in the run is identified by its name.
  */
 const NAMES = ['a', 'b', 'c', 'd'] as const;
 const name = fc.constantFrom(...NAMES);
@@ -28,7 +28,7 @@ const value: fc.Arbitrary<string> = fc.oneof(
   name.map((x) => `pass(${x})`),
   name.map((x) => `JSON.parse(JSON.stringify(${x} ?? 1))`),
 );
-/** `@` becomes a number that no other call has. */
+/** `@` becomes the unique number of the call. */
 const call = fc.tuple(value, value).map(([x, y]) => `mcp.t.t@({ x: ${x}, y: ${y} })`);
 const whole = name.map((x) => `mcp.t.t@({ ...${x}, z: 1 })`);
 
@@ -61,7 +61,7 @@ const { statement } = fc.letrec<{ statement: string; block: string }>((tie) => (
       .tuple(name, value, name, value)
       .map(([x, v, y, w]) => `(args.a ? () => { ${x} = ${v}; } : () => { ${y} = ${w}; })();`),
     fc.tuple(name, value).map(([x, v]) => `({ f: () => { ${x} = ${v}; }, g() {} })[args.b ? 'f' : 'g']();`),
-    // Nobody else puts anything there: of races nothing exact is said.
+    // Nothing else writes to `late`: the structure promises nothing exact about races.
     constant.map((v) => `(async () => { await 1; late = ${v}; })();`),
     constant.map((v) => `Promise.resolve(1).then(() => { late = ${v}; });`),
     fc.tuple(tie('block'), tie('block')).map(([t, f]) => `try { ${t} } finally ${f}`),
@@ -105,7 +105,7 @@ interface Seen {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** Every result says which call it is of, so that a reference can be followed back. */
+/** Every result names its call, so that a reference can be followed back. */
 async function run(source: string, args: unknown): Promise<{ structure: StaticStructure; seen: Seen[] }> {
   const prepared = prepareProgram(source);
   if (!prepared.ok) throw new Error(`${prepared.error.message}\n${source}`);
@@ -119,13 +119,13 @@ async function run(source: string, args: unknown): Promise<{ structure: StaticSt
   return { structure: prepared.value.structure, seen };
 }
 
-/** What a program is given it can change; a reference to it says nothing of that, so it stays as it is. */
+/** Frozen: a program could change its input, and a reference to the input does not record that. */
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
   return value;
 }
 
-/** Whether a call in the run is what a node says it is. */
+/** Whether a call in the run is what its node says. */
 function fits(node: StructureNode, { given }: Seen, structure: StaticStructure, args: object): boolean {
   if (node.type !== 'task') return false;
   const { bindings, isComplete } = node.arguments;
@@ -150,7 +150,7 @@ function dig(object: unknown, path: string): unknown {
     .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], object);
 }
 
-test('[STRUCT-8] whatever a run calls, the structure foresaw, with every exact argument', async () => {
+test('[STRUCT-8] the structure contains every call of a run, with the same exact arguments', async () => {
   await fc.assert(
     fc.asyncProperty(program, parameters, async (source, args) => {
       const { structure, seen } = await run(source, deepFreeze(args));

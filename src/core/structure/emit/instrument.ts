@@ -1,19 +1,19 @@
 import type { CallExpression, ChainExpression, Expression, Span } from 'oxc-parser';
 import { type Link, linksOf, type Mark } from '../evaluate/analysis.ts';
 
-/** Names that do not occur in the program. */
+/** Identifiers that do not occur in the program. */
 export interface HookNames {
   readonly hooks: string;
-  /** A variable for passing values. */
+  /** A temporary variable. */
   readonly spare: string;
-  /** A function that answers what it is given: parentheses that no line before can run into. */
+  /** The identity function: parentheses that cannot be read as a call of the line before. */
   readonly same: string;
 }
 
-/** A rank behind all that opens or closes at the same place. */
+/** A rank after everything that opens or closes at the same place. */
 const AFTER_ALL = Number.MAX_SAFE_INTEGER - 1_000_000;
 
-/** Evaluating these does nothing. */
+/** Evaluating these has no side effects. */
 const QUIET: ReadonlySet<string> = new Set([
   'ArrowFunctionExpression',
   'FunctionExpression',
@@ -23,7 +23,7 @@ const QUIET: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The changes that make a program tell what it does. Nothing else changes: receivers are evaluated once
+ * The edits that make a program report what it does. Nothing else changes: receivers are evaluated once
  * and before arguments, a missing receiver throws before the arguments are evaluated, and `?.` still
  * skips the rest of its chain. Mark number n calls the hooks as site n.
  */
@@ -88,7 +88,7 @@ class Writer {
   /**
    * `a?.filter(f).map(g)` becomes
    * `same((t = a) == null ? void 0 : call(2, call(1, t, "filter", [f]), "map", [g]))`.
-   * The spare variable is read right after it is written, so that one is enough for all.
+   * The temporary variable is read right after it is written, so that one is enough for all.
    */
   chain(chain: ChainExpression, sites: ReadonlyMap<CallExpression, number>): void {
     const links = linksOf(chain);
@@ -113,7 +113,7 @@ class Writer {
     }
   }
 
-  /** Takes the chain apart at `?.`; `part` is what comes up to the next one. */
+  /** Splits the chain at one `?.`; `part` holds the links up to the next. */
   #skip(
     skip: Link,
     part: readonly Link[],
@@ -126,7 +126,7 @@ class Writer {
     const holder = skip.type === 'CallExpression' ? skip.callee : skip.object;
     const first = calls.find(({ callee }) => callee === skip);
     const openings = calls.toReversed().map((call) => ({
-      // The first receiver is known to be there.
+      // The first receiver was just checked.
       text:
         call === first ? `${this.#hooks}.call(${sites.get(call)}, ` : this.#opening(sites.get(call)!, call),
       anchor: anchorOf(call),
@@ -144,7 +144,7 @@ class Writer {
     }
   }
 
-  /** `?.` becomes what it would be without the question mark, on the value that is there. */
+  /** `?.` becomes `.`, `[` or `(` on the temporary variable. */
   #relink(skip: Link, holder: Expression): void {
     if (skip.type === 'MemberExpression') {
       const { property } = skip;
@@ -157,12 +157,12 @@ class Writer {
     this.#replace({ start: holder.end, end }, `${this.#spare}(${argument ? '' : ')'}`, holder.start);
   }
 
-  /** What comes before the receiver. */
+  /** Text before the receiver. */
   #opening(site: number, call: CallExpression): string {
     return `${this.#hooks}.call(${site}, ${isGuarded(call) ? `(${this.#spare} = ` : ''}`;
   }
 
-  /** What comes after the receiver: the name, and before it what a missing receiver throws at. */
+  /** Text after the receiver: the name, preceded by an access that throws if the receiver is missing. */
   #naming(call: CallExpression): string {
     const { callee } = call;
     if (!isGuarded(call) || callee.type !== 'MemberExpression') return this.#nameOf(call);
@@ -210,36 +210,36 @@ class Writer {
   }
 }
 
-/** Where the engine would say the call is. */
+/** Where the engine locates the call in error messages. */
 function anchorOf({ callee }: CallExpression): number {
   return callee.type === 'MemberExpression' ? callee.property.start : callee.start;
 }
 
-/** Arguments that do something must not be evaluated when the receiver is missing. */
+/** Arguments with side effects must not be evaluated when the receiver is missing. */
 function isGuarded({ arguments: args }: CallExpression): boolean {
   return !args.every(({ type }) => QUIET.has(type));
 }
 
-/** The longer opens first and closes last; of two of the same length, the higher level does. */
+/** The longer span opens first and closes last; of equal lengths, the one with the higher level. */
 function rankOf({ start, end }: Span, level: 0 | 1 | 2): number {
   return (end - start) * 4 + level;
 }
 
-/** One change of a text. */
+/** One edit of a text. */
 export interface Edit {
   readonly start: number;
-  /** Where what is replaced ends; `start` for an insertion. */
+  /** End of the replaced text; `start` for an insertion. */
   readonly end: number;
   readonly text: string;
-  /** The place in the old text that the new text stands for. */
+  /** Offset in the old text that errors in the new text are mapped to. */
   readonly anchor: number;
-  /** Where several start at one place: the lower comes first. */
+  /** Order of edits that start at the same offset, lowest first. */
   readonly rank: number;
 }
 
 export interface EditedText {
   readonly text: string;
-  /** The place in the old text that a place in the new one stands for. */
+  /** Maps an offset in the new text to the old text. */
   toOld(offset: number): number;
 }
 
@@ -257,7 +257,7 @@ export function applyEdits(old: string, edits: readonly Edit[]): EditedText {
 }
 
 function toOld(edits: readonly Edit[], offset: number): number {
-  /** How far the new text is ahead of the old one. */
+  /** Length of the new text so far minus that of the old text. */
   let shift = 0;
   for (const { start, end, text, anchor } of edits) {
     if (offset < start + shift) break;

@@ -6,7 +6,7 @@ import { prepareProgram } from './prepare-program.ts';
 
 const GIVEN = { args: { list: [{ name: 'a' }], none: null } };
 
-/** The place in the source of the error that a program ends with. */
+/** The place in the source of the error that a program throws. */
 async function failingPlace(source: string): Promise<SourcePosition | null> {
   const program = prepareProgram(source);
   if (!program.ok) throw new Error(program.error.message);
@@ -15,7 +15,7 @@ async function failingPlace(source: string): Promise<SourcePosition | null> {
   return position && program.value.locate(position.line, position.column);
 }
 
-/** The same, from the engine itself: types blanked out, nothing else touched. */
+/** The same from the engine itself, with types blanked out and nothing else changed. */
 async function truePlace(source: string): Promise<SourcePosition | null> {
   const head = '(async function (mcp, capabilities, args) {"use strict"; return (async function () {\n';
   const script = stripTypeScriptTypes(`${head}${source}\n})(); })`);
@@ -94,7 +94,7 @@ test.each(FAILING)('[STRUCT-4] an error is where the engine finds it in the sour
   expect(await failingPlace(source)).toEqual(await truePlace(source));
 });
 
-/** The place is marked. Types that leave code behind, and places that hooks make more exact. */
+/** The expected place is marked. Types that produce code, and places that hooks make more exact. */
 const MARKED = [
   "enum E { A, B = 'x' }\nconst z: E = E.A;\n\tE.◆foo()",
   'class A<T> { constructor(private readonly x: T) {} go(): void { (this.x as any).◆y.z } }\nnew A(undefined).go()',
@@ -110,7 +110,7 @@ test.each(MARKED)('[STRUCT-4] an error is where it was made: %s', async (marked)
   expect(await failingPlace(source)).toEqual(new LineIndex(source).positionAt(offset));
 });
 
-test('[STRUCT-4] what the source does not hold is nowhere', () => {
+test('[STRUCT-4] code that is not from the source has no place', () => {
   const program = prepareProgram('return 1');
   if (!program.ok) throw new Error(program.error.message);
   expect(program.value.locate(1, 1)).toBeNull();

@@ -5,7 +5,7 @@ import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
 import { compile, runInVm } from '../../../../test/support/guest-in-vm.ts';
 import { prepareProgram } from './prepare-program.ts';
 
-/** What programs are given to work on: `log` writes down in which order things are evaluated. */
+/** The programs' input: `log` records the order of evaluation. */
 function world() {
   const log: unknown[] = [];
   const note = (value: unknown) => {
@@ -42,7 +42,7 @@ async function prepared(source: string) {
   return error === undefined ? { log, value } : { log, error: nameOf(error) };
 }
 
-/** Functions by their names, which are part of what a program can see. */
+/** Shows functions by their names, because a program can see the names. */
 const show = (outcome: object) => inspect(outcome, { depth: 9, getters: true });
 const nameOf = (error: unknown) => (error instanceof Error ? error.name : String(error));
 

@@ -36,7 +36,7 @@ describe('positions', () => {
       {
         text: 'mcp[args.s].go()',
         at: { line: 2, column: 9 },
-        reason: 'The name of the server is known only in the run',
+        reason: 'The name of the server is known only at run time',
       },
     ]);
   });
@@ -49,7 +49,7 @@ describe('positions', () => {
   });
 });
 
-describe('what a run tells', () => {
+describe('what a run reports', () => {
   const mcp = {
     db: {
       query: async () => [
@@ -60,7 +60,7 @@ describe('what a run tells', () => {
     },
   };
 
-  test('[STRUCT-5] operations of a chain are told in their order', async () => {
+  test('[STRUCT-5] operations of a chain are reported in order', async () => {
     const program = prepare(
       'return (await mcp.db.query({})).filter((r) => r.on).map((r) => r.n).reduce((a, b) => a + b, 0)',
     );
@@ -77,19 +77,19 @@ describe('what a run tells', () => {
     ]);
   });
 
-  test('[STRUCT-5] operations of an optional chain are told when they run, and only then', async () => {
+  test('[STRUCT-5] operations of an optional chain are reported when they run, and only then', async () => {
     const source = 'return (await mcp.db.query(args))?.filter((r) => r.on).map((r) => r.n)?.[0]';
     expect(await runInVm(prepare(source), { mcp })).toMatchObject({ value: 2, told: ['filter', 'map'] });
     const none = { db: { query: async () => null } };
     expect(await runInVm(prepare(source), { mcp: none })).toMatchObject({ value: undefined, told: [] });
   });
 
-  test("[STRUCT-5] a method of the program's own is not told", async () => {
+  test("[STRUCT-5] a method of the program's own is not reported", async () => {
     const source = 'const own = [1]; own.filter = (x) => x; return own.filter(2)';
     expect(await runInVm(prepare(source))).toMatchObject({ value: 2, told: [] });
   });
 
-  test('[STRUCT-10] decisions tell the branch they take by the name it has in the structure', async () => {
+  test('[STRUCT-10] decisions report the branch they take, by its name in the structure', async () => {
     const source = [
       'const log = (x) => [x].map((y) => y);',
       'if (args.no) log(1); else log(2);',
@@ -153,7 +153,7 @@ describe('the hooks are out of reach', () => {
 });
 
 describe('what cannot be prepared', () => {
-  test('[STRUCT-7] what is wrong is said with its place', () => {
+  test('[STRUCT-7] an error names its place', () => {
     expect(failure('const a = 1;\nconst b = = 2;')).toMatchObject({
       error: { code: 'invalid_argument', message: expect.stringMatching(/\S/) },
       at: { line: 2, column: 11 },

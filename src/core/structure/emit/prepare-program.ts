@@ -2,31 +2,31 @@ import { TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 import { transformSync } from 'oxc-transform';
 import type { ErrorShape } from '../../vocabulary/pml-error.ts';
 import { type BuiltStructure, buildStructure } from '../evaluate/build-structure.ts';
-import { type ParsedProgram, parseProgram } from '../parse/parse-program.ts';
+import { type ParsedProgram, parseProgram, promiseAtEnd } from '../parse/parse-program.ts';
 import { LineIndex, type SourcePosition } from '../parse/source-position.ts';
 import { StructureTooLarge } from './draft.ts';
-import { applyEdits, type EditedText, type HookNames, instrument } from './instrument.ts';
+import { applyEdits, type Edit, type EditedText, type HookNames, instrument } from './instrument.ts';
 import type { StaticStructure } from './static-structure.ts';
 
-/** A program ready for the sandbox, with what can be told of it before it runs. */
+/** A program ready for the sandbox, with everything known about it before it runs. */
 export interface PreparedProgram {
   readonly source: string;
-  /** Nothing but blanks and comments. */
+  /** Only blanks and comments. */
   readonly isEmpty: boolean;
   /**
    * JavaScript: an async function of (mcp, capabilities, args, deps, console, hooks). It calls
    * - `hooks.call(site, receiver, name, arguments)` in place of `receiver[name](...arguments)`,
-   * - `hooks.test(site, value)` where a decision depends on whether `value` is truthy; it takes the answer,
+   * - `hooks.test(site, value)` where a decision depends on whether `value` is truthy; it returns the value to test,
    * - `hooks.test(site, true, branch)` where the branch of that name begins.
    */
   readonly script: string;
   readonly sites: readonly Site[];
   readonly structure: StaticStructure;
-  /** The place in `source` of a place in `script`, as V8 counts; null for what the source does not hold. */
+  /** Maps a place in `script`, as V8 counts, to `source`; null for code that is not from the source. */
   locate(line: number, column: number): SourcePosition | null;
 }
 
-/** A place that tells of itself when it is run; `node` is its (first) node in the structure. */
+/** A place that reports when it is run; `node` is its (first) node in the structure. */
 export type Site =
   | { readonly kind: 'operation'; readonly operation: string; readonly node: string }
   | { readonly kind: 'decision'; readonly node: string };
@@ -38,7 +38,7 @@ export type Prepared =
 const START: SourcePosition = { line: 1, column: 1 };
 const SPLIT_UP = 'Split it into smaller pieces of code, or into functions.';
 
-/** Text to a program that can run and be traced. Whatever is wrong with it is said, not thrown. */
+/** Turns text into a program that can run and be traced. Errors are returned, not thrown. */
 export function prepareProgram(source: string): Prepared {
   const parsed = parseProgram(source);
   if (!parsed.ok) return parsed;
@@ -52,14 +52,18 @@ export function prepareProgram(source: string): Prepared {
   }
 }
 
-function finish(
-  { source, text, offset, body: { body: statements } }: ParsedProgram,
-  { structure, marks }: BuiltStructure,
-): Prepared {
+function finish(parsed: ParsedProgram, { structure, marks }: BuiltStructure): Prepared {
+  const {
+    source,
+    text,
+    offset,
+    body: { body: statements },
+  } = parsed;
   const names = hookNames(source);
   const body = { start: offset, end: offset + source.length };
   const edited = applyEdits(text, [
     { start: 0, end: body.start, text: head(names), anchor: -1, rank: 0 },
+    ...awaitAtEnd(parsed),
     ...instrument(marks, text, names),
     { start: body.end, end: text.length, text: '\n})(); })', anchor: -1, rank: Number.POSITIVE_INFINITY },
   ]);
@@ -77,7 +81,22 @@ function finish(
   return { ok: true, value: { source, isEmpty, script: asExpression(code), sites, structure, locate } };
 }
 
-/** The source has a function of its own: `arguments` shows nothing, and every name can be declared. */
+/** A promise that nothing waits for at the end is the result. */
+function awaitAtEnd(parsed: ParsedProgram): Edit[] {
+  const last = promiseAtEnd(parsed);
+  if (!last) return [];
+  return [
+    {
+      start: last.start,
+      end: last.start,
+      text: 'return await ',
+      anchor: last.start,
+      rank: Number.NEGATIVE_INFINITY,
+    },
+  ];
+}
+
+/** The source gets its own inner function, so that `arguments` is empty and every name can be declared. */
 function head({ hooks, spare, same }: HookNames): string {
   const params = `mcp, capabilities, args, deps, console, ${hooks}`;
   const own = `let ${spare}; const ${same} = (x) => x;`;
@@ -93,7 +112,7 @@ function asExpression(code: string): string {
   return text.endsWith(';') ? text.slice(0, -1) : text;
 }
 
-/** Escapes count as what they stand for: the program could not even spell the names. */
+/** Compared after decoding escapes, so that the program cannot spell the names in any way. */
 function hookNames(source: string): HookNames {
   const spelt = source.replace(/\\u(?:\{0*([0-9a-f]{1,6})\}|([0-9a-f]{4}))/gi, (all, braced, plain) => {
     const code = Number.parseInt(braced ?? plain, 16);
@@ -119,8 +138,8 @@ interface Stripped {
 }
 
 /**
- * From a place in the script back to the user's source: first what stripping types moved, then what the
- * hooks moved. Errors are rare, so the map is made when it is first asked for.
+ * Maps a place in the script back to the user's source: first the shifts from stripping types, then those
+ * from the hooks. Errors are rare, so the map is built when it is first needed.
  */
 function createLocate(
   source: string,
@@ -141,7 +160,7 @@ function createLocate(
   };
 }
 
-/** From a place in the stripped code to its offset in the text before. */
+/** Maps a place in the stripped code to its offset in the text before. */
 function createFind(text: string, { code, map }: Stripped): (line: number, column: number) => number | null {
   const trace = new TraceMap({ version: 3, mappings: '', sources: [], names: [], ...map });
   const [before, after] = [new LineIndex(text), new LineIndex(code)];
@@ -150,7 +169,7 @@ function createFind(text: string, { code, map }: Stripped): (line: number, colum
     if (segment?.length !== 4 && segment?.length !== 5) return null;
     const [mappedColumn, , oldLine, oldColumn] = segment;
     const start = before.offsetAt({ line: oldLine + 1, column: oldColumn + 1 });
-    // The map knows where names and values begin; what follows one, an operator say, is found by counting on.
+    // The map has the beginnings of names and values; what follows, such as an operator, is found by counting on.
     const mapped = after.offsetAt({ line, column: mappedColumn + 1 });
     const between = code.slice(mapped, mapped + column - 1 - mappedColumn);
     return text.startsWith(between, start) ? start + between.length : start;

@@ -2,20 +2,20 @@ import type { OperationId, ToolId } from '../../vocabulary/ids.ts';
 import type { SourcePosition } from '../parse/source-position.ts';
 
 /**
- * What a program can do, told from its text alone. Plain data: it is stored with a capability.
+ * What a program can do, derived from its text alone. Plain data: it is stored with a capability.
  *
- * Nodes are places in the source, in the order in which the program comes to them. What stands in a
- * helper function is there once per call of it, so that every call has its own arguments; a function
- * that is never called stands at the end, apart from the rest.
+ * Nodes are places in the source, in the order in which the program reaches them. The body of a helper
+ * function is repeated for each call of it, so that every call has its own arguments; a function that is
+ * never called is at the end, separate from the rest.
  *
- * Every node has at most one head: the innermost decision, loop, fork or operation it stands in, whose
+ * Every node has at most one head: the innermost decision, loop, fork or operation around it, whose
  * edge (`conditional`, `loop_body` or `contains`) leads to it. Calls that were started earlier and are
- * waited for by a fork are contained in it besides.
+ * awaited by a fork are also contained in it.
  */
 export interface StaticStructure {
   readonly nodes: readonly StructureNode[];
   readonly edges: readonly StructureEdge[];
-  /** Calls on `mcp` or `capabilities` whose target only a run can tell. */
+  /** Calls on `mcp` or `capabilities` whose target is known only at run time. */
   readonly unresolved: readonly UnresolvedCall[];
 }
 
@@ -23,7 +23,7 @@ interface NodeBase {
   /** `n1`, `n2`, …: unique within the program. */
   readonly id: string;
   readonly at: SourcePosition;
-  /** In a helper function: where the program called it. */
+  /** For a node in a helper function: where the program called the function. */
   readonly calledAt?: SourcePosition;
 }
 
@@ -33,27 +33,27 @@ export type StructureNode =
   | (NodeBase & { readonly type: 'operation'; readonly operation: OperationId })
   /** `if`, `?:`, `switch`; `&&`, `||`, `??` before a step; `try` with a `catch`, whose condition is `try`. */
   | (NodeBase & { readonly type: 'decision'; readonly condition: string })
-  /** `over` is what is gone through, else the condition. */
+  /** `over` is the iterated expression, otherwise the condition. */
   | (NodeBase & { readonly type: 'loop'; readonly over: string })
   | (NodeBase & { readonly type: 'fork' | 'join'; readonly wait: Waiting });
 
-/** Which of `Promise`'s functions gathers the calls. */
+/** The function of `Promise` that gathers the calls. */
 export type Waiting = 'all' | 'allSettled' | 'race' | 'any';
 
-/** By argument name; an argument that is `undefined` is none. */
+/** By argument name; an argument that is `undefined` is left out. */
 export interface CallArguments {
   readonly bindings: Readonly<Record<string, Binding>>;
-  /** Every argument name is in `bindings`: false where the object or its names are known only in the run. */
+  /** Whether `bindings` has every argument: false where the object or its names are known only at run time. */
   readonly isComplete: boolean;
 }
 
 /** Where the value of an argument comes from; all but `expression` are exact. */
 export type Binding =
-  /** After constant folding. */
+  /** A constant, after constant folding. */
   | { readonly kind: 'literal'; readonly value: unknown }
-  /** The result of another node, or what lies in it at `path` (`items[0].id`). */
+  /** The result of another node, or the part of it at `path` (`items[0].id`). */
   | { readonly kind: 'reference'; readonly node: string; readonly path: string }
-  /** `args.name` of the program. */
+  /** The program's `args.name`. */
   | { readonly kind: 'parameter'; readonly path: string }
   | { readonly kind: 'expression'; readonly text: string };
 
@@ -69,7 +69,7 @@ export interface StructureEdge {
   readonly type: 'sequence' | 'provides' | 'conditional' | 'contains' | 'loop_body';
   /** With `conditional`: `true`, `false`, `nullish`, a case's text, `default`, `catch`. */
   readonly branch?: string;
-  /** With `provides`: the argument of `to` that takes the value, when it is one. */
+  /** With `provides`: the argument of `to` that takes the value, if it is a single argument. */
   readonly argument?: string;
 }
 

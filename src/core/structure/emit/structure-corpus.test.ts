@@ -41,7 +41,7 @@ function inOrder(expected: string): string {
     .join('\n');
 }
 
-/** Nodes, then edges by type, then what is not resolved. */
+/** Nodes, then edges by type, then unresolved calls. */
 function rankOf(line: string): number {
   if (line.startsWith('?')) return EDGE_TYPES.length;
   return EDGE_TYPES.findIndex((type) => line.startsWith(`${type}:`));

@@ -12,69 +12,69 @@ import type { Changes, Memory } from './memory.ts';
 import type { Cell, FunctionValue, Value, Variables } from './value.ts';
 
 /**
- * The program is gone through as if it ran, with what is known of its values. The parts of that walk
- * (expressions, statements, calls) need one another; they meet here.
+ * Abstract interpretation: walks through the program as if it ran, with what is known about its values. The
+ * parts of the walk (expressions, statements, calls) depend on one another through this interface.
  */
 export interface Analysis {
   readonly draft: Draft;
   readonly flow: Flow;
   readonly memory: Memory;
-  /** What the script has to tell of when it runs, by its part of the syntax tree. */
+  /** What the script must report when it runs, by syntax node. */
   readonly marks: Map<object, Mark>;
-  /** The optional chain that a call stands in. */
+  /** The optional chain around a call. */
   readonly chains: Map<CallExpression, ChainPlace>;
   scope: Variables;
   frame: Frame;
-  /** How many variables were declared so far. */
+  /** Number of variables declared so far. */
   readonly declared: number;
-  /** How many bodies were repeated so far. */
+  /** Number of bodies repeated so far. */
   repeated: number;
-  /** What is gone through will be gone through again. */
+  /** The current code will be walked through again. */
   isSketch: boolean;
-  /** The call whose promise is waited for at once. */
+  /** The call whose promise is awaited directly. */
   awaiting: object | null;
-  /** Takes note of the steps whose results a function uses from outside of it. */
+  /** Collects the steps whose results a function uses from outside of it. */
   captures: Captures | null;
   evaluate(node: Expression): Value;
   execute(node: Statement): void;
   executeAll(nodes: readonly Statement[]): void;
   invoke(invocation: Invocation): Value;
-  /** Functions that exist but may never be called in sight. */
+  /** Registers a function that may never be called in visible code. */
   note(fn: FunctionValue): FunctionValue;
   declare(name: string, scope?: Variables): Cell;
   textOf(span: Span): string;
-  /** Work beyond going through the syntax tree counts as well. */
+  /** Counts work beyond the walk through the syntax tree. */
   spend(parts: number): void;
-  /** The program uses what no run could execute. */
+  /** The program uses something that cannot be executed. */
   refuse(offset: number, message: string): void;
 }
 
 export interface Invocation {
   readonly fn: FunctionValue;
   readonly args: Arguments;
-  /** The call; two calls of one function are two places. */
+  /** The call; each call of a function has its own nodes. */
   readonly call: Span;
 }
 
 export interface Arguments {
   readonly values: readonly Value[];
-  /** What comes after `values`, when their number is not known. */
+  /** The values after `values`, if their number is unknown. */
   readonly more: Value | null;
-  /** The expressions of `values`, as far as they are written in the call. */
+  /** The expressions of `values`, if they are written in the call. */
   readonly texts: readonly Span[];
 }
 
-/** The function that is gone through. */
+/** The function that is being walked through. */
 export interface Frame {
   readonly self: Value;
   readonly isAsync: boolean;
   readonly returns: Value[];
   readonly exits: Frontier[];
-  /** How deep the memory's branches were when it was called, and what had changed since at each exit. */
+  /** Depth of the memory's branches when the function was called, and what had changed since at each exit. */
   readonly depth: number;
   readonly left: Changes[];
   readonly yields: Value[];
-  /** What `break` and `continue` can leave, the innermost last. */
+  /** Statements that `break` and `continue` can leave, innermost last. */
   readonly targets: Target[];
 }
 
@@ -88,14 +88,14 @@ export interface Target {
 }
 
 export interface Captures {
-  /** Variables declared before this moment are outside. */
+  /** Variables declared before this number are outside. */
   readonly since: number;
   readonly sources: Set<DraftNode>;
 }
 
 export interface ChainPlace {
   readonly chain: ChainExpression;
-  /** It cannot be taken apart without changing what it means. */
+  /** The chain cannot be split without changing its meaning. */
   readonly isFixed: boolean;
 }
 
@@ -109,11 +109,11 @@ export type Mark =
     }
   | { readonly kind: 'decision'; readonly node: DraftNode; readonly probe: Probe };
 
-/** Where a decision tells which way it goes. */
+/** Where a decision reports which branch it takes. */
 export type Probe =
-  /** The condition itself. */
+  /** At the condition itself. */
   | { readonly at: 'condition'; readonly condition: Expression }
-  /** Whatever is about to be run in this branch. */
+  /** At the expression that runs in this branch. */
   | { readonly at: 'expression'; readonly expression: Expression; readonly branch: string }
   | { readonly at: 'statements'; readonly places: readonly { offset: number; branch: string }[] };
 
@@ -128,7 +128,7 @@ export function newTarget(kind: Target['kind'], labels: readonly string[], depth
 /** One `.name`, `[key]` or `(args)` of a chain; the innermost is evaluated first. */
 export type Link = MemberExpression | CallExpression;
 
-/** The links of `a?.b(c).d`, the first to be evaluated first. */
+/** The links of `a?.b(c).d`, in order of evaluation. */
 export function linksOf(chain: ChainExpression): Link[] {
   const links: Link[] = [];
   let node: Expression = chain.expression;
@@ -145,8 +145,8 @@ export function linksOf(chain: ChainExpression): Link[] {
 }
 
 /**
- * Remembers of each call which chain it stands in. Behind `a.b?.()` a chain cannot be taken apart: the
- * call needs both `a` and `a.b`.
+ * Records the chain of each call. After `a.b?.()` a chain cannot be split: the call needs both `a` and
+ * `a.b`.
  */
 export function noteChain(
   chains: Map<CallExpression, ChainPlace>,

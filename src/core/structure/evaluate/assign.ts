@@ -36,10 +36,10 @@ type Target =
   | BindingRestElement
   | FormalParameterRest;
 
-/** How a name in a pattern gets its value: a new variable or one that is there. */
+/** Gives a name in a pattern its value: declares a variable or assigns to an existing one. */
 export type Put = (name: string, value: Value, text: Span) => void;
 
-/** `target = value`, whatever the target is. */
+/** `target = value`, for any kind of target. */
 export function assignTo(a: Analysis, target: Target, value: Value, text: Span): void {
   spread(a, target, value, text, (name, part, from) => {
     const cell = a.scope.find(name);
@@ -53,7 +53,7 @@ export function declareAs(a: Analysis, target: Target, value: Value, text: Span,
   spread(a, target, value, text, (name, part, from) => putIn(a, a.declare(name, scope), part, from));
 }
 
-/** What `target` holds before it is assigned to. */
+/** The value of `target` before it is assigned to. */
 export function currentValue(a: Analysis, target: Expression): Value {
   return a.evaluate(target);
 }
@@ -170,7 +170,7 @@ function assignMember(a: Analysis, target: MemberExpression, value: Value, text:
   leave(a, value, text);
 }
 
-/** The object may be the one that is changed. */
+/** Applies a change to an object that may or may not be the changed one. */
 function mayPut(a: Analysis, object: ObjectValue, key: string | null, value: Value): void {
   const known = key === null ? object.props.values() : [object.props.get(key) ?? object.rest];
   for (const cell of known) a.memory.add(cell, value);
@@ -179,7 +179,7 @@ function mayPut(a: Analysis, object: ObjectValue, key: string | null, value: Val
   a.memory.add(object.rest, value);
 }
 
-/** Something was put into what an expression stands for; a variable that holds it is not exact any more. */
+/** A value was put into the object that an expression gives; a variable that holds it is no longer exact. */
 export function taint(a: Analysis, expression: Expression, value: Value): void {
   const root = rootOf(expression);
   const cell = root === null ? null : a.scope.find(root);
@@ -198,14 +198,18 @@ function rootOf(expression: Expression): string | null {
   }
 }
 
-/** Tools kept where they cannot be followed may be called unseen. */
+/** Tools stored where the analysis cannot follow them may be called unseen. */
 function leave(a: Analysis, value: Value, text: Span): void {
   if (value.kind === 'unknown' && value.sources.length > 0) return;
   if (reachOf(value) === null) return;
-  a.draft.leaveUnresolved(text.start, a.textOf(text), 'Tools are kept where they cannot be followed');
+  a.draft.leaveUnresolved(
+    text.start,
+    a.textOf(text),
+    'Tools are stored where the analysis cannot follow them',
+  );
 }
 
-/** Functions of a block can be called before they are written; other names are at least taken. */
+/** Functions of a block can be called before their declaration; other names are at least declared. */
 export function hoist(a: Analysis, statements: readonly Statement[]): void {
   for (const statement of statements) {
     switch (statement.type) {

@@ -6,18 +6,18 @@ import { type Changes, NO_CHANGES } from './memory.ts';
 import { type Cell, isStable, NOTHING_KNOWN, sourcesOf, unknownFrom, type Value } from './value.ts';
 
 const DEFAULTS = {
-  /** Rounds after which whatever still changes is taken to be anything. */
+  /** Rounds after which every value that still changes becomes unknown. */
   maxRounds: 4,
 };
 
 export interface Branch {
   readonly head: Head;
   readonly run: () => void;
-  /** Ways into it besides the one from its head. */
+  /** Steps that lead into the branch besides its head. */
   readonly also?: Frontier;
 }
 
-/** A step at which the program goes one way or another. */
+/** A step at which the program takes one branch or another. */
 export function addDecision(
   a: Analysis,
   node: Span,
@@ -35,13 +35,13 @@ export function markDecision(a: Analysis, key: object, node: DraftNode, probe: P
   if (!a.marks.has(key)) a.marks.set(key, { kind: 'decision', node, probe });
 }
 
-/** What one branch led to. */
+/** The state at the end of one branch. */
 export interface Outcome {
   readonly exit: Exit;
   readonly changes: Changes;
 }
 
-/** Runs each branch from the same state. `canSkip`: none of them has to be run. */
+/** Runs each branch from the same state. `canSkip`: possibly no branch runs. */
 export function runBranches(
   a: Analysis,
   decision: DraftNode,
@@ -60,12 +60,12 @@ export function runBranch(a: Analysis, { head, run, also = [] }: Branch): Outcom
   return { exit, changes };
 }
 
-/** No branch was taken. */
+/** The outcome if no branch was taken. */
 export function passBy(decision: DraftNode): Outcome {
   return { exit: { frontier: [decision], isAlive: true }, changes: NO_CHANGES };
 }
 
-/** The branches come together; what one did that left for good is seen where it went. */
+/** Joins the branches; a branch that left by `return` or `break` is joined where it went. */
 export function meet(a: Analysis, outcomes: readonly Outcome[]): void {
   a.flow.meet(outcomes.map(({ exit }) => exit));
   const lasting = outcomes.filter(({ exit }) => exit.isAlive).map(({ changes }) => changes);
@@ -90,7 +90,7 @@ export function decideOn(
   runBranches(a, decision, branches, whenFalse === null);
 }
 
-/** The steps that a value comes from provide it. */
+/** Connects the steps that a value comes from to the step that uses it. */
 export function provide(a: Analysis, to: DraftNode, value: Value, argument?: string): void {
   for (const from of sourcesOf(value)) {
     a.draft.connect(from, to, 'provides', argument === undefined ? {} : { argument });
@@ -98,20 +98,20 @@ export function provide(a: Analysis, to: DraftNode, value: Value, argument?: str
 }
 
 /**
- * Runs a body that may be run any number of times: what one round leaves, the next one finds, until
- * nothing new is left. `others` are the ways by which a round ended early.
+ * Walks through a body that may run any number of times: each round starts from the state the last one left,
+ * until nothing new appears. `others` are the states of rounds that ended early.
  *
- * While it looks for that state, bodies within the body are only sketched: gone through once, and what
- * they change taken to be anything. They get their own rounds in the last one. So nested loops cost the
- * product of their depth and length, not a power of it.
+ * During this search, inner bodies are only sketched: walked through once, and everything they change becomes
+ * unknown. They get their own rounds in the last round. So nested loops cost the product of their depth and
+ * length, not a power of it.
  */
 export function repeat(a: Analysis, run: () => void, others: () => readonly Changes[] = () => []): void {
   a.repeated++;
   const { frontier, isAlive } = a.flow;
   const declared = a.declared;
-  // Variables that are declared in the body are new in every round.
+  // Variables declared in the body are new in every round.
   const isCarried = ({ born }: Cell) => born === undefined || born <= declared;
-  /** The cells that hold something new after this round. */
+  /** The cells whose value is new after this round. */
   const round = (): Cell[] => {
     a.flow.frontier = frontier;
     a.flow.isAlive = isAlive;
@@ -144,7 +144,7 @@ function isSettled(before: Cell['value'], { value }: Cell): boolean {
   return before !== null && value !== null && isStable(before, value);
 }
 
-/** `return value`: an async function is over when what it returns has settled. */
+/** `return value`: an async function ends when the value it returns has settled. */
 export function leaveFunction(a: Analysis, value: Value): void {
   a.frame.returns.push(value);
   if (!a.flow.isAlive) return;

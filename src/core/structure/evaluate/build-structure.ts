@@ -41,13 +41,13 @@ import {
 } from './value.ts';
 
 const DEFAULTS = {
-  /** Conditions and expressions are cut here, in characters. */
+  /** Longest condition or expression that is stored, in characters. */
   maxText: 500,
-  /** Parts of the syntax tree gone through, repetitions included: a bound on time. */
+  /** Most syntax nodes walked through, repetitions included: a bound on time. */
   maxParts: 500_000,
 };
 
-/** The names that every program is given. */
+/** The names that every program has. */
 const GIVEN: Readonly<Record<string, Value>> = {
   mcp: { kind: 'api', root: 'mcp', path: [] },
   capabilities: { kind: 'api', root: 'capabilities', path: [] },
@@ -58,13 +58,13 @@ const GIVEN: Readonly<Record<string, Value>> = {
 
 export interface BuiltStructure {
   readonly structure: StaticStructure;
-  /** What the script tells of when it runs, with the id of its node. */
+  /** What the script reports when it runs, with the id of its node. */
   readonly marks: readonly (Mark & { readonly id: string })[];
-  /** What no run could execute, and where. */
+  /** The first thing that cannot be executed, and where. */
   readonly refusal: { readonly offset: number; readonly message: string } | null;
 }
 
-/** Goes through the program as if it ran. Throws `StructureTooLarge`. */
+/** Walks through the program as if it ran. Throws `StructureTooLarge`. */
 export function buildStructure({ text, source, offset, body }: ParsedProgram): BuiltStructure {
   const walk = new Walk(text);
   hoist(walk, body.body);
@@ -96,7 +96,7 @@ class Walk implements Analysis {
   constructor(text: string) {
     this.#text = text;
     for (const [name, value] of Object.entries(GIVEN)) this.declare(name).value = value;
-    // What the program declares itself may go by these names.
+    // The program may declare variables with these names.
     this.scope = new Scope(this.scope, true);
   }
 
@@ -135,7 +135,7 @@ class Walk implements Analysis {
     this.refusal ??= { offset, message };
   }
 
-  /** The callers of these functions cannot be seen, so they stand apart. */
+  /** The callers of these functions are unknown, so they are separate from the rest. */
   runNeverCalled(): void {
     for (const fn of this.#invoker.neverCalled()) {
       this.flow.frontier = [];
@@ -149,7 +149,7 @@ class Walk implements Analysis {
   spend(parts: number): void {
     this.#parts += parts;
     if (this.#parts > DEFAULTS.maxParts) {
-      throw new StructureTooLarge('The code goes too many ways to follow');
+      throw new StructureTooLarge('The code has too many paths to analyse');
     }
   }
 }
@@ -223,11 +223,11 @@ function executeDeclaration(a: Analysis, { declarations, kind, declare }: Variab
   }
 }
 
-/** An enum is an object of constants; members without a value count on. */
+/** An enum is an object of constants; a member without a value gets the next number. */
 function executeEnum(a: Analysis, { id, body, declare }: TSEnumDeclaration): void {
   if (declare) return;
   const members = objectValue(false);
-  // Numbers lead back to their names.
+  // Numbers also map back to their names.
   members.isOpen = true;
   let next: Value = literal(0);
   const outer = a.scope;
@@ -244,7 +244,7 @@ function executeEnum(a: Analysis, { id, body, declare }: TSEnumDeclaration): voi
   declareAs(a, id, members, id);
 }
 
-/** Runs what `break` can leave; afterwards the flow continues from there as well. */
+/** Runs a statement that `break` can leave; afterwards the flow also continues from the breaks. */
 function leavable(a: Analysis, target: Target, run: () => void): void {
   a.frame.targets.push(target);
   const changes = a.memory.branch(run);

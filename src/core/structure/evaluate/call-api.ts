@@ -17,11 +17,11 @@ import {
 import { depthOf, HOW_TO_CALL } from './value-members.ts';
 
 const DEFAULTS = {
-  /** Parts of one literal; what has more is kept as text. */
+  /** Most parts of one literal; a larger one is stored as text. */
   maxParts: 10_000,
 };
 
-/** A call of a tool or a capability, or of what should have been one. */
+/** A call of a tool or a capability, or of a wrong path on `mcp` or `capabilities`. */
 export function callApi(a: Analysis, call: Span, target: Value, args: Arguments): Value {
   if (target.kind !== 'api') return leaveCall(a, call, reachOf(target) ?? HOW_TO_CALL.mcp);
   if (target.path.length !== depthOf(target)) return leaveCall(a, call, HOW_TO_CALL[target.root]);
@@ -31,18 +31,18 @@ export function callApi(a: Analysis, call: Span, target: Value, args: Arguments)
   const content = { ...callee, arguments: readArguments(a, args) };
   const node = a.flow.step(call, content, call.start);
   provideArguments(a, node, args);
-  // It is on its way; the program continues until it waits for it.
+  // The call is in flight; the program continues until it awaits the result.
   a.flow.frontier = begins;
   return { kind: 'promise', value: { kind: 'result', node, path: '' }, ends: [node], begins };
 }
 
-/** A call whose target is not known; nothing is known of its result either. */
+/** A call with an unknown target; its result is unknown, too. */
 export function leaveCall(a: Analysis, call: Span, reason: string): Value {
   a.draft.leaveUnresolved(call.start, a.textOf(call), reason);
   return NOTHING_KNOWN;
 }
 
-/** `f.call(self, …)`, `f.apply(self, […])`, `f.bind(self)`; null when it is none of these. */
+/** `f.call(self, …)`, `f.apply(self, […])`, `f.bind(self)`; null for any other name. */
 export function callBound(a: Analysis, node: CallExpression, target: Value, name: string): Value | null {
   const isCallable =
     target.kind === 'function' || (target.kind === 'api' && target.path.length === depthOf(target));
@@ -63,7 +63,7 @@ export function callBound(a: Analysis, node: CallExpression, target: Value, name
     : callApi(a, node, target, args);
 }
 
-/** Text: why no such tool can exist. */
+/** A text says why no such tool can exist. */
 function calleeOf({ root, path }: ApiValue) {
   const [first = '', second = ''] = path;
   if (root === 'capabilities') return { type: 'capability', slug: first } as const;
@@ -76,7 +76,7 @@ function calleeOf({ root, path }: ApiValue) {
 
 const NO_BINDINGS: DraftArguments['bindings'] = new Map();
 
-/** What a tool is called with: its first argument, an object of named arguments. */
+/** A tool's first argument is an object of named arguments. */
 function readArguments(a: Analysis, { values, more, texts }: Arguments): DraftArguments {
   const [given = UNDEFINED] = values;
   if (given.kind !== 'object' || given.isArray) {
@@ -94,7 +94,7 @@ function readArguments(a: Analysis, { values, more, texts }: Arguments): DraftAr
   return { bindings, isComplete: !given.isOpen };
 }
 
-/** The steps whose results are in the arguments provide them. */
+/** Connects the steps whose results are in the arguments. */
 function provideArguments(a: Analysis, node: DraftNode, { values, more }: Arguments): void {
   const [given, ...others] = values;
   if (given?.kind === 'object' && !given.isArray) {
@@ -104,7 +104,7 @@ function provideArguments(a: Analysis, node: DraftNode, { values, more }: Argume
   provide(a, node, unknownFrom(...others, more));
 }
 
-/** Null for `undefined`: that is as if it were not given. */
+/** Null for `undefined`, which counts as not given. */
 function bindingOf(value: Value, text: string): DraftBinding | null {
   if (value.kind === 'literal' && value.value === undefined) return null;
   if (value.kind === 'result' && !value.element)
@@ -114,12 +114,12 @@ function bindingOf(value: Value, text: string): DraftBinding | null {
   return known ? { kind: 'literal', value: known.data } : { kind: 'expression', text };
 }
 
-/** The data that a value is, when every part of it is known and JSON can carry it. */
+/** Converts a value to data if every part of it is known and JSON can represent it. */
 class PlainData {
   readonly #around = new Set<ObjectValue>();
   #parts = 0;
 
-  /** Null when it is not data, or too much of it. */
+  /** Null if the value is not data, or too large. */
   read(value: Value): { readonly data: unknown } | null {
     if (++this.#parts > DEFAULTS.maxParts) return null;
     if (value.kind === 'literal') return isData(value.value) ? { data: value.value } : null;

@@ -10,11 +10,11 @@ import { NOTHING_KNOWN, objectsOf, reachOf, union, unknownFrom, type Value } fro
 import { elementOf } from './value-members.ts';
 
 /**
- * What user code does to data, as far as it is traced: the language's own functions, told by name.
- * Whether `x.filter` really is the language's own is told in the run.
+ * The traced operations of user code on data: the language's own functions, recognised by name.
+ * Whether `x.filter` really is the language's own function is checked at run time.
  */
 
-/** Methods of arrays, strings and what looks like them; the operation is named after the method. */
+/** Methods of arrays, strings and similar objects; the operation is named after the method. */
 const METHODS: ReadonlySet<string> = new Set(
   `at concat entries every fill filter find findIndex findLast findLastIndex flat flatMap forEach includes
   indexOf join keys lastIndexOf map pop push reduce reduceRight reverse shift slice some sort splice toReversed
@@ -23,7 +23,7 @@ const METHODS: ReadonlySet<string> = new Set(
   toLowerCase toUpperCase trim trimEnd trimStart`.split(/\s+/),
 );
 
-/** Functions that belong to one of the language's objects: `Object.keys`. */
+/** Functions of one of the language's objects: `Object.keys`. */
 const STATICS: ReadonlySet<string> = new Set(
   `Array.from Array.isArray Array.of
   JSON.parse JSON.stringify
@@ -32,13 +32,13 @@ const STATICS: ReadonlySet<string> = new Set(
   Object.assign Object.entries Object.fromEntries Object.groupBy Object.keys Object.values`.split(/\s+/),
 );
 
-/** Functions that stand alone, and are the same as one of the above. */
+/** Global functions that are the same as one of the above. */
 const GLOBALS: Readonly<Record<string, string>> = {
   parseFloat: 'Number.parseFloat',
   parseInt: 'Number.parseInt',
 };
 
-/** The result is made of what the given function answers. */
+/** The result consists of what the callback returns. */
 const ANSWER_MAKES_RESULT: ReadonlySet<string> = new Set([
   'Array.from',
   'flatMap',
@@ -47,22 +47,22 @@ const ANSWER_MAKES_RESULT: ReadonlySet<string> = new Set([
   'reduceRight',
 ]);
 
-/** They put values in without looking at what is there. */
+/** They add values without reading the existing ones. */
 const ADDERS: ReadonlySet<string> = new Set(['push']);
 
-/** They change the array itself. */
+/** They change the array in place. */
 const REARRANGERS: ReadonlySet<string> = new Set('fill pop reverse shift sort splice unshift'.split(' '));
 
-/** A function given to them is called while they run. */
+/** They call a function argument while they run. */
 const TAKE_FUNCTION: ReadonlySet<string> = new Set(
   `every filter find findIndex findLast findLastIndex flatMap forEach map reduce reduceRight replace replaceAll
   some sort toSorted Array.from JSON.parse JSON.stringify Object.groupBy`.split(/\s+/),
 );
 
-/** The given function gets what came out so far first, then the element. */
+/** The callback gets the accumulator first, then the element. */
 const FOLDS: ReadonlySet<string> = new Set(['reduce', 'reduceRight']);
 
-/** All names, as in `code:<name>`. */
+/** All operations, as in `code:<name>`. */
 export const OPERATIONS: readonly string[] = [...METHODS, ...STATICS];
 
 export const isMethodOperation = (name: string): boolean => METHODS.has(name);
@@ -118,7 +118,7 @@ function addOperation(a: Analysis, call: CallExpression, name: string): DraftNod
   return node;
 }
 
-/** A function given to an operation is its body, repeated for the elements. Null without one. */
+/** A callback is the operation's body, repeated for the elements. Null if there is none. */
 function runBody(
   a: Analysis,
   node: DraftNode,
@@ -155,7 +155,7 @@ function runBody(
   return answer;
 }
 
-/** Besides itself, a result made of promises comes from the calls that were started in the body. */
+/** A result made of promises comes from the calls started in the body as well as from the operation. */
 function resultOf(node: DraftNode, name: string, answer: Value | null, from: Value): Value {
   const reach = reachOf(from);
   if (reach !== null) return { ...NOTHING_KNOWN, sources: [node], reach };
@@ -182,7 +182,7 @@ function put(a: Analysis, call: CallExpression, receiver: Value, values: readonl
   if (receiver.kind !== 'object') taintReceiver(a, call, unknownFrom(...values));
 }
 
-/** The elements are there, but not in their places any more. */
+/** The array has the same elements, in unknown places. */
 function rearrange(a: Analysis, call: CallExpression, receiver: Value, given: Value): void {
   const all = unknownFrom(receiver, given);
   for (const object of objectsOf(receiver)) {

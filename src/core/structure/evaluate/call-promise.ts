@@ -28,8 +28,8 @@ export const waitingOf = (name: string): Waiting | undefined => WAITING[name];
 export const isThen = (name: string): boolean => name === 'then' || name === 'catch' || name === 'finally';
 
 /**
- * `Promise.all([…])`: a fork, the calls that run in parallel, a join. Calls that began before and are
- * only waited for here belong to the fork as well.
+ * `Promise.all([…])`: a fork, the calls that run in parallel, a join. Calls that began earlier and are
+ * only awaited here belong to the fork as well.
  */
 export function callPromise(a: Analysis, call: CallExpression, wait: Waiting): PromiseValue {
   const begins = a.flow.frontier;
@@ -75,7 +75,7 @@ function settled(value: Value): Value {
   return outcome;
 }
 
-/** What `await` makes of it. */
+/** The value of `await value`. */
 export function awaited(value: Value): Value {
   if (value.kind === 'promise') return awaited(value.value);
   return value.kind === 'unknown' && value.ends.length > 0 ? { ...value, ends: [] } : value;
@@ -103,16 +103,16 @@ export function callThen(
   return { kind: 'promise', value: result, ends, begins };
 }
 
-/** Calls a function in the flow, and waits for what it answers. */
+/** Calls a function in the flow and awaits its result. */
 function follow(a: Analysis, call: CallExpression, fn: Value, values: readonly Value[]): Value {
   if (fn.kind !== 'function') return unknownFrom(...values);
-  // It is called later.
+  // The function is called later.
   const answer = a.memory.maybe(() => a.invoke({ fn, args: { values, more: null, texts: [] }, call }));
   if (answer.kind === 'promise') a.flow.settle(answer.begins, answer.ends);
   return awaited(answer);
 }
 
-/** What is done when a promise fails is a branch, if there are steps in it. */
+/** The handler of a failed promise is a branch, if there are steps in it. */
 function recover(a: Analysis, call: CallExpression, fn: Value): Value {
   let value: Value = NOTHING_KNOWN;
   const content = { type: 'decision', condition: 'try' } as const;

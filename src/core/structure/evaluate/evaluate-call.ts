@@ -46,7 +46,7 @@ export function evaluateCall(a: Analysis, node: CallExpression): Value {
   return name === null ? callDynamic(a, node, callee, object) : callMember(a, node, callee, object, name);
 }
 
-/** A tag is a function, called with the pieces. */
+/** A template tag is a function that is called with the template's parts. */
 export function evaluateTagged(a: Analysis, node: TaggedTemplateExpression): Value {
   const tag = a.evaluate(node.tag);
   const values = node.quasi.expressions.map((each) => a.evaluate(each));
@@ -91,7 +91,7 @@ function callMember(
   return callUnknown(a, node, object, args, true);
 }
 
-/** `Object.keys(x)`, `Promise.all([…])`: functions of objects that the program did not declare. */
+/** `Object.keys(x)`, `Promise.all([…])`: functions of global objects. */
 function callStatic(a: Analysis, node: CallExpression, name: string): Value {
   const waiting = waitingOf(name);
   if (waiting) return callPromise(a, node, waiting);
@@ -114,7 +114,7 @@ function callValue(a: Analysis, node: CallExpression, callee: Value, args: Argum
   return callUnknown(a, node, callee, args);
 }
 
-/** `object[name](…)`, where only a run can tell the name. */
+/** `object[name](…)`, where the name is known only at run time. */
 function callDynamic(a: Analysis, node: CallExpression, callee: MemberExpression, object: Value): Value {
   const target = a.evaluate(callee);
   const args = evaluateArguments(a, node.arguments);
@@ -124,7 +124,7 @@ function callDynamic(a: Analysis, node: CallExpression, callee: MemberExpression
 }
 
 /**
- * A function that is not known: it may be one of several, and may call what it is given. Of a method,
+ * Calls an unknown function: it may be one of several, and may call its function arguments. For a method,
  * `callee` is the object that has it.
  */
 function callUnknown(a: Analysis, node: Span, callee: Value, args: Arguments, isMethod = false): Value {
@@ -140,20 +140,20 @@ function callUnknown(a: Analysis, node: Span, callee: Value, args: Arguments, is
     ...callAny(a, node, isLog(callee) ? [] : given.functions, { values: [], more: NOTHING_KNOWN, texts: [] }),
   ];
   const { functions } = unknownFrom(given, ...answers);
-  // Maps and sets give back what was put into them.
+  // Maps and sets return the values that were put into them.
   return { ...unknownFrom(own, given, ...answers), functions, reach: own.reach };
 }
 
-/** Why calls of tools may happen here that nobody sees; null when they cannot. */
+/** Why unseen calls of tools may happen here; null if they cannot. */
 function faultOf(callee: Value, given: UnknownValue): string | null {
   const isMaker = callee.kind === 'global' && (callee.name === 'eval' || callee.name === 'Function');
-  if (isMaker) return 'Code that is made in the run cannot be seen';
-  return given.reach !== null && !isLog(callee) ? 'Tools are given to a function that is not known' : null;
+  if (isMaker) return 'Code created at run time cannot be analysed';
+  return given.reach !== null && !isLog(callee) ? 'Tools are passed to an unknown function' : null;
 }
 
 const isLog = (callee: Value) => callee.kind === 'global' && callee.name.startsWith('console.');
 
-/** One of the functions is called, or none of them. */
+/** Calls one of the functions, or none of them. */
 function callAny(a: Analysis, call: Span, functions: readonly FunctionValue[], args: Arguments): Value[] {
   const { frontier } = a.flow;
   const exits: Exit[] = [{ frontier, isAlive: true }];
@@ -167,7 +167,7 @@ function callAny(a: Analysis, call: Span, functions: readonly FunctionValue[], a
   return answers;
 }
 
-/** A method that is not known may keep its arguments, as those of maps and sets do. */
+/** An unknown method may store its arguments, as those of maps and sets do. */
 function putInto(a: Analysis, expression: Expression, object: Value, { values, more }: Arguments): void {
   if (values.length === 0 && !more) return;
   const given = unknownFrom(...values, more);
@@ -178,7 +178,7 @@ function putInto(a: Analysis, expression: Expression, object: Value, { values, m
   if (object.kind !== 'object') taint(a, expression, given);
 }
 
-/** Whether the call can be made by a hook instead without changing what it means. */
+/** Whether a hook can make the call without changing its meaning. */
 function isPlain(a: Analysis, node: CallExpression, callee: MemberExpression): boolean {
   if (node.callee !== callee || callee.computed || callee.object.type === 'Super') return false;
   return a.chains.get(node)?.isFixed !== true;

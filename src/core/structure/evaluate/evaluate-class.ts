@@ -4,7 +4,7 @@ import { keyName } from './evaluate-literal.ts';
 import { Scope } from './scope.ts';
 import { NOTHING_KNOWN, type ObjectValue, objectValue, UNDEFINED, unknownFrom, type Value } from './value.ts';
 
-/** A class is an object of its static members that knows how its instances are made. */
+/** A class is an object of its static members, with the class node for creating instances. */
 export function evaluateClass(a: Analysis, node: Class): ObjectValue {
   if (node.decorators.length > 0) a.refuse(node.decorators[0]!.start, 'Decorators cannot be used');
   const parent = node.superClass ? a.evaluate(node.superClass) : null;
@@ -21,7 +21,7 @@ export function evaluateClass(a: Analysis, node: Class): ObjectValue {
       else if ('static' in element && element.static) addMember(a, made, element);
     }
   });
-  // Methods are there even if no instance ever is.
+  // Methods exist even if no instance is ever created.
   const prototype = objectValue(false);
   withSelf(a, prototype, () => {
     for (const element of node.body.body) {
@@ -93,7 +93,7 @@ function memberValue(
   if (element.type !== 'MethodDefinition') return a.evaluate(element.value as never);
   const { value: node, kind } = element;
   const fn = a.note({ kind: 'function', node, scope: a.scope, self: object });
-  // What an accessor answers is known only when it is asked.
+  // The value of an accessor is unknown before the run.
   return kind === 'get' || kind === 'set' ? NOTHING_KNOWN : fn;
 }
 

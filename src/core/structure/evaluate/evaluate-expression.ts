@@ -156,10 +156,10 @@ function evaluateAwait(a: Analysis, node: AwaitExpression): Value {
   return value;
 }
 
-/** Which branch the right side is. */
+/** The branch in which the right side runs. */
 const BRANCH_OF = { '&&': 'true', '||': 'false', '??': 'nullish' } as const;
 
-/** Sums of many parts lean to the left, so the left side is gone down in a loop. */
+/** Long sums are nested on the left, so a loop descends the left side. */
 function evaluateBinary(a: Analysis, node: BinaryExpression | PrivateInExpression): Value {
   const spine: (BinaryExpression | PrivateInExpression)[] = [];
   let first: Expression | PrivateIdentifier = node;
@@ -181,7 +181,7 @@ function evaluateUnary(a: Analysis, { operator, argument }: UnaryExpression): Va
   return foldUnary(operator, value) ?? (operator === 'typeof' ? NOTHING_KNOWN : unknownFrom(value));
 }
 
-/** What is deleted is the end of the chain itself, which has to stay where it is. */
+/** `delete` applies to the end of the chain itself, so the chain must not be split. */
 function fixChains(a: Analysis, argument: Expression): void {
   const inner = argument.type === 'ParenthesizedExpression' ? argument.expression : argument;
   if (inner.type === 'ChainExpression') noteChain(a.chains, inner, true);
@@ -205,7 +205,7 @@ function evaluateConditional(a: Analysis, node: ConditionalExpression): Value {
 function evaluateLogical(a: Analysis, node: LogicalExpression): Value {
   const left = a.evaluate(node.left);
   const right = decideShort(a, node, node.operator, node.left, left, node.right);
-  // With `&&` the left side comes out only when it is falsy, and then it is nothing to use.
+  // With `&&` the result is the left side only if that is falsy, and then it has no use.
   return node.operator === '&&' ? unknownFrom(left, right) : join(left, right);
 }
 
@@ -244,7 +244,7 @@ function decideShort(
   const run = () => {
     value = a.evaluate(right);
   };
-  // A function keeps its name only where it is assigned directly.
+  // A function gets its name only where it is assigned directly.
   if (right.type.endsWith('FunctionExpression') || right.type === 'ClassExpression') {
     run();
     return value;

@@ -22,7 +22,7 @@ import {
 } from './value.ts';
 
 const DEFAULTS = {
-  /** A folded string may not grow beyond this: doubling one thirty times takes three lines of code. */
+  /** Longest folded string: doubling a string thirty times takes three lines of code. */
   maxLength: 100_000,
 };
 
@@ -72,7 +72,7 @@ export function evaluateObject(a: Analysis, { properties }: ObjectExpression): O
     }
     const key = keyName(a, property.key, property.computed);
     const made = a.evaluate(property.value);
-    // What a getter answers is known only when it is asked.
+    // The value of a getter is unknown before the run.
     const isAccessor = property.kind !== 'init';
     const value = isAccessor
       ? NOTHING_KNOWN
@@ -87,7 +87,7 @@ export function evaluateObject(a: Analysis, { properties }: ObjectExpression): O
   return object;
 }
 
-/** Null when the key is known only in the run. */
+/** Null if the key is known only at run time. */
 export function keyName(a: Analysis, key: PropertyKey, isComputed: boolean): string | null {
   if (!isComputed && key.type === 'Identifier') return key.name;
   if (key.type === 'PrivateIdentifier') return `#${key.name}`;
@@ -100,7 +100,7 @@ export function spreadInto(a: Analysis, target: ObjectValue, from: Value): void 
   if (from.kind === 'literal' && typeof from.value !== 'string') return;
   if (from.kind !== 'object') {
     target.isOpen = true;
-    // What was there may be overwritten.
+    // Existing properties may be overwritten.
     for (const cell of target.props.values()) {
       a.memory.set(cell, unknownFrom(cell.value, from));
       cell.text = undefined;
@@ -135,7 +135,7 @@ const ARITHMETIC: Operators = {
   '|': (a: number, b: number) => a | b,
 };
 
-/** Null when it is known only in the run. */
+/** Null if the result is known only at run time. */
 export function foldBinary(operator: BinaryExpression['operator'], a: Value, b: Value): Literal | null {
   if (a.kind !== 'literal' || b.kind !== 'literal') return null;
   if (operator === '===') return literal(a.value === b.value);
@@ -149,7 +149,7 @@ export function foldBinary(operator: BinaryExpression['operator'], a: Value, b: 
   return compute ? literal(compute(a.value, b.value)) : null;
 }
 
-/** As a template string does it; null when a part is known only in the run. */
+/** Like a template string; null if a part is known only at run time. */
 function concatenate(parts: readonly Value[]): Literal | null {
   let text = '';
   for (const part of parts) {

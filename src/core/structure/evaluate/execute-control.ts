@@ -29,7 +29,7 @@ import { Scope } from './scope.ts';
 import { NOTHING_KNOWN, unknownFrom, type Value } from './value.ts';
 import { elementOf } from './value-members.ts';
 
-/** Labels that share one body are one branch; a body without `break` runs on into the next. */
+/** Labels that share a body are one branch; a body without `break` falls through to the next. */
 export function executeSwitch(a: Analysis, node: SwitchStatement): void {
   const { cases, discriminant } = node;
   const tests = cases.flatMap(({ test }) => (test ? [a.evaluate(test)] : []));
@@ -62,7 +62,7 @@ export function executeSwitch(a: Analysis, node: SwitchStatement): void {
   a.scope = outer;
 }
 
-/** The bodies that are not empty, each with the labels that lead to it. */
+/** The non-empty bodies, each with the labels that lead to it. */
 function bodiesOf(a: Analysis, cases: readonly SwitchCase[]): { branch: string; statements: Statement[] }[] {
   const bodies: { branch: string; statements: Statement[] }[] = [];
   let labels: string[] = [];
@@ -76,8 +76,8 @@ function bodiesOf(a: Analysis, cases: readonly SwitchCase[]): { branch: string; 
 }
 
 /**
- * `try` with a `catch` is a decision: what is tried is contained in it, and the handler is its branch
- * `catch`, which starts from whatever the block may have done by then. `finally` belongs to neither.
+ * `try` with a `catch` is a decision: it contains the `try` block, and the handler is its branch `catch`,
+ * which starts from any state the block may have reached. `finally` belongs to neither.
  */
 export function executeTry(
   a: Analysis,
@@ -131,7 +131,7 @@ function runHandler(
   a.scope = outer;
 }
 
-/** It runs however the rest ended: once as if all went well, once with whatever was there by then. */
+/** `finally` runs however the rest ended: once as if it succeeded, once from any state it may have reached. */
 function runFinalizer(a: Analysis, seen: Changes, run: () => void): void {
   const { frontier, isAlive } = a.flow;
   a.flow.isAlive = true;
@@ -160,8 +160,8 @@ export function isLoop(node: Statement): node is Loop {
 }
 
 /**
- * A loop is one step; what is repeated hangs on it. The flow continues from the loop itself, and from where
- * the body breaks out of it.
+ * A loop is one step that contains its body. The flow continues from the loop itself, and from where the
+ * body breaks out of it.
  */
 export function executeLoop(a: Analysis, node: Loop, labels: readonly string[]): void {
   const outer = a.scope;
@@ -199,7 +199,7 @@ function runBody(a: Analysis, node: Loop, loop: DraftNode, labels: readonly stri
   a.flow.inside({ node: loop, type: 'loop_body' }, () => repeat(a, run, () => target.left));
   a.frame.targets.pop();
   const ways = target.breaks.map((frontier) => ({ frontier, isAlive: true }));
-  // Without a test that can fail, only a break leads on.
+  // Without a condition that can fail, only a break leaves the loop.
   a.flow.meet([...ways, { frontier: [loop], isAlive: !isEndless(node) }]);
 }
 
@@ -227,7 +227,7 @@ function takeItem(a: Analysis, { left }: ForOfStatement | ForInStatement, item: 
   for (const { id } of left.declarations) declareAs(a, id, item, id, scope);
 }
 
-/** `for await` waits for each element. */
+/** `for await` awaits each element. */
 function waitedFor(a: Analysis, { await: isAwait }: ForOfStatement, item: Value): Value {
   if (!isAwait || item.kind !== 'promise') return item;
   a.flow.settle(item.begins, item.ends);

@@ -1,16 +1,16 @@
 import type { Draft, DraftContent, DraftNode, Head } from '../emit/draft.ts';
 import { union } from './value.ts';
 
-/** The steps that the next one follows. */
+/** The steps that the next step follows. */
 export type Frontier = readonly DraftNode[];
 
 export interface Exit {
   readonly frontier: Frontier;
-  /** The next statement can be reached. */
+  /** Whether the next statement can be reached. */
   readonly isAlive: boolean;
 }
 
-/** Where in the calls of helper functions the program is: every call has nodes of its own. */
+/** The current chain of calls of helper functions: every call has its own nodes. */
 export class Place {
   readonly calledAt: number | null;
   readonly #nodes = new Map<object, DraftNode>();
@@ -20,7 +20,7 @@ export class Place {
     this.calledAt = calledAt;
   }
 
-  /** The node that stands for a part of the syntax tree here; it is there again in a second pass. */
+  /** The node of a syntax node here; a second pass finds it again. */
   recall(key: object): DraftNode | undefined {
     return this.#nodes.get(key);
   }
@@ -29,7 +29,7 @@ export class Place {
     this.#nodes.set(key, node);
   }
 
-  /** Null when this call was not followed before. */
+  /** Null if this call was not followed before. */
   inCall(call: object, callee: object): Place | null {
     return this.#calls.get(call)?.get(callee) ?? null;
   }
@@ -42,7 +42,7 @@ export class Place {
   }
 }
 
-/** The order in which the program comes to its steps. */
+/** The order in which the program reaches its steps. */
 export class Flow {
   frontier: Frontier = [];
   isAlive = true;
@@ -54,7 +54,7 @@ export class Flow {
     this.#draft = draft;
   }
 
-  /** The next step; `key` is the part of the syntax tree that it stands for. */
+  /** The next step; `key` is its syntax node. */
   step(key: object, content: DraftContent, offset: number): DraftNode {
     const known = this.place.recall(key);
     const node = known ?? this.#draft.add(content, offset, this.head, this.place.calledAt);
@@ -65,7 +65,7 @@ export class Flow {
     return node;
   }
 
-  /** A step that is there only if others hang on it; null when none did. */
+  /** A step that is kept only if other steps depend on it; null if none do. */
   stepIfUsed(
     key: object,
     content: DraftContent,
@@ -88,7 +88,7 @@ export class Flow {
     return node;
   }
 
-  /** Runs what stands in `head`, and tells how it comes out. The frontier after it is the caller's to set. */
+  /** Runs the content of `head` and returns how it ends. The caller sets the frontier that follows. */
   inside(head: Head, run: () => void, frontier: Frontier = [head.node]): Exit {
     const { head: outer, isAlive } = this;
     this.head = head;
@@ -100,7 +100,7 @@ export class Flow {
     return exit;
   }
 
-  /** Several ways come together. */
+  /** Joins several paths. */
   meet(exits: readonly Exit[]): void {
     const alive = exits.filter(({ isAlive }) => isAlive);
     const ways = alive.length > 0 ? alive : exits;
@@ -108,7 +108,7 @@ export class Flow {
     if (alive.length === 0) this.isAlive = false;
   }
 
-  /** A promise is waited for: it began after `begins` and settles after `ends`. */
+  /** A promise is awaited: it began after `begins` and settles after `ends`. */
   settle(begins: Frontier, ends: Frontier): void {
     if (ends.length === 0) return;
     this.frontier = union(

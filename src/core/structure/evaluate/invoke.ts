@@ -20,13 +20,13 @@ import {
 } from './value.ts';
 
 const DEFAULTS = {
-  /** Calls of one function that are each followed; later ones are taken to do what the last one did. */
+  /** Calls of one function that are followed; later ones are assumed to behave like the last of these. */
   maxCopies: 32,
-  /** What a call costs, in parts of the syntax tree. */
+  /** Cost of a call, in syntax nodes. */
   callCost: 10,
-  /** Calls within calls that are followed. */
+  /** Depth of nested calls that are followed. */
   maxDepth: 32,
-  /** Passes through a function that calls itself, before its arguments are taken to be anything. */
+  /** Passes through a recursive function, before its arguments become unknown. */
   maxPasses: 3,
 };
 
@@ -36,17 +36,17 @@ type FunctionNode = FunctionValue['node'];
 export class Invoker {
   readonly #copies = new Map<FunctionNode, number>();
   readonly #answers = new Map<FunctionNode, Value>();
-  /** The calls that are being gone through, the innermost last. */
+  /** The calls that are being walked through, innermost last. */
   readonly #active: Activation[] = [];
   readonly #waiting = new Set<FunctionValue>();
 
-  /** A function that was made; until it is called, nobody has seen what it does. */
+  /** Registers a function; what it does is unknown until it is called. */
   note(fn: FunctionValue): FunctionValue {
     if (!this.#copies.has(fn.node)) this.#waiting.add(fn);
     return fn;
   }
 
-  /** Goes through the functions that were never called, one by one, and those they make. */
+  /** Yields the functions that were never called, and those that they create. */
   *neverCalled(): Iterable<FunctionValue> {
     for (const fn of this.#waiting) if (!this.#copies.has(fn.node)) yield fn;
   }
@@ -74,10 +74,10 @@ export class Invoker {
     return answer;
   }
 
-  /** If it calls itself, what holds is what holds for every such call: further passes find out. */
+  /** A recursive function is passed through until its arguments cover every recursive call. */
   #run(a: Analysis, fn: FunctionValue, args: Arguments, activation: Activation): Value {
     const { frontier, isAlive } = a.flow;
-    // What continues by itself has done its work or not; what is waited for has.
+    // A function that runs in the background may not have finished yet; an awaited one has.
     const isDone = (!fn.node.async && !fn.node.generator) || a.awaiting === activation.call;
     let given = args;
     for (let pass = 1; ; pass++) {
@@ -95,7 +95,7 @@ export class Invoker {
     }
   }
 
-  /** Null when the function was followed often enough. */
+  /** Null if the function was followed often enough. */
   #enter(a: Analysis, { node }: FunctionValue, call: { start: number; end: number }): Place | null {
     const known = a.flow.place.inCall(call, node);
     if (known) return known;
@@ -111,16 +111,16 @@ export class Invoker {
 interface Activation {
   readonly node: FunctionNode;
   readonly call: Span;
-  /** What it calls itself with. */
+  /** Arguments of its recursive calls. */
   again: Arguments | null;
 }
 
-/** Whether a function calls itself, and is not just called by what it was given. */
+/** Whether a function calls itself, as opposed to being called by one of its arguments. */
 function isAgain({ node, call }: Activation, inner: Span): boolean {
   return inner === call || (inner.start >= node.start && inner.end <= node.end);
 }
 
-/** Goes through the body once. An async function continues by itself, until it is waited for. */
+/** Walks through the body once. An async function runs in the background until it is awaited. */
 function runFunction(
   a: Analysis,
   fn: FunctionValue,
@@ -187,7 +187,7 @@ function bindParameters(
   });
 }
 
-/** `constructor(private x: T)`: the parameter is a property as well. */
+/** `constructor(private x: T)`: the parameter is also a property. */
 function keepAsProperty(a: Analysis, pattern: FormalParameter): void {
   const target = pattern.type === 'AssignmentPattern' ? pattern.left : pattern;
   const { self } = a.frame;

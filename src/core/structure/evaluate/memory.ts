@@ -1,10 +1,10 @@
 import { type Cell, join, UNDEFINED, type Value } from './value.ts';
 
-/** What one way through the program puts where. */
+/** The values that one path through the program assigns. */
 export type Changes = ReadonlyMap<Cell, Value | null>;
 
 const DEFAULTS = {
-  /** What putting two values together costs, beside a step of the walk. */
+  /** Cost of joining two values, in steps of the walk. */
   joinParts: 4,
 };
 
@@ -12,16 +12,16 @@ export const NO_CHANGES: Changes = new Map();
 
 /**
  * Follows assignments along the flow: each branch starts from the same state, and where branches meet,
- * a cell holds what it may hold after any of them.
+ * a cell has every value it may have after any of them.
  */
 export class Memory {
-  /** For each branch under way, what the cells it changed held before. */
+  /** For each open branch, the values that its changed cells had before. */
   readonly #journals: Map<Cell, Value | null>[] = [];
-  /** For each watch under way, all that was put into a cell. */
+  /** For each open watch, everything that was assigned to a cell. */
   readonly #watches: Map<Cell, Value>[] = [];
   readonly #spend: (parts: number) => void;
 
-  /** `spend` is told how many cells were gone through: with many variables that is most of the work. */
+  /** `spend` gets the number of cells visited: with many variables that is most of the work. */
   constructor(spend: (parts: number) => void) {
     this.#spend = spend;
   }
@@ -37,17 +37,17 @@ export class Memory {
     cell.value = value;
   }
 
-  /** What is there stays one possibility. */
+  /** The existing value remains possible. */
   add(cell: Cell, value: Value): void {
     this.set(cell, cell.value ? join(cell.value, value) : value);
   }
 
-  /** The place to come back to with `since`. */
+  /** The argument for a later `since`. */
   get depth(): number {
     return this.#journals.length;
   }
 
-  /** What was changed since the branches within `depth` others began. */
+  /** The changes since there were `depth` open branches. */
   since(depth: number): Changes {
     const changes = new Map<Cell, Value | null>();
     for (let i = depth; i < this.#journals.length; i++) {
@@ -57,7 +57,7 @@ export class Memory {
     return changes;
   }
 
-  /** Runs one branch, takes back what it changed, and tells what that was. */
+  /** Runs one branch, undoes its changes and returns them. */
   branch(run: () => void): Changes {
     const depth = this.#journals.length;
     const journal = new Map<Cell, Value | null>();
@@ -69,7 +69,7 @@ export class Memory {
     return changes;
   }
 
-  /** Runs something, and tells what every cell it changed held at one time or another. */
+  /** Runs a function and returns, for every changed cell, all values it had in the meantime joined. */
   watch(run: () => void): Changes {
     const seen = new Map<Cell, Value>();
     this.#watches.push(seen);
@@ -78,7 +78,7 @@ export class Memory {
     return seen;
   }
 
-  /** The branches meet: one of them was run. */
+  /** Joins the branches: one of them ran. */
   meet(alternatives: readonly Changes[]): void {
     const touched = new Set(alternatives.flatMap((changes) => [...changes.keys()]));
     for (const cell of touched) {
@@ -91,7 +91,7 @@ export class Memory {
     }
   }
 
-  /** It is run or it is not. */
+  /** Runs a function that the program may or may not run. */
   maybe<T>(run: () => T): T {
     let result: T | undefined;
     const changes = this.branch(() => {

@@ -1,8 +1,8 @@
-/** The names of one block or function, and those around it. */
+/** The names of one block or function, and of the scopes around it. */
 export class Scope<Cell> {
   readonly #cells = new Map<string, Cell>();
   readonly #parent: Scope<Cell> | null;
-  /** Where `var` goes. */
+  /** The scope of `var` declarations. */
   readonly ofFunction: Scope<Cell>;
 
   constructor(parent: Scope<Cell> | null, isFunction: boolean) {
@@ -10,7 +10,7 @@ export class Scope<Cell> {
     this.ofFunction = isFunction || !parent ? this : parent.ofFunction;
   }
 
-  /** A name declared twice keeps its cell. */
+  /** A name that is declared twice keeps its cell. */
   declare(name: string, cell: Cell): Cell {
     const known = this.#cells.get(name);
     if (known) return known;

@@ -29,7 +29,7 @@ export function member(object: Value, key: string): Value {
       return key === 'length' ? NOTHING_KNOWN : { kind: 'parameter', path: extend(object.path, key) };
     case 'result':
       if (object.element) return INDEX.test(key) ? elementOf(object) : unknownFrom(object);
-      // A length is not part of the data, so no path leads to it.
+      // A length is not part of the data, so it has no path.
       return key === 'length' ? unknownFrom(object) : { ...object, path: extend(object.path, key) };
     case 'global':
       return { kind: 'global', name: `${object.name}.${key}` };
@@ -49,20 +49,20 @@ export function keyed(object: Value, key: Value): Value {
     const part = object.root === 'capabilities' ? 'capability' : object.path.length === 0 ? 'server' : 'tool';
     const reach =
       object.path.length < depthOf(object)
-        ? `The name of the ${part} is known only in the run`
+        ? `The name of the ${part} is known only at run time`
         : HOW_TO_CALL[object.root];
     return { ...unknownFrom(key), reach };
   }
   return unknownFrom(object, key);
 }
 
-/** One of the elements of an array, or what an iterator gives. */
+/** An element of an array or iterator. */
 export function elementOf(value: Value): Value {
   if (value.kind === 'result' && value.element) return blurred(value.element, value);
   if (value.kind === 'object') {
     const held = [...value.props.values(), value.rest].flatMap((cell) => cell.value ?? []);
     const [only] = held;
-    // One element that is always the same function or tool stays what it is.
+    // If the only element is a function or tool, it is known exactly.
     if (only && held.length === 1 && value.isArray && !value.isOpen) return only;
     return held.every((each) => each.kind === 'promise') && only
       ? { kind: 'promise', value: unknownFrom(...held), ends: unknownFrom(value).ends, begins: [] }
@@ -76,7 +76,7 @@ function blurred(element: Value, from: Value): Value {
   return { ...element, value: unknownFrom(element.value) };
 }
 
-/** How many names lead to something that can be called. */
+/** How many names lead to a callable value. */
 export function depthOf({ root }: ApiValue): number {
   return root === 'mcp' ? 2 : 1;
 }
@@ -102,7 +102,7 @@ function memberOfObject(object: ObjectValue, key: string): Value {
     if (key === 'length') return unknownFrom(object);
     if (INDEX.test(key)) return UNDEFINED;
   }
-  // Closed, and yet it has what every object has: its methods.
+  // The object is closed, but it still has the methods of every object.
   return object.isArray || key in Object.prototype ? NOTHING_KNOWN : UNDEFINED;
 }
 

@@ -3,8 +3,8 @@ import type { DraftNode } from '../emit/draft.ts';
 import type { Scope } from './scope.ts';
 
 /**
- * What is known of a value before the run. Everything but `unknown` is exact; `unknown` still says
- * which steps the value comes from.
+ * What is known about a value before the run. Every kind except `unknown` is exact; `unknown` still has
+ * the steps that the value comes from.
  */
 export type Value =
   | Literal
@@ -17,12 +17,12 @@ export type Value =
   | GlobalValue
   | UnknownValue;
 
-/** What a variable or a property holds at this point of the program; null before it holds anything. */
+/** The value of a variable or property at this point of the program; null before the first assignment. */
 export interface Cell {
   value: Value | null;
-  /** The expression that was put in. */
+  /** The assigned expression. */
   text?: Span | undefined;
-  /** Variables are numbered as they are declared. */
+  /** Number of the variable, in order of declaration. */
   readonly born?: number;
 }
 
@@ -33,16 +33,16 @@ export interface Literal {
   readonly value: string | number | boolean | null | undefined;
 }
 
-/** An object or array that the program itself builds; it changes as the program runs. */
+/** An object or array that the program itself creates; it changes as the program runs. */
 export interface ObjectValue {
   readonly kind: 'object';
   readonly isArray: boolean;
   readonly props: Map<string, Cell>;
-  /** What lies under keys that are not known. */
+  /** Values under unknown keys. */
   readonly rest: Cell;
   /** There may be keys that are not in `props`. */
   isOpen: boolean;
-  /** A class: what `new` makes of it. */
+  /** For a class: what `new` needs. */
   readonly class?: { readonly node: Class; readonly scope: Variables; readonly parent: Value | null };
 }
 
@@ -50,7 +50,7 @@ export interface FunctionValue {
   readonly kind: 'function';
   readonly node: FunctionNode | ArrowFunctionExpression;
   readonly scope: Variables;
-  /** `this`, where it is the function's own. */
+  /** `this`, if the function has its own. */
   readonly self: Value;
 }
 
@@ -61,18 +61,18 @@ export interface ApiValue {
   readonly path: readonly string[];
 }
 
-/** `args` or what lies in it. */
+/** `args` or a part of it. */
 export interface ParameterValue {
   readonly kind: 'parameter';
   readonly path: string;
 }
 
-/** The result of a step, or what lies in it. */
+/** The result of a step, or a part of it. */
 export interface ResultValue {
   readonly kind: 'result';
   readonly node: DraftNode;
   readonly path: string;
-  /** An operation's result made of promises: what each of its elements is. */
+  /** For an operation's result made of promises: the value of each element. */
   readonly element?: Value;
 }
 
@@ -94,13 +94,13 @@ export interface GlobalValue {
 export interface UnknownValue {
   readonly kind: 'unknown';
   readonly sources: readonly DraftNode[];
-  /** Promises may lie in it, which settle after these steps. */
+  /** The value may contain promises, which settle after these steps. */
   readonly ends: readonly DraftNode[];
-  /** Functions that it may be, or that lie in it. */
+  /** Functions that the value may be or contain. */
   readonly functions: readonly FunctionValue[];
-  /** Objects likewise: code that changes it may change them. */
+  /** Objects that it may be or contain: code that changes the value may change them. */
   readonly objects: readonly ObjectValue[];
-  /** It may be, or lead to, `mcp` or `capabilities`: why it is not known which part of them. */
+  /** If the value may be or lead to `mcp` or `capabilities`: why the exact part of them is unknown. */
   readonly reach: string | null;
 }
 
@@ -113,14 +113,14 @@ export const NOTHING_KNOWN: UnknownValue = {
   objects: [],
   reach: null,
 };
-const ONE_OF_SEVERAL = 'Which tool it is, is known only in the run';
+const ONE_OF_SEVERAL = 'The tool is known only at run time';
 
 const DEFAULTS = {
-  /** Steps that one value is traced back to; a program that grows one value step by step stays linear. */
+  /** Most steps that one value is traced back to, so that a value that grows step by step stays linear. */
   maxSources: 64,
-  /** Properties of one object that are kept apart; a table of data has its own rules. */
+  /** Most properties of one object that are followed separately; larger objects are tables of data. */
   maxProperties: 1_000,
-  /** Properties that are looked at to see where an object comes from. */
+  /** Most properties that are examined to find where an object comes from. */
   maxSurvey: 10_000,
 };
 
@@ -132,7 +132,7 @@ export function objectValue(isArray: boolean, more: Pick<ObjectValue, 'class'> =
   return { kind: 'object', isArray, props: new Map(), rest: { value: null }, isOpen: false, ...more };
 }
 
-/** Puts a property into an object; of very many, only what they may hold is known. */
+/** Adds a property to an object; for very large objects, only the possible values are known. */
 export function setProperty(object: ObjectValue, key: string, cell: Cell): void {
   const { props, rest } = object;
   if (props.size < DEFAULTS.maxProperties || props.has(key)) {
@@ -143,7 +143,7 @@ export function setProperty(object: ObjectValue, key: string, cell: Cell): void 
   if (cell.value) rest.value = rest.value ? join(rest.value, cell.value) : cell.value;
 }
 
-/** A value made of others in a way that is not followed. */
+/** A value computed from others in a way that is not followed. */
 export function unknownFrom(...values: readonly (Value | null)[]): UnknownValue {
   const found = new Survey();
   for (const value of values) if (value) found.visit(value);
@@ -179,12 +179,12 @@ export function endsOf(value: Value): readonly DraftNode[] {
   return value.kind === 'promise' ? value.ends : unknownFrom(value).ends;
 }
 
-/** Null when neither `mcp` nor `capabilities` can be got from it. */
+/** Null if neither `mcp` nor `capabilities` can be reached from the value. */
 export function reachOf(value: Value): string | null {
   return unknownFrom(value).reach;
 }
 
-/** What is known when it is one of the two. */
+/** What is known about a value that is one of the two. */
 export function join(a: Value, b: Value): Value {
   if (isSame(a, b)) return a;
   if (a.kind === 'promise' || b.kind === 'promise') {
@@ -219,7 +219,7 @@ function isSame(a: Value, b: Value): boolean {
   return a.root === b.root && a.path.join('\0') === b.path.join('\0');
 }
 
-/** Whether nothing was learned by joining: `after` is `before` joined with something. */
+/** Whether joining added nothing: `after` is `before` joined with something. */
 export function isStable(before: Value, after: Value): boolean {
   if (isSame(before, after)) return true;
   if (before.kind === 'promise' && after.kind === 'promise') {

@@ -1,6 +1,6 @@
-/** Words and characters of the language, as far as they tell where expressions and statements end. */
+/** Words and characters of the language that show where expressions and statements end. */
 
-/** After these words an expression is still to come, so no statement ends with them. */
+/** An expression must follow these words, so no statement ends with them. */
 export const OPEN_ENDED = words(
   `abstract as assert asserts async await case catch class const declare default delete do else enum export
   extends finally for from function get if implements import in infer instanceof interface is keyof let module
@@ -8,7 +8,7 @@ export const OPEN_ENDED = words(
   typeof unique using var void while with yield`,
 );
 
-/** A statement cannot begin with these words: what was before continues. */
+/** A statement cannot begin with these words: they continue the previous one. */
 export const CONTINUING = words(
   'as catch else extends finally implements in instanceof is of satisfies while',
 );
@@ -16,10 +16,10 @@ export const CONTINUING = words(
 /** After these words a slash begins a regular expression. */
 export const BEFORE_PATTERN = words('case delete do else in instanceof new return throw typeof');
 
-/** After these it may do either. */
+/** After these words a slash may divide or begin a regular expression. */
 export const BEFORE_EITHER = words('await default extends of void yield');
 
-/** What follows in parentheses is the head of a statement that continues; with `await`, only in `for await`. */
+/** The parentheses that follow are the head of a statement that continues; with `await`, only in `for await`. */
 export const HEADERS = words('await for if while with');
 
 export const LINE_ENDS = '\n\r\u2028\u2029';
@@ -36,7 +36,7 @@ export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Of names and numbers; all beyond ASCII but spaces may be. */
+/** Characters of names and numbers; beyond ASCII, everything except spaces is allowed. */
 export function isWordCode(code: number): boolean {
   if (code > LAST_ASCII) return !/\s/.test(String.fromCharCode(code));
   const isLetter = (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
@@ -44,8 +44,8 @@ export function isWordCode(code: number): boolean {
 }
 
 /**
- * How long the regular expression is that would begin at `start`: 0 when there is none, null when it is
- * too long to look for its end.
+ * Length of the regular expression that would begin at `start`: 0 if there is none, null if it is too long
+ * to find its end.
  */
 export function patternLength(source: string, start: number, maxLength: number): number | null {
   let isInClass = false;

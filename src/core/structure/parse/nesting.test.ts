@@ -6,10 +6,10 @@ import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
 import { prepareProgram } from '../emit/prepare-program.ts';
 import { measureNesting } from './nesting.ts';
 
-/** As often as fits in the code that is taken at all. */
+/** Repeated as often as the code limit allows. */
 const many = (text: string) => text.repeat(Math.floor(110_000 / text.length));
 
-/** The worst there is for a recursive parser. */
+/** Worst cases for a recursive parser. */
 const BOMBS: Readonly<Record<string, string>> = {
   parentheses: `${many('(')}1${many(')')}`,
   'parentheses that never close': many('('),
@@ -81,7 +81,7 @@ test('[STRUCT-7] ordinary code is never too deep, however much of it there is', 
   });
 });
 
-/** The most nodes of the syntax tree that lie within one another. */
+/** Depth of the syntax tree. */
 function depthOf(source: string): number {
   let depth = 0;
   let most = 0;
@@ -144,7 +144,7 @@ const { statement } = fc.letrec<{ expression: string; type: string; statement: s
 });
 
 test('[STRUCT-7] the measure of nesting is never too low', () => {
-  // One token makes no more than this many nodes within one another.
+  // One token adds at most this many levels to the tree.
   const perToken = 2;
   fc.assert(
     fc.property(statement, (source) => {
@@ -249,7 +249,7 @@ test('[STRUCT-7] a program of too many steps or edges is refused', () => {
   }
 });
 
-test('[STRUCT-7] a program of too many ways is given up in time', () => {
+test('[STRUCT-7] a program with too many paths is refused in time', () => {
   const helpers = (calls: number) =>
     Array.from(
       { length: 60 },
@@ -259,7 +259,7 @@ test('[STRUCT-7] a program of too many ways is given up in time', () => {
     { length: 12 },
     (_, n) => `let v${n} = 1; for (const x${n} of y) { v${n} += v${Math.max(n - 1, 0)};`,
   );
-  // Two to the power of sixty ways, of which each helper has two.
+  // Each helper has two paths, which makes 2^60 in total.
   expect(prepareProgram(`${helpers(2)} f0(1)`)).toMatchObject({ ok: true });
   expect(prepareProgram(`${helpers(40)} f0(1)`)).toMatchObject({ ok: false, error: { code: 'too_large' } });
   const loops = prepareProgram(`${deep.join('\n')}${'}'.repeat(12)}`);

@@ -15,26 +15,26 @@ import {
 } from './code-words.ts';
 
 /**
- * How deep code is nested, told from its characters alone: the parser is native and recursive, and a
- * hundred thousand parentheses would end the whole process before anyone could say what is wrong.
+ * Nesting depth of code, measured from its characters alone: the parser is native and recursive, and a
+ * hundred thousand parentheses would crash the whole process before an error could be reported.
  *
- * The count is never too low: every token that can lie within another counts until it is certain that
- * what it belongs to has ended.
+ * The count is never too low: every token that can contain another one counts until the construct it
+ * belongs to has certainly ended.
  */
 export type Nesting =
   | { readonly kind: 'fine' }
   | { readonly kind: 'deep'; readonly offset: number }
-  /** Only a parser could tell whether a slash divides here or begins a regular expression. */
+  /** Only a parser can decide whether this slash divides or begins a regular expression. */
   | { readonly kind: 'unclear'; readonly offset: number };
 
 const DEFAULTS = {
-  /** The parser was seen to take 0.5 kB of stack per token at most, of at least 4 MB. */
+  /** The parser was measured to take at most 0.5 kB of stack per token, and has at least 4 MB. */
   maxDepth: 3_000,
-  /** The longest regular expression, in characters: its end is looked for from every slash that may begin one. */
+  /** Longest regular expression, in characters: its end is searched for from every slash that may begin one. */
   maxPattern: 2_000,
 };
 
-/** The body of a regular expression that would read differently as code. */
+/** Matches the body of a regular expression that would read differently as code. */
 const TELLING = /['"`()[\]{}]|\/[*/]/;
 const ESCAPE = /\\u(?:\{[\da-f]*\}|[\da-f]{4})/iy;
 const CLOSERS: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
@@ -45,13 +45,13 @@ export function measureNesting(source: string, maxDepth = DEFAULTS.maxDepth): Ne
 }
 
 interface Level {
-  /** What ends it; a backquote for the text of a template. */
+  /** The character that ends this level; a backquote for the text of a template. */
   readonly closer: string;
-  /** What it is when it has ended. */
+  /** What the level is after it has ended. */
   readonly ended: Previous;
-  /** Tokens that the next one may lie within. */
+  /** Tokens that may contain the next one. */
   tokens: number;
-  /** Angle brackets that may be type arguments, in which a comma ends nothing. */
+  /** Open angle brackets that may be type arguments, in which a comma does not end anything. */
   angles: number;
 }
 
@@ -68,7 +68,7 @@ class Scanner {
   #wordEnd = 0;
   #sign = '';
   #isAfterLineEnd = false;
-  /** What was before has ended, unless the next word says otherwise. */
+  /** The previous statement has ended, unless the next word continues it. */
   #isEnded = false;
 
   constructor(source: string, maxDepth: number) {
@@ -81,7 +81,7 @@ class Scanner {
       const offset = this.#offset;
       const outcome = this.#next();
       if (outcome === 'unclear') return { kind: 'unclear', offset };
-      // Where brackets do not match, the parser goes no further either.
+      // Where brackets do not match, the parser stops as well.
       if (outcome === 'over') break;
       if (this.#depth > this.#maxDepth) return { kind: 'deep', offset };
     }
@@ -164,7 +164,7 @@ class Scanner {
     this.#offset = at + 1;
   }
 
-  /** From a backquote, or from the end of what was put in. */
+  /** Reads from a backquote, or from the end of a substitution. */
   #template(): void {
     if (this.#source[this.#offset] === '`') {
       this.#token('operand');
@@ -192,7 +192,7 @@ class Scanner {
   #open(char: string): void {
     const isHeader = char === '(' && this.#previous === 'word' && HEADERS.has(this.#word);
     const afterHeader = this.#word === 'await' ? 'either' : 'header';
-    // Between two pairs of braces a statement ends, whatever they are.
+    // A statement ends between two pairs of braces.
     if (char === '{' && this.#previous === 'brace') this.#isEnded = true;
     this.#token('operator');
     this.#sign = char;
@@ -215,13 +215,13 @@ class Scanner {
     this.#offset++;
   }
 
-  /** A word or a number; with more than can be one, the parser finds fault. */
+  /** Reads a word or a number, generously: the parser reports malformed ones. */
   #wordHere(): void {
     const start = this.#offset;
     const isNumber = isDigit(this.#source.charCodeAt(start));
     while (this.#offset < this.#source.length) {
       const code = this.#source.charCodeAt(this.#offset);
-      // The point of a number belongs to it.
+      // The decimal point belongs to the number.
       if (isWordCode(code) || (isNumber && code === POINT)) this.#offset++;
       else if (code === BACKSLASH) this.#offset += this.#escapeLength();
       else break;
@@ -233,7 +233,7 @@ class Scanner {
     this.#wordEnd = this.#offset;
   }
 
-  /** The word before; empty for the name of a member, which says nothing. */
+  /** The previous word; empty for the name of a member, which has no meaning here. */
   get #word(): string {
     return this.#source.slice(this.#wordStart, this.#wordEnd);
   }
@@ -257,7 +257,7 @@ class Scanner {
   #punctuation(char: string): void {
     const next = this.#source[this.#offset + 1];
     const level = this.#levels.at(-1)!;
-    // Three points spread what follows; one leads to a member.
+    // Three dots spread what follows; one dot leads to a member.
     this.#sign = char === '.' && this.#source[this.#offset - 1] === '.' ? '...' : char;
     this.#offset++;
     if (char === ';' || (char === ',' && level.angles === 0)) {
@@ -276,7 +276,7 @@ class Scanner {
     else this.#token(char === '>' && !isArrow ? 'either' : 'operator');
   }
 
-  /** What `!`, `++` or `--` makes here: after an operand on the same line it belongs to that. */
+  /** What `!`, `++` or `--` is here: after an operand on the same line it is a postfix operator. */
   #postfix(): Previous {
     const reading = this.#readSlash();
     if (reading === 'pattern') return 'operator';

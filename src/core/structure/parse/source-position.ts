@@ -4,10 +4,10 @@ export interface SourcePosition {
   readonly column: number;
 }
 
-/** Lines end as the language says, which is where V8 and source maps count them. */
+/** The line terminators of the language, as V8 and source maps count them. */
 const LINE_END = /\r\n?|[\n\u2028\u2029]/g;
 
-/** Finds many positions in one text: the lines are looked for once. */
+/** Finds many positions in one text: the lines are searched for once. */
 export class LineIndex {
   readonly #starts: readonly number[];
 
@@ -28,7 +28,7 @@ export class LineIndex {
     return { line: low + 1, column: offset - this.#starts[low]! + 1 };
   }
 
-  /** A line past the last is the last. */
+  /** A line past the last one counts as the last one. */
   offsetAt({ line, column }: SourcePosition): number {
     return this.#starts[Math.min(line, this.#starts.length) - 1]! + column - 1;
   }

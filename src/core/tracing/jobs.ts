@@ -1,0 +1,95 @@
+import type { ExecutionTrace } from '../vocabulary/execution-trace.ts';
+import { kindOf } from '../vocabulary/ids.ts';
+import type { TraceEvent } from '../vocabulary/trace-event.ts';
+import { observedValueFlow } from './value-flow.ts';
+
+const DEFAULTS = {
+  /** Steps of one job at the most. */
+  steps: 50,
+  /** How many times the gap may be passed where a value shows that the job continued. */
+  patience: 10,
+  /** Runs begin by the clock, to the millisecond: what ended so much later had ended. */
+  toleranceMs: 1,
+};
+
+/** What tells whether a run is a step of the same job as those before it in its session. */
+export type JobStep = Pick<
+  ExecutionTrace,
+  | 'runId'
+  | 'sessionId'
+  | 'origin'
+  | 'capabilityId'
+  | 'intentText'
+  | 'executedAt'
+  | 'durationMs'
+  | 'executedPath'
+  | 'guest'
+  | 'owner'
+  | 'visibility'
+>;
+
+/** One call, of a tool or a capability, that somebody chose: agents work like this, one call after the other. */
+export function isStep({ sessionId, origin, capabilityId, executedPath, guest }: JobStep): boolean {
+  if (sessionId === null || origin !== 'agent') return false;
+  if (capabilityId !== null) return true;
+  return guest === null && executedPath.length === 1 && kindOf(executedPath[0]!) === 'tool';
+}
+
+/**
+ * Whether a step belongs to the job of the steps before it, all of one session. The same intent makes a job, and so does,
+ * without one, the time between; a value that came from the job joins what comes later or says nothing. A job begins again
+ * where its first call is made once more after others. `sharesValue`: a value of the job is among the step's arguments.
+ */
+export function continuesJob(
+  job: readonly JobStep[],
+  next: JobStep,
+  gapMs: number,
+  sharesValue: () => boolean,
+): boolean {
+  const [first, last] = [job[0], job.at(-1)];
+  if (!first || !last || !isStep(next) || job.length >= DEFAULTS.steps) return false;
+  if (next.sessionId !== last.sessionId) return false;
+  if (next.owner !== last.owner || next.visibility !== last.visibility) return false;
+  const node = first.executedPath[0];
+  const isFirstAgain = next.executedPath[0] === node;
+  if (isFirstAgain && job.some(({ executedPath }) => executedPath[0] !== node)) return false;
+  const idle = next.executedAt.getTime() - (last.executedAt.getTime() + last.durationMs);
+  const intent = job.find(({ intentText }) => intentText !== null)?.intentText ?? null;
+  if (intent !== null && next.intentText !== null) return isSame(intent, next.intentText) && idle <= gapMs;
+  if (idle > DEFAULTS.patience * gapMs) return false;
+  const isSilent = intent === null && next.intentText === null;
+  return (isSilent && idle <= gapMs) || sharesValue();
+}
+
+function isSame(a: string, b: string): boolean {
+  const plain = (text: string) => text.trim().toLowerCase().replace(/\s+/g, ' ');
+  return plain(a) === plain(b);
+}
+
+type RecordedStep = JobStep & Pick<ExecutionTrace, 'events'>;
+
+/** The events of all steps on one clock, as if one program had made the calls. */
+export function jobEvents(job: readonly RecordedStep[]): TraceEvent[] {
+  const origin = job[0]?.executedAt.getTime() ?? 0;
+  let latest = 0;
+  return job.flatMap(({ executedAt, events }) => {
+    const at = executedAt.getTime() - origin;
+    const start = at < latest && latest - at <= DEFAULTS.toleranceMs ? latest : at;
+    const shifted = events.map((event) => ({ ...event, ts: event.ts + start }));
+    latest = shifted.reduce((most, { ts }) => Math.max(most, ts), latest);
+    return shifted;
+  });
+}
+
+/** Values that went from step to step; those that the intents name were known before. */
+export function jobValueFlow(job: readonly RecordedStep[], events = jobEvents(job)) {
+  return observedValueFlow(events, { intents: job.map(({ intentText }) => intentText) });
+}
+
+/** Whether a value of the job's results is among the arguments of the step that follows. */
+export function sharesValue(job: readonly RecordedStep[], next: RecordedStep): boolean {
+  const own = new Set(next.events.map(({ traceId }) => traceId));
+  return jobValueFlow([...job, next]).some(
+    ({ fromTraceId, toTraceId }) => own.has(toTraceId) && !own.has(fromTraceId),
+  );
+}
