@@ -18,7 +18,14 @@ test.each([
   [{ successfulRuns: 9 }, 'active'],
   [{ successfulRuns: 1, successfulReplays: 1 }, 'active'],
   [{ successfulRuns: 0, successfulReplays: 3 }, 'candidate'],
-])('[CAP-14] %j is %s', (evidence, state) => expect(admission(evidence)).toBe(state));
+])('[CAP-14] %j is %s', (evidence, state) =>
+  expect(admission({ hasIntent: true, hasResult: true, ...evidence })).toBe(state),
+);
+
+test('[CAP-26] what was never said to be for anything, or gives nothing back, stays a candidate', () => {
+  expect(admission({ successfulRuns: 9, hasIntent: false, hasResult: true })).toBe('candidate');
+  expect(admission({ successfulRuns: 9, hasIntent: true, hasResult: false })).toBe('candidate');
+});
 
 describe('[CAP-15] a program is worth keeping', () => {
   const at = { line: 1, column: 1 };
@@ -40,33 +47,38 @@ describe('[CAP-15] a program is worth keeping', () => {
       trace: { executedPath: path },
     });
 
-  test('when it called something', () => {
-    expect(isKept([task], [toolId('fs', 'read')])).toBe(true);
+  test('when it called something and did more than that', () => {
+    expect(isKept([task, { ...task, id: 'n2' }], [toolId('fs', 'read')])).toBe(true);
+    expect(isKept([task, operation], [toolId('fs', 'read'), operationId('map')])).toBe(true);
     expect(isKept([call, operation], [uuid, operationId('map')])).toBe(true);
     expect(isKept([operation], [operationId('map')])).toBe(false);
-    expect(isKept([task], [])).toBe(false);
+    expect(isKept([task, operation], [])).toBe(false);
   });
 
-  test('unless it only hands on to one capability', () => {
+  test('unless it only hands on to one capability or tool', () => {
+    expect(isKept([task], [toolId('fs', 'read')])).toBe(false);
     expect(isKept([call], [uuid, toolId('fs', 'read')])).toBe(false);
     expect(isKept([call, { ...call, id: 'n2' }], [uuid, uuid])).toBe(true);
   });
 
   test('unless it held a secret', () => {
     const redact = createRedactor(['correct-horse-battery']);
+    expect(isKept([task, operation], [toolId('fs', 'read')])).toBe(true);
     const code = redact('return mcp.web.get({ key: "correct-horse-battery" })');
-    expect(isKept([task], [toolId('fs', 'read')], {}, code)).toBe(false);
+    expect(isKept([task, operation], [toolId('fs', 'read')], {}, code)).toBe(false);
   });
 
   test('unless only a run can tell what it calls, or it cannot be read', () => {
     const unresolved = [{ text: 'mcp[x][y]', at, reason: 'x is not known' }];
-    expect(isKept([task], [toolId('fs', 'read')], { unresolved })).toBe(false);
+    expect(isKept([task, operation], [toolId('fs', 'read')], { unresolved })).toBe(false);
     const trace = { executedPath: [toolId('fs', 'read')] };
     expect(isWorthKeeping({ code: 'return 1', structure: null, trace })).toBe(false);
   });
 
   test('unless it is as long as a data set', () => {
-    expect(isKept([task], [toolId('fs', 'read')], {}, `return "${'x'.repeat(70_000)}"`)).toBe(false);
+    expect(isKept([task, operation], [toolId('fs', 'read')], {}, `return "${'x'.repeat(70_000)}"`)).toBe(
+      false,
+    );
   });
 });
 

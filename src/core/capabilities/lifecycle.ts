@@ -1,4 +1,4 @@
-import type { StaticStructure } from '../structure/emit/static-structure.ts';
+import type { StaticStructure, StructureNode } from '../structure/emit/static-structure.ts';
 import type { DerivedTrace } from '../tracing/derive-trace.ts';
 import { REDACTED } from '../tracing/redact.ts';
 import { kindOf } from '../vocabulary/ids.ts';
@@ -11,6 +11,8 @@ const DEFAULTS = {
   window: 10,
   /** A success rate that is surely lower is too low. */
   minRate: 0.5,
+  /** Changes of tools that a reason names. */
+  words: 5,
 };
 
 export interface AdmissionEvidence {
@@ -18,13 +20,23 @@ export interface AdmissionEvidence {
   readonly successfulRuns: number;
   /** Successful replays of one of them in which every call only read. */
   readonly successfulReplays?: number;
+  /** Somebody said what it was for. */
+  readonly hasIntent: boolean;
+  /** Some run gave something back. */
+  readonly hasResult: boolean;
 }
 
-/** One success may be luck: a second one, or a replay that changes nothing outside, has to confirm it. */
+/**
+ * One success may be luck: a second one, or a replay that changes nothing outside, has to confirm it. Nobody finds, or
+ * wants to call, what was never said to be for anything, or gives nothing back.
+ */
 export function admission({
   successfulRuns,
   successfulReplays = 0,
+  hasIntent,
+  hasResult,
 }: AdmissionEvidence): 'candidate' | 'active' {
+  if (!hasIntent || !hasResult) return 'candidate';
   const isConfirmed = successfulRuns >= 1 && successfulReplays >= 1;
   return isConfirmed || successfulRuns >= DEFAULTS.successfulRuns ? 'active' : 'candidate';
 }
@@ -40,7 +52,7 @@ export interface SuccessfulRun {
 /**
  * Whether a program is worth remembering after it succeeded. Not when it
  * - called no tool and no capability: there is nothing to reuse but arithmetic;
- * - only hands arguments on to one capability: that one is remembered already;
+ * - only hands arguments on to one capability, or to one tool: these can be called themselves;
  * - held a secret: what is kept would not run, and must not be kept as it was;
  * - chooses at run time what to call: nobody can tell beforehand what calling it would do;
  * - is as long as a data set.
@@ -49,8 +61,13 @@ export function isWorthKeeping({ code, structure, trace }: SuccessfulRun): boole
   if (code.length > MAX_PROGRAM || code.includes(REDACTED)) return false;
   if (!structure || structure.unresolved.length > 0) return false;
   const [first, ...others] = structure.nodes;
-  if (first?.type === 'capability' && others.length === 0) return false;
+  // Made in one place and with nothing done to what it gives.
+  if (isCall(first) && others.every(({ type }) => type === 'join' || type === 'fork')) return false;
   return trace.executedPath.some((node) => kindOf(node) !== 'operation');
+}
+
+function isCall(node: StructureNode | undefined): boolean {
+  return node?.type === 'capability' || node?.type === 'task';
 }
 
 /** Two-sided 95 %. */
@@ -89,16 +106,20 @@ export interface QuarantineFacts {
   readonly definitionHashes?: Readonly<Record<string, string>>;
   /** The definition a tool has now; undefined when it is not there, which its calls will tell. */
   readonly currentHash?: (tool: string) => string | undefined;
+  /** What a changed definition breaks, in words; empty where it is not known to break anything. */
+  readonly breaks?: (tool: string) => readonly string[];
 }
 
 /**
  * Why a capability must not be called any more; null when it may. It stays in quarantine until a person
- * releases it: code that ran well with other definitions, or that broke, is not trusted by running it again.
+ * releases it, or everything it rests on is as it was: code that ran well with other definitions, or that broke,
+ * is not trusted by running it again.
  */
 export function quarantineReason({
   recent,
   definitionHashes = {},
   currentHash,
+  breaks = () => [],
 }: QuarantineFacts): string | null {
   const changed = Object.entries(definitionHashes).filter(([tool, hash]) => {
     const now = currentHash?.(tool);
@@ -106,7 +127,9 @@ export function quarantineReason({
   });
   if (changed.length > 0) {
     const [names, verb] = [changed.map(([tool]) => tool).join(', '), changed.length > 1 ? 'have' : 'has'];
-    return `${names} ${verb} another definition than when it was learned`;
+    const words = changed.flatMap(([tool]) => breaks(tool));
+    const told = words.length === 0 ? '' : ` (${words.slice(0, DEFAULTS.words).join('; ')})`;
+    return `${names} ${verb} another definition than when it was learned${told}`;
   }
   return failing(recent.slice(-DEFAULTS.window));
 }
@@ -125,4 +148,37 @@ function failing(recent: readonly boolean[]): string | null {
       return `${failures} of its last ${runs} runs failed`;
   }
   return null;
+}
+
+/** A change in the answers of a tool, as a capability that rests on the tool knows it. */
+export interface DriftMark {
+  readonly tool: string;
+  /** When it was noticed, in milliseconds since 1970. */
+  readonly since: number;
+  /** What changed, in sentences. */
+  readonly words: readonly string[];
+  /** `broken`: its program reads what changed; `marked`: it does not; `admitted`: it works all the same, as runs or a person showed. */
+  readonly state: 'broken' | 'marked' | 'admitted';
+}
+
+/** Null where no change breaks it. */
+export function driftReason(marks: readonly DriftMark[]): string | null {
+  const broken = marks.filter(({ state }) => state === 'broken');
+  if (broken.length === 0) return null;
+  const told = broken.map(({ tool, words }) => `${tool}: ${words.slice(0, DEFAULTS.words).join('; ')}`);
+  return `answers changed since it was learned (${told.join('; ')})`;
+}
+
+/** Whether a program names one of these fields, or they are the whole answer. */
+export function readsField(code: string, fields: readonly string[]): boolean {
+  const words = new Set(code.split(/[^\w$-]+/));
+  return fields.some((field) => {
+    const name = field.slice(field.lastIndexOf('.') + 1).replaceAll('[]', '');
+    return name === '' || words.has(name);
+  });
+}
+
+/** It ran again as it is, since its tools changed, as often as a candidate has to: what changed did not break it. */
+export function worksAllTheSame(outcomesSince: readonly boolean[]): boolean {
+  return outcomesSince.length >= DEFAULTS.successfulRuns && outcomesSince.every(Boolean);
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
@@ -9,7 +10,16 @@ import {
   parameterise,
   parametersSchema,
 } from './parameters.ts';
-import { type ExportedCapability, fromSkillFiles, toSkillFiles } from './skill-document.ts';
+import {
+  brokenSeals,
+  type ExportedCapability,
+  fromSkillFiles,
+  SKILL_FILES,
+  type SkillEvidence,
+  sealSkill,
+  toSkillFiles,
+  verifySkill,
+} from './skill-document.ts';
 import { templateOf } from './template.ts';
 
 function capability(
@@ -231,5 +241,72 @@ describe('[CAP-19] files that were changed or made up are refused with what is w
       }),
       { seed: proofSeed(), numRuns: proofRuns(5000) },
     );
+  });
+});
+
+describe('evidence that travels', () => {
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  const evidence = (): SkillEvidence => ({
+    code_hash: sha256(sample().code),
+    definitions: { 'fs:read': sha256('fs:read') },
+    cases: [sha256('one'), sha256('two')],
+    effects: { tools: ['fs:read'], writes: [], hosts: ['files.example:8443'] },
+  });
+  const sealed = (told: SkillEvidence | null = evidence()) => sealSkill(toSkillFiles(sample()), told, sha256);
+
+  test('[PROOF-5] an untouched copy is verified, also with other line ends; its files can be imported', () => {
+    const files = sealed();
+    const verified = verifySkill(files, sha256);
+    expect(verified).toMatchObject({ ok: true, value: { slug: 'count_words', evidence: evidence() } });
+    const windows = Object.fromEntries(
+      Object.entries(files).map(([name, text]) => [name, text.replaceAll('\n', '\r\n')]),
+    );
+    expect(verifySkill(windows, sha256)).toEqual(verified);
+    expect(fromSkillFiles(files)).toEqual(fromSkillFiles(toSkillFiles(sample())));
+    expect(brokenSeals({ 'capability.json': files['capability.json']! }, sha256)).toEqual([]);
+    expect(brokenSeals(toSkillFiles(sample()), sha256)).toEqual([]);
+  });
+
+  test('[PROOF-5] a copy that was changed in any place is refused', () => {
+    const files = sealed();
+    const change = fc.record({ file: fc.nat(3), at: fc.nat(), how: fc.nat(3), by: fc.nat(93) });
+    fc.assert(
+      fc.property(change, ({ file, at: place, how, by }) => {
+        const name = SKILL_FILES[file]!;
+        const text = files[name]!;
+        const at = place % text.length;
+        const [before, old, after] = [text.slice(0, at), text[at]!, text.slice(at + 1)];
+        const other = String.fromCharCode(33 + by);
+        const changed = [
+          `${before}${after}`,
+          `${before}${other}${after}`,
+          `${before}${old}${other}${after}`,
+          before,
+        ][how]!;
+        fc.pre(changed !== text);
+        expect(verifySkill({ ...files, [name]: changed }, sha256)).toMatchObject({ ok: false });
+      }),
+      { seed: proofSeed(), numRuns: proofRuns(200) },
+    );
+    for (const name of SKILL_FILES) {
+      const { [name]: _, ...rest } = files;
+      expect(verifySkill(rest, sha256)).toMatchObject({ ok: false });
+    }
+  });
+
+  test.each<[string, SkillEvidence | null, string]>([
+    ['no evidence', null, 'no evidence'],
+    ['other code', { ...evidence(), code_hash: sha256('x') }, 'about other code'],
+    ['no case', { ...evidence(), cases: [] }, 'reproduced no recorded run'],
+    [
+      'a tool left out',
+      { ...evidence(), effects: { tools: [], writes: [], hosts: [] } },
+      'does not name fs:read',
+    ],
+  ])('[PROOF-5] %s is refused, even with new digests', (_, told, why) => {
+    expect(verifySkill(sealed(told), sha256)).toMatchObject({
+      ok: false,
+      error: { message: expect.stringContaining(why) },
+    });
   });
 });

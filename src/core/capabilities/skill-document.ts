@@ -1,3 +1,4 @@
+import { prepareProgram } from '../structure/emit/prepare-program.ts';
 import { isSlug, kindOf, type NodeId } from '../vocabulary/ids.ts';
 import type { Outcome } from '../vocabulary/pml-error.ts';
 import { isJsonObject, type JsonObject } from '../vocabulary/read-wire.ts';
@@ -116,6 +117,140 @@ export function fromSkillFiles(files: Readonly<Record<string, string>>): Outcome
   };
 }
 
+type Sha256 = (text: string) => string;
+
+/** Why a capability may be trusted, as it travels with its files. */
+export interface SkillEvidence {
+  /** Of the code, as in code.ts. */
+  readonly code_hash: string;
+  /** By tool: the definition that it was proven with. */
+  readonly definitions: Readonly<Record<string, string>>;
+  /** Hashes of the recorded runs that it reproduced. */
+  readonly cases: readonly string[];
+  readonly effects: {
+    readonly tools: readonly string[];
+    /** Those that are not marked as read-only. */
+    readonly writes: readonly string[];
+    readonly hosts: readonly string[];
+  };
+}
+
+/** Takes the place of the digest of capability.json, which cannot hold its own. */
+const BLANK = '0'.repeat(64);
+const DIGEST = /^[0-9a-f]{64}$/;
+const OWN = 'capability.json';
+
+/** The files with their evidence, and a digest of each: one that is changed later no longer fits. */
+export function sealSkill(
+  files: Readonly<Record<string, string>>,
+  evidence: SkillEvidence | null,
+  sha256: Sha256,
+): Record<string, string> {
+  const digestOf = (text: string) => sha256(unixLines(text));
+  const others = Object.entries(files).filter(([name]) => name !== OWN);
+  const digests = {
+    ...Object.fromEntries(others.map(([name, text]) => [name, digestOf(text)])),
+    [OWN]: BLANK,
+  };
+  const own = json({ ...(parse(files[OWN] ?? '') as object), evidence, digests });
+  return { ...files, [OWN]: own.replace(BLANK, digestOf(own)) };
+}
+
+/** Files that are not as they were when they were written; none where they have no digests, as from older versions. */
+export function brokenSeals(files: Readonly<Record<string, string>>, sha256: Sha256): string[] {
+  const own = files[OWN] ?? '';
+  const { digests } = (parse(own) ?? {}) as { digests?: unknown };
+  if (digests === undefined) return [];
+  if (!isJsonObject(digests)) return ['"digests" is not an object'];
+  return Object.entries(files).flatMap(([name, text]) => {
+    const digest = Object.hasOwn(digests, name) ? digests[name] : undefined;
+    if (typeof digest !== 'string' || !DIGEST.test(digest)) return [`${name} has no digest`];
+    const told = name === OWN ? withBlank(text, digest) : text;
+    return told !== null && sha256(unixLines(told)) === digest ? [] : [`${name} was changed`];
+  });
+}
+
+/** Null where the digest stands in more than one place. */
+function withBlank(text: string, digest: string): string | null {
+  const [before, after, ...more] = text.split(digest);
+  return after === undefined || more.length > 0 ? null : `${before}${BLANK}${after}`;
+}
+
+function unixLines(text: string): string {
+  return text.replaceAll('\r\n', '\n');
+}
+
+/** What the files of a capability prove, or everything that is wrong with them. */
+export function verifySkill(
+  files: Readonly<Record<string, string>>,
+  sha256: Sha256,
+): Outcome<{ readonly slug: string; readonly digest: string; readonly evidence: SkillEvidence }> {
+  const missing = SKILL_FILES.filter((name) => !Object.hasOwn(files, name)).map(
+    (name) => `${name} is missing`,
+  );
+  const broken = brokenSeals(files, sha256);
+  const read = fromSkillFiles(files);
+  if (missing.length + broken.length > 0 || !read.ok) {
+    const told = [...missing, ...broken];
+    return unproven(told.length > 0 || read.ok ? told : [read.error.message]);
+  }
+  const { evidence, digests } = parse(files[OWN]!) as {
+    evidence?: unknown;
+    digests?: Record<string, string>;
+  };
+  if (!digests) return unproven(['it has no digests']);
+  if (!isJsonObject(evidence) || !isEvidence(evidence)) return unproven(['it has no evidence']);
+  const problems = evidenceProblems(evidence, read.value.code, sha256);
+  if (problems.length > 0) return unproven(problems);
+  return { ok: true, value: { slug: read.value.slug, digest: digests[OWN]!, evidence } };
+}
+
+export const SKILL_FILES = ['SKILL.md', 'code.ts', 'schema.json', OWN];
+
+function isEvidence(value: JsonObject): value is JsonObject & SkillEvidence {
+  return checkArguments(EVIDENCE, value).length === 0;
+}
+
+const texts = { type: 'array', maxItems: DEFAULTS.maxNames, items: { type: 'string', maxLength: 500 } };
+
+const EVIDENCE = {
+  type: 'object',
+  properties: {
+    code_hash: { type: 'string' },
+    definitions: { type: 'object', additionalProperties: { type: 'string' } },
+    cases: texts,
+    effects: {
+      type: 'object',
+      properties: { tools: texts, writes: texts, hosts: texts },
+      required: ['tools', 'writes', 'hosts'],
+    },
+  },
+  required: ['code_hash', 'definitions', 'cases', 'effects'],
+};
+
+/** Evidence speaks of this code, and names all that it calls. */
+function evidenceProblems(
+  { code_hash, cases, effects }: SkillEvidence,
+  code: string,
+  sha256: Sha256,
+): string[] {
+  const prepared = prepareProgram(code);
+  const nodes = prepared.ok ? prepared.value.structure.nodes : [];
+  const called = new Set(nodes.flatMap((node) => (node.type === 'task' ? [String(node.tool)] : [])));
+  const unnamed = [...called].filter((tool) => !effects.tools.includes(tool));
+  return [
+    ...(code_hash === sha256(code) ? [] : ['its evidence is about other code']),
+    ...(cases.length > 0 ? [] : ['it reproduced no recorded run']),
+    ...(unnamed.length === 0 ? [] : [`its evidence does not name ${unnamed.join(', ')}`]),
+  ];
+}
+
+function unproven(problems: readonly string[]): Outcome<never> {
+  const message = `This copy cannot be verified: ${problems.join('; ')}`;
+  const hint = 'Get it again from where it was exported, and compare its digest.';
+  return { ok: false, error: { code: 'invalid_argument', message, hint } };
+}
+
 interface SkillFields {
   readonly slug: string;
   readonly aliases: readonly string[];
@@ -143,6 +278,8 @@ const FIELDS = {
     slots: { type: 'array' },
     parameters: { type: ['object', 'null'] },
     output: { type: ['object', 'null'] },
+    evidence: { type: ['object', 'null'] },
+    digests: { type: 'object' },
   },
   required: [
     'slug',

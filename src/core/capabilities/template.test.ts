@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../test/proof-count.ts';
-import { identityOf, type Template, templateOf } from './template.ts';
+import { identityOf, inOrderOf, type Template, templateOf } from './template.ts';
 
 /** The normal form is its own fingerprint: two hashes agree exactly when their texts do. */
 const asIs = (text: string) => text;
@@ -331,4 +331,28 @@ test('[CAP-24] code that cannot be read, is too long or nested too deeply is tol
   expect(templateOf(`// ${'x'.repeat(70_000)}`)).toMatchObject({ ok: false, error: { code: 'too_large' } });
   const deep = `return ${'['.repeat(2000)}x${']'.repeat(2000)}`;
   expect(templateOf(deep)).toMatchObject({ ok: false, error: { code: 'too_large' } });
+});
+
+test('[JOB-5] calls made at once are put into the order of another program', () => {
+  const one = 'return await Promise.all([mcp.a.x({ q: "one" }), mcp.b.y({})]);';
+  const other = 'return await Promise.all([mcp.b.y({}), mcp.a.x({ q: "two" })]);';
+  const arranged = inOrderOf(other, one);
+  expect(arranged).toBe('return await Promise.all([mcp.a.x({ q: "two" }), mcp.b.y({})]);');
+  expect(identity(other)).not.toBe(identity(one));
+  expect(identity(arranged!)).toBe(identity(one));
+  const unused = (calls: string) => `await Promise.all([${calls}]);\nreturn 1;`;
+  expect(inOrderOf(unused('mcp.b.y({}), mcp.a.x({})'), unused('mcp.a.x({}), mcp.b.y({})'))).toBe(
+    unused('mcp.a.x({}), mcp.b.y({})'),
+  );
+});
+
+test.each([
+  ['the same order', 'return Promise.all([mcp.a.x({}), mcp.b.y({})])'],
+  ['another call', 'return Promise.all([mcp.c.z({}), mcp.a.x({})])'],
+  ['one more call', 'return Promise.all([mcp.b.y({}), mcp.a.x({}), mcp.a.x({})])'],
+  ['results by their place', 'const [b, a] = await Promise.all([mcp.b.y({}), mcp.a.x({})]); return { a, b }'],
+  ['one after the other', 'await mcp.b.y({}); return await mcp.a.x({})'],
+  ['no program', 'return ['],
+])('[JOB-5] but not where there is %s', (_, source) => {
+  expect(inOrderOf(source, 'return Promise.all([mcp.a.x({}), mcp.b.y({})])')).toBeNull();
 });

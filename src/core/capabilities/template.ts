@@ -1,4 +1,4 @@
-import type { Node, Program } from 'oxc-parser';
+import type { ArrayExpression, Node, Program, Statement } from 'oxc-parser';
 import { walk } from 'oxc-walker';
 import { type ParsedProgram, parseProgram } from '../structure/parse/parse-program.ts';
 import type { ErrorShape, Outcome } from '../vocabulary/pml-error.ts';
@@ -212,4 +212,94 @@ function toolOf(path: readonly string[] | null): string | null {
   const [root, first, second, ...more] = path;
   if (root === 'capabilities') return first && second === undefined ? `capabilities.${first}` : null;
   return root === 'mcp' && first && second && more.length === 0 ? `${first}:${second}` : null;
+}
+
+/** One of the calls that a program makes at once. */
+interface ParallelCall {
+  /** The code of what is called. */
+  readonly callee: string;
+  readonly text: string;
+  /** Offsets in the user's source (UTF-16 units). */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * A program with the calls that it makes at once in the order in which another one makes them: as a job, both are the
+ * same. Null where they do not make the same calls, or make them in the same order. Only results that are returned as
+ * they are, or not used at all, do not mind the order.
+ */
+export function inOrderOf(source: string, other: string): string | null {
+  const [own, theirs] = [callsAtOnce(source), callsAtOnce(other)];
+  if (!own || own.length === 0 || own.length !== theirs?.length) return null;
+  let arranged = source;
+  // From the end, so that offsets stay right.
+  for (const [i, calls] of [...own.entries()].reverse()) {
+    const ordered = arrange(calls, theirs[i]!);
+    if (!ordered) return null;
+    for (const [place, { start, end }] of [...calls.entries()].reverse()) {
+      arranged = arranged.slice(0, start) + ordered[place]!.text + arranged.slice(end);
+    }
+  }
+  return arranged === source ? null : arranged;
+}
+
+/** Each group in the order of the program; null for what is not a program. */
+function callsAtOnce(source: string): ParallelCall[][] | null {
+  const parsed = parseProgram(source);
+  if (!parsed.ok) return null;
+  const { value } = parsed;
+  return value.body.body.flatMap((statement) => {
+    const list = listAtOnce(statement);
+    const calls = list && callsIn(list, value);
+    return calls ? [calls] : [];
+  });
+}
+
+/** The list of `return await Promise.all([…])`, or of `await Promise.all([…])` by itself. */
+function listAtOnce(statement: Statement | Node): ArrayExpression | null {
+  const isReturn = statement.type === 'ReturnStatement';
+  const given = isReturn
+    ? statement.argument
+    : statement.type === 'ExpressionStatement' && statement.expression;
+  if (!given) return null;
+  const outer = bareNode(given);
+  const call = outer.type === 'AwaitExpression' ? bareNode(outer.argument) : outer;
+  if (call.type !== 'CallExpression' || call.arguments.length !== 1) return null;
+  const { callee } = call;
+  const isAll =
+    callee.type === 'MemberExpression' &&
+    callee.object.type === 'Identifier' &&
+    callee.object.name === 'Promise' &&
+    callee.property.type === 'Identifier' &&
+    callee.property.name === 'all';
+  const list = bareNode(call.arguments[0]!);
+  return isAll && list.type === 'ArrayExpression' ? list : null;
+}
+
+function callsIn({ elements }: ArrayExpression, { text, offset }: ParsedProgram): ParallelCall[] | null {
+  const calls: ParallelCall[] = [];
+  for (const element of elements) {
+    if (element?.type !== 'CallExpression') return null;
+    const { callee, start, end } = element;
+    calls.push({
+      callee: text.slice(callee.start, callee.end),
+      text: text.slice(start, end),
+      start: start - offset,
+      end: end - offset,
+    });
+  }
+  return calls;
+}
+
+/** The calls in the order of the like ones; null where there are others. */
+function arrange(calls: readonly ParallelCall[], like: readonly ParallelCall[]): ParallelCall[] | null {
+  const left = [...calls];
+  const ordered: ParallelCall[] = [];
+  for (const { callee } of like) {
+    const at = left.findIndex((call) => call.callee === callee);
+    if (at < 0) return null;
+    ordered.push(...left.splice(at, 1));
+  }
+  return left.length === 0 ? ordered : null;
 }

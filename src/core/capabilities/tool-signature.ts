@@ -17,10 +17,29 @@ const DEFAULTS = {
   maxLiteral: 100,
   /** Characters of the name of a member; one with a longer name is left out. */
   maxName: 200,
+  /** Characters of a brief signature: five of them, with descriptions, are some 500 tokens. */
+  brief: 320,
 };
 
 /** One line for a model or a terminal, or a block with doc comments for a declaration file. */
 type Layout = 'line' | 'block';
+
+/** How much of a type is written out. */
+interface Room {
+  readonly maxDepth: number;
+  readonly maxMembers: number;
+  readonly maxComment: number;
+}
+
+/** What a type loses, step by step, until it is short enough: comments first, then members, the optional ones first. */
+const STEPS: readonly Room[] = [
+  DEFAULTS,
+  { ...DEFAULTS, maxComment: 30 },
+  { ...DEFAULTS, maxComment: 0 },
+  { maxDepth: 4, maxMembers: 16, maxComment: 0 },
+  { maxDepth: 2, maxMembers: 10, maxComment: 0 },
+  { maxDepth: 1, maxMembers: 6, maxComment: 0 },
+];
 
 const OBSERVED = ' // output type observed, not declared';
 
@@ -57,6 +76,25 @@ export function capabilitySignature(capability: CallableCapability, layout: Layo
   const target = layout === 'block' ? memberKey(slug) : `capabilities${member(slug)}`;
   const [parameters, output] = [parametersSchema, outputSchema];
   return signature(target, layout, { description, parameters, output, isObserved: true });
+}
+
+/**
+ * What a model needs to call a tool by its id, in one short line: `{ path: string } -> { content: string }`. The result
+ * is left out where nothing is known of it, or no room is left.
+ */
+export function briefSignature(input: unknown, output?: unknown, characters = DEFAULTS.brief): string {
+  const taken = parameterList(input, 'line') === '' ? '{}' : briefType(input, characters);
+  const given = briefType(output, characters - taken.length);
+  return given === 'unknown' || given.endsWith('…') ? taken : `${taken} -> ${given}`;
+}
+
+function briefType(schema: unknown, characters: number): string {
+  let text = '';
+  for (const room of STEPS) {
+    text = schemaToType(schema, 'line', room);
+    if (text.length <= characters) return text;
+  }
+  return `${text.slice(0, Math.max(0, characters))}…`;
 }
 
 interface Signature {
@@ -117,24 +155,24 @@ const SIMPLE: Readonly<Record<string, string>> = {
 };
 
 /** A JSON schema of any draft as TypeScript; what cannot be said so, or is broken, is `unknown`. */
-export function schemaToType(root: unknown, layout: Layout = 'line'): string {
+export function schemaToType(root: unknown, layout: Layout = 'line', room: Room = DEFAULTS): string {
   let types = DEFAULTS.maxTypes;
   return typeOf(root, 0, new Set()).text;
 
   /** `within`: the references being followed, so that a type that contains itself ends. */
   function typeOf(schema: unknown, depth: number, within: ReadonlySet<string>): Type {
     if (schema === false) return { text: 'never' };
-    if (!isJsonObject(schema) || depth > DEFAULTS.maxDepth || --types < 0) return UNKNOWN;
+    if (!isJsonObject(schema) || depth > room.maxDepth || --types < 0) return UNKNOWN;
     const inner = (one: unknown) => typeOf(one, depth + 1, within);
-    const parts = [followed(schema, depth, within), plain(schema, inner, layout)];
+    const parts = [followed(schema, depth, within), plain(schema, inner, layout, room)];
     for (const choice of [schema.anyOf, schema.oneOf]) {
       // Of a type that is checked, no choice may be missing.
-      const isCut = layout === 'block' && Array.isArray(choice) && choice.length > DEFAULTS.maxMembers;
-      if (Array.isArray(choice) && !isCut) parts.push(union(choice.map(inner)));
+      const isCut = layout === 'block' && Array.isArray(choice) && choice.length > room.maxMembers;
+      if (Array.isArray(choice) && !isCut) parts.push(union(choice.map(inner), room));
     }
     if (Array.isArray(schema.allOf)) parts.push(...schema.allOf.map(inner));
     const whole = intersection(parts);
-    return schema.nullable === true ? union([whole, { text: 'null' }]) : whole;
+    return schema.nullable === true ? union([whole, { text: 'null' }], room) : whole;
   }
 
   function followed({ $ref }: JsonObject, depth: number, within: ReadonlySet<string>): Type {
@@ -146,11 +184,14 @@ export function schemaToType(root: unknown, layout: Layout = 'line'): string {
 type Inner = (schema: unknown) => Type;
 
 /** What the schema says of itself, without what it combines. */
-function plain(schema: JsonObject, inner: Inner, layout: Layout): Type {
+function plain(schema: JsonObject, inner: Inner, layout: Layout, room: Room): Type {
   if (Object.hasOwn(schema, 'const')) return literal(schema.const);
-  if (Array.isArray(schema.enum)) return choice(schema.enum);
+  if (Array.isArray(schema.enum)) return choice(schema.enum, room);
   const stated = Array.isArray(schema.type) ? schema.type : [schema.type ?? guessed(schema)];
-  return union(stated.map((type) => ofType(type, schema, inner, layout)));
+  return union(
+    stated.map((type) => ofType(type, schema, inner, layout, room)),
+    room,
+  );
 }
 
 function guessed(schema: JsonObject): string | undefined {
@@ -158,14 +199,14 @@ function guessed(schema: JsonObject): string | undefined {
   return schema.items || schema.prefixItems ? 'array' : undefined;
 }
 
-function ofType(type: unknown, schema: JsonObject, inner: Inner, layout: Layout): Type {
-  if (type === 'object') return object(schema, inner, layout);
-  if (type === 'array') return list(schema, inner);
+function ofType(type: unknown, schema: JsonObject, inner: Inner, layout: Layout, room: Room): Type {
+  if (type === 'object') return object(schema, inner, layout, room);
+  if (type === 'array') return list(schema, inner, room);
   const text = typeof type === 'string' && Object.hasOwn(SIMPLE, type) ? SIMPLE[type] : undefined;
   return text ? { text } : UNKNOWN;
 }
 
-function object(schema: JsonObject, inner: Inner, layout: Layout): Type {
+function object(schema: JsonObject, inner: Inner, layout: Layout, room: Room): Type {
   const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];
   const required = Array.isArray(schema.required) ? schema.required : [];
   const rest = schema.additionalProperties;
@@ -173,9 +214,12 @@ function object(schema: JsonObject, inner: Inner, layout: Layout): Type {
     if (rest === false) return { text: '{}' };
     return isJsonObject(rest) ? { text: `Record<string, ${inner(rest).text}>` } : ANY_OBJECT;
   }
+  const isCut = properties.length > room.maxMembers;
+  const rank = ([name]: [string, unknown]) => (isCut && !required.includes(name) ? 1 : 0);
   const shown = properties
     .filter(([name]) => name.length <= DEFAULTS.maxName)
-    .slice(0, DEFAULTS.maxMembers)
+    .toSorted((one, other) => rank(one) - rank(other))
+    .slice(0, room.maxMembers)
     .map(([name, property]) => ({
       text: `${memberKey(name)}${required.includes(name) ? '' : '?'}: ${inner(property).text}`,
       about: isJsonObject(property) ? property.description : undefined,
@@ -188,7 +232,7 @@ function object(schema: JsonObject, inner: Inner, layout: Layout): Type {
     return { text: block(members) };
   }
   const members = shown.map(({ text, about }) => {
-    const comment = commentText(about, DEFAULTS.maxComment);
+    const comment = room.maxComment === 0 ? '' : commentText(about, room.maxComment);
     return `${text}${comment === '' ? '' : ` /* ${comment} */`};`;
   });
   if (isJsonObject(rest)) members.push('[key: string]: unknown;');
@@ -202,26 +246,30 @@ export function block(members: readonly string[]): string {
   return `{\n${members.map((member) => `  ${member.replaceAll('\n', '\n  ')}\n`).join('')}}`;
 }
 
-function list(schema: JsonObject, inner: Inner): Type {
+function list(schema: JsonObject, inner: Inner, { maxMembers }: Room): Type {
   const { items, prefixItems } = schema;
   const first = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : null;
   if (!first) return { text: `${operand(items === undefined ? UNKNOWN : inner(items))}[]` };
   const rest = Array.isArray(prefixItems) ? items : schema.additionalItems;
-  const members = first.slice(0, DEFAULTS.maxMembers).map((one) => inner(one).text);
-  if (rest !== false || first.length > DEFAULTS.maxMembers)
+  const members = first.slice(0, maxMembers).map((one) => inner(one).text);
+  if (rest !== false || first.length > maxMembers)
     members.push(`...${isJsonObject(rest) ? operand(inner(rest)) : 'unknown'}[]`);
   return { text: `[${members.join(', ')}]` };
 }
 
 /** Too many values are told by their types beside the first few. */
-function choice(values: readonly unknown[]): Type {
-  if (values.length <= DEFAULTS.maxMembers) return union(values.map(literal));
+function choice(values: readonly unknown[], room: Room): Type {
+  const { maxMembers } = room;
+  if (values.length <= maxMembers) return union(values.map(literal), room);
   const types = [...new Set(values.map((value) => (value === null ? 'null' : typeof value)))];
   const shown = [
-    ...values.slice(0, DEFAULTS.maxMembers).map(literal),
-    ...types.map((type) => ofType(type, {}, () => UNKNOWN, 'line')),
+    ...values.slice(0, maxMembers).map(literal),
+    ...types.map((type) => ofType(type, {}, () => UNKNOWN, 'line', room)),
   ];
-  return { text: `${[...new Set(shown.map(operand))].join(' | ')}${more(values.length)}`, isCompound: true };
+  return {
+    text: `${[...new Set(shown.map(operand))].join(' | ')}${more(values.length, maxMembers)}`,
+    isCompound: true,
+  };
 }
 
 function literal(value: unknown): Type {
@@ -232,15 +280,15 @@ function literal(value: unknown): Type {
   return { text: text.length > DEFAULTS.maxLiteral ? typeof value : text };
 }
 
-function union(members: readonly Type[]): Type {
+function union(members: readonly Type[], { maxMembers }: Room): Type {
   if (members.some(({ text }) => text === 'unknown')) return UNKNOWN;
   const different = [...new Map(members.map((member) => [member.text, member])).values()];
   const possible = different.filter(({ text }) => text !== 'never');
   const [first, second] = possible;
   if (!first) return members.length > 0 ? { text: 'never' } : UNKNOWN;
   if (!second) return first;
-  const shown = possible.slice(0, DEFAULTS.maxMembers).map(operand);
-  return { text: `${shown.join(' | ')}${more(possible.length)}`, isCompound: true };
+  const shown = possible.slice(0, maxMembers).map(operand);
+  return { text: `${shown.join(' | ')}${more(possible.length, maxMembers)}`, isCompound: true };
 }
 
 function intersection(members: readonly Type[]): Type {
@@ -259,8 +307,8 @@ function operand({ text, isCompound }: Type): string {
   return isCompound ? `(${text})` : text;
 }
 
-function more(count: number): string {
-  return count > DEFAULTS.maxMembers ? ` /* and ${count - DEFAULTS.maxMembers} more */` : '';
+function more(count: number, shown: number): string {
+  return count > shown ? ` /* and ${count - shown} more */` : '';
 }
 
 /** `#/$defs/node` (RFC 6901); undefined when it leads nowhere. */
