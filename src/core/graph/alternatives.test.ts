@@ -15,7 +15,7 @@ const at = (...degrees: number[]) =>
   );
 
 describe('[GRAPH-24] alternatives', () => {
-  test('two capabilities that met the same intents are one edge, and the third is none of theirs', () => {
+  test('two capabilities that served the same intents share an edge, and the third has none', () => {
     const edges = alternativeEdges([
       { capability: three, intents: at(90), lastSeenAt: 9 },
       { capability: two, intents: at(2, 31, 60), lastSeenAt: 5 },
@@ -35,13 +35,13 @@ describe('[GRAPH-24] alternatives', () => {
     ]);
   });
 
-  test('one intent in common among many does not make them alternatives', () => {
+  test('one common intent among many does not make them alternatives', () => {
     const many = { capability: two, intents: at(0, 90, 180, 270), lastSeenAt: 0 };
     expect(alternativeEdges([{ capability: one, intents: at(0), lastSeenAt: 0 }, many])).toEqual([]);
     expect(alternativeEdges([{ capability: one, intents: [], lastSeenAt: 0 }, many])).toEqual([]);
   });
 
-  test('in the graph they take the place of those before, and nothing else changes', () => {
+  test('in the graph they replace the earlier ones, and nothing else changes', () => {
     const graph = new TypedGraph();
     graph.declare(one, three, 'sequence');
     const served = (...angles: number[]) => [

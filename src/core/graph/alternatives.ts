@@ -1,27 +1,27 @@
-import { dot } from '../numeric/vectors.ts';
+import { dot } from '../numeric/matrices.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
 import { type GraphEdge, sourceOf } from './graph-edge.ts';
 
 const DEFAULTS = {
-  /** Cosine at which two intents count as the same. */
+  /** Least cosine of two intents that count as the same. */
   sameIntent: 0.85,
-  /** Share of either one's intents that the other must serve as well. */
+  /** Share of each capability's intents that the other must serve as well. */
   share: 0.5,
 };
 
 /** A capability and the intents of runs in which it succeeded. */
 export interface ServedIntents {
   readonly capability: NodeId;
-  /** Vectors of length 1, of one model. */
+  /** Unit vectors of one model. */
   readonly intents: readonly Float32Array[];
-  /** Of the newest of those runs, in milliseconds since 1970. */
+  /** Time of the newest of those runs, in milliseconds since 1970. */
   readonly lastSeenAt: number;
 }
 
 /**
- * Pairs of capabilities that serve the same intents: either could run where the other did. One edge per
- * pair, from the lesser id to the greater; its count is the runs both ways have in common, and its moment
- * that of the one not seen for longer.
+ * Pairs of capabilities that serve the same intents: either could run in place of the other. One edge per
+ * pair, from the lesser id to the greater; its count is the smaller number of common runs, and its time the
+ * older of both last runs.
  */
 export function alternativeEdges(
   capabilities: readonly ServedIntents[],
@@ -51,7 +51,7 @@ export function alternativeEdges(
   );
 }
 
-/** How many of one's intents the other has met as well. */
+/** How many intents of `one` `other` has served as well. */
 function alsoServed(one: ServedIntents, other: ServedIntents, sameIntent: number): number {
   return one.intents.filter((a) => other.intents.some((b) => dot(a, b) >= sameIntent)).length;
 }

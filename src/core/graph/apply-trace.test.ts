@@ -7,7 +7,7 @@ import type { EdgeType } from '../vocabulary/edge.ts';
 import { capabilityNode, type NodeId, operationId, toolId } from '../vocabulary/ids.ts';
 import type { TraceEvent } from '../vocabulary/trace-event.ts';
 import { applyTraces, directlyFollowed, type TraceFacts } from './apply-trace.ts';
-import type { NodePair } from './graph-edge.ts';
+import { type NodePair, weight } from './graph-edge.ts';
 import { TypedGraph } from './typed-graph.ts';
 
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => toolId('s', name)) as [
@@ -40,7 +40,7 @@ function eventsOf(calls: Readonly<Record<string, Call>>): TraceEvent[] {
     .sort((x, y) => x.ts - y.ts);
 }
 
-/** One call after another. */
+/** Sequential calls. */
 function chain(...nodes: NodeId[]): TraceEvent[] {
   const calls = nodes.map((node, i) => [`call-${i}`, { node, from: 2 * i, to: 2 * i + 1 }] as const);
   return eventsOf(Object.fromEntries(calls));
@@ -60,7 +60,7 @@ function pairs(graph: TypedGraph, type: EdgeType): string[] {
 }
 
 describe('structure of a run', () => {
-  test('[GRAPH-3] what a capability calls, it contains; nothing else is contained', () => {
+  test('[GRAPH-3] a capability contains what it calls, and nothing else', () => {
     const graph = graphOf({
       events: eventsOf({
         o: { node: outer, from: 0, to: 20 },
@@ -75,7 +75,7 @@ describe('structure of a run', () => {
     expect(pairs(graph, 'sequence')).toEqual([`${inner} ${b}`]);
   });
 
-  test('[GRAPH-4] parallel siblings get no sequence; what comes after all of them follows each', () => {
+  test('[GRAPH-4] parallel siblings get no sequence; a call after all of them follows each', () => {
     const graph = graphOf({
       events: eventsOf({
         first: { node: a, from: 0, to: 10 },
@@ -126,7 +126,7 @@ describe('structure of a run', () => {
     expect(graphOf({ events }).statisticsOf(a)).toMatchObject({ calls: 1, failures: 1 });
   });
 
-  test('[ORIGIN-3] a run that PML started by itself adds the calls that failed, and no edge', () => {
+  test('[ORIGIN-3] a run that PML started by itself adds the failed calls, and no edge', () => {
     const graph = graphOf({
       events: eventsOf({
         one: { node: a, from: 0, to: 1 },
@@ -199,7 +199,7 @@ describe('data flow, plans and branches', () => {
     ...{ from: a, to: b, fromTraceId: 'call-0', toTraceId, fromPath, toPath },
   });
 
-  test('[GRAPH-7] data flow told from the text is a template until a value is seen', () => {
+  test('[GRAPH-7] data flow from the text is a template until a value is seen', () => {
     const graph = graphOf({ events: chain(a, b), staticProvides: [{ from: a, to: b }] });
     expect(graph.edge(a, b, 'provides')).toMatchObject({ source: 'template', observedCount: 0 });
     for (const run of [1, 2, 3]) {
@@ -227,7 +227,7 @@ describe('data flow, plans and branches', () => {
     });
   });
 
-  test('[GRAPH-7] of very many paths the shortest stay, whatever the order in which they came', () => {
+  test('[GRAPH-7] of very many paths the shortest are kept, in whatever order they came', () => {
     const runs = Array.from({ length: 100 }, (_, i) => ({
       at: 0,
       events: chain(a, b),
@@ -262,7 +262,7 @@ describe('data flow, plans and branches', () => {
     expect(graph.edge(a, c, 'conditional')).toMatchObject({ source: 'template', invocationCount: 0 });
   });
 
-  test('[GRAPH-2] a template dependency observed as sequence keeps both edges', () => {
+  test('[GRAPH-2] a template dependency observed as sequence keeps both edges, and is as certain', () => {
     const graph = new TypedGraph();
     graph.declare(a, b, 'dependency');
     for (const at of [1, 2, 3]) applyTraces(graph, [{ at, events: chain(a, b) }]);
@@ -270,6 +270,15 @@ describe('data flow, plans and branches', () => {
       'dependency template',
       'sequence observed',
     ]);
+    const stated = graph.edge(a, b, 'dependency')!;
+    expect(graph.shown(stated)).toEqual({
+      ...stated,
+      source: 'observed',
+      observedCount: 3,
+      invocationCount: 3,
+      lastSeenAt: 3,
+    });
+    expect(graph.weightOf(stated)).toBe(weight('dependency', 'observed'));
     applyTraces(graph, [{ at: 4, events: chain(a, b), dependencies: [{ from: a, to: b }] }]);
     expect(graph.edge(a, b, 'dependency')?.source).toBe('inferred');
     expect(graph.edge(a, b, 'sequence')?.observedCount).toBe(4);
@@ -296,7 +305,7 @@ describe('[GRAPH-9] the same runs give the same graph', () => {
   });
   const whole = (graph: TypedGraph) => ({ edges: graph.edges(), statistics: graph.statistics() });
 
-  test('one by one, in one batch, in any order, and from what was written down', () => {
+  test('one by one, in one batch, in any order, and from stored changes', () => {
     for (let proof = 0; proof < proofRuns(300); proof++) {
       const runs = Array.from({ length: 1 + random.int(12) }, randomFacts);
       const [single, batch, shuffled] = [new TypedGraph(), new TypedGraph(), new TypedGraph()];
@@ -339,7 +348,7 @@ test('[GRAPH-4] a call directly follows what had ended before it, with nothing w
   for (let proof = 0; proof < proofRuns(1_000); proof++) {
     const events = randomEvents(random, random.int(25), 5).map((event) => ({
       ...event,
-      // Few moments, so that many calls share one.
+      // Few distinct times, so that many calls share one.
       ts: Math.floor(event.ts / 50),
     }));
     const spans = callSpans(events);

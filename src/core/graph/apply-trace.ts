@@ -7,24 +7,26 @@ import type { GraphChanges, GraphEdge, NodePair, NodeStatistics, PathPair } from
 import type { NodeSighting, TypedGraph } from './typed-graph.ts';
 
 const DEFAULTS = {
-  /** Calls one call is said to follow directly, those that ended last: two wide layers stay linear. */
+  /** Most direct predecessors of one call, those that ended last, so that two wide layers stay linear. */
   predecessors: 32,
 };
 
-/** What one stored run says to the graph. */
+/** What one stored run adds to the graph. */
 export interface TraceFacts {
-  /** When it ran, in milliseconds since 1970. */
+  /** Time of the run, in milliseconds since 1970. */
   readonly at: number;
   readonly events: readonly TraceEvent[];
-  /** PML started the run by itself: it shows what does not work, and nothing else. */
+  /** For a run that PML started by itself: only its failures count. */
   readonly failuresOnly?: boolean;
-  /** From the program's text: a value of `from` is used by `to`. They are templates until a value is seen. */
+  /** From the program's text: `to` uses a value of `from`. These are templates until a value is observed. */
   readonly staticProvides?: readonly NodePair[];
-  /** From the program's text: whether `to` runs was decided by `from`. Seen when both ran, in this order. */
+  /** From the program's text: `from` decided whether `to` runs. Observed when both ran, in this order. */
   readonly conditionals?: readonly NodePair[];
-  /** Values met again in this run. */
+  /** Values met again in this run, or coming into it from its job. */
   readonly valueFlow?: readonly ValueFlow[];
-  /** Of the executed plan, one pair per task and dependency. Those whose nodes did not both run do not count. */
+  /** Events of the steps before this run in its job, on its clock: what follows them is learned as if one program had. */
+  readonly earlier?: readonly TraceEvent[];
+  /** Dependencies of the executed plan, one per task and dependency. They count only if both nodes ran. */
   readonly dependencies?: readonly PlanDependency[];
 }
 
@@ -37,9 +39,10 @@ interface Tally extends NodePair {
   readonly type: EdgeType;
   readonly calls: Set<unknown>;
   readonly paths: PathPair[];
+  readonly isAgain: boolean;
 }
 
-/** Adds runs to the graph; O(events log events) each. Answers what a store has to write, each change once. */
+/** Adds runs to the graph; O(events log events) each. Returns what the store must write, each change once. */
 export function applyTraces(graph: TypedGraph, runs: Iterable<TraceFacts>): GraphChanges {
   const edges = new Set<GraphEdge>();
   const statistics = new Set<NodeStatistics>();
@@ -81,15 +84,24 @@ function* declarations({ staticProvides, conditionals }: TraceFacts) {
 }
 
 function readRun(facts: TraceFacts): { nodes: Iterable<NodeSighting>; tallies: Iterable<Tally> } {
-  const spans = callSpans(facts.events);
-  const callsOf = Map.groupBy(spans, ({ start }) => start.node);
+  const earlier = facts.earlier ?? [];
+  const ofJob = new Set(earlier.map(({ traceId }) => traceId));
+  const spans = callSpans([...earlier, ...facts.events]);
+  const own = spans.filter(({ start }) => !ofJob.has(start.traceId));
+  const callsOf = Map.groupBy(own, ({ start }) => start.node);
   const repeats = new Map<NodeId, number>();
 
   const tallies = new Map<string, Tally>();
-  /** `call` is what makes two sightings one: the call, or the task, of `to`. */
+  const seenBefore = new Set<string>();
+  /** `call` is what makes two sightings one: the id of the call, or the task, of `to`. */
   const see = (type: EdgeType, from: NodeId, to: NodeId, call: unknown, path?: PathPair) => {
     const key = `${type} ${from.length} ${from}${to}`;
-    const tally = tallies.get(key) ?? { type, from, to, calls: new Set(), paths: [] };
+    if (ofJob.has(call as string)) {
+      seenBefore.add(key);
+      return;
+    }
+    const isAgain = seenBefore.has(key);
+    const tally = tallies.get(key) ?? { type, from, to, calls: new Set(), paths: [], isAgain };
     tallies.set(key, tally);
     tally.calls.add(call);
     if (path) tally.paths.push(path);
@@ -98,13 +110,13 @@ function readRun(facts: TraceFacts): { nodes: Iterable<NodeSighting>; tallies: I
   const byId = new Map(spans.map((span) => [span.start.traceId, span]));
   for (const span of spans) {
     const parent = byId.get(span.start.parentTraceId ?? '');
-    if (parent) see('contains', parent.start.node, span.start.node, span);
+    if (parent) see('contains', parent.start.node, span.start.node, span.start.traceId);
   }
   for (const siblings of Map.groupBy(spans, ({ start }) => start.parentTraceId).values()) {
     for (const [span, before] of precedingNodes(siblings)) {
       for (const node of before) {
-        if (node === span.start.node) repeats.set(node, (repeats.get(node) ?? 0) + 1);
-        else see('sequence', node, span.start.node, span);
+        if (node !== span.start.node) see('sequence', node, span.start.node, span.start.traceId);
+        else if (!ofJob.has(span.start.traceId)) repeats.set(node, (repeats.get(node) ?? 0) + 1);
       }
     }
   }
@@ -117,7 +129,7 @@ function readRun(facts: TraceFacts): { nodes: Iterable<NodeSighting>; tallies: I
   for (const { from, to } of facts.conditionals ?? []) {
     const decidedAt = callsOf.get(from)?.[0]?.endTs ?? Number.POSITIVE_INFINITY;
     for (const span of callsOf.get(to) ?? []) {
-      if (span.startTs >= decidedAt) see('conditional', from, to, span);
+      if (span.startTs >= decidedAt) see('conditional', from, to, span.start.traceId);
     }
   }
   const nodes = callsOf.entries().map(([node, calls]) => ({
@@ -130,8 +142,8 @@ function readRun(facts: TraceFacts): { nodes: Iterable<NodeSighting>; tallies: I
 }
 
 /**
- * For each call the nodes it directly followed. Operations of user code (`code:map`) stand between most
- * tool calls: they are steps of their own, and besides, tools are taken to follow one another through them.
+ * For each call the nodes that it directly followed. Operations of user code (`code:map`) stand between most
+ * tool calls: they are steps, and in addition tools count as following one another through them.
  */
 function precedingNodes(siblings: readonly CallSpan[]): Map<CallSpan, Set<NodeId>> {
   const preceding = new Map<CallSpan, Set<NodeId>>(siblings.map((span) => [span, new Set()]));
@@ -145,20 +157,20 @@ function precedingNodes(siblings: readonly CallSpan[]): Map<CallSpan, Set<NodeId
 }
 
 /**
- * For each of some siblings (in the order of `callSpans`) those it directly followed: they had ended when
- * it began, and nothing ran wholly between the two. In a chain that is the call before; after a parallel
- * group it is every call of the group; parallel calls never follow one another.
+ * For each sibling (in the order of `callSpans`) those that it directly followed: they had ended when it
+ * began, and no other call ran entirely between the two. In a chain that is the previous call; after a
+ * parallel group, every call of the group; parallel calls never follow one another.
  *
- * This is the covering relation of an interval order. Of the calls that had ended, let `last` be the one
- * that started last: whatever ended before `last` started is covered by it, and the rest are the answer.
- * In order of end they stand together, at the end of what has ended so far: O(n log n).
+ * This is the covering relation of an interval order. Let `last` be the ended call that started last: every
+ * call that ended before `last` started is covered by it, and the others are the result. In order of end
+ * these are contiguous, at the end of the ended calls: O(n log n).
  */
 export function directlyFollowed(siblings: readonly CallSpan[]): CallSpan[][] {
   const byEnd = [...siblings.keys()].sort((a, b) => siblings[a]!.endTs - siblings[b]!.endTs || a - b);
   let ended = 0;
   let last = -1;
   return siblings.map((call, index) => {
-    // A call without duration ends where it starts: the order of the siblings tells what came first.
+    // A call without duration ends where it starts: the order of the siblings decides which came first.
     while (byEnd[ended]! < index && siblings[byEnd[ended]!]!.endTs <= call.startTs) {
       last = Math.max(last, byEnd[ended]!);
       ended++;

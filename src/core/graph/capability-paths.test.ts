@@ -22,7 +22,7 @@ function seen(runs: number, type: EdgeType, ...nodes: NodeId[]): TypedGraph {
 }
 
 describe('[GRAPH-19] what follows a capability', () => {
-  test('waits for all of it, not for its last tool', () => {
+  test('waits for the whole capability, not for its last tool', () => {
     const arcs = capabilityHyperedges(seen(3, 'sequence', x, d).snapshot(), uses);
     expect(new Hyperpaths([a, b], arcs).pathTo(d)).toBeNull();
     expect(new Hyperpaths([c], arcs).pathTo(d)).toBeNull();
@@ -41,7 +41,7 @@ describe('[GRAPH-19] what follows a capability', () => {
     expect(arcs.some(({ head }) => head === d)).toBe(isHeld);
   });
 
-  test('what a capability uses can be read from what it was seen to contain', () => {
+  test('what a capability uses follows from its observed contents', () => {
     const graph = seen(3, 'contains', x, a);
     graph.declare(x, b, 'contains');
     expect(containedUses(graph.snapshot())).toEqual([{ capability: x, calls: new Map([[a, 2]]) }]);
@@ -49,7 +49,7 @@ describe('[GRAPH-19] what follows a capability', () => {
 });
 
 describe('[GRAPH-16] PageRank of the hypergraph', () => {
-  test('what more capabilities use ranks higher; ranks add up to 1', () => {
+  test('a node that more capabilities use ranks higher; ranks add up to 1', () => {
     const { nodes, capabilities } = hypergraphPageRank([
       { capability: x, calls: countCalls([a, b]) },
       { capability: y, calls: countCalls([a, c]) },
@@ -60,7 +60,7 @@ describe('[GRAPH-16] PageRank of the hypergraph', () => {
     expect([...capabilities.values()].reduce((sum, rank) => sum + rank, 0)).toBeCloseTo(1, 9);
   });
 
-  test('is the walk it stands for: two tools of one capability, by hand', () => {
+  test('agrees with the random walk computed by hand: two tools of one capability', () => {
     // a in x and y, b in x only: P(a to a) = 1/2 * 1/2 + 1/2 * 1, P(b to a) = 1/2.
     const { nodes } = hypergraphPageRank([
       { capability: x, calls: countCalls([a, b]) },
@@ -71,7 +71,7 @@ describe('[GRAPH-16] PageRank of the hypergraph', () => {
     expect(nodes.get(a)).toBeCloseTo(rank, 8);
   });
 
-  test('by frequency a loop counts more, but by its logarithm', () => {
+  test('by frequency a loop counts more, by the logarithm of its calls', () => {
     const loop = [
       {
         capability: x,

@@ -8,7 +8,7 @@ import { TypedGraph } from './typed-graph.ts';
 
 const capability = (i: number) => capabilityNode(`00000000-0000-4000-8000-${String(i).padStart(12, '0')}`);
 
-/** Capabilities that each use four tools of one group of ten; every tenth use is of any group. */
+/** Capabilities that each use four tools of one group of ten; every tenth use is from a random group. */
 function plantedUses(groups: number, perGroup: number): CapabilityUse[] {
   const random = createRandom(7);
   return Array.from({ length: groups * perGroup }, (_, i) => {
@@ -40,7 +40,7 @@ describe('[GRAPH-15] spectral clusters', () => {
     expect(rightTools.length / tools.length).toBeGreaterThan(0.95);
   });
 
-  test('separate groups are told apart exactly, and the order of capabilities does not matter', () => {
+  test('separate groups are separated exactly, and the order of capabilities does not matter', () => {
     const uses = [0, 1, 2, 3, 4, 5].map((i) => ({
       capability: capability(i),
       calls: countCalls([node(10 * (i % 3)), node(10 * (i % 3) + 1)]),

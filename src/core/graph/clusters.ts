@@ -10,15 +10,15 @@ const DEFAULTS = {
   weights: 'uniform' as UseWeights,
   maxClusters: 20,
   seed: 1,
-  /** Up to so many capabilities (or tools, if fewer) all eigenvalues are computed, beyond it the leading ones. */
+  /** Up to this many capabilities (or tools, if fewer) all eigenvalues are computed, beyond only the leading. */
   denseSize: 48,
-  /** Of the eigenvalues; gaps that tell clusters are ten times as wide and more. */
+  /** Tolerance of the eigenvalues; gaps between clusters are at least ten times as wide. */
   tolerance: 2e-3,
-  /** A gap is one if it is so many times as wide as the median of all. */
+  /** A gap counts if it is this many times as wide as the median gap. */
   standsOut: 3,
-  /** Values that differ by less are equal. */
+  /** Values that differ by less count as equal. */
   isSame: 1e-6,
-  /** Greater: more and smaller communities. */
+  /** A greater resolution gives more and smaller communities. */
   resolution: 1,
   restarts: 8,
   maxIterations: 50,
@@ -31,7 +31,7 @@ export interface SpectralOptions {
 
 export interface SpectralClusters {
   readonly count: number;
-  /** Of every capability and of every node one of them uses. */
+  /** Cluster of every capability and of every node that a capability uses. */
   readonly of: ReadonlyMap<NodeId, number>;
   /** Singular values of the normalised matrix, greatest first. */
   readonly singularValues: readonly number[];
@@ -95,7 +95,7 @@ function bipartite(uses: readonly CapabilityUse[], weights: UseWeights): Biparti
   };
 }
 
-/** Vectors one per row; found on the smaller side, carried over to the other by the matrix. */
+/** Computes the vectors of the smaller side and maps them to the other side by the matrix; one per row. */
 function singularVectors(matrix: Bipartite, wanted: number, random: Random) {
   const { capabilities, tools, rows, columns, values: entries } = matrix;
   const isTall = capabilities.length > tools.length;
@@ -141,8 +141,8 @@ function denseMatrix(
 }
 
 /**
- * Value 1 stands there once per separate part, whatever its structure, so gaps count from the second value
- * on; one that does not stand out from the usual distance between values does not count.
+ * The value 1 occurs once per connected component, whatever its structure, so gaps count from the second
+ * value on; a gap that is not clearly wider than the usual distance between values does not count.
  */
 function clusterCount(values: readonly number[], maxClusters: number): number {
   const parts = Math.min(maxClusters, values.filter((value) => value > 1 - DEFAULTS.isSame).length);
@@ -154,7 +154,7 @@ function clusterCount(values: readonly number[], maxClusters: number): number {
   return widest.width > DEFAULTS.standsOut * usual ? widest.k : parts;
 }
 
-/** [size x count]: a row per node, scaled to length 1. */
+/** [size x count]: one row per node, scaled to length 1. */
 function embed(vectors: readonly Float64Array[], size: number, count: number): Float64Array {
   const points = new Float64Array(size * count);
   for (let node = 0; node < size; node++) {
@@ -174,13 +174,13 @@ function inOrderOfAppearance(labels: Int32Array): number[] {
   });
 }
 
-// Its types name a default export that, in Node's view of CommonJS, is the module itself.
+// Its types declare a default export; under Node's handling of CommonJS, that is the module itself.
 const louvain = louvainModule as unknown as typeof louvainModule.default;
 
 /**
  * Blondel et al., "Fast unfolding of communities in large networks" (2008), by graphology, on the weights
- * between neighbours. Numbered by size, 0 the largest; of equals that with the first id. A node without
- * neighbours is a community of its own.
+ * between neighbours. Numbered by size, 0 the largest; ties by first id. A node without neighbours is its
+ * own community.
  */
 export function communities(snapshot: GraphSnapshot): Map<NodeId, number> {
   const graph = new UndirectedGraph();
@@ -195,14 +195,14 @@ export function communities(snapshot: GraphSnapshot): Map<NodeId, number> {
   const { seed, resolution } = DEFAULTS;
   const labels = graph.size > 0 ? louvain(graph, { rng: createRandom(seed).next, resolution }) : {};
   const groups = Map.groupBy(snapshot.nodes.keys(), (node) => labels[node] ?? `alone ${node}`);
-  // Groups come in order of their first node, and sorting keeps the order of equals.
+  // Groups come in order of their first node, and sorting is stable.
   const bySize = [...groups.values()].sort((a, b) => b.length - a.length);
   return new Map(bySize.flatMap((group, i) => group.map((node) => [snapshot.nodes[node]!, i] as const)));
 }
 
 /**
  * Lloyd's k-means, started by k-means++ (Arthur & Vassilvitskii, 2007); the best of several starts.
- * `points` is [rows x columns], row-major. Answers the cluster of each row.
+ * `points` is [rows x columns], row-major. Returns the cluster of each row.
  */
 function kMeans(points: Float64Array, columns: number, k: number, random: Random): Int32Array {
   let best = { labels: new Int32Array(points.length / columns), error: Number.POSITIVE_INFINITY };
@@ -237,7 +237,7 @@ function settle(points: Float64Array, columns: number, centres: Float64Array) {
   return { labels, error };
 }
 
-/** To the mean of their points; one without points stays. */
+/** Moves each centre to the mean of its points; a centre without points stays. */
 function moveCentres(points: Float64Array, columns: number, labels: Int32Array, centres: Float64Array): void {
   const sums = new Float64Array(centres.length);
   const sizes = new Int32Array(centres.length / columns);
@@ -251,7 +251,7 @@ function moveCentres(points: Float64Array, columns: number, labels: Int32Array, 
   }
 }
 
-/** Each next centre is a point drawn in proportion to its squared distance from those there are. */
+/** k-means++: draws each next centre in proportion to its squared distance from the existing centres. */
 function startingCentres(points: Float64Array, columns: number, k: number, random: Random): Float64Array {
   const rows = points.length / columns;
   const centres = new Float64Array(k * columns);
@@ -269,7 +269,7 @@ function startingCentres(points: Float64Array, columns: number, k: number, rando
   return centres;
 }
 
-/** The place at which the values before it and its own, added up, pass the mark. */
+/** First index at which the cumulative sum passes `mark`. */
 function draw(values: Float64Array, mark: number): number {
   let left = mark;
   for (const [i, value] of values.entries()) {

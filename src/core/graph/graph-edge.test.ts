@@ -34,7 +34,7 @@ describe('[GRAPH-1] weights', () => {
   });
 });
 
-describe('[GRAPH-10] what is no longer seen fades', () => {
+describe('[GRAPH-10] edges that are no longer seen fade', () => {
   const edge = (source: GraphEdge['source'], lastSeenAt: number | null): GraphEdge => ({
     from: a,
     to: b,

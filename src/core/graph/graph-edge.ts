@@ -5,41 +5,41 @@ import type { NodeId } from '../vocabulary/ids.ts';
 const DEFAULTS = {
   /** Runs after which an edge counts as observed. */
   observedRuns: 3,
-  /** Unseen for so long, an edge loses nothing. */
+  /** Days without a sighting before an edge begins to fade. */
   graceDays: 30,
-  /** After that, unseen for so long again, its source counts half. */
+  /** After that, the weight of its source halves in this many days. */
   halfLifeDays: 90,
-  /** Places kept per edge; loops over a list would add one for every index. */
+  /** Most value paths kept per edge; loops over a list would add one for every index. */
   kept: 32,
 };
 
-/** An edge as the graph keeps it. Its source follows from `observedCount`, so counts are all it learns. */
+/** An edge as the graph stores it. Its source follows from `observedCount`, so learning only changes counts. */
 export interface GraphEdge extends Edge {
-  /** Moment of the newest run that showed it, in milliseconds since 1970; null until then. */
+  /** Time of the newest run that showed the edge, in milliseconds since 1970; null until then. */
   readonly lastSeenAt: number | null;
-  /** On `provides`: where the values were found. */
+  /** For `provides`: where the values were found. */
   readonly valuePaths: readonly ValuePath[];
 }
 
-/** A value moved from one place in a result to one place in the arguments. */
+/** A value moved from a path in a result to a path in the arguments. */
 export interface ValuePath extends ValueShape {
-  /** Into the result: `items[0].id`; empty for the whole. */
+  /** Path into the result: `items[0].id`; empty for the whole result. */
   readonly fromPath: string;
-  /** Into the arguments. */
+  /** Path into the arguments. */
   readonly toPath: string;
-  /** In how many runs. */
+  /** Number of runs in which it moved. */
   readonly runs: number;
 }
 
-/** What is known of a node besides its edges. */
+/** What is known about a node besides its edges. */
 export interface NodeStatistics {
   readonly node: NodeId;
-  /** Runs in which it was called. */
+  /** Runs in which the node was called. */
   readonly runs: number;
   readonly calls: number;
   /** Calls that failed or did not end. */
   readonly failures: number;
-  /** Calls that directly followed another call of the same node: what would be a self-loop. */
+  /** Calls that directly followed another call of the same node: these would be self-loops. */
   readonly repeats: number;
   /** Runs with at least one such call. */
   readonly repeatRuns: number;
@@ -52,13 +52,13 @@ export interface NodePair {
   readonly to: NodeId;
 }
 
-/** What a write changed: what a store needs to keep, in order. */
+/** What a write changed, in order: what a store must write. */
 export interface GraphChanges {
   readonly edges: readonly GraphEdge[];
   readonly statistics: readonly NodeStatistics[];
 }
 
-/** Types that say what comes before what. */
+/** Edge types that imply an order. */
 export const ORDER_BEARING: readonly EdgeType[] = ['dependency', 'provides', 'sequence'];
 
 const TYPE_WEIGHTS: Readonly<Record<EdgeType, number>> = {
@@ -80,14 +80,14 @@ export function sourceOf(observedCount: number): EdgeSource {
   return observedCount > 0 ? 'inferred' : 'template';
 }
 
-/** What an edge of this type and source is worth while it is fresh, in (0, 1]. */
+/** Weight of a fresh edge of this type and source, in (0, 1]. */
 export function weight(type: EdgeType, source: EdgeSource): number {
   return TYPE_WEIGHTS[type] * SOURCE_FACTORS[source];
 }
 
 /**
- * The same with age: what stops being seen fades, down to the weight of a template and not below it.
- * Age is counted to the newest run of the graph, not to the present: an idle month makes nothing fade,
+ * The weight with age: edges that are no longer seen fade, at most to the weight of a template.
+ * Age is relative to the newest run of the graph, not to the present: during an idle month nothing fades,
  * and the same traces always give the same weights.
  */
 export function fadedWeight({ type, source, lastSeenAt }: GraphEdge, newestRunAt: number | null): number {
@@ -100,9 +100,9 @@ export function fadedWeight({ type, source, lastSeenAt }: GraphEdge, newestRunAt
 export type PathPair = Omit<ValuePath, 'runs'>;
 
 /**
- * Counts a run's places. Kept are the first in a fixed order (the shortest, then by text), not the most
- * frequent: what belongs to the first of all places ever met is among the first of any part of them, so it
- * is never dropped on the way, and counts are exact whatever the order of runs.
+ * Adds a run's value paths to the counts. The first in a fixed order are kept (the shortest, then by text), not
+ * the most frequent: a path that is among the first of all paths is also among the first of any subset, so it is
+ * never dropped in between, and counts are exact whatever the order of runs.
  */
 export function countPaths(known: readonly ValuePath[], seen: readonly PathPair[]): readonly ValuePath[] {
   const paths = new Map(known.map((path) => [keyOf(path), path]));

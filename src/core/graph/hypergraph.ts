@@ -2,28 +2,28 @@ import type { NodeId } from '../vocabulary/ids.ts';
 
 const DEFAULTS = {
   damping: 0.85,
-  /** Change of all ranks together (L1). */
+  /** Converged when the ranks together change by less (L1). */
   tolerance: 1e-9,
   /** damping ^ 150 is below the tolerance. */
   maxIterations: 150,
   weights: 'uniform' as UseWeights,
 };
 
-/** A capability by what its runs call: the view of the graph in which it is one edge over many nodes. */
+/** A capability and the nodes that its runs call: one hyperedge over many nodes. */
 export interface CapabilityUse {
   readonly capability: NodeId;
-  /** Calls of each node in its code's run; the keys are its unique tools, operations and capabilities. */
+  /** Number of calls of each node in a run of its code; the keys are its tools, operations and capabilities. */
   readonly calls: ReadonlyMap<NodeId, number>;
 }
 
-/** `uniform`: a node used counts 1. `log_frequency`: log2(1 + calls), so that a loop does not drown the rest. */
+/** `uniform`: each used node counts 1. `log_frequency`: log2(1 + calls), so that a loop does not dominate. */
 export type UseWeights = 'uniform' | 'log_frequency';
 
 export function useWeight(calls: number, weights: UseWeights): number {
   return weights === 'uniform' ? 1 : Math.log2(1 + calls);
 }
 
-/** How often each node was called, in a sequence with repeats. */
+/** Number of calls of each node, in a sequence with repeats. */
 export function countCalls(sequence: Iterable<NodeId>): Map<NodeId, number> {
   const calls = new Map<NodeId, number>();
   for (const node of sequence) calls.set(node, (calls.get(node) ?? 0) + 1);
@@ -31,9 +31,9 @@ export function countCalls(sequence: Iterable<NodeId>): Map<NodeId, number> {
 }
 
 export interface HypergraphRanks {
-  /** Of every node some capability uses; they add up to 1. */
+  /** Ranks of all nodes that a capability uses; they add up to 1. */
   readonly nodes: ReadonlyMap<NodeId, number>;
-  /** How much of the walk goes through each capability. */
+  /** Share of the walk that passes through each capability. */
   readonly capabilities: ReadonlyMap<NodeId, number>;
 }
 

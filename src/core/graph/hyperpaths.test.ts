@@ -19,7 +19,7 @@ const anySources = fc.uniqueArray(anyNode, { maxLength: 2 });
 const anyTailCost = fc.constantFrom<TailCost>('sum', 'max');
 const proof = { numRuns: proofRuns(1_000), seed: proofSeed() };
 
-/** Every derivation there is: each arc into the node, each of its tail derived without the nodes above it. */
+/** All derivations: each arc into the node, with each node of its tail derived without the nodes above it. */
 function bruteForce(
   edges: readonly Hyperedge[],
   sources: readonly NodeId[],
@@ -43,7 +43,7 @@ function bruteForce(
 }
 
 describe('[GRAPH-17] cheapest B-hyperpath', () => {
-  test('costs what the cheapest of all derivations costs', () => {
+  test('costs as much as the cheapest of all derivations', () => {
     fc.assert(
       fc.property(anyEdges, anySources, anyTailCost, (edges, sources, tailCost) => {
         const paths = new Hyperpaths(sources, edges, tailCost);
@@ -55,7 +55,7 @@ describe('[GRAPH-17] cheapest B-hyperpath', () => {
     );
   });
 
-  test('its arcs can be taken in their order, reach the node, and cost together what it says', () => {
+  test('its arcs can be taken in order, reach the node, and add up to its cost', () => {
     fc.assert(
       fc.property(anyEdges, anySources, anyTailCost, (edges, sources, tailCost) => {
         const paths = new Hyperpaths(sources, edges, tailCost);
@@ -77,13 +77,13 @@ describe('[GRAPH-17] cheapest B-hyperpath', () => {
     );
   });
 
-  test('AND: what needs two is not reached by one', () => {
+  test('AND: a node that needs two is not reached by one', () => {
     const both: Hyperedge = { id: 'both', tail: [node(1), node(2)], head: node(3), cost: 1 };
     expect(new Hyperpaths([node(1)], [both]).pathTo(node(3))).toBeNull();
     expect(new Hyperpaths([node(1), node(2)], [both]).pathTo(node(3))).toEqual({ cost: 1, edges: [both] });
   });
 
-  test('a cost that is not a positive number is refused, and nothing changes', () => {
+  test('a cost that is not a positive number is rejected, and nothing changes', () => {
     const paths = new Hyperpaths([], [{ id: 'free', tail: [], head: node(1), cost: 2 }]);
     for (const cost of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
       const good = { id: 'good', tail: [], head: node(2), cost: 1 };

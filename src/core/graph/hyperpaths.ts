@@ -6,7 +6,7 @@ import type { CapabilityUse } from './hypergraph.ts';
 import { IndexedHeap } from './indexed-heap.ts';
 import type { GraphSnapshot } from './snapshot.ts';
 
-/** A B-arc: `head` is reached once every node of `tail` is (AND); with an empty tail at once. */
+/** A B-arc: `head` is reached once every node of `tail` is (AND); with an empty tail, immediately. */
 export interface Hyperedge {
   readonly id: string;
   readonly tail: readonly NodeId[];
@@ -15,14 +15,14 @@ export interface Hyperedge {
   readonly cost: number;
 }
 
-/** How the costs of a tail add up: all the work before it, or the longest wait before it. */
+/** How the costs of a tail combine: all the work before it, or the longest wait before it. */
 export type TailCost = 'sum' | 'max';
 
 const DEFAULTS = { tailCost: 'sum' as TailCost };
 
 export interface Hyperpath {
   readonly cost: number;
-  /** Each once, in an order in which every tail is reached before it is needed. */
+  /** Without repeats, in an order in which every tail is reached before it is needed. */
   readonly edges: readonly Hyperedge[];
 }
 
@@ -33,14 +33,14 @@ interface Arc {
 }
 
 /**
- * Cheapest B-hyperpaths from some sources to every node. The cost of a node is 0 for a source, else the
- * least over its arcs of arc cost + sum (or maximum) of its tail's costs; with `sum` a node needed twice
- * counts twice, for the cheapest set of arcs is NP-hard (Gallo, Longo, Pallottino & Nguyen, "Directed
- * hypergraphs and applications", 1993; Knuth, "A generalization of Dijkstra's algorithm", 1977).
+ * Cheapest B-hyperpaths from some sources to every node. The cost of a source is 0; the cost of any other
+ * node is the least over its arcs of arc cost + sum (or maximum) of the tail's costs. With `sum` a node
+ * needed twice counts twice, because the cheapest set of arcs is NP-hard (Gallo, Longo, Pallottino & Nguyen,
+ * "Directed hypergraphs and applications", 1993; Knuth, "A generalization of Dijkstra's algorithm", 1977).
  *
- * Changes touch only the nodes whose cost they change: Ramalingam & Reps, "An incremental algorithm for a
- * generalization of the shortest-path problem" (1996). `#costs` is what is told, `#least` what the arcs
- * say; nodes where the two differ are mended in order of the lesser.
+ * Updates only touch the nodes whose cost they change: Ramalingam & Reps, "An incremental algorithm for a
+ * generalization of the shortest-path problem" (1996). `#costs` are the published costs, `#least` the costs
+ * according to the arcs; nodes where the two differ are updated in order of the lesser.
  */
 export class Hyperpaths {
   readonly #tailCost: TailCost;
@@ -65,7 +65,7 @@ export class Hyperpaths {
     this.update([...edges]);
   }
 
-  /** Adds or replaces by id, then removes; costs are right again when it returns. */
+  /** Adds or replaces by id, then removes; costs are up to date when it returns. */
   update(edges: readonly Hyperedge[], removedIds: readonly string[] = []): void {
     const bad = edges.find(({ cost }) => !(cost > 0 && cost < Number.POSITIVE_INFINITY));
     if (bad) {
@@ -96,12 +96,12 @@ export class Hyperpaths {
     this.#mend();
   }
 
-  /** Infinity when it cannot be reached. */
+  /** Infinity if the node cannot be reached. */
   costOf(node: NodeId): number {
     return this.#costs[this.#index.get(node) ?? -1] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Null when it cannot be reached; of equally cheap arcs the one with the first id is taken. */
+  /** Null if the node cannot be reached; of equally cheap arcs, the one with the first id is taken. */
   pathTo(node: NodeId): Hyperpath | null {
     const cost = this.costOf(node);
     if (cost === Number.POSITIVE_INFINITY) return null;
@@ -113,7 +113,7 @@ export class Hyperpaths {
       taken.set(at, arc);
       wanted.push(...arc.tail);
     }
-    // An arc costs something, so every head costs more than its tail: order of cost is order of need.
+    // Arcs have positive cost, so every head costs more than its tail, and order of cost is order of need.
     const edges = [...taken.values()]
       .sort((a, b) => this.#costs[a.head]! - this.#costs[b.head]! || (a.edge.id < b.edge.id ? -1 : 1))
       .map(({ edge }) => edge);
@@ -145,7 +145,7 @@ export class Hyperpaths {
     }
   }
 
-  /** Asks the arcs again, and notes whether the node has to be mended. */
+  /** Recomputes the cost from the arcs, and notes whether the node must be updated. */
   #refresh(node: number): void {
     let least = this.#sources.has(node) ? 0 : Number.POSITIVE_INFINITY;
     for (const arc of this.#into[node]!) least = Math.min(least, this.#costThrough(arc));
@@ -172,13 +172,13 @@ export class Hyperpaths {
   }
 }
 
-/** A capability is done when all of its nodes are; as sure as that it contains them. */
+/** A capability is complete when all of its nodes are; the cost is that of an observed `contains` edge. */
 const COMPLETION_COST = 1 / weight('contains', 'observed');
 
 /**
- * The graph as B-arcs: every order-bearing pair of nodes is one with a single tail and cost 1 / weight,
- * every capability one from all of its unique nodes to itself. What follows a capability thus waits for
- * the whole of it, where runs say so (see `waitsForAll`).
+ * The graph as B-arcs: every order-bearing pair of nodes is an arc with a single tail and cost 1 / weight,
+ * every capability an arc from all of its nodes to itself. A node that follows a capability thus waits for
+ * the whole capability, where runs support this (see `waitsForAll`).
  */
 export function capabilityHyperedges(snapshot: GraphSnapshot, uses: readonly CapabilityUse[]): Hyperedge[] {
   const { offsets, columns, values, origins, rows } = snapshot.directed(ORDER_BEARING);
@@ -198,14 +198,14 @@ export function capabilityHyperedges(snapshot: GraphSnapshot, uses: readonly Cap
 }
 
 /**
- * Whether what follows the capability depends on it as a whole and not on its last tool: it took a value
- * of what the capability returned, a plan said so, or it came after the capability in three runs or more.
+ * Whether a node that follows the capability depends on it as a whole and not on its last tool: it took a value
+ * that the capability returned, a plan said so, or it followed the capability in at least three runs.
  */
 function waitsForAll({ type, source }: GraphEdge): boolean {
   return source === 'observed' || (source === 'inferred' && type !== 'sequence');
 }
 
-/** The unique nodes of each capability as the graph saw them, for capabilities whose code is not at hand. */
+/** The nodes of each capability as the graph observed them, for capabilities whose code is not available. */
 export function containedUses(snapshot: GraphSnapshot): CapabilityUse[] {
   const uses = new Map<NodeId, Map<NodeId, number>>();
   const contained = snapshot.edges.filter(

@@ -1,12 +1,12 @@
-/** A binary heap of whole numbers, least key first; of equal keys the lower number. Keys may change. */
+/** A binary heap of whole numbers, least key first; ties by the lower number. Keys may change. */
 export class IndexedHeap {
   #items: Int32Array;
   #keys: Float64Array;
-  /** Place of each item in the heap, plus 1; 0 when it is not there. */
+  /** Position of each item in the heap, plus 1; 0 if it is not in the heap. */
   #places: Int32Array;
   #length = 0;
 
-  /** Items from `size` on are taken too, and make it grow. */
+  /** Items from `size` on are allowed and make the arrays grow. */
   constructor(size: number) {
     this.#items = new Int32Array(size);
     this.#keys = new Float64Array(size);
@@ -17,7 +17,7 @@ export class IndexedHeap {
     return this.#length;
   }
 
-  /** Adds the item, or moves it to where its new key belongs. */
+  /** Adds the item, or moves it to the position of its new key. */
   set(item: number, key: number): void {
     if (item >= this.#places.length) this.#grow(2 * item + 1);
     const place = this.#places[item]!;
@@ -34,7 +34,7 @@ export class IndexedHeap {
     if (moved !== item && !this.#up(place - 1, moved)) this.#down(place - 1, moved);
   }
 
-  /** Takes out the item with the least key; the heap must not be empty. */
+  /** Removes the item with the least key; the heap must not be empty. */
   pop(): number {
     const least = this.#items[0]!;
     this.delete(least);
@@ -54,7 +54,7 @@ export class IndexedHeap {
     return keyA < keyB || (keyA === keyB && a < b);
   }
 
-  /** True if it moved. */
+  /** True if the item moved. */
   #up(from: number, item: number): boolean {
     let place = from;
     while (place > 0) {

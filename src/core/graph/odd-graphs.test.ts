@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { node } from '../../../test/support/random-graph.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
-import { localAlpha } from './alpha.ts';
 import { communities, spectralClusters } from './clusters.ts';
 import { hypergraphPageRank } from './hypergraph.ts';
 import { capabilityHyperedges, containedUses, Hyperpaths } from './hyperpaths.ts';
 import { pageRank } from './page-rank.ts';
 import { neighbours } from './related-nodes.ts';
-import { relatednessOf } from './relatedness.ts';
+import { localAlpha, relatednessOf } from './relatedness.ts';
 import { shortestPath } from './shortest-path.ts';
 import { graphStats, TypedGraph } from './typed-graph.ts';
 
-/** Everything there is to ask of a graph about two nodes. */
+/** Every query of a graph about two nodes. */
 function ask(graph: TypedGraph, a: NodeId, b: NodeId) {
   const snapshot = graph.snapshot();
   const related = relatednessOf(snapshot);
@@ -40,7 +39,7 @@ function numbersIn(value: unknown): number[] {
 }
 
 describe('[GRAPH-26] odd graphs', () => {
-  test('an empty one knows nothing', () => {
+  test('an empty graph gives empty answers', () => {
     const answers = ask(new TypedGraph(), node(0), node(1));
     expect(answers).toMatchObject({
       between: 0,
@@ -53,7 +52,7 @@ describe('[GRAPH-26] odd graphs', () => {
     expect(answers.stats.density).toBe(0);
   });
 
-  test('a single node has all the rank and relates to nothing', () => {
+  test('a single node has all the rank and no relations', () => {
     const graph = new TypedGraph();
     graph.count({ node: node(0), calls: 1, failures: 0, repeats: 0 }, 0);
     const answers = ask(graph, node(0), node(0));
@@ -62,7 +61,7 @@ describe('[GRAPH-26] odd graphs', () => {
     expect(answers.communities).toEqual(new Map([[node(0), 0]]));
   });
 
-  test('two separate parts have no way between them and nothing in common', () => {
+  test('two separate parts have no path between them and nothing in common', () => {
     const graph = new TypedGraph();
     graph.declare(node(0), node(1), 'sequence');
     graph.declare(node(2), node(3), 'sequence');
@@ -73,7 +72,7 @@ describe('[GRAPH-26] odd graphs', () => {
     });
   });
 
-  test('an unknown node is answered like one without edges', () => {
+  test('an unknown node behaves like one without edges', () => {
     const graph = new TypedGraph();
     graph.declare(node(0), node(1), 'sequence');
     for (const answers of [ask(graph, node(8), node(1)), ask(graph, node(1), node(8))]) {
@@ -99,7 +98,7 @@ describe('[GRAPH-26] odd graphs', () => {
     }
   });
 
-  test('the graph is summed up by kind, type and source', () => {
+  test('the graph is counted by kind, type and source', () => {
     const graph = new TypedGraph();
     graph.declare(node(0), node(1), 'sequence');
     graph.observe({ from: node(0), to: node(1), type: 'provides', calls: 1, paths: [] }, 0);

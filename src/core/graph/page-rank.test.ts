@@ -6,10 +6,10 @@ import { randomGraph } from '../../../test/support/random-graph.ts';
 import { createRandom } from '../numeric/random.ts';
 import { pageRank } from './page-rank.ts';
 
-// Its types name a default export that, in Node's view of CommonJS, is the module itself.
+// Its types declare a default export; under Node's handling of CommonJS, that is the module itself.
 const pagerank = pagerankModule as unknown as typeof pagerankModule.default;
 
-test('[GRAPH-13] PageRank is that of an independent implementation, and adds up to 1', () => {
+test('[GRAPH-13] PageRank agrees with an independent implementation, and adds up to 1', () => {
   const random = createRandom(proofSeed());
   for (let proof = 0; proof < proofRuns(200); proof++) {
     const size = 1 + random.int(30);

@@ -4,15 +4,15 @@ import type { GraphSnapshot } from './snapshot.ts';
 const DEFAULTS = {
   /** Share of steps that follow an edge; the rest jump to any node. */
   damping: 0.85,
-  /** Change of all ranks together (L1) at which it is done; not scaled by the number of nodes. */
+  /** Converged when the ranks together change by less (L1); not scaled by the number of nodes. */
   tolerance: 1e-6,
-  /** damping ^ 100 is below the tolerance, so this many always suffice. */
+  /** damping ^ 100 is below the tolerance, so this number is always enough. */
   maxIterations: 100,
 };
 
 /**
  * Brin & Page, "The anatomy of a large-scale hypertextual Web search engine" (1998), along weighted edges
- * of every type. A node without a way out jumps anywhere. Ranks add up to 1.
+ * of every type. A node without outgoing edges jumps to any node. Ranks add up to 1.
  */
 export function pageRank(snapshot: GraphSnapshot): Map<NodeId, number> {
   const ranks = rankRows(snapshot);
@@ -25,7 +25,7 @@ function rankRows(snapshot: GraphSnapshot): Float64Array {
   const { damping, tolerance, maxIterations } = DEFAULTS;
   const { rows: size, offsets, columns: ends, values } = snapshot.directed();
   const starts = new Int32Array(ends.length);
-  /** Per edge the share of its start's rank that it passes on. */
+  /** For each edge, the share of its start's rank that it passes on. */
   const shares = new Float64Array(ends.length);
   for (let node = 0; node < size; node++) {
     const [first, last] = [offsets[node]!, offsets[node + 1]!];
@@ -40,7 +40,7 @@ function rankRows(snapshot: GraphSnapshot): Float64Array {
   let next = new Float64Array(size);
   for (let iteration = 0; iteration < maxIterations; iteration++) {
     passOn(starts, ends, shares, ranks, next);
-    // What did not go along an edge (jumps, and nodes without a way out) goes to all alike.
+    // Rank that did not pass along an edge (jumps, and nodes without outgoing edges) is spread evenly.
     let received = 0;
     for (let node = 0; node < size; node++) received += next[node]!;
     const base = (1 - damping * received) / size;
@@ -56,7 +56,7 @@ function rankRows(snapshot: GraphSnapshot): Float64Array {
   return ranks;
 }
 
-/** Edge by edge instead of node by node: one loop without a branch is what the processor likes best. */
+/** Edge by edge instead of node by node: a single loop without branches is fastest. */
 function passOn(
   starts: Int32Array,
   ends: Int32Array,

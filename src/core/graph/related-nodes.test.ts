@@ -21,14 +21,14 @@ describe('[GRAPH-25] neighbours', () => {
     ...args: Parameters<typeof neighbours> extends [unknown, unknown, (infer Options)?] ? [Options] : []
   ) => neighbours(graph, b, ...args).map((each) => each.node);
 
-  test('come by direction and type, those of most runs first', () => {
+  test('are listed by direction and type, those with most runs first', () => {
     expect(found({})).toEqual([d, c, a]);
     expect(found({ direction: 'in' })).toEqual([d, a]);
     expect(found({ direction: 'out' })).toEqual([c, a]);
     expect(found({ direction: 'in', types: ['sequence'] })).toEqual([a]);
   });
 
-  test('carry their edges, counts and the greatest weight', () => {
+  test('have their edges, counts and the greatest weight', () => {
     expect(neighbours(graph, b, { direction: 'out' })[0]).toMatchObject({
       node: c,
       runs: 3,
@@ -54,12 +54,12 @@ describe('[GRAPH-25] relation', () => {
     const graph = new TypedGraph();
     seen(graph, a, b, 'sequence', after);
     seen(graph, b, a, 'sequence', before);
-    // Runs speak louder than templates.
+    // Runs outweigh templates.
     graph.declare(b, a, 'dependency');
     expect(relationOf(graph, a, b)).toBe(expected);
   });
 
-  test('without runs templates tell, and without order they are used together', () => {
+  test('without runs templates decide, and without an order the tools are used together', () => {
     const graph = new TypedGraph();
     expect(relationOf(graph, a, b)).toBe('used_together');
     graph.declare(a, b, 'dependency');
@@ -77,7 +77,7 @@ describe('[GRAPH-25] related nodes', () => {
   seen(graph, c, b, 'sequence', 3);
   seen(graph, c, d, 'sequence', 3);
 
-  test('score by weight and share of runs, each with its relation; indirect ones come below', () => {
+  test('are scored by weight and share of runs, each with its relation; indirect ones rank below', () => {
     const found = relatedNodes(graph, a);
     expect(found.map((each) => [each.node, each.relation])).toEqual([
       [b, 'often_after'],
@@ -90,7 +90,7 @@ describe('[GRAPH-25] related nodes', () => {
     expect(new Set(found.map(({ score }) => score)).size).toBe(found.length);
   });
 
-  test('are as many as asked for, of those accepted', () => {
+  test('are as many as requested, among those accepted', () => {
     expect(relatedNodes(graph, a, { limit: 1 }).map((each) => each.node)).toEqual([b]);
     expect(relatedNodes(graph, a, { accepts: (each) => each === c }).map((each) => each.node)).toEqual([c]);
     expect(relatedNodes(graph, node(77))).toEqual([]);

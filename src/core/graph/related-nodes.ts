@@ -6,9 +6,9 @@ import type { TypedGraph } from './typed-graph.ts';
 
 const DEFAULTS = {
   limit: 5,
-  /** What is related only through others counts at most as much as the weakest template. */
+  /** A node related only through others counts at most as much as the weakest template. */
   indirect: weight('sequence', 'template'),
-  /** One order must be seen so many times as often as the other to be called the usual one. */
+  /** An order counts as usual if it was seen this many times as often as the other. */
   usualOrder: 2,
 };
 
@@ -21,8 +21,8 @@ export interface RelatedTool {
 
 /**
  * What to show beside a tool: its neighbours, each with the weight of its strongest edge times the share
- * of the tool's runs in which that was seen, (runs + 1) / (runs of the tool + 2); after them what keeps
- * the same company. Best first; of equals in order of id.
+ * of the tool's runs that showed the edge, (runs + 1) / (runs of the tool + 2); after them, nodes with the
+ * same neighbours. Best first; ties in order of id.
  */
 export function relatedNodes(
   graph: TypedGraph,
@@ -52,17 +52,17 @@ export function relatedNodes(
     .slice(0, limit);
 }
 
-/** `in`: what comes before; `out`: what comes after. */
+/** `in`: nodes before; `out`: nodes after. */
 export type Direction = 'in' | 'out' | 'both';
 
 export interface Neighbour {
   readonly node: NodeId;
   readonly edges: readonly GraphEdge[];
-  /** Runs of the edge seen in most of them. */
+  /** Number of runs of the edge with most runs. */
   readonly runs: number;
-  /** Calls of the edge seen in most of them. */
+  /** Number of calls of the edge with most calls. */
   readonly calls: number;
-  /** The greatest of its edges' weights. */
+  /** The greatest weight of its edges. */
   readonly weight: number;
 }
 
@@ -71,7 +71,7 @@ export interface NeighbourOptions {
   readonly types?: readonly EdgeType[];
 }
 
-/** By runs, then by weight, then by id. None for a node the graph does not know. */
+/** By runs, then by weight, then by id. Empty for an unknown node. */
 export function neighbours(
   graph: TypedGraph,
   node: NodeId,
@@ -99,7 +99,7 @@ export function neighbours(
 
 export type Relation = 'often_before' | 'often_after' | 'used_together';
 
-/** Where `other` stands relative to `node`, by the runs in which either order was seen, else by templates. */
+/** The order of `other` relative to `node`, by the runs that showed either order, otherwise by templates. */
 export function relationOf(graph: TypedGraph, node: NodeId, other: NodeId): Relation {
   const sum = (from: NodeId, to: NodeId, value: (edge: GraphEdge) => number) =>
     ORDER_BEARING.map((type) => graph.edge(from, to, type)).reduce(

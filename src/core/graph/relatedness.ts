@@ -3,14 +3,151 @@ import type { NodeId } from '../vocabulary/ids.ts';
 import type { Csr, GraphSnapshot } from './snapshot.ts';
 
 const DEFAULTS = {
-  /** With fewer neighbours on either side Adamic-Adar has too little to go by, and Jaccard serves. */
+  /** Below this many observed edges, the graph has little evidence. */
+  sparseEdges: 10,
+  sparseAlpha: 0.8,
+  /** From this many observed edges on, the graph has much evidence. */
+  richEdges: 50,
+  richAlpha: 0.55,
+  /** Diffusion time: the mean number of steps of a unit of heat. */
+  time: 1,
+  /** Steps after which less than 0.4 % of the heat remains. */
+  steps: 4,
+  /** Number of runs on a node's edges at which the graph is trusted by half there. */
+  halfTrust: 10,
+  /** Alpha where the graph is trusted fully. */
+  minAlpha: 0.55,
+  /** Weight between two tools with the same description; the weakest template edge has 0.25. */
+  description: 0.2,
+  /** Least cosine of similar descriptions. */
+  minCosine: 0.42,
+  /** Weight between two tools of the same server. */
+  server: 0.05,
+  /** With fewer neighbours on either side, Adamic-Adar has too little data, and Jaccard is used. */
   minNeighbours: 2,
   limit: 10,
 };
 
+/** `adaptive`: by the number of observed edges in the graph. `local`: by the observations around the context. */
+export const ALPHA_KINDS = ['adaptive', 'local'] as const;
+
+export type AlphaKind = (typeof ALPHA_KINDS)[number];
+
+/**
+ * The share of the text in `final = alpha x semantic + (1 - alpha) x graph`: 1 without a context that the
+ * graph could relate to, and less the more edges were observed in runs.
+ */
+export function adaptiveAlpha(hasContext: boolean, nonTemplateEdges: number): number {
+  const { sparseEdges, sparseAlpha, richEdges, richAlpha } = DEFAULTS;
+  if (!hasContext) return 1;
+  const richness = (nonTemplateEdges - sparseEdges) / (richEdges - sparseEdges);
+  return sparseAlpha - (sparseAlpha - richAlpha) * Math.min(1, Math.max(0, richness));
+}
+
+/**
+ * Alpha by the graph's evidence around the context, instead of the size of the whole graph: heat put on
+ * the context spreads along edges, and the graph is trusted as far as the warmed nodes were observed in
+ * runs. One value per query: a separate alpha for every candidate would make their scores incomparable.
+ */
+export function localAlpha(snapshot: GraphSnapshot, context: Iterable<NodeId>): number {
+  const heat = diffuseHeat(snapshot, context);
+  let trust = 0;
+  for (const [node, warmth] of heat.entries()) {
+    const runs = snapshot.evidence[node]!;
+    trust += (warmth * runs) / (runs + DEFAULTS.halfTrust);
+  }
+  return 1 - (1 - DEFAULTS.minAlpha) * trust;
+}
+
+/**
+ * Heat kernel of the random walk on weighted, undirected edges (Chung, "The heat kernel as the pagerank of
+ * a graph", 2007): sum over k of e^-t t^k / k! P^k, truncated after a few steps and scaled back to 1. A
+ * node without neighbours keeps its heat; without a known node nothing is warm.
+ */
+export function diffuseHeat(snapshot: GraphSnapshot, from: Iterable<NodeId>): Float64Array {
+  const { offsets, columns, values, rows } = snapshot.undirected();
+  const sources = [...new Set(from)].flatMap((node) => snapshot.indexOf(node) ?? []);
+  let walk = new Float64Array(rows);
+  for (const source of sources) walk[source] = 1 / sources.length;
+  const heat = walk.slice();
+  let [term, total] = [1, 1];
+  for (let step = 1; step <= DEFAULTS.steps; step++) {
+    const next = new Float64Array(rows);
+    for (let node = 0; node < rows; node++) {
+      if (walk[node] === 0) continue;
+      const [start, end] = [offsets[node]!, offsets[node + 1]!];
+      let strength = 0;
+      for (let entry = start; entry < end; entry++) strength += values[entry]!;
+      if (strength === 0) next[node]! += walk[node]!;
+      for (let entry = start; entry < end; entry++) {
+        next[columns[entry]!]! += (walk[node]! * values[entry]!) / strength;
+      }
+    }
+    walk = next;
+    term *= DEFAULTS.time / step;
+    total += term;
+    for (let node = 0; node < rows; node++) heat[node]! += term * walk[node]!;
+  }
+  return heat.map((warmth) => warmth / total);
+}
+
+/** What the catalogue says about a tool before any run used it. */
+export interface ColdStartHints {
+  /** Other tools of its server. */
+  readonly sameServer: Iterable<NodeId>;
+  /** Tools with the most similar descriptions, with their cosine. */
+  readonly similar: Iterable<{ readonly node: NodeId; readonly cosine: number }>;
+}
+
+/** Not an edge of the graph: guessed from the catalogue, never stored, and weaker than any template. */
+export interface ColdStartEdge {
+  readonly from: NodeId;
+  readonly to: NodeId;
+  /** Neither hint implies an order. */
+  readonly type: 'alternative';
+  readonly source: 'template';
+  readonly reason: 'description' | 'server';
+  readonly weight: number;
+}
+
+/** Guessed edges of one tool: only the strongest to each other tool. */
+export function coldStartEdges(from: NodeId, { sameServer, similar }: ColdStartHints): ColdStartEdge[] {
+  const base = { from, type: 'alternative', source: 'template' } as const;
+  const edges = new Map<NodeId, ColdStartEdge>();
+  for (const to of sameServer) edges.set(to, { ...base, to, reason: 'server', weight: DEFAULTS.server });
+  for (const { node: to, cosine } of similar) {
+    const likeness = (cosine - DEFAULTS.minCosine) / (1 - DEFAULTS.minCosine);
+    const weight = DEFAULTS.description * likeness;
+    if (weight > (edges.get(to)?.weight ?? 0)) edges.set(to, { ...base, to, reason: 'description', weight });
+  }
+  edges.delete(from);
+  return [...edges.values()].sort((a, b) => b.weight - a.weight || (a.to < b.to ? -1 : 1));
+}
+
+/**
+ * Adds guesses to the scores of a context where the graph has no evidence. They only apply between tools
+ * that no run has shown with others.
+ */
+export function addColdStartScores(
+  scores: Map<NodeId, number>,
+  snapshot: GraphSnapshot,
+  context: Iterable<NodeId>,
+  hintsOf: (node: NodeId) => ColdStartHints,
+): void {
+  const isObserved = (node: NodeId) => (snapshot.evidence[snapshot.indexOf(node) ?? -1] ?? 0) > 0;
+  const guessed = new Map<NodeId, number>();
+  for (const node of context) {
+    if (isObserved(node)) continue;
+    for (const { to, weight } of coldStartEdges(node, hintsOf(node))) {
+      if (!scores.has(to) && !isObserved(to)) guessed.set(to, Math.max(guessed.get(to) ?? 0, weight));
+    }
+  }
+  for (const [node, score] of guessed) scores.set(node, score);
+}
+
 export interface RelatedNode {
   readonly node: NodeId;
-  /** In (0, 1]; 1 for direct neighbours, and for them only. */
+  /** In (0, 1]; exactly 1 for direct neighbours only. */
   readonly score: number;
 }
 
@@ -21,7 +158,7 @@ export interface RelatedOptions {
 
 const made = new WeakMap<GraphSnapshot, Relatedness>();
 
-/** What it prepares is linear in the graph, so it is done once per snapshot. */
+/** The preparation is linear in the graph, so it is done once per snapshot. */
 export function relatednessOf(snapshot: GraphSnapshot): Relatedness {
   const known = made.get(snapshot) ?? new Relatedness(snapshot);
   made.set(snapshot, known);
@@ -29,25 +166,25 @@ export function relatednessOf(snapshot: GraphSnapshot): Relatedness {
 }
 
 /**
- * How much two nodes belong together, by the company they keep: Adamic & Adar, "Friends and neighbors on
+ * How closely two nodes are related by their common neighbours: Adamic & Adar, "Friends and neighbors on
  * the Web" (2003), with edge weights as in Lü & Zhou, "Link prediction in weighted networks" (2010):
  *
  *   s(a, b) = sum over common neighbours z of (w(a, z) + w(z, b)) / 2 / ln(degree(z)),   score = s / (1 + s)
  *
- * A common neighbour has two neighbours at least, so the logarithm is positive. s / (1 + s) grows with s
- * everywhere and stays below 1, so that no two sums meet at a ceiling.
+ * A common neighbour has at least two neighbours, so the logarithm is positive. s / (1 + s) is strictly
+ * increasing and below 1, so that different sums never get the same score.
  *
- * Where one of the two has a single neighbour, weighted Jaccard (Ruzicka) of their neighbourhoods, each
- * node counted to its own with weight 1: sum of min w / sum of max w.
+ * If one of the two has a single neighbour: weighted Jaccard (Ruzicka) of their neighbourhoods, in which
+ * each node is its own neighbour with weight 1: sum of min w / sum of max w.
  */
 export class Relatedness {
   readonly #snapshot: GraphSnapshot;
   readonly #rows: Csr;
-  /** [nodes] Weights of a node's edges, added up. */
+  /** [nodes] Sum of the weights of a node's edges. */
   readonly #strength: Float64Array;
   /** [nodes] 1 / ln(degree). */
   readonly #rarity: Float64Array;
-  // What one query adds up; only what it touched is cleared after it.
+  // Sums of one query; only the touched entries are cleared afterwards.
   readonly #sums: Float64Array;
   readonly #shared: Float64Array;
   readonly #touched: Int32Array;
@@ -70,7 +207,7 @@ export class Relatedness {
     this.#touched = new Int32Array(rows.rows);
   }
 
-  /** 0 when nothing connects them or one is unknown; 1 for direct neighbours and for a node with itself. */
+  /** 0 if nothing connects them or one is unknown; 1 for direct neighbours and for a node with itself. */
   between(a: NodeId, b: NodeId): number {
     const [i, j] = [this.#snapshot.indexOf(a), this.#snapshot.indexOf(b)];
     if (i === undefined || j === undefined) return 0;
@@ -90,7 +227,7 @@ export class Relatedness {
     return this.#isNeighbour(i, j) ? 1 : this.#score(i, j, sum, shared);
   }
 
-  /** Best first; of equals in order of id. */
+  /** Best first; ties in order of id. */
   top(node: NodeId, { limit = DEFAULTS.limit, accepts }: RelatedOptions = {}): RelatedNode[] {
     const best = new TopK(limit);
     this.#forRelated(node, (other, score) => {
@@ -99,7 +236,7 @@ export class Relatedness {
     return best.sorted().map(({ row, score }) => ({ node: this.#snapshot.nodes[row]!, score }));
   }
 
-  /** Of every node related to some of the context the score with the nearest of it; the rest have 0. */
+  /** For each node, its best score with a node of the context; nodes without an entry have 0. */
   toContext(context: Iterable<NodeId>): Map<NodeId, number> {
     const scores = new Map<NodeId, number>();
     for (const node of new Set(context)) {
@@ -129,7 +266,7 @@ export class Relatedness {
         shared[other]! += Math.min(weight, values[far]!);
       }
     }
-    // Neither itself nor its direct neighbours, which were told.
+    // Neither the node itself nor its direct neighbours, which were reported already.
     shared[at] = 0;
     for (let near = offsets[at]!; near < offsets[at + 1]!; near++) shared[columns[near]!] = 0;
     for (let i = 0; i < count; i++) {

@@ -10,7 +10,7 @@ import { shortestPath } from './shortest-path.ts';
 import { TypedGraph } from './typed-graph.ts';
 
 describe('[GRAPH-11] shortest path', () => {
-  test('is as short as that of an independent implementation, and its steps are edges of the graph', () => {
+  test('is as short as the one of an independent implementation, and its steps are edges of the graph', () => {
     const random = createRandom(proofSeed());
     for (let proof = 0; proof < proofRuns(500); proof++) {
       const size = 2 + random.int(20);
@@ -54,7 +54,7 @@ describe('[GRAPH-11] shortest path', () => {
     for (let run = 0; run < runs; run++) graph.observe({ from, to, type, calls: 1, paths: [] }, 0);
   };
 
-  test('two proven steps beat one that is only a template; membership is not a way', () => {
+  test('two observed steps beat one that is only a template; `contains` is not a path', () => {
     const graph = new TypedGraph();
     graph.declare(a, c, 'sequence');
     graph.declare(a, b, 'dependency');

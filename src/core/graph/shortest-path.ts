@@ -4,7 +4,7 @@ import { type GraphEdge, ORDER_BEARING } from './graph-edge.ts';
 import { IndexedHeap } from './indexed-heap.ts';
 import type { GraphSnapshot } from './snapshot.ts';
 
-/** One step, with the edge that was taken: of several between two nodes the one with the greatest weight. */
+/** One step along an edge: if there are several between two nodes, the one with the greatest weight. */
 export interface PathStep {
   readonly edge: GraphEdge;
   readonly weight: number;
@@ -16,13 +16,13 @@ export interface ShortestPath {
   readonly nodes: readonly NodeId[];
   /** One fewer than nodes. */
   readonly steps: readonly PathStep[];
-  /** Of all steps together. */
+  /** Total cost of the steps. */
   readonly cost: number;
 }
 
 /**
- * Dijkstra (1959) with cost 1 / weight, so that well-proven edges are short. Null when no path leads
- * there or a node is unknown; of equally short paths always the same one.
+ * Dijkstra (1959) with cost 1 / weight, so that well-observed edges are short. Null if there is no path or a
+ * node is unknown; of equally short paths, always the same one.
  */
 export function shortestPath(
   snapshot: GraphSnapshot,

@@ -2,7 +2,7 @@ import { EDGE_TYPES, type EdgeType } from '../vocabulary/edge.ts';
 import type { NodeId } from '../vocabulary/ids.ts';
 import type { GraphEdge } from './graph-edge.ts';
 
-/** Nodes in order of id, and the place of each. */
+/** Nodes in order of id, and the index of each. */
 export interface NodeOrder {
   readonly nodes: readonly NodeId[];
   readonly index: ReadonlyMap<NodeId, number>;
@@ -14,20 +14,20 @@ export function orderNodes(ids: Iterable<NodeId>): NodeOrder {
 }
 
 /**
- * The graph at one moment in typed arrays. Nodes are numbered in order of id, so that what is computed
- * does not depend on the order in which they became known. `origins` of its rows lead into `edges`.
+ * The graph at one moment, in typed arrays. Nodes are numbered in order of id, so that results do not
+ * depend on the order in which nodes were added. `origins` of its rows are indices into `edges`.
  */
 export class GraphSnapshot {
   readonly nodes: readonly NodeId[];
   /** In any order. */
   readonly edges: readonly GraphEdge[];
-  /** [nodes] Runs seen on a node's edges, added up; 0: nothing was ever observed there. */
+  /** [nodes] Sum of the runs seen on a node's edges; 0 if nothing was ever observed there. */
   readonly evidence: Float64Array;
   readonly #index: ReadonlyMap<NodeId, number>;
   readonly #from: Int32Array;
   readonly #to: Int32Array;
   readonly #weights: Float64Array;
-  /** [edges] Place in `EDGE_TYPES`. */
+  /** [edges] Index into `EDGE_TYPES`. */
   readonly #types: Uint8Array;
   readonly #directed = new Map<string, Csr>();
   #undirected: Csr | undefined;
@@ -57,12 +57,12 @@ export class GraphSnapshot {
     }
   }
 
-  /** Undefined when the graph does not know the node. */
+  /** Undefined for an unknown node. */
   indexOf(node: NodeId): number | undefined {
     return this.#index.get(node);
   }
 
-  /** Rows are where edges of these types start; parallel ones count once, with the greatest weight. */
+  /** One row per start node of edges of these types; parallel edges count once, with the greatest weight. */
   directed(types: readonly EdgeType[] = EDGE_TYPES): Csr {
     const wanted = [...new Set(types.map((type) => EDGE_TYPES.indexOf(type)))].sort();
     const key = wanted.join();
@@ -81,7 +81,7 @@ export class GraphSnapshot {
   }
 
   #compress(types: readonly number[]): Csr {
-    // Type by type: which of several equal edges is told must not depend on which came first.
+    // Type by type, so that the choice among equal edges does not depend on the order in which they came.
     const kept = new Int32Array(this.edges.length);
     let count = 0;
     for (const type of types) {
@@ -126,7 +126,7 @@ function emptyTriples(count: number): Triples {
 
 /**
  * Compressed sparse rows: row `u` holds entries `offsets[u]` to `offsets[u + 1] - 1`, by ascending column.
- * Indices are signed: V8 loads them as small integers, unsigned ones it has to convert first.
+ * Indices are signed: V8 loads them as small integers, while unsigned ones need a conversion.
  */
 export interface Csr {
   readonly rows: number;
@@ -136,7 +136,7 @@ export interface Csr {
   readonly columns: Int32Array;
   /** [entries], greater than 0 */
   readonly values: Float64Array;
-  /** [entries] Which of the triples it was made from. */
+  /** [entries] Index of the triple that the entry was made from. */
   readonly origins: Int32Array;
 }
 
@@ -147,7 +147,7 @@ export interface Triples {
 }
 
 /**
- * Of triples with the same row and column the one with the greatest value stays, of equals the first.
+ * Of triples with the same row and column, the one with the greatest value is kept; ties go to the first.
  * Two counting sorts (by column, then stably by row): linear in rows and triples.
  */
 function compressRows(size: number, triples: Triples): Csr {

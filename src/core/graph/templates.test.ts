@@ -7,7 +7,7 @@ import { TypedGraph } from './typed-graph.ts';
 const file = (...edges: unknown[]) => ({ templates: { one: { edges } } });
 
 describe('[GRAPH-22] templates', () => {
-  test('those shipped can be read and make a graph of template edges', () => {
+  test('the shipped templates can be read and make a graph of template edges', () => {
     const edges = readTemplates(shippedTemplates());
     const graph = new TypedGraph();
     for (const { from, to, type } of edges) graph.declare(from, to, type);
@@ -22,7 +22,7 @@ describe('[GRAPH-22] templates', () => {
     });
   });
 
-  test('an edge is of its own type, else of its template, else a dependency; ids may be spelt in any way', () => {
+  test('an edge has its own type, else that of its template, else dependency; ids may be spelt in any way', () => {
     const templates = {
       plain: { edges: [['s:a', 's__b']] },
       typed: {
@@ -49,11 +49,11 @@ describe('[GRAPH-22] templates', () => {
     ['no id', file(['s:a', 's:b'], ['s:a', 'nothing']), 'templates.one.edges[1]: "nothing" is not a tool id'],
     ['no type', file(['s:a', 's:b', 'often']), 'has type "often"; there are dependency'],
     ['a loop', file(['s:a', 's.a']), 'leads from s:a to itself'],
-  ])('%s is refused with its place', (_, given, expected) => {
+  ])('%s is rejected with its place', (_, given, expected) => {
     expect(() => readTemplates(given)).toThrow(expected);
   });
 
-  test('all problems are told at once', () => {
+  test('all problems are reported at once', () => {
     expect(() => readTemplates(file(['s:a'], ['s:a', 's:b', 'often']))).toThrow(/edges\[0\].*edges\[1\]/);
   });
 });

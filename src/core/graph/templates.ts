@@ -11,17 +11,17 @@ export interface TemplateEdge {
 }
 
 /**
- * Edges of a templates file, given as the object its YAML says:
+ * Edges of a templates file, given as the parsed YAML:
  *
  *   templates:
  *     browser_automation:
  *       description: Web scraping and screenshots
- *       type: sequence            # optional; dependency unless said
+ *       type: sequence            # optional; the default is dependency
  *       edges:
  *         - [playwright:browser_navigate, playwright:browser_click]
  *         - [playwright:browser_navigate, playwright:browser_snapshot, dependency]
  *
- * Every problem is told at once, with its place. Pairs of a tool with itself say nothing and are refused.
+ * Reports every problem at once, with its place. Pairs of a tool with itself are rejected.
  */
 export function readTemplates(file: unknown): TemplateEdge[] {
   const problems: string[] = [];

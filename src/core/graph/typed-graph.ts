@@ -19,15 +19,17 @@ import { GraphSnapshot, type NodeOrder, orderNodes } from './snapshot.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What one run showed of an edge. */
+/** What one run showed about an edge. */
 export interface EdgeSighting extends NodePair {
   readonly type: EdgeType;
-  /** Calls of `to` in which it was seen. */
+  /** Calls of `to` in which the edge was seen. */
   readonly calls: number;
   readonly paths: readonly PathPair[];
+  /** The run is a step of a job that showed the edge before: it is counted as a call, not as a run. */
+  readonly isAgain?: boolean;
 }
 
-/** What one run showed of a node. */
+/** What one run showed about a node. */
 export type NodeSighting = Pick<NodeStatistics, 'node' | 'calls' | 'failures' | 'repeats'>;
 
 interface GraphNode {
@@ -37,9 +39,9 @@ interface GraphNode {
 }
 
 /**
- * The memory: nodes, and edges identified by (from, to, type). Everything it learns is a sum or a maximum,
- * so that any order of the same runs gives the same graph. Edges it gives out are live views: copy what
- * must stay as it is.
+ * The stored graph: nodes, and edges identified by (from, to, type). Everything it learns is a sum or a
+ * maximum, so that the same runs give the same graph in any order. Edges it returns are live views: copy
+ * them to keep their values.
  */
 export class TypedGraph {
   readonly #nodes = new Map<NodeId, GraphNode>();
@@ -89,7 +91,7 @@ export class TypedGraph {
     return this.#nodes.get(node)?.in ?? [];
   }
 
-  /** Of nodes that were called, in order of id. */
+  /** Statistics of nodes that were called, in order of id. */
   statistics(): NodeStatistics[] {
     return this.nodes()
       .map((node) => this.#nodes.get(node)!.statistics)
@@ -101,10 +103,25 @@ export class TypedGraph {
   }
 
   weightOf(edge: GraphEdge): number {
-    return fadedWeight(edge, this.#newestRunAt);
+    return fadedWeight(this.shown(edge), this.#newestRunAt);
   }
 
-  /** The graph as it is now, for algorithms; made when first asked for after a change. */
+  /**
+   * The edge with what runs have shown of it. A dependency that only a template states is as certain as the values or
+   * the order that runs have shown between the two, until an executed plan confirms it.
+   */
+  shown(edge: GraphEdge): GraphEdge {
+    if (edge.type !== 'dependency' || edge.observedCount > 0) return edge;
+    let best = edge;
+    for (const type of ['provides', 'sequence'] as const) {
+      const seen = this.#edges.get(keyOf(edge.from, edge.to, type));
+      if (seen && seen.observedCount > best.observedCount) best = seen;
+    }
+    const { source, observedCount, invocationCount, lastSeenAt } = best;
+    return best === edge ? edge : { ...edge, source, observedCount, invocationCount, lastSeenAt };
+  }
+
+  /** The current graph for algorithms; built at the first use after a change. */
   snapshot(): GraphSnapshot {
     this.#order ??= orderNodes(this.#nodes.keys());
     this.#snapshot ??= new GraphSnapshot(this.#order, [...this.#edges.values()], (edge) =>
@@ -113,32 +130,32 @@ export class TypedGraph {
     return this.#snapshot;
   }
 
-  /** A tool of the catalogue that nothing is known of yet. */
+  /** Adds a tool of the catalogue about which nothing is known yet. */
   addNode(node: NodeId): void {
     if (!this.#nodes.has(node)) this.#node(node);
   }
 
-  /** Makes sure that the edge is there, as a template if nothing was seen of it. Undefined: it was there. */
+  /** Ensures that the edge exists, as a template if it was never seen. Undefined if it existed. */
   declare(from: NodeId, to: NodeId, type: EdgeType): GraphEdge | undefined {
     if (from === to || this.#edges.has(keyOf(from, to, type))) return undefined;
     return this.#insert(unseen(from, to, type));
   }
 
-  /** One run showed this edge. Undefined: it would be a self-loop. */
-  observe({ from, to, type, calls, paths }: EdgeSighting, at: number): GraphEdge | undefined {
+  /** Counts one run that showed this edge. Undefined for a self-loop. */
+  observe({ from, to, type, calls, paths, isAgain }: EdgeSighting, at: number): GraphEdge | undefined {
     if (from === to) return undefined;
     const edge = this.#edges.get(keyOf(from, to, type)) ?? this.#insert(unseen(from, to, type));
     if (edge.observedCount === 0) this.#nonTemplateEdges++;
-    edge.observedCount++;
+    if (!isAgain) edge.observedCount++;
     edge.invocationCount += calls;
     edge.source = sourceOf(edge.observedCount);
     edge.lastSeenAt = Math.max(edge.lastSeenAt ?? at, at);
-    if (paths.length > 0) edge.valuePaths = countPaths(edge.valuePaths, paths);
+    if (paths.length > 0 && !isAgain) edge.valuePaths = countPaths(edge.valuePaths, paths);
     this.#seen(at);
     return edge;
   }
 
-  /** One run called this node. */
+  /** Counts one run that called this node. */
   count({ node, calls, failures, repeats }: NodeSighting, at: number): NodeStatistics {
     const { statistics } = this.#node(node);
     statistics.runs++;
@@ -152,8 +169,8 @@ export class TypedGraph {
   }
 
   /**
-   * Puts these edges in place of all of their type: for what follows from other things than traces.
-   * Answers what is new or differs, and what went.
+   * Replaces all edges of a type, for edges that follow from something other than traces. Returns the
+   * new and changed edges, and the removed ones.
    */
   replaceType(type: EdgeType, edges: readonly GraphEdge[]): { changed: GraphEdge[]; removed: GraphEdge[] } {
     const next = new Map(edges.map((edge) => [keyOf(edge.from, edge.to, type), edge]));
@@ -205,7 +222,17 @@ export class TypedGraph {
   }
 }
 
-/** The length keeps two pairs of ids apart that read the same end to end. */
+/** All that a capability was seen to call, by other capabilities too. */
+export function containedIn(graph: TypedGraph, capability: NodeId): ReadonlySet<NodeId> {
+  const inside = new Set<NodeId>([capability]);
+  for (const node of inside) {
+    for (const { type, to } of graph.edgesFrom(node)) if (type === 'contains') inside.add(to);
+  }
+  inside.delete(capability);
+  return inside;
+}
+
+/** The length separates pairs of ids whose concatenations are equal. */
 function keyOf(from: NodeId, to: NodeId, type: EdgeType): string {
   return `${type} ${from.length} ${from}${to}`;
 }
@@ -230,7 +257,7 @@ function isSame(a: GraphEdge | undefined, b: GraphEdge): boolean {
 export interface GraphStats {
   readonly nodes: Readonly<Record<NodeKind, number>>;
   readonly edges: Readonly<Record<EdgeType, Readonly<Record<EdgeSource, number>>>>;
-  /** Edges seen in runs, over all possible pairs of nodes; 0 with fewer than two nodes. */
+  /** Edges seen in runs, divided by all possible pairs of nodes; 0 with fewer than two nodes. */
   readonly density: number;
 }
 
