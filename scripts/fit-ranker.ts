@@ -1,21 +1,20 @@
 /**
- * Trains starts of the ranker's fusion of features, for the ablation "start from a prior":
+ * Trains start weights of the ranker's feature fusion, for the ablation "start from a prior":
  *
  *   node scripts/fit-ranker.ts --data DIR [--cache DIR] [--write]
  *
- * DIR holds one folder per data set. For each set, training tasks are ranked as if only 0, 15, … 1000 other
- * runs had been seen, so that one start fits gateways of every age; for each set a start is trained on all
- * others. `--write` puts them where `npm run ablate` finds them. What serves starts as search ranks: that was
- * measured to be better.
+ * DIR has one folder per data set. Training tasks are ranked as if only 0, 15, … 1000 other runs had been seen, so
+ * that one start fits gateways of every age; the start for each set is trained on all others. `--write` puts them
+ * where `npm run ablate` finds them. The served ranker starts with the ranking of search, which was measured to be
+ * better.
  */
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
-import { ParallelEmbedder, StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
-import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { Adam } from '../src/core/learning/optim/adam.ts';
 import type { Candidates } from '../src/core/learning/ranker/candidates.ts';
 import { rememberRuns } from '../src/core/learning/ranker/learn-ranker.ts';
@@ -24,13 +23,14 @@ import { exampleOf, learnFrom, type TrainingExample } from '../src/core/learning
 import { FusionTerm, type FusionWeights, searchFusion } from '../src/core/learning/terms/fusion-term.ts';
 import { WasmMultiplier } from '../src/core/numeric/kernels.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
+import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import { findDataSets, readDataSet, type Task } from '../src/evaluation/data-set.ts';
 import { weightsFor } from '../src/evaluation/held-out-weights.ts';
 import { candidatesOf, formsOf, runOf } from '../src/evaluation/rank-by-model.ts';
 import { openWorkbench } from '../src/evaluation/workbench.ts';
 
 const SEED = 1;
-/** Past runs that are visible to a task. */
+/** Numbers of past runs that a task can see. */
 const AGES = [0, 15, 30, 60, 100, 300, 1000];
 /** Different pasts per set and age, and tasks ranked with each. */
 const DRAWS = 3;
@@ -38,7 +38,7 @@ const TASKS_PER_DRAW = 40;
 const STEPS = 2500;
 const BATCH = 40;
 const RATE = 5e-3;
-/** Pull toward search. */
+/** Pull towards search. */
 const DECAY = 1e-3;
 
 const { values } = parseArgs({
@@ -56,12 +56,9 @@ if (values.data === undefined) {
 const HELD_OUT = new URL('../bench/ablation/held-out-priors.ts', import.meta.url);
 
 const multiplier = new WasmMultiplier();
-const embedder = new StoredEmbedder(
-  new ParallelEmbedder(new MiniLmEmbedder(), new MiniLmEmbedder()),
-  values.cache ?? join(tmpdir(), 'pml-vectors'),
-);
+const embedder = new StoredEmbedder(new MiniLmEmbedder(), values.cache ?? join(tmpdir(), 'pml-vectors'));
 
-/** Examples of one set that share a past. */
+/** Examples of one set with the same past. */
 interface Draw {
   readonly candidates: Candidates;
   readonly examples: readonly TrainingExample[];
@@ -124,7 +121,7 @@ const heldOut = sets.map(({ name }) => {
 });
 if (values.write) writeFileSync(fileURLToPath(HELD_OUT), heldOutFile(heldOut));
 
-/** As `readPrior` reads it. */
+/** In the format of `readPrior`. */
 function encode({ linear, inward, bias, outward }: FusionWeights): string {
   const numbers = [linear, inward, bias, outward].flatMap((values) => Array.from(values));
   return new Uint8Array(Float32Array.from(numbers).buffer).toBase64();
@@ -133,14 +130,13 @@ function encode({ linear, inward, bias, outward }: FusionWeights): string {
 function heldOutFile(priors: readonly (readonly [string, string])[]): string {
   const rows = priors.map(([name, base64]) => `  ${name}: '${base64}',\n`);
   return `// Written by scripts/fit-ranker.ts; do not edit.
-import type { FusionWeights } from '../src/core/learning/terms/fusion-term.ts';
 import { readPrior } from '../bench/ablation/read-prior.ts';
 
-/** For each data set, a start of the fusion that was trained on the others. */
+/** For each data set, start weights of the fusion, trained on the others. */
 const HELD_OUT: Readonly<Record<string, string>> = {
 ${rows.join('')}};
 
-/** For the ablation: to start here rather than as search ranks was measured to be no better. */
+/** For the ablation: this start was measured to be no better than that of search. */
 export function priorFor(dataset: string): FusionWeights | null {
   const base64 = HELD_OUT[dataset];
   return base64 === undefined ? null : readPrior(base64);

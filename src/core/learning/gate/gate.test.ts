@@ -18,19 +18,19 @@ const decide = (before: GateState, learned: number[], hybrid: number[], now = 1)
 const OPEN: GateState = { ...CLOSED_GATE, open: true, gain: 0.1, ci95: [0.05, 0.15], n: 50, since: 0 };
 
 describe('paired bootstrap', () => {
-  test('[GATE-1] the interval holds the mean and is as wide as theory says', () => {
+  test('[GATE-1] the interval contains the mean and is as wide as theory says', () => {
     const random = createRandom(seed);
     const b = Array.from({ length: 400 }, () => random.next());
     const a = b.map((value) => value + 0.1 + 0.2 * random.normal());
     const { gain, ci95 } = pairedBootstrap(a, b, random);
     expect(ci95[0]).toBeLessThan(gain);
     expect(ci95[1]).toBeGreaterThan(gain);
-    // 2 x 1.96 standard errors, whatever the queries themselves vary by.
+    // 2 x 1.96 standard errors, however much the queries themselves vary.
     expect(ci95[1] - ci95[0]).toBeGreaterThan(0.8 * 2 * 1.96 * (0.2 / 20));
     expect(ci95[1] - ci95[0]).toBeLessThan(1.2 * 2 * 1.96 * (0.2 / 20));
   });
 
-  test('[GATE-1] about 95 of 100 intervals hold the true gain', () => {
+  test('[GATE-1] about 95 of 100 intervals contain the true gain', () => {
     const random = createRandom(seed);
     let held = 0;
     for (let trial = 0; trial < 400; trial++) {
@@ -76,7 +76,7 @@ describe('gate', () => {
     expect(decide(CLOSED_GATE, learned.slice(0, 9), hybrid.slice(0, 9)).open).toBe(false);
   });
 
-  test('[GATE-7] once open it stays while nothing speaks against it', () => {
+  test('[GATE-7] once open it stays open while there is no evidence against it', () => {
     const hybrid = Array.from({ length: 50 }, () => 0.5);
     const mixed = hybrid.map((value, i) => value + (i % 2 === 0 ? 0.3 : -0.31));
     expect(decide(CLOSED_GATE, mixed, hybrid)).toMatchObject({ open: false, since: null });
@@ -94,7 +94,7 @@ describe('gate', () => {
     expect(closed.open).toBe(false);
   });
 
-  test('[GATE-3] it closes when too few held-back queries are left to judge by', () => {
+  test('[GATE-3] it closes when too few held-back queries are left as evidence', () => {
     expect(decide(OPEN, [1, 1, 1], [0, 0, 0])).toMatchObject({ open: false, n: 3 });
   });
 
@@ -104,7 +104,7 @@ describe('gate', () => {
     expect(decide(CLOSED_GATE, learned, hybrid)).toMatchObject({ open: false, n: 100 });
   });
 
-  test('[GATE-7] noise around 0 swings it far less often than the sign of its mean changes', () => {
+  test('[GATE-7] noise around 0 switches it far less often than the sign of its mean changes', () => {
     const { decisions, flips, signChanges } = watchNoise(seed);
     expect(flips).toBeLessThan(signChanges * 0.6);
     expect(flips / decisions).toBeLessThan(0.06);
@@ -122,7 +122,7 @@ describe('gate on foreign questions', () => {
   const judge = (before: GateState, loss: number) =>
     decideGate(before, { ...near(better, hybrid), far: far(loss) }, { random: createRandom(7), now: 9 });
 
-  test('[GATE-5] gain on runs does not open it while foreign questions lose, and closes it once they do', () => {
+  test('[GATE-5] a gain on runs does not open it while foreign questions lose, and it closes once they do', () => {
     expect(judge(CLOSED_GATE, 0)).toMatchObject({ open: true, far: { gain: 0, n: 40 } });
     expect(judge(CLOSED_GATE, 0.02)).toMatchObject({ open: false });
     expect(judge(CLOSED_GATE, 0.02).far.gain).toBeCloseTo(-0.02);
@@ -138,7 +138,7 @@ describe('gate on foreign questions', () => {
   });
 });
 
-/** Five streams of 1,000 queries in which learned and hybrid differ by chance alone, judged every ten queries. */
+/** Five streams of 1,000 queries in which learned and hybrid differ by chance only, judged every ten queries. */
 function watchNoise(from: number): { decisions: number; flips: number; signChanges: number } {
   let decisions = 0;
   let flips = 0;

@@ -2,24 +2,24 @@ import type { Random } from '../../numeric/random.ts';
 import { type PairedGain, pairedBootstrap } from './metrics.ts';
 
 const DEFAULTS = {
-  /** Held-back queries below which nothing is proven and hybrid search serves. */
+  /** With fewer held-back queries there is no evidence, and hybrid search serves. */
   minimum: 10,
-  /** The newest held-back queries that count; as many make a full window. */
+  /** Only the newest held-back queries count; this number makes a full window. */
   window: 100,
-  /** Mean loss on foreign questions that is still none: a place or two far down the list. */
+  /** Mean loss on foreign questions that still counts as none: a rank or two far down the list. */
   harmless: 0.005,
 };
 
-/** What was learned beside search, on some queries. */
+/** Gain of the learned ranker over search on some queries. */
 export interface GateFigures extends PairedGain {
-  /** Queries it was measured on. */
+  /** Number of queries. */
   readonly n: number;
 }
 
-/** Whether the learned ranker serves, and why: gain and interval are those on the held-back queries. */
+/** Whether the learned ranker serves; gain and interval are those on the held-back queries. */
 export interface GateState extends GateFigures {
   readonly open: boolean;
-  /** The same on foreign questions, of which the past says nothing: there it must do no harm. */
+  /** The same on foreign questions, which resemble nothing in the past: there the ranker must do no harm. */
   readonly far: GateFigures;
   /** When it was last opened or closed, in milliseconds since 1970; null if never. */
   readonly since: number | null;
@@ -28,20 +28,20 @@ export interface GateState extends GateFigures {
 const NOTHING: GateFigures = { gain: 0, ci95: [0, 0], n: 0 };
 export const CLOSED_GATE: GateState = { open: false, ...NOTHING, far: NOTHING, since: null };
 
-/** One number per query, such as reciprocal rank or nDCG, oldest first, all in the same order. */
+/** One value per query, such as reciprocal rank or nDCG, oldest first, all in the same order. */
 export interface JudgedQueries {
   readonly learned: readonly number[];
   readonly hybrid: readonly number[];
-  /** Queries of one key are the same work; a number, since the words may be private. */
+  /** Queries with the same key are the same work; a number, because the words may be private. */
   readonly keys: readonly number[];
 }
 
-/** Held-back queries, and foreign questions. */
+/** Evidence from held-back queries and from foreign questions. */
 export interface GateEvidence extends JudgedQueries {
   readonly far: JudgedQueries;
 }
 
-/** FNV-1a, 32 bits: enough to tell the work of a window apart. */
+/** FNV-1a, 32 bits: enough to distinguish the work of one window. */
 export function evidenceKey(work: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < work.length; i++) hash = Math.imul(hash ^ work.charCodeAt(i), 0x01000193);
@@ -60,11 +60,11 @@ export interface GateOptions {
 }
 
 /**
- * The gate's next state. It opens when the whole 95 % interval of the gain lies above 0 and nothing is lost on foreign
- * questions: at 0 would admit a ranker that merely repeats hybrid search. It closes when foreign questions lose, or when the whole interval lies
- * below 0, or when the mean does on a full window, or when there is too little left to judge by. In between it stays as
- * it is: opening takes proof, and staying open takes no more than doing no harm, so noise around 0
- * seldom swings it.
+ * The gate's next state. It opens when the whole 95 % interval of the gain lies above 0 and foreign questions do not
+ * lose: an interval that includes 0 would admit a ranker that merely repeats hybrid search. It closes when foreign
+ * questions lose, when the whole interval lies below 0, when the mean of a full window does, or when too few queries
+ * are left. Otherwise it stays as it is: opening takes proof, staying open only takes the absence of harm, so that
+ * noise around 0 seldom switches it.
  */
 export function decideGate(before: GateState, evidence: GateEvidence, options: GateOptions): GateState {
   const { random, now, minimum = DEFAULTS.minimum, window = DEFAULTS.window } = options;

@@ -6,7 +6,7 @@ test('[EVAL-3] a rank counts the tools before it, by score and then by place', (
   expect(ranksOf(scores, [[1], [0], [2], [3]])).toEqual([1, 2, 3, 4]);
 });
 
-test('[EVAL-3] a tool that counts as the right one stands for it; one that is not ranked is never found', () => {
+test('[EVAL-3] a tool that counts as the correct one is accepted for it; one that is not ranked is never found', () => {
   expect(ranksOf([0.1, 0.9, 0.5], [[0, 2], []])).toEqual([2, Number.POSITIVE_INFINITY]);
 });
 

@@ -5,12 +5,12 @@ const DEFAULTS = {
   resamples: 1000,
 };
 
-/** For each tool that is right, the places of all tools that count as it. */
+/** For each correct tool, the indices of all tools that count as it. */
 export type Gold = readonly (readonly number[])[];
 
 /**
- * The rank of each right tool, from 1: how many tools stand before it, by score and, of equals, by place.
- * Infinite for a tool that is not among those ranked.
+ * The rank of each correct tool, from 1: tools are ordered by score, ties by index.
+ * Infinity for a tool that is not ranked.
  */
 export function ranksOf(scores: ArrayLike<number>, gold: Gold): number[] {
   return gold.map((accepted) => {
@@ -28,7 +28,7 @@ function rankOf(scores: ArrayLike<number>, tool: number): number {
   return rank;
 }
 
-/** `tasks` holds the ranks of the right tools of each task. */
+/** `tasks` has the ranks of the correct tools of each task. */
 export function rankingFigures(tasks: readonly (readonly number[])[]): RankingFigures {
   return {
     ...nextFigures(tasks.map((ranks) => Math.min(...ranks))),
@@ -37,7 +37,7 @@ export function rankingFigures(tasks: readonly (readonly number[])[]): RankingFi
   };
 }
 
-/** Of the rank of the one right answer in each case. */
+/** `ranks` has the rank of the single correct answer in each case. */
 export function nextFigures(ranks: readonly number[]): NextFigures {
   return {
     mrr: mean(ranks.map((rank) => 1 / rank)),
@@ -46,7 +46,7 @@ export function nextFigures(ranks: readonly number[]): NextFigures {
   };
 }
 
-/** Järvelin & Kekäläinen, 2002, with gain 1 for each right tool. */
+/** Järvelin & Kekäläinen, 2002, with gain 1 for each correct tool. */
 export function ndcg10(ranks: readonly number[]): number {
   const gains = (places: readonly number[]) =>
     places.reduce((sum, rank) => sum + (rank <= 10 ? 1 / Math.log2(rank + 1) : 0), 0);
@@ -65,16 +65,16 @@ export interface PairedGain {
 }
 
 export interface BootstrapOptions {
-  /** The group of each query, in the same order; absent: each is its own. */
+  /** The group of each query, in the same order; if absent, each query is its own group. */
   readonly groups?: readonly (string | number)[];
   readonly resamples?: number;
 }
 
 /**
- * How much `a` is better than `b` on the same queries: the paired bootstrap (Efron & Tibshirani, "An
+ * How much better `a` is than `b` on the same queries: the paired bootstrap (Efron & Tibshirani, "An
  * Introduction to the Bootstrap", 1993; for ranking Sakai, SIGIR 2006). Queries are drawn with replacement, both
- * sides together, so that what is hard for both cancels out; those of one group are drawn together, since the same
- * work in other words adds no evidence (cluster bootstrap: Field & Welsh, 2007). Of no pairs: all 0.
+ * sides together, so that the difficulty of a query cancels out; queries of one group are drawn together, because
+ * the same work in other words adds no evidence (cluster bootstrap: Field & Welsh, 2007). 0 without pairs.
  */
 export function pairedBootstrap(
   a: ArrayLike<number>,

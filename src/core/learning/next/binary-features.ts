@@ -1,9 +1,9 @@
 import type { Floats } from '../../numeric/matrices.ts';
-import { logOdds } from '../../numeric/vectors.ts';
+import { logOdds } from '../../numeric/matrices.ts';
 import type { RankedCandidates } from '../ranker/rank-term.ts';
 import { type FollowStatistics, followersHere, streakOf } from './follow-statistics.ts';
 
-/** The two answers to a question, told apart by their features alone. */
+/** The two answers to a yes-or-no question, which differ in their features only. */
 export const NO = 0;
 export const YES = 1;
 export const BINARY_LABELS: RankedCandidates = {
@@ -11,7 +11,7 @@ export const BINARY_LABELS: RankedCandidates = {
   vectors: { rows: 0, columns: 0, values: new Float32Array(0) },
 };
 
-/** [2 x names]: "no" is what the other is compared with, all 0. */
+/** [2 x names]: the row of "no" is the baseline, all 0. */
 function yesFeatures<Name extends string>(
   names: readonly Name[],
   values: Readonly<Record<Name, number>>,
@@ -28,7 +28,7 @@ export function chanceOfYes(logits: Floats): number {
   return 1 / (1 + Math.exp(logits[NO]! - logits[YES]!));
 }
 
-/** What speaks for a run to be over. */
+/** Evidence that a run is complete. */
 export const DONE_FEATURES = [
   'constant',
   'after_last',
@@ -63,7 +63,7 @@ export function doneFeatures(
   });
 }
 
-/** What speaks for the last call to be made once more. */
+/** Evidence that the last call is repeated. */
 export const REPEAT_FEATURES = ['constant', 'streaks', 'streak', 'here', 'others_here'] as const;
 
 export type RepeatFeature = (typeof REPEAT_FEATURES)[number];

@@ -5,7 +5,7 @@ import { followStatistics, rememberSequences } from './follow-statistics.ts';
 
 const SIZE = 5;
 const candidates = tinyTools(SIZE);
-/** 0 is followed by 1 twice and by 2 once; 3 comes twice in a row. */
+/** 0 is followed by 1 twice and by 2 once; 3 occurs twice in a row. */
 const RUNS = [tinyRun(1, [0, 1, 3, 3]), tinyRun(2, [0, 1]), tinyRun(3, [4, 0, 2])];
 const history = rememberSequences(candidates, RUNS);
 history.past.weigh([1, 1, 1]);
@@ -20,9 +20,9 @@ function asked(before: readonly number[], isHidden?: (run: number) => boolean) {
   });
 }
 
-test('[NEXT-1] the chance to follow is that of a first-order chain that knows popularity and repetition', () => {
+test('[NEXT-1] the probability to follow is that of a first-order chain that backs off to popularity and repetition', () => {
   const { follows, after, seen, ended } = asked([0]);
-  // (count + general) / (3 + 1); in general 5/6 by popularity, of six steps, and 1/6 by repeating
+  // (count + general) / (3 + 1); general is 5/6 by popularity, of six steps, and 1/6 by repetition
   expect(follows[1]).toBeCloseTo((2 + (5 / 6) * (2 / 6)) / 4, 12);
   expect(follows[2]).toBeCloseTo((1 + (5 / 6) * (1 / 6)) / 4, 12);
   expect(follows[0]).toBeCloseTo(((5 / 6) * (1 / 6) + 1 / 6) / 4, 12);
@@ -30,7 +30,7 @@ test('[NEXT-1] the chance to follow is that of a first-order chain that knows po
   expect({ seen, ended }).toEqual({ seen: 3, ended: 0 });
 });
 
-test('[NEXT-1] two calls tell more than one, and every kind of chance adds up to 1', () => {
+test('[NEXT-1] two calls predict more than one, and all probabilities add up to 1', () => {
   const { follows, followsPair, ...rest } = asked([0, 1]);
   expect(followsPair[3]).toBeCloseTo((1 + follows[3]!) / 2, 12);
   for (const chances of [follows, followsPair, rest.followsWarm, rest.followsHot, rest.followsAkin]) {
@@ -38,7 +38,7 @@ test('[NEXT-1] two calls tell more than one, and every kind of chance adds up to
   }
 });
 
-test('[NEXT-1] a tool that nothing ever followed is told by what followed others, and by their repeating', () => {
+test('[NEXT-1] a tool that nothing ever followed is predicted from what followed other tools, and from their repetition', () => {
   const { followsAkin, seen } = asked([2]);
   expect(seen).toBe(1);
   expect(followsAkin[2]).toBeGreaterThan(0);
@@ -54,7 +54,7 @@ test('[NEXT-1] how runs end: after the last call, at this step, with this set', 
   expect(ends.usualSteps).toBeLessThan(4);
 });
 
-test('[NEXT-8] whether the last call is made again is told by streaks of that length, of tools like it first', () => {
+test('[NEXT-8] whether the last call is repeated is predicted from streaks of that length, of similar tools first', () => {
   const streaks = rememberSequences(candidates, [
     tinyRun(1, [3, 3, 3, 1]),
     tinyRun(2, [3, 3, 3, 0]),
@@ -72,11 +72,11 @@ test('[NEXT-8] whether the last call is made again is told by streaks of that le
   expect(againAfter([3, 3])).toBeGreaterThan(0.8);
   expect(againAfter([3, 3, 3])).toBeLessThan(0.3);
   expect(againAfter([0])).toBeLessThan(0.5);
-  // Nobody ever went that far: one half.
+  // No past streak was that long: one half.
   expect(againAfter([3, 3, 3, 3])).toBeCloseTo(0.5, 9);
 });
 
-test('[NEXT-2] runs that are hidden say nothing', () => {
+test('[NEXT-2] hidden runs are ignored', () => {
   const { after, seen } = asked([0], (run) => run < 2);
   expect([...after]).toEqual([0, 0, 1, 0, 0]);
   expect(seen).toBe(1);

@@ -3,85 +3,85 @@ import { type LearnableRun, placeRun, rememberRuns } from '../ranker/learn-ranke
 import { PastRuns } from '../ranker/past-runs.ts';
 
 const DEFAULTS = {
-  /** Sharpness of the kernels by which runs of like intents speak louder. */
+  /** Sharpness of the kernels that weight past runs by the similarity of their intents. */
   warm: 10,
   hot: 25,
-  /** The same for tools that are like the last call. */
+  /** Sharpness of the kernel that weights past calls by the similarity of their tool to the last call. */
   akin: 10,
-  /** Calls that what is known in general counts for, where something more special is asked. */
+  /** Pseudo-count of the more general distribution when backing off. */
   backOff: 1,
-  /** The same as a share of what was seen, where calls weigh less than 1. */
+  /** The same as a share of the observed weight, where calls weigh less than 1. */
   backOffShare: 0.1,
-  /** Calls like the last that streaks of any tool count for. */
+  /** Pseudo-count of streaks of any tool beside streaks of similar tools. */
   backOffAgain: 0.3,
-  /** So that nothing seen gives the general answer, not 0 / 0. */
+  /** Pseudo-count that avoids 0 / 0, so that without data the general distribution results. */
   least: 1e-9,
-  /** Calls of one run that are looked at, the first ones. */
+  /** Most calls of one run that are read, from the start. */
   calls: 200,
 };
 
-/** What past runs say of the step after some calls; lists hold one value per candidate. */
+/** What past runs predict for the step after some calls; arrays have one value per candidate. */
 export interface FollowStatistics {
-  /** P(next | last): a first-order Markov chain. Where little is known, popularity and repetition stand in. */
+  /** P(next | last): a first-order Markov chain that backs off to popularity and repetition. */
   readonly follows: Float64Array;
-  /** P(next | the last two), backing off to the first order. */
+  /** P(next | last two), backing off to the first order. */
   readonly followsPair: Float64Array;
-  /** P(next | last) where runs speak as loudly as their intents are alike, mildly and sharply. */
+  /** P(next | last) with runs weighted by the similarity of their intents: a mild and a sharp kernel. */
   readonly followsWarm: Float64Array;
   readonly followsHot: Float64Array;
   /**
-   * P(next | something like the last): past calls speak as loudly as they are like it. One that was repeated
-   * speaks for repeating the last, so this tells of tools that were never called.
+   * P(next | a tool similar to the last): past calls are weighted by similarity. A repeated past call counts as
+   * repeating the last call, so this also covers tools that were never called.
    */
   readonly followsAkin: Float64Array;
   /** P(next | a call before the last), over all of those. */
   readonly followsEarlier: Float64Array;
-  /** Share of what came somewhere after the first use of what has been called. */
+  /** Share of the calls that came anywhere after the first use of a tool called so far. */
   readonly later: Float64Array;
-  /** Share of the votes of runs that called the same, by the square of the overlap. */
+  /** Share of the votes of runs that called the same tools, weighted by the square of the overlap. */
   readonly company: Float64Array;
-  /** P(next | this many steps) in runs of like intents. */
+  /** P(next | this many steps) in runs with similar intents. */
   readonly place: Float64Array;
-  /** Chance of things that stood before the candidate in its runs and have not been called, summed up. */
+  /** Sum of the probabilities of tools that preceded the candidate in its runs and have not been called yet. */
   readonly waiting: Float64Array;
   /**
-   * Chance that the last call is made once more, of those that went on after as many in a row: the hazard of
-   * streaks, where past calls speak as loudly as they are like the last.
+   * Probability that the last call is repeated, given a streak of this length: the hazard of streaks, with past
+   * calls weighted by similarity to the last.
    */
   readonly again: number;
-  /** Runs with the last call in them, runs that ended with it, and runs where each came right after it. */
+  /** Runs with the last call in them, runs that ended with it, and runs where each candidate came right after it. */
   readonly seen: number;
   readonly ended: number;
   readonly after: Float64Array;
   readonly ends: EndStatistics;
 }
 
-/** How runs end; chances, smoothed. */
+/** How runs end; smoothed probabilities. */
 export interface EndStatistics {
   /** P(end | last). */
   readonly afterLast: number;
-  /** P(end | so many steps), in runs of like intents. */
+  /** P(end | this many steps), in runs with similar intents. */
   readonly atStep: number;
-  /** P(nothing else was called | all that has been called was). */
+  /** P(nothing else was called | all tools called so far were called). */
   readonly ofSet: number;
-  /** Mean number of steps of runs of like intents; 0 without any. */
+  /** Mean number of steps of runs with similar intents; 0 without any. */
   readonly usualSteps: number;
 }
 
-/** A run's next step, as far as it has come. */
+/** The state of a run before its next step. */
 export interface FollowQuestion {
-  /** Places of what has been called, in order, repeats kept. */
+  /** Indices of the tools called so far, in order, with repeats. */
   readonly before: readonly number[];
-  /** Of the run's intent and each past run's. */
+  /** Cosines of the run's intent and those of past runs. */
   readonly cosines: ArrayLike<number>;
-  /** Of the last call and each candidate; empty before the first. */
+  /** Similarities of the last call and each candidate; empty before the first call. */
   readonly likeness: ArrayLike<number>;
-  /** Of each candidate, the chance that the intent needs it. */
+  /** For each candidate, the probability that the intent needs it. */
   readonly chances: ArrayLike<number>;
   readonly isHidden?: (run: number) => boolean;
 }
 
-/** One pass over all runs: they are thousands at the most, and each is short. */
+/** One pass over all runs, which are thousands at most, and short. */
 export function followStatistics(
   size: number,
   { past, sequences }: PastSequences,
@@ -196,18 +196,18 @@ class Counts {
     this.total += amount;
   }
 
-  /** All 0 where nothing was counted. */
+  /** All 0 if nothing was counted. */
   shares(): Float64Array {
     return this.values.map((count) => (this.total > 0 ? count / this.total : 0));
   }
 
-  /** Shares as if `general` had been counted so many times besides. */
+  /** Shares as if `general` had been counted `times` times in addition. */
   backedOff(general: Float64Array, times: number): Float64Array {
     return this.values.map((count, i) => (count + times * general[i]!) / (this.total + times));
   }
 }
 
-/** How often streaks of one length went on, at all and among tools like the last. */
+/** How often streaks of one length continued, for all tools and for tools similar to the last. */
 class StreakCounts {
   readonly #length: number;
   #all = 0;
@@ -234,7 +234,7 @@ class StreakCounts {
   }
 }
 
-/** How often the last call was made without another in between. */
+/** Length of the streak of the last call. */
 export function streakOf(before: readonly number[]): number {
   const other = before.findLastIndex((place) => place !== before.at(-1));
   return before.length - 1 - other;
@@ -242,9 +242,9 @@ export function streakOf(before: readonly number[]): number {
 
 interface RunEnd {
   readonly weight: number;
-  /** The weight by likeness of intent. */
+  /** The weight by similarity of intent. */
   readonly mild: number;
-  /** Steps beyond those taken so far; below 0 where the run was shorter. */
+  /** Steps beyond those taken so far; negative if the run was shorter. */
   readonly steps: number;
   readonly length: number;
   readonly isLast: boolean;
@@ -282,14 +282,14 @@ class EndCounts {
   }
 }
 
-/** A share that starts at one half (Krichevsky & Trofimov, 1981). */
+/** A share that starts at one half (the estimator of Krichevsky & Trofimov, 1981). */
 function half(count: number, of: number, times = 1): number {
   return (count + times / 2) / (of + times);
 }
 
 /**
- * Share of the times the last call was made before in this very run that each came right after it, as if there
- * had been one more: what was just done is done again (a cache model: Kuhn & De Mori, 1990).
+ * For each tool, the share of earlier occurrences of the last call in this run that it directly followed, with one
+ * pseudo-count: recent patterns recur (a cache model: Kuhn & De Mori, 1990).
  */
 export function followersHere(before: readonly number[]): Map<number, number> {
   const last = before.at(-1);
@@ -299,14 +299,14 @@ export function followersHere(before: readonly number[]): Map<number, number> {
   return shares;
 }
 
-/** Past runs with the order in which they called things. */
+/** Past runs with the order of their calls. */
 export interface PastSequences {
   readonly past: PastRuns;
-  /** Places of what each run of `past` called, in order, repeats kept. */
+  /** Indices of the tools that each run of `past` called, in order, with repeats. */
   readonly sequences: readonly (readonly number[])[];
 }
 
-/** `beliefIn` is given where the runs were weighed already: weighing each by all others takes quadratic time. */
+/** `beliefIn` avoids weighing runs again: weighing each by all others takes quadratic time. */
 export function rememberSequences(
   candidates: Candidates,
   runs: readonly LearnableRun[],
@@ -314,7 +314,7 @@ export function rememberSequences(
 ): PastSequences {
   const known = runs.filter(({ uses }) => uses.some((id) => candidates.placeOf(id) !== undefined));
   const past = beliefIn ? believed(candidates, known, beliefIn) : rememberRuns(candidates, known);
-  // Only the newest are remembered, and none of those is left out here.
+  // Only the newest runs are remembered, and none of those is skipped here.
   const kept = known.slice(known.length - past.runs.length);
   return { past, sequences: kept.map(({ uses }) => sequenceOf(candidates, uses)) };
 }
@@ -329,7 +329,7 @@ function believed(
   return past;
 }
 
-/** Places of known ids, in order, repeats kept. */
+/** Indices of known ids, in order, with repeats. */
 export function sequenceOf(candidates: Candidates, ids: readonly string[]): number[] {
   return ids.flatMap((id) => candidates.placeOf(id) ?? []).slice(0, DEFAULTS.calls);
 }

@@ -13,7 +13,7 @@ import { nextFeatures, nextQuery } from './next-features.ts';
 import { createNextModel } from './next-model.ts';
 
 const SIZE = 7;
-/** Of central differences in double precision. */
+/** Step of central differences in double precision. */
 const STEP = 1e-6;
 const candidates = tinyTools(SIZE);
 const runs = Array.from({ length: 12 }, (_, i) =>
@@ -21,7 +21,7 @@ const runs = Array.from({ length: 12 }, (_, i) =>
 );
 const history = rememberSequences(candidates, runs);
 
-/** Real features of real moments, for all models. */
+/** Features of real moments of runs, for all models. */
 const examples = history.sequences.slice(0, 6).map((sequence, run) => {
   const query = nextQuery(history.past.runs[run]!, candidates, history, {
     isHidden: (other) => other === run,
@@ -54,7 +54,7 @@ function setOf(part: (typeof PARTS)[number]): [RankBatch['candidates'], Training
 describe.each(PARTS)('[NEXT-3] the model of %s', (part) => {
   const [ranked, lessons] = setOf(part);
 
-  test('has the gradient of finite differences, by every block of weights in random directions', () => {
+  test('has the gradient of finite differences, for every block of weights in random directions', () => {
     const random = createRandom(3);
     const model = createNextModel(new PlainMultiplier(), TINY_DIMENSION, random)[part];
     for (const { values } of model.parameters) {
@@ -86,7 +86,7 @@ describe.each(PARTS)('[NEXT-3] the model of %s', (part) => {
   test('moves every weight within 20 steps, and its loss falls', () => {
     const random = createRandom(4);
     const model = createNextModel(new WasmMultiplier(), TINY_DIMENSION, random)[part];
-    // At random, so that every column tells candidates apart.
+    // Random values, so that every column distinguishes candidates.
     const features = () => lessons[0]!.features.map(() => random.normal());
     const told = [...lessons, ...lessons].map((lesson) => ({ ...lesson, features: features() }));
     const starts = model.parameters.map(({ values }) => values.slice());
@@ -99,13 +99,13 @@ describe.each(PARTS)('[NEXT-3] the model of %s', (part) => {
   });
 });
 
-test('[NEXT-2] what is learned from a run is learned as if it and its like had not been seen', () => {
+test('[NEXT-2] a run is learned from as if it and runs of the same work had not been seen', () => {
   const [first] = runs;
   const alike = [...runs, { ...tinyRun(0, [5, 5, 5]), key: first!.key }];
   const longer = rememberSequences(candidates, alike);
   const isHidden = (run: number) => longer.past.runs[run]!.key === first!.key;
   const others = rememberSequences(candidates, runs.slice(1));
-  // Weighed alike, so that only what is hidden could make a difference.
+  // Equal weights, so that only hiding could make a difference.
   for (const { past } of [longer, others]) past.weigh(new Array<number>(past.runs.length).fill(1));
   const seen = followsOf(longer, isHidden);
   expect(seen).toEqual(followsOf(others));

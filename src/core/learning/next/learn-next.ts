@@ -11,21 +11,21 @@ import { NEXT_FEATURES, NEXT_WIDTH, type NextFeature, nextFeatures, nextQuery } 
 import { createNextModel, NEXT_START, type NextModel, type NextStart } from './next-model.ts';
 
 const DEFAULTS = {
-  /** Rows of features held while training, over all examples: about 100 MB. */
+  /** Most feature rows in memory while training, over all examples: about 100 MB. */
   rows: 500_000,
-  /** Runs below which nothing is trained. */
+  /** With fewer runs, nothing is trained. */
   leastRuns: 10,
-  /** Moments that the first weights are fitted on. */
+  /** Number of moments on which the first weights are fitted. */
   fittedOn: 400,
   batch: 16,
-  /** Steps: one for every three moments, within these. */
+  /** Steps: one for every three moments, within these bounds. */
   leastSteps: 60,
   mostSteps: 300,
-  /** A handful of numbers, far from where they may have to go. */
+  /** The yes-or-no models have few numbers, which may have to move far. */
   answers: { batch: 64, steps: 200, rate: 0.02, decay: 1e-3 },
 };
 
-/** What few runs can tell the weights of. */
+/** Features whose weights can be learned from few runs. */
 const FITTED = [
   'hybrid',
   'follows_akin',
@@ -39,17 +39,17 @@ const FITTED = [
 
 export interface NextLesson {
   readonly candidates: Candidates;
-  /** Oldest first; what each used is taken to be in order, repeats kept. */
+  /** Oldest first; `uses` is in order of calls, with repeats. */
   readonly runs: readonly LearnableRun[];
   readonly multiplier: Multiplier<Floats>;
   /** The same seed gives the same parameters. */
   readonly seed: number;
-  /** How far each run is believed; absent: they are weighed here. */
+  /** Weight of each run; if absent, the runs are weighed here. */
   readonly beliefIn?: (run: LearnableRun) => number;
   readonly weights?: SearchWeights;
 }
 
-/** What is needed to predict. */
+/** Everything needed to predict. */
 export interface LearnedNext {
   readonly candidates: Candidates;
   readonly history: PastSequences;
@@ -63,14 +63,14 @@ function noExamples(): NextExamples {
   return { others: [], again: [], done: [] };
 }
 
-/** A moment in a run. */
+/** A moment in a run, between two calls. */
 interface Moment {
   readonly run: number;
   /** Calls made so far, at least one. */
   readonly steps: number;
 }
 
-/** Trains on every moment of all runs, each as if its run and its like had not been seen. */
+/** Trains on every moment of all runs, each as if its run and runs of the same work had not been seen. */
 export function* learnNext(lesson: NextLesson): Generator<LearningProgress, LearnedNext> {
   const { candidates, multiplier, seed, weights } = lesson;
   const random = createRandom(seed);
@@ -94,8 +94,8 @@ export function* learnNext(lesson: NextLesson): Generator<LearningProgress, Lear
 }
 
 /**
- * The best weights of a few features by themselves: that problem is convex and quickly solved, and where runs
- * are few, little can be learned beyond it.
+ * The best weights of a few features by themselves: this problem is convex and quickly solved, and with few
+ * runs little more can be learned.
  */
 function fittedStart(examples: readonly TrainingExample[]): NextStart {
   const columns = FITTED.map((name) => NEXT_FEATURES.indexOf(name));
@@ -109,7 +109,7 @@ function fittedStart(examples: readonly TrainingExample[]): NextStart {
   return Object.fromEntries(FITTED.map((name, i) => [name, weights[i]!]));
 }
 
-/** [candidates], but for the one that is left out. */
+/** [candidates], without the one that is left out. */
 function columnOf(rows: Float32Array, column: number, leftOut: number): Float64Array {
   const values = Float64Array.from(
     { length: rows.length / NEXT_WIDTH },

@@ -13,12 +13,12 @@ function featureAfter(before: readonly number[], name: NextFeature): number[] {
   return Array.from({ length: candidates.size }, (_, i) => features[i * NEXT_WIDTH + column]!);
 }
 
-test('[NEXT-8] what came after the last call earlier in the same run is told, as if it had been made once more', () => {
+test('[NEXT-8] the calls that followed the last call earlier in the same run are a feature, with one pseudo-count', () => {
   expect(featureAfter([0, 1, 0, 2, 0, 1, 0], 'here')).toEqual([0, 0.5, 0.25, 0, 0]);
   expect(featureAfter([3, 3], 'here')).toEqual([0, 0, 0, 0.5, 0]);
   expect(featureAfter([4], 'here')).toEqual([0, 0, 0, 0, 0]);
 });
 
-test('[NEXT-8] and how long ago others were called', () => {
+test('[NEXT-8] and so is how long ago others were called', () => {
   expect(featureAfter([2, 1, 2, 0, 0], 'recent')).toEqual([0, 1 / 3, 0.5, 0, 0].map(Math.fround));
 });

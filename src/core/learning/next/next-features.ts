@@ -1,5 +1,4 @@
-import { rowOf } from '../../numeric/matrices.ts';
-import { standardised } from '../../numeric/vectors.ts';
+import { rowOf, standardised } from '../../numeric/matrices.ts';
 import type { SearchWeights } from '../../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from '../ranker/candidates.ts';
 import { FEATURES, rankFeatures, SITUATION, WIDTH } from '../ranker/rank-features.ts';
@@ -7,14 +6,14 @@ import type { PastSequences } from './follow-statistics.ts';
 import { type FollowStatistics, followersHere, followStatistics, streakOf } from './follow-statistics.ts';
 
 const DEFAULTS = {
-  /** Chances below this are all the same, and so are sums of chances. */
+  /** Smaller probabilities, and smaller sums of probabilities, are not distinguished. */
   leastChance: 1e-3,
   leastSum: 0.05,
-  /** How sharply chances follow the mean of what text and like runs say, in standard deviations. */
+  /** How sharply the probabilities follow the mean score of text and similar runs, in standard deviations. */
   sharpness: 1.8,
 };
 
-/** What speaks for a candidate to be the next step, beside what speaks for it at all; the last call is none. */
+/** Features of a candidate as the next step, besides those of the ranker. The last call is not a candidate. */
 const STEP_FEATURES = [
   'follows',
   'follows_pair',
@@ -36,25 +35,25 @@ const STEP_FEATURES = [
   'recent',
 ] as const;
 
-/** What is the same for all candidates, for the hidden layer alone. */
+/** Features that are the same for all candidates, for the hidden layer only. */
 const STEP_SITUATION = ['step', 'distinct', 'streak', 'seen', 'left'] as const;
 
-/** What has a weight of its own; these are the first columns. */
+/** Features with a linear weight; these are the first columns. */
 export const NEXT_FEATURES = [...FEATURES, ...STEP_FEATURES] as const;
 
-/** Columns of a row of features. */
+/** Columns of a feature row. */
 export const NEXT_WIDTH = NEXT_FEATURES.length + SITUATION.length + STEP_SITUATION.length;
 
 export type NextFeature = (typeof NEXT_FEATURES)[number];
 
-/** An intent as far as it is the same at every step. */
+/** The part of a query that is the same at every step. */
 export interface NextQuery {
   readonly intent: Float32Array;
-  /** [candidates x WIDTH] as `rankFeatures` gives them. */
+  /** [candidates x WIDTH] from `rankFeatures`. */
   readonly rank: Float32Array;
-  /** To past intents. */
+  /** Cosines with past intents. */
   readonly cosines: Float32Array;
-  /** Of each candidate, the chance that the intent needs it: a rough one that needs no training. */
+  /** For each candidate, the probability that the intent needs it: a rough estimate without training. */
   readonly chances: Float64Array;
   readonly isHidden: (run: number) => boolean;
 }
@@ -93,7 +92,7 @@ export interface NextFeatures {
   readonly statistics: FollowStatistics;
 }
 
-/** `before` holds the places of what has been called, in order, repeats kept. */
+/** `before` has the indices of the tools called so far, in order, with repeats. */
 export function nextFeatures(
   query: NextQuery,
   before: readonly number[],
@@ -144,7 +143,7 @@ function stepColumns(
     company: logarithms(statistics.company),
     place: logarithms(statistics.place),
     waiting: logarithms(statistics.waiting, DEFAULTS.leastSum),
-    // Everything is most like itself, and would hide how the others differ.
+    // Each tool is most similar to itself, which would hide how the others differ.
     like_last: standardised(each((i) => (i === last ? 0 : (likeness.get(last)?.[i] ?? 0)))),
     like_any: standardised(each((i) => likenessToOthers(likeness, i))),
     server_last: each((i) => Number(servers[i] === servers[last])),
@@ -171,7 +170,7 @@ function situationOf({ seen }: FollowStatistics, before: readonly number[], chan
   return STEP_SITUATION.map((name) => values[name]);
 }
 
-/** Of what has been called: the cosine of it and each candidate. */
+/** By called tool: its cosine with each candidate. */
 type Likeness = ReadonlyMap<number, Float32Array>;
 
 function likenessTo(before: readonly number[], candidates: Candidates): Likeness {
@@ -186,7 +185,7 @@ function likenessToOthers(likeness: Likeness, i: number): number {
   return best;
 }
 
-/** log(1 + value / least) / 2: for chances between 0 and 3.5, and 0 where there is none. */
+/** log(1 + value / least) / 2: maps probabilities to [0, 3.5]. */
 function logarithms(values: Float64Array, least = DEFAULTS.leastChance): Float64Array {
   return values.map((value) => Math.log1p(value / least) / 2);
 }

@@ -9,28 +9,28 @@ import { NEXT_FEATURES, NEXT_WIDTH, type NextFeature } from './next-features.ts'
 
 const DEFAULTS = {
   hidden: 32,
-  /** Of a question with two answers. */
+  /** Hidden units of a yes-or-no model. */
   answerHidden: 8,
 };
 
-/** Weights of features; the rest are 0. */
+/** Start weights by feature; all others are 0. */
 export type NextStart = Readonly<Partial<Record<NextFeature, number>>>;
 
 /**
- * Where learning starts: what search says and what follows the last call, as two experts whose chances are
- * multiplied (Hinton, 2002). Without past runs every chance is 0, and search alone decides.
+ * The start of learning: search and the successors of the last call, as two experts whose probabilities are
+ * multiplied (Hinton, 2002). Without past runs every probability is 0, and search alone decides.
  */
 export const NEXT_START: NextStart = { hybrid: 0.4, follows: 2 };
 
-/** Runs end where most of their like ended; without any, hardly ever. */
+/** Runs end where most similar runs ended; without any, hardly ever. */
 const DONE_START: Partial<Record<DoneFeature, number>> = { constant: -2, after_last: 0.5, of_set: 0.5 };
 
-/** As often as streaks of this length went on. */
+/** As often as streaks of this length continued. */
 const REPEAT_START: Partial<Record<RepeatFeature, number>> = { streaks: 1 };
 
 /**
- * Whether anything comes next, whether it is the last call once more, and if not, which of the others: real
- * runs repeat calls so often that one list for both would learn little else.
+ * Whether the run continues, whether the last call is repeated, and if not, which other tool comes next: real
+ * runs repeat calls so often that a single list for both would learn little else.
  */
 export interface NextModel {
   readonly others: RankModel;
@@ -38,7 +38,7 @@ export interface NextModel {
   readonly done: RankModel;
 }
 
-/** Predicts by the weights it starts with: the hidden layers say nothing yet. */
+/** Predicts by its start weights: the hidden layers output 0 before training. */
 export function createNextModel(
   multiplier: Multiplier<Floats>,
   dimension: number,
@@ -75,22 +75,22 @@ function startAt<Name extends string>(
   };
 }
 
-/** Counts up when the same features come to mean something else. */
+/** Incremented when the meaning of the same features changes. */
 const VERSION = 2;
 
-/** What the numbers of a predictor mean: those learned from other features are of no use. */
+/** Identifies what the parameters mean: parameters learned from other features cannot be used. */
 export const NEXT_FORM = [VERSION, NEXT_WIDTH, ...NEXT_FEATURES, ...DONE_FEATURES, ...REPEAT_FEATURES].join(
   ' ',
 );
 
-/** The parameters of its models, as numbers under names. */
+/** The parameters of all its models, by name. */
 export function nextBlocks(model: NextModel): ParamsBlock[] {
   return (['others', 'again', 'done'] as const).flatMap((part) =>
     model[part].parameters.map(({ name, values }) => ({ name: `${part}.${name}`, values })),
   );
 }
 
-/** Puts what `nextBlocks` gave into a model of the same form. */
+/** Loads the result of `nextBlocks` into a model of the same form. */
 export function loadNext(values: ReadonlyMap<string, Float32Array>, model: NextModel): void {
   loadParams(values, nextBlocks(model));
 }

@@ -5,7 +5,7 @@ const DEFAULTS = {
   beta1: 0.9,
   beta2: 0.999,
   epsilon: 1e-8,
-  /** Longest gradient, over all parameters together. */
+  /** Greatest norm of the gradient, over all parameters together. */
   clip: 1,
 };
 
@@ -17,7 +17,7 @@ export class Adam {
   readonly #second: readonly Floats[];
   #steps = 0;
 
-  /** `decay` is the pull of parameters that are held toward what they are held to. */
+  /** `decay` is the strength that pulls parameters with an anchor towards it. */
   constructor(parameters: readonly Parameter[], decay: number) {
     this.#parameters = parameters;
     this.#decay = decay;

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
+import { standardised } from '../../numeric/matrices.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { standardised } from '../../numeric/vectors.ts';
 import { fitListwise, type ListwiseExample, linearScores } from './listwise-logistic.ts';
 
 const CANDIDATES = 12;
 const TRUTH = [2, -1, 0.5];
 const RIDGE = 1e-3;
 
-/** Queries whose right candidates are drawn by softmax of known weights. */
+/** Queries whose correct candidates are drawn by softmax of known weights. */
 function examples(count: number, seed: number): ListwiseExample[] {
   const random = createRandom(seed);
   return Array.from({ length: count }, () => {
@@ -20,7 +20,7 @@ function examples(count: number, seed: number): ListwiseExample[] {
   });
 }
 
-/** The loss as its definition reads, in plain sums. */
+/** The loss by its definition, in plain sums. */
 function loss(all: readonly ListwiseExample[], weights: readonly number[]): number {
   const perQuery = all.map(({ features, positives }) => {
     const scores = linearScores(features, weights);
@@ -33,7 +33,7 @@ function loss(all: readonly ListwiseExample[], weights: readonly number[]): numb
   return perQuery.reduce((sum, value) => sum + value, 0) / all.length + ridge;
 }
 
-test('[EVAL-9] the weights found are a minimum of the loss: every direction leads up', () => {
+test('[EVAL-9] the weights found are a minimum of the loss: it rises in every direction', () => {
   const all = examples(60, 1);
   const weights = fitListwise(all, [0, 0, 0]);
   const least = loss(all, weights);
@@ -51,7 +51,7 @@ test('[EVAL-9] the weights found are a minimum of the loss: every direction lead
   }
 });
 
-test('[EVAL-9] weights that queries were drawn from are found again, from any start', () => {
+test('[EVAL-9] the weights that generated the queries are recovered, from any start', () => {
   const all = examples(2_000, 2);
   const near = fitListwise(all, [0, 0, 0]);
   const far = fitListwise(all, [-10, 10, 10]);
@@ -62,7 +62,7 @@ test('[EVAL-9] weights that queries were drawn from are found again, from any st
   }
 });
 
-test('[EVAL-9] a feature that is always 0, and none to learn from, move nothing', () => {
+test('[EVAL-9] a feature that is always 0, and no examples, change nothing', () => {
   const all = examples(40, 3).map((example) => ({
     ...example,
     features: [...example.features, new Float64Array(CANDIDATES)],

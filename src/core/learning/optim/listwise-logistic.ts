@@ -1,16 +1,16 @@
 import { PmlError } from '../../vocabulary/pml-error.ts';
 
 const DEFAULTS = {
-  /** Weight of the squared length of the weights: keeps a feature that is always 0 from wandering. */
+  /** Weight of the squared norm of the weights: keeps the weight of a feature that is always 0 at its start. */
   ridge: 1e-3,
   iterations: 30,
-  /** Ends when an iteration lowers the loss by less. */
+  /** Converged when an iteration lowers the loss by less. */
   tolerance: 1e-7,
   /** How often a step that does not lower the loss is halved. */
   halvings: 20,
 };
 
-/** One query: a value per feature and candidate, and which candidates are right. */
+/** One query: a value per feature and candidate, and which candidates are correct. */
 export interface ListwiseExample {
   /** [features][candidates] */
   readonly features: readonly ArrayLike<number>[];
@@ -18,8 +18,8 @@ export interface ListwiseExample {
 }
 
 /**
- * Weights w that minimise the mean over queries and over each query's right candidates p of
- * log(1 + exp(logsumexp(wrong) - L_p)), L = w·x: right candidates never compete with each other.
+ * Weights w that minimise the mean over queries and over each query's correct candidates p of
+ * log(1 + exp(logsumexp(wrong) - L_p)), L = w·x: correct candidates never compete with each other.
  * The loss is convex; Newton's method finds its minimum in a few steps.
  */
 export function fitListwise(examples: readonly ListwiseExample[], start: readonly number[]): number[] {
@@ -96,7 +96,7 @@ function derivatives(examples: readonly ListwiseExample[], weights: readonly num
     const wrong = momentsOfWrong(features, scores, new Set(positives));
     const share = 1 / examples.length / positives.length;
     for (const positive of positives) {
-      // The chance that a wrong candidate is drawn rather than this right one.
+      // The probability of a wrong candidate instead of this correct one.
       const missed = 1 / (1 + Math.exp(scores[positive]! - wrong.logSum));
       const gap = features.map((values, k) => values[positive]! - wrong.mean[k]!);
       for (let k = 0; k < size; k++) {
@@ -152,7 +152,7 @@ function solve(matrix: readonly (readonly number[])[], right: readonly number[])
       .reduce((best, row, k) => (Math.abs(row[i]!) > Math.abs(rows[best]![i]!) ? i + k : best), i);
     [rows[i], rows[pivot]] = [rows[pivot]!, rows[i]!];
     if (rows[i]![i] === 0)
-      throw new PmlError('internal', 'The weights of a logistic regression are not determined');
+      throw new PmlError('internal', 'The weights of a logistic regression are not uniquely determined');
     for (const [j, row] of rows.entries()) {
       if (j === i) continue;
       const factor = row[i]! / rows[i]![i]!;

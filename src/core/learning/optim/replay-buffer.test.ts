@@ -13,7 +13,7 @@ function filled(tdErrors: readonly number[], options: { alpha?: number; capacity
   return buffer;
 }
 
-/** Pearson's statistic; under the hypothesis about its degrees of freedom, with variance twice that. */
+/** Pearson's statistic: under the hypothesis, its mean is the degrees of freedom and its variance twice that. */
 function chiSquare(observed: readonly number[], expected: readonly number[]): number {
   return observed.reduce((sum, count, i) => sum + (count - expected[i]!) ** 2 / expected[i]!, 0);
 }
@@ -21,7 +21,7 @@ function chiSquare(observed: readonly number[], expected: readonly number[]): nu
 const limit = (freedom: number) => freedom + 5 * Math.sqrt(2 * freedom);
 
 describe('sum tree', () => {
-  test('[REPLAY-1] every mark is found where the running sum passes it', () => {
+  test('[REPLAY-1] every mark is found where the cumulative sum passes it', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 9 }), { minLength: 1, maxLength: 50 }), (values) => {
         const tree = new SumTree(values.length);
@@ -51,7 +51,7 @@ describe('prioritized replay', () => {
     );
   });
 
-  test('[REPLAY-1] items are drawn as often as their probability says', () => {
+  test('[REPLAY-1] items are drawn in proportion to their probability', () => {
     const buffer = filled(
       Array.from({ length: 30 }, (_, i) => (i % 7) / 3 - 1),
       { alpha: 0.6 },
@@ -65,7 +65,7 @@ describe('prioritized replay', () => {
     expect(chiSquare(counts, expected)).toBeLessThan(limit(29));
   });
 
-  test('[REPLAY-1] alpha 0 draws uniformly and weighs all alike', () => {
+  test('[REPLAY-1] alpha 0 draws uniformly with equal weights', () => {
     const buffer = filled([0, 1, 2, 50], { alpha: 0 });
     for (let index = 0; index < 4; index++) expect(buffer.probability(index)).toBe(0.25);
     expect([...buffer.sample(8, 0.7).weights]).toEqual(new Array(8).fill(1));
@@ -91,7 +91,7 @@ describe('prioritized replay', () => {
     const buffer = filled(values);
     let [weighted, total] = [0, 0];
     for (let batch = 0; batch < 3000; batch++) {
-      // One batch's scale must not matter: undone by the weight that a uniform draw would have had.
+      // A batch's scale must not matter: it is undone by the weight of a uniform draw.
       const { items, indices, weights } = buffer.sample(16, 1);
       const scale = (weights[0]! * buffer.probability(indices[0]!) * values.length) ** -1;
       for (const [i, item] of items.entries()) {
@@ -124,7 +124,7 @@ describe('prioritized replay', () => {
     }
   });
 
-  test('[REPLAY-3] an item that left the buffer meanwhile lends its place no priority', () => {
+  test('[REPLAY-3] an item that has left the buffer does not pass its priority on', () => {
     const buffer = filled([1, 1, 1, 1], { capacity: 4, alpha: 1 });
     const batch = buffer.sample(40, 1);
     const replaced = new Set<number>();
@@ -142,13 +142,13 @@ describe('prioritized replay', () => {
     }
   });
 
-  test('[REPLAY-5] what is new has the greatest priority so far', () => {
+  test('[REPLAY-5] a new item has the greatest priority so far', () => {
     const buffer = filled([0.1, 7, 0.3], { alpha: 1 });
     const index = buffer.add(3)!;
     expect(buffer.probability(index)).toBeCloseTo(buffer.probability(1), 10);
   });
 
-  test('[REPLAY-6] a TD error of NaN is refused', () => {
+  test('[REPLAY-6] a TD error of NaN is rejected', () => {
     const buffer = filled([1, 2]);
     const batch = buffer.sample(2, 1);
     expect(() => buffer.updatePriorities(batch, [Number.NaN, 1])).toThrow(/NaN/);
@@ -157,7 +157,7 @@ describe('prioritized replay', () => {
 });
 
 describe('reservoir', () => {
-  test('[REPLAY-4] a full buffer is a uniform sample of all it was given', () => {
+  test('[REPLAY-4] a full buffer is a uniform sample of everything added', () => {
     const [capacity, stream, trials] = [10, 60, 3000];
     const random = createRandom(seed);
     const counts = new Array<number>(stream).fill(0);
@@ -172,7 +172,7 @@ describe('reservoir', () => {
     expect(chiSquare(counts, expected)).toBeLessThan(limit(stream - 1));
   });
 
-  test('[REPLAY-4] the same seed keeps and draws the same, and an empty buffer gives nothing', () => {
+  test('[REPLAY-4] the same seed keeps and draws the same, and an empty buffer gives an empty batch', () => {
     const draw = () => {
       const buffer = filled(
         Array.from({ length: 500 }, (_, i) => Math.sin(i)),

@@ -3,11 +3,11 @@ import { PmlError } from '../../vocabulary/pml-error.ts';
 
 const DEFAULTS = {
   capacity: 50_000,
-  /** How far priority decides what is replayed: 0 not at all, 1 in proportion. */
+  /** Influence of the priority: 0 none, 1 proportional. */
   alpha: 0.6,
-  /** Added to every |TD error|, so that nothing is never seen again. */
+  /** Added to every |TD error|, so that every item can be drawn again. */
   epsilon: 1e-3,
-  /** How far the bias of prioritized sampling is corrected, from the first step to the last. */
+  /** How far the bias of prioritized sampling is corrected, at the first and the last step. */
   firstBeta: 0.4,
   lastBeta: 1,
 };
@@ -19,10 +19,10 @@ export interface ReplayOptions {
   readonly epsilon?: number;
 }
 
-/** What was drawn. All lists have one entry per draw; the same item may be drawn more than once. */
+/** The drawn items. All lists have one entry per draw; an item may be drawn more than once. */
 export interface ReplayBatch<Item> {
   readonly items: readonly Item[];
-  /** Places in the buffer, and who lived there: a place may be given to another before the batch is learned. */
+  /** Indices in the buffer, with generations: an item may be replaced before its batch is learned. */
   readonly indices: readonly number[];
   readonly generations: readonly number[];
   /** Importance weights in (0, 1]. */
@@ -32,9 +32,9 @@ export interface ReplayBatch<Item> {
 /**
  * Prioritized experience replay (Schaul et al., ICLR 2016), proportional variant: item i is drawn with
  * P(i) = p_i^alpha / sum_k p_k^alpha, p_i = |TD error| + epsilon, and its gradient is weighted by
- * (N P(i))^-beta, divided by the greatest weight of the batch. What was never learned has the greatest
- * priority so far. A full buffer keeps a uniform sample of all it was ever given (reservoir sampling,
- * algorithm R: Vitter, 1985).
+ * (N P(i))^-beta, divided by the greatest weight of the batch. A new item has the greatest priority so far.
+ * A full buffer keeps a uniform sample of everything ever added (reservoir sampling, algorithm R: Vitter,
+ * 1985).
  */
 export class ReplayBuffer<Item> {
   readonly #random: Random;
@@ -42,7 +42,7 @@ export class ReplayBuffer<Item> {
   readonly #alpha: number;
   readonly #epsilon: number;
   readonly #items: Item[] = [];
-  /** Counts the items a place has held. */
+  /** Number of items that each index has held. */
   readonly #generations: number[] = [];
   readonly #tree: SumTree;
   #seen = 0;
@@ -60,17 +60,17 @@ export class ReplayBuffer<Item> {
     return this.#items.length;
   }
 
-  /** Items ever added, kept or not. */
+  /** Number of items ever added, kept or not. */
   get seen(): number {
     return this.#seen;
   }
 
-  /** Of all that is kept, in the order of places. */
+  /** All items kept, by index. */
   get items(): readonly Item[] {
     return this.#items;
   }
 
-  /** The place it was given, or null when a full buffer passes it over. */
+  /** The item's index, or null if a full buffer skips it. */
   add(item: Item, tdError?: number): number | null {
     this.#seen++;
     const index = this.size < this.#capacity ? this.size : this.#random.int(this.#seen);
@@ -81,7 +81,7 @@ export class ReplayBuffer<Item> {
     return index;
   }
 
-  /** Probability with which each draw takes what lies at this place. */
+  /** Probability with which each draw takes the item at this index. */
   probability(index: number): number {
     return this.#tree.get(index) / this.#tree.total;
   }
@@ -103,7 +103,7 @@ export class ReplayBuffer<Item> {
     };
   }
 
-  /** TD errors of a batch, in its order; those of items that have left the buffer meanwhile are passed over. */
+  /** TD errors of a batch, in its order; items that have left the buffer are skipped. */
   updatePriorities(
     { indices, generations }: Pick<ReplayBatch<Item>, 'indices' | 'generations'>,
     tdErrors: ArrayLike<number>,
@@ -129,7 +129,7 @@ export class ReplayBuffer<Item> {
   }
 }
 
-/** Beta at a step of many: rises linearly, and is whole at the end, when bias would hurt most. */
+/** Beta at a step: rises linearly to 1 at the end, when bias would hurt most. */
 export function annealedBeta(step: number, steps: number): number {
   const { firstBeta, lastBeta } = DEFAULTS;
   const progress = steps <= 1 ? 1 : Math.min(1, step / (steps - 1));
@@ -138,9 +138,9 @@ export function annealedBeta(step: number, steps: number): number {
 
 /**
  * Non-negative numbers and their sums, as a complete binary tree in one array: root at 1, the children of
- * node i at 2i and 2i + 1, the numbers themselves in the last row. Setting one and finding where a running
- * sum passes a mark both take log2(size) steps. A node is always the sum of its children, never changed by
- * a difference, so rounding errors do not pile up.
+ * node i at 2i and 2i + 1, the numbers themselves in the last row. Setting a number and finding where the
+ * cumulative sum passes a mark both take log2(size) steps. A node is always recomputed as the sum of its
+ * children, so that rounding errors do not accumulate.
  */
 export class SumTree {
   readonly #nodes: Float64Array;
@@ -167,14 +167,14 @@ export class SumTree {
     }
   }
 
-  /** The first index up to which, itself included, the numbers add up to more than `mark`, in [0, total). */
+  /** The first index at which the cumulative sum exceeds `mark`, in [0, total). */
   find(mark: number): number {
     let left = mark;
     let node = 1;
     while (node < this.#leaves) {
       node *= 2;
       const here = this.#nodes[node]!;
-      // Rounding may leave a mark at the very end: an empty branch is not entered.
+      // Rounding may put the mark at the very end: do not enter an empty branch.
       if (left < here || this.#nodes[node + 1] === 0) continue;
       left -= here;
       node++;

@@ -1,27 +1,27 @@
 import { type Matrix, matrixOf } from '../../numeric/matrices.ts';
-import { RowMatrix } from '../../numeric/row-matrix.ts';
-import { successorsOf } from '../../retrieval/deprecated-tools.ts';
-import { createNameIndex, type NameIndex } from '../../retrieval/name-index.ts';
+import { RowMatrix } from '../../numeric/top-k.ts';
 import {
-  type Bm25Index,
-  createBm25,
-  lexicalScores,
+  createWordIndex,
   type SearchWeights,
+  scoreWords,
   type TextScores,
-  textScores,
+  type WordIndex,
 } from '../../retrieval/text-scores.ts';
-import { words } from '../../retrieval/words.ts';
+import { clauses, words } from '../../retrieval/words.ts';
 
-/** One thing that can be ranked, as it is described. */
+/** Number of additional kinds of runs at which narrowness is one half. */
+const KINDS_TO_KNOW = 10;
+
+/** A tool or capability that can be ranked, with its description. */
 export interface CandidateEntry {
   /** Tool id or node id of a capability. */
   readonly id: string;
   /** Empty for a capability. */
   readonly server: string;
   readonly name: string;
-  /** What its server says of it, which may be that another tool should be used. */
+  /** The server's description, which may name a successor. */
   readonly description?: string;
-  /** What is searched by words. */
+  /** The words for word search. */
   readonly words: readonly string[];
   /** Unit vector; null while it is not embedded yet. */
   readonly vector: Float32Array | null;
@@ -30,45 +30,58 @@ export interface CandidateEntry {
 /** An intent in all the forms that are compared. */
 export interface IntentForms {
   readonly text: string;
-  /** Unit vector of the whole. */
+  /** Unit vector of the whole intent. */
   readonly intent: Float32Array;
-  /** Of its clauses; of the whole where it has but one. */
+  /** Unit vectors of its clauses; that of the whole if it has a single clause. */
   readonly clauses: readonly Float32Array[];
   readonly words: readonly string[];
 }
 
-/** What is compared with a query by its text. Tools and capabilities have catalogues of their own. */
+export async function intentForms(
+  embedder: { embed(texts: readonly string[]): Promise<Float32Array[]> },
+  intent: string,
+): Promise<IntentForms> {
+  const text = intent.trim();
+  const parts = clauses(text);
+  const [whole, ...rest] = await embedder.embed(parts.length > 1 ? [text, ...parts] : [text]);
+  return { text, intent: whole!, clauses: rest.length > 0 ? rest : [whole!], words: words(text) };
+}
+
+/** Candidates compared with a query by text. Tools and capabilities form separate groups. */
 interface CandidateGroup {
   readonly size: number;
-  readonly lexical: Bm25Index;
-  readonly names: NameIndex;
-  /** Of deprecated tools. */
-  readonly successors: ReadonlyMap<number, number>;
+  readonly index: WordIndex;
   readonly vectors: RowMatrix;
-  /** Places that have no vector yet. */
+  /** Indices without a vector yet. */
   readonly gaps: readonly number[];
 }
 
-/** What can be ranked, tools first, then capabilities; everything else speaks of them by their place here. */
+/** Everything that can be ranked, tools first, then capabilities; all other code refers to them by index. */
 export class Candidates {
   readonly ids: readonly string[];
   readonly size: number;
-  /** Places from here on are capabilities. */
+  /** Number of tools; indices from here on are capabilities. */
   readonly tools: number;
-  /** [size x dimension], unit rows; zeros where nothing is embedded yet. */
+  /** [size x dimension], unit rows; zeros for candidates without a vector. */
   readonly vectors: Matrix;
-  /** The words of each one's name. */
+  /** The words of each candidate's name. */
   readonly names: readonly (readonly string[])[];
-  /** By word of a name: whose it is, as often as it comes in there. */
+  /** By word: the indices of the names that contain it, once per occurrence. */
   readonly placesByWord: ReadonlyMap<string, readonly number[]>;
-  /** The number of each one's server, from 0. */
+  /** The server of each candidate, numbered from 0. */
   readonly servers: Int32Array;
   readonly serverCount: number;
   readonly #groups: readonly CandidateGroup[];
   readonly #places: ReadonlyMap<string, number>;
   readonly #words: readonly (readonly string[])[];
 
-  constructor(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[], dimension: number) {
+  constructor(
+    tools: readonly CandidateEntry[],
+    capabilities: readonly CandidateEntry[],
+    dimension: number,
+    /** Of these tools, where there is one already. */
+    index?: WordIndex,
+  ) {
     const entries = [...tools, ...capabilities];
     const nothing = new Float32Array(dimension);
     this.ids = entries.map(({ id }) => id);
@@ -85,11 +98,11 @@ export class Candidates {
     this.serverCount = new Set(this.servers).size;
     this.#groups = [tools, capabilities]
       .filter(({ length }) => length > 0)
-      .map((list) => groupOf(list, dimension));
+      .map((list) => groupOf(list, dimension, list === tools ? index : undefined));
     this.#places = new Map(this.ids.map((id, place) => [id, place]));
   }
 
-  /** What of one is searched by words. */
+  /** The words of a candidate for word search. */
   wordsOf(place: number): readonly string[] {
     return this.#words[place]!;
   }
@@ -98,12 +111,12 @@ export class Candidates {
     return this.#places.get(id);
   }
 
-  /** Those that are known, without repeats, in order of first use. */
+  /** Indices of the known ids, without repeats, in order of first use. */
   placesOf(ids: readonly string[]): number[] {
     return [...new Set(ids.flatMap((id) => this.#places.get(id) ?? []))];
   }
 
-  /** Cosine of an intent and each; 0 where the vector is missing. */
+  /** Cosine of an intent and each candidate; 0 where the vector is missing. */
   cosines(intent: Float32Array): Float32Array {
     const cosines = new Float32Array(this.size);
     let first = 0;
@@ -114,21 +127,23 @@ export class Candidates {
     return cosines;
   }
 
-  /** What search says of each. */
+  /** Text scores of search for each candidate. */
   textScores(query: IntentForms, weights?: SearchWeights): TextScores {
     const parts = this.#groups.map((group) => scoresOn(group, query, weights));
     return parts.length === 1 ? parts[0]! : joined(parts);
   }
 }
 
-function groupOf(entries: readonly CandidateEntry[], dimension: number): CandidateGroup {
+function groupOf(
+  entries: readonly CandidateEntry[],
+  dimension: number,
+  index: WordIndex = createWordIndex(entries),
+): CandidateGroup {
   const vectors = new RowMatrix(dimension);
   for (const { vector } of entries) vectors.push(vector ?? new Float32Array(dimension));
   return {
     size: entries.length,
-    lexical: createBm25(entries.map(({ words }) => words)),
-    names: createNameIndex(entries),
-    successors: successorsOf(entries),
+    index,
     vectors,
     gaps: entries.flatMap(({ vector }, i) => (vector ? [] : [i])),
   };
@@ -141,12 +156,11 @@ function scoresOn(group: CandidateGroup, query: IntentForms, weights?: SearchWei
     return values;
   };
   const known = group.gaps.length < group.size;
-  return textScores(
-    lexicalScores(group.lexical, query.words),
+  return scoreWords(
+    group.index,
+    query,
     known ? { whole: cosines(query.intent), clauses: query.clauses.map(cosines) } : null,
-    group.names.named(query.text),
     weights,
-    group.successors,
   );
 }
 
@@ -172,6 +186,7 @@ function joined(parts: readonly TextScores[]): TextScores {
     clause: concatenated(({ clause }) => clause),
     lexical: concatenated(({ lexical }) => lexical),
     fused: concatenated(({ fused }) => fused),
+    nearest: concatenated(({ nearest }) => nearest),
     named,
   };
 }
@@ -196,4 +211,10 @@ function numbered(names: readonly string[]): Int32Array {
     numbers.set(name, number);
     return number;
   });
+}
+
+/** In (0, 1]: 1 for a past of one kind of run, by the places of what was used; one half after some more kinds. */
+export function narrownessOf(uses: readonly (readonly number[])[]): number {
+  const kinds = new Set(uses.map((places) => places.join())).size;
+  return 1 / (1 + Math.max(0, kinds - 1) / KINDS_TO_KNOW);
 }

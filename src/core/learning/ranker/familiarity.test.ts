@@ -3,9 +3,9 @@ import { WasmMultiplier } from '../../numeric/kernels.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
 import { LEAST_TEXT_CHANCE, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-scores.ts';
 import { ranksOf } from '../gate/metrics.ts';
-import { Candidates } from './candidates.ts';
-import { Familiarity, learnFamiliarity, narrownessOf, UNFAMILIAR } from './familiarity.ts';
-import { runQuestion, toolQuestions } from './foreign-questions.ts';
+import { Candidates, narrownessOf } from './candidates.ts';
+import { Familiarity, learnFamiliarity, UNFAMILIAR } from './familiarity.ts';
+import { leaveOut, runQuestion, toolQuestions } from './foreign-questions.ts';
 import { judgeLearning, type LearnableRun, learnRanker, rememberRuns } from './learn-ranker.ts';
 
 const DIMENSION = 32;
@@ -69,19 +69,19 @@ describe('with a past of one job', () => {
     return { learned: place(logits), search: place(text.fused), familiarity };
   };
 
-  test('[FAMILIAR-1] its own kind is familiar, and other questions are not', () => {
+  test('[FAMILIAR-1] queries of its kind are familiar, and others are not', () => {
     expect(rankOf(3).familiarity).toBeGreaterThan(0.5);
     const others = tools.flatMap((_, i) => (i === 3 ? [] : [rankOf(i).familiarity]));
     expect(others.filter((share) => share > 0).length).toBeLessThanOrEqual(2);
   });
 
-  test('[FAMILIAR-2] a tool that nobody used ranks exactly as by search where nothing learned applies', () => {
+  test('[FAMILIAR-2] a never-used tool ranks exactly as by search where nothing learned applies', () => {
     const foreign = tools.map((_, i) => rankOf(i)).filter(({ familiarity }) => familiarity === 0);
     expect(foreign.length).toBeGreaterThan(30);
     for (const { learned, search } of foreign) expect(learned).toBe(search);
   });
 
-  test('[FAMILIAR-3] what was learned is judged on foreign questions, too, and does no harm there', () => {
+  test('[FAMILIAR-3] the ranker is also judged on foreign questions, and does no harm there', () => {
     const { far } = driven(judgeLearning(lesson));
     expect(far.learned.length).toBe(60);
     const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -89,7 +89,7 @@ describe('with a past of one job', () => {
   });
 });
 
-test('[FAMILIAR-1] one stray run among few does not make far questions near', () => {
+test('[FAMILIAR-1] one outlier among few runs does not make distant queries near', () => {
   const runs = Array.from({ length: 16 }, (_, i) => runOf(i === 7 ? 20 : 3, i));
   const familiarityAfter = (told: readonly LearnableRun[]) =>
     driven(
@@ -99,11 +99,11 @@ test('[FAMILIAR-1] one stray run among few does not make far questions near', ()
   expect(familiarityAfter(runs).nearest).toBeGreaterThan(withoutIt - 0.1);
 });
 
-describe('[FAMILIAR-5] however familiar the question', () => {
+describe('[FAMILIAR-5] however familiar the query', () => {
   const usedTools = new Set([0, 1, 2, 3, 4, 6, 7, 8, 9, 10]);
   const runs = Array.from({ length: 60 }, (_, i) => runOf([...usedTools][i % usedTools.size]!, i));
   const { ranker } = driven(learnRanker({ candidates, runs, multiplier: new WasmMultiplier(), seed: 1 }));
-  // Two at once, of which one is known and the other is not.
+  // Two requests at once, one known and one unknown.
   const rankings = [...usedTools].flatMap((known) =>
     [5, 11, 20].map((other) => {
       const intent = unit(tools[known]!.vector.map((value, i) => value + 1.1 * tools[other]!.vector[i]!));
@@ -124,7 +124,7 @@ describe('[FAMILIAR-5] however familiar the question', () => {
     }),
   );
 
-  test('a tool of a server that nobody used stands at least as high as by search', () => {
+  test('a tool of a never-used server ranks at least as high as by search', () => {
     const ofNewServers = tools.flatMap((_, place) => (place % 8 === 5 ? [place] : []));
     for (const { learned, search } of rankings)
       for (const place of ofNewServers) expect(learned[place]).toBeLessThanOrEqual(search[place]!);
@@ -132,7 +132,7 @@ describe('[FAMILIAR-5] however familiar the question', () => {
     expect(Math.max(...moved.map(({ familiarity }) => familiarity))).toBeGreaterThan(0.5);
   });
 
-  test('so does any tool that nobody used and whose text fits', () => {
+  test('so does any never-used tool whose text fits', () => {
     const fitting = rankings.flatMap(({ fused, learned, search }) =>
       tools.flatMap((_, place) => {
         const scores = fused.toSorted((a, b) => b - a);
@@ -164,7 +164,7 @@ test('[FAMILIAR-3] questions about tools hide all runs that used them, and are t
   expect(past.uses.every((uses, run) => isHidden(run) === uses.includes(right[0]!))).toBe(true);
 });
 
-test('[FAMILIAR-1] shares fall from usual to nothing, and survive being stored', () => {
+test('[FAMILIAR-1] shares fall to 0 with distance, and survive being stored', () => {
   const usual = new Familiarity(0.6, 2, 0.4, 1);
   const sighting = {
     nearest: 0.7,
@@ -181,18 +181,48 @@ test('[FAMILIAR-1] shares fall from usual to nothing, and survive being stored',
   expect(usual.of({ ...sighting, fit: 0.9 })).toBe(0);
   expect(UNFAMILIAR.of({ ...sighting, nearest: 0.1 })).toBe(0);
   expect(Familiarity.from(usual.values).of(sighting)).toBe(1);
-  // Where text is usually right, a favourite that nobody ever used decides.
+  // Where text is usually right, a never-used best match by text decides.
   expect(new Familiarity(0.6, 2, 1, 1).of({ ...sighting, isNew: true })).toBe(0);
 });
 
-test('[FAMILIAR-5] text is trusted with what is new unless a past of many kinds shows otherwise', () => {
+test('[FAMILIAR-5] text is trusted for never-used tools unless a diverse past shows otherwise', () => {
   expect(new Familiarity(0.6, 2, 0.1, 1).trustInText).toBeGreaterThan(0);
   expect(new Familiarity(0.6, 2, 0.4, 0.1).trustInText).toBe(0);
   expect(new Familiarity(0.6, 2, 0.8, 0.1).trustInText).toBeCloseTo(0.6);
+});
+
+test('[FAMILIAR-5] what few runs show about text proves less than what many show', () => {
+  const shareAfter = (count: number) => {
+    const past = rememberRuns(
+      candidates,
+      Array.from({ length: count }, (_, i) => runOf(i % TOOLS, i)),
+    );
+    return driven(learnFamiliarity(candidates, past, (query) => candidates.textScores(query))).textRight;
+  };
+  expect(shareAfter(80)).toBeGreaterThan(0.9);
+  expect(shareAfter(8)).toBeLessThan(shareAfter(80) - 0.1);
 });
 
 test('[FAMILIAR-1] a past of one kind is narrow, one of many is not', () => {
   expect(narrownessOf([[1], [1], [1]])).toBe(1);
   expect(narrownessOf(Array.from({ length: 100 }, (_, i) => [i]))).toBeLessThan(0.1);
   expect(narrownessOf([])).toBe(1);
+});
+
+test('[PLAN-27] the tools of some servers are left out, and some runs of the others', () => {
+  const entries = Array.from({ length: 24 }, (_, i) => ({
+    ...{ id: `s${i % 8}:t${i}`, server: `s${i % 8}`, name: `t${i}`, words: [`t${i}`], vector: null },
+  }));
+  const many = new Candidates(entries, [], 4);
+  const runs = Array.from({ length: 96 }, (_, i) => ({ uses: [entries[i % 24]!.id], key: `run ${i}` }));
+  const { tools, keys } = leaveOut(runs, many, createRandom(3));
+  const servers = new Set(tools.map((id) => id.split(':')[0]!));
+  expect(tools).toHaveLength(3 * servers.size);
+  const far = runs.filter(({ uses }) => uses.some((id) => tools.includes(id)));
+  expect(far.length / runs.length).toBeCloseTo(0.25);
+  expect(keys.length).toBe(20);
+  expect(far.filter(({ key }) => keys.includes(key))).toEqual([]);
+  // A past of a single job has nothing that could be left out.
+  const one = runs.map(({ key }) => ({ uses: [entries[0]!.id], key }));
+  expect(leaveOut(one, many, createRandom(3)).tools).toEqual([]);
 });

@@ -1,67 +1,66 @@
+import { momentsOf } from '../../numeric/matrices.ts';
 import { TopK } from '../../numeric/top-k.ts';
-import { momentsOf } from '../../numeric/vectors.ts';
 import type { TextScores } from '../../retrieval/text-scores.ts';
-import type { Candidates, IntentForms } from './candidates.ts';
+import { type Candidates, type IntentForms, narrownessOf } from './candidates.ts';
 import type { PastRuns } from './past-runs.ts';
 
 const DEFAULTS = {
-  /** Past runs whose tools are compared with the text of a query. */
+  /** Number of nearest past runs whose tools are compared with the text of a query. */
   neighbours: 5,
-  /** The newest runs that tell how near a run usually is to the others. */
+  /** Number of newest runs from which the usual distance between runs is learned. */
   runs: 200,
-  /** Share of the runs that lie lower: from there up a query is as near as runs usually are. */
+  /** Quantile of the runs' cosines from which on a query counts as near. */
   usual: 0.05,
   usualFit: 0.02,
-  /** Runs that may lie lower at the least: of a few runs that share is none, and one stray run would decide. */
+  /** Least number of runs below the quantile, so that one outlier among few runs does not decide. */
   strays: 3,
-  /** Standard score from which a text stands out. */
+  /** Least standard score of a text that stands out. */
   leastFit: 1,
-  /** How far below that nothing learned counts any more: cosine, and standard deviations of text scores. */
+  /** Width of the band in which familiarity falls to 0: in cosine, and in standard deviations of text scores. */
   nearBand: { narrow: 0.15, diverse: 0.25 },
   fitBand: { narrow: 1, diverse: 2 },
-  /** Power of the share that counts: a diverse past has shown how it does for questions of other kinds. */
+  /** Exponent of the share: a diverse past has shown how the ranker does on other kinds of queries. */
   power: { narrow: 1, diverse: 0.3 },
-  /** Cosine that a past of one kind asks for at the least: it has never seen another question. */
+  /** Least cosine for a past of one kind, which has never seen another query. */
   nearWhenNarrow: 0.65,
-  /** Kinds of runs, by what they used, after which a past has half shown what other questions look like. */
-  kindsToKnow: 10,
-  /** Share of tasks for which the best candidate by text is right, on six public data sets. */
-  textRight: 0.67,
-  /** Of the way from the cosine with any tool to 1: as near in every store, however alike its runs are. */
+  /** Share of tasks whose best candidate by text is correct, on six public data sets, and the runs it counts for. */
+  textRight: 0.71,
+  textRuns: 10,
+  /** Share of the way from the cosine with any tool to 1: a scale that is the same in every store. */
   near: 0.6,
 };
 
-/** How a query stands to the past. */
+/** How a query relates to past runs. */
 export interface Sighting {
   /** Cosine with the nearest past intent; -1 without any. */
   readonly nearest: number;
   /** Cosine from which an intent is near in any store. */
   readonly near: number;
-  /** How well the text of what the nearest runs used fits the query: standard score of the best among all candidates. */
+  /** Fit of the nearest runs' tools to the query's text: greatest standard score among all candidates. */
   readonly fit: number;
-  /** The candidate that fits the text best was never used, nor anything else of its server. */
+  /** The best candidate by text was never used, nor was any other tool of its server. */
   readonly isNew: boolean;
-  /** By place: 1 where it was used. */
+  /** By index: 1 if the candidate was used. */
   readonly used: Uint8Array;
-  /** By number of server: the share of its tools that were used. */
+  /** By server: the share of its tools that were used. */
   readonly usedShares: Float64Array;
   /** The best candidate by text. */
   readonly favourite: number;
 }
 
 /**
- * Whether a question is of a kind that was seen before. What is usual is taken from the runs themselves: how near
- * each was to the others, as if it had not been seen (a conformal measure of strangeness: Laxhammar & Falkman,
- * "Conformal prediction for distribution-independent anomaly detection", 2010). A narrow past has near neighbours, and
- * what is farther away than its runs are from each other is foreign to it; in a diverse past far neighbours are usual.
+ * Whether a query is of a kind seen before. The usual distance is learned from the runs themselves: how near each
+ * was to the others, as if it had not been seen (a conformal measure of strangeness: Laxhammar & Falkman, "Conformal
+ * prediction for distribution-independent anomaly detection", 2010). In a narrow past neighbours are near, and a query
+ * farther away than its runs are from each other is foreign to it; in a diverse past distant neighbours are usual.
  */
 export class Familiarity {
-  /** Cosine that most runs reach with the nearest of the others, and how well what near runs used fits them. */
+  /** Cosine that most runs reach with their nearest neighbour, and the usual fit of near runs' tools. */
   readonly nearest: number;
   readonly fit: number;
-  /** Share of the runs for which the best candidate by text was right. */
+  /** Share of runs whose best candidate by text is correct, as far as the runs tell. */
   readonly textRight: number;
-  /** Of the past: 1 where it knows one kind of run. */
+  /** 1 for a past with a single kind of run. */
   readonly narrowness: number;
 
   constructor(nearest: number, fit: number, textRight: number, narrowness = 1) {
@@ -80,20 +79,20 @@ export class Familiarity {
   }
 
   /**
-   * In [0, 1]: as far as the best candidate by text is right more often than not here. A narrow past cannot tell that of
-   * other work, however wrong the text is for its own.
+   * In [0, 1]: greater than 0 if the best candidate by text is correct more often than not. A narrow past cannot show
+   * that for other work, however wrong the text is for its own.
    */
   get trustInText(): number {
     const elsewhere = this.#between({ narrow: DEFAULTS.textRight, diverse: this.textRight });
     return Math.max(0, 2 * Math.max(this.textRight, elsewhere) - 1);
   }
 
-  /** How much of what was learned counts for a query, in [0, 1]: nothing where it is foreign to all that was seen. */
+  /** Weight of the learned logits for a query, in [0, 1]: 0 if the query is foreign to everything seen. */
   of(query: Sighting): number {
     const { nearBand, fitBand, power } = DEFAULTS;
     const near = rising(query.nearest, Math.min(this.nearest, query.near), this.#between(nearBand));
     const fit = rising(query.fit, this.fit, this.#between(fitBand));
-    // Of what nobody has used nothing was learned: the text decides.
+    // Nothing was learned about a never-used tool: the text decides.
     const share = Math.min(near, fit) * (query.isNew ? 1 - this.trustInText : 1);
     return share ** this.#between(power);
   }
@@ -103,10 +102,10 @@ export class Familiarity {
   }
 }
 
-/** Nothing was ever seen. */
+/** For a store without any runs. */
 export const UNFAMILIAR = new Familiarity(2, 0, 1);
 
-/** What is usual among the newest of these runs, each compared with those that are not its like. */
+/** Learns the usual distances from the newest runs, each compared with runs of other work only. */
 export function* learnFamiliarity(
   candidates: Candidates,
   past: PastRuns,
@@ -128,12 +127,12 @@ export function* learnFamiliarity(
   return new Familiarity(
     Math.max(usual, DEFAULTS.nearWhenNarrow * narrowness ** 2),
     tellingFit(quantile(fits, DEFAULTS.usualFit)),
-    right / nearest.length,
+    (right + DEFAULTS.textRuns * DEFAULTS.textRight) / (nearest.length + DEFAULTS.textRuns),
     narrowness,
   );
 }
 
-/** Where the text of what runs used does not stand out among all candidates, how it fits tells nothing. */
+/** If the text of used tools does not stand out among all candidates, its fit carries no information. */
 function tellingFit(usual: number): number {
   return usual >= DEFAULTS.leastFit ? usual : Number.NEGATIVE_INFINITY;
 }
@@ -181,13 +180,7 @@ function sharesOf(used: Uint8Array, servers: Int32Array, serverCount: number): F
   return uses.map((count, server) => count / sizes[server]!);
 }
 
-/** In (0, 1]: 1 for a past of one kind of run, by what it used; a half where it has shown some more. */
-export function narrownessOf(uses: readonly (readonly number[])[]): number {
-  const kinds = new Set(uses.map((places) => places.join())).size;
-  return 1 / (1 + Math.max(0, kinds - 1) / DEFAULTS.kindsToKnow);
-}
-
-/** 1 from `from` on, falling to 0 over `band` below. */
+/** 1 from `from` on, falling to 0 over `band` below it. */
 function rising(value: number, from: number, band: number): number {
   return Math.min(1, Math.max(0, 1 - (from - value) / band));
 }

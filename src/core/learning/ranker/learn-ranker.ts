@@ -4,8 +4,15 @@ import type { SearchWeights, TextChances } from '../../retrieval/text-scores.ts'
 import { evidenceKey, type GateEvidence, type JudgedQueries } from '../gate/gate.ts';
 import { ndcg10, ranksOf } from '../gate/metrics.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
-import { type Familiarity, learnFamiliarity, narrownessOf } from './familiarity.ts';
-import { type ForeignQuestion, runQuestion, toolQuestions } from './foreign-questions.ts';
+import { narrownessOf } from './candidates.ts';
+import { type Familiarity, learnFamiliarity } from './familiarity.ts';
+import {
+  type ForeignQuestion,
+  type LeftOut,
+  leaveOut,
+  runQuestion,
+  toolQuestions,
+} from './foreign-questions.ts';
 import { type PastRun, PastRuns, pastForTerms } from './past-runs.ts';
 import { rankFeatures } from './rank-features.ts';
 import { createRankModel, type RankModelOptions } from './rank-model.ts';
@@ -14,44 +21,50 @@ import { exampleOf, type TrainingExample, type TrainingOptions, trainRanker } fr
 import { weighRuns } from './weigh-runs.ts';
 
 const DEFAULTS = {
-  /** Rows of features held while training, over all examples: about 80 MB. */
+  /** Most feature rows in memory while training, over all examples: about 80 MB. */
   rows: 800_000,
-  /** Runs that features look back on at the most, the newest. */
+  /** Most past runs used for features, the newest. */
   past: 5_000,
-  /** Share of the newest runs held back to judge by, and how many at the most. */
+  /** Share of the runs that is held back for judging, the newest, and their greatest number. */
   heldBack: 0.2,
   mostHeldBack: 100,
-  /** Runs below which nothing is trained: search serves, unchanged. */
+  /** With fewer runs nothing is trained, and search serves unchanged. */
   leastRuns: 10,
-  /** Runs that speak for search: with n runs, n / (n + doubt) of what was learned counts. */
+  /** Pseudo-count in favour of search: with n runs, learned weights are scaled by n / (n + doubt). */
   doubt: 5,
   /**
-   * Of the training that is only judged, at most: whether runs beat search shows long before all of
-   * them are learned by heart, and a ranker that learned less errs on the side of search.
+   * Limits of the training that is only judged: whether it beats search shows long before all runs are
+   * memorised, and a ranker that learned less errs on the side of search.
    */
   judging: { steps: 300, examples: 1_000 },
+  /** Runs that are left to learn from, below which nothing is left out: plans are not learned from fewer. */
+  leastProbed: 30,
   /**
-   * Foreign questions beside the runs, as shares of their number, and how much each counts: without them a ranker
-   * learns from a narrow past that what was used is right whatever is asked. A diverse past has shown that by itself. The
+   * Numbers of foreign questions as shares of the number of runs, and their weight: without them a ranker learns from
+   * a narrow past that used tools are correct for any query. A diverse past shows otherwise by itself. These are the
    * smallest shares and weights that were enough on six sets.
    */
   foreign: { tools: 0.5, leastTools: 50, runs: 0.3, weight: { narrow: 0.3, diverse: 0.05 } },
-  /** Foreign questions that are judged. */
+  /** Number of foreign questions that are judged. */
   judgedForeign: 60,
-  /** Share of the learning rate that the heads have. */
+  /** Learning rate of the heads, as a share of the whole. */
   pace: { slowest: 1 / 30, fastest: 0.1, runsToFastest: 500 },
 };
 
 /** A run to learn from. */
 export interface LearnableRun extends IntentForms {
-  /** Ids of what it used, in order. */
+  /** Ids of the tools it used, in order. */
   readonly uses: readonly string[];
   readonly succeeded: boolean;
-  /** Runs of one key are the same work. */
+  /** Runs with the same key are the same work. */
   readonly key: string;
-  /** One that waited for a person is told of several times under its id: the last time counts. */
+  /** A run that waited for a person is reported several times under its id: the last report counts. */
   readonly runId?: string;
-  /** Its words are not for others to read. */
+  /** A job of single calls, as far as it has come: it takes the place of what was known of it. */
+  readonly isJob?: boolean;
+  /** One call of one tool by itself: no whole job. */
+  readonly isSingle?: boolean;
+  /** The run's words must not be shown to others. */
   readonly isPrivate?: boolean;
 }
 
@@ -65,7 +78,7 @@ export interface Lesson {
   readonly training?: Partial<TrainingOptions>;
   readonly weights?: SearchWeights;
   readonly textChances?: TextChances;
-  /** Runs that are trained on at the most, by lot; all of them are looked back on. */
+  /** Most runs to train on, drawn at random; features still use all of them. */
   readonly mostExamples?: number;
 }
 
@@ -75,21 +88,21 @@ export interface LearningProgress {
   readonly stage: LearningStage;
   readonly done: number;
   readonly total: number;
-  /** Of the step just taken, while training. */
+  /** Loss of the last step, while training. */
   readonly loss?: number;
 }
 
 export interface Learned {
   readonly ranker: Ranker;
-  /** Runs it learned from. */
+  /** Number of runs it learned from. */
   readonly runs: number;
-  /** One per step. */
+  /** One loss per step. */
   readonly losses: readonly number[];
 }
 
 /**
- * Trains on all runs. A generator, so that its caller can tell of progress, let others run in
- * between, or stop: nothing has changed then.
+ * Trains on all runs. A generator, so that the caller can report progress, let other work run in
+ * between, or stop, which leaves everything unchanged.
  */
 export function* learnRanker(lesson: Lesson): Generator<LearningProgress, Learned> {
   const { candidates, multiplier, seed, weights, textChances } = lesson;
@@ -132,8 +145,8 @@ function* familiarityOf(
 }
 
 /**
- * What a ranker that learned from the older runs is worth on the newest, beside search: nDCG@10 of each.
- * Empty where there are too few runs to learn from.
+ * nDCG@10 on the newest runs, of search and of a ranker that learned from the older runs.
+ * Empty if there are too few runs to learn from.
  */
 export function* judgeLearning(lesson: Lesson): Generator<LearningProgress, GateEvidence> {
   const { runs, candidates } = lesson;
@@ -156,6 +169,30 @@ export function* judgeLearning(lesson: Lesson): Generator<LearningProgress, Gate
   return { ...(yield* judge(ranker, near)), far: yield* judge(ranker, far) };
 }
 
+/** A ranker that has not seen all the work there is: what it says of the rest shows how far it can be trusted. */
+export interface Probe {
+  readonly ranker: Ranker;
+  readonly leftOut: LeftOut;
+}
+
+/** Learns from the runs but for some servers and some other work; null where too few runs, or none, would be left. */
+export function* probeLearning(lesson: Lesson): Generator<LearningProgress, Probe | null> {
+  const { candidates, seed } = lesson;
+  const { steps: mostSteps, examples: mostExamples } = DEFAULTS.judging;
+  const leftOut = leaveOut(lesson.runs, candidates, createRandom(seed + 2));
+  const runs = keptFrom(lesson.runs, leftOut);
+  if (leftOut.tools.length === 0 || runs.length < DEFAULTS.leastProbed) return null;
+  const training = { ...lesson.training, mostSteps };
+  const { ranker } = yield* learnRanker({ ...lesson, runs, training, mostExamples });
+  return { ranker, leftOut };
+}
+
+/** The runs that are left. */
+export function keptFrom(runs: readonly LearnableRun[], { tools, keys }: LeftOut): LearnableRun[] {
+  const [outTools, outKeys] = [new Set(tools), new Set(keys)];
+  return runs.filter(({ uses, key }) => !outKeys.has(key) && !uses.some((id) => outTools.has(id)));
+}
+
 type Judgeable = Pick<ForeignQuestion, 'query' | 'right' | 'key'> &
   Partial<Pick<ForeignQuestion, 'isHidden'>>;
 
@@ -171,7 +208,7 @@ function* judge(ranker: Ranker, questions: readonly Judgeable[]): Generator<Lear
   return judged;
 }
 
-/** nDCG@10 of what was learned and of search. */
+/** nDCG@10 of the learned ranker and of search. */
 export function judgeQuery(
   ranker: Ranker,
   query: IntentForms,
@@ -183,7 +220,7 @@ export function judgeQuery(
   return { learned: ndcg10(ranksOf(logits, gold)), hybrid: ndcg10(ranksOf(text.fused, gold)) };
 }
 
-/** The newest runs, as features look back on them, each weighed by the others. */
+/** The newest runs as features use them, each weighed by the others. */
 export function rememberRuns(candidates: Candidates, runs: readonly LearnableRun[]): PastRuns {
   const placed = runs.slice(-DEFAULTS.past).flatMap((run) => placeRun(candidates, run) ?? []);
   const past = new PastRuns(placed, candidates);
@@ -198,13 +235,13 @@ export function rememberRuns(candidates: Candidates, runs: readonly LearnableRun
   return past;
 }
 
-/** Few runs teach the heads by heart what should be understood; with many they may go faster. */
+/** With few runs, fast heads would memorise them; with many they may learn faster. */
 function headsPace(runs: number): number {
   const { slowest, fastest, runsToFastest } = DEFAULTS.pace;
   return Math.min(fastest, Math.max(slowest, (fastest * runs) / runsToFastest));
 }
 
-/** With what it used as places; null where none of it is known. */
+/** Replaces ids by indices; null if none of them is known. */
 export function placeRun(
   candidates: Candidates,
   run: LearnableRun,
@@ -213,7 +250,7 @@ export function placeRun(
   return uses.length === 0 ? null : { ...run, uses };
 }
 
-/** Features of each run as if it and its like had not been seen. */
+/** Features of each run as if it and runs of the same work had not been seen. */
 function* examplesFrom(
   { candidates, weights, mostExamples = Number.POSITIVE_INFINITY }: Lesson,
   past: PastRuns,
@@ -230,7 +267,7 @@ function* examplesFrom(
   return examples;
 }
 
-/** Questions that the past says nothing of, so that what was learned there counts for as little. */
+/** Questions that resemble nothing in the past, so that the ranker learns to follow search there. */
 function* foreignExamples(
   { candidates, weights, mostExamples = Number.POSITIVE_INFINITY }: Lesson,
   past: PastRuns,

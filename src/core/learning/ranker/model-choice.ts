@@ -1,12 +1,12 @@
 /**
- * What people may choose of the ranking model. Apart from the model itself: reading a configuration must not load it.
+ * The configurable parts of the ranking model, in a separate file so that reading a configuration does not load it.
  */
 
-/** What may be added to the terms that serve by default. */
+/** Terms that can be added to the default ones. */
 export const OPTIONAL_TERMS = ['message_passing', 'set_attention', 'candidate_attention'] as const;
 
 export interface ModelChoice {
   readonly terms?: readonly (typeof OPTIONAL_TERMS)[number][];
-  /** `adaptive`: by the number of runs it is trained on. */
+  /** `adaptive`: by the number of training runs. */
   readonly heads?: number | 'adaptive';
 }

@@ -12,7 +12,7 @@ function finished<T>(steps: Generator<unknown, T>): T {
   }
 }
 
-test('[DASH-73] a model is told by what its features and heads did for the tools that were right', () => {
+test('[DASH-73] a model is described by what its features and heads contributed to the correct tools', () => {
   const work = kindsOfWork();
   const runs = work.runs(60).map((run, i) => ({ ...run, isPrivate: i % 2 === 0 }));
   const candidates = new Candidates(work.tools, [], work.dimension);
@@ -20,7 +20,7 @@ test('[DASH-73] a model is told by what its features and heads did for the tools
   const { runs: looked, features, heads } = finished(lookIntoModel(ranker));
 
   expect(looked).toBe(40);
-  // Nothing in a tool's text tells what it is for: past runs do, and lift what was right.
+  // The text says nothing about the tools: only past runs can raise the correct ones.
   const fromRuns = features.filter(({ name }) => /votes|user/.test(name));
   const sum = (parts: typeof features) => parts.reduce((total, { moved }) => total + moved, 0);
   expect(sum(fromRuns)).toBeGreaterThan(0);

@@ -2,25 +2,25 @@ import { rankFeatures } from './rank-features.ts';
 import type { Ranker } from './ranker.ts';
 
 const DEFAULTS = {
-  /** Past runs that are looked at, the newest. */
+  /** Number of newest past runs that are examined. */
   runs: 40,
-  /** Past runs that are named for a head, those it moved most for. */
+  /** Examples per head: the past runs for which it contributed most. */
   examples: 2,
 };
 
-/** What one part of the model did for the candidates that were right. */
+/** What one part of the model contributed to the correct candidates. */
 export interface PartInsight {
-  /** A feature, or `head_1` and on. */
+  /** A feature, or `head_1`, `head_2`, … */
   readonly name: string;
-  /** Mean and mean absolute change of the logit of a right candidate. */
+  /** Mean and mean absolute contribution to the logit of a correct candidate. */
   readonly moved: number;
   readonly importance: number;
-  /** The strongest, without those whose words are private. */
+  /** The strongest, without runs whose words are private. */
   readonly examples: readonly { readonly node: string; readonly intent: string; readonly moved: number }[];
 }
 
 export interface ModelInsight {
-  /** Runs it was looked at on. */
+  /** Number of runs examined. */
   readonly runs: number;
   /** The most important first. */
   readonly features: readonly PartInsight[];
@@ -29,8 +29,8 @@ export interface ModelInsight {
 }
 
 /**
- * What a model looks at, by what its parts did for the newest past runs: each as if it and its like had not
- * been seen, since a run says everything of itself. A generator, for it takes some milliseconds for each run.
+ * Importance of a model's parts, by their contributions on the newest past runs: each run as if it and runs of the
+ * same work had not been seen, since a run explains itself. A generator, because each run takes some milliseconds.
  */
 export function* lookIntoModel({ candidates, past, model }: Ranker): Generator<void, ModelInsight> {
   const parts = new Map<

@@ -9,7 +9,7 @@ import { createRankModel } from './rank-model.ts';
 const HEAD = { embedding: 'tiny', dimension: 8, runs: 3 };
 const REFUSED = expect.objectContaining({
   code: 'invalid_argument',
-  message: expect.stringMatching(/^What was learned cannot be read: /),
+  message: expect.stringMatching(/^The learned parameters cannot be read: /),
   hint: expect.stringContaining('pml train'),
 });
 
@@ -18,7 +18,7 @@ const BLOCKS = fc.uniqueArray(
   { selector: ({ name }) => name, maxLength: 6 },
 );
 
-test('[LEARN-5] what is read is what was written, to the bit, wherever it lies in memory', () => {
+test('[LEARN-5] parameters are read exactly as written, at any offset in memory', () => {
   fc.assert(
     fc.property(BLOCKS, fc.string(), fc.nat(), fc.nat(7), (blocks, embedding, runs, shift) => {
       const head = { embedding, dimension: 8, runs };
@@ -33,7 +33,7 @@ test('[LEARN-5] what is read is what was written, to the bit, wherever it lies i
   );
 });
 
-test('[LEARN-19] a file that was cut, grew, or in which any byte was changed is refused', () => {
+test('[LEARN-19] a file that was cut, grew, or in which any byte was changed is rejected', () => {
   const bytes = encodeParams(HEAD, [{ name: 'a', values: Float32Array.of(1, 2, 3) }]);
   for (let length = 0; length < bytes.length; length++)
     expect(() => decodeParams(bytes.subarray(0, length)), `${length} bytes`).toThrow(REFUSED);
@@ -48,7 +48,7 @@ test('[LEARN-19] a file that was cut, grew, or in which any byte was changed is 
   );
 });
 
-test('[LEARN-5] a model takes up its own parameters, and refuses those of another form untouched', () => {
+test('[LEARN-5] a model loads its own parameters, and rejects those of another form unchanged', () => {
   const model = (dimension: number, seed: number) =>
     createRankModel(new WasmMultiplier(), dimension, createRandom(seed)).parameters;
   const [written, read, other] = [model(8, 1), model(8, 2), model(9, 3)];
@@ -60,7 +60,7 @@ test('[LEARN-5] a model takes up its own parameters, and refuses those of anothe
   expect(other.map((parameter) => parameter.values)).toEqual(before);
 });
 
-test('[LEARN-16] what was learned on vectors of another model, or from other features, is refused', () => {
+test('[LEARN-16] parameters learned on vectors of another model, or from other features, are rejected', () => {
   const head = { ...HEAD, form: 'length width' };
   const bytes = encodeParams(head, [{ name: 'a', values: Float32Array.of(1) }]);
   expect(decodeFitting(bytes, head).get('a')).toEqual(Float32Array.of(1));

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createTinyRanking } from '../../../../test/support/tiny-ranking.ts';
-import { normalise } from '../../numeric/vectors.ts';
+import { normalise } from '../../numeric/matrices.ts';
 import { DistinctVectors, PastRuns, pastForTerms } from './past-runs.ts';
 
-test('equal vectors have one row, others each their own, and products are told by row', () => {
+test('equal vectors share one row, others have their own, and products are listed by row', () => {
   const vectors = new DistinctVectors(4);
   const [first, again] = [Float32Array.of(1, 0, 0, 2), Float32Array.of(1, 0, 0, 2)];
-  // The same but for the last number.
+  // Equal except for the last number.
   const other = Float32Array.of(1, 0, 0, 3);
   expect([first, other, again, other].map((vector) => vectors.add(vector))).toEqual([0, 1, 0, 1]);
   expect(vectors.size).toBe(2);
@@ -16,7 +16,7 @@ test('equal vectors have one row, others each their own, and products are told b
 
 const { candidates } = createTinyRanking({ dimension: 2 });
 
-test('[RANK-9] of each candidate the past intents it succeeded for, nearest first, those hidden left out', () => {
+test('[RANK-9] each candidate has the past intents it succeeded for, nearest first, without hidden ones', () => {
   const past = pastOf([
     [0.1, [1]],
     [0.9, [1, 2]],
@@ -37,7 +37,7 @@ test('[RANK-9] of each candidate the past intents it succeeded for, nearest firs
   expect(hiddenEdges).toEqual([3]);
 });
 
-test('[RANK-9] no more than eight past intents of a candidate', () => {
+test('[RANK-9] a candidate has at most eight past intents', () => {
   const past = pastOf(Array.from({ length: 20 }, (_, i) => [i / 20, [0]]));
   expect(pastForTerms(intentAt(1), past).pastIntents.get(0)).toEqual(
     past.runs
@@ -47,7 +47,7 @@ test('[RANK-9] no more than eight past intents of a candidate', () => {
   );
 });
 
-/** Runs by their intent's cosine with (1, 0), and what they used. */
+/** Runs by their intent's cosine with (1, 0), with the tools they used. */
 function pastOf(runs: readonly (readonly [cosine: number, uses: readonly number[]])[]): PastRuns {
   return new PastRuns(
     runs.map(([cosine, uses], i) => {

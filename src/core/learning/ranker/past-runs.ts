@@ -1,49 +1,48 @@
-import { rowOf } from '../../numeric/matrices.ts';
-import { RowMatrix } from '../../numeric/row-matrix.ts';
+import { dot, rowOf } from '../../numeric/matrices.ts';
 import { StripMatrix } from '../../numeric/strip-matrix.ts';
-import { TopK } from '../../numeric/top-k.ts';
-import { dot } from '../../numeric/vectors.ts';
+import { RowMatrix, TopK } from '../../numeric/top-k.ts';
 import { type Bm25Index, createBm25 } from '../../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import type { RankExample } from './rank-term.ts';
 
 const DEFAULTS = {
-  /** Growth after which the words of the intents are counted again; until then the newest share none. */
+  /** The words of the intents are indexed again after this growth; until then the newest have none. */
   growth: 1.1,
-  /** Past runs that are looked through, nearest first. */
+  /** Past runs that are searched, nearest first. */
   runs: 128,
-  /** Past intents kept of each candidate. */
+  /** Past intents kept per candidate. */
   nearest: 8,
-  /** Weight above which a run counts as a success: one that failed has less. */
+  /** Weight above which a run counts as a success: failed runs have less. */
   success: 0.4,
 };
 
 /** A run as the ranker remembers it. */
 export interface PastRun extends IntentForms {
-  /** Places of the candidates it used, without repeats. */
+  /** Indices of the candidates it used, without repeats. */
   readonly uses: readonly number[];
-  /** Runs of one key are the same work: none speaks for another while learning. */
+  /** Runs with the same key are the same work: none is evidence for another while learning. */
   readonly key: string;
-  /** Its words are not for others to read. */
+  /** The run's words must not be shown to others. */
   readonly isPrivate?: boolean;
 }
 
-/** Past runs, laid out for the questions that features ask of them. */
+/** Past runs, with the indices that features need. */
 export class PastRuns {
   readonly #candidates: Candidates;
   readonly #runs: PastRun[] = [];
   readonly #uses: (readonly number[])[] = [];
   readonly #weights: number[] = [];
   readonly #lessons: number[] = [];
-  /** Of each run the clauses that were nearest to something it used. */
+  /** One row per run: the vector of its intent. */
   readonly #intents: RowMatrix;
+  /** The clauses that were nearest to a tool that their run used. */
   readonly #clauses: DistinctVectors;
-  /** One entry for each use, lists apart: they are read from end to end for every query, after much else. */
+  /** One entry per use, in separate arrays: every query reads them sequentially. */
   readonly #usedPlaces: number[] = [];
   readonly #usedByRuns: number[] = [];
   readonly #usedForClauses: number[] = [];
   #lexical: Bm25Index = createBm25([]);
-  /** Features of a query and what tells how far it is from the past ask for the same. */
+  /** Cache of the last query: features and familiarity need the same cosines. */
   #last: { readonly intent: Float32Array; readonly cosines: Float32Array } | null = null;
 
   constructor(runs: readonly PastRun[], candidates: Candidates) {
@@ -77,12 +76,12 @@ export class PastRuns {
     return this.#uses;
   }
 
-  /** How far each is believed, in [0, 1]: all alike until somebody weighs them. */
+  /** Belief in each run, in [0, 1]; 1 until `weigh` is called. */
   get weights(): readonly number[] {
     return this.#weights;
   }
 
-  /** How much each teaches, in [0, 1]. */
+  /** Training weight of each run, in [0, 1]. */
   get lessons(): readonly number[] {
     return this.#lessons;
   }
@@ -94,12 +93,12 @@ export class PastRuns {
     }
   }
 
-  /** Tells the runs of a key, so that none of them speaks for another. */
+  /** Selects the runs with a key, so that none of them is evidence for another. */
   alike(key: string): (run: number) => boolean {
     return (run) => this.#runs[run]!.key === key;
   }
 
-  /** Cosine of an intent and each run's. */
+  /** Cosines of an intent and those of all runs. */
   cosines(intent: Float32Array): Float32Array {
     const { runs } = this;
     if (this.#last?.intent !== intent || this.#last.cosines.length !== runs.length)
@@ -107,7 +106,7 @@ export class PastRuns {
     return this.#last.cosines;
   }
 
-  /** BM25 of some words against each run's intent, on a scale where the best has 1. */
+  /** BM25 of some words against each run's intent, scaled so that the best has 1. */
   lexicalLikeness(words: readonly string[]): Float64Array {
     if (this.#runs.length > DEFAULTS.growth * this.#lexical.size) {
       this.#lexical = createBm25(this.#runs.map(({ words: said }) => said));
@@ -119,8 +118,8 @@ export class PastRuns {
   }
 
   /**
-   * Per (run, candidate) the run's clause nearest to the candidate; for each candidate the greatest cosine of
-   * such a clause and one of these, 0 where there is none above.
+   * For each candidate, the greatest cosine of a given clause and the clause that a run used the candidate for (the
+   * run's clause nearest to the candidate); at least 0.
    */
   clauseUsers(clauses: readonly Float32Array[], isHidden?: (run: number) => boolean): Float64Array {
     const greatest = new Float64Array(this.#candidates.size);
@@ -148,12 +147,12 @@ function usesByClause({ clauses, uses }: PastRun, { vectors }: Candidates): Map<
   });
 }
 
-/** Numbers of a vector by which it is looked up; whole vectors are compared then. */
+/** Numbers of a vector that form its hash key; vectors with the same key are compared in full. */
 const LOOKED_AT = 3;
 
 /**
- * Vectors of which each is kept once: people say the same again and again, and a
- * question is compared with each text once.
+ * A set of vectors: people repeat the same words, so that each distinct text is stored and compared
+ * only once.
  */
 export class DistinctVectors {
   readonly #rows: StripMatrix;
@@ -168,7 +167,7 @@ export class DistinctVectors {
     return this.#vectors.length;
   }
 
-  /** Its row: that of an equal one, if there is one. The vector must not change from now on. */
+  /** Returns the row of the vector, or of an equal one. The vector must not change afterwards. */
   add(vector: Float32Array): number {
     const key = vector.subarray(0, LOOKED_AT).join();
     const alike = this.#alike.get(key) ?? [];
@@ -180,7 +179,7 @@ export class DistinctVectors {
     return row;
   }
 
-  /** For each row the greatest of its dot products with the queries. */
+  /** For each row, the greatest of its dot products with the queries. */
   greatestDots(queries: readonly Float32Array[]): Float32Array {
     return this.#rows.greatestDots(queries);
   }
@@ -192,12 +191,12 @@ function isEqual(a: Float32Array, b: Float32Array): boolean {
   return true;
 }
 
-/** What terms ask of past runs beside the features. */
+/** What terms read from past runs besides the features. */
 export type PastForTerms = Required<Pick<RankExample, 'pastIntents' | 'edges' | 'hiddenEdges'>>;
 
 /**
- * Hidden runs give neither intents nor edges. `edges` are what the runs used, in their order, and whatever sets
- * belong to the hypergraph besides after them; the same list for all examples of a batch.
+ * Hidden runs contribute neither intents nor edges. `edges` are the tools of each run, in order of runs, followed by
+ * other sets of the hypergraph; all examples of a batch share the list.
  */
 export function pastForTerms(
   intent: Float32Array,

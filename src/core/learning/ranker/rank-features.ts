@@ -1,26 +1,26 @@
+import { momentsOf } from '../../numeric/matrices.ts';
 import { TopK } from '../../numeric/top-k.ts';
-import { momentsOf } from '../../numeric/vectors.ts';
 import { nearestVotes, type PastUses, similarityToUsers } from '../../retrieval/past-intents.ts';
 import type { TextScores } from '../../retrieval/text-scores.ts';
 import type { Candidates, IntentForms } from './candidates.ts';
 import type { PastRuns } from './past-runs.ts';
 
 const DEFAULTS = {
-  /** Temperatures of the two softmax kernels over past intents. */
+  /** Sharpness of the two softmax kernels over past intents. */
   warm: 10,
   hot: 25,
-  /** Added to a share before its logarithm is taken: of votes, and of a server's votes. */
+  /** Added to a share before its logarithm: for votes, and for a server's votes. */
   leastVote: 1e-3,
   leastServer: 0.02,
-  /** How sharply co-use trusts what the text says. */
+  /** Sharpness of the softmax over text fits in co-use. */
   coUse: 2.5,
-  /** Past intents whose mean similarity tells how well the query's kind is known. */
+  /** Past intents whose mean similarity shows how well this kind of query is known. */
   nearIntents: 5,
 };
 
 /**
- * What speaks for a candidate, each standardised per query over all candidates. The first is what search
- * serves without any learning, so that weight on it alone ranks exactly like search.
+ * Evidence for a candidate, each feature standardised per query over all candidates. The first is the score of
+ * search without learning, so that weight on it alone ranks exactly like search.
  */
 export const FEATURES = [
   'hybrid',
@@ -42,7 +42,7 @@ export const FEATURES = [
   'co_use',
 ] as const;
 
-/** What tells how far the features can be trusted; not standardised, for the hidden layer alone. */
+/** How far the features can be trusted; not standardised, for the hidden layer only. */
 export const SITUATION = [
   'nearest_user',
   'is_used',
@@ -54,13 +54,13 @@ export const SITUATION = [
   'clause',
 ] as const;
 
-/** Columns of a row of features. */
+/** Columns of a feature row. */
 export const WIDTH = FEATURES.length + SITUATION.length;
 
 export type Feature = (typeof FEATURES)[number];
 type Situation = (typeof SITUATION)[number];
 
-/** [candidates x WIDTH], row-major. Runs that are hidden say nothing. */
+/** [candidates x WIDTH], row-major. Hidden runs are ignored. */
 export function rankFeatures(
   query: Pick<IntentForms, 'intent' | 'clauses' | 'words'>,
   text: TextScores,
@@ -106,7 +106,7 @@ export function rankFeatures(
   return rows;
 }
 
-/** The share of a name's words that the query holds. */
+/** The share of a name's words that the query contains. */
 function namesIn(words: readonly string[], { size, names, placesByWord }: Candidates): Float64Array {
   const said = new Float64Array(size);
   for (const word of new Set(words)) {
@@ -150,8 +150,8 @@ function kernelVotes(cosines: Float32Array, past: PastUses, temperature: number)
 }
 
 /**
- * One hop over past runs: a run is as near as its tools fit the text (per square root of their number, so
- * that long runs do not win by length), and speaks for all it used by the square of that.
+ * One hop over past runs: the weight of a run is the fit of its tools to the text (per square root of their number,
+ * so that long runs do not win by length), and it votes for all its tools with the square of that weight.
  */
 function coUse(fit: Float64Array, past: PastUses): Float64Array {
   const { size, uses, weights, isHidden } = past;

@@ -52,7 +52,7 @@ test('[LEARN-1] before anything was learned, tools come in the order of search',
   }
 });
 
-test('[LEARN-6] a run is judged by what was learned before it: its own like is known only afterwards', () => {
+test('[LEARN-6] a run is judged by what was learned before it: runs of the same work count only afterwards', () => {
   const work = kindsOfWork({ kinds: 5 });
   const learner = learnerOf(
     work,
@@ -61,7 +61,8 @@ test('[LEARN-6] a run is judged by what was learned before it: its own like is k
   expect(finished(learner.train()).runs).toBe(40);
   const judged = Array.from({ length: 8 }, () => learner.take(work.run(4))!.judged!.learned);
   expect(judged[0]).toBeLessThan(0.9);
-  expect(judged.at(-1)).toBe(1);
+  expect(Math.max(...judged)).toBe(1);
+  expect(mean(judged.slice(-4))).toBeGreaterThan(1.5 * mean(judged.slice(0, 4)));
 });
 
 test.each<[string, ModelChoice, number]>([
@@ -80,7 +81,7 @@ test.each<[string, ModelChoice, number]>([
   expect(read.terms).toHaveLength(2 + (model.terms?.length ?? 0));
   expect(read.terms.find((term) => term instanceof BilinearTerm)?.heads).toBe(heads);
   for (const parameter of read.parameters) expect(parameter.values).toEqual(values.get(parameter.name));
-  // What is configured otherwise takes it up all the same, and continues learning.
+  // A learner with another configuration still loads it and continues learning.
   const other = new RankLearner(options);
   other.offer(work.tools, []);
   other.recall(work.runs(20));
@@ -88,7 +89,7 @@ test.each<[string, ModelChoice, number]>([
   expect(other.take(work.run())?.loss).toBeGreaterThanOrEqual(0);
 });
 
-test('[LEARN-6] failed runs, and those of unknown tools, prove nothing', () => {
+test('[LEARN-6] failed runs, and runs with unknown tools, are not evidence', () => {
   const work = kindsOfWork();
   const learner = learnerOf(work, work.runs(30));
   finished(learner.train());
@@ -96,7 +97,7 @@ test('[LEARN-6] failed runs, and those of unknown tools, prove nothing', () => {
   expect(learner.take({ ...work.run(), uses: ['gone:tool'] })).toBeNull();
 });
 
-test('[LEARN-7] what past runs used comes first where no text tells, and tools that come later are known at once', () => {
+test('[LEARN-7] tools of past runs come first where no text helps, and tools added later are ranked at once', () => {
   const work = kindsOfWork({ tools: 40, kinds: 6 });
   const ranker = rankerOf(work, work.runs(100));
   const queries = work.runs(60);
@@ -113,7 +114,7 @@ test('[LEARN-7] what past runs used comes first where no text tells, and tools t
   expect(taken?.loss).toEqual(expect.any(Number));
 });
 
-test('[LEARN-11] one run in five with wrong tools is believed far less, and costs at most .02 of the mean reciprocal rank', () => {
+test('[LEARN-11] a run in five with wrong tools is trusted far less, and costs at most .02 of the mean reciprocal rank', () => {
   const losses = [1, 4].map((seed) => {
     const work = kindsOfWork({ seed, tools: 40, kinds: 8, dimension: 32, spread: 1.2 });
     const runs = work.runs(160);

@@ -5,6 +5,7 @@ import { Adam } from '../optim/adam.ts';
 import { annealedBeta, ReplayBuffer } from '../optim/replay-buffer.ts';
 import { type CandidateEntry, Candidates } from './candidates.ts';
 import { Familiarity, UNFAMILIAR } from './familiarity.ts';
+import type { LeftOut } from './foreign-questions.ts';
 import {
   judgeLearning,
   judgeQuery,
@@ -12,6 +13,7 @@ import {
   type LearningProgress,
   learnRanker,
   placeRun,
+  probeLearning,
   rememberRuns,
 } from './learn-ranker.ts';
 import type { ModelChoice } from './model-choice.ts';
@@ -22,13 +24,13 @@ import { Ranker } from './ranker.ts';
 import { exampleOf, learnFrom } from './train-ranker.ts';
 
 const DEFAULTS = {
-  /** Runs that are kept, the newest. */
+  /** Number of newest runs that are kept. */
   runs: 5_000,
-  /** Of the step after a single run: so many runs are replayed, gently. */
+  /** For the step after a single run: number of replayed runs, and a low rate. */
   batch: 32,
   rate: 1e-3,
   decay: 0.01,
-  /** How far losses decide what is replayed; not at all, since it was measured to do harm with few runs. */
+  /** Influence of losses on replay; none, because it was measured to do harm with few runs. */
   alpha: 0,
 };
 
@@ -38,42 +40,44 @@ export interface RankLearnerOptions {
   readonly seed: number;
   readonly multiplier: Multiplier<Floats>;
   readonly alpha?: number;
-  /** What differs from the model that serves by default. */
+  /** Differences from the default model. */
   readonly model?: ModelChoice;
 }
 
-/** What a training gave. */
+/** The result of a training. */
 export interface Trained {
   readonly params: Uint8Array;
   readonly runs: number;
   readonly losses: readonly number[];
   readonly evidence: GateEvidence;
-  /** How far each run is believed, in the order they are kept; 1 where nothing it used is known. */
+  /** Belief in each kept run, in order; 1 if none of its tools is known. */
   readonly weights: readonly number[];
+  /** What was learned from a part of the runs, and what was left out; null where there are too few. */
+  readonly probe: { readonly params: Uint8Array; readonly leftOut: LeftOut } | null;
 }
 
-/** What a single run taught. */
+/** The result of learning from a single run. */
 export interface Taken {
-  /** nDCG@10 before it was learned from; null where its tools are not known. */
+  /** nDCG@10 before learning from the run; null if its tools are unknown. */
   readonly judged: { readonly learned: number; readonly hybrid: number } | null;
   readonly loss: number;
   readonly params: Uint8Array;
 }
 
-/** Everything that learns the ranker, apart from what serves it: it may live in a thread of its own. */
+/** Trains the ranker, separately from serving it, so that it can run in its own thread. */
 export class RankLearner {
   readonly #options: RankLearnerOptions;
   readonly #random: Random;
   #runs: LearnableRun[] = [];
   #candidates: Candidates;
-  /** Made when it is needed: what is told in many pieces is looked back on once. */
+  /** Built when needed, so that runs reported in many batches are indexed once. */
   #past: PastRuns | null = null;
-  /** None until enough was learned, or parameters were taken up. */
+  /** Null until enough was learned, or parameters were loaded. */
   #model: RankModel | null = null;
   #adam: Adam | null = null;
   #learned = 0;
   #familiarity: Familiarity = UNFAMILIAR;
-  /** A training that was begun and not ended. */
+  /** A training that was started and not finished. */
   #underWay: Generator<LearningProgress, Trained> | null = null;
   #replay: ReplayBuffer<number>;
 
@@ -84,28 +88,28 @@ export class RankLearner {
     this.#replay = this.#emptyReplay();
   }
 
-  /** What can be ranked from now on. */
+  /** Sets the candidates. */
   offer(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[]): void {
     this.#candidates = new Candidates(tools, capabilities, this.#options.dimension);
     this.#past = null;
     this.#underWay = null;
   }
 
-  /** Runs of earlier, oldest first. */
+  /** Adds runs from the store, oldest first. */
   recall(runs: readonly LearnableRun[]): void {
     this.#runs = [...this.#runs, ...runs].slice(-DEFAULTS.runs);
     this.#past = null;
     this.#underWay = null;
   }
 
-  /** How far each run is believed, in the order they are kept; 1 where nothing it used is known. */
+  /** Belief in each kept run, in order; 1 if none of its tools is known. */
   weights(): number[] {
     const isKnown = this.#runs.map(({ uses }) => this.#candidates.placesOf(uses).length > 0);
     const weights = this.#lookBack().weights.slice(-isKnown.filter(Boolean).length).values();
     return isKnown.map((known) => (known ? weights.next().value! : 1));
   }
 
-  /** Takes up parameters that were learned earlier; null: as before anything was learned. */
+  /** Loads stored parameters; null resets to the untrained state. */
   load(params: Uint8Array | null): void {
     if (!params) {
       this.#model = null;
@@ -118,8 +122,8 @@ export class RankLearner {
   }
 
   /**
-   * Trains from the start on all runs. Stopped half-way, nothing has changed; asked again before anything else was told,
-   * it continues where it was.
+   * Trains from the start on all runs. Stopping half-way changes nothing; calling it again before new data arrives
+   * continues where it stopped.
    */
   *train(): Generator<LearningProgress, Trained> {
     this.#underWay ??= this.#trainAll();
@@ -143,15 +147,20 @@ export class RankLearner {
       model: chosenModel(model),
     };
     const evidence = yield* judgeLearning(lesson);
+    const probed = yield* probeLearning(lesson);
+    const probe = probed && {
+      params: this.#encoded(probed.ranker.model, probed.ranker.familiarity),
+      leftOut: probed.leftOut,
+    };
     const { ranker, runs, losses } = yield* learnRanker(lesson);
     const taught = losses.length > 0 ? runs : 0;
     this.#remember(ranker.past);
     this.#use(ranker.model, taught, ranker.familiarity);
     const params = this.#encoded(ranker.model);
-    return { params, runs: taught, losses, evidence, weights: this.weights() };
+    return { params, runs: taught, losses, evidence, weights: this.weights(), probe };
   }
 
-  /** A run that just ended: judged by what was learned before it, then learned from. */
+  /** Takes a run that just ended: judges it by what was learned before, then learns from it. */
   take(run: LearnableRun): Taken | null {
     this.#underWay = null;
     const past = this.#lookBack();
@@ -171,7 +180,7 @@ export class RankLearner {
     return judgeQuery(new Ranker(this.#candidates, past, this.#model!, this.#familiarity), run, right);
   }
 
-  /** One step on past runs drawn from the replay buffer, their features as of now. */
+  /** One step on past runs drawn from the replay buffer, with their current features. */
   #step(model: RankModel, past: PastRuns): number {
     const { runs, lessons } = past;
     const batch = this.#replay.sample(
@@ -211,23 +220,20 @@ export class RankLearner {
     return new ReplayBuffer({ random: this.#random, alpha: this.#options.alpha ?? DEFAULTS.alpha });
   }
 
-  #encoded({ parameters }: RankModel): Uint8Array {
+  #encoded({ parameters }: RankModel, familiarity = this.#familiarity): Uint8Array {
     const { embedding, dimension } = this.#options;
-    return encodeParams(
-      { embedding, dimension, runs: this.#learned },
-      rankerBlocks(parameters, this.#familiarity),
-    );
+    return encodeParams({ embedding, dimension, runs: this.#learned }, rankerBlocks(parameters, familiarity));
   }
 }
 
 const FAMILIARITY = 'familiarity';
 
-/** All that is kept of a ranker. */
+/** Everything that is stored of a ranker. */
 export function rankerBlocks(parameters: readonly ParamsBlock[], familiarity: Familiarity): ParamsBlock[] {
   return [...parameters, { name: FAMILIARITY, values: familiarity.values }];
 }
 
-/** What a file of parameters says of how far they may be trusted; throws where it says nothing. */
+/** Familiarity from a parameter file; throws if it is missing. */
 export function familiarityIn(values: ReadonlyMap<string, Float32Array>): Familiarity {
   return Familiarity.from(blockOf(values, FAMILIARITY, UNFAMILIAR.values.length));
 }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createTinyRanking, unitVector } from '../../../../test/support/tiny-ranking.ts';
 import { WasmMultiplier } from '../../numeric/kernels.ts';
-import { type Floats, rowOf } from '../../numeric/matrices.ts';
+import { type Floats, normalise, rowOf } from '../../numeric/matrices.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
-import { normalise } from '../../numeric/vectors.ts';
 import type { Candidates } from './candidates.ts';
 import { WIDTH } from './rank-features.ts';
 import { createTerms, RankModel, TERM_NAMES, type TermName, type TermOptions } from './rank-model.ts';
@@ -23,7 +22,7 @@ test('[RANK-4] a model of all terms ranks before training exactly as search, and
   }
 });
 
-describe('[RANK-5] whatever is missing, nothing is NaN', () => {
+describe('[RANK-5] no value is NaN, whatever is missing', () => {
   const { candidates, examples } = createTinyRanking({ dimension: DIMENSION });
   const bare = examples.map(({ features, intent, right, weight }) => ({ features, intent, right, weight }));
   const one = createTinyRanking({ dimension: DIMENSION, tools: 1, capabilities: 0 });
@@ -63,7 +62,7 @@ describe('[RANK-5] whatever is missing, nothing is NaN', () => {
   });
 });
 
-describe('[RANK-6] each term learns what the features do not tell, for queries it has not seen', () => {
+describe('[RANK-6] each term learns what the features lack, for queries it has not seen', () => {
   const size = 16;
   const { candidates } = createTinyRanking({ dimension: DIMENSION, tools: size, capabilities: 0 });
 
@@ -124,7 +123,7 @@ describe('[RANK-6] each term learns what the features do not tell, for queries i
   });
 });
 
-test('[RANK-7] an edge that is hidden from a query says nothing to it, and continues speaking to others', () => {
+test('[RANK-7] an edge that is hidden from a query does not affect it, and still affects others', () => {
   const { candidates, examples } = createTinyRanking({ dimension: DIMENSION });
   for (const aggregation of ['mean', 'attention'] as const) {
     const model = modelOf(['message_passing'], { message_passing: { aggregation } });
@@ -174,7 +173,7 @@ function expectLearned(
   expect(withIt).toBeGreaterThan(80);
 }
 
-/** A query of which search knows nothing. */
+/** A query for which search has no information. */
 function noise(random: Random, size: number): TrainingExample {
   return {
     features: Float32Array.from({ length: size * WIDTH }, (_, i) =>

@@ -10,11 +10,11 @@ import { loadParams } from './params-file.ts';
 import type { Parameter, RankBatch, RankTerm } from './rank-term.ts';
 
 const DEFAULTS = {
-  /** What serves. The other terms were measured to add nothing, or to do harm: `npm run ablate`. */
+  /** The terms that serve. The others were measured to add nothing, or to do harm: `npm run ablate`. */
   terms: ['fusion', 'bilinear'] as readonly TermName[],
 };
 
-/** The ranker: the logits of all its terms, summed. */
+/** The ranker: the sum of the logits of all its terms. */
 export class RankModel {
   readonly terms: readonly RankTerm[];
   readonly parameters: readonly Parameter[];
@@ -26,17 +26,17 @@ export class RankModel {
     this.parameters = terms.flatMap(({ parameters }) => parameters);
   }
 
-  /** Whether examples need more of the past than features. */
+  /** Whether examples need more data about the past than features. */
   get wantsPast(): boolean {
     return this.terms.some(({ wantsPast }) => wantsPast === true);
   }
 
-  /** Takes back part of what was learned: 1 leaves all of it, 0 ranks as search does. */
+  /** Scales back what was learned: 1 keeps all of it, 0 ranks like search. */
   temper(trust: number): void {
     for (const term of this.terms) term.temper?.(trust);
   }
 
-  /** [candidates] for each example. */
+  /** Logits [candidates] for each example. */
   forward(batch: RankBatch): Floats[] {
     const logits = batch.examples.map(() => this.#multiplier.floats(batch.candidates.size));
     for (const term of this.terms) term.forward(batch, logits);
@@ -49,7 +49,7 @@ export class RankModel {
   }
 }
 
-/** In the order in which they are built: the first carries search, and later ones look at the best so far. */
+/** In order of construction: the first is search, and later ones only rank the best so far. */
 export const TERM_NAMES = [
   'fusion',
   'bilinear',
@@ -60,18 +60,18 @@ export const TERM_NAMES = [
 
 export type TermName = (typeof TERM_NAMES)[number];
 
-/** What differs from each term's own defaults. */
+/** Differences from each term's defaults. */
 export interface TermOptions {
   readonly fusion?: {
-    /** Where it starts; absent: at what search ranks. */
+    /** Start weights; if absent, those of search. */
     readonly start?: FusionWeights;
     readonly hidden?: number;
     readonly dropout?: number;
-    /** Columns of the features that are left out. */
+    /** Feature columns that are left out. */
     readonly unseen?: readonly number[];
   };
   readonly bilinear?: {
-    /** `adaptive`: by the number of runs it is trained on. */
+    /** `adaptive`: by the number of training runs. */
     readonly heads?: number | 'adaptive';
     readonly headColumns?: number;
     readonly pace?: number;
@@ -83,15 +83,15 @@ export interface TermOptions {
 
 export interface TermSettings {
   readonly multiplier: Multiplier<Floats>;
-  /** Of the embedding. */
+  /** Dimension of the embedding. */
   readonly dimension: number;
   readonly random: Random;
   readonly options?: TermOptions;
-  /** Runs it will be trained on; absent: not known. */
+  /** Number of training runs; absent if unknown. */
   readonly runs?: number;
 }
 
-/** The terms of a model by their names, in the order of `TERM_NAMES` whatever order they are named in. */
+/** The terms of a model by name, always in the order of `TERM_NAMES`. */
 export function createTerms(
   names: Iterable<TermName>,
   { multiplier, dimension, random, options = {}, runs = 0 }: TermSettings,
@@ -116,11 +116,11 @@ export function createTerms(
 
 export interface RankModelOptions extends TermOptions {
   readonly terms?: readonly TermName[];
-  /** Runs it will be trained on, for what depends on their number. */
+  /** Number of training runs, for options that depend on it. */
   readonly runs?: number;
 }
 
-/** The options of a model that adds terms to the default ones, or has other heads. */
+/** Options of a model with additional terms or another number of heads. */
 export function chosenModel({ terms = [], heads }: ModelChoice): RankModelOptions {
   return { terms: [...DEFAULTS.terms, ...terms], ...(heads !== undefined && { bilinear: { heads } }) };
 }
@@ -134,7 +134,7 @@ export function createRankModel(
   return new RankModel(multiplier, createTerms(terms, { multiplier, dimension, random, options, runs }));
 }
 
-/** The model whose parameters a file holds: the file tells its terms and heads, whatever is configured now. */
+/** The model of a parameter file: the file determines its terms and heads, whatever the configuration. */
 export function readRankModel(
   multiplier: Multiplier<Floats>,
   dimension: number,

@@ -2,45 +2,45 @@ import type { Floats, Multiplier } from '../../numeric/matrices.ts';
 import type { Random } from '../../numeric/random.ts';
 import type { Candidates } from './candidates.ts';
 
-/** A block of trainable numbers; the optimiser and the file of parameters need to know no more of it. */
+/** A block of trainable numbers, as the optimiser and the parameter file see it. */
 export interface Parameter {
   /** Unique in its model. */
   readonly name: string;
   readonly values: Floats;
-  /** dLoss/dValues, summed up by `backward`. */
+  /** dLoss/dValues, accumulated by `backward`. */
   readonly slopes: Floats;
-  /** Its share of the learning rate. */
+  /** Multiplier of the learning rate. */
   readonly pace: number;
-  /** What it is held to by weight decay; absent: it is not held. */
+  /** Weight decay pulls the values towards this; absent: no decay. */
   readonly anchor?: Floats;
 }
 
 /** One query over all candidates. */
 export interface RankExample {
-  /** [candidates x WIDTH] as `rankFeatures` gives them. */
+  /** [candidates x WIDTH] from `rankFeatures`. */
   readonly features: Float32Array;
   /** Unit vector. */
   readonly intent: Float32Array;
   /** Candidates used just before, latest last. */
   readonly context?: readonly number[];
-  /** Of a candidate: the past intents that it succeeded for, nearest first. Those of the query's own run are hidden. */
+  /** By candidate: the past intents that it succeeded for, nearest first, without those of the query's own run. */
   readonly pastIntents?: ReadonlyMap<number, readonly Float32Array[]>;
   /**
-   * The hypergraph: sets of candidates that belong together, such as a capability with all that it reaches,
-   * capabilities among it, or what a past run used. One list for all examples of a batch.
+   * The hypergraph: sets of candidates that belong together, such as a capability with everything it reaches, or
+   * the tools of a past run. All examples of a batch share the list.
    */
   readonly edges?: readonly (readonly number[])[];
-  /** Places in `edges` that this query may not see: its own run, and those like it. */
+  /** Indices in `edges` that this query must not see: its own run, and runs of the same work. */
   readonly hiddenEdges?: readonly number[];
 }
 
-/** What terms know of the candidates; where it is not said how many are tools, all are. */
+/** What terms know about the candidates; without `tools`, all of them are tools. */
 export type RankedCandidates = Pick<Candidates, 'size' | 'vectors'> & Partial<Pick<Candidates, 'tools'>>;
 
 export interface RankBatch {
   readonly candidates: RankedCandidates;
   readonly examples: readonly RankExample[];
-  /** Given while training: decides what is dropped out. */
+  /** Set while training: decides which units are dropped out. */
   readonly random?: Random;
 }
 
@@ -50,22 +50,22 @@ export interface RankReason {
 }
 
 /**
- * One summand of the logits. Every term but the first starts at zero, so a model of any terms starts as
- * search ranks (residual learning, He et al., 2016).
+ * One summand of the logits. Every term except the first starts at zero, so that any model starts with the ranking
+ * of search (residual learning, He et al., 2016).
  */
 export interface RankTerm {
   readonly parameters: readonly Parameter[];
-  /** Looks at past intents and at what runs used, not only at features of them. */
+  /** Reads past intents and the tools of runs, not only features of them. */
   readonly wantsPast?: boolean;
-  /** Does beforehand what is the same for every query over these candidates, until the next training step. */
+  /** Precomputes what is the same for every query over these candidates, until the next training step. */
   prepare?(candidates: RankBatch['candidates']): void;
-  /** Takes back part of what was learned: 1 leaves all of it, 0 nothing. */
+  /** Scales back what was learned: 1 keeps all of it, 0 nothing. */
   temper?(trust: number): void;
-  /** What moved one candidate, and by how much of its logit. */
+  /** The contributions to one candidate's logit. */
   explain?(batch: RankBatch, place: number): readonly RankReason[];
-  /** Adds its part to the logits of each example, [candidates] each. */
+  /** Adds the term's part to the logits of each example, [candidates] each. */
   forward(batch: RankBatch, logits: readonly Floats[]): void;
-  /** After `forward` on the same batch: from dLoss/dLogits to the slopes of its parameters. */
+  /** After `forward` on the same batch: adds the slopes of its parameters, given dLoss/dLogits. */
   backward(batch: RankBatch, slopes: readonly Floats[]): void;
 }
 

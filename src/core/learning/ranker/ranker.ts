@@ -16,15 +16,15 @@ import type { RankModel } from './rank-model.ts';
 import type { RankReason } from './rank-term.ts';
 
 const DEFAULTS = {
-  /** Past runs that are named as reasons. */
+  /** Past runs shown as reasons. */
   runs: 3,
-  /** Share of a server's tools that were used, from which on those that were not were passed over. */
+  /** If at least this share of a server's tools was used, its unused tools count as deliberately not chosen. */
   wellKnown: 0.5,
-  /** Shares of near runs that ask for something else, by their verbs, between which a query becomes foreign. */
+  /** A query becomes foreign as the share of near runs with other verbs rises through this range. */
   others: { from: 0.5, to: 0.75 },
 };
 
-/** What moved a candidate up or down, the strongest first, and the past runs most like this that used it. */
+/** The strongest contributions to a candidate first, and the most similar past runs that used it. */
 export interface RankingReasons {
   readonly parts: readonly RankReason[];
   readonly runs: readonly { readonly intent: string; readonly similarity: number }[];
@@ -36,23 +36,23 @@ export interface Ranking {
   /** [candidates x WIDTH] */
   readonly features: Float32Array;
   readonly logits: Floats;
-  /** What was learned alone, however foreign the query is. */
+  /** The learned logits alone, however foreign the query is. */
   readonly learned: Floats;
-  /** How much of what was learned is in the logits, in [0, 1]; at 0 they rank exactly as search does. */
+  /** Share of the learned logits in the final ones, in [0, 1]; at 0 they rank exactly like search. */
   readonly familiarity: number;
-  /** The same whatever the runs ask for, by how near they are alone. */
+  /** Familiarity by distance alone, whatever the runs ask for. */
   readonly nearness: number;
-  /** What nobody has used, and of which too little was learned to rank it lower than its text does; the best first. */
+  /** Never-used candidates that must not rank lower than by their text, best first. */
   readonly news: readonly number[];
 }
 
-/** How text is read; the shipped ways where nothing is said. */
+/** Weights for text scores; the shipped ones if absent. */
 interface TextOptions {
   readonly weights?: SearchWeights | undefined;
   readonly textChances?: TextChances | undefined;
 }
 
-/** Ranks candidates for an intent by its text, by what past runs used, and by what was learned from them. */
+/** Ranks candidates for an intent by text, by the tools of past runs, and by the learned model. */
 export class Ranker {
   readonly candidates: Candidates;
   readonly past: PastRuns;
@@ -77,7 +77,7 @@ export class Ranker {
     for (const term of model.terms) term.prepare?.(candidates);
   }
 
-  /** Why a candidate stands where it does in a ranking of this query. */
+  /** Why a candidate has its rank for this query. */
   explain(query: IntentForms, { features }: Ranking, place: number): RankingReasons {
     const batch = { candidates: this.candidates, examples: [{ features, intent: query.intent }] };
     const cosines = this.past.cosines(query.intent);
@@ -96,7 +96,7 @@ export class Ranker {
     };
   }
 
-  /** In [0, 1]: a narrow past in which something else was done, by what it says, has learned nothing of this. */
+  /** In [0, 1]: low if the past is narrow and its near runs have other verbs than the query. */
   #asksAlike(query: IntentForms, isHidden: (run: number) => boolean = () => false): number {
     const { past } = this;
     const cosines = past.cosines(query.intent).map((cosine, run) => (isHidden(run) ? -1 : cosine));
@@ -106,7 +106,7 @@ export class Ranker {
     return 1 - isOther * this.familiarity.narrowness;
   }
 
-  /** Runs that are hidden say nothing, as if they had not been. */
+  /** Hidden runs are ignored. */
   rank(query: IntentForms, isHidden?: (run: number) => boolean): Ranking {
     const { candidates, past, model } = this;
     const text = candidates.textScores(query, this.#weights);
@@ -125,8 +125,8 @@ export class Ranker {
   }
 
   /**
-   * Of a server that nobody has used nothing was learned, and of tools that nobody has used, among many such of their
-   * server, too little to go against a text that fits. Where the best text is mostly wrong, it would mislead here as well.
+   * Nothing was learned about a server that nobody has used, and too little about unused tools of a server with many
+   * of them to overrule a text that fits. Where the best text is usually wrong, it would mislead here as well.
    */
   #newsIn({ fused }: TextScores, { used, usedShares }: Sighting): number[] {
     if (this.familiarity.trustInText === 0) return [];
@@ -141,8 +141,8 @@ export class Ranker {
 }
 
 /**
- * The same logits, dealt out so that some stand at least as high as by their text: its ranks are due dates, and whatever
- * is not due comes in the order of the logits.
+ * The same logits, reassigned so that the candidates in `some` rank at least as high as by their text: their rank by
+ * text is a deadline, and everything without a deadline follows in order of the logits.
  */
 function keepingRanks(logits: Floats, text: ArrayLike<number>, some: readonly number[]): Floats {
   const byLogit = orderOf(logits);
@@ -160,7 +160,7 @@ function keepingRanks(logits: Floats, text: ArrayLike<number>, some: readonly nu
   return kept;
 }
 
-/** Places, the highest score first; of equals the first. */
+/** Indices by descending score; ties by index. */
 function orderOf(scores: ArrayLike<number>): Uint32Array {
   return Uint32Array.from(scores, (_, i) => i).sort((a, b) => scores[b]! - scores[a]! || a - b);
 }

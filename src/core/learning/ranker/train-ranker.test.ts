@@ -28,7 +28,7 @@ test('[RANK-11] the loss curve of a seed is the committed one', () => {
   for (const [i, loss] of curve.entries()) expect(loss).toBeCloseTo(COMMITTED_CURVE[i]!, 3);
 });
 
-test('[RANK-12] replay by loss trains as well, from the same seed the same way', () => {
+test('[RANK-12] replay by loss trains as well, and the same seed gives the same result', () => {
   const options = { seed: 5, steps: 80, rate: 0.01, alpha: 0.6, batch: 4 };
   const { losses } = trained(options);
   expect(losses.at(-1)).toBeLessThan(losses[0]! / 2);
@@ -50,7 +50,7 @@ test('[NEXT-8] a candidate that is left out neither competes nor teaches', () =>
 });
 
 describe('[RANK-13] early stopping', () => {
-  test('ends a training that only learns by heart', () => {
+  test('ends a training that only memorises', () => {
     const { candidates } = createTinyRanking({ dimension: DIMENSION });
     const unrelated = Array.from({ length: 10 }, (_, seed) =>
       createTinyRanking({ seed, dimension: DIMENSION }),
@@ -63,7 +63,7 @@ describe('[RANK-13] early stopping', () => {
     expect(steps.length).toBeLessThan(1000);
   });
 
-  test('goes back to where it was best', () => {
+  test('restores the best parameters', () => {
     const parameter = { name: 'x', values: new Float32Array([0]), slopes: new Float32Array(1), pace: 1 };
     const losses = [3, 1, 2, 4];
     const stopping = new EarlyStopping([parameter], 2, () => losses.shift()!);
@@ -77,7 +77,7 @@ describe('[RANK-13] early stopping', () => {
   });
 });
 
-test('[RANK-14] what was learned can be taken back by degrees, down to the order of search', () => {
+test('[RANK-14] what was learned can be scaled back, down to the order of search', () => {
   const work = kindsOfWork();
   const candidates = new Candidates(work.tools, [], work.dimension);
   const lesson = { candidates, runs: work.runs(60), multiplier: new WasmMultiplier(), seed: 1 };

@@ -13,33 +13,33 @@ const DEFAULTS = {
   rate: 3e-3,
   warmUp: 20,
   batch: 64,
-  /** Rows of features of one step: with thousands of candidates it sees fewer examples, but some. */
+  /** Most feature rows of one step: with thousands of candidates it has fewer examples, but at least `leastBatch`. */
   rows: 100_000,
   leastBatch: 16,
-  /** Pull toward where the dense part started. */
+  /** Pull of the dense part towards its start. */
   decay: 0.01,
-  /** Steps: two for each example, within these; with thousands of examples, so many for each. */
+  /** Steps: two per example, between `leastSteps` and `usualSteps`; with thousands of examples `perExample` each. */
   leastSteps: 60,
   usualSteps: 400,
   perExample: 0.2,
   mostSteps: 1000,
-  /** Share of the examples that early stopping looks at. */
+  /** Share of the examples held out for early stopping. */
   aside: 0.1,
-  /** Steps between two looks. */
+  /** Steps between two evaluations. */
   every: 20,
 };
 
-/** A query whose right answers are known. */
+/** A query whose correct answers are known. */
 export interface TrainingExample extends RankExample {
-  /** Places of the right candidates, at least one. */
+  /** Indices of the correct candidates, at least one. */
   readonly right: readonly number[];
-  /** A candidate that does not count here, neither right nor wrong. */
+  /** A candidate that is ignored, neither correct nor wrong. */
   readonly leftOut?: number;
-  /** How much it counts beside others. */
+  /** Weight in the loss. */
   readonly weight: number;
 }
 
-/** A run as an example: what search and other work in the past say of it, its like left out. */
+/** A run as an example, with features from search and from past runs of other work. */
 export function exampleOf(
   run: PastRun,
   weight: number,
@@ -66,21 +66,21 @@ export interface TrainingOptions {
   readonly rate?: number;
   readonly batch?: number;
   readonly decay?: number;
-  /** How far an example's loss decides how often it is seen (prioritized replay); 0: not at all. */
+  /** Influence of an example's loss on how often it is drawn (prioritized replay); 0: none. */
   readonly alpha?: number;
-  /** Looks without a better loss on a tenth of the examples, which is then kept from learning; absent: no looks. */
+  /** Evaluations without improvement on a held-out tenth before training stops; absent: no early stopping. */
   readonly patience?: number;
 }
 
-/** What one step did. */
+/** The result of one step. */
 export interface TrainingStep {
-  /** Steps taken. */
+  /** Steps taken so far. */
   readonly step: number;
   readonly steps: number;
   readonly loss: number;
 }
 
-/** Trains step by step, so that the caller can tell of progress, stop, or let others run in between. */
+/** Trains step by step, so that the caller can report progress, stop, or let other work run in between. */
 export function* trainRanker(
   model: RankModel,
   candidates: RankBatch['candidates'],
@@ -123,11 +123,11 @@ function lossOf(
 
 interface Draw {
   readonly batch: readonly TrainingExample[];
-  /** Told the loss of each. */
+  /** Called with the loss of each example. */
   readonly learned?: (losses: readonly number[]) => void;
 }
 
-/** Each example once before any comes again. */
+/** Draws each example once before any is repeated. */
 function drawInTurn(examples: readonly TrainingExample[], size: number, random: Random): () => Draw {
   let left: TrainingExample[] = [];
   return () => {
@@ -136,7 +136,7 @@ function drawInTurn(examples: readonly TrainingExample[], size: number, random: 
   };
 }
 
-/** What is not learned yet comes more often, and counts less each time. */
+/** Draws examples with a high loss more often, with a lower weight each time. */
 function drawByLoss(
   examples: readonly TrainingExample[],
   size: number,
@@ -167,7 +167,7 @@ function stepsFor(examples: number): number {
 
 /**
  * One forward and one backward pass: leaves the slopes of the batch's mean loss in the parameters, and
- * gives that loss and each example's own.
+ * returns that loss and each example's own.
  */
 export function learnFrom(
   model: RankModel,
@@ -188,7 +188,7 @@ export function learnFrom(
   return { loss, losses };
 }
 
-/** The logits themselves, with nothing said for what is left out. */
+/** The logits, without the candidate that is left out. */
 function answersOf(logits: Floats, { leftOut }: TrainingExample): Floats {
   if (leftOut !== undefined) logits[leftOut] = Number.NEGATIVE_INFINITY;
   return logits;
@@ -202,10 +202,10 @@ function paceAt(step: number, steps: number): number {
 }
 
 /**
- * Listwise and decoupled: the mean over right candidates p of softplus(logsumexp(wrong) - logit_p), that is,
- * each right one is told from all wrong ones by itself, and right ones never compete (InfoNCE of van den Oord
+ * Listwise and decoupled: the mean over correct candidates p of softplus(logsumexp(wrong) - logit_p), that is,
+ * each correct candidate is separated from all wrong ones, and correct ones never compete (InfoNCE of van den Oord
  * et al., 2018, without the positives in the denominator: Yeh et al., "Decoupled Contrastive Learning", 2022).
- * Writes weight x dLoss/dLogits to `slopes` and gives the loss, unweighted.
+ * Writes weight x dLoss/dLogits to `slopes` and returns the loss, unweighted.
  */
 export function listwiseLoss(
   logits: Floats,
@@ -229,7 +229,7 @@ export function listwiseLoss(
   let missed = 0;
   for (const place of right) {
     const gap = wrong - logits[place]!;
-    // The chance that a wrong one is drawn rather than this one.
+    // The probability of a wrong candidate instead of this one.
     const chance = 1 / (1 + Math.exp(-gap));
     loss += gap > 0 ? gap + Math.log1p(Math.exp(-gap)) : Math.log1p(Math.exp(gap));
     missed += chance;
@@ -241,8 +241,8 @@ export function listwiseLoss(
 }
 
 /**
- * Stops a training when it no longer gets better on what it does not learn from, and goes back to where it was
- * best (Prechelt, "Early Stopping - But When?", 1998).
+ * Stops a training that no longer improves on held-out examples, and restores the best parameters
+ * (Prechelt, "Early Stopping - But When?", 1998).
  */
 export class EarlyStopping {
   readonly #parameters: readonly Parameter[];
@@ -252,14 +252,14 @@ export class EarlyStopping {
   #kept: Floats[] = [];
   #looks = 0;
 
-  /** `loss` is that of what is not learned from; after `patience` looks without a better one, enough is enough. */
+  /** `loss` computes the held-out loss; training stops after `patience` evaluations without improvement. */
   constructor(parameters: readonly Parameter[], patience: number, loss: () => number) {
     this.#parameters = parameters;
     this.#patience = patience;
     this.#loss = loss;
   }
 
-  /** True when it is time to stop. */
+  /** True if training should stop. */
   isOver(step: number): boolean {
     if (step % DEFAULTS.every > 0) return false;
     const loss = this.#loss();
@@ -272,7 +272,7 @@ export class EarlyStopping {
     return this.#looks >= this.#patience;
   }
 
-  /** Back to the best. */
+  /** Restores the best parameters. */
   restore(): void {
     for (const [k, values] of this.#kept.entries()) this.#parameters[k]!.values.set(values);
   }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
+import { dot, normalise } from '../../numeric/matrices.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
-import { dot, normalise } from '../../numeric/vectors.ts';
 import { weighRuns } from './weigh-runs.ts';
 
 const seed = proofSeed();
@@ -14,8 +14,8 @@ const near = (centre: Float32Array, noise: number, random: Random) =>
   normalise(centre.map((value) => value + (noise * random.normal()) / Math.sqrt(DIMENSION)));
 
 /**
- * Runs of ten kinds of work with six tools each; one run in five is poisoned with tools drawn at random.
- * Much `textNoise` leaves the tools' texts nothing to do with their work.
+ * Runs of ten kinds of work with six tools each; one run in five is poisoned with random tools.
+ * With much `textNoise`, the tools' texts have nothing to do with their work.
  */
 function world(count: number, { textNoise = 0.8, random = createRandom(seed) } = {}) {
   const centres = Array.from({ length: CLUSTERS }, () => near(new Float32Array(DIMENSION), 1, random));
@@ -55,14 +55,14 @@ test('[WEIGH-1] runs with random tools weigh far less than clean ones', () => {
   expect(meanOf(weights, (run) => !isPoisoned[run])).toBeGreaterThan(0.9);
 });
 
-test('[WEIGH-1] also where tools cannot be told by their text', () => {
+test('[WEIGH-1] also where the text does not identify tools', () => {
   const { poisoned, isPoisoned, weigh } = world(300, { textNoise: 50 });
   const weights = weigh(poisoned);
   expect(meanOf(weights, (run) => isPoisoned[run]!)).toBeLessThan(0.5);
   expect(meanOf(weights, (run) => !isPoisoned[run])).toBeGreaterThan(0.85);
 });
 
-test('[WEIGH-1] and where no run is like another, as far as the text tells', () => {
+test('[WEIGH-1] and where no run resembles another by its text', () => {
   const { uses, poisoned, isPoisoned, tools, intents } = world(100);
   const weights = weighRuns({
     uses: poisoned,
@@ -74,7 +74,7 @@ test('[WEIGH-1] and where no run is like another, as far as the text tells', () 
   expect(meanOf(weights, (run) => !isPoisoned[run])).toBeGreaterThan(0.9);
 });
 
-test('[WEIGH-2] clean runs keep their weight, and the first few are largely believed, whatever they used', () => {
+test('[WEIGH-2] clean runs keep their weight, and the first few are largely trusted, whatever they used', () => {
   const clean = world(300);
   expect(meanOf(clean.weigh(clean.uses), () => true)).toBeGreaterThan(0.95);
   const few = world(5);
@@ -99,7 +99,7 @@ test('[WEIGH-2] a failed run weighs less, and random flags leave clean runs thei
   expect(meanOf(weights, (run) => !isPoisoned[run])).toBeGreaterThan(0.85);
 });
 
-test('[WEIGH-4] doubted runs teach as much as others while they are few, and less where they are many', () => {
+test('[WEIGH-4] doubted runs train with full weight while they are few, and with less where they are many', () => {
   const { uses, poisoned, isPoisoned, all } = world(300);
   expect(Math.min(...all(uses).lessons)).toBe(1);
   const { beliefs, lessons } = all(poisoned);
@@ -114,10 +114,10 @@ test('[WEIGH-4] doubted runs teach as much as others while they are few, and les
   expect(failed.lessons[7]).toBeCloseTo(0.4, 5);
 });
 
-test('[WEIGH-3] a run does not vouch for itself, nor do those hidden from it', () => {
+test('[WEIGH-3] a run is not evidence for itself, nor are those hidden from it', () => {
   const { kinds, uses, tools, intents } = world(100, { textNoise: 50 });
   const elsewhere = ((kinds[0]! + 1) % CLUSTERS) * TOOLS_PER_CLUSTER;
-  // Three times the same odd run, which would otherwise bear each other out.
+  // The same odd run three times; without hiding, they would support each other.
   const odd = [1, 2, 3].map(() => [elsewhere]);
   const all = [...uses, ...odd];
   const vectors = [...intents, ...odd.map(() => intents[0]!)];

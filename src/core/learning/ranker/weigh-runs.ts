@@ -1,50 +1,50 @@
+import { standardised } from '../../numeric/matrices.ts';
 import { TopK } from '../../numeric/top-k.ts';
-import { standardised } from '../../numeric/vectors.ts';
 
 /**
  * Set by hand, then measured (`npm run bench -- weigh-runs --data DIR`: six public sets, 300 runs each, one in five
- * with tools drawn at random). As they are, an honest run is believed more than a poisoned one in .982 of all pairs
- * (AUC), and runs are believed by .954 where none is poisoned. Halved or doubled, each changes the AUC by .006 at the
+ * with random tools). With these values an honest run gets a higher weight than a poisoned one in .982 of all pairs
+ * (AUC), and the mean weight is .954 where none is poisoned. Halving or doubling a value changes the AUC by .006 at
  * most, except where another figure is given.
  */
 export const DEFAULTS = {
-  /** What a failed run counts for: its tools may still have been the right ones. Public sets have no failures. */
+  /** Weight of a failed run: its tools may still have been correct. Public sets have no failures. */
   failed: 0.4,
-  /** Other runs that are heard: enough for a kind of work, few enough for a long past; AUC within .0001. */
+  /** Number of other runs that vote: enough for a kind of work, few enough for a long past; AUC within .0001. */
   neighbours: 20,
-  /** Cosine of intents from which another run is heard, fully at 1. Unrelated intents lie below; halved: -.004. */
+  /** Cosine of intents above which another run votes, fully at 1. Unrelated intents lie below; halved: -.004. */
   near: 0.4,
-  /** Voices for a tool that confirm it by 63 %: one much alike run, or a few that are less so. */
+  /** Votes for a tool that confirm it by 63 %: one very similar run, or a few less similar ones. */
   support: 0.3,
-  /** Voices there must be before their silence about a tool counts, by 63 %: more than one run. */
+  /** Votes needed before the lack of votes for a tool counts, by 63 %: more than one run. */
   evidence: 1.5,
-  /** Weight of what similar runs used beside the text. Doubled, poisoned runs confirm each other: -.005. */
-  sayOfUse: 0.5,
-  /** Runs at which that weight is half reached: fewer say too little of all kinds of work. */
-  runsToSay: 100,
+  /** Weight of the tools of similar runs beside the text. Doubled, poisoned runs confirm each other: -.005. */
+  usageWeight: 0.5,
+  /** Number of runs at which that weight reaches one half: fewer cover too few kinds of work. */
+  runsToUsage: 100,
   /** Sharpness of the kernel over intents: e^(12 (cos - 1)) is half at a cosine of .94. */
   sharpness: 12,
-  /** Added to a tool's share before its logarithm is taken: about one use in a thousand runs. */
-  leastSay: 1e-3,
-  /** Fit of tool and intent, in standard deviations over all tools, at which a tool half fits. Doubled: -.045. */
+  /** Added to a tool's share before its logarithm: about one use in a thousand runs. */
+  leastShare: 1e-3,
+  /** Fit of tool and intent, in standard deviations over all tools, that counts as one half. Doubled: -.045. */
   halfFit: 1.5,
-  /** How fast the fit grows around it: from .12 to .88 within two deviations. Doubled: -.004. */
+  /** Slope of the fit around it: from .12 to .88 within two deviations. Doubled: -.004. */
   steepness: 2,
-  /** Usual fit at which texts say nothing: with these two above, tools drawn at random come to .1 to .15. */
+  /** Usual fit at which texts carry no information: with the two values above, random tools have .1 to .15. */
   chanceFit: 0.1,
   /** Usual fit from which texts are trusted: all six sets lie above, so neither bound changes their figures. */
   tellingFit: 0.3,
-  /** Share of the usual fit from which a run's text is above suspicion. Halved: -.044, and .027 more belief. */
+  /** Share of the usual fit from which a run's text raises no doubt. Halved: -.044, and .027 more mean weight. */
   usualFit: 0.7,
-  /** Runs after which the usual fit is half known, so that the first few are believed. */
+  /** Number of runs at which the usual fit is half known, so that the first few are trusted. */
   runsToKnow: 20,
-  /** In the second round, doubted runs are heard less; a third changes nothing. */
+  /** In the second round, votes of doubted runs count less; a third changes nothing. */
   rounds: 2,
-  /** No run is shut out: new work is confirmed by nobody. */
+  /** No run is excluded entirely: new kinds of work have no confirmation yet. */
   least: 0.05,
   /**
-   * Mean doubts between which doubted runs come to teach less. Without poison the mean doubt is .05 over the sets
-   * (.13 in the worst), with it .14 and more: below the first all runs teach in full, above the second as believed.
+   * Mean doubts between which doubted runs lose training weight. Without poison the mean doubt is .05 over the sets
+   * (.13 in the worst), with it at least .14: below the first all runs train in full, above the second by their belief.
    */
   honestDoubt: 0.07,
   plainDoubt: 0.12,
@@ -52,41 +52,40 @@ export const DEFAULTS = {
 
 export type WeighingOptions = typeof DEFAULTS;
 
-/** Past runs as plain numbers; tools are places among the candidates. */
+/** Past runs as plain numbers; tools are indices of candidates. */
 export interface RunsToWeigh {
-  /** What each run used, without repeats. */
+  /** The tools of each run, without repeats. */
   readonly uses: readonly (readonly number[])[];
   readonly succeeded: readonly boolean[];
   /** Cosine of one run's intent and every run's. */
   similarities(run: number): ArrayLike<number>;
   /** Cosine of one run's intent and every candidate. */
   cosines(run: number): ArrayLike<number>;
-  /** Runs that may not speak for `run`, besides itself: those of the same session, say. */
+  /** Runs that must not vote on `run`, besides itself: for example those of the same session. */
   isHidden?(run: number, other: number): boolean;
 }
 
-/** Another run that is heard, and how loudly, in (0, 1]. */
+/** Another run that votes, with its weight in (0, 1]. */
 interface Voice {
   readonly run: number;
   readonly weight: number;
 }
 
 export interface RunWeights {
-  /** How far each run is to be believed, in (0, 1]. */
+  /** Trust in each run, in (0, 1]. */
   readonly beliefs: Float64Array;
-  /** How much each run counts as an example to learn from, in (0, 1]. */
+  /** Training weight of each run, in (0, 1]. */
   readonly lessons: Float64Array;
 }
 
 /**
- * How far past runs are to be believed, against traces that are wrong by accident or by intent. A tool is
- * doubted as far as no similar run used it and the run's tools fit its intent worse than is usual here; both
- * only as far as there are runs to judge by, so that the first few are believed. A run is believed as its
- * tools are on average, and less if it failed. Every run is judged by the others alone (leave-one-out, as in
- * edited nearest neighbours: Wilson, 1972).
+ * Weights of past runs, against traces that are wrong by accident or by intent. A tool is doubted as far as no
+ * similar run used it and the run's tools fit its intent worse than usual; both only as far as there are enough runs
+ * to judge, so that the first few are trusted. The weight of a run is the mean over its tools, and less if it
+ * failed. Every run is judged by the others only (leave-one-out, as in edited nearest neighbours: Wilson, 1972).
  *
- * Honest runs that are hard to foretell are doubted, too, and teach the most: what is doubted teaches less
- * only where more is doubted than honest work gives cause for.
+ * Honest runs that are hard to predict are doubted as well, and are the most instructive: doubted runs lose training
+ * weight only where there are more of them than honest work would cause.
  */
 export function weighRuns(runs: RunsToWeigh, options: Partial<WeighingOptions> = {}): RunWeights {
   const settings = { ...DEFAULTS, ...options };
@@ -140,13 +139,13 @@ function voicesFor(
     .map(({ row, score }) => ({ run: row, weight: Math.min(1, (score - near) / (1 - near)) }));
 }
 
-/** How well each candidate fits an intent: by its text, and the more runs there are, by what like runs used. */
+/** Fit of each candidate to an intent: by its text and, with more runs, by the tools of similar runs. */
 function fitScores(
   uses: RunsToWeigh['uses'],
   cosines: ArrayLike<number>,
   similarities: ArrayLike<number>,
   isHeard: IsHeard,
-  { sayOfUse, runsToSay, sharpness, leastSay }: WeighingOptions,
+  { usageWeight, runsToUsage, sharpness, leastShare }: WeighingOptions,
 ): Float64Array {
   const says = new Float64Array(cosines.length);
   let total = 0;
@@ -157,14 +156,14 @@ function fitScores(
     for (const tool of uses[other]!) says[tool]! += say;
   }
   const byText = standardised(cosines);
-  const byUse = standardised(says.map((say) => Math.log(leastSay + say / (total || 1))));
-  const trustInUse = sayOfUse * grown(uses.length, runsToSay);
+  const byUse = standardised(says.map((say) => Math.log(leastShare + say / (total || 1))));
+  const trustInUse = usageWeight * grown(uses.length, runsToUsage);
   return byText.map((score, i) => score + trustInUse * byUse[i]!);
 }
 
 /**
- * How well the tools fit, in [0, 1]: the mean over them of a logistic of their standard score among all
- * candidates, which means the same whatever model embedded them; 1 for no tools.
+ * Fit of the tools, in [0, 1]: the mean over them of a logistic of their standard score among all candidates,
+ * which does not depend on the embedding model; 1 without tools.
  */
 function fitOf(
   tools: readonly number[],
@@ -176,7 +175,7 @@ function fitOf(
   return meanOf(tools.map((tool) => 1 / (1 + Math.exp(-steepness * (standard[tool]! - halfFit)))));
 }
 
-/** How much it says that nobody bears the run's tools out, in [0, 1]: the mean over its tools. */
+/** How strongly the lack of votes counts against the run's tools, in [0, 1]: the mean over its tools. */
 function silenceOf(
   uses: RunsToWeigh['uses'],
   run: number,
@@ -200,7 +199,7 @@ function saturate(amount: number, scale: number): number {
   return 1 - Math.exp(-amount / scale);
 }
 
-/** Half of 1 at `half`, and ever nearer to it. */
+/** A saturating function: one half at `half`, approaching 1. */
 function grown(amount: number, half: number): number {
   return amount / (amount + half);
 }

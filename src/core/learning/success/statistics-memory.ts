@@ -1,21 +1,21 @@
-import { RowMatrix } from '../../numeric/row-matrix.ts';
+import { RowMatrix } from '../../numeric/top-k.ts';
 import type { ExecutionTrace } from '../../vocabulary/execution-trace.ts';
 import type { NodeId } from '../../vocabulary/ids.ts';
 import type { ErrorType } from '../../vocabulary/trace-event.ts';
 
 const DEFAULTS = {
-  /** The newest runs that are remembered by their intents: 6 MB of vectors at 384 dimensions. */
+  /** Number of newest runs that are remembered by intent: 6 MB of vectors at 384 dimensions. */
   capacity: 4096,
-  /** Runs that are asked, and how alike their intents must be. */
+  /** Most similar runs used, and the least cosine of their intents. */
   nearest: 50,
   least: 0.7,
-  /** Nodes of a session that are the context of its next run, as in a search. */
+  /** Number of nodes of a session that are the context of its next run, as in a search. */
   contextLength: 5,
-  /** Sessions that are remembered, those used last. */
+  /** Number of sessions that are remembered, those used last. */
   sessions: 1000,
 };
 
-/** A run that was done for an intent. */
+/** A run for an intent. */
 export interface IntentRun {
   readonly nodes: ReadonlySet<NodeId>;
   readonly success: boolean;
@@ -70,7 +70,7 @@ export class IntentMemory {
   }
 }
 
-/** How a session stands before its next run. */
+/** The state of a session before its next run. */
 export interface SessionEnd {
   /** Distinct nodes, latest last. */
   readonly context: readonly NodeId[];
@@ -81,10 +81,10 @@ export interface SessionEnd {
 const FRESH: SessionEnd = { context: [], error: null };
 
 export class SessionEnds {
-  /** The one used longest ago first. */
+  /** Least recently used first. */
   readonly #ends = new Map<string, SessionEnd>();
 
-  /** A run without a session has nothing before it. */
+  /** A run without a session has no context. */
   before({ sessionId }: ExecutionTrace): SessionEnd {
     return (sessionId !== null && this.#ends.get(sessionId)) || FRESH;
   }

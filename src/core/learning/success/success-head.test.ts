@@ -12,10 +12,10 @@ import {
 
 const seed = proofSeed();
 const INPUTS = 20;
-/** Of central differences: their error grows with its square, that of rounding as it shrinks. */
+/** Step of central differences: their error grows with its square, the rounding error as it shrinks. */
 const STEP = 1e-5;
 
-/** Runs that mostly succeed, the more so the greater their first feature and the less the second. */
+/** Runs that usually succeed, more often with a greater first feature and a smaller second. */
 function examplesOf(count: number, from = seed): SuccessExample[] {
   const random = createRandom(from);
   return Array.from({ length: count }, () => {
@@ -88,7 +88,7 @@ test('[TD-2] every weight moves within twenty steps', () => {
   }
 });
 
-test('[TD-3] it tells runs that will succeed from those that will not, beyond the rate of success', () => {
+test('[TD-3] it separates runs that will succeed from those that will not, better than the rate of success', () => {
   const { head, window } = trainedOn(examplesOf(600), 400);
   const unseen = examplesOf(400, seed + 1);
   const predictions = unseen.map(({ features }) => head.predict(features));
@@ -106,7 +106,7 @@ test('[TD-3] the same seed gives the same loss curve, and an empty buffer teache
   expect(trainedOn([], 30).losses).toEqual([]);
 });
 
-test('[TD-3] the mean absolute TD error is that of the newest', () => {
+test('[TD-3] the mean absolute TD error covers the newest errors', () => {
   const window = new TdErrorWindow(3);
   expect(window.meanAbsoluteTdError).toBeNull();
   window.add([9, -1]);

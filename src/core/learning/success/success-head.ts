@@ -6,25 +6,25 @@ import { createParameter, type Parameter } from '../ranker/rank-term.ts';
 
 const DEFAULTS = {
   hidden: 16,
-  /** What a success is still worth one step earlier. */
+  /** Discount of a success per step. */
   gamma: 0.99,
   steps: 100,
   batch: 32,
   rate: 3e-3,
   warmUp: 20,
-  /** Pull of the weights toward where they started. */
+  /** Pull of the weights towards their start. */
   decay: 1e-4,
-  /** TD errors, the newest. */
+  /** Number of newest TD errors in the window. */
   length: 500,
 };
 
-/** A step of a run, as it stood before the run, and what became of it. */
+/** A step of a run with its features from before the run, and the outcome. */
 export interface SuccessExample {
-  /** [inputs], such as the 17 trace statistics of the node and whatever else is known of it. */
+  /** [inputs], such as the 17 trace statistics of the node and other known features. */
   readonly features: ArrayLike<number>;
-  /** Of the run. */
+  /** Success of the run. */
   readonly success: boolean;
-  /** From this step to the end of the run; 0 for the last. */
+  /** Number of steps from this one to the end of the run; 0 for the last. */
   readonly stepsLeft: number;
 }
 
@@ -35,16 +35,16 @@ export interface SuccessLesson {
   readonly tdErrors: Float64Array;
 }
 
-/** outcome x gamma^(steps left): a success that is far off is worth less. */
+/** outcome x gamma^(steps left): a distant success is worth less. */
 export function tdTarget({ success, stepsLeft }: SuccessExample): number {
   return success ? DEFAULTS.gamma ** stepsLeft : 0;
 }
 
 /**
- * Predicts how sure and how near success is: sigmoid(w2 · tanh(W1 x + b1) + b2), x [inputs], W1 [hidden x
+ * Predicts how likely and how near success is: sigmoid(w2 · tanh(W1 x + b1) + b2), x [inputs], W1 [hidden x
  * inputs], w2 [hidden]. It learns from the Monte-Carlo form of the TD error (Sutton & Barto, 2018, chapter 6:
  * the target is the discounted outcome, known when the run has ended) and shares nothing with the
- * ranker. So small that plain loops in double precision serve.
+ * ranker. It is so small that plain loops in double precision are enough.
  */
 export class SuccessHead {
   readonly inputs: number;
@@ -103,7 +103,7 @@ export class SuccessHead {
     return 1 / (1 + Math.exp(-logit));
   }
 
-  /** From dLoss/dPrediction. */
+  /** Adds slopes, given dLoss/dPrediction. */
   #backward(features: ArrayLike<number>, hidden: Float64Array, predicted: number, slope: number): void {
     const { inputs } = this;
     const [dw1, db1, dw2] = [this.#weights1.slopes, this.#biases1.slopes, this.#weights2.slopes];
@@ -123,11 +123,11 @@ export interface SuccessTraining {
   readonly steps?: number;
   readonly batch?: number;
   readonly rate?: number;
-  /** Told the TD errors of every batch. */
+  /** Receives the TD errors of every batch. */
   readonly window?: TdErrorWindow;
 }
 
-/** Draws batches from the buffer, learns from them by their importance, and tells the buffer what surprised. */
+/** Draws batches from the buffer, learns from them with importance weights, and updates their priorities. */
 export function* trainSuccessHead(
   head: SuccessHead,
   buffer: ReplayBuffer<SuccessExample>,
@@ -146,7 +146,7 @@ export function* trainSuccessHead(
   }
 }
 
-/** How wrong predictions of success have been of late. */
+/** The newest errors in predicting success. */
 export class TdErrorWindow {
   readonly #length: number;
   readonly #errors: number[] = [];
@@ -160,7 +160,7 @@ export class TdErrorWindow {
     for (const tdError of tdErrors) this.#errors[this.#added++ % this.#length] = Math.abs(tdError);
   }
 
-  /** Null before there is any. */
+  /** Null before the first error. */
   get meanAbsoluteTdError(): number | null {
     if (this.#errors.length === 0) return null;
     return this.#errors.reduce((sum, error) => sum + error, 0) / this.#errors.length;

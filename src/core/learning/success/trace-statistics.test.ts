@@ -21,7 +21,7 @@ const DAY = 24 * 60 * 60 * 1000;
 const [a, b, c] = [node(0), node(1), node(2)];
 const skill = capabilityNode('00000000-0000-4000-8000-000000000001');
 
-/** The statistics of stored runs, in whatever order they come. */
+/** The statistics of stored runs, in any order. */
 function statisticsOf(traces: readonly ExecutionTrace[]): TraceStatistics {
   const statistics = new TraceStatistics();
   const ordered = traces.toSorted(
@@ -37,7 +37,7 @@ interface Step {
   readonly ms?: number;
 }
 
-/** One call after another; the run fails when its last call does. */
+/** Sequential calls; the run fails if its last call does. */
 function run(steps: readonly (NodeId | Step)[], over: Partial<ExecutionTrace> = {}): ExecutionTrace {
   const calls = steps.map((step): Step => (typeof step === 'string' ? { node: step } : step));
   let clock = 0;
@@ -79,7 +79,7 @@ describe('each statistic', () => {
     expect(read(statisticsOf(traces), a).historicalSuccessRate).toBeCloseTo(4 / 5);
   });
 
-  test('[STATS-1] a run without events is told by its path and its outcome', () => {
+  test('[STATS-1] a run without events is counted by its path and its outcome', () => {
     const traces = times(5, (i) => trace({ events: [], executedPath: [a, b], success: i > 0 }));
     expect(read(statisticsOf(traces), b)).toMatchObject({
       historicalSuccessRate: Math.fround(4 / 5),
@@ -90,7 +90,7 @@ describe('each statistic', () => {
   });
 
   test('[STATS-1] position, steps to success and their variance', () => {
-    // Steps from `a` to the end: 1, 3, 3, 3 and one run that failed.
+    // Steps from `a` to the end: 1, 3, 3, 3, and one run that failed.
     const traces = [run([a]), ...times(3, () => run([b, a, b, c])), run([a, { node: b, error: 'NETWORK' }])];
     const known = read(statisticsOf(traces), a);
     expect(known.sequencePosition).toBeCloseTo((0.5 + 3 * (1 / 3) + 0) / 5);
@@ -117,7 +117,7 @@ describe('each statistic', () => {
     expect(read(statistics, skill)).toMatchObject({
       sequencePosition: 0,
       historicalSuccessRate: Math.fround(3 / 5),
-      // It failed after its call had, but its own call had begun before.
+      // The capability failed after its call did, but began before.
       errorRecoveryRate: 0.5,
     });
     expect(read(statistics, a, { context: [skill] })).toMatchObject({
@@ -182,7 +182,7 @@ describe('each statistic', () => {
     });
   });
 
-  test('[STATS-1] success for similar intents asks the nearest fifty with a cosine of at least .7', () => {
+  test('[STATS-1] success for similar intents uses the nearest fifty with a cosine of at least .7', () => {
     const vector = (cosine: number) => Float32Array.of(cosine, Math.sqrt(1 - cosine ** 2));
     const done = (cosine: number, success: boolean) =>
       run([a], { success, intentEmbedding: vector(cosine), embeddingModel: 'm' });
@@ -200,7 +200,7 @@ describe('each statistic', () => {
 });
 
 describe('cold start', () => {
-  test('[STATS-2] below five runs, and for strangers, all have their cold-start values', () => {
+  test('[STATS-2] below five runs, and for unknown nodes, all have their cold-start values', () => {
     const cold = [0.5, 0.5, 0.5, 0, 0.5, 0.5, 0, 0.5, 0.5, 0.5, 0, ...ERROR_TYPES.map(() => 0.5)];
     const statistics = statisticsOf(times(4, () => run([{ node: a, ms: 7 }, b])));
     const query = { now: START + DAY, context: [b] };
@@ -273,7 +273,7 @@ describe('as a whole', () => {
     );
   });
 
-  test('[STATS-4] the cache hits until a run touches the node, and keeps those asked for last', () => {
+  test('[STATS-4] the cache hits until a run touches the node, and keeps the most recently used', () => {
     const cached = new CachedStatistics(new TraceStatistics(), 2);
     expect(cached.figures.hitRate).toBe(0);
     const look = (of: NodeId) => {
@@ -284,7 +284,7 @@ describe('as a whole', () => {
     expect([a, a, b, a].map(look)).toEqual([false, true, false, true]);
     cached.add(run([a]));
     expect([b, a].map(look)).toEqual([true, false]);
-    // Room for two: `b` is the one used longest ago.
+    // Room for two: `b` is the least recently used.
     expect([c, a, b].map(look)).toEqual([false, true, false]);
     expect(cached.figures).toEqual({ hits: 4, misses: 5, hitRate: 4 / 9 });
   });

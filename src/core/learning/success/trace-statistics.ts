@@ -1,53 +1,53 @@
 import type { ExecutionTrace } from '../../vocabulary/execution-trace.ts';
 import type { NodeId } from '../../vocabulary/ids.ts';
 import { ERROR_TYPES, type ErrorType } from '../../vocabulary/trace-event.ts';
-import { type NodeRun, NodeTally, nodeRuns, type Rate } from './node-tally.ts';
+import { type NodeRun, nodeRuns } from './run-signals.ts';
 import { type EmbeddedIntent, IntentMemory, type IntentRun, SessionEnds } from './statistics-memory.ts';
 
 const DEFAULTS = {
-  /** Runs of a node below which it has the cold-start values. */
+  /** A node with fewer runs has the cold-start values. */
   minimumRuns: 5,
-  /** Distinct nodes of one run that are paired with each other. */
+  /** Most distinct nodes of one run that are paired with each other. */
   pairedNodes: 64,
   /** Recency falls to 1/e in a day. */
   recencyMs: 24 * 60 * 60 * 1000,
-  /** A mean call of a minute or more is as slow as can be. */
+  /** A mean call duration of a minute or more counts as the slowest. */
   slowestMs: 60_000,
   /** Steps to success, and their standard deviation, that are mapped to .5. */
   usualSteps: 3,
-  /** Nodes: 68 bytes each. */
+  /** Most nodes in the cache, at 68 bytes each. */
   entries: 4096,
 };
 
 /**
- * The statistics in their order, and what they are until a node has five runs. A run of node n is one that
- * called it; n succeeded in it if its last call there did. The session's last five nodes count as before
- * its next run. All are in [0, 1].
+ * The statistics in order, with their values until a node has five runs. A run of node n is one that called it; n
+ * succeeded in it if its last call there did. The session's last five nodes count as preceding its next run. All
+ * values are in [0, 1].
  */
 const COLD_START = {
   /** Share of n's runs in which it succeeded. */
   historicalSuccessRate: 0.5,
-  /** The same over its runs after c, all nodes c of the context taken together; .5 if there are none. */
+  /** The same over n's runs after c, for all nodes c of the context together; .5 if there are none. */
   contextualSuccessRate: 0.5,
-  /** Of the 50 nearest past runs with an intent of cosine >= .7: the share of successful runs among those of n. */
+  /** Share of successful runs among those of n, within the 50 nearest past runs with an intent of cosine >= .7. */
   intentSimilarSuccessRate: 0.5,
-  /** Share of n's runs with c in them or before them, in the mean over the nodes c of the context. */
+  /** Share of n's runs with c in them or before them, averaged over the nodes c of the context. */
   cooccurrenceWithContext: 0,
-  /** Mean place of its first call in the executed path: 0 first, 1 last, .5 in a path of one. */
+  /** Mean position of its first call in the executed path: 0 first, 1 last, .5 in a path of one. */
   sequencePosition: 0.5,
   /** exp(-time since its last use / 1 day) */
   recencyScore: 0.5,
-  /** n's runs / those of the node with the most. */
+  /** n's runs / runs of the most used node. */
   usageFrequency: 0,
   /** log(1 + t) / log(1 + 1 minute), t the mean duration of its calls. */
   avgExecutionTime: 0.5,
-  /** Share of successes over its runs after a failure: of a call before it, or of the session's run before. */
+  /** Share of successes among its runs after a failure: of an earlier call, or of the session's previous run. */
   errorRecoveryRate: 0.5,
-  /** s / (s + 3), s the mean number of steps from its first call to the end of a successful run, 1 if it is the last. */
+  /** s / (s + 3), s the mean number of steps from its first call to the end of a successful run, 1 if it is last. */
   avgPathLengthToSuccess: 0.5,
   /** v / (v + 9), v the variance of those steps. */
   pathVariance: 0,
-  /** `errorRecoveryRate` after each kind of failure by itself. */
+  /** `errorRecoveryRate` for each kind of failure separately. */
   'errorTypeAffinity.TIMEOUT': 0.5,
   'errorTypeAffinity.PERMISSION': 0.5,
   'errorTypeAffinity.NOT_FOUND': 0.5,
@@ -63,19 +63,19 @@ export const TRACE_STATISTICS = Object.keys(COLD_START) as readonly Statistic[];
 
 const AT = Object.fromEntries(TRACE_STATISTICS.map((name, i) => [name, i])) as Record<Statistic, number>;
 
-/** What the statistics are asked for. */
+/** The situation for which statistics are computed. */
 export interface StatisticsQuery {
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** What was used just before. */
+  /** The nodes used just before. */
   readonly context?: readonly NodeId[];
-  /** From `similarRuns`, asked once for all candidates. */
+  /** From `similarRuns`, computed once for all candidates. */
   readonly similar?: readonly IntentRun[];
 }
 
 /**
  * The 17 trace statistics of tools, capabilities and operations, from sums to which every run is added once,
- * in the order of execution. What is kept grows with the nodes and the pairs of nodes met, not with the runs.
+ * in order of execution. Memory grows with the nodes and pairs of nodes seen, not with the runs.
  */
 export class TraceStatistics {
   readonly #tallies = new Map<NodeId, NodeTally>();
@@ -83,7 +83,7 @@ export class TraceStatistics {
   readonly #intents = new IntentMemory();
   #mostRuns = 0;
 
-  /** Gives back the nodes whose sums have changed. */
+  /** Returns the nodes whose sums have changed. */
   add(trace: ExecutionTrace): ReadonlySet<NodeId> {
     const { length, nodes } = nodeRuns(trace);
     const before = this.#sessions.before(trace);
@@ -106,7 +106,7 @@ export class TraceStatistics {
     return touched;
   }
 
-  /** Whether enough runs have used it to say more than the values of a cold start. */
+  /** Whether a node has enough runs for more than the cold-start values. */
   knows(node: NodeId): boolean {
     return this.#known(node) !== undefined;
   }
@@ -120,7 +120,7 @@ export class TraceStatistics {
     return this.complete(this.lasting(node), node, query);
   }
 
-  /** [17], with cold-start values for what the query or other nodes decide: only runs of the node change it. */
+  /** [17], with cold-start values where the query or other nodes matter: only runs of the node change it. */
   lasting(node: NodeId): Float32Array {
     const vector = Float32Array.from(Object.values(COLD_START));
     const tally = this.#known(node);
@@ -143,7 +143,7 @@ export class TraceStatistics {
     return vector;
   }
 
-  /** Fills in what the query and other nodes decide, in place. */
+  /** Fills in the values that depend on the query and on other nodes, in place. */
   complete(vector: Float32Array, node: NodeId, { now, context = [], similar = [] }: StatisticsQuery) {
     const alike = similar.filter(({ nodes }) => nodes.has(node));
     const succeeded = alike.filter(({ success }) => success).length;
@@ -174,7 +174,7 @@ export class TraceStatistics {
       for (const other of earlier) tally.meet(other, true, success);
       for (const [j, other] of nodes.entries()) {
         if (earlier.has(other.node)) continue;
-        // A node was before itself when it was called again.
+        // A node precedes itself if it was called again.
         if (j !== i || calls > 1) tally.meet(other.node, j <= i, success);
       }
     }
@@ -208,18 +208,18 @@ function rateOf({ tried, succeeded }: Rate): number {
 export interface CacheFigures {
   readonly hits: number;
   readonly misses: number;
-  /** hits / (hits + misses); 0 before anything was asked. */
+  /** hits / (hits + misses); 0 before the first query. */
   readonly hitRate: number;
 }
 
 /**
- * Remembers, for the nodes asked for last, the part of their statistics that only their own runs change.
- * A run that touches a node drops it; what depends on the query is recomputed each time.
+ * Caches, for the most recently used nodes, the part of their statistics that only their own runs change.
+ * A run of a node drops its entry; the part that depends on the query is recomputed each time.
  */
 export class CachedStatistics {
   readonly #statistics: TraceStatistics;
   readonly #entries: number;
-  /** The one used longest ago first. */
+  /** Least recently used first. */
   readonly #kept = new Map<NodeId, Float32Array>();
   #hits = 0;
   #misses = 0;
@@ -240,7 +240,7 @@ export class CachedStatistics {
     return touched;
   }
 
-  /** [17], a copy of the caller's own. */
+  /** [17], a copy that the caller may change. */
   vector(node: NodeId, query: StatisticsQuery): Float32Array {
     return this.#statistics.complete(this.#lasting(node).slice(), node, query);
   }
@@ -255,4 +255,84 @@ export class CachedStatistics {
     if (this.#kept.size > this.#entries) this.#kept.delete(this.#kept.keys().next().value!);
     return lasting;
   }
+}
+
+/** Number of attempts and of successes. */
+interface Rate {
+  tried: number;
+  succeeded: number;
+}
+
+/** How a node relates to another that was used with it or before it. */
+interface Companion {
+  /** Runs of the node in which the other was used too, or shortly before in the same session. */
+  together: number;
+  /** Runs among these in which the other came first, with the node's successes. */
+  readonly after: Rate;
+}
+
+/** A run in which a node was used. */
+interface RunAround {
+  readonly at: number;
+  readonly success: boolean;
+  /** Length of the executed path. */
+  readonly length: number;
+  /** Kinds of failures before the node's last call, in this run or the session's previous run. */
+  readonly errorsBefore: ReadonlySet<ErrorType>;
+}
+
+/** Sums over all runs of one node. Only sums, so that queries in between do not matter. */
+class NodeTally {
+  readonly runs: Rate = { tried: 0, succeeded: 0 };
+  /** Calls with a known duration, and their total duration. */
+  readonly timed = { calls: 0, durationMs: 0 };
+  /** Sum of first / (length - 1). */
+  positions = 0;
+  /** Milliseconds since 1970. */
+  lastUsedAt = Number.NEGATIVE_INFINITY;
+  readonly afterFailure: Rate = { tried: 0, succeeded: 0 };
+  readonly afterError: Readonly<Record<ErrorType, Rate>> = rateByError();
+  /** Over runs that succeeded: steps from the node's first call to the end, itself included. */
+  readonly stepsToSuccess = { runs: 0, sum: 0, squares: 0 };
+  readonly companions = new Map<NodeId, Companion>();
+
+  add({ first, calls, success, durationMs }: NodeRun, around: RunAround): void {
+    count(this.runs, success);
+    this.positions += around.length > 1 ? first / (around.length - 1) : 0.5;
+    this.lastUsedAt = Math.max(this.lastUsedAt, around.at);
+    if (durationMs !== null) {
+      this.timed.calls += calls;
+      this.timed.durationMs += durationMs;
+    }
+    if (around.errorsBefore.size > 0) count(this.afterFailure, success);
+    for (const type of around.errorsBefore) count(this.afterError[type], success);
+    if (around.success) {
+      const steps = around.length - first;
+      this.stepsToSuccess.runs++;
+      this.stepsToSuccess.sum += steps;
+      this.stepsToSuccess.squares += steps * steps;
+    }
+  }
+
+  meet(other: NodeId, isBefore: boolean, success: boolean): void {
+    let companion = this.companions.get(other);
+    if (!companion) {
+      companion = { together: 0, after: { tried: 0, succeeded: 0 } };
+      this.companions.set(other, companion);
+    }
+    companion.together++;
+    if (isBefore) count(companion.after, success);
+  }
+}
+
+function count(rate: Rate, success: boolean): void {
+  rate.tried++;
+  if (success) rate.succeeded++;
+}
+
+function rateByError(): Record<ErrorType, Rate> {
+  return Object.fromEntries(ERROR_TYPES.map((type) => [type, { tried: 0, succeeded: 0 }])) as Record<
+    ErrorType,
+    Rate
+  >;
 }

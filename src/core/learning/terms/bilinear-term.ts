@@ -11,33 +11,33 @@ import { addTo } from './projection.ts';
 
 const DEFAULTS = {
   heads: 8,
-  /** More runs can teach more heads; no more runs than the last are looked back on. */
+  /** More runs can train more heads; learners keep at most 5,000 runs. */
   adaptive: [
     { runs: 0, heads: 4 },
     { runs: 1_000, heads: 8 },
     { runs: 5_000, heads: 12 },
   ],
-  /** Columns of each head; only heads x columns matters for the sum, each head can be looked at by itself. */
+  /** Columns of each head; only heads x columns affects the sum, but each head can be inspected separately. */
   headColumns: 8,
-  /** Unit vectors have small products: without it the first hundred steps would go into growing. */
+  /** Unit vectors have small products: without this factor the first hundred steps would only increase them. */
   scale: 20,
-  /** Tens of thousands of numbers from few runs: slower than the dense part, or it overfits. */
+  /** Tens of thousands of numbers from few runs: it overfits unless it learns more slowly than the dense part. */
   pace: 1 / 30,
 };
 
-/** How many heads so many runs can teach; at most twelve, since every answer waits for them. */
+/** The number of heads that a number of runs can train; at most twelve, because they delay every answer. */
 export function adaptiveHeads(runs: number): number {
   return DEFAULTS.adaptive.findLast((size) => runs >= size.runs)?.heads ?? DEFAULTS.heads;
 }
 
-/** The heads of a model with so many numbers for its intents. */
+/** The number of heads of a model with this many intent parameters. */
 export function headsOf(numbers: number, dimension: number): number {
   return numbers / (dimension * DEFAULTS.headColumns);
 }
 
 /**
  * logit = scale g (q U) . (e V): K heads, each a projection of the intent q and of the candidate e into a
- * few dimensions where they meet. V starts at 0 and g at 1, so the term starts at 0 and still learns.
+ * common space of a few dimensions. V starts at 0 and g at 1, so the term starts at 0 and still learns.
  */
 export class BilinearTerm implements RankTerm {
   readonly parameters: readonly Parameter[];
@@ -48,7 +48,7 @@ export class BilinearTerm implements RankTerm {
   readonly #gain: Parameter;
   readonly #dimension: number;
   readonly #rank: number;
-  /** Of the last forward pass. [batch x d], [batch x rank], [candidates x rank], [batch x candidates] */
+  /** From the last forward pass. [batch x d], [batch x rank], [candidates x rank], [batch x candidates] */
   #queries: Matrix<Floats> | undefined;
   #left: Matrix<Floats> | undefined;
   #right: Matrix<Floats> | undefined;

@@ -17,11 +17,11 @@ import { type AttentionSlopes, columnsFor } from './ragged-attention.ts';
 const DEFAULTS = {
   heads: 4,
   hidden: 32,
-  /** Candidates of a query that look at each other. */
+  /** Candidates of a query that attend to each other. */
   most: 50,
-  /** Hundreds of inputs more for each candidate; features alone are the smaller model. */
+  /** Vectors add hundreds of inputs per candidate; features alone make the smaller model. */
   hasVectors: false,
-  /** Of the learning rate: many numbers for few runs. */
+  /** Multiplier of the learning rate: many numbers for few runs. */
   pace: 0.1,
 };
 
@@ -29,17 +29,17 @@ export interface CandidateAttentionOptions {
   readonly heads?: number;
   readonly hidden?: number;
   readonly most?: number;
-  /** Whether a candidate shows its vector beside its features. */
+  /** Whether the input has a candidate's vector besides its features. */
   readonly hasVectors?: boolean;
-  /** Whether capabilities have a projection of their own. */
+  /** Whether capabilities have their own projection. */
   readonly isSeparate?: boolean;
-  /** Of the learning rate. */
+  /** Multiplier of the learning rate. */
   readonly pace?: number;
 }
 
 /**
- * The best candidates of a query look at each other before they are ranked (Pang et al., "SetRank", 2020):
- * X = F Wf + E We, Y = X + attention(X Wq, X Wk, X Wv), logit = v . relu(Y W + b). The others get nothing.
+ * The best candidates of a query attend to each other before they are ranked (Pang et al., "SetRank", 2020):
+ * X = F Wf + E We, Y = X + attention(X Wq, X Wk, X Wv), logit = v . relu(Y W + b). The others get 0.
  */
 export class CandidateAttentionTerm implements RankTerm {
   readonly parameters: readonly Parameter[];
@@ -47,11 +47,11 @@ export class CandidateAttentionTerm implements RankTerm {
   readonly #most: number;
   readonly #features: Projection;
   readonly #vectors: CandidateProjection | undefined;
-  /** To queries, keys and values. */
+  /** Projections to queries, keys and values. */
   readonly #projections: readonly [Projection, Projection, Projection];
   readonly #attention: BlockAttention;
   readonly #readout: HiddenReadout;
-  /** Of the last forward pass: places of each example's best. */
+  /** From the last forward pass: indices of each example's best candidates. */
   #best: readonly (readonly number[])[] = [];
 
   constructor(
@@ -83,7 +83,7 @@ export class CandidateAttentionTerm implements RankTerm {
       randomStart(WIDTH, columns, 1 / WIDTH, random),
       { pace },
     );
-    // A unit vector then weighs as much as a standardised feature row.
+    // So that a unit vector has the same weight as a standardised feature row.
     this.#vectors = hasVectors
       ? new CandidateProjection(
           multiplier,
@@ -115,7 +115,7 @@ export class CandidateAttentionTerm implements RankTerm {
     const features = examples.flatMap(({ features }, i) =>
       this.#best[i]!.map((place) => features.subarray(place * WIDTH, (place + 1) * WIDTH)),
     );
-    // [rows x columns], a row for each example and place.
+    // [rows x columns], one row per example and candidate.
     const states = this.#features.forward(stackRows(this.#multiplier, features, WIDTH));
     if (this.#vectors) addTo(states.values, this.#vectors.forward(candidates, this.#best.flat()).values);
     const [queries, keys, values] = this.#projections;
@@ -148,13 +148,13 @@ export class CandidateAttentionTerm implements RankTerm {
   }
 }
 
-/** Through a projection of the states, to whose slopes it adds. */
+/** Backward pass through a projection of the states; adds to the slopes of the states. */
 function passBack(projection: Projection, slopes: Matrix<Floats>, states: Matrix<Floats>): void {
   projection.backward(slopes);
   addTo(states.values, projection.slopesOfInputs(slopes).values);
 }
 
-/** One head within one block, as the last forward pass left it; n rows in the block. */
+/** One head within one block, from the last forward pass; n rows in the block. */
 interface Cell {
   readonly first: number;
   readonly head: number;
@@ -168,8 +168,8 @@ interface Cell {
 }
 
 /**
- * The attention of `RaggedAttention` where rows come in blocks and each sees all of its own block: then it is
- * made of matrix products, A_h = softmax(s_h Q_h K_h^T) and out_h = A_h V_h.
+ * Like `RaggedAttention` for rows in blocks, where each row sees its whole block: this consists of matrix
+ * products, A_h = softmax(s_h Q_h K_h^T) and out_h = A_h V_h.
  */
 export class BlockAttention {
   readonly sharpness: Parameter;
@@ -177,7 +177,7 @@ export class BlockAttention {
   readonly #heads: number;
   #cells: readonly Cell[] = [];
 
-  /** `sharpness` is where it starts; it moves in proportion. */
+  /** `sharpness` is the start value; it is learned as a factor. */
   constructor(multiplier: Multiplier<Floats>, name: string, heads: number, sharpness: number, pace = 1) {
     this.#multiplier = multiplier;
     this.#heads = heads;
@@ -187,7 +187,7 @@ export class BlockAttention {
     });
   }
 
-  /** [rows x columns], blocks of these sizes one below the other. Columns are a multiple of heads. */
+  /** [rows x columns], with blocks of these sizes below each other. Columns are a multiple of heads. */
   forward(
     queries: Matrix<Floats>,
     keys: Matrix<Floats>,
@@ -274,7 +274,7 @@ function softmaxOfRows({ rows, columns, values }: Matrix<Floats>, sharpness: num
   return { rows, columns, values: weights };
 }
 
-/** In place, from slopes of the weights to those of the scores: weight (slope - mean slope). */
+/** In place, from slopes of the weights to slopes of the scores: weight (slope - mean slope). */
 function softmaxBack({ rows, columns, values }: Matrix<Floats>, { values: weights }: Matrix<Floats>): void {
   for (let row = 0; row < rows; row++) {
     const [first, last] = [row * columns, (row + 1) * columns];

@@ -12,14 +12,14 @@ import {
 const DEFAULTS = {
   hidden: 32,
   dropout: 0.1,
-  /** Of a standardised hybrid score: where a softmax over hundreds of candidates is neither flat nor certain. */
+  /** Start weight of a standardised hybrid score: a softmax over hundreds of candidates is neither flat nor certain. */
   hybridWeight: 1.5,
 };
 
-/** Candidates of a batch that is a single row. */
+/** Candidates of a batch with a single row. */
 const ONE = { size: 1, vectors: { rows: 1, columns: 0, values: new Float32Array() } };
 
-/** Start values of the fusion; they say how wide it is. */
+/** Start values of the fusion; they also determine its width. */
 export interface FusionWeights {
   /** [features], the first columns of a row */
   readonly linear: ArrayLike<number>;
@@ -31,7 +31,7 @@ export interface FusionWeights {
   readonly outward: ArrayLike<number>;
 }
 
-/** Ranks exactly as search does: weight on its score alone, and a hidden layer that nothing comes out of yet. */
+/** Ranks exactly like search: weight on its score only, and a hidden layer that outputs 0. */
 export function searchFusion(random: Random, hidden = DEFAULTS.hidden): FusionWeights {
   return {
     linear: FEATURES.map((feature) => (feature === 'hybrid' ? DEFAULTS.hybridWeight : 0)),
@@ -41,7 +41,7 @@ export function searchFusion(random: Random, hidden = DEFAULTS.hidden): FusionWe
   };
 }
 
-/** What the fusion gives before anything was learned. `features` are [candidates x WIDTH]. */
+/** The untrained fusion. `features` are [candidates x WIDTH]. */
 export function searchLogits(features: Float32Array, candidates: number): Float32Array {
   const column = FEATURES.indexOf('hybrid');
   const logits = new Float32Array(candidates);
@@ -49,7 +49,7 @@ export function searchLogits(features: Float32Array, candidates: number): Float3
   return logits;
 }
 
-/** logit = w . z + v . relu(W^T [z; x] + b): the features fused, z standardised ones, x the situation. */
+/** logit = w . z + v . relu(W^T [z; x] + b): fused features, z the standardised ones, x the situation. */
 export class FusionTerm implements RankTerm {
   readonly parameters: readonly Parameter[];
   readonly #multiplier: Multiplier<Floats>;
@@ -61,13 +61,13 @@ export class FusionTerm implements RankTerm {
   readonly #hidden: number;
   readonly #dropout: number;
   readonly #unseen: readonly number[];
-  /** Of the last forward pass. [rows x width], [rows x hidden] */
+  /** From the last forward pass. [rows x width], [rows x hidden] */
   #inputs: Matrix<Floats> | undefined;
   #activations: Matrix<Floats> | undefined;
-  /** [hidden] for each example: 0 for a unit that is dropped, else its scale. */
+  /** [hidden] for each example: 0 for a dropped unit, otherwise its scale. */
   #kept: readonly Float32Array[] = [];
 
-  /** `unseen` are columns that it does as without. */
+  /** `unseen` are columns that it ignores. */
   constructor(
     multiplier: Multiplier<Floats>,
     start: FusionWeights,
@@ -100,7 +100,7 @@ export class FusionTerm implements RankTerm {
     }
   }
 
-  /** By occlusion: what the logit loses when a feature is put at the mean of all candidates. */
+  /** By occlusion: what the logit loses when a feature is replaced by its mean over all candidates. */
   explain({ examples }: RankBatch, place: number): readonly RankReason[] {
     const row = examples[0]!.features.slice(place * this.#width, (place + 1) * this.#width);
     const whole = this.#logitOf(row);
@@ -168,7 +168,7 @@ export class FusionTerm implements RankTerm {
         const slope = own[candidate]!;
         for (let k = 0, at = row * width; k < linearSlopes.length; k++, at++)
           linearSlopes[k]! += slope * x[at]!;
-        // An activation that has been read makes room for its own slope.
+        // Each activation is overwritten by its slope once it has been read.
         for (let k = 0, at = row * hidden; k < hidden; k++, at++) {
           const activation = h[at]!;
           outwardSlopes[k]! += slope * activation;
@@ -183,8 +183,8 @@ export class FusionTerm implements RankTerm {
   }
 
   /**
-   * While training, some hidden units are dropped and the others scaled up (Srivastava et al., 2014). The same
-   * ones for all candidates of a query: they are compared with each other.
+   * While training, some hidden units are dropped and the others scaled up (Srivastava et al., 2014): the same
+   * units for all candidates of a query, because these are compared with each other.
    */
   #keptUnits(random: Random | undefined): Float32Array {
     const scale = random ? 1 / (1 - this.#dropout) : 1;

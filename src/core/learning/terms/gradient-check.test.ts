@@ -9,12 +9,12 @@ import type { Parameter } from '../ranker/rank-term.ts';
 import { learnFrom, listwiseLoss, trainRanker } from '../ranker/train-ranker.ts';
 
 const DIMENSION = 12;
-/** Entries of a block that are checked; all where it has no more. */
+/** Most entries of a block that are checked. */
 const SAMPLE = proofRuns(60);
-/** Of central differences: their error grows with its square, that of rounding as it shrinks. */
+/** Step of central differences: their error grows with its square, the rounding error as it shrinks. */
 const STEP = 1e-5;
 
-/** Small, and so that every part has something to do: fewer places than candidates, more columns than heads. */
+/** Small, and such that every part matters: fewer ranked candidates than candidates, more columns than heads. */
 const VARIANTS: Readonly<Record<string, readonly [readonly TermName[], TermOptions]>> = {
   fusion: [['fusion'], { fusion: { hidden: 6 } }],
   bilinear: [['bilinear'], { bilinear: { heads: 2, headColumns: 3 } }],
@@ -38,7 +38,7 @@ const VARIANTS: Readonly<Record<string, readonly [readonly TermName[], TermOptio
   ],
 };
 
-/** Each by itself, and all together. */
+/** Each term by itself, and all together. */
 const SETS: readonly (readonly [label: string, names: readonly TermName[], options: TermOptions])[] = [
   ...Object.entries(VARIANTS).map(([label, [names, options]]) => [label, names, options] as const),
   ['all', TERM_NAMES, Object.assign({}, ...Object.values(VARIANTS).map(([, options]) => options))],
@@ -47,7 +47,7 @@ const SETS: readonly (readonly [label: string, names: readonly TermName[], optio
 describe('[RANK-1] the gradient is that of finite differences', () => {
   const { candidates, examples } = createTinyRanking({ dimension: DIMENSION });
 
-  test('of the loss by each logit', () => {
+  test('of the loss with respect to each logit', () => {
     const random = createRandom(4);
     const logits = Float64Array.from({ length: 9 }, () => 2 * random.normal());
     const slopes = new Float64Array(9);
@@ -97,7 +97,7 @@ test.each(SETS)(
   },
 );
 
-/** As trained: from zero-started weights nothing would flow. */
+/** As if trained: with weights that start at zero, no gradient would flow. */
 function perturbed(model: RankModel, by = 0.3): RankModel {
   const random = createRandom(5);
   for (const { values } of model.parameters) {
@@ -140,7 +140,7 @@ function slopeAt(values: Floats, i: number, loss: () => number): number {
   return (above - below) / (2 * STEP);
 }
 
-/** Within 1e-3 of the greater; what is below 1e-8 is rounding of the differences. */
+/** Within 1e-3 of the greater value; below 1e-8 it is rounding error of the differences. */
 function isClose(a: number, b: number): boolean {
   return Math.abs(a - b) <= 1e-3 * Math.max(Math.abs(a), Math.abs(b)) + 1e-8;
 }
@@ -149,7 +149,7 @@ function clearSlopes(parameters: readonly Parameter[]): void {
   for (const { slopes } of parameters) slopes.fill(0);
 }
 
-/** Length of the difference, as a share of the length. */
+/** Norm of the difference, as a share of the norm. */
 function distance(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const length = (values: readonly number[]) => Math.hypot(...values);
   const difference = Array.from(a, (value, i) => value - b[i]!);

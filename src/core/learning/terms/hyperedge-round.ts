@@ -12,29 +12,29 @@ import {
 
 const DEFAULTS = {
   heads: 4,
-  /** Of attention, per cosine. */
+  /** Sharpness of attention, per cosine. */
   sharpness: 4,
 };
 
 export interface HyperedgeOptions {
-  /** How members make up an edge, and edges a message. */
+  /** How members are pooled into an edge, and edges into a message. */
   readonly aggregation?: 'mean' | 'attention';
   readonly heads?: number;
-  /** Of the learning rate. */
+  /** Multiplier of the learning rate. */
   readonly pace?: number;
 }
 
-/** Someone who hears from some edges. */
+/** A candidate that receives messages from some edges. */
 export interface Listener {
   readonly place: number;
-  /** Places in the list of edges. */
+  /** Indices in the list of edges. */
   readonly edges: readonly number[];
 }
 
 /**
  * One round of V -> E -> V: H_e = tanh(pool of X_v over v in e, times We), M_t = (pool of H_e over t's edges) Wb.
- * A pool is the mean, or attention: of an edge by one learned query, of a listener by its own state. We and Wb
- * start as the identity, so that messages are smoothed states and lie in the same space.
+ * A pool is the mean, or attention: for an edge with one learned query, for a listener with its own state. We and Wb
+ * start as the identity, so that messages are smoothed states in the same space.
  */
 export class HyperedgeRound {
   readonly parameters: readonly Parameter[];
@@ -42,7 +42,7 @@ export class HyperedgeRound {
   readonly #toEdges: Projection;
   readonly #toListeners: Projection;
   readonly #attention: AttentionPools | undefined;
-  /** Of the last forward pass: members of edges, edges of listeners, [edges x columns] after tanh. */
+  /** From the last forward pass: members of edges, edges of listeners, [edges x columns] after tanh. */
   #members: RaggedLists = raggedLists([]);
   #heardFrom: RaggedLists = raggedLists([]);
   #listeners: readonly Listener[] = [];
@@ -56,13 +56,13 @@ export class HyperedgeRound {
     random: Random,
     { aggregation = 'mean', heads = DEFAULTS.heads, pace = 1 }: HyperedgeOptions = {},
   ) {
-    // Few edges are soon learned by heart.
+    // Few edges are quickly memorised.
     const square = { pace: EMBEDDING_PACE * pace, isHeld: true };
     this.#multiplier = multiplier;
     this.#toEdges = new Projection(multiplier, `${name}.to_edges`, identity(columns), square);
     this.#toListeners = new Projection(multiplier, `${name}.to_listeners`, identity(columns), square);
     if (aggregation === 'attention') {
-      // A head sees a share of the columns, and so of the cosine.
+      // A head sees a share of the columns, and so a share of the cosine.
       const sharpness = DEFAULTS.sharpness * heads;
       const start = randomStart(1, columns, 1 / columns, random).values;
       this.#attention = {
@@ -80,7 +80,7 @@ export class HyperedgeRound {
     ];
   }
 
-  /** From states [candidates x columns] to messages [listeners x columns]; who hears from no edge hears zeros. */
+  /** From states [candidates x columns] to messages [listeners x columns]; zeros for a listener without edges. */
   forward(
     states: Matrix<Floats>,
     edges: readonly (readonly number[])[],
@@ -96,7 +96,7 @@ export class HyperedgeRound {
     return this.#toListeners.forward(this.#poolEdges(states, hyperedges));
   }
 
-  /** After `forward`, from slopes of the messages to those of the states. */
+  /** After `forward`, from slopes of the messages to slopes of the states. */
   backward(slopes: Matrix<Floats>, size: number): Matrix<Floats> {
     this.#toListeners.backward(slopes);
     const states = {
@@ -140,7 +140,7 @@ export class HyperedgeRound {
     return this.#attention.ofListeners.forward(queries, hyperedges, hyperedges, this.#heardFrom);
   }
 
-  /** Gives the slopes of the edges; adds to those of the states, which listeners ask with. */
+  /** Returns the slopes of the edges; adds to those of the states, which are the listeners' queries. */
   #poolEdgesBack(slopes: Matrix<Floats>, states: Matrix<Floats>): Matrix<Floats> {
     if (!this.#attention) {
       return slopesOfLists(this.#multiplier, slopes, this.#heardFrom, this.#hyperedges!.rows);

@@ -21,25 +21,25 @@ import { columnsFor } from './ragged-attention.ts';
 const DEFAULTS = {
   hidden: 64,
   heads: 4,
-  /** Unit vectors have small products: without it the gates would have far to go. */
+  /** Unit vectors have small products: without this factor the gates would need many steps. */
   scale: 20,
-  /** Of the learning rate: many numbers for few runs. */
+  /** Multiplier of the learning rate: many numbers for few runs. */
   pace: 0.03,
-  /** Of that pace: gates are few, and are to run ahead of matrices that could learn edges by heart. */
+  /** Multiplier of that for the gates: they are few, and should learn before the matrices can memorise edges. */
   gatePace: 10,
 };
 
 export interface MessagePassingOptions extends HyperedgeOptions {
   readonly hidden?: number;
-  /** Whether capabilities have a projection of their own. */
+  /** Whether capabilities have their own projection. */
   readonly isSeparate?: boolean;
 }
 
 /**
- * Candidates hear from what they belong together with: V -> E -> V over the hypergraph (Feng et al., "Hypergraph
- * Neural Networks", 2019), with a gated residual. With own states X = E W and heard messages M,
- * logit = scale sum_h (q U)_h . (a_h X_h + b_h M_h) over heads. The gates a and b start at 0; U and W start equal, so that
- * products of projections start near the cosine.
+ * Candidates receive messages from those they belong together with: V -> E -> V over the hypergraph (Feng et al.,
+ * "Hypergraph Neural Networks", 2019), with a gated residual. With own states X = E W and received messages M,
+ * logit = scale sum_h (q U)_h . (a_h X_h + b_h M_h) over heads. The gates a and b start at 0; U and W start equal, so
+ * that products of projections start near the cosine.
  */
 export class MessagePassingTerm implements RankTerm {
   readonly wantsPast = true;
@@ -50,7 +50,7 @@ export class MessagePassingTerm implements RankTerm {
   readonly #round: HyperedgeRound;
   readonly #own: Gate;
   readonly #heard: Gate;
-  /** Of the last forward pass: for each example the row of messages that each candidate hears, [candidates]. */
+  /** From the last forward pass: for each example, the row of messages that each candidate receives, [candidates]. */
   #hears: readonly Int32Array[] = [];
   #prepared: { candidates: RankedCandidates; states: Matrix<Floats> } | undefined;
 
@@ -143,13 +143,13 @@ export class MessagePassingTerm implements RankTerm {
 }
 
 /**
- * Weighted dot products of all rows: sum_h gate_h Q_h . S_h, Q [batch x columns], S [rows x columns]. A gate for
- * each head and not for each column: with few runs more would be learned by heart.
+ * Weighted dot products of all rows: sum_h gate_h Q_h . S_h, Q [batch x columns], S [rows x columns]. One gate per
+ * head and not per column: with few runs, more gates would memorise them.
  */
 class Gate {
   readonly parameter: Parameter;
   readonly #multiplier: Multiplier<Floats>;
-  /** Of the last forward pass. */
+  /** From the last forward pass. */
   #queries: Matrix<Floats> | undefined;
   #gated: Matrix<Floats> | undefined;
   #states: Matrix<Floats> | undefined;
@@ -191,8 +191,8 @@ class Gate {
 }
 
 /**
- * Who hears from which edges. All examples share one listener for each candidate, but for the members of
- * edges that are hidden from an example: those listen once more, without them.
+ * Which edges each candidate listens to. All examples share one listener per candidate, except for members of
+ * edges that are hidden from an example: these get another listener without the hidden edges.
  */
 function listenersOf(
   edges: readonly (readonly number[])[],

@@ -2,7 +2,7 @@ import { type Floats, type Matrix, type Multiplier, rowOf } from '../../numeric/
 import type { Random } from '../../numeric/random.ts';
 import { createParameter, type Parameter, type RankedCandidates } from '../ranker/rank-term.ts';
 
-/** Share of a term's pace for matrices with a row for each dimension of the embedding: most numbers are there. */
+/** Multiplier of a term's pace for matrices with one row per dimension of the embedding: they have most numbers. */
 export const EMBEDDING_PACE = 1 / 3;
 
 /** y = x W: x [rows x inputs], W [inputs x outputs], y [rows x outputs]. */
@@ -10,7 +10,7 @@ export class Projection {
   readonly parameter: Parameter;
   readonly #multiplier: Multiplier<Floats>;
   readonly #weights: Matrix<Floats>;
-  /** Of the last forward pass. */
+  /** From the last forward pass. */
   #inputs: Matrix<Floats> | undefined;
 
   /** `start` is [inputs x outputs]. */
@@ -46,7 +46,7 @@ export function addTo(sums: Floats, values: Floats, at = 0): void {
   for (let i = 0; i < values.length; i++) sums[at + i]! += values[i]!;
 }
 
-/** Rows of equal length, one below the other: [rows x columns]. */
+/** Rows of equal length below each other: [rows x columns]. */
 export function stackRows(
   multiplier: Multiplier<Floats>,
   rows: readonly Floats[],
@@ -64,23 +64,23 @@ export function randomStart(rows: number, columns: number, variance: number, ran
   return { rows, columns, values };
 }
 
-/** The rows that went through one projection, and the places they stand for; each place is projected once. */
+/** The rows that went through one projection, and their candidates; each candidate is projected once. */
 interface Share {
   readonly projection: Projection;
   readonly rows: readonly number[];
-  /** [rows]: which of the projected places each row is. */
+  /** [rows]: index of each row among the projected candidates. */
   readonly sources: readonly number[];
-  /** How many places were projected. */
+  /** Number of projected candidates. */
   readonly size: number;
 }
 
-/** Projects vectors of candidates: by one matrix for all, or by one for tools and another for capabilities. */
+/** Projects vectors of candidates: by one matrix for all, or by separate ones for tools and capabilities. */
 export class CandidateProjection {
   readonly parameters: readonly Parameter[];
   readonly #multiplier: Multiplier<Floats>;
   readonly #projections: readonly Projection[];
   readonly #columns: number;
-  /** Of the last forward pass. */
+  /** From the last forward pass. */
   #shares: readonly Share[] = [];
 
   /** `start` is [dimension x columns], the same for both kinds. */
@@ -97,7 +97,7 @@ export class CandidateProjection {
     this.parameters = this.#projections.map(({ parameter }) => parameter);
   }
 
-  /** [places x columns]; places may come again. */
+  /** [places x columns]; places may repeat. */
   forward({ vectors, size, tools = size }: RankedCandidates, places: readonly number[]): Matrix<Floats> {
     const columns = this.#columns;
     const values = this.#multiplier.floats(places.length * columns);
@@ -131,7 +131,7 @@ export class CandidateProjection {
   }
 }
 
-/** Intents and candidates projected into one space, each kind by a matrix of its own. */
+/** Intents and candidates projected into one space, each kind by its own matrix. */
 export class PairedProjection {
   readonly parameters: readonly Parameter[];
   readonly #multiplier: Multiplier<Floats>;
@@ -151,7 +151,7 @@ export class PairedProjection {
     this.parameters = [this.#intents.parameter, ...this.#candidates.parameters];
   }
 
-  /** All intents, then all places, one below the other: [intents + places x columns]. */
+  /** All intents, then all places, below each other: [intents + places x columns]. */
   forwardStacked(
     intents: Matrix<Floats>,
     candidates: RankedCandidates,
@@ -203,14 +203,14 @@ export class PairedProjection {
   }
 }
 
-/** score = v . relu(x W + b), one number for each row of x. v starts at 0 and W at random: 0 comes out, and it learns. */
+/** score = v . relu(x W + b), one number per row of x. v starts at 0 and W at random, so it starts at 0 and learns. */
 export class HiddenReadout {
   readonly parameters: readonly Parameter[];
   readonly #multiplier: Multiplier<Floats>;
   readonly #inward: Projection;
   readonly #bias: Parameter;
   readonly #outward: Parameter;
-  /** Of the last forward pass. [rows x hidden] */
+  /** From the last forward pass. [rows x hidden] */
   #activations: Matrix<Floats> | undefined;
 
   constructor(
@@ -246,7 +246,7 @@ export class HiddenReadout {
     return scores;
   }
 
-  /** After `forward`, with slopes [rows]; gives those of the inputs. */
+  /** After `forward`, with slopes [rows]; returns those of the inputs. */
   backward(slopes: Floats): Matrix<Floats> {
     const { rows, columns, values } = this.#activations!;
     const outward = this.#outward.values;

@@ -22,7 +22,7 @@ test('[RANK-8] attention is a softmax over the rows of its list, for each head b
   expectEqual(out.values, expected);
 });
 
-test('[RANK-8] blocks of rows that see each other are the same as lists of all rows of a block', () => {
+test('[RANK-8] blocks of rows that see each other give the same result as lists of all rows of a block', () => {
   const random = createRandom(1);
   const rows = () => matrix(...Array.from({ length: 5 }, () => [0, 1, 2, 3].map(() => random.normal())));
   const [queries, keys, values, slopes] = [rows(), rows(), rows(), rows()];
@@ -46,7 +46,7 @@ test('[RANK-8] blocks of rows that see each other are the same as lists of all r
   expectEqual(ragged.sharpness.slopes, block.sharpness.slopes);
 });
 
-test('[RANK-8] products beyond all measure give weights that are right or at least finite', () => {
+test('[RANK-8] huge products give weights that are correct or at least finite', () => {
   const attention = new RaggedAttention(new PlainMultiplier(), 'sharpness', 1, 1);
   const values = matrix([1], [2], [3]);
   const weigh = (...keys: number[]) =>

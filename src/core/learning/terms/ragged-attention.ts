@@ -1,7 +1,7 @@
 import type { Floats, Matrix, Multiplier } from '../../numeric/matrices.ts';
 import { createParameter, type Parameter } from '../ranker/rank-term.ts';
 
-/** What backward gives: one matrix for each input of forward. */
+/** The result of backward: one matrix for each input of forward. */
 export interface AttentionSlopes {
   readonly queries: Matrix<Floats>;
   readonly keys: Matrix<Floats>;
@@ -9,15 +9,15 @@ export interface AttentionSlopes {
 }
 
 /**
- * Multi-head dot-product attention (Vaswani et al., 2017) where each query has its own list of keys to choose
- * among: out_h = sum_k softmax_k(s_h Q_h . K_h) V_h. Instead of 1 / sqrt(columns) each head learns its
- * sharpness s: projections of unit vectors have products of about their cosine, which says little at 1.
+ * Multi-head dot-product attention (Vaswani et al., 2017) where each query has its own list of keys:
+ * out_h = sum_k softmax_k(s_h Q_h . K_h) V_h. Instead of 1 / sqrt(columns), each head learns its sharpness s:
+ * projections of unit vectors have products of about their cosine, so that a sharpness of 1 would be too flat.
  */
 export class RaggedAttention {
   readonly sharpness: Parameter;
   readonly #multiplier: Multiplier<Floats>;
   readonly #heads: number;
-  /** Of the last forward pass. [lists x columns], [rows x columns] twice */
+  /** From the last forward pass. [lists x columns], [rows x columns] twice */
   #queries: Matrix<Floats> | undefined;
   #keys: Matrix<Floats> | undefined;
   #values: Matrix<Floats> | undefined;
@@ -26,7 +26,7 @@ export class RaggedAttention {
   #products: Floats;
   #weights: Floats;
 
-  /** `sharpness` is where it starts; it moves in proportion. */
+  /** `sharpness` is the start value; it is learned as a factor. */
   constructor(multiplier: Multiplier<Floats>, name: string, heads: number, sharpness: number, pace = 1) {
     this.#multiplier = multiplier;
     this.#heads = heads;
@@ -38,7 +38,7 @@ export class RaggedAttention {
     this.#weights = this.#products;
   }
 
-  /** [lists x columns]; zeros for a list of nothing. Columns are a multiple of heads. */
+  /** [lists x columns]; zeros for an empty list. Columns are a multiple of heads. */
   forward(
     queries: Matrix<Floats>,
     keys: Matrix<Floats>,
@@ -149,7 +149,7 @@ export function columnsFor(hidden: number, heads: number): number {
   return heads * Math.max(1, Math.round(hidden / heads));
 }
 
-/** Lists of row numbers, end to end: list i is items[starts[i]] to items[starts[i + 1]], the end left out. */
+/** Lists of row numbers, end to end: list i is items[starts[i]] to items[starts[i + 1]], end exclusive. */
 export interface RaggedLists {
   /** [lists + 1] */
   readonly starts: Int32Array;
@@ -164,7 +164,7 @@ export function raggedLists(lists: readonly (readonly number[])[]): RaggedLists 
   return { starts, items };
 }
 
-/** The mean of each list's rows, [lists x columns]; zeros for a list of nothing. */
+/** The mean of each list's rows, [lists x columns]; zeros for an empty list. */
 export function meanOfLists(
   multiplier: Multiplier<Floats>,
   { columns, values }: Matrix<Floats>,
@@ -182,7 +182,7 @@ export function meanOfLists(
   return { rows, columns, values: means };
 }
 
-/** From slopes of the means, [lists x columns], to those of the rows they are made of, [rows x columns]. */
+/** From slopes of the means, [lists x columns], to slopes of their rows, [rows x columns]. */
 export function slopesOfLists(
   multiplier: Multiplier<Floats>,
   { columns, values }: Matrix<Floats>,

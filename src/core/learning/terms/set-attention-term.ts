@@ -14,15 +14,15 @@ import { columnsFor, RaggedAttention, raggedLists } from './ragged-attention.ts'
 const DEFAULTS = {
   heads: 8,
   hidden: 64,
-  /** Candidates of a query that are looked at; the others get nothing. */
+  /** Candidates of a query that are ranked by this term; the others get 0. */
   most: 64,
   nearest: 8,
   context: 5,
-  /** Of attention at the start, per cosine. */
+  /** Start sharpness of attention, per cosine. */
   sharpness: 8,
-  /** Unit vectors have small products: without it the way out would have far to go. */
+  /** Unit vectors have small products: without this factor the output weights would need many steps. */
   scale: 20,
-  /** Of the learning rate: many numbers for few runs. */
+  /** Multiplier of the learning rate: many numbers for few runs. */
   pace: 0.1,
 };
 
@@ -30,17 +30,17 @@ export interface SetAttentionOptions extends Partial<SetLimits> {
   readonly heads?: number;
   readonly hidden?: number;
   readonly most?: number;
-  /** Whether capabilities have projections of their own. */
+  /** Whether capabilities have their own projections. */
   readonly isSeparate?: boolean;
-  /** Of the learning rate. */
+  /** Multiplier of the learning rate. */
   readonly pace?: number;
 }
 
 /**
- * Each candidate looks at a set (the intent, what was used before, the past intents it succeeded for), and
- * K heads choose what to listen to. The query is a projection of [intent; candidate], and so is what the
- * outcome O is then met with: logit = scale sum_h u_h O_h . (q Wm + e Wn)_h + v . O, where u and v start at 0. All
- * projections start equal up to scale, so that products start near the cosine.
+ * Each candidate attends to a set (the intent, the candidates used before, the past intents it succeeded for) with
+ * K heads. The query is a projection of [intent; candidate], and so is the vector that the result O is compared
+ * with: logit = scale sum_h u_h O_h . (q Wm + e Wn)_h + v . O, where u and v start at 0. All projections start equal
+ * up to scale, so that products start near the cosine.
  */
 export class SetAttentionTerm implements RankTerm {
   readonly wantsPast = true;
@@ -53,18 +53,18 @@ export class SetAttentionTerm implements RankTerm {
   readonly #matches: PairedProjection;
   readonly #keys: PairedProjection;
   readonly #values: PairedProjection;
-  /** [TOKEN_KINDS x columns]: what a row of the set is, added to its key and its value. */
+  /** [TOKEN_KINDS x columns]: added to the key and value of a row of the set, by its kind. */
   readonly #keyKinds: Parameter;
   readonly #valueKinds: Parameter;
   readonly #attention: RaggedAttention;
   /** u: [heads], v: [columns] */
   readonly #headGates: Parameter;
   readonly #outward: Parameter;
-  /** Of the last forward pass: places of each example's best, the example of each, and what they looked at. */
+  /** From the last forward pass: indices of each example's best candidates, the example of each, and their sets. */
   #best: readonly (readonly number[])[] = [];
   #owners: readonly number[] = [];
   #set: AttentionSet | undefined;
-  /** [rows x columns] twice, a row for each example and place: O, and what it is met with. */
+  /** [rows x columns] twice, one row per example and candidate: O, and the vector it is compared with. */
   #heard: Matrix<Floats> | undefined;
   #met: Matrix<Floats> | undefined;
 
@@ -84,7 +84,7 @@ export class SetAttentionTerm implements RankTerm {
   ) {
     const columns = columnsFor(hidden, heads);
     const start = randomStart(dimension, columns, 1 / columns, random);
-    // A head sees a share of the columns, and so of the cosine.
+    // A head sees a share of the columns, and so a share of the cosine.
     const sharpness = DEFAULTS.sharpness * heads;
     const paired = (name: string) =>
       new PairedProjection(multiplier, `set_attention.${name}`, start, {
@@ -204,21 +204,21 @@ export class SetAttentionTerm implements RankTerm {
   }
 }
 
-/** What a token of the set is, by its number. */
+/** Kinds of tokens in the set, by number. */
 const KINDS = ['intent', 'past_intent', 'latest', 'earlier'] as const;
 
 const TOKEN_KINDS = KINDS.length;
 
-/** How much of an example is looked at. */
+/** Limits on the set of an example. */
 export interface SetLimits {
-  /** Past intents of each candidate, nearest first. */
+  /** Past intents per candidate, nearest first. */
   readonly nearest: number;
-  /** Candidates used before, the latest ones. */
+  /** Candidates used before, latest ones. */
   readonly context: number;
 }
 
 /**
- * What candidates of a batch choose among, as rows of one matrix: intents of the queries, past intents, then
+ * The tokens that candidates of a batch attend to, as rows of one matrix: intents of the queries, past intents, then
  * candidates that were used before.
  */
 export interface AttentionSet {
@@ -227,7 +227,7 @@ export interface AttentionSet {
   readonly context: readonly number[];
   /** [intents + context], in 0 … TOKEN_KINDS - 1 */
   readonly kinds: readonly number[];
-  /** For each example, for each of its places: the rows it sees. */
+  /** For each candidate of each example: the rows it sees. */
   readonly lists: readonly (readonly number[])[];
 }
 
