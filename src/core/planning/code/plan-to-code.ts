@@ -24,8 +24,8 @@ const TAKEN = new Set(
 );
 
 /**
- * A valid plan as TypeScript for the sandbox: tasks that may run at once do, layer by layer, and what the last
- * tasks gave is returned, by id where there are several. Where no task of the plan fails, the code gives what the
+ * A valid plan as TypeScript for the sandbox: tasks that may run at once do, layer by layer, and its result
+ * is returned: what it says itself, else what the last tasks gave, by id where there are several. Where no task of the plan fails, the code gives what the
  * plan gives; time limits and retries are the plan's alone.
  */
 export function planToCode(given: Plan): string {
@@ -97,6 +97,8 @@ class Printer implements Printing {
   }
 
   end(): string {
+    const { result } = this.#plan;
+    if (result !== undefined) return `return ${printValue(result, this)};`;
     const used = new Set(this.#plan.tasks.flatMap(({ dependsOn }) => dependsOn));
     const last = this.#plan.tasks.filter(({ id }) => !used.has(id)).map(({ id }) => id);
     if (last.length === 1) return `return ${this.#nameOf(last[0]!)};`;

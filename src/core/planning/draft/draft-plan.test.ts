@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { Candidates, type IntentForms } from '../../learning/ranker/candidates.ts';
 import { Familiarity } from '../../learning/ranker/familiarity.ts';
 import type { Ranker } from '../../learning/ranker/ranker.ts';
+import { normalise } from '../../numeric/matrices.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { normalise } from '../../numeric/vectors.ts';
 import { words } from '../../retrieval/words.ts';
-import { draftPlan, type PlanningPast } from './draft-plan.ts';
+import { draftPlan, judgePlans, type PlanningPast } from './draft-plan.ts';
 import { createEdgeTexts } from './edge-features.ts';
 import { PlanHistory, type PlannedRun } from './plan-history.ts';
-import { textPlan, usualSize } from './text-plan.ts';
+import { PlanRecord } from './plan-record.ts';
+import { textPlan, usualSize } from './unlearned-plans.ts';
 
 const DIMENSION = 24;
 const random = createRandom(11);
@@ -32,6 +33,7 @@ const tools = Array.from({ length: 30 }, (_, i) => {
 });
 const candidates = new Candidates(tools, [], DIMENSION);
 const JOB = unit();
+const FAR = unit();
 
 function forms(text: string, intent: Float32Array): IntentForms {
   return { text, intent, clauses: [intent], words: words(text) };
@@ -228,4 +230,67 @@ describe('[GROUND-4] plans by text', () => {
     expect(usualSize([])).toBe(2.5);
     expect(usualSize(Array.from({ length: 100 }, () => ({ uses: [1, 2, 3, 4, 5, 6] })))).toBeGreaterThan(5.5);
   });
+});
+
+test('[PLAN-18] a copy that has proven itself serves far from what runs are trusted with, with little confidence', () => {
+  const outcome = { closeness: 0.5, isOther: false, copied: 1, byChance: 0, learned: null, text: null };
+  const query = forms('zzz', normalise(JOB.map((value, i) => value + 8 * FAR[i]!)));
+  const cosine = Math.max(...pastOf(jobRuns).history.cosines(query.intent));
+  expect(cosine).toBeGreaterThan(0.2);
+  expect(cosine).toBeLessThan(0.45);
+  const before = draftPlan(pastOf(jobRuns), query);
+  expect(before.tools.map(({ place }) => place)).not.toEqual([1, 0]);
+  const record = new PlanRecord(Array.from({ length: 20 }, () => ({ ...outcome, closeness: cosine })));
+  const plan = draftPlan({ ...pastOf(jobRuns), record }, query);
+  expect(plan.tools.map(({ place }) => place)).toEqual([1, 0]);
+  expect(plan).toMatchObject({ basis: 'runs', support: 0 });
+  expect(plan.confidence).toBeLessThanOrEqual(0.4);
+});
+
+test('[PLAN-18] where a copy and texts differ, the one that has proven better in such disputes serves', () => {
+  const others = Array.from({ length: 40 }, (_, i) => ({
+    ...forms(`do work ${i}`, unit()),
+    uses: [8 + (i % 20), 8 + ((2 * i + 1) % 21)],
+    edges: [],
+    key: `other ${i}`,
+  }));
+  const past = pastOf([...jobRuns, ...others]);
+  const weather = tools[3]!.vector;
+  const query = forms('forecast the weather', normalise(JOB.map((value, i) => value + weather[i]!)));
+  const placesWith = (copied: number, f1: number) => {
+    const closeness = Math.max(...past.history.cosines(query.intent));
+    const text = { expected: draftText(query), f1 };
+    const dispute = { closeness, isOther: false, copied, byChance: 0, learned: null, text };
+    const record = new PlanRecord(Array.from({ length: 20 }, () => dispute));
+    return draftPlan({ ...past, record }, query).tools.map(({ place }) => place);
+  };
+  expect(draftPlan(past, query)).toMatchObject({ basis: 'runs' });
+  expect(placesWith(1, 0)).toEqual([1, 0]);
+  expect(placesWith(0, 1)[0]).toBe(3);
+});
+
+/** What texts expect of themselves. */
+function draftText(query: IntentForms): number {
+  return textPlan(query, candidates.textScores(query), candidates, usualSize([])).confidence;
+}
+
+test('[PLAN-18] a run notes down what texts were worth where they spoke against the copy', () => {
+  const weather = tools[3]!.vector;
+  const asked = (share: number, uses: readonly number[]): PlannedRun => ({
+    ...forms('forecast the weather', normalise(JOB.map((value, i) => value + share * weather[i]!))),
+    ...{ uses, edges: [], key: 'asked' },
+  });
+  expect(judgePlans(pastOf(jobRuns), asked(1, [3]))).toMatchObject({
+    copied: 0,
+    text: { f1: expect.any(Number) },
+  });
+  expect(judgePlans(pastOf(jobRuns), asked(1, [3]))!.text!.f1).toBeGreaterThan(0.5);
+  const agreed: PlannedRun = {
+    ...forms('send the invoice', tools[0]!.vector),
+    uses: [1, 0],
+    edges: [],
+    key: 'x',
+  };
+  const runs = jobRuns.map((run) => ({ ...run, intent: near(tools[0]!.vector, 0.9) }));
+  expect(judgePlans(pastOf(runs), agreed)).toMatchObject({ copied: 1, text: null });
 });

@@ -1,14 +1,24 @@
+import { mean } from '../../learning/gate/metrics.ts';
 import type { Candidates, IntentForms } from '../../learning/ranker/candidates.ts';
-import { narrownessOf } from '../../learning/ranker/familiarity.ts';
+import { narrownessOf } from '../../learning/ranker/candidates.ts';
 import type { Ranker, Ranking } from '../../learning/ranker/ranker.ts';
-import { relateIntents } from '../../retrieval/intent-actions.ts';
+import { TopK } from '../../numeric/top-k.ts';
+import { type RelatedIntents, relateIntents } from '../../retrieval/intent-actions.ts';
 import { SHIPPED_TEXT_CHANCES, type TextChances } from '../../retrieval/text-scores.ts';
-import { type CopiedPlan, copyNearestRun } from './copy-run.ts';
 import type { EdgeTexts } from './edge-features.ts';
-import type { HistoryView, PlanHistory } from './plan-history.ts';
+import type { HistoryView, PlanHistory, PlannedRun } from './plan-history.ts';
+import { nearestRuns } from './plan-history.ts';
 import { type DraftedPlan, PlanModel, type PlanNets } from './plan-model.ts';
-import { nearestRuns } from './run-votes.ts';
-import { textPlan, usualSize } from './text-plan.ts';
+import { type PlanOutcome, PlanRecord, type PlanSigns } from './plan-record.ts';
+import {
+  asksForOther,
+  type CopiedPlan,
+  closestRun,
+  copyOf,
+  type LiveCopy,
+  textPlan,
+  usualSize,
+} from './unlearned-plans.ts';
 
 const DEFAULTS = {
   /** Trust in past runs below which tools are taken by their text instead. */
@@ -34,6 +44,16 @@ const DEFAULTS = {
   doubt: 12,
   /** Tasks of a plan at the most, unless a near run had more. */
   mostTasks: 12,
+  /** F1 that a copy must be expected to have where past runs are not trusted otherwise: as much as it then says of itself. */
+  leastExpected: 0.4,
+  /** F1 by which texts that speak against a copy must be ahead of it to take its place. */
+  leastGain: 0.1,
+  /** Tools that fit best by their text, of which some may never have been used. */
+  fitting: 5,
+  /** Near runs that support a plan which may run by itself: how such plans do shows when they run. */
+  supported: 2,
+  /** Newest runs that tell what copies are worth, where nothing was noted down as they came. */
+  replayed: 100,
 };
 
 /** What a plan rests on. */
@@ -54,6 +74,8 @@ export interface PlanningPast {
   readonly nets: PlanNets | null;
   /** How far work of a key is trusted to succeed. */
   readonly trustIn: (key: string) => number;
+  /** How plans have done so far; absent: nothing is known of that. */
+  readonly record?: PlanRecord;
   readonly textChances?: TextChances;
 }
 
@@ -63,38 +85,51 @@ export interface PlanningPast {
  * of both, each as far as it applies.
  */
 export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan {
-  const { candidates, history, ranker, textChances = SHIPPED_TEXT_CHANCES } = past;
+  return draftWithSigns(past, query).plan;
+}
+
+/** With what its confidence is calibrated by; null where it is not made of runs, or nothing was learned. */
+export function draftWithSigns(
+  past: PlanningPast,
+  query: IntentForms,
+): { readonly plan: GroundedPlan; readonly signs: PlanSigns | null } {
+  const { candidates, history, ranker } = past;
   const cosines = history.cosines(query.intent);
-  const { opposed, alike, others, forbids, negates } = relateIntents(query.text, history.runs, cosines);
+  const related = relateIntents(query.text, history.runs, cosines);
+  const { opposed, alike, others, forbids, negates } = related;
   const view = history.hiding(opposed);
   if (forbids && isOpposed(view, cosines))
-    return { tools: [], edges: [], rest: [], confidence: 0, basis: 'nothing', support: 0 };
+    return unsigned({ tools: [], edges: [], rest: [], confidence: 0, basis: 'nothing', support: 0 });
   const ranking = ranker?.rank(query) ?? null;
-  const text = textPlan(
-    query,
-    ranking?.text ?? candidates.textScores(query),
-    candidates,
-    usualSize(history.runs),
-    textChances,
-    doneByOpposites(history, view, cosines),
-  );
-  const copied = copyNearestRun(view, cosines, past.trustIn);
+  const text = textPlanFor(past, query, ranking, doneByOpposites(history, view, cosines));
+  const record = past.record ?? new PlanRecord();
+  const copied = copyClosest(past, query, related, record, text);
   const learned = learnedPlan(past, query, ranking);
-  const plan = better(copied, learned);
-  const trust = plan
-    ? trustIn(plan, text, familiarityIn(past, ranking, view, cosines), view, cosines, others === 1)
-    : 0;
+  const familiarity = familiarityIn(past, ranking, view, cosines);
+  const trustOf = (made: RunsPlan | null) =>
+    made ? trustIn(made, text, familiarity, view, cosines, others === 1) : 0;
+  const proven = better(copied, learned, record, history.runs.length);
+  // A copy that the texts speak against gives way to what was learned, if they speak for that.
+  const plan =
+    trustOf(proven) < DEFAULTS.leastTrust && trustOf(learned) >= DEFAULTS.leastTrust ? learned : proven;
+  const outdoes = (isTrusted: boolean) =>
+    copied !== null && isWorthMore(copied, text, record, history.runs.length, isTrusted);
+  const trust = copied !== null && plan === copied && !outdoes(true) ? 0 : trustOf(plan);
   const isNarrow = narrownessIn(history) > DEFAULTS.narrow;
   if (!plan || trust < DEFAULTS.leastTrust) {
+    if (copied && outdoes(false)) {
+      const confidence = Math.min(copied.confidence, copied.expected, DEFAULTS.opposed);
+      return unsigned({ ...copied, confidence, basis: 'runs', support: 0 });
+    }
     // What runs used, and yet are not trusted with, is what they asked for in words that mean something else.
     const isUsed = text.tools.some(({ place }) => history.runsOf[place]!.length > 0);
     const isDisputed = (isNarrow && isUsed) || negates;
-    return {
+    return unsigned({
       ...text,
       confidence: isDisputed ? Math.min(text.confidence, DEFAULTS.unproven) : text.confidence,
       basis: text.tools.length > 0 ? 'text' : 'nothing',
       support: 0,
-    };
+    });
   }
   const mixed = trust * plan.confidence + (1 - trust) * Math.min(plan.confidence, text.confidence);
   const short = shortened(plan, longestNear(view, cosines));
@@ -103,18 +138,56 @@ export function draftPlan(past: PlanningPast, query: IntentForms): GroundedPlan 
     : supportOf(short, view, cosines, alike);
   const runs = history.runs.length;
   const isDoubtful = support === 0 && plan === learned;
+  const isSupported = plan.isSame || support >= DEFAULTS.supported;
+  const signs = learned && ranking && signsOf(learned, ranking, history, cosines, candidates.tools);
   const confidence =
-    (isDoubtful ? (mixed * runs) / (runs + DEFAULTS.doubt) : mixed) *
-    (1 - chanceOfOther(text, plan, ranking));
+    signs && signs.unused > 0 && past.nets?.calibration && !isSupported
+      ? past.nets.calibration.at(signs)
+      : (isDoubtful ? (mixed * runs) / (runs + DEFAULTS.doubt) : mixed) *
+        (1 - chanceOfOther(text, plan, ranking));
   const grounds = { ...short, basis: 'runs' as const };
-  if (isOpposed(view, cosines))
-    return { ...grounds, confidence: Math.min(confidence, DEFAULTS.opposed), support: 0 };
+  if (isOpposed(view, cosines)) {
+    return { plan: { ...grounds, confidence: Math.min(confidence, DEFAULTS.opposed), support: 0 }, signs };
+  }
   const isUnproven = support === 0 && isNarrow;
   return {
-    ...grounds,
-    confidence: isUnproven ? Math.min(confidence, DEFAULTS.unproven) : confidence,
-    support,
+    plan: {
+      ...grounds,
+      confidence: isUnproven ? Math.min(confidence, DEFAULTS.unproven) : confidence,
+      support,
+    },
+    signs,
   };
+}
+
+function textPlanFor(
+  { candidates, history, textChances = SHIPPED_TEXT_CHANCES }: PlanningPast,
+  query: IntentForms,
+  ranking: Ranking | null,
+  ruledOut?: ReadonlySet<number>,
+): DraftedPlan {
+  const scores = ranking?.text ?? candidates.textScores(query);
+  return textPlan(query, scores, candidates, usualSize(history.runs), textChances, ruledOut);
+}
+
+function unsigned(plan: GroundedPlan): { readonly plan: GroundedPlan; readonly signs: null } {
+  return { plan, signs: null };
+}
+
+function signsOf(
+  { confidence }: RunsPlan,
+  { text }: Ranking,
+  { runsOf }: PlanHistory,
+  cosines: ArrayLike<number>,
+  tools: number,
+): PlanSigns {
+  const fitting = new TopK(DEFAULTS.fitting);
+  for (let place = 0; place < tools; place++) fitting.offer(place, text.fused[place]!);
+  const best = fitting.sorted();
+  const unused = best.filter(({ row }) => runsOf[row]!.length === 0).length;
+  let nearest = 0;
+  for (let run = 0; run < cosines.length; run++) nearest = Math.max(nearest, cosines[run]!);
+  return { expected: confidence, nearest, unused: unused / (best.length || 1) };
 }
 
 /** The chance of what fits best by its text, where runs say nothing of it and the plan does without. */
@@ -225,10 +298,73 @@ function learnedPlan(
 /** A plan made of past runs; the same, if a run asked for the very same. */
 type RunsPlan = CopiedPlan;
 
-/** A copy of a run that asked for the same beats what was learned where it is surer; else what was learned serves. */
-function better(copied: RunsPlan | null, learned: RunsPlan | null): RunsPlan | null {
+/**
+ * A copy of a run that asked for the same beats what was learned where it is surer; where the two differ otherwise, the
+ * one that has proven better on the runs so far serves.
+ */
+function better(
+  copied: WeighedCopy | null,
+  learned: RunsPlan | null,
+  record: PlanRecord,
+  runs: number,
+): RunsPlan | null {
   if (!copied || !learned) return copied ?? learned;
-  return copied.isSame && copied.confidence > learned.confidence ? copied : learned;
+  if (copied.isSame && copied.confidence > learned.confidence) return copied;
+  if (f1Of(copied, placesOf(learned)) === 1) return learned;
+  return copied.expected > record.learnedAt(learned.confidence, runs) ? copied : learned;
+}
+
+/** Of the runs that did not ask for the opposite; null where none is close. */
+function copyClosest(
+  { history, trustIn }: PlanningPast,
+  query: IntentForms,
+  related: RelatedIntents,
+  record: PlanRecord,
+  text: DraftedPlan,
+): WeighedCopy | null {
+  const closest = closestRun(history, query, (run) => related.opposed.has(run));
+  if (!closest) return null;
+  const trust = trustIn(history.runs[closest.run]!.key);
+  const copied = copyOf(history, closest, asksForOther(related), record, trust);
+  const isDisputed = !copied.isSame && speaksAgainst(text, placesOf(copied));
+  return { ...copied, isDisputed, closeness: closest.closeness };
+}
+
+/** A copy, and whether the tool that fits best by its text is missing in it. */
+interface WeighedCopy extends LiveCopy {
+  readonly isDisputed: boolean;
+  readonly closeness: number;
+}
+
+function speaksAgainst({ tools: [favourite] }: DraftedPlan, copied: ReadonlySet<number>): boolean {
+  return favourite !== undefined && !copied.has(favourite.place);
+}
+
+/**
+ * What close runs did is likelier right than what reads alike; in doubt, while there are few, it is. Where the two
+ * differ, that holds until texts have proven better in disputes like this one, however far the copy is trusted.
+ */
+function isWorthMore(
+  { expected, closeness, isDisputed }: WeighedCopy,
+  text: DraftedPlan,
+  record: PlanRecord,
+  runs: number,
+  isTrusted: boolean,
+): boolean {
+  const { leastExpected, leastGain, doubt } = DEFAULTS;
+  const hoped = (text.confidence * runs) / (runs + doubt) - expected;
+  if (!isTrusted && expected < leastExpected) return false;
+  if (!isDisputed) return isTrusted || hoped <= 0;
+  return record.textGain(closeness, text.confidence, isTrusted ? Math.min(0, hoped) : hoped) <= leastGain;
+}
+
+function placesOf({ tools }: Pick<DraftedPlan, 'tools'>): ReadonlySet<number> {
+  return new Set(tools.map(({ place }) => place));
+}
+
+function f1Of(plan: Pick<DraftedPlan, 'tools'>, right: ReadonlySet<number>): number {
+  const made = placesOf(plan);
+  return (2 * made.intersection(right).size) / (made.size + right.size);
 }
 
 /** What runs by itself needs more proof than what is suggested: near runs that say they do the same. */
@@ -259,4 +395,68 @@ function shortened(plan: DraftedPlan, longest: number): DraftedPlan {
     edges: plan.edges.filter(({ from, to }) => from < most && to < most),
     rest: [...plan.tools.slice(most), ...plan.rest],
   };
+}
+
+/** What each way of planning would have given for a run that is not part of the past yet; null where none has a say. */
+export function judgePlans(past: PlanningPast, run: PlannedRun): PlanOutcome | null {
+  const { history, ranker } = past;
+  const related = relateIntents(run.text, history.runs, history.cosines(run.intent));
+  // A job of single calls was known step by step.
+  const isItself = (other: number) => run.runId !== undefined && history.runs[other]!.runId === run.runId;
+  const closest = closestRun(history, run, (other) => related.opposed.has(other) || isItself(other));
+  if (!closest) return null;
+  const isKnown = history.runs.some((_, other) => isItself(other));
+  const ranking = isKnown ? null : (ranker?.rank(run) ?? null);
+  const learned = learnedPlan(past, run, ranking);
+  const right = new Set(run.uses);
+  const text = textPlanFor(past, run, ranking);
+  const worth = (plan: DraftedPlan) => ({ expected: plan.confidence, f1: f1Of(plan, right) });
+  return {
+    closeness: closest.closeness,
+    isOther: asksForOther(related),
+    copied: copiedF1(history, closest.run, right),
+    byChance: chanceF1(history, right, (other) => !isItself(other)),
+    learned: learned && worth(learned),
+    text: speaksAgainst(text, new Set(history.runs[closest.run]!.uses)) ? worth(text) : null,
+  };
+}
+
+/** What copies would have been worth for the newest runs, each by those before it that are not its like. */
+export function replayCopies(history: PlanHistory): PlanRecord {
+  const { runs } = history;
+  const first = Math.max(0, runs.length - DEFAULTS.replayed);
+  const outcomes = runs.slice(first).flatMap((run, i): PlanOutcome[] => {
+    const isHidden = (other: number) => other >= first + i || runs[other]!.key === run.key;
+    // As if those that are hidden lay far away.
+    const cosines = history.cosines(run.intent).map((cosine, other) => (isHidden(other) ? -1 : cosine));
+    const related = relateIntents(run.text, runs, cosines);
+    const closest = closestRun(history, run, (other) => isHidden(other) || related.opposed.has(other));
+    if (!closest) return [];
+    const right = new Set(run.uses);
+    return [
+      {
+        closeness: closest.closeness,
+        isOther: asksForOther(related),
+        copied: copiedF1(history, closest.run, right),
+        byChance: chanceF1(history, right, (other) => !isHidden(other)),
+        learned: null,
+        text: null,
+      },
+    ];
+  });
+  return new PlanRecord(outcomes);
+}
+
+/** Of a copy of any run that may be seen, by the newest of these. */
+function chanceF1(
+  history: PlanHistory,
+  right: ReadonlySet<number>,
+  isSeen: (run: number) => boolean,
+): number {
+  const seen = [...history.runs.keys()].filter(isSeen).slice(-DEFAULTS.replayed);
+  return mean(seen.map((run) => copiedF1(history, run, right)));
+}
+
+function copiedF1({ runs }: PlanHistory, run: number, right: ReadonlySet<number>): number {
+  return f1Of({ tools: runs[run]!.uses.map((place) => ({ place, chance: 1 })) }, right);
 }

@@ -1,6 +1,5 @@
 import type { Candidates, IntentForms } from '../../learning/ranker/candidates.ts';
-import { rowOf } from '../../numeric/matrices.ts';
-import { dot } from '../../numeric/vectors.ts';
+import { dot, rowOf } from '../../numeric/matrices.ts';
 import { words } from '../../retrieval/words.ts';
 import { type Like, likePairs, nearRuns } from './edge-evidence.ts';
 import type { HistoryView } from './plan-history.ts';
@@ -10,8 +9,8 @@ const DEFAULTS = {
   smoothing: 1,
   /** Candidates that may speak for one like them, and how alike they must be. */
   like: 6,
-  leastLike: 0.4,
-  sharpLike: 8,
+  leastLike: 0.32,
+  sharpLike: 6.8,
   /** How sharply a clause is told from the others. */
   sharpClause: 15,
 };

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Candidates, type IntentForms } from '../../learning/ranker/candidates.ts';
-import { UNFAMILIAR } from '../../learning/ranker/familiarity.ts';
+import { Familiarity } from '../../learning/ranker/familiarity.ts';
+import type { LeftOut } from '../../learning/ranker/foreign-questions.ts';
 import { rememberRuns } from '../../learning/ranker/learn-ranker.ts';
 import { RankModel } from '../../learning/ranker/rank-model.ts';
 import { Ranker } from '../../learning/ranker/ranker.ts';
-import { PlainMultiplier } from '../../numeric/matrices.ts';
+import { normalise, PlainMultiplier } from '../../numeric/matrices.ts';
 import { createRandom } from '../../numeric/random.ts';
-import { normalise } from '../../numeric/vectors.ts';
 import { learnPlans, type PlanLesson } from './learn-plans.ts';
 import { PlanHistory, type PlannedRun } from './plan-history.ts';
 import type { PlanModel } from './plan-model.ts';
@@ -52,12 +52,12 @@ function runOf(i: number): PlannedRun {
 /** Says only what the vectors say, and that not too well. */
 const logitsOf = ({ intent }: IntentForms) => candidates.cosines(intent).map((cosine) => 3 * cosine);
 
-function learned(runs: readonly PlannedRun[]): PlanModel | null {
+function learned(runs: readonly PlannedRun[], leftOut?: LeftOut): PlanModel | null {
   const ranker = new Ranker(
     candidates,
     rememberRuns(candidates, []),
     new RankModel(new PlainMultiplier(), []),
-    UNFAMILIAR,
+    new Familiarity(-1, -1, 0, 0),
   );
   const lesson: PlanLesson = {
     ranker,
@@ -65,6 +65,9 @@ function learned(runs: readonly PlannedRun[]): PlanModel | null {
     words: tools.map(({ words }) => ({ name: words, parameters: [] })),
     seed: 1,
     logitsOf: (i) => logitsOf(runs[i]!),
+    ...(leftOut && { probe: { ranker, leftOut } }),
+    // Texts say nothing here.
+    textChances: { bias: -5, score: 0, rank: 0, lead: 0 },
   };
   const steps = learnPlans(lesson);
   for (;;) {
@@ -93,6 +96,15 @@ describe('plans learned from past runs', () => {
     const query = formsOf(2);
     const [once, again] = [learned(runs)!, learned(runs)!];
     expect(again.draft(query, logitsOf(query))).toEqual(once.draft(query, logitsOf(query)));
+  });
+
+  test('[PLAN-27] plans for work that was left out show what plans are worth far from past runs', () => {
+    const ofOthers = runs.filter(({ uses }) => uses[0] !== 0).slice(0, 25);
+    const leftOut = { tools: ['s:t0', 's:t1', 's:t2'], keys: ofOthers.map(({ key }) => key) };
+    const { calibration } = learned(runs, leftOut)!.nets;
+    const near = calibration!.at({ expected: 0.8, nearest: 0.9, unused: 0 });
+    expect(calibration!.at({ expected: 0.8, nearest: 0.2, unused: 0.6 })).toBeLessThan(near - 0.3);
+    expect(learned(runs)!.nets.calibration).toBeNull();
   });
 
   test('[PLAN-12] too few runs teach nothing', () => {

@@ -1,8 +1,10 @@
+import type { Probe } from '../../learning/ranker/learn-ranker.ts';
 import type { Ranker } from '../../learning/ranker/ranker.ts';
 import { exampleOf } from '../../learning/ranker/train-ranker.ts';
 import type { Floats } from '../../numeric/matrices.ts';
 import { createRandom, type Random } from '../../numeric/random.ts';
-import type { SearchWeights } from '../../retrieval/text-scores.ts';
+import type { SearchWeights, TextChances } from '../../retrieval/text-scores.ts';
+import { draftWithSigns, replayCopies } from './draft-plan.ts';
 import { createEdgeTexts, EDGE_WIDTH, edgeFeatures, type ToolWords } from './edge-features.ts';
 import {
   GUESS_WIDTH,
@@ -15,6 +17,7 @@ import {
 import { type OrderForm, orderSet } from './order-set.ts';
 import { type HistoryView, PlanHistory, type PlannedRun } from './plan-history.ts';
 import { type Choice, chancesOf, chooseSet, logitOf, orderChance, PlanModel } from './plan-model.ts';
+import { type JudgedPlan, PlanCalibration } from './plan-record.ts';
 import { type LabelledRows, SmallNet } from './small-net.ts';
 
 const DEFAULTS = {
@@ -29,6 +32,10 @@ const DEFAULTS = {
   leastUnordered: 0.02,
   /** Runs by which it is decided whether plans are made as chains. */
   orderCases: 1_000,
+  /** Runs of each kind that were left out and are asked about, by lot. */
+  asked: 150,
+  /** Trust in work that was done once, as plans have it. */
+  trust: 0.8,
 };
 
 export interface PlanLesson {
@@ -39,6 +46,9 @@ export interface PlanLesson {
   readonly words: readonly ToolWords[];
   readonly seed: number;
   readonly weights?: SearchWeights;
+  readonly textChances?: TextChances;
+  /** A ranker that has not seen all of the runs; absent: the confidence of plans is not checked. */
+  readonly probe?: Probe | null;
   /** Stands in for the ranker's logits of a run whose like is hidden, where these are known already. */
   readonly logitsOf?: (run: number) => Floats;
 }
@@ -51,6 +61,41 @@ interface Case {
   readonly labels: Float32Array;
 }
 
+/** Learns plans, and by what the probe says of runs that it has not seen, what plans are worth. */
+export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | null> {
+  const model = yield* learnNets(lesson);
+  if (!model || !lesson.probe) return model;
+  const calibration = yield* calibrate(lesson, lesson.probe);
+  return new PlanModel(model.history, model.texts, { ...model.nets, calibration });
+}
+
+/** Null where what was left out is too little, or what is left. */
+function* calibrate(lesson: PlanLesson, { ranker, leftOut }: Probe): Generator<void, PlanCalibration | null> {
+  const { candidates } = ranker;
+  const { words, seed, weights, textChances } = lesson;
+  const tools = new Set(candidates.placesOf(leftOut.tools));
+  const keys = new Set(leftOut.keys);
+  const kindOf = ({ uses, key }: PlannedRun) =>
+    uses.some((place) => tools.has(place)) ? 'far' : keys.has(key) ? 'near' : 'known';
+  const { known = [], near = [], far = [] } = Object.groupBy(lesson.runs, kindOf);
+  const model = yield* learnNets({ ranker, runs: known, words, seed, ...(weights && { weights }) });
+  if (!model) return null;
+  const { history, texts, nets } = model;
+  const past = {
+    ...{ candidates, history, texts, ranker, nets, record: replayCopies(history) },
+    trustIn: () => DEFAULTS.trust,
+    ...(textChances && { textChances }),
+  };
+  const random = createRandom(seed);
+  const asked = [near, far].flatMap((runs) => random.shuffle([...runs]).slice(0, DEFAULTS.asked));
+  const judged = yield* forEach(asked, (run): JudgedPlan[] => {
+    const { plan, signs } = draftWithSigns(past, run);
+    if (!signs) return [];
+    return [{ ...signs, f1: f1Of({ chosen: plan.tools }, run), isFar: kindOf(run) === 'far' }];
+  });
+  return PlanCalibration.fit(judged.flat());
+}
+
 /**
  * Learns which candidates belong together and what waits for what. A generator, so that its caller
  * can let others run in between, or stop. Null where there are too few runs.
@@ -58,7 +103,7 @@ interface Case {
  * The ranker has seen these runs (their features hide them, its weights do not), which was measured to do
  * plans no harm; the sets that edges are learned from come from nets that have not seen them.
  */
-export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | null> {
+function* learnNets(lesson: PlanLesson): Generator<void, PlanModel | null> {
   const { ranker, runs, seed } = lesson;
   if (runs.length < DEFAULTS.leastRuns) return null;
   const random = createRandom(seed);
@@ -135,7 +180,10 @@ export function* learnPlans(lesson: PlanLesson): Generator<void, PlanModel | nul
       chances: chancesOf(edges, features[k]!, EDGE_WIDTH),
     })),
   );
-  return new PlanModel(history, texts, { ordered, guess, membership, confidence, edges, form });
+  return new PlanModel(history, texts, {
+    ...{ ordered, guess, membership, confidence, edges, form },
+    calibration: null,
+  });
 }
 
 function* casesOf({ ranker, runs, weights, logitsOf }: PlanLesson, random: Random): Generator<void, Case[]> {
@@ -181,9 +229,10 @@ function* learnConfidence(
   return yield* SmallNet.learn({ width: 1, values, labels }, { random, hidden: 0 });
 }
 
-function f1Of({ chosen }: Choice, { uses }: PlannedRun): number {
-  const right = new Set(uses);
-  return (2 * chosen.filter(({ place }) => right.has(place)).length) / (chosen.length + right.size);
+/** What is used again counts once. */
+function f1Of({ chosen }: Pick<Choice, 'chosen'>, { uses }: PlannedRun): number {
+  const [made, right] = [new Set(chosen.map(({ place }) => place)), new Set(uses)];
+  return (2 * made.intersection(right).size) / (made.size + right.size);
 }
 
 /** Runs of one key fall into one half. */

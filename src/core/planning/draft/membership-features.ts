@@ -1,5 +1,5 @@
+import { logOdds } from '../../numeric/matrices.ts';
 import { TopK } from '../../numeric/top-k.ts';
-import { logOdds } from '../../numeric/vectors.ts';
 import type { HistoryView } from './plan-history.ts';
 import { runVotes } from './run-votes.ts';
 

@@ -1,5 +1,10 @@
 import type { IntentForms } from '../../learning/ranker/candidates.ts';
-import { RowMatrix } from '../../numeric/row-matrix.ts';
+import { RowMatrix, TopK } from '../../numeric/top-k.ts';
+
+const DEFAULTS = {
+  /** Past runs that are asked by intent alone. */
+  nearest: 12,
+};
 
 /** One after the other, by place among the candidates. */
 export type PlacePair = readonly [from: number, to: number];
@@ -12,6 +17,8 @@ export interface PlannedRun extends IntentForms {
   readonly edges: readonly PlacePair[];
   /** Runs of one key are the same work: none speaks for another while learning. */
   readonly key: string;
+  /** By which it is told from others. */
+  readonly runId?: string;
   /** Its words are quoted to nobody. */
   readonly isPrivate?: boolean;
 }
@@ -115,6 +122,7 @@ export class PlanHistory {
   readonly #intents: RowMatrix;
   readonly #byKey: ReadonlyMap<string, readonly number[]>;
   #last: { readonly intent: Float32Array; readonly cosines: Float32Array } | null = null;
+  readonly #words: readonly ReadonlySet<string>[];
 
   constructor(runs: readonly PlannedRun[], size: number, dimension: number) {
     this.runs = runs;
@@ -127,6 +135,7 @@ export class PlanHistory {
       for (const place of uses) runsOf[place]!.push(i);
     }
     this.runsOf = runsOf;
+    this.#words = runs.map(({ words }) => wordSetOf(words));
     this.#byKey = Map.groupBy(runs.keys(), (i) => runs[i]!.key);
   }
 
@@ -134,6 +143,16 @@ export class PlanHistory {
   cosines(intent: Float32Array): Float32Array {
     if (this.#last?.intent !== intent) this.#last = { intent, cosines: this.#intents.dots(intent) };
     return this.#last.cosines;
+  }
+
+  /** Of the words of all past intents with these: what both have, by the geometric mean of their numbers. */
+  overlaps(words: readonly string[]): Float32Array {
+    const asked = new Set(words);
+    return Float32Array.from(this.#words, (known) => {
+      let both = 0;
+      for (const word of asked) if (known.has(word)) both++;
+      return both === 0 ? 0 : both / Math.sqrt(asked.size * known.size);
+    });
   }
 
   /** The history as it is without the runs of one key. */
@@ -146,6 +165,15 @@ export class PlanHistory {
     const runs = [...hidden].map((i) => this.runs[i]!);
     return new HistoryView(this, new PlanCounts(this.#size, runs), hidden);
   }
+}
+
+/** A run stays when the history is made again for the next one. */
+const wordSets = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function wordSetOf(words: readonly string[]): ReadonlySet<string> {
+  const known = wordSets.get(words) ?? new Set(words);
+  wordSets.set(words, known);
+  return known;
 }
 
 /** The history without some of its runs; what it says of pairs. */
@@ -180,4 +208,13 @@ export class HistoryView {
     const all = this.history.all[of].of(from, to);
     return all === 0 ? 0 : all - this.#hidden[of].of(from, to);
   }
+}
+
+/** Places of runs that may be seen, nearest first; of equals the newest, which may have mended an earlier one. */
+export function nearestRuns(cosines: ArrayLike<number>, view: HistoryView) {
+  const nearest = new TopK(DEFAULTS.nearest);
+  for (let i = 0; i < view.history.runs.length; i++) {
+    if (!view.isHidden(i)) nearest.offer(i, cosines[i]!, -i);
+  }
+  return nearest.sorted();
 }

@@ -6,6 +6,7 @@ import { createRandom, type Random } from '../../numeric/random.ts';
 import { EDGE_WIDTH } from './edge-features.ts';
 import { GUESS_WIDTH, MEMBERSHIP_WIDTH } from './membership-features.ts';
 import { bestSize, type PlanNets, planBlocks, planNetsOf } from './plan-model.ts';
+import { PlanCalibration } from './plan-record.ts';
 import { SmallNet } from './small-net.ts';
 
 const DIMENSION = 8;
@@ -30,6 +31,7 @@ function netsOf(seed: number, hidden: number, isOrdered: boolean): PlanNets {
     confidence: netOf(1, 0, random),
     edges: netOf(EDGE_WIDTH, hidden, random),
     form: seed % 2 === 0 ? 'chain' : 'graph',
+    calibration: seed % 3 === 0 ? null : new PlanCalibration([0.5, 0.75, -1, 0.25]),
   };
 }
 
@@ -42,6 +44,7 @@ test('[LEARN-15] nets that were kept give the same chances but for the seventh d
       const nets = netsOf(seed, hidden, isOrdered);
       const again = read(nets);
       expect(again.form).toBe(nets.form);
+      expect(again.calibration).toEqual(nets.calibration);
       expect(again.membership).toHaveLength(3);
       expect(typeof again.ordered).toBe(typeof nets.ordered);
       const random = createRandom(seed + 1);

@@ -1,7 +1,7 @@
 import { mean } from '../../learning/gate/metrics.ts';
 import type { IntentForms } from '../../learning/ranker/candidates.ts';
 import { blockOf, type ParamsBlock } from '../../learning/ranker/params-file.ts';
-import { logOdds } from '../../numeric/vectors.ts';
+import { logOdds } from '../../numeric/matrices.ts';
 import { EDGE_FEATURES, EDGE_WIDTH, type EdgeTexts, edgeFeatures } from './edge-features.ts';
 import {
   GUESS_WIDTH,
@@ -14,6 +14,7 @@ import {
 } from './membership-features.ts';
 import { type OrderForm, orderSet, type SetOrder } from './order-set.ts';
 import type { PlanHistory } from './plan-history.ts';
+import { PlanCalibration } from './plan-record.ts';
 import { SmallNet } from './small-net.ts';
 
 /** What was learned from past runs, beside the runs themselves. */
@@ -29,6 +30,8 @@ export interface PlanNets {
   /** Chance that one waits for the other, if anything does. */
   readonly edges: SmallNet;
   readonly form: OrderForm;
+  /** What plans without the support of near runs are worth; null where too few runs show that. */
+  readonly calibration: PlanCalibration | null;
 }
 
 /** A candidate and its chance to belong to the set. */
@@ -127,7 +130,7 @@ export function chancesOf(net: SmallNet, rows: Float32Array, width: number): num
 }
 
 /** Counts up when the same features come to mean something else. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** What the numbers of nets mean: those learned from other features are of no use. */
 export const PLAN_FORM = [VERSION, GUESS_WIDTH, ...MEMBERSHIP_FEATURES, ...EDGE_FEATURES].join(' ');
@@ -135,7 +138,8 @@ export const PLAN_FORM = [VERSION, GUESS_WIDTH, ...MEMBERSHIP_FEATURES, ...EDGE_
 type Values = ReadonlyMap<string, Float32Array>;
 
 /** All that was learned, as numbers under names. Kept in single precision: chances move in the seventh digit. */
-export function planBlocks({ ordered, guess, membership, confidence, edges, form }: PlanNets): ParamsBlock[] {
+export function planBlocks(nets: PlanNets): ParamsBlock[] {
+  const { ordered, guess, membership, confidence, edges, form, calibration } = nets;
   return [
     ...(typeof ordered === 'number' ? [block('ordered', [ordered])] : netBlocks('ordered', ordered)),
     ...netBlocks('guess', guess),
@@ -144,6 +148,8 @@ export function planBlocks({ ordered, guess, membership, confidence, edges, form
     ...netBlocks('confidence', confidence),
     ...netBlocks('edges', edges),
     block('is_chain', [form === 'chain' ? 1 : 0]),
+    block('is_calibrated', [calibration ? 1 : 0]),
+    block('calibration', calibration?.weights ?? new Float32Array(PlanCalibration.WIDTH)),
   ];
 }
 
@@ -159,7 +165,13 @@ export function planNetsOf(values: Values, dimension: number): PlanNets {
     confidence: netOf(values, 'confidence', 1),
     edges: netOf(values, 'edges', EDGE_FEATURES.length),
     form: blockOf(values, 'is_chain', 1)[0] === 1 ? 'chain' : 'graph',
+    calibration: calibrationOf(values),
   };
+}
+
+function calibrationOf(values: Values): PlanCalibration | null {
+  const weights = blockOf(values, 'calibration', PlanCalibration.WIDTH);
+  return blockOf(values, 'is_calibrated', 1)[0] === 1 ? new PlanCalibration(weights) : null;
 }
 
 function netBlocks(name: string, { state }: SmallNet): ParamsBlock[] {

@@ -1,9 +1,7 @@
-import { TopK } from '../../numeric/top-k.ts';
-import type { HistoryView } from './plan-history.ts';
+import { type HistoryView, nearestRuns } from './plan-history.ts';
 
 const DEFAULTS = {
-  /** Past runs that are asked by intent alone, each by this power of its cosine. */
-  nearest: 12,
+  /** The nearest past runs are asked by intent alone, each by this power of its cosine. */
   power: 4,
   /** How sharply past runs are told apart: by intent, by how well their tools fit, by both. */
   sharpIntent: 30,
@@ -99,13 +97,4 @@ export function runVotes(
     size: size / (totals.near || 1),
     guessedSize,
   };
-}
-
-/** Places of runs that may be seen, nearest first; of equals the newest, which may have mended an earlier one. */
-export function nearestRuns(cosines: ArrayLike<number>, view: HistoryView) {
-  const nearest = new TopK(DEFAULTS.nearest);
-  for (let i = 0; i < view.history.runs.length; i++) {
-    if (!view.isHidden(i)) nearest.offer(i, cosines[i]!, -i);
-  }
-  return nearest.sorted();
 }

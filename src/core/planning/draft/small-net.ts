@@ -1,5 +1,5 @@
+import { logOdds } from '../../numeric/matrices.ts';
 import type { Random } from '../../numeric/random.ts';
-import { logOdds } from '../../numeric/vectors.ts';
 
 const DEFAULTS = {
   hidden: 24,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { withAllGiven, withGiven } from './given-values.ts';
 import { referencedTasks, resolveReferences } from './references.ts';
 import { layersOf } from './validate-plan.ts';
 
@@ -63,4 +64,42 @@ test('[PLAN-4] a reference that leads nowhere is refused with the part that is m
   expect(() => resolveReferences('${t1.items.name}', { t1: { items: {} } })).toThrow(/"name" not found/);
   expect(() => resolveReferences('${t9}', {})).toThrow(/"t9" not found/);
   expect(() => resolveReferences('${t1.constructor}', { t1: {} })).toThrow(/"constructor" not found/);
+});
+
+test('[PLAN-20] what the caller gives wins: inputs, and arguments that were filled in, by their names', () => {
+  const task = (id: string, tool: string, args: object) => ({
+    id,
+    tool,
+    arguments: { ...args },
+    dependsOn: [],
+  });
+  const plan = {
+    tasks: [
+      task('t1', 'fs:read', { path: 'a.md', head: 3 }),
+      task('t2', 'fs:write', { path: 'b.md', content: '${t1.text}', mode: '${mode}' }),
+    ],
+    inputs: [{ name: 'mode', schema: {} }],
+  };
+  const { plan: given, unplaced } = withGiven(plan, {
+    mode: 'w',
+    head: 5,
+    path: 'c.md',
+    write_path: 'd.md',
+    content: 'x',
+    other: 1,
+  });
+  expect(given.arguments).toEqual({ mode: 'w' });
+  expect(given.tasks.map(({ arguments: args }) => args)).toEqual([
+    // Both tasks have a path: which is meant is not said.
+    { path: 'a.md', head: 5 },
+    { path: 'd.md', content: '${t1.text}', mode: '${mode}' },
+  ]);
+  expect(unplaced).toEqual(['path', 'content', 'other']);
+  expect(() => withAllGiven(plan, { other: 1 })).toThrow(
+    expect.objectContaining({
+      code: 'invalid_argument',
+      message: 'The suggestion has no argument "other", or several',
+      hint: 'It takes "mode", "read_path", "read_head", "write_path".',
+    }),
+  );
 });

@@ -1,5 +1,5 @@
 import { checkArguments } from '../../capabilities/validate-arguments.ts';
-import { nearestName } from '../../retrieval/name-index.ts';
+import { nearestName } from '../../retrieval/words.ts';
 import type { Plan, Task } from '../../vocabulary/plan.ts';
 import { PmlError } from '../../vocabulary/pml-error.ts';
 import { isReference, referencedTasks } from './references.ts';
@@ -49,6 +49,9 @@ export function planProblems(plan: Plan, targets: readonly TaskTarget[]): string
     ...inputProblems(plan),
     ...tasks.flatMap((task, i) => taskProblems(plan, task, targets[i]!).map((text) => `${task.id} ${text}`)),
     ...circleOf(tasks),
+    ...referencedTasks(plan.result)
+      .filter((id) => !ids.includes(id) && !plan.inputs.some(({ name }) => name === id))
+      .map((id) => `its result refers to "${id}", which is not a task or an input`),
   ];
 }
 

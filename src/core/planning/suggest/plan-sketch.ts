@@ -11,6 +11,17 @@ export interface SketchedTask {
   /** Chance that it belongs. */
   readonly chance: number;
   readonly reason: string;
+  /** Of a capability: which argument of which tool each parameter goes to. */
+  readonly slots?: readonly ParameterSlot[];
+  /** The tool whose result is that of the capability, where one is. */
+  readonly gives?: NodeId;
+}
+
+export interface ParameterSlot {
+  readonly parameter: string;
+  readonly tool: string;
+  /** Of the tool's argument. */
+  readonly name: string;
 }
 
 /** By place among the tasks; `weight` decides which edge of a cycle goes. */

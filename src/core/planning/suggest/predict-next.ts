@@ -94,6 +94,12 @@ export function predictNext(
   return answers.sort((a, b) => b.score - a.score).slice(0, limit);
 }
 
+/** The same without a model, by counts alone. */
+export function followReason(node: string, last: string, times: number, runs: number): string {
+  if (node === DONE_NODE) return `${times} of ${runs} runs with ${last} ended after it`;
+  return reasonFor(node, last, times, runs);
+}
+
 function reasonFor(id: string, last: string | undefined, times: number, runs: number): string {
   if (last === undefined || times === 0) return 'fits the intent';
   if (id === last) return `was called again right away in ${times} of ${runs} runs`;

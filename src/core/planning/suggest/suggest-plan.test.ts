@@ -207,6 +207,28 @@ describe('capabilities', () => {
     // Nothing says that the two belong together.
     expect(made(covering(), { ...sketch, edges: [] })).toHaveLength(3);
   });
+
+  test('[MINE-11] a part comes after whole jobs, gives its last result, and hides no value that others take', () => {
+    const sketch = { tasks: [taskOf(a), taskOf(b), taskOf(d, ['id'])], edges: [edge(0, 1), edge(1, 2)] };
+    const part = covering({ slug: 'part', gives: b });
+    const made = (graph: TypedGraph, ...capabilities: CoveringCapability[]) =>
+      suggestPlan(
+        sketch,
+        knowledgeOf(graph, capabilities, () => 0.8),
+      ).plan.tasks.map((task) => [task.capability ?? task.tool, task.arguments]);
+    const gives = (from: NodeId) => {
+      const graph = new TypedGraph();
+      const paths = [{ fromPath: 'item.id', toPath: 'id' }];
+      graph.observe({ from, to: d, type: 'provides', calls: 1, paths }, 0);
+      return graph;
+    };
+    expect(made(gives(b), part)).toEqual([
+      ['part', { path: '${path}' }],
+      [d, { id: '${t1.item.id}' }],
+    ]);
+    expect(made(gives(a), part)).toHaveLength(3);
+    expect(made(gives(b), part, covering({ reliability: 0.7 }))[0]![0]).toBe('both');
+  });
 });
 
 describe('arguments', () => {
@@ -233,18 +255,18 @@ describe('arguments', () => {
       0,
     );
 
-  test('[PLAN-10] what was seen to move is wired, the rest are inputs with their schemas', () => {
+  test('[PLAN-10] [PLAN-25] what was seen to move is wired, the rest are inputs with their names and schemas', () => {
     const graph = new TypedGraph();
     flow(graph, read, write, [['text', 'content']]);
     const tasks = [taskOf(write, ['path', 'content']), taskOf(read, ['path'])];
     const { plan, edges } = suggestPlan({ tasks, edges: [] }, knowledgeOf(graph));
     expect(plan.tasks.map(({ tool, arguments: args, dependsOn }) => [tool, args, dependsOn])).toEqual([
-      [read, { path: '${t1_path}' }, []],
-      [write, { path: '${t2_path}', content: '${t1.text}' }, ['t1']],
+      [read, { path: '${path}' }, []],
+      [write, { path: '${write_path}', content: '${t1.text}' }, ['t1']],
     ]);
     expect(plan.inputs.map(({ name, schema }) => [name, schema])).toEqual([
-      ['t1_path', { type: 'string' }],
-      ['t2_path', { type: 'string' }],
+      ['path', { type: 'string' }],
+      ['write_path', { type: 'string' }],
     ]);
     expect(edges).toEqual([{ from: 't1', to: 't2', reason: `${read} gave it a value (1 run)` }]);
   });
@@ -282,7 +304,7 @@ describe('arguments', () => {
     expect(lines!.arguments).toEqual({ text: '${t1.content}', bullet: '[FILE] ' });
     expect(reading).toMatchObject({
       forEach: '${t1-lines}',
-      arguments: { path: '${t1_folder}/${item}' },
+      arguments: { path: '${folder}/${item}' },
     });
     expect(joined!.arguments).toEqual({ results: '${t2}', path: ['text'] });
     expect(writing!.arguments).toEqual({ content: '${t2-joined}' });
@@ -298,6 +320,6 @@ describe('arguments', () => {
     flow(graph, list, write, [['content', 'path', { line: '' }]]);
     const tasks = [taskOf(list), taskOf(read, ['path']), taskOf(write, ['path'])];
     const { plan } = suggestPlan({ tasks, edges: [] }, knowledgeOf(graph));
-    expect(plan.inputs.map(({ name }) => name)).toEqual(['t2_path', 't3_path']);
+    expect(plan.inputs.map(({ name }) => name)).toEqual(['path', 'write_path']);
   });
 });

@@ -5,12 +5,13 @@ import {
   ancestorsOf,
   breakCycles,
   nameOf,
+  type ParameterSlot,
   type PlanSketch,
   type SketchedEdge,
   type SketchedTask,
   withSeenEdges,
 } from './plan-sketch.ts';
-import { type SuggestedPlan, wireArguments } from './wire-arguments.ts';
+import { type Fill, type SuggestedPlan, wireArguments } from './wire-arguments.ts';
 
 const DEFAULTS = {
   /** A capability of one tool saves nothing. */
@@ -26,6 +27,8 @@ export interface PlanKnowledge {
   readonly capabilities: readonly CoveringCapability[];
   /** Lower bound of the success rate of a tool. */
   readonly reliabilityOf: (node: NodeId) => number;
+  /** Arguments by analogy to past calls; absent: none are known. */
+  readonly fill?: Fill;
 }
 
 /**
@@ -34,9 +37,9 @@ export interface PlanKnowledge {
  * of tasks they do better, and arguments are wired.
  */
 export function suggestPlan(sketch: PlanSketch, knowledge: PlanKnowledge): SuggestedPlan {
-  const { graph, arcs, capabilities, reliabilityOf } = knowledge;
+  const { graph, arcs, capabilities, reliabilityOf, fill } = knowledge;
   const whole = waitForAll(withSeenEdges(sketch, graph), arcs);
-  return wireArguments(coverWithCapabilities(whole, capabilities, reliabilityOf), graph);
+  return wireArguments(coverWithCapabilities(whole, capabilities, reliabilityOf, graph), graph, fill);
 }
 
 /**
@@ -81,27 +84,53 @@ export interface CoveringCapability {
   readonly tools: readonly NodeId[];
   /** Lower bound of its success rate. */
   readonly reliability: number;
+  readonly slots?: readonly ParameterSlot[];
+  /** It is a part of jobs, and its result is that of this tool, its last one. */
+  readonly gives?: NodeId;
 }
 
 /**
  * Puts a capability in place of consecutive tasks that are exactly what it calls, where it is more reliable
- * than they are one by one; the one that covers most comes first. What waited for one of them waits for
- * the whole. `reliabilityOf` tells that of a single tool.
+ * than they are one by one; whole jobs come before parts of jobs, and of these the one that covers most. What waited for
+ * one of them waits for the whole. `reliabilityOf` tells that of a single tool.
  */
 function coverWithCapabilities(
   sketch: PlanSketch,
   capabilities: readonly CoveringCapability[],
   reliabilityOf: (node: NodeId) => number,
+  graph: TypedGraph,
 ): PlanSketch {
+  const planned = new Set(sketch.tasks.map(({ node }) => node));
   const offered = capabilities
-    .filter(({ tools }) => tools.length >= DEFAULTS.leastTasks)
-    .toSorted((a, b) => b.tools.length - a.tools.length || b.reliability - a.reliability);
+    .filter(({ tools }) => tools.length >= DEFAULTS.leastTasks && tools.every((tool) => planned.has(tool)))
+    .toSorted(
+      (a, b) =>
+        Number(a.gives !== undefined) - Number(b.gives !== undefined) ||
+        b.tools.length - a.tools.length ||
+        b.reliability - a.reliability,
+    );
   return offered.reduce((plan, capability) => {
     const covered = coveredBy(plan, capability);
-    if (!covered || !areConsecutive(plan, covered)) return plan;
+    if (!covered || !areConsecutive(plan, covered) || hidesValues(plan, covered, capability, graph))
+      return plan;
     const oneByOne = capability.tools.reduce((product, tool) => product * reliabilityOf(tool), 1);
     return capability.reliability > oneByOne ? contract(plan, covered, capability) : plan;
   }, sketch);
+}
+
+/** Of a part only the last result can be referred to: what others took from its other tools would be lost. */
+function hidesValues(
+  { tasks }: PlanSketch,
+  covered: ReadonlySet<number>,
+  { tools, gives }: CoveringCapability,
+  graph: TypedGraph,
+): boolean {
+  if (gives === undefined) return false;
+  const hidden = tools.filter((tool) => tool !== gives);
+  const outside = tasks.filter((_, i) => !covered.has(i));
+  return outside.some(({ node }) =>
+    hidden.some((tool) => (graph.edge(tool, node, 'provides')?.observedCount ?? 0) > 0),
+  );
 }
 
 /** The places of the tasks it would replace; null unless all of its tools are there. */
@@ -138,7 +167,7 @@ function isConnected({ edges }: PlanSketch, covered: ReadonlySet<number>): boole
 function contract(
   { tasks, edges }: PlanSketch,
   covered: ReadonlySet<number>,
-  { node, slug, schema, reliability }: CoveringCapability,
+  { node, slug, schema, reliability, slots, gives }: CoveringCapability,
 ): PlanSketch {
   const parts = tasks.filter((_, i) => covered.has(i));
   const whole: SketchedTask = {
@@ -147,6 +176,8 @@ function contract(
     schema,
     chance: Math.min(...parts.map(({ chance }) => chance)),
     reason: `does ${parts.map(nameOf).join(', ')} in one, with a reliability of ${reliability.toFixed(2)}`,
+    ...(slots && { slots }),
+    ...(gives !== undefined && { gives }),
   };
   const kept = [...tasks.keys()].filter((i) => !covered.has(i));
   const at = new Map(kept.map((i, place) => [i, place]));

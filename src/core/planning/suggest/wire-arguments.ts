@@ -1,8 +1,10 @@
 import type { ValuePath } from '../../graph/graph-edge.ts';
 import type { TypedGraph } from '../../graph/typed-graph.ts';
 import type { Plan, PlanInput, Task } from '../../vocabulary/plan.ts';
+import { isReference, referencedTasks } from '../plan/references.ts';
 import { layersOf } from '../plan/validate-plan.ts';
-import { ancestorsOf, type PlanSketch, type SketchedEdge, type SketchedTask } from './plan-sketch.ts';
+import type { FilledArgument } from './fill-arguments.ts';
+import { ancestorsOf, nameOf, type PlanSketch, type SketchedEdge, type SketchedTask } from './plan-sketch.ts';
 
 /** Why one task waits for another. */
 export interface PlanEdge {
@@ -15,6 +17,8 @@ export interface SuggestedPlan {
   readonly plan: Plan;
   /** One for each dependency of the plan. */
   readonly edges: readonly PlanEdge[];
+  /** Names of arguments that were filled in and are not certain. */
+  readonly guesses: readonly string[];
 }
 
 /** An argument with its references, the list it is one of, and what has to be done for it first. */
@@ -24,16 +28,26 @@ interface WiredArgument {
   readonly between?: Task;
 }
 
+/** What past calls say of a task's arguments; `planned`: by tool, the ids of the tasks before it. */
+export type Fill = (
+  task: SketchedTask,
+  planned: ReadonlyMap<string, string>,
+) => ReadonlyMap<string, FilledArgument>;
+
 /** Puts work behind a task, once. */
 type Put = (work: BetweenTask, from: Task, confidence: number) => Task;
 
 /**
  * A plan in an order in which it can run: arguments that were seen to come from an earlier task refer to
- * it, the other required ones are inputs with their schemas. Values taken from item after item of a list,
+ * it, others have what past calls say by analogy, and what is left is asked for: inputs with their schemas. Values taken from item after item of a list,
  * or line after line of a text, make their task run once for each; what such a task gave and one argument
  * took together is joined.
  */
-export function wireArguments(sketch: PlanSketch, graph: TypedGraph): SuggestedPlan {
+export function wireArguments(
+  sketch: PlanSketch,
+  graph: TypedGraph,
+  fill: Fill = () => new Map(),
+): SuggestedPlan {
   const { tasks, edges } = sketch;
   const before = tasks.map((_, i) => edges.filter(({ to }) => to === i));
   const order = layersOf(
@@ -43,7 +57,8 @@ export function wireArguments(sketch: PlanSketch, graph: TypedGraph): SuggestedP
     .map(Number);
   const idOf = new Map(order.map((place, i) => [place, `t${i + 1}`]));
   const ancestors = ancestorsOf(sketch);
-  const inputs: PlanInput[] = [];
+  const inputs = createInputs();
+  const guesses = new Set<string>();
   /** By place, as they are so far; and what was put between. */
   const made = new Map<number, Task>();
   const between = new Map<string, Task>();
@@ -63,23 +78,26 @@ export function wireArguments(sketch: PlanSketch, graph: TypedGraph): SuggestedP
     const id = idOf.get(place)!;
     const earlier = [...ancestors[place]!].map((at) => ({ at, task: tasks[at]! }));
     const sources = sourcesFor(task, earlier, graph);
-    const args = new Map<string, string>();
+    const filled = fill(task, plannedBefore(order, place, tasks, idOf));
+    const args = new Map<string, unknown>();
     const needed: string[] = [];
     let list: string | undefined;
-    for (const name of requiredOf(task.schema)) {
+    for (const name of givenTo(task, filled, sources)) {
+      const known = filled.get(name);
       const source = sources.get(name);
       const wired =
-        source && wire(source, made.get(source.task)!, (work, from) => put(work, from, task.chance));
+        known?.isSaid || !source
+          ? null
+          : wire(source, made.get(source.task)!, (work, from) => put(work, from, task.chance));
       if (wired && (!wired.list || list === undefined || list === wired.list)) {
         list ??= wired.list;
         args.set(name, wired.value);
         if (wired.between) needed.push(wired.between.id);
-        continue;
-      }
-      const input = `${id}_${name.replaceAll(/[^\p{L}\p{N}_-]/gu, '_')}`;
-      args.set(name, `\${${input}}`);
-      if (inputs.some((known) => known.name === input)) continue;
-      inputs.push({ name: input, schema: propertyOf(task.schema, name) });
+      } else if (known?.isSure) {
+        args.set(name, known.value);
+        if (!known.isCertain) guesses.add(name);
+        needed.push(...referencedTasks(known.value));
+      } else args.set(name, `\${${inputs.ask(task, name, known?.value)}}`);
     }
     made.set(place, {
       id,
@@ -95,7 +113,8 @@ export function wireArguments(sketch: PlanSketch, graph: TypedGraph): SuggestedP
     ...edges.map(({ from, to, reason }) => ({ from: idOf.get(from)!, to: idOf.get(to)!, reason })),
     ...edgesAround([...made.values()], between),
   ];
-  return { plan: { tasks: inOrder([...made.values()], between), inputs }, edges: reasons };
+  const plan = { tasks: inOrder([...made.values()], between), inputs: inputs.all };
+  return { plan, edges: reasons, guesses: [...guesses] };
 }
 
 /** Null where it cannot be told how the value is made from what the task gives. */
@@ -159,6 +178,57 @@ function reasonOf({ reason }: SketchedTask, before: readonly SketchedEdge[]): st
 function pathFrom(root: string, path: string): string {
   const rest = path.replace(/^\./, '');
   return rest === '' ? root : rest.startsWith('[') ? `${root}${rest}` : `${root}.${rest}`;
+}
+
+/** The required arguments, and those that past calls gave besides. */
+function givenTo(
+  { schema }: SketchedTask,
+  filled: ReadonlyMap<string, FilledArgument>,
+  sources: ReadonlyMap<string, ValueSource>,
+): Set<string> {
+  const known = Object.keys((schema as { properties?: object } | null)?.properties ?? {});
+  const hasDefault = (name: string) => Object.hasOwn(propertyOf(schema, name) as object, 'default');
+  const usual = known.filter(
+    (name) =>
+      (filled.has(name) && (filled.get(name)!.isSure || !hasDefault(name))) ||
+      (sources.get(name)?.isUsual ?? false),
+  );
+  return new Set([...requiredOf(schema), ...usual]);
+}
+
+/** By tool, the ids of the tasks that come before this one; of a tool that is used twice the last. */
+function plannedBefore(
+  order: readonly number[],
+  place: number,
+  tasks: readonly SketchedTask[],
+  idOf: ReadonlyMap<number, string>,
+): ReadonlyMap<string, string> {
+  const before = order.slice(0, order.indexOf(place));
+  return new Map(before.map((at) => [tasks[at]!.gives ?? tasks[at]!.node, idOf.get(at)!]));
+}
+
+/** What is asked for, under names that a person understands: `path`, or `write_file_path` where there is another. */
+function createInputs() {
+  const all: PlanInput[] = [];
+  const isTaken = (name: string) => all.some((known) => known.name === name);
+  return {
+    all,
+    ask(task: SketchedTask, argument: string, guess: unknown): string {
+      const own = argument.replaceAll(/[^\p{L}\p{N}_-]/gu, '_');
+      const tool = nameOf(task)
+        .split(':')
+        .at(-1)!
+        .replaceAll(/[^\p{L}\p{N}_-]/gu, '_');
+      let name = isTaken(own) || /^t\d+$/.test(own) ? `${tool}_${own}` : own;
+      for (let count = 2; isTaken(name); count++) name = `${tool}_${own}_${count}`;
+      const schema = propertyOf(task.schema, argument);
+      const told = (schema as { description?: unknown } | null)?.description;
+      const described = typeof told === 'string' ? told : `${argument} of ${nameOf(task)}`;
+      const known = guess === undefined || isReference(guess) ? {} : { default: guess };
+      all.push({ name, schema: { ...(schema as object), ...known }, description: described });
+      return name;
+    },
+  };
 }
 
 function requiredOf(schema: unknown): string[] {
@@ -234,6 +304,8 @@ interface ValueSource {
   /** The argument had more than the value. */
   readonly isInside: boolean;
   readonly runs: number;
+  /** In most runs in which one followed the other. */
+  readonly isUsual?: boolean;
 }
 
 /** For each argument the place it was seen to come from most often. */
@@ -244,13 +316,14 @@ function sourcesFor(
 ): ReadonlyMap<string, ValueSource> {
   const best = new Map<string, ValueSource>();
   for (const { at, task: from } of earlier) {
-    const edge = graph.edge(from.node, task.node, 'provides');
+    const edge = graph.edge(from.gives ?? from.node, task.node, 'provides');
     if (!edge || edge.observedCount === 0) continue;
     const isRepeated = edge.invocationCount > edge.observedCount;
     for (const [name, paths] of Map.groupBy(edge.valuePaths, ({ toPath }) => toPath)) {
       if (!TOP_LEVEL.test(name)) continue;
       const source = sourceOf(at, paths, isRepeated);
-      if (source && source.runs > (best.get(name)?.runs ?? 0)) best.set(name, source);
+      const isUsual = source !== null && source.runs * 2 > edge.observedCount;
+      if (source && source.runs > (best.get(name)?.runs ?? 0)) best.set(name, { ...source, isUsual });
     }
   }
   return best;

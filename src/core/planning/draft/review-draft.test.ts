@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { doubtTools } from './doubt-tools.ts';
 import { PlanHistory } from './plan-history.ts';
+import { doubtTools } from './review-draft.ts';
 
 const unit = (...values: number[]) => Float32Array.from(values);
 const HERE = unit(1, 0);

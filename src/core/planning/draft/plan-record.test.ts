@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { type JudgedPlan, PlanCalibration, type PlanOutcome, PlanRecord } from './plan-record.ts';
+
+const outcome = (over: Partial<PlanOutcome>): PlanOutcome => ({
+  ...{ closeness: 1, isOther: false, copied: 1, byChance: 0, learned: null, text: null },
+  ...over,
+});
+const times = (n: number, each: PlanOutcome) => Array.from({ length: n }, () => each);
+
+test('[PLAN-18] a copy is expected to be worth what copies of runs as close were', () => {
+  expect(new PlanRecord().copiedAt(1, false, 0.6)).toBeCloseTo(0.6);
+  const record = new PlanRecord([
+    ...times(20, outcome({ copied: 1 })),
+    ...times(20, outcome({ closeness: 0.4, copied: 0 })),
+  ]);
+  expect(record.copiedAt(1, false, 0.6)).toBeCloseTo((2 * 0.6 + 20) / 22);
+  expect(record.copiedAt(0.4, false, 0.6)).toBeCloseTo(1.2 / 22);
+  // Nothing is known of what lies far from both.
+  expect(record.copiedAt(2, false, 0.6)).toBeCloseTo(0.6);
+  // Farther from all runs than runs ever were from each other: a foreign question.
+  expect(record.copiedAt(0.2, false, 0.6)).toBeLessThan(0.2);
+  // What near runs ask for is looked at apart.
+  expect(record.copiedAt(1, true, 0.6)).toBeCloseTo(0.7 * 0.6);
+});
+
+test('[PLAN-18] where all runs did the same, copies of them show nothing', () => {
+  const alike = new PlanRecord(times(45, outcome({ closeness: 0.5, byChance: 1 })));
+  expect(alike.copiedAt(0.35, false, 0.05)).toBeLessThan(0.1);
+  const diverse = new PlanRecord(times(45, outcome({ closeness: 0.5 })));
+  expect(diverse.copiedAt(0.35, false, 0.05)).toBeGreaterThan(0.8);
+});
+
+test('[PLAN-18] what was learned counts as far as it kept its word, and less while there are few runs', () => {
+  const empty = new PlanRecord();
+  expect(empty.learnedAt(0.9, 30)).toBeLessThan(empty.learnedAt(0.9, 300));
+  expect(empty.learnedAt(0.9, 3000)).toBeCloseTo(0.9, 1);
+  const learned = (f1: number) => new PlanRecord(times(30, outcome({ learned: { expected: 0.9, f1 } })));
+  expect(learned(0.45).learnedAt(0.9, 300)).toBeLessThan(0.55);
+  expect(learned(0.9).learnedAt(0.9, 300)).toBeGreaterThan(0.85);
+  expect(learned(1).learnedAt(1, 3000)).toBe(1);
+});
+
+test('[PLAN-18] the newest outcomes are looked back on', () => {
+  const old = new PlanRecord(times(200, outcome({ copied: 0 })));
+  const record = times(200, outcome({ copied: 1 })).reduce((all, each) => all.with(each), old);
+  expect(record.outcomes).toHaveLength(200);
+  expect(record.copiedAt(1, false, 0)).toBeGreaterThan(0.98);
+});
+
+test('[PLAN-18] texts gain on a copy what they gained in disputes like it, the newest above all', () => {
+  const dispute = (f1: number, copied: number) => outcome({ copied, text: { expected: 0.6, f1 } });
+  expect(new PlanRecord().textGain(1, 0.6, -0.2)).toBeCloseTo(-0.2);
+  const record = new PlanRecord(times(30, dispute(1, 0)));
+  expect(record.textGain(1, 0.6, -0.2)).toBeGreaterThan(0.7);
+  // Nothing is known of copies that are closer, or of texts that expect less.
+  expect(record.textGain(1.5, 0.6, -0.2)).toBeCloseTo(-0.2);
+  expect(record.textGain(1, 0, -0.2)).toBeLessThan(-0.1);
+  // Where both agreed there was no dispute.
+  expect(new PlanRecord(times(30, outcome({ copied: 0 }))).textGain(1, 0.6, -0.2)).toBeCloseTo(-0.2);
+  const changed = new PlanRecord([...times(60, dispute(1, 0)), ...times(60, dispute(0, 1))]);
+  expect(changed.textGain(1, 0.6, 0)).toBeLessThan(-0.4);
+});
+
+describe('[PLAN-27] plans are worth what plans for runs that were left out turned out to be', () => {
+  const judged = (n: number, over: Partial<JudgedPlan>): JudgedPlan[] =>
+    Array.from({ length: n }, () => ({
+      ...{ expected: 0.8, nearest: 0.6, unused: 0, f1: 0.8, isFar: false },
+      ...over,
+    }));
+  const near = { expected: 0.8, nearest: 0.6, unused: 0 };
+  const far = { expected: 0.8, nearest: 0.4, unused: 1 };
+
+  test('near ones and far ones differ', () => {
+    const fitted = PlanCalibration.fit([
+      ...judged(200, near),
+      ...judged(200, { ...far, f1: 0.3, isFar: true }),
+    ])!;
+    expect(fitted.at(near)).toBeCloseTo(0.8, 1);
+    expect(fitted.at(far)).toBeCloseTo(0.3, 1);
+    expect(fitted.at({ ...far, expected: 0.2 })).toBeLessThan(fitted.at(far));
+  });
+
+  test('few runs change little, and very few nothing', () => {
+    const some = (n: number) => [...judged(n, near), ...judged(n, { ...far, f1: 0.3, isFar: true })];
+    expect(PlanCalibration.fit(some(9))).toBeNull();
+    expect(PlanCalibration.fit(judged(100, near))).toBeNull();
+    const [few, many] = [PlanCalibration.fit(some(10))!, PlanCalibration.fit(some(1_000))!];
+    expect(few.at(far)).toBeGreaterThan(many.at(far) + 0.03);
+    expect(few.at(far)).toBeLessThan(0.8);
+  });
+
+  test('certainty stays a number', () => {
+    const sure = [...judged(20, { expected: 1, f1: 1 }), ...judged(20, { expected: 0, f1: 0, isFar: true })];
+    const fitted = PlanCalibration.fit(sure)!;
+    expect(fitted.at({ ...near, expected: 1 })).toBeGreaterThan(0.9);
+    expect(fitted.at({ ...near, expected: 0 })).toBeLessThan(0.1);
+  });
+});

@@ -1,0 +1,185 @@
+import type { Candidates, IntentForms } from '../../learning/ranker/candidates.ts';
+import { dot, rowOf } from '../../numeric/matrices.ts';
+import { TopK } from '../../numeric/top-k.ts';
+import type { RelatedIntents } from '../../retrieval/intent-actions.ts';
+import type { TextScores } from '../../retrieval/text-scores.ts';
+import { LEAST_TEXT_CHANCE, leadOf, SHIPPED_TEXT_CHANCES, textChance } from '../../retrieval/text-scores.ts';
+import type { PlanHistory } from './plan-history.ts';
+import type { ChosenTool, DraftedPlan } from './plan-model.ts';
+import type { PlanRecord } from './plan-record.ts';
+
+const DEFAULTS = {
+  /** What the words that two intents share count for beside the cosine of their vectors. */
+  overlap: 0.25,
+  /** Cosine below which a past run says nothing. */
+  far: 0.2,
+  /** Cosines from which a copy is worth something, and all that a copy is, before any has shown what it is worth. */
+  other: 0.3,
+  near: 0.6,
+  worth: 0.9,
+  /** Cosine from which a run is taken for the same work. */
+  alike: 0.7,
+  /** Node F1 of copies, as measured on three data sets: about this much whatever the cosine, */
+  confidence: 0.6,
+  /** and from this cosine on toward what is to be expected when the same is asked again. */
+  same: 0.95,
+  sameConfidence: 1,
+  /** What a copy of a run that is only somewhat near says of itself at the most. */
+  tentative: 0.5,
+  /** Tools that may stand in a plan that only their texts speak for. */
+  most: 3,
+  /** Chance at the least of the best one, if the intent says all words of its name: among few tools scores are low. */
+  named: 0.6,
+  /** Cosine of two tools from which one of them will do. */
+  rivals: 0.53,
+  /** Tools of a run to be expected, before any run was seen, and how many runs that counts for. */
+  usualSize: 2.5,
+  usualRuns: 5,
+  /** What text alone may expect of itself, unless its best tool is as good as certain. */
+  mostConfidence: 0.5,
+  certain: 0.8,
+  /** How far that is ahead of the next: tools of one name on several servers are each as good as certain. */
+  ahead: 0.05,
+};
+
+/** The past run that is most like a query. */
+export interface ClosestRun {
+  readonly run: number;
+  readonly cosine: number;
+  /** By meaning and by words: what a paraphrase shares with the run differs from job to job. */
+  readonly closeness: number;
+}
+
+/** The plan of a past run. */
+export interface CopiedPlan extends DraftedPlan {
+  /** It was asked for the same, not only for something like it. */
+  readonly isSame: boolean;
+}
+
+export interface LiveCopy extends CopiedPlan {
+  /** The F1 that copies of runs as close as this one had so far. */
+  readonly expected: number;
+}
+
+/** Of equals the newest, which may have mended an earlier one. */
+export function closestRun(
+  history: PlanHistory,
+  query: Pick<IntentForms, 'intent' | 'words'>,
+  isHidden: (run: number) => boolean,
+): ClosestRun | null {
+  const cosines = history.cosines(query.intent);
+  const overlaps = history.overlaps(query.words);
+  let best: ClosestRun | null = null;
+  for (let run = 0; run < history.runs.length; run++) {
+    if (isHidden(run)) continue;
+    const closeness = cosines[run]! + DEFAULTS.overlap * overlaps[run]!;
+    if (!best || closeness >= best.closeness) best = { run, cosine: cosines[run]!, closeness };
+  }
+  return best && best.cosine >= DEFAULTS.far ? best : null;
+}
+
+/** The plan of a run as it was: what was run a moment ago is known now. `trust`: in work of its key to succeed. */
+export function copyOf(
+  { runs }: PlanHistory,
+  { run, cosine, closeness }: ClosestRun,
+  isOther: boolean,
+  record: PlanRecord,
+  trust: number,
+): LiveCopy {
+  const { uses, edges } = runs[run]!;
+  const expected = record.copiedAt(closeness, isOther, priorAt(cosine));
+  const confidence =
+    trust * (cosine >= DEFAULTS.alike ? confidenceAt(cosine) : Math.min(expected, DEFAULTS.tentative));
+  const at = new Map(uses.map((place, i) => [place, i]));
+  return {
+    tools: uses.map((place) => ({ place, chance: confidence })),
+    edges: edges.flatMap(([a, b]) => {
+      const [from, to] = [at.get(a), at.get(b)];
+      return from === undefined || to === undefined ? [] : [{ from, to, weight: confidence }];
+    }),
+    rest: [],
+    confidence,
+    isSame: cosine >= DEFAULTS.same,
+    expected,
+  };
+}
+
+/** All near runs that say what is to be done say something else. */
+export function asksForOther({ others, negates }: Pick<RelatedIntents, 'others' | 'negates'>): boolean {
+  return others === 1 || negates;
+}
+
+function confidenceAt(cosine: number): number {
+  const { confidence, same, sameConfidence } = DEFAULTS;
+  const share = Math.min(1, Math.max(0, (cosine - same) / (1 - same)));
+  return confidence + share * (sameConfidence - confidence);
+}
+
+/** Before any copy has shown what it is worth: the vectors of work of another kind are seldom half alike. */
+function priorAt(cosine: number): number {
+  const { other, near, worth, same } = DEFAULTS;
+  if (cosine < near) return worth * Math.max(0, (cosine - other) / (near - other));
+  return worth + (1 - worth) * Math.min(1, Math.max(0, (cosine - same) / (1 - same)));
+}
+
+/**
+ * A plan of the tools whose text fits the intent: what there is where no past run speaks. Of tools that read alike one
+ * stands in it. Empty where no text fits. The size is that of greatest expected F1, 2 sum p / (k + m), where m tools
+ * are usual. Tools that are ruled out are in no plan, however well their texts fit.
+ */
+export function textPlan(
+  { words }: Pick<IntentForms, 'words'>,
+  text: Pick<TextScores, 'whole' | 'lexical' | 'fused'>,
+  candidates: Candidates,
+  usualSize: number,
+  chances = SHIPPED_TEXT_CHANCES,
+  ruledOut: ReadonlySet<number> = new Set(),
+): DraftedPlan {
+  // Until tools are embedded their words speak alone, and for all of the score.
+  const scores = text.whole.some((cosine) => cosine !== 0) ? text.fused : text.lexical;
+  const best = new TopK(2 * DEFAULTS.most + 2);
+  for (let i = 0; i < candidates.tools; i++) {
+    if (!ruledOut.has(i)) best.offer(i, scores[i]!);
+  }
+  const sorted = best.sorted();
+  const greatest = sorted.map(({ score }) => score);
+  const ranked = sorted.map(({ row }, rank): ChosenTool => {
+    const isNamed = rank === 0 && candidates.names[row]!.every((word) => words.includes(word));
+    return {
+      place: row,
+      chance: Math.max(isNamed ? DEFAULTS.named : 0, textChance(chances, greatest, rank)),
+    };
+  });
+  const tools: ChosenTool[] = [];
+  let [sum, expected] = [0, 0];
+  for (const tool of ranked) {
+    const isRival = tools.some(({ place }) => alike(candidates, place, tool.place) >= DEFAULTS.rivals);
+    if (isRival || tools.length === DEFAULTS.most) continue;
+    const withIt = (2 * (sum + tool.chance)) / (tools.length + 1 + usualSize);
+    if (withIt <= expected) break;
+    tools.push(tool);
+    sum += tool.chance;
+    expected = withIt;
+  }
+  const surest = tools[0]?.chance ?? 0;
+  if (surest < LEAST_TEXT_CHANCE) return { tools: [], edges: [], rest: ranked, confidence: 0 };
+  const isCertain = surest >= DEFAULTS.certain && leadOf(greatest) >= DEFAULTS.ahead;
+  const chosen = new Set(tools.map(({ place }) => place));
+  return {
+    tools,
+    edges: [],
+    rest: ranked.filter(({ place }) => !chosen.has(place)),
+    confidence: isCertain ? expected : Math.min(DEFAULTS.mostConfidence, expected),
+  };
+}
+
+/** How many tools a run uses, by those there were. */
+export function usualSize(runs: readonly { readonly uses: readonly unknown[] }[]): number {
+  const { usualSize: prior, usualRuns } = DEFAULTS;
+  const used = runs.reduce((sum, { uses }) => sum + uses.length, 0);
+  return (prior * usualRuns + used) / (usualRuns + runs.length);
+}
+
+function alike({ vectors }: Candidates, a: number, b: number): number {
+  return dot(rowOf(vectors, a), rowOf(vectors, b));
+}
