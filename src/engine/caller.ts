@@ -10,8 +10,12 @@ export interface Caller {
   readonly client?: UpstreamClient;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: UpstreamProgress) => void;
+  /** A result that was too large for an answer to this caller, for programs; throws if it is not stored any more. */
+  readonly readResult?: (id: string) => unknown;
   /** Tells a person at once what is asked: nobody can answer while the call waits. */
   readonly isAtTerminal?: boolean;
+  /** Who sits there, as the system calls them. */
+  readonly terminalUser?: string;
   /** A person's doing, by terminal or API: decides where an agent may only ask. */
   readonly isPerson?: boolean;
   /** Who chose what runs; absent: the caller did. */

@@ -1,13 +1,17 @@
+import type { Background } from './background.ts';
 import type { Approvals } from './calls/approvals.ts';
 import type { CapabilityRegistry } from './capabilities/capability-registry.ts';
-import type { LiveCatalogue } from './catalogue/live-catalogue.ts';
+import type { LiveCatalogue } from './catalogue/catalogue.ts';
 import type { ObservedOutputs } from './catalogue/observed-outputs.ts';
+import type { FlowPorts } from './flow-ports.ts';
 import type { LiveGraph } from './graph/live-graph.ts';
 import type { LiveRanker } from './learning/live-ranker.ts';
 import type { ChangeListener, ChangeTopic } from './ports.ts';
 
-export interface FollowedParts {
-  readonly catalogue: Pick<LiveCatalogue, 'reread'>;
+interface FollowedParts {
+  readonly ports: Pick<FlowPorts, 'upstream' | 'changes' | 'events' | 'redact'>;
+  readonly background: Background;
+  readonly catalogue: Pick<LiveCatalogue, 'reread' | 'refresh'>;
   readonly outputs: Pick<ObservedOutputs, 'refresh'>;
   readonly capabilities: Pick<CapabilityRegistry, 'refresh'>;
   readonly approvals: Pick<Approvals, 'refresh'>;
@@ -17,8 +21,29 @@ export interface FollowedParts {
   readonly learns: () => boolean;
 }
 
+/** Follows what happens outside this gateway and concerns it; returns how to stop. */
+export function followChanges(parts: FollowedParts): () => void {
+  const { ports, background, catalogue } = parts;
+  const { upstream, changes, events, redact } = ports;
+  const refresh = (server: string) =>
+    background.run(`Listing the tools of ${server}`, () => catalogue.refresh(server));
+  const unsubscribe = upstream.subscribe((event) => {
+    if (event.type === 'state') {
+      const { server, state, error } = event;
+      const told = error && { ...error, message: String(redact(error.message)) };
+      events.emit({ type: 'server_state', server, state, error: told });
+      if (state === 'ready') refresh(server);
+    } else if (event.method === 'notifications/tools/list_changed') refresh(event.server);
+  });
+  const unfollow = changes.follow(changeFollower(parts));
+  return () => {
+    unsubscribe();
+    unfollow();
+  };
+}
+
 /** Brings what is kept in memory up to what another gateway wrote. */
-export function changeFollower(parts: FollowedParts): ChangeListener {
+function changeFollower(parts: FollowedParts): ChangeListener {
   const { catalogue, outputs, capabilities, approvals, learned, graph, learns } = parts;
   return async (changes) => {
     const keysOf = (topic: ChangeTopic) =>

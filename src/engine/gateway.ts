@@ -1,287 +1,82 @@
 import type { CallableNames } from '../core/capabilities/guest-types.ts';
-import type { RankingReasons } from '../core/learning/ranker/ranker.ts';
-import type { DefinitionChange } from '../core/policy/call-hash.ts';
-import type { Plan } from '../core/vocabulary/plan.ts';
-import type { ErrorShape, RunStatus } from '../core/vocabulary/pml-error.ts';
-import type { ToolDefinition } from '../core/vocabulary/tool-definition.ts';
+import { briefSignature, toolSignature } from '../core/capabilities/tool-signature.ts';
+import type { TemplateEdge } from '../core/graph/templates.ts';
+import { PmlError } from '../core/vocabulary/pml-error.ts';
+import type { TraceEvent } from '../core/vocabulary/trace-event.ts';
+import { createBackground } from './background.ts';
 import type { Caller } from './caller.ts';
+import { createApprovals } from './calls/approvals.ts';
+import {
+  isUnlisted,
+  openCapabilityRegistry,
+  seenBy,
+  sharedOnly,
+} from './capabilities/capability-registry.ts';
+import type { CapabilityLessons } from './capabilities/learn-capability.ts';
+import { createPartLearner } from './capabilities/learn-parts.ts';
+import type { CapabilityService } from './capabilities/manage-capabilities.ts';
+import { manageCapabilities } from './capabilities/manage-capabilities.ts';
+import { createProver, retest } from './capabilities/prove-capability.ts';
+import type { DriftReport } from './capabilities/quarantine-changed.ts';
+import { driftOf, quarantineChanged } from './capabilities/quarantine-changed.ts';
+import type { CapabilityHit } from './capabilities/search-capabilities.ts';
+import { searchCapabilities } from './capabilities/search-capabilities.ts';
+import { openLiveCatalogue } from './catalogue/catalogue.ts';
+import { rememberingEmbedder } from './catalogue/embed-catalogue.ts';
+import type { GatewayStats } from './catalogue/inventory.ts';
+import { openInventory, statsOf } from './catalogue/inventory.ts';
+import type { ServerService } from './catalogue/manage-servers.ts';
+import { manageServers } from './catalogue/manage-servers.ts';
+import { openObservedOutputs } from './catalogue/observed-outputs.ts';
+import type { HiddenTools, SearchHit, SearchQuery } from './catalogue/search.ts';
+import { hiddenTools, search } from './catalogue/search.ts';
+import { createProgramCache } from './code/program.ts';
+import type { FlowPorts } from './flow-ports.ts';
+import { followChanges } from './follow-changes.ts';
 import type { GraphService } from './graph/graph-service.ts';
+import { capabilityAlternatives, createGraphService } from './graph/graph-service.ts';
+import { graphForSearch, openLiveGraph } from './graph/live-graph.ts';
+import { learnFromTraces } from './learning/learn-from-trace.ts';
 import type { LearningService } from './learning/learning-service.ts';
+import type { NextStep } from './learning/next-memory.ts';
+import { openLearning } from './learning/open-learning.ts';
+import type { RunRisk } from './learning/success-watch.ts';
+import type { Suggestion } from './learning/suggest.ts';
+import { openSuggestions } from './learning/suggest.ts';
+import { recordPolicy } from './people/audit-trail.ts';
 import type { PeopleService } from './people/people-service.ts';
-import type { LoopFigures } from './ports/process.ts';
-import type {
-  Approval,
-  Capability,
-  CodeError,
-  ConsoleLine,
-  JsonObject,
-  Settings,
-  Store,
-  ToolResult,
-  UpstreamChanges,
-  UpstreamEvent,
-  UpstreamIdentity,
-  UpstreamLogin,
-  UpstreamReply,
-  UpstreamServer,
-  UpstreamTool,
-  UserCredentials,
-  WorkflowRun,
-} from './ports.ts';
-import type { PendingRun } from './runs/pending-runs.ts';
+import { createPeopleService } from './people/people-service.ts';
+import type { LoopFigures, Settings, Store, UpstreamChanges } from './ports.ts';
+import { openRuns } from './runs/open-runs.ts';
+import type { RunScope } from './runs/run-scope.ts';
+import type { RunService } from './runs/run-service.ts';
 import type { EventLog } from './traces/event-log.ts';
-import type { SpeculationFigures } from './workflow/active-runs.ts';
+import { segmentGap } from './traces/jobs.ts';
+import { openTraces } from './traces/open-traces.ts';
+import { watchRetention } from './traces/retain-traces.ts';
+import { createActiveRuns } from './workflow/active-runs.ts';
+import { takeUpAbandoned, watchAbandoned } from './workflow/resume-run.ts';
+
+const DEFAULTS = {
+  /** In characters. More than anybody says of one job; it is kept, split into clauses and embedded. */
+  maxIntent: 16_384,
+  /** Of a query; how much of it is read is the search's business. */
+  maxQuery: 65_536,
+  /** Of a tool's or a capability's name. */
+  maxName: 1_024,
+};
 
 export type { Caller } from './caller.ts';
 
-export interface SearchQuery {
-  readonly query: string;
-  readonly limit?: number;
-  /** Only tools of this server. */
-  readonly server?: string;
-  readonly includeRelated?: boolean;
-  readonly contextTools?: readonly string[];
-  /** Also TypeScript signatures, for code. */
-  readonly signatures?: boolean;
-  /** Also why each stands where it does, where the learned ranker decides. */
-  readonly explain?: boolean;
-}
-
-export interface SearchHit {
-  readonly tool: ToolDefinition;
-  /** When asked for. */
-  readonly signature?: string;
-  /** What the tool's text says: the parts fused. */
-  readonly semanticScore: number;
-  /** What was used lately says: relatedness to the context. */
-  readonly graphScore: number;
-  /** alpha x semantic + (1 - alpha) x graph */
-  readonly finalScore: number;
-  readonly parts: SearchParts;
-  /** When asked for. */
-  readonly reasons?: RankingReasons;
-  readonly related: readonly {
-    readonly toolId: string;
-    readonly relation: 'often_before' | 'often_after' | 'used_together';
-    readonly score: number;
-  }[];
-}
-
-/** What a score is made of. */
-export interface SearchParts {
-  /** Cosine of the whole query. */
-  readonly whole: number;
-  /** Cosine of the query's best clause, less what that clause has in common with all tools. */
-  readonly clause: number;
-  /** BM25, squashed into [0, 1). */
-  readonly lexical: number;
-  /** 1 when the query calls the tool by its name, less with a slip in it, else 0. */
-  readonly name: number;
-  /** The share of the text in the final score; 1 without context. */
-  readonly alpha: number;
-  /** What was learned says, on the scale of the text's score, in whose place it stands; absent while it does not serve. */
-  readonly learned?: number;
-  /** How much of what was learned applies to the query, in [0, 1]; at 0 the text ranks. Absent while it does not serve. */
-  readonly learnedShare?: number;
-}
-
-export interface CapabilityHit {
-  readonly slug: string;
-  readonly description: string;
-  readonly parameters: unknown;
-  readonly score: number;
-  readonly successRate: number;
-  readonly uses: number;
-  readonly toolsUsed: readonly string[];
-  readonly toolsSequence: readonly string[];
-}
-
-export interface Suggestion {
-  /** By which a run says that it comes from it; null for a plan of nothing. */
-  readonly id: string | null;
-  readonly plan: Plan;
-  /** Expected F1 of its tools, calibrated. */
-  readonly confidence: number;
-  /** Successful past runs near to the intent that used all of its tools, without those PML started; 0 from search. */
-  readonly support: number;
-  /** What it rests on: past runs of the same kind, the texts of tools, or nothing; then it is empty. */
-  readonly basis: 'runs' | 'text' | 'nothing';
-  /** Why tasks wait for others, by their ids. */
-  readonly edges: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
-  /** By task: other tools that would do. */
-  readonly alternatives: Readonly<Record<string, readonly string[]>>;
-  readonly suggestedCapabilities: readonly CapabilityHit[];
-}
-
-export interface NextStep {
-  readonly node: string;
-  readonly score: number;
-  readonly reason: string;
-}
-
-export interface ToolCall {
-  /** In any spelling `parseToolId` takes. */
-  readonly tool: string;
-  readonly arguments: JsonObject;
-  readonly intent?: string;
-  readonly timeoutMs?: number;
-  /** More fields of the request, passed upstream untouched (the transparent endpoint's). */
-  readonly meta?: JsonObject;
-  readonly extraParams?: JsonObject;
-  readonly passInputRequired?: boolean;
-  /** Calls a tool that its server does not list, too: refusing it is the server's business. */
-  readonly evenIfUnlisted?: boolean;
-}
-
-/** What a run gave. `result` is the upstream's own, untouched; `error` says why there is none. */
-export interface ToolRun {
-  readonly status: RunStatus;
-  readonly runId: string;
-  readonly traceId: string | null;
-  readonly result?: ToolResult;
-  readonly error?: ErrorShape & { readonly rpc?: { code: number; message: string; data?: unknown } };
-  /** With `approval_required`: what a person has to decide. */
-  readonly approval?: Approval;
-}
-
-export interface CodeCall {
-  readonly code: string;
-  /** What the code sees as `args`. */
-  readonly arguments?: JsonObject;
-  readonly intent?: string;
-  readonly timeoutMs?: number;
-}
-
-export interface CapabilityCall {
-  /** Slug or alias. */
-  readonly capability: string;
-  readonly arguments: JsonObject;
-  readonly intent?: string;
-  readonly timeoutMs?: number;
-}
-
-/** What a run of code gave; failure of the code is data. */
-export interface CodeRun {
-  readonly status: RunStatus;
-  readonly runId: string;
-  readonly traceId: string | null;
-  readonly result?: unknown;
-  readonly error?: CodeError;
-  /** With `approval_required`: what a person has to decide. */
-  readonly approval?: Approval;
-  readonly console: readonly ConsoleLine[];
-  /** Without repeats, in order of first use. */
-  readonly toolsUsed: readonly string[];
-}
-
-export interface WorkflowResult {
-  /** `decision_required`: a layer is done, and the agent says whether the run continues. */
-  readonly status: 'success' | 'error' | 'approval_required' | 'decision_required' | 'running' | 'aborted';
-  readonly runId: string;
-  /** By task: what became of it and what it gave, or why not. */
-  readonly results: Readonly<Record<string, unknown>>;
-  readonly layers: readonly (readonly string[])[];
-  readonly approvals: readonly Approval[];
-  readonly error?: ErrorShape;
-  /** With `decision_required`: the tasks that would run next. */
-  readonly next?: readonly string[];
-  /** After `replan`: what is done, as tools and other nodes in the order they ended. */
-  readonly executed?: readonly string[];
-}
-
-/** A program as a plan. */
-export interface PlannedCode {
-  readonly plan: Plan;
-  /** What the program returns, with references to the tasks' results; absent where it returns nothing. */
-  readonly result?: unknown;
-}
-
-/** A program that was run as a plan; `result` is what it returned. */
-export interface PlannedRun extends WorkflowResult {
-  readonly result?: unknown;
-}
-
-export interface IntentCall {
-  readonly intent: string;
-  /** Values of the inputs that the plan will have. */
-  readonly arguments?: JsonObject;
-}
-
-/** What an intent alone led to: a run of what was suggested, or the suggestion and why it was not run. */
-export interface IntentRun {
-  readonly suggestion: Suggestion;
-  readonly why: readonly string[];
-  readonly run?: WorkflowResult;
-}
-
-export type WorkflowAction = 'status' | 'continue' | 'replan' | 'resume' | 'abort';
-
-export interface CallEdit {
-  /** Absent: the only one that waits. */
-  readonly task?: string;
-  readonly arguments: JsonObject;
-  readonly by: string;
-}
-
-export interface ServerReport extends UpstreamServer {
-  /** Tools in the catalogue, also of servers that do not run now. */
-  readonly tools: number;
-  /** Tools whose definition changed and waits for a person. */
-  readonly changedTools: readonly string[];
-  readonly schemaTokens: number;
-}
-
-export interface GatewayStats {
-  readonly servers: number;
-  readonly tools: number;
-  readonly capabilities: number;
-  readonly traces: number;
-  /** About how many tokens the schemas of all tools are, and how many the client sees instead. */
-  readonly schemaTokens: number;
-  readonly exposedTokens: number;
-  readonly sparedTokens: number;
-  readonly pendingApprovals: number;
-  /** Calls of workflows that ran ahead, and those whose result was used, since the gateway began. */
-  readonly speculation: SpeculationFigures;
-  /** How often and how long the process stood still. */
-  readonly loop: LoopFigures;
-}
-
-/** What a server says of itself and its tools that nobody has accepted yet. */
-export interface ServerChanges {
-  /** Of the server's own words: `instructions` and fields of its name. */
-  readonly words: readonly DefinitionChange[];
-  readonly tools: readonly { readonly tool: string; readonly changes: readonly DefinitionChange[] }[];
-  /** Names exactly these changes. */
-  readonly hash: string;
-}
-
-/** What people and programs do with capabilities besides running them. */
-export interface CapabilityService {
-  /** In order of slug; those that this caller may see. */
-  list(caller?: Pick<Caller, 'who'>): Promise<readonly Capability[]>;
-  /** By slug or alias; an unknown one is an error that names the nearest. */
-  show(slug: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
-  /** What was one user's is everybody's. */
-  share(slug: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
-  /** What was everybody's is one user's: this one's, or the user's whose run it was first learned from. */
-  keepPrivate(slug: string, user?: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
-  /** The old name still calls it. */
-  rename(slug: string, to: string): Promise<Capability>;
-  /** By a person: it can no longer be called, or, with null, it can again. */
-  quarantine(slug: string, reason: string | null): Promise<Capability>;
-  forget(slug: string): Promise<boolean>;
-  /** The files of an Agent Skill, by name. */
-  export(slug: string, caller?: Pick<Caller, 'who'>): Promise<Readonly<Record<string, string>>>;
-  import(files: Readonly<Record<string, string>>): Promise<Capability>;
-}
-
 /** The composed engine: everything a surface may ask of it. */
-export interface Gateway {
+export interface Gateway extends RunService, ServerService {
   readonly store: Store;
   readonly events: EventLog;
+  readonly capabilities: CapabilityService;
+  readonly graph: GraphService;
+  readonly learning: LearningService;
+  readonly people: PeopleService;
   settings(): Settings;
-  servers(): Promise<ServerReport[]>;
   stats(): Promise<GatewayStats>;
   /** One line for tool descriptions: which servers and how many tools there are. Stable between changes. */
   inventory(): string;
@@ -289,97 +84,362 @@ export interface Gateway {
   /** All that a program of this caller can call, in order of id and slug. */
   callableNames(caller?: Pick<Caller, 'who'>): Promise<CallableNames>;
   searchTools(query: SearchQuery): Promise<SearchHit[]>;
+  /** Tools that a search for their own description does not find first. */
+  hiddenTools(): Promise<HiddenTools>;
+  /** Tools that changed so that calls or programs may break, with the capabilities of this caller that rest on them. */
+  drift(caller?: Pick<Caller, 'who'>): Promise<DriftReport[]>;
   /** Of those that this caller may see. */
   searchCapabilities(query: string, limit: number, caller?: Pick<Caller, 'who'>): Promise<CapabilityHit[]>;
   suggest(intent: string, caller?: Caller): Promise<Suggestion>;
   /** False when it is settled already. */
   rejectSuggestion(id: string): Promise<boolean>;
   predictNext(intent: string, executed: readonly string[]): Promise<NextStep[]>;
+  /** What past runs say of one under way; null where they say nothing, or nothing to worry about. */
+  riskOf(events: readonly TraceEvent[]): Promise<RunRisk | null>;
+  /** The same of the single calls that the caller's session is at. */
+  riskOfJob(caller: Caller): Promise<RunRisk | null>;
 
-  /** One call through policy, upstream and trace. */
-  executeTool(call: ToolCall, caller: Caller): Promise<ToolRun>;
-  /** Structure, policy preview, sandbox, trace. */
-  executeCode(call: CodeCall, caller: Caller): Promise<CodeRun>;
-  executeCapability(call: CapabilityCall, caller: Caller): Promise<CodeRun>;
-  readonly capabilities: CapabilityService;
-  readonly graph: GraphService;
-  readonly learning: LearningService;
-  readonly people: PeopleService;
-  /** With a run id that is there already, that run is gone on with instead. */
-  executeWorkflow(
-    plan: Plan,
-    intent: string | null,
-    caller: Caller,
-    runId?: string,
-    /** The suggestion that the plan comes from, changed or not. */
-    suggestionId?: string,
-  ): Promise<WorkflowResult>;
-  /** Runs what was suggested as it was, with these values of its inputs. */
-  executeSuggestion(
-    suggestionId: string,
-    args: JsonObject,
-    caller: Caller,
-    runId?: string,
-  ): Promise<WorkflowResult>;
-  /** Code whose calls do not depend on how the run goes, as a plan; else an error with all that stands against it. */
-  planFromCode(code: string, args?: JsonObject): Promise<PlannedCode>;
-  /** Runs code as a plan: what only reads runs side by side, and the run can be interrupted. */
-  executeAsPlan(call: CodeCall, caller: Caller, runId?: string): Promise<PlannedRun>;
-  /** Suggests, and runs that where it may run by itself. */
-  executeIntent(call: IntentCall, caller: Caller, runId?: string): Promise<IntentRun>;
-  continueRun(runId: string, action: WorkflowAction, caller: Caller): Promise<WorkflowResult>;
-
-  /** Runs that wait for a person, with their approvals. */
-  runs(limit: number): Promise<{ run: WorkflowRun; approvals: Approval[] }[]>;
-  /** By a person; false when there is nothing to decide any more. */
-  settleApproval(
-    runId: string,
-    decision: 'approved' | 'rejected',
-    by: string,
-    /** Those the person was shown; absent: all that wait. */
-    approvalIds?: readonly string[],
-    /** Changed definitions of these tools are accepted for good, not for these calls alone. */
-    acceptDefinition?: boolean,
-  ): Promise<boolean>;
-  /** Runs with the exact calls that wait in them, for a person who may decide about them. */
-  showExact(runs: readonly PendingRun[]): Promise<PendingRun[]>;
-
-  /** By a person: other arguments for a call that waits. It needs a new approval, since it is another call. */
-  editCall(runId: string, edit: CallEdit): Promise<Approval>;
-
-  /** Pass-through of everything that is not a tool call. */
-  request(
-    server: string,
-    method: string,
-    params: JsonObject,
-    caller: Caller,
-    meta?: JsonObject,
-    /** Hands an `input_required` result back as it is, instead of asking the caller's client. */
-    passInputRequired?: boolean,
-  ): Promise<UpstreamReply<JsonObject>>;
-  /** One-way, from a client of this user. */
-  notify(server: string, method: string, params: JsonObject, user: string): Promise<boolean>;
-  identity(server: string, caller: Caller): Promise<UpstreamReply<UpstreamIdentity>>;
-  /** The server's own tool list, for its transparent endpoint: include/exclude applied, fields untouched. */
-  rawTools(server: string, caller: Caller): Promise<UpstreamReply<readonly UpstreamTool[]>>;
-  onUpstream(listener: (event: UpstreamEvent) => void): () => void;
-  forgetClient(clientId: string): Promise<void>;
-
-  /** What a server says of itself and its tools that nobody has accepted yet. */
-  changesOfServer(server: string): Promise<ServerChanges>;
-  /** By a person who was shown the changes of this hash. */
-  acceptServer(server: string, by: string, hash: string): Promise<ServerChanges>;
-  restart(server: string): Promise<UpstreamReply<UpstreamIdentity>>;
-  logs(server: string): readonly string[];
-  login(server: string, redirectUrl: string, user?: string): Promise<UpstreamReply<UpstreamLogin>>;
-  /** What one user reaches a server with; null: forgotten. */
-  keepCredentials(
-    server: string,
-    user: string,
-    credentials: UserCredentials | null,
-  ): Promise<UpstreamReply<null>>;
   reload(settings: Settings): Promise<UpstreamChanges>;
   /** Resolves when everything under way (traces, catalogue, embeddings) has been stored. */
   settled(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  /** False for a process that only looks: it starts no server to learn its tools. */
+  readonly fillIn?: boolean;
+  /** What usually comes before what, until runs show it. */
+  readonly templates?: readonly TemplateEdge[];
+  /** How long a run stays with a gateway that gives no sign of life. */
+  readonly leaseMs?: number;
+}
+
+/** Who runs code once more to see whether it works again. */
+const REPLAYER: Caller = { sessionId: null, origin: 'replay' };
+
+const NEVER_STILL: LoopFigures = { stalls: 0, stalledMs: 0, longestMs: 0, last: null };
+
+/** Opens the services PML is made of; those that learn of each other do so by subscription. */
+export async function createGateway(
+  ports: FlowPorts,
+  initial: Settings,
+  options: GatewayOptions = {},
+): Promise<Gateway> {
+  const { store, upstream, embedder, events, trainerLock } = ports;
+  let current = initial;
+  const settings = () => current;
+  const isShared = initial.store.url !== null;
+  const begin = (what: string) => ports.loop?.begin(what);
+  const background = createBackground(ports.logger, begin);
+  const closing = new AbortController();
+  const programs = createProgramCache();
+  const remembering = rememberingEmbedder(embedder);
+
+  const outputs = await openObservedOutputs(ports);
+  const graph = await openLiveGraph({
+    ports,
+    programs,
+    templates: options.templates ?? [],
+    gapMs: () => segmentGap(current),
+  });
+  const capabilities = await openCapabilityRegistry(ports);
+  /** The graph, the ranker and the list of tools are for all users: they know of what is shared. */
+  const shared = sharedOnly(capabilities);
+  const listed = { ...shared, all: () => shared.all().filter((one) => !isUnlisted(one)) };
+  const catalogue = await openLiveCatalogue(ports, background, settings);
+  const inventory = openInventory(events, settings, catalogue);
+  const approvals = createApprovals(ports, isShared);
+  const activeRuns = createActiveRuns(ports.crypto.randomUuid, options.leaseMs);
+  const traces = openTraces(ports, background);
+  const learning = openLearning({
+    ports,
+    background,
+    catalogue: catalogue.current,
+    capabilities: listed.all,
+    remembering,
+    isEnabled: () => current.learning.enabled,
+    gapMs: () => segmentGap(current),
+    closing: closing.signal,
+  });
+  const findCapabilities: Gateway['searchCapabilities'] = (query, limit, caller = {}) =>
+    searchCapabilities(seenBy(capabilities, caller).all(), embedder, remembering, query, limit);
+  const suggestions = openSuggestions({
+    ports,
+    background,
+    learning,
+    graph,
+    catalogue: catalogue.current,
+    capabilities: (caller) => seenBy(capabilities, caller).all(),
+    findCapabilities,
+  });
+  const scope = (): RunScope => ({
+    ports,
+    approvals,
+    traces,
+    settings: current,
+    capabilities,
+    programs,
+    findTool: catalogue.find,
+  });
+  const runs = openRuns({ scope, activeRuns, suggestions, catalogue });
+  const prover = createProver(scope, catalogue.current);
+  const lessons: CapabilityLessons = {
+    ports,
+    prove: prover.prove,
+    background,
+    capabilities,
+    programs,
+    catalogue: catalogue.current,
+    run: (call, signal) => runs.executeCode(call, { ...REPLAYER, signal }),
+  };
+  const relateCapabilities = async () => {
+    graph.relate(await capabilityAlternatives(remembering, listed.all()));
+  };
+  learnFromTraces({
+    ports,
+    background,
+    traces,
+    settings,
+    graph,
+    isShared,
+    outputs,
+    lessons,
+    parts: createPartLearner(lessons),
+    learning,
+    suggestions: suggestions.log,
+    relateCapabilities,
+  });
+
+  const compareTools = async () => {
+    const changed = await quarantineChanged(capabilities, catalogue.current(), outputs.drifts());
+    await retest(capabilities, prover, changed);
+  };
+  outputs.onDrift(compareTools);
+  const offerTools = () => {
+    const tools = catalogue.current();
+    graph.offer((tool) => tools.get(tool) !== undefined);
+    background.run('Comparing definitions', compareTools);
+  };
+  offerTools();
+  catalogue.onChange(offerTools);
+  catalogue.onChange(learning.offer);
+
+  const notePolicy = () => background.run('Writing down the policy', () => recordPolicy(ports, current));
+  const learnModels = () => {
+    if (!closing.signal.aborted) background.run('Learning plans and next steps', suggestions.refresh);
+  };
+  if (options.fillIn !== false) {
+    notePolicy();
+    await catalogue.fillIn();
+    background.run('Relating capabilities', relateCapabilities);
+    background.run('Recalling past runs', async (signal) => {
+      learning.offer();
+      await suggestions.recall();
+      await learning.recall(signal);
+      await suggestions.refresh(signal);
+    });
+    if (current.learning.enabled) background.run('Learning from traces stored meanwhile', graph.catchUp);
+    background.run('Taking up runs that were left', () => takeUpAbandoned(scope(), activeRuns));
+    if (isShared) {
+      // Other gateways may leave runs while this one lives.
+      void watchAbandoned(scope, activeRuns, closing.signal);
+      // The holder of the trainer lock learns, also where only other gateways are asked.
+      trainerLock.onChange((isHeld) => isHeld && learnModels());
+      events.follow(({ event }) => event.type === 'ranker_trained' && learnModels());
+    }
+    trainerLock.seek();
+    void catalogue.retryMissing(closing.signal);
+    void watchRetention({ ports, programs, settings }, closing.signal);
+  }
+
+  const unfollow = followChanges({
+    ports,
+    background,
+    catalogue,
+    outputs,
+    capabilities,
+    approvals,
+    learned: [learning.ranker, ...suggestions.models],
+    graph,
+    learns: () => current.learning.enabled,
+  });
+
+  const searchGraph = graphForSearch(
+    graph.current,
+    catalogue.current,
+    () => current.learning.alpha ?? 'adaptive',
+  );
+  const manage = manageCapabilities({ ...lessons, prover });
+  return bounded(begin, {
+    store,
+    events,
+    settings,
+    inventory: inventory.current,
+    stats: () =>
+      statsOf(store, catalogue.current(), current, inventory.current(), {
+        speculation: activeRuns.speculation.figures(),
+        loop: ports.loop?.figures() ?? NEVER_STILL,
+      }),
+    async searchTools(query) {
+      await catalogue.complete();
+      const hits = await search(catalogue.current(), embedder, query, searchGraph, learning.search);
+      if (!query.signatures && !query.brief) return hits;
+      return hits.map((hit) => {
+        const { id, inputSchema, outputSchema } = hit.tool;
+        const given = outputs.of(id);
+        return {
+          ...hit,
+          ...(query.signatures && { signature: toolSignature(hit.tool, given) }),
+          ...(query.brief && { brief: briefSignature(inputSchema, outputSchema ?? given) }),
+        };
+      });
+    },
+    hiddenTools: () => hiddenTools(catalogue.current(), embedder),
+    async callableNames(caller) {
+      const learned = await manage.list(caller);
+      return {
+        tools: catalogue.current().tools.map((tool) => ({ tool, observedOutput: outputs.of(tool.id) })),
+        capabilities: learned.filter((one) => one.state === 'active' && !isUnlisted(one)),
+      };
+    },
+    drift: async (caller = {}) => driftOf(catalogue.current(), outputs, seenBy(capabilities, caller)),
+    searchCapabilities: findCapabilities,
+    async suggest(intent, caller) {
+      await catalogue.complete();
+      return await suggestions.suggest(intent, caller);
+    },
+    predictNext: suggestions.predictNext,
+    riskOf: async (events) => learning.riskOf(events),
+    riskOfJob: ({ sessionId, who }) => learning.riskOfJob(sessionId, who?.user ?? null),
+    rejectSuggestion: suggestions.log.reject,
+
+    ...runs,
+    ...manageServers(ports, catalogue, settings),
+    capabilities: manage,
+    learning: learning.service,
+    people: createPeopleService(ports),
+    graph: createGraphService({
+      live: graph,
+      store,
+      settings,
+      catalogue: catalogue.current,
+      capabilities: shared,
+      relate: relateCapabilities,
+      statisticsOf: learning.statisticsOf,
+    }),
+
+    async reload(next) {
+      current = next;
+      notePolicy();
+      const changes = await upstream.reload(next.servers);
+      await catalogue.reread();
+      await catalogue.fillIn();
+      events.emit({
+        type: 'config_reloaded',
+        file: next.file ?? '',
+        servers: next.servers.map(({ name }) => name),
+      });
+      return changes;
+    },
+    settled: background.settled,
+    async close() {
+      unfollow();
+      // Told first, so that nothing new begins on what is about to close; waited for last.
+      const stopped = background.stop();
+      // Before their servers go: a run that is let go is taken up again later.
+      closing.abort();
+      await activeRuns.stopAll();
+      await upstream.close();
+      await ports.sandbox.close();
+      await stopped;
+      await ports.trainer.close();
+      await ports.exporter?.close();
+      await embedder.close();
+    },
+  });
+}
+
+/**
+ * Texts come from anybody: their length is checked before anything reads them. Code is bounded by its parser, as a run
+ * that fails.
+ */
+const CHECKS: { readonly [Name in Checked]: (...args: Parameters<Gateway[Name]>) => void } = {
+  searchTools({ query, server, contextTools = [] }) {
+    checkQuery(query);
+    for (const name of [server, ...contextTools]) checkName(name);
+  },
+  searchCapabilities: checkQuery,
+  suggest: checkIntent,
+  predictNext(intent, executed) {
+    checkIntent(intent);
+    for (const name of executed) checkName(name);
+  },
+  executeTool({ tool, intent }) {
+    checkName(tool);
+    checkIntent(intent);
+  },
+  executeCode: ({ intent }) => checkIntent(intent),
+  executeCapability({ capability, intent }) {
+    checkName(capability);
+    checkIntent(intent);
+  },
+  executeWorkflow: (_plan, intent) => checkIntent(intent ?? undefined),
+  planFromCode() {},
+  executeAsPlan: ({ intent }) => checkIntent(intent),
+  executeIntent: ({ intent }) => checkIntent(intent),
+};
+
+type Checked =
+  | 'searchTools'
+  | 'searchCapabilities'
+  | 'suggest'
+  | 'predictNext'
+  | 'executeTool'
+  | 'executeCode'
+  | 'executeCapability'
+  | 'executeWorkflow'
+  | 'planFromCode'
+  | 'executeAsPlan'
+  | 'executeIntent';
+
+/** Tells what begins, by its kind alone, once its texts are checked. */
+function bounded(begin: (what: string) => void, gateway: Gateway): Gateway {
+  type Method = (...args: unknown[]) => Promise<unknown>;
+  const methods = (Object.keys(CHECKS) as Checked[]).map((name): [string, Method] => {
+    const what = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    const check = CHECKS[name] as (...args: unknown[]) => void;
+    const run = gateway[name] as Method;
+    return [
+      name,
+      async (...args) => {
+        check(...args);
+        begin(what);
+        return await run(...args);
+      },
+    ];
+  });
+  return { ...gateway, ...Object.fromEntries(methods) };
+}
+
+export function checkIntent(intent: string | undefined): void {
+  check(
+    'intent',
+    intent,
+    DEFAULTS.maxIntent,
+    'Say what is wanted in a few sentences; give data as arguments.',
+  );
+}
+
+function checkQuery(query: string): void {
+  check('query', query, DEFAULTS.maxQuery, 'Describe the tool in a few words.');
+}
+
+function checkName(name: string | undefined): void {
+  check('name', name, DEFAULTS.maxName, 'Names come from pml_search_tools and pml_search_capabilities.');
+}
+
+function check(what: string, text: string | undefined, most: number, hint: string): void {
+  if (text === undefined || text.length <= most) return;
+  const message = `The ${what} has ${text.length} characters, and ${most} is the most there can be`;
+  throw new PmlError('too_large', message, { hint });
 }

@@ -1,6 +1,5 @@
 import type { Gateway } from './gateway.ts';
-import type { Settings, UpstreamEvent } from './ports.ts';
-import { callProcedure, storeOver, storeProcedures } from './remote-procedures.ts';
+import type { Settings, Store, UpstreamEvent } from './ports.ts';
 import type { EventLog } from './traces/event-log.ts';
 
 export interface OpeningOptions {
@@ -40,13 +39,7 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
     settings: () => opened?.settings() ?? settings,
     inventory: () => opened?.inventory() ?? inventory,
     logs: (server) => opened?.logs(server) ?? [],
-    store: storeOver({
-      async call(room, method, args) {
-        const gateway = await opening;
-        return await callProcedure(storeProcedures(gateway.store), room, method, args);
-      },
-      close: async () => (await opening).store.close(),
-    }),
+    store: waitingStore(async () => (await opening).store),
     onUpstream(listener: (event: UpstreamEvent) => void) {
       let stop: () => void = () => {};
       let isStopped = false;
@@ -77,6 +70,18 @@ export function openingGateway({ settings, events, inventory, opening }: Opening
 }
 
 type Methods = Record<PropertyKey, unknown>;
+
+/** A store whose every method waits until it is there. */
+function waitingStore(opened: () => Promise<Store>): Store {
+  const rooms: Methods = { close: async () => (await opened()).close() };
+  return new Proxy(rooms, {
+    get(target, room) {
+      if (!Object.hasOwn(target, room) && typeof room === 'string' && room !== 'then')
+        target[room] = waiting(async () => (await opened())[room as keyof Store] as unknown as Methods);
+      return target[room];
+    },
+  }) as unknown as Store;
+}
 
 /** An object whose methods, but for those that are known, wait until it is there. */
 function waiting(object: () => Promise<Methods>, known: object = {}): Methods {

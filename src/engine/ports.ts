@@ -1,6 +1,5 @@
 /** Every interface the services need, in one place; adapters implement them. */
 
-export { type Bridge, type RemoteProcedures, STORE_METHODS, type StoreRooms } from './ports/bridge.ts';
 export type { EventSink, GatewayEvent } from './ports/event-sink.ts';
 export type {
   EdgeKey,
@@ -32,7 +31,17 @@ export {
   keyCreated,
   keyRevoked,
 } from './ports/people-store.ts';
-export type { Clock, Crypto, Logger, LogLevel, LoopFigures, LoopStall, LoopWatch } from './ports/process.ts';
+export type {
+  Bridge,
+  BridgeCall,
+  Clock,
+  Crypto,
+  Logger,
+  LogLevel,
+  LoopFigures,
+  LoopStall,
+  LoopWatch,
+} from './ports/process.ts';
 export type {
   CodeError,
   ConsoleLine,
@@ -70,7 +79,9 @@ export type {
   ApprovalFilter,
   ApprovalStore,
   Capability,
+  CapabilityEffects,
   CapabilityEvidence,
+  CapabilityProof,
   CapabilityStore,
   CapabilityTemplate,
   EmbeddingStore,

@@ -1,4 +1,5 @@
 import type { FlowPorts } from '../flow-ports.ts';
+import type { Asker } from '../people/standing-approvals.ts';
 import type { Approval, JsonObject } from '../ports.ts';
 
 export type Decision = 'approved' | 'rejected';
@@ -18,17 +19,35 @@ export interface Approvals {
   ask(approval: Approval, call: PendingCall): Promise<void>;
   /** False when it was decided before. An agent may only take back what it asked for. */
   settle(approval: Approval, decision: Decision, by: string, who?: 'person' | 'agent'): Promise<boolean>;
-  /** Null when nobody decides in time. */
-  decision(approvalId: string, waitMs: number, signal?: AbortSignal): Promise<Decision | null>;
+  /** Null when nobody decides in time. `onWait` is told again and again that it still waits. */
+  decision(
+    approvalId: string,
+    waitMs: number,
+    signal?: AbortSignal,
+    onWait?: () => void,
+  ): Promise<Decision | null>;
+  /** Whether anybody may see a question meanwhile: a page is open here, or other gateways may have one. */
+  isAttended(): boolean;
+  /** Work of one key is done one after the other. */
+  inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** Questions that a client's dialogue shows now. */
+  readonly inDialogue: Set<string>;
   /** Another gateway asked, or had an answer: emits the event, and callers that wait for it look again. */
   refresh(approvalId: string): Promise<void>;
 }
 
 type ApprovalPorts = Pick<FlowPorts, 'store' | 'clock' | 'crypto' | 'events' | 'logger' | 'sleep'>;
 
-export function createApprovals(ports: ApprovalPorts): Approvals {
-  const { store, clock, events, sleep } = ports;
-  const waiting = new Map<string, () => void>();
+export function createApprovals(
+  ports: ApprovalPorts,
+  /** Other gateways use the same store. */
+  isShared = false,
+): Approvals {
+  const { store, clock, events, logger, sleep } = ports;
+  const waiting = new Map<string, Set<() => void>>();
+  const wake = (id: string) => {
+    for (const tell of waiting.get(id) ?? []) tell();
+  };
   const calls = createPendingCalls();
 
   const decided = async (id: string): Promise<Decision | null> => {
@@ -36,14 +55,26 @@ export function createApprovals(ports: ApprovalPorts): Approvals {
     return state === 'approved' || state === 'rejected' ? state : null;
   };
 
+  const turns = new Map<string, Promise<unknown>>();
+
   return {
     calls,
+    inTurn(key, work) {
+      const mine = (turns.get(key) ?? Promise.resolve()).then(work, work).finally(() => {
+        if (turns.get(key) === mine) turns.delete(key);
+      });
+      turns.set(key, mine);
+      return mine;
+    },
+    inDialogue: new Set(),
+    isAttended: () => isShared || events.isAttended,
 
     async ask(approval, call) {
       calls.keep(approval.id, call);
       await store.approvals.request(approval);
       const { id: approval_id, runId: run_id, node, reason } = approval;
       events.emit({ type: 'approval_requested', approval_id, run_id, node, reason });
+      logger.log('warn', `${node} waits for a person: pml runs approve ${run_id}`, { run_id, reason });
     },
 
     async settle(approval, decision, by, who = 'person') {
@@ -65,19 +96,23 @@ export function createApprovals(ports: ApprovalPorts): Approvals {
           data: { decision, by, node, approval_id, arguments_hash },
         });
       }
-      waiting.get(approval.id)?.();
+      wake(approval.id);
       return isFirst;
     },
 
-    async decision(approvalId, waitMs, signal) {
+    async decision(approvalId, waitMs, signal, onWait) {
       const until = clock.monotonic() + waitMs;
       for (;;) {
         const decision = await decided(approvalId);
         const left = until - clock.monotonic();
         if (decision || left <= 0 || signal?.aborted) return decision;
-        const woken = new Promise<void>((resolve) => waiting.set(approvalId, resolve));
+        onWait?.();
+        const { promise: woken, resolve } = Promise.withResolvers<void>();
+        const waiters = waiting.get(approvalId) ?? new Set();
+        waiting.set(approvalId, waiters.add(resolve));
         await Promise.race([woken, sleep(Math.min(left, DEFAULTS.pollMs), signal).catch(() => {})]);
-        waiting.delete(approvalId);
+        waiters.delete(resolve);
+        if (waiters.size === 0) waiting.delete(approvalId);
       }
     },
 
@@ -89,7 +124,7 @@ export function createApprovals(ports: ApprovalPorts): Approvals {
       else if (state !== 'used') {
         events.emit({ type: 'approval_settled', approval_id, run_id, state, by: settledBy ?? '' });
       }
-      waiting.get(approvalId)?.();
+      wake(approvalId);
     },
   };
 }
@@ -99,6 +134,9 @@ export interface PendingCall {
   readonly arguments: unknown;
   /** The code or capability, where it is not a tool. */
   readonly program?: { readonly code?: string; readonly capability?: string };
+  readonly asker?: Asker;
+  /** Names what the whole run does, where the call is part of a single run: the same again is the same question. */
+  readonly work?: string;
 }
 
 /** Calls that wait for a person, whole; what is stored of them is redacted. */

@@ -6,11 +6,14 @@ import { classifyError, type Recorder } from '../../core/tracing/recorder.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import { weighJson } from '../../core/vocabulary/read-wire.ts';
 import { mayBeCalledTwice, type ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { Caller } from '../caller.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
+import { ownName } from '../catalogue/refresh-catalogue.ts';
+import type { ResumePoint } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { ToolCall } from '../gateway.ts';
-import type { Approval, Settings, ToolResult, UpstreamFailure, UpstreamReply } from '../ports.ts';
+import type { Approval, JsonObject, Settings, ToolResult, UpstreamReply } from '../ports.ts';
+import type { RunError, ToolCall } from '../runs/run-service.ts';
 import type { Approvals, Grants } from './approvals.ts';
 import { askPerson, exactCall } from './ask-person.ts';
 
@@ -28,6 +31,10 @@ export interface CallScope {
   /** Trace id of the capability or task that calls; null at the root of the run. */
   readonly parent: string | null;
   readonly caller: Caller;
+  /** When the program made the call; absent: now. */
+  readonly madeAt?: number;
+  /** Names what the whole run does, of a single run. */
+  readonly work?: () => string;
   /** What a person has allowed this run before it began. */
   readonly grants?: Grants;
   /** On the monotonic clock: a person is not waited for any longer. */
@@ -40,19 +47,41 @@ export interface CallScope {
   readonly madeAhead?: Promise<ToolResult | null> | null;
 }
 
-export type CallOutcome =
-  /** The tool ran; `isError` in it says that it failed by its own account. */
-  | { readonly kind: 'ran'; readonly result: ToolResult }
-  | { readonly kind: 'failed'; readonly error: UpstreamFailure }
-  | { readonly kind: 'refused'; readonly error: ErrorShape }
-  | { readonly kind: 'waiting'; readonly approval: Approval };
+/** How one attempt at a call, or at a program, ended. */
+export type Attempt = Done | Failed | Waiting;
+
+interface Done {
+  readonly kind: 'done';
+  readonly value: unknown;
+  /** Of a tool: the server's own, untouched. */
+  readonly toolResult?: ToolResult;
+  /** Of a program: pictures and sounds that its tools gave. */
+  readonly media?: readonly JsonObject[];
+}
+
+interface Failed {
+  readonly kind: 'failed';
+  readonly error: RunError;
+  /** Null: that of the call which failed last. */
+  readonly errorType: ErrorType | null;
+  /** Of a tool that ran and failed by its own account. */
+  readonly toolResult?: ToolResult;
+}
+
+/** A person has not decided yet. */
+interface Waiting {
+  readonly kind: 'waiting';
+  readonly approval: Approval;
+  /** Of a program: where it stood. */
+  readonly standing?: ResumePoint;
+}
 
 /** The one place where policy, timeout, retry and trace surround an upstream call; every call comes here. */
 export async function callTool(
   scope: CallScope,
   entry: CatalogueEntry,
   call: ToolCall,
-): Promise<CallOutcome> {
+): Promise<Done | Failed | Waiting> {
   const refusal = await passPolicy(scope, entry, call);
   if (refusal) return refusal;
   await scope.beforeCall?.();
@@ -62,23 +91,33 @@ export async function callTool(
   const span =
     keep === 'none'
       ? null
-      : scope.recorder.start(tool.id, scope.parent, keep === 'full' ? call.arguments : undefined);
+      : scope.recorder.start(
+          tool.id,
+          scope.parent,
+          keep === 'full' ? call.arguments : undefined,
+          scope.madeAt,
+        );
   const reply = await callUpstream(scope, entry, call);
   if (!reply.ok) {
     const { message, errorType } = reply.error;
     span?.end({ success: false, ...(keep === 'full' && { error: message }), errorType });
-    return { kind: 'failed', error: reply.error };
+    const { errorType: _, ...error } = reply.error;
+    return { kind: 'failed', error, errorType };
   }
-  const result = reply.value;
-  const complaint = result.isError === true ? toolText(result) : null;
-  if (keep !== 'full') conceal(scope, toolValue(result));
+  const toolResult = reply.value;
+  const value = toolValue(toolResult);
+  const complaint = toolResult.isError === true ? toolText(toolResult) : null;
+  if (keep !== 'full') conceal(scope, value);
   span?.end({
     success: complaint === null,
-    ...(keep === 'full' && { result: valueToKeep(result) }),
+    ...(keep === 'full' && { result: valueToKeep(toolResult, value) }),
     ...(complaint !== null && keep === 'full' && { error: complaint }),
     ...(complaint !== null && { errorType: classifyError(complaint) }),
   });
-  return { kind: 'ran', result };
+  if (complaint === null) return { kind: 'done', value, toolResult };
+  const message = complaint || 'The tool failed without saying why';
+  const error = { code: 'tool_failed', message } as const;
+  return { kind: 'failed', error, errorType: classifyError(complaint), toolResult };
 }
 
 /** What goes into such a call and what comes out is hidden wherever the run has it, and so is what is made of it. */
@@ -92,15 +131,16 @@ async function passPolicy(
   scope: CallScope,
   entry: CatalogueEntry,
   call: ToolCall,
-): Promise<CallOutcome | null> {
+): Promise<Failed | Waiting | null> {
   const { ports, approvals, settings, runId, caller } = scope;
   const { tool, proposed } = entry;
   // Once more for each call: what was looked at before the run may be another tool by now, or another call.
-  const own = (caller.origin ?? 'agent') === 'agent' ? null : whyNotCalled(settings.permissions, tool);
-  if (own !== null) return { kind: 'refused', error: notByItself(own) };
+  const isOwn = caller.origin === 'self' || caller.origin === 'replay';
+  const own = isOwn ? whyNotCalled(settings.permissions, tool) : null;
+  if (own !== null) return refused(notByItself(own));
   const verdict = judge(settings, entry);
   if (verdict.action === 'allow') return null;
-  if (verdict.action === 'deny') return { kind: 'refused', error: notAllowed(tool, verdict) };
+  if (verdict.action === 'deny') return refused(notAllowed(tool, verdict));
   const question = {
     runId,
     tool: proposed ?? tool,
@@ -109,12 +149,17 @@ async function passPolicy(
     reason: verdict.reason,
     waitMs: waitFor(settings, call.timeoutMs ?? timeLeft(scope)),
     mayClientDecide: settings.permissions.clientsDecide,
+    ...(scope.work && { work: scope.work() }),
   };
   if (scope.grants?.take(exactCall(ports, question.tool, call.arguments))) return null;
   const goOn = scope.whileAsking?.();
   const answer = await askPerson(ports, approvals, question, caller).finally(goOn);
   if (answer.kind === 'open') return { kind: 'waiting', approval: answer.approval };
-  return answer.kind === 'rejected' ? { kind: 'refused', error: rejected(tool) } : null;
+  return answer.kind === 'rejected' ? refused(rejected(tool)) : null;
+}
+
+function refused(error: ErrorShape): Failed {
+  return { kind: 'failed', error, errorType: 'PERMISSION' };
 }
 
 function timeLeft({ askUntil, ports }: CallScope): number | undefined {
@@ -127,8 +172,9 @@ export function waitFor({ permissions }: Settings, timeoutMs = Number.POSITIVE_I
 }
 
 /** What the policy says of a tool, whatever its arguments. */
-export function judge({ permissions }: Settings, { tool, proposed }: CatalogueEntry): Verdict {
-  const verdict = decide(permissions, tool);
+export function judge({ permissions, servers }: Settings, { tool, proposed }: CatalogueEntry): Verdict {
+  const isLocal = servers.some(({ name, transport }) => name === tool.server && transport === 'stdio');
+  const verdict = decide(permissions, tool, isLocal);
   return proposed ? askAboutChange(verdict) : verdict;
 }
 
@@ -159,7 +205,7 @@ export function rejected({ id }: ToolDefinition): ErrorShape {
 
 /** Once more after a lost connection, where the tool says that repeating changes nothing. */
 async function callUpstream(
-  { ports, caller, madeAhead }: CallScope,
+  { ports, caller, madeAhead, settings }: CallScope,
   { tool }: CatalogueEntry,
   call: ToolCall,
 ): Promise<UpstreamReply<ToolResult>> {
@@ -174,9 +220,12 @@ async function callUpstream(
     ...(caller.onProgress && { onProgress: caller.onProgress }),
     ...(caller.client && { client: caller.client }),
     ...(caller.who && { user: caller.who.user }),
+    ...(caller.sessionId !== null && { session: caller.sessionId }),
   };
+  const server = settings.servers.find(({ name }) => name === tool.server);
+  const own = server?.rename ? ownName(server, tool.name) : tool.name;
   const send = async () => {
-    const reply = await ports.upstream.callTool(tool.server, tool.name, call.arguments, options);
+    const reply = await ports.upstream.callTool(tool.server, own, call.arguments, options);
     ports.loop?.begin(`the result of ${tool.id}`);
     return soundReply(tool, reply);
   };
@@ -238,12 +287,12 @@ export function toolValue(result: ToolResult): unknown {
   return result.structuredContent !== undefined ? result.structuredContent : blockValue(result.content ?? []);
 }
 
-export function toolText(result: ToolResult): string {
+function toolText(result: ToolResult): string {
   return blockText(result.content ?? []);
 }
 
 /** What is kept of a result with a trace: the value code sees, or the blocks when they are more than text. */
-function valueToKeep(result: ToolResult): unknown {
-  const isText = (result.content ?? []).every((block) => block.type === 'text');
-  return result.structuredContent !== undefined || isText ? toolValue(result) : result.content;
+function valueToKeep({ content = [], structuredContent }: ToolResult, value: unknown): unknown {
+  const isText = content.every((block) => block.type === 'text');
+  return structuredContent !== undefined || isText ? value : content;
 }

@@ -2,7 +2,7 @@ import { type DefinitionChange, definitionChanges } from '../../core/policy/call
 import type { ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Catalogue, CatalogueEntry } from '../catalogue/catalogue.ts';
-import { UNLISTED } from '../catalogue/live-catalogue.ts';
+import { UNLISTED } from '../catalogue/catalogue.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { Approval, JsonObject, WorkflowRun } from '../ports.ts';
 import type { PendingRun, ShownApproval } from '../runs/pending-runs.ts';
@@ -29,14 +29,22 @@ export function showApproval(
 ): ShownApproval {
   const entry = catalogue().get(approval.node as ToolId);
   const program = programOf(run, approval);
-  const call = calls.get(approval.id) ?? { arguments: approval.arguments, ...(program && { program }) };
+  const kept = calls.get(approval.id);
+  const {
+    asker: _,
+    work: __,
+    ...call
+  } = kept ?? {
+    arguments: approval.arguments,
+    ...(program && { program }),
+  };
   const isOf = (definitionHash: string) =>
     exactCall(ports, { id: approval.node as ToolId, definitionHash }, call.arguments as JsonObject) ===
     approval.argumentsHash;
   const hashes = call.program
     ? [programHash(ports, call.program)]
     : [entry?.tool.definitionHash, entry?.proposed?.definitionHash, UNLISTED];
-  const isExact = calls.get(approval.id) !== null || hashes.some((hash) => hash !== undefined && isOf(hash));
+  const isExact = kept !== null || hashes.some((hash) => hash !== undefined && isOf(hash));
   const changes = changesOf(entry, isOf);
   return { ...approval, ...call, isExact, ...(changes.length > 0 && { changes }) };
 }

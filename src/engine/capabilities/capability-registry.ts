@@ -1,5 +1,5 @@
 import { quarantineReason } from '../../core/capabilities/lifecycle.ts';
-import { nearestName } from '../../core/retrieval/name-index.ts';
+import { nearestName } from '../../core/retrieval/words.ts';
 import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
 import { type CapabilityNodeId, capabilityUuid, kindOf, type ToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
@@ -86,7 +86,11 @@ export async function openCapabilityRegistry({ store, events }: RegistryPorts): 
     if (now) byId.set(id, now);
     else byId.delete(id);
     const told = now ?? before;
-    const isSame = before && now && NOTED.every((field) => before[field] === now[field]);
+    const isSame =
+      before &&
+      now &&
+      isUnlisted(before) === isUnlisted(now) &&
+      NOTED.every((field) => before[field] === now[field]);
     if (!told || isSame) return;
     const tell = ({ slug, owner, visibility }: Capability, state: Capability['state'] | 'forgotten') =>
       events.emit({ type: 'capability_changed', capability_id: id, slug, state, owner, visibility });
@@ -162,12 +166,19 @@ export function withOutcome(capability: Capability, success: boolean, at: Date):
   return reason === null ? counted : quarantined(counted, reason);
 }
 
-export function quarantined(capability: Capability, reason: string): Capability {
+/** `heals`: it may be called again once everything it rests on is as it was. */
+export function quarantined(capability: Capability, reason: string, heals = false): Capability {
+  const { heals: _, ...evidence } = capability.evidence;
   return {
     ...capability,
     state: 'quarantined',
-    evidence: { ...capability.evidence, quarantinedBecause: reason },
+    evidence: { ...evidence, quarantinedBecause: reason, ...(heals && { heals }) },
   };
+}
+
+/** A part of jobs that nobody has called yet: there for plans and for who searches, and not in any list. */
+export function isUnlisted({ evidence, uses }: Pick<Capability, 'evidence' | 'uses'>): boolean {
+  return evidence.part !== undefined && uses <= evidence.part.support;
 }
 
 /** Whether a run was stopped early: it waits for a person's decision, or it was cancelled. */
@@ -189,20 +200,6 @@ export async function countUses(registry: CapabilityRegistry, trace: ExecutionTr
     await registry.change(async () => {
       const capability = registry.get(id);
       if (capability) await registry.put(withOutcome(capability, event.success, executedAt));
-    });
-  }
-}
-
-/** A capability was proven with its tools as they were: when one changes, a person has to look at it. */
-export async function quarantineChanged(registry: CapabilityRegistry, catalogue: Catalogue): Promise<void> {
-  for (const { id } of registry.all()) {
-    await registry.change(async () => {
-      const capability = registry.get(id);
-      if (capability?.state !== 'active') return;
-      const { definitionHashes } = capability.evidence;
-      const currentHash = (tool: string) => currentDefinition(catalogue, tool);
-      const reason = quarantineReason({ recent: [], definitionHashes, currentHash });
-      if (reason !== null) await registry.put(quarantined(capability, reason));
     });
   }
 }

@@ -1,5 +1,6 @@
 import { inferSchema, mergeSchemas } from '../../core/capabilities/infer-schema.ts';
 import { admission, isWorthKeeping } from '../../core/capabilities/lifecycle.ts';
+import { nameRoutine } from '../../core/capabilities/name-routine.ts';
 import {
   type LearnedSlot,
   learnSlots,
@@ -7,20 +8,32 @@ import {
   parameterise,
   parametersSchema,
 } from '../../core/capabilities/parameters.ts';
-import { describeCapability, publicIntent, publicWords, slugFor } from '../../core/capabilities/slug.ts';
-import { identityOf, type Template } from '../../core/capabilities/template.ts';
-import { deriveTrace } from '../../core/tracing/derive-trace.ts';
-import { type ExecutionTrace, invocationToWire, isEvidence } from '../../core/vocabulary/execution-trace.ts';
-import { kindOf, type ToolId } from '../../core/vocabulary/ids.ts';
+import { publicWords } from '../../core/capabilities/public-words.ts';
+import { describeCapability, isWellNamed, phraseOf, slugFor } from '../../core/capabilities/slug.ts';
+import { identityOf, inOrderOf, type Template } from '../../core/capabilities/template.ts';
+import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
+import {
+  type ExecutionTrace,
+  invocationToWire,
+  isEvidence,
+  toolsUsedIn,
+} from '../../core/vocabulary/execution-trace.ts';
+import { kindOf, splitToolId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Background } from '../background.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { Program, ProgramCache, ResumePoint } from '../code/program.ts';
+import type { ProgramCache } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { CodeRun } from '../gateway.ts';
-import type { Capability } from '../ports.ts';
-import type { CapabilityRegistry } from './capability-registry.ts';
-import { countUses, currentDefinition, wasHalted, withOutcome } from './capability-registry.ts';
+import type { Capability, CapabilityProof, JsonObject } from '../ports.ts';
+import type { CodeCall } from '../runs/run-service.ts';
+import {
+  type CapabilityRegistry,
+  countUses,
+  currentDefinition,
+  wasHalted,
+  withOutcome,
+} from './capability-registry.ts';
 import { hashFor } from './capability-sharing.ts';
+import { readmitted } from './quarantine-changed.ts';
 
 const DEFAULTS = {
   /** Intents remembered, the latest. */
@@ -38,44 +51,94 @@ export interface CapabilityLessons {
   readonly capabilities: CapabilityRegistry;
   readonly programs: ProgramCache;
   readonly catalogue: () => Catalogue;
+  /** Runs a capability on recordings of its own past. */
+  readonly prove: (capability: Capability) => Promise<CapabilityProof>;
   /** Runs a program once more. */
-  readonly run: (program: Program, standing: ResumePoint, signal: AbortSignal) => Promise<CodeRun>;
+  readonly run: (call: CodeCall, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** A run of code as a lesson: which program it was, and whether it is worth a name. */
 export async function learnCapability(lessons: CapabilityLessons, trace: ExecutionTrace): Promise<void> {
-  const { capabilities, ports } = lessons;
+  const { capabilities } = lessons;
   await countUses(capabilities, trace);
   const { code } = trace;
   // A run of a capability is counted above; one that was kept from its end says nothing about its code.
   if (code === null || trace.capabilityId !== null || wasHalted(trace)) return;
   // A capability is code, and words, for all to read and run, or for one: nobody's cannot be private.
   if (trace.visibility === 'private' && trace.owner === null) return;
-  const identity = identityOf(code, ports.crypto.sha256);
-  if (!identity.ok) return;
-  const { template } = identity.value;
-  const codeHash = hashFor(identity.value.codeHash, trace, ports.crypto);
+  const own = identityIn(lessons, trace, code);
+  if (!own) return;
   const learned = await capabilities.change(async () => {
+    const { template, codeHash } = capabilities.byCodeHash(own.codeHash)
+      ? own
+      : arranged(lessons, trace, own);
     const known = capabilities.byCodeHash(codeHash);
     if (!trace.success) {
       if (known) await capabilities.put(withOutcome(known, false, trace.executedAt));
       return null;
     }
-    if (!isEvidence(trace)) {
-      if (known && trace.origin === 'replay') await capabilities.put(confirmed(known, trace));
-      return null;
-    }
-    if (
-      !known &&
-      !isWorthKeeping({ code, structure: structureOf(lessons, code), trace: deriveTrace(trace.events) })
-    )
-      return null;
-    const next = known ? seenAgain(known, template, trace) : firstSeen(lessons, codeHash, template, trace);
+    // It worked again when PML tried: that admits it, and does not count as a use.
+    if (!isEvidence(trace)) return known && trace.origin === 'replay' ? known : null;
+    if (!known && !isWorthKeeping({ code, structure: structureOf(lessons, code), trace })) return null;
+    const next = known
+      ? seenAgain(lessons, known, template, trace)
+      : firstSeen(lessons, codeHash, template, trace);
     return await capabilities.put(next);
   });
+  if (!learned || learned.state === 'quarantined') return;
+  const isDue = learned.state === 'active' ? !isProven(lessons, learned) : isAdmissible(learned, trace);
+  if (isDue) await admitProven(lessons, learned);
   // What PML runs again by itself is nobody's.
-  if (learned?.state === 'candidate' && learned.visibility === 'shared')
+  else if (learned.state === 'candidate' && isEvidence(trace) && learned.visibility === 'shared')
     replayIfHarmless(lessons, learned, trace);
+}
+
+/** Whether what it is now is what was proven. */
+function isProven({ ports }: CapabilityLessons, { code, evidence }: Capability): boolean {
+  return evidence.proof?.codeHash === ports.crypto.sha256(code);
+}
+
+/**
+ * Active once it does again what its own runs recorded. One that does not stays a candidate, with the reason; one of
+ * which no run was recorded in full has nothing to be held against.
+ */
+export async function admitProven(
+  { capabilities, prove, ports }: CapabilityLessons,
+  capability: Capability,
+): Promise<void> {
+  const proof = await prove(capability);
+  await capabilities.change(async () => {
+    const now = capabilities.get(capability.id);
+    // Another run changed it meanwhile, and proves what it is now.
+    if (!now || now.state === 'quarantined' || now.code !== capability.code) return;
+    const state = proof.failure === null ? 'active' : 'candidate';
+    const evidence = { ...now.evidence, proof };
+    await capabilities.put({ ...now, state, evidence, updatedAt: ports.clock.now() });
+  });
+}
+
+interface Identity {
+  readonly template: Template;
+  readonly codeHash: string;
+}
+
+function identityIn({ ports }: CapabilityLessons, trace: ExecutionTrace, code: string): Identity | null {
+  const identity = identityOf(code, ports.crypto.sha256);
+  if (!identity.ok) return null;
+  const { template, codeHash } = identity.value;
+  return { template, codeHash: hashFor(codeHash, trace, ports.crypto) };
+}
+
+/** As a known program whose calls at once are these in another order, if there is one: they are one job. */
+function arranged(lessons: CapabilityLessons, trace: ExecutionTrace, own: Identity): Identity {
+  const used = new Set<string>(toolsUsedIn(trace));
+  for (const { toolsUsed, template, codeHash } of lessons.capabilities.all()) {
+    if (toolsUsed.length !== used.size || !toolsUsed.every((node) => used.has(node))) continue;
+    const code = inOrderOf(trace.code ?? '', template.source);
+    const same = code === null ? null : identityIn(lessons, trace, code);
+    if (same?.codeHash === codeHash) return same;
+  }
+  return own;
 }
 
 function structureOf({ programs }: CapabilityLessons, code: string) {
@@ -83,24 +146,23 @@ function structureOf({ programs }: CapabilityLessons, code: string) {
   return prepared.ok ? prepared.value.structure : null;
 }
 
-function firstSeen(
+/** A candidate, as the first run of a program makes it. */
+export function firstSeen(
   lessons: CapabilityLessons,
   codeHash: string,
   template: Template,
   trace: ExecutionTrace,
 ): Capability {
   const { ports, capabilities, catalogue } = lessons;
-  const { toolsUsed } = deriveTrace(trace.events);
+  const toolsUsed = toolsUsedIn(trace);
   const tools = toolsUsed.filter((node): node is ToolId => kindOf(node) === 'tool');
   const code = trace.code ?? '';
-  const intent = publicIntent(trace.intentText, publicWords(code, toolTexts(tools, catalogue())));
-  const taken = capabilities.all().flatMap(({ slug, aliases }) => [slug, ...aliases]);
-  return withTemplate(
+  const first = withTemplate(
     {
       id: ports.crypto.randomUuid(),
-      slug: slugFor({ intent, tools, taken }),
+      slug: '',
       aliases: [],
-      description: describeCapability({ intent, tools }),
+      description: '',
       codeHash,
       code,
       parametersSchema: {},
@@ -116,7 +178,7 @@ function firstSeen(
         intents: trace.intentText === null ? [] : [trace.intentText],
         quarantinedBecause: null,
       },
-      intentText: intent,
+      intentText: '',
       owner: trace.owner,
       visibility: trace.visibility,
       state: 'candidate',
@@ -130,15 +192,7 @@ function firstSeen(
     template,
     trace,
   );
-}
-
-/** What the servers themselves say of the tools. */
-function toolTexts(tools: readonly ToolId[], catalogue: Catalogue): string[] {
-  return tools.flatMap((id) => {
-    const tool = catalogue.get(id)?.tool;
-    const names = Object.keys((tool?.inputSchema as { properties?: object } | undefined)?.properties ?? {});
-    return [id, tool?.description ?? '', ...names];
-  });
+  return named(first, capabilities, catalogue());
 }
 
 /** The tools as they are now, by id. */
@@ -152,25 +206,38 @@ export function definitionsOf(tools: readonly string[], catalogue: Catalogue): R
 }
 
 /** Another run of the same program, perhaps with other literals. */
-function seenAgain(known: Capability, template: Template, trace: ExecutionTrace): Capability {
+function seenAgain(
+  { capabilities, catalogue }: CapabilityLessons,
+  known: Capability,
+  template: Template,
+  trace: ExecutionTrace,
+): Capability {
   const counted = withOutcome(known, true, trace.executedAt);
   const runIds = [...new Set([...counted.evidence.runIds, trace.runId])].slice(0, DEFAULTS.runIds);
   const slots = mergeObservation(known.template.slots as LearnedSlot[], template);
   const seen = {
     ...counted,
     outputSchema: mergeSchemas(counted.outputSchema, outputOf(trace)),
-    evidence: { ...counted.evidence, runIds, intents: withIntent(counted, trace.intentText) },
+    // What was known as a part is a whole job as well.
+    evidence: { ...wholeJob(counted.evidence), runIds, intents: withIntent(counted, trace.intentText) },
   };
-  const admitted =
-    seen.state === 'candidate' ? { ...seen, state: admission({ successfulRuns: runIds.length }) } : seen;
-  return withTemplate(admitted, slots, template, trace);
+  const taught = withTemplate(seen, slots, template, trace);
+  const titled = mayBeRenamed(known) ? named(taught, capabilities, catalogue()) : taught;
+  return titled.state === 'candidate' ? titled : readmitted(titled);
 }
 
-/** It worked again when PML tried: that admits it, and does not count as a use. */
-function confirmed(known: Capability, { executedAt }: ExecutionTrace): Capability {
-  if (known.state !== 'candidate') return known;
-  const state = admission({ successfulRuns: known.evidence.runIds.length, successfulReplays: 1 });
-  return { ...known, state, updatedAt: executedAt };
+function wholeJob({ part: _, ...evidence }: Capability['evidence']): Capability['evidence'] {
+  return evidence;
+}
+
+function isAdmissible({ evidence, outputSchema }: Capability, { origin }: ExecutionTrace): boolean {
+  const state = admission({
+    successfulRuns: evidence.runIds.length,
+    successfulReplays: origin === 'replay' ? 1 : 0,
+    hasIntent: evidence.intents.length > 0,
+    hasResult: (outputSchema as { type?: unknown } | null)?.type !== 'null',
+  });
+  return state === 'active';
 }
 
 /** The intents it served so far, this one included. */
@@ -180,7 +247,7 @@ function withIntent({ evidence }: Capability, intent: string | null): readonly s
 }
 
 /** Code and parameters as the literals seen so far make them. */
-function withTemplate(
+export function withTemplate(
   capability: Capability,
   slots: readonly LearnedSlot[],
   { used }: Template,
@@ -198,7 +265,8 @@ function withTemplate(
 
 function outputOf({ taskResults }: ExecutionTrace): unknown {
   const [only] = taskResults as readonly { readonly result?: unknown }[];
-  return inferSchema(only?.result ?? null);
+  // What was not recorded may be anything.
+  return only && 'result' in only ? inferSchema(only.result ?? null) : {};
 }
 
 /**
@@ -206,8 +274,8 @@ function outputOf({ taskResults }: ExecutionTrace): unknown {
  * more costs little and tells.
  */
 function replayIfHarmless(lessons: CapabilityLessons, capability: Capability, trace: ExecutionTrace): void {
-  const { ports, background, catalogue, run } = lessons;
-  const { toolsUsed } = deriveTrace(trace.events);
+  const { background, catalogue, run } = lessons;
+  const toolsUsed = toolsUsedIn(trace);
   const isHarmless = toolsUsed.every((node) => {
     if (kindOf(node) === 'operation') return true;
     const hints = catalogue().get(node as ToolId)?.tool.annotations;
@@ -221,15 +289,65 @@ function replayIfHarmless(lessons: CapabilityLessons, capability: Capability, tr
     return;
   background.run(`Running ${capability.slug} once more`, async (signal) => {
     if (signal.aborted) return;
-    const standing: ResumePoint = {
-      runId: ports.crypto.randomUuid(),
-      seed: ports.crypto.randomUuid(),
-      startedAt: ports.clock.now().getTime(),
-      grants: [],
-      calls: [],
-    };
-    const program = { source: trace.code ?? '', args: (trace.guest?.args ?? {}) as Program['args'] };
+    const program = { code: trace.code ?? '', arguments: (trace.guest?.args ?? {}) as JsonObject };
     const intent = trace.intentText === null ? {} : { intent: trace.intentText };
-    await run({ ...program, ...intent }, standing, signal);
+    await run({ ...program, ...intent }, signal);
+  });
+}
+
+/** What a capability is called and described with, by all that is known of it now. */
+function named(capability: Capability, registry: CapabilityRegistry, catalogue: Catalogue): Capability {
+  const { id, slug, aliases, evidence, template, toolsUsed, staticStructure } = capability;
+  const tools = toolsUsed.filter((node): node is ToolId => kindOf(node) === 'tool');
+  const names = nameRoutine({
+    intents: evidence.intents,
+    tools: tools.map((id) => splitToolId(id).tool),
+    results: resultsOf(staticStructure as StaticStructure | null, tools).map((id) => splitToolId(id).tool),
+    isPublic: publicWords(template.source, toolTexts(tools, catalogue)),
+    values: (template.slots as LearnedSlot[]).flatMap(valuesIn),
+  });
+  const others = registry.all().filter((other) => other.id !== id);
+  const next = slugFor(
+    names,
+    others.flatMap((other) => [other.slug, ...other.aliases]),
+  );
+  const former = slug === '' || slug === next ? aliases : [...new Set([...aliases, slug])];
+  return {
+    ...capability,
+    slug: next,
+    aliases: former.filter((alias) => alias !== next),
+    description: describeCapability(next, tools),
+    intentText: phraseOf(next),
+  };
+}
+
+/** While nobody was told of it, or where an earlier version named it badly and no person did it better. */
+function mayBeRenamed({ state, slug, aliases }: Capability): boolean {
+  return state === 'candidate' || (aliases.length === 0 && !isWellNamed(slug));
+}
+
+/** Tools whose results no other call takes; all where that cannot be told. */
+function resultsOf(structure: StaticStructure | null, tools: readonly ToolId[]): readonly ToolId[] {
+  const tasks = structure?.nodes.filter((node) => node.type === 'task') ?? [];
+  const ids = new Set(tasks.map(({ id }) => id));
+  const given = new Set(
+    structure?.edges.filter(({ type, to }) => type === 'provides' && ids.has(to)).map(({ from }) => from),
+  );
+  const last = tasks.filter(({ id }) => !given.has(id)).map(({ tool }) => tool);
+  return last.length > 0 ? [...new Set(last)] : tools;
+}
+
+/** What stays out of a name: a value that runs have changed, and one that is written like a name. */
+function valuesIn({ value, seen, differs }: LearnedSlot): string[] {
+  const all = [value, ...seen].flat().filter((one) => typeof one === 'string');
+  return differs ? all : all.filter((text) => /^\p{Lu}/u.test(text) && !/[/.\\]/.test(text));
+}
+
+/** What the servers themselves say of the tools. */
+function toolTexts(tools: readonly ToolId[], catalogue: Catalogue): string[] {
+  return tools.flatMap((id) => {
+    const tool = catalogue.get(id)?.tool;
+    const names = Object.keys((tool?.inputSchema as { properties?: object } | undefined)?.properties ?? {});
+    return [id, tool?.description ?? '', ...names];
   });
 }

@@ -1,6 +1,9 @@
 import {
+  brokenSeals,
   fromSkillFiles,
   type ImportedCapability,
+  type SkillEvidence,
+  sealSkill,
   toSkillFiles,
 } from '../../core/capabilities/skill-document.ts';
 import { isReserved, slugFor } from '../../core/capabilities/slug.ts';
@@ -11,18 +14,42 @@ import type { Caller } from '../caller.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ProgramCache } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { CapabilityService } from '../gateway.ts';
 import { recordSharing } from '../people/audit-trail.ts';
 import type { Capability } from '../ports.ts';
 import { type CapabilityRegistry, quarantined, seenBy } from './capability-registry.ts';
 import { keptPrivate, shared } from './capability-sharing.ts';
 import { definitionsOf } from './learn-capability.ts';
+import type { CapabilityTest, Prover } from './prove-capability.ts';
+import { admitting } from './quarantine-changed.ts';
+
+/** What people and programs do with capabilities besides running them. */
+export interface CapabilityService {
+  /** In order of slug; those that this caller may see. */
+  list(caller?: Pick<Caller, 'who'>): Promise<readonly Capability[]>;
+  /** By slug or alias; an unknown one is an error that names the nearest. */
+  show(slug: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
+  /** What was one user's is everybody's. */
+  share(slug: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
+  /** What was everybody's is one user's: this one's, or the user's whose run it was first learned from. */
+  keepPrivate(slug: string, user?: string, caller?: Pick<Caller, 'who'>): Promise<Capability>;
+  /** The old name still calls it. */
+  rename(slug: string, to: string): Promise<Capability>;
+  /** By a person: it can no longer be called, or, with null, it can again. */
+  quarantine(slug: string, reason: string | null): Promise<Capability>;
+  forget(slug: string): Promise<boolean>;
+  /** Runs its past again on cassettes; with null, that of all that this caller may see. */
+  test(slug: string | null, caller?: Pick<Caller, 'who'>): Promise<readonly CapabilityTest[]>;
+  /** The files of an Agent Skill, by name. */
+  export(slug: string, caller?: Pick<Caller, 'who'>): Promise<Readonly<Record<string, string>>>;
+  import(files: Readonly<Record<string, string>>): Promise<Capability>;
+}
 
 export interface ServiceParts {
   readonly ports: Pick<FlowPorts, 'clock' | 'crypto' | 'store'>;
   readonly capabilities: CapabilityRegistry;
   readonly programs: ProgramCache;
   readonly catalogue: () => Catalogue;
+  readonly prover: Pick<Prover, 'test'>;
 }
 
 /** The owner of the data dir, at a terminal. */
@@ -62,9 +89,29 @@ export function manageCapabilities(parts: ServiceParts): CapabilityService {
         reason === null ? released(capability, catalogue()) : quarantined(capability, reason),
       ),
     forget: (slug) => registry.change(async () => await registry.remove(registry.known(slug).id)),
-    export: async (slug, caller = ANYBODY) => toSkillFiles(seenBy(registry, caller).known(slug)),
+    async test(slug, caller = ANYBODY) {
+      const seen = seenBy(registry, caller);
+      const tests: CapabilityTest[] = [];
+      for (const capability of slug === null ? seen.all() : [seen.known(slug)])
+        tests.push(await parts.prover.test(capability));
+      return tests;
+    },
+    async export(slug, caller = ANYBODY) {
+      const capability = seenBy(registry, caller).known(slug);
+      return sealSkill(
+        toSkillFiles(capability),
+        skillEvidence(capability, ports.crypto),
+        ports.crypto.sha256,
+      );
+    },
     import: (files) =>
       registry.change(async () => {
+        const broken = brokenSeals(files, ports.crypto.sha256);
+        if (broken.length > 0) {
+          throw new PmlError('invalid_argument', `This capability cannot be imported: ${broken.join('; ')}`, {
+            hint: 'Export it again with "pml capability export".',
+          });
+        }
         const read = fromSkillFiles(files);
         if (!read.ok) {
           const { code, message, hint } = read.error;
@@ -72,6 +119,22 @@ export function manageCapabilities(parts: ServiceParts): CapabilityService {
         }
         return await registry.put(taken(parts, read.value));
       }),
+  };
+}
+
+/** Null where what it is now was not proven. */
+function skillEvidence(
+  { code, evidence }: Capability,
+  { sha256 }: FlowPorts['crypto'],
+): SkillEvidence | null {
+  const { proof, definitionHashes } = evidence;
+  if (!proof || proof.failure !== null || proof.codeHash !== sha256(code)) return null;
+  const { codeHash, cases, effects } = proof;
+  return {
+    code_hash: codeHash,
+    definitions: definitionHashes,
+    cases: cases.map(({ hash }) => hash),
+    effects,
   };
 }
 
@@ -95,8 +158,9 @@ function renamed(capability: Capability, to: string, registry: CapabilityRegistr
 
 /** A person has looked at it: it starts over, with its tools as they are now. */
 function released(capability: Capability, catalogue: Catalogue): Capability {
-  const definitionHashes = definitionsOf(Object.keys(capability.evidence.definitionHashes), catalogue);
-  const evidence = { ...capability.evidence, recent: [], definitionHashes, quarantinedBecause: null };
+  const { heals: _, ...known } = admitting(capability).evidence;
+  const definitionHashes = definitionsOf(Object.keys(known.definitionHashes), catalogue);
+  const evidence = { ...known, recent: [], definitionHashes, quarantinedBecause: null };
   return { ...capability, state: 'active', evidence };
 }
 
@@ -119,9 +183,7 @@ function taken(
   const { structure } = prepared.value;
   const names = registry.all().flatMap(({ slug, aliases }) => [slug, ...aliases]);
   const tools = structure.nodes.flatMap((node) => (node.type === 'task' ? [node.tool] : []));
-  const slug = names.includes(read.slug)
-    ? slugFor({ intent: read.slug.replaceAll('_', ' '), tools, taken: names })
-    : read.slug;
+  const slug = names.includes(read.slug) ? slugFor([read.slug.split('_')], names) : read.slug;
   const now = ports.clock.now();
   return {
     ...read,
@@ -149,6 +211,8 @@ function taken(
     updatedAt: now,
   };
 }
+
+export { SKILL_FILES, verifySkill } from '../../core/capabilities/skill-document.ts';
 
 /** What the folder of an exported capability is to be called: Agent Skills want the name its manifest gives. */
 export function skillFolder(files: Awaited<ReturnType<CapabilityService['export']>>): string {

@@ -4,20 +4,32 @@ import {
   definitionChanges,
   fieldChanges,
 } from '../../core/policy/call-hash.ts';
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { ServerChanges } from '../gateway.ts';
 import { recordAccepted } from '../people/audit-trail.ts';
 import type { UpstreamIdentity } from '../ports.ts';
-import type { LiveCatalogue } from './live-catalogue.ts';
+import type { LiveCatalogue } from './catalogue.ts';
+
+/** What a server says of itself and its tools that nobody has accepted yet. */
+export interface ServerChanges {
+  /** Of the server's own words: `instructions` and fields of its name. */
+  readonly words: readonly DefinitionChange[];
+  readonly tools: readonly { readonly tool: string; readonly changes: readonly DefinitionChange[] }[];
+  /** Names exactly these changes. */
+  readonly hash: string;
+}
 
 interface AcceptScope {
   readonly ports: FlowPorts;
   readonly catalogue: LiveCatalogue;
 }
 
+/** Starts the server and lists its tools again; fails if it cannot be started or listed. */
 export async function changesOfServer(scope: AcceptScope, server: string): Promise<ServerChanges> {
   const { now, known } = await faces(scope, server);
+  const listed = await scope.ports.upstream.catalogue(server);
+  if (!listed.ok) throw asError(listed.error);
+  await scope.catalogue.refresh(server);
   const words = known ? wordChanges(known.identity, now) : [];
   const tools = proposedOf(scope, server).map(({ tool, proposed }) => ({
     tool: tool.id as string,
@@ -59,9 +71,13 @@ function proposedOf({ catalogue }: AcceptScope, server: string) {
 
 async function faces({ ports: { upstream, store } }: AcceptScope, server: string) {
   const started = await upstream.start(server);
-  if (!started.ok) throw new PmlError(started.error.code, started.error.message);
+  if (!started.ok) throw asError(started.error);
   const known = (await store.servers.list()).find(({ name }) => name === server);
   return { now: started.value, known };
+}
+
+function asError({ code, message, hint }: ErrorShape): PmlError {
+  return new PmlError(code, message, hint === undefined ? {} : { hint });
 }
 
 /** A version is a fact, not a word to be accepted. */

@@ -1,12 +1,14 @@
 import { matchesAny, matchesAnyCase } from '../../core/policy/decide.ts';
-import { successorsOf } from '../../core/retrieval/deprecated-tools.ts';
-import { createNameIndex, type NameIndex, nearestName } from '../../core/retrieval/name-index.ts';
-import { type Bm25Index, createBm25 } from '../../core/retrieval/text-scores.ts';
-import { toolWords } from '../../core/retrieval/words.ts';
-import { parseToolId, type ToolId } from '../../core/vocabulary/ids.ts';
+import { createWordIndex, type WordIndex } from '../../core/retrieval/text-scores.ts';
+import { nearestName, toolWords } from '../../core/retrieval/words.ts';
+import { parseToolId, splitToolId, type ToolId, toolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { Background } from '../background.ts';
+import type { FlowPorts } from '../flow-ports.ts';
 import type { ServerSettings, Settings, Store, VectorIndex } from '../ports.ts';
+import { embedInRounds } from './embed-catalogue.ts';
+import { ownName, refreshCatalogue, settingsHash } from './refresh-catalogue.ts';
 
 export interface CatalogueEntry {
   readonly tool: ToolDefinition;
@@ -68,7 +70,8 @@ export async function readCatalogue(
 export function isOffered({ name }: { readonly name: string }, server: ServerSettings | undefined): boolean {
   if (!server || server.disabled) return false;
   const { include, exclude } = server.tools;
-  return matchesAny(include, name) && !exclude.some((glob) => matchesAnyCase(glob, name));
+  const own = ownName(server, name);
+  return matchesAny(include, own) && !exclude.some((glob) => matchesAnyCase(glob, own));
 }
 
 function unknownTool(id: ToolId, known: readonly string[]): PmlError {
@@ -78,15 +81,11 @@ function unknownTool(id: ToolId, known: readonly string[]): PmlError {
   });
 }
 
-/** What search looks into. The parts speak of tools by their place in `tools`, the vectors by id. */
-export interface SearchIndex {
+/** What search, the ranker and plans look into, by place in `tools`; the vectors by id. */
+export interface SearchIndex extends WordIndex {
   readonly tools: readonly ToolDefinition[];
   /** Of these tools, in the same order. */
   readonly ids: readonly ToolId[];
-  readonly lexical: Bm25Index;
-  readonly names: NameIndex;
-  /** Of deprecated tools. */
-  readonly successors: ReadonlyMap<number, number>;
   /** Of those tools that were embedded. */
   readonly vectors: VectorIndex;
 }
@@ -95,12 +94,262 @@ export function createSearchIndex(tools: readonly ToolDefinition[], vectors: Vec
   return {
     tools,
     ids: tools.map(({ id }) => id),
-    lexical: createBm25(tools.map(toolWords)),
-    names: createNameIndex(tools),
-    successors: successorsOf(tools),
+    ...createWordIndex(tools.map((tool) => ({ ...tool, words: toolWords(tool) }))),
     vectors,
   };
 }
 
 /** Also for the surfaces: what somebody meant is guessed in one way everywhere. */
-export { nearestName } from '../../core/retrieval/name-index.ts';
+export { nearestName } from '../../core/retrieval/words.ts';
+
+const DEFAULTS = {
+  /** How long a search waits for servers that are being listed for the first time, and for vectors, in milliseconds. */
+  firstListingMs: 5_000,
+  /** After this long a server that could not be listed is tried again, then after twice as long, up to the most. */
+  retryMs: 5_000,
+  mostRetryMs: 600_000,
+  /** Tools without a vector that are worth waiting for; more take longer than that. */
+  awaitedVectors: 128,
+};
+
+const STILL_LISTED = 'its tools are still being listed';
+
+/** Stands for the definition of a tool that its server does not list. */
+export const UNLISTED = 'unlisted';
+
+/** A server whose tools are not known. */
+export interface AbsentServer {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** What a call says of its tool. */
+interface WantedTool {
+  readonly tool: string;
+  /** Also one that its server does not list. */
+  readonly evenIfUnlisted?: boolean;
+}
+
+/** The catalogue in use, kept current while servers come, change and go. */
+export interface LiveCatalogue {
+  current(): Catalogue;
+  /** Told whenever it was read again. */
+  onChange(listener: (catalogue: Catalogue) => void): void;
+  /** Told when there is another reason why the tools of a server are not known. */
+  onTrouble(listener: () => void): void;
+  /** Reads it again from the store. */
+  reread(): Promise<void>;
+  /** Lists a server's tools again; concurrent callers share one listing. */
+  refresh(server: string): Promise<void>;
+  /** Lists, in the background, the servers whose tools are not known yet. */
+  fillIn(): Promise<void>;
+  /**
+   * Tries again to list the servers whose tools are not known, and waits a while for those that were never listed and
+   * for the vectors of their tools. Does nothing before `fillIn`.
+   */
+  complete(): Promise<void>;
+  /** Tries again to list servers that failed, with backoff, until it is told to stop. */
+  retryMissing(signal: AbortSignal): Promise<void>;
+  /** Servers whose tools are not known, and why. */
+  absent(): Promise<readonly AbsentServer[]>;
+  /** Those of them that will not be known in a moment. */
+  broken(): readonly AbsentServer[];
+  find(call: WantedTool): Promise<CatalogueEntry>;
+  /** A person has approved a changed definition. */
+  accept(definition: ToolDefinition): Promise<void>;
+}
+
+export async function openLiveCatalogue(
+  ports: FlowPorts,
+  background: Background,
+  settings: () => Settings,
+): Promise<LiveCatalogue> {
+  const { store, upstream, embedder, emptyIndex, crypto, events, logger, redact, sleep } = ports;
+  const refreshing = new Map<string, Promise<void>>();
+  const refreshed = new Set<string>();
+  /** By server: why its last listing failed. */
+  const failed = new Map<string, string>();
+  let isFilling = false;
+  let catalogue = await readCatalogue(store, settings(), embedder.model, emptyIndex);
+
+  const listeners: ((catalogue: Catalogue) => void)[] = [];
+  const troubleListeners: (() => void)[] = [];
+  const reread = async () => {
+    catalogue = await readCatalogue(store, settings(), embedder.model, emptyIndex);
+    for (const tell of listeners) tell(catalogue);
+  };
+  const embedding = embedInRounds({
+    ports,
+    background,
+    // After a change of the model its vectors come batch by batch: search uses words and the vectors made so far.
+    onEmbedded: (embeddings) => {
+      for (const { toolId, definitionHash, vector } of embeddings) {
+        if (catalogue.get(toolId)?.tool.definitionHash === definitionHash)
+          catalogue.vectors.set(toolId, vector);
+      }
+    },
+    async onRound(embedded) {
+      await reread();
+      const counts = { embedded, by_meaning: catalogue.vectors.size, tools: catalogue.entries.length };
+      events.emit({ type: 'tools_embedded', ...counts });
+    },
+  });
+  const withoutVector = () => catalogue.entries.length - catalogue.vectors.size;
+  const isRead = (server: string) => catalogue.entries.some(({ tool }) => tool.server === server);
+  const serverOf = (name: string): ServerSettings | undefined =>
+    settings().servers.find((server) => server.name === name && !server.disabled);
+
+  const refresh = (name: string): Promise<void> => {
+    const underWay = refreshing.get(name);
+    if (underWay) return underWay;
+    const work = (async () => {
+      const server = serverOf(name);
+      if (!server) return;
+      const outcome = await refreshCatalogue(ports, server);
+      // One that failed is listed again by the next call that needs it.
+      const change = typeof outcome === 'object' && 'type' in outcome ? outcome : null;
+      if (typeof outcome === 'object' && 'failed' in outcome) {
+        const isNew = failed.get(name) !== outcome.failed;
+        failed.set(name, outcome.failed);
+        if (isNew) for (const tell of troubleListeners) tell();
+      } else {
+        refreshed.add(name);
+        failed.delete(name);
+      }
+      // On a store of many, another gateway may have listed the same tools meanwhile.
+      if (!change && isRead(name)) return;
+      await reread();
+      if (change) events.emit(change);
+      embedding.start();
+    })().finally(() => refreshing.delete(name));
+    refreshing.set(name, work);
+    return work;
+  };
+
+  const unknownServers = () =>
+    settings().servers.filter(({ name, disabled }) => !disabled && !isRead(name) && !refreshed.has(name));
+
+  const absent = (): AbsentServer[] => {
+    const disabled = settings().servers.flatMap(({ name, disabledReason }) =>
+      disabledReason === undefined ? [] : [{ name, reason: disabledReason }],
+    );
+    const unknown = unknownServers();
+    const states = new Map(
+      unknown.length === 0 ? [] : upstream.servers().map((server) => [server.name, server]),
+    );
+    const unlisted = unknown.map(({ name }) => ({
+      name,
+      reason: String(redact(states.get(name)?.error?.message ?? failed.get(name) ?? STILL_LISTED)),
+    }));
+    return [...disabled, ...unlisted];
+  };
+
+  return {
+    current: () => catalogue,
+    onChange: (listener) => void listeners.push(listener),
+    onTrouble: (listener) => void troubleListeners.push(listener),
+    reread,
+    refresh,
+
+    async fillIn() {
+      isFilling = true;
+      const known = new Map((await store.servers.list()).map((record) => [record.name, record]));
+      if (settings().servers.some(({ name, disabled }) => !disabled && known.has(name) && !isRead(name))) {
+        await reread();
+      }
+      for (const server of settings().servers) {
+        if (server.disabled || known.get(server.name)?.settingsHash === settingsHash(server, crypto))
+          continue;
+        background.run(`Listing the tools of ${server.name}`, () => refresh(server.name));
+      }
+      if (withoutVector() > 0) embedding.start();
+    },
+
+    async complete() {
+      if (!isFilling) return;
+      const missing = unknownServers().map(({ name }) => name);
+      for (const name of missing) {
+        if (!refreshing.has(name)) background.run(`Listing the tools of ${name}`, () => refresh(name));
+      }
+      const first = missing.filter((name) => !failed.has(name)).map((name) => refreshing.get(name));
+      if (first.length === 0 && withoutVector() === 0) return;
+      const prepared = async () => {
+        await Promise.allSettled(first);
+        if (withoutVector() <= DEFAULTS.awaitedVectors) await embedding.done();
+      };
+      const enough = new AbortController();
+      const waited = sleep(DEFAULTS.firstListingMs, enough.signal).catch(() => {});
+      await Promise.race([prepared(), waited]);
+      enough.abort();
+    },
+
+    absent: async () => absent(),
+    broken: () => absent().filter(({ reason }) => reason !== STILL_LISTED),
+
+    async retryMissing(signal) {
+      for (let pause = DEFAULTS.retryMs; ; pause = Math.min(2 * pause, DEFAULTS.mostRetryMs)) {
+        await sleep(pause, signal).catch(() => {});
+        if (signal.aborted) return;
+        const missing = unknownServers().filter(({ name }) => failed.has(name));
+        if (missing.length === 0) pause = DEFAULTS.retryMs / 2;
+        await Promise.allSettled(missing.map(({ name }) => refresh(name)));
+      }
+    },
+
+    async accept(definition) {
+      await store.tools.put([definition]);
+      await reread();
+      embedding.start();
+    },
+
+    async find(call) {
+      const servers = settings().servers.map((server) => server.name);
+      const named = toolNamed(call.tool, catalogue) ?? parseToolId(call.tool, servers);
+      const { server, tool: asked } = splitToolId(named);
+      // The server's own name means the same tool, under the same rules.
+      const tool = serverOf(server)?.rename?.[asked] ?? asked;
+      const id = toolId(server, tool);
+      if (!catalogue.get(id) && serverOf(server) && !refreshed.has(server)) {
+        logger.log('debug', `Listing the tools of ${server} to find ${id}`);
+        await refresh(server);
+      }
+      const entry = catalogue.get(id);
+      if (entry) return entry;
+      const isHidden = (await store.tools.get(id)) !== null;
+      if (call.evenIfUnlisted && isOffered({ name: tool }, serverOf(server)) && !isHidden) {
+        return { tool: unlisted(id, server, tool), proposed: null };
+      }
+      const missing = absent().find(({ name }) => name === server);
+      if (missing) throw toolOfAbsent(id, missing);
+      return catalogue.find(id);
+    },
+  };
+}
+
+/** The tool of a bare name, without its server; undefined where no tool has it. */
+function toolNamed(text: string, { tools }: Catalogue): ToolDefinition['id'] | undefined {
+  const bare = text.trim();
+  if (/[:/.]|__/.test(bare)) return undefined;
+  const named = tools.filter(({ name }) => name === bare);
+  if (named.length <= 1) return named[0]?.id;
+  const servers = named.map(({ server }) => server);
+  throw new PmlError('invalid_id', `"${bare}" is a tool of ${listed(servers)}`, {
+    hint: `Say which one, for example ${named[0]!.id}.`,
+  });
+}
+
+/** "a, b and c". */
+function listed(names: readonly string[]): string {
+  return [names.slice(0, -1).join(', '), names.at(-1)].join(' and ');
+}
+
+function toolOfAbsent(id: string, { name, reason }: AbsentServer): PmlError {
+  return new PmlError('not_found', `Tool ${id} is not available: ${reason}`, {
+    hint: `"pml servers ls" shows the state of ${name}, "pml doctor" says how to fix it. The next call tries again.`,
+  });
+}
+
+/** For a server's own endpoint: what the server does not list is the server's to refuse, under the same policy. */
+function unlisted(id: ToolDefinition['id'], server: string, name: string): ToolDefinition {
+  return { id, server, name, description: '', inputSchema: { type: 'object' }, definitionHash: UNLISTED };
+}

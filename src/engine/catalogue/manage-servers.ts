@@ -1,29 +1,66 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
+import type { Caller } from '../caller.ts';
+import { judge } from '../calls/call-tool.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { Gateway } from '../gateway.ts';
-import type { Settings, UpstreamTool } from '../ports.ts';
-import { acceptServer, changesOfServer } from './accept-server.ts';
+import type {
+  JsonObject,
+  ServerSettings,
+  Settings,
+  UpstreamEvent,
+  UpstreamIdentity,
+  UpstreamLogin,
+  UpstreamReply,
+  UpstreamTool,
+  UserCredentials,
+} from '../ports.ts';
+import { acceptServer, changesOfServer, type ServerChanges } from './accept-server.ts';
+import type { AbsentServer, Catalogue, LiveCatalogue } from './catalogue.ts';
 import { isOffered } from './catalogue.ts';
-import { serverReports } from './inventory.ts';
-import type { LiveCatalogue } from './live-catalogue.ts';
+import { type ServerReport, serverReports } from './inventory.ts';
 import { acceptedIdentity, asListed, defineTool } from './refresh-catalogue.ts';
 
-export type ServerService = Pick<
-  Gateway,
-  | 'servers'
-  | 'request'
-  | 'notify'
-  | 'identity'
-  | 'rawTools'
-  | 'onUpstream'
-  | 'forgetClient'
-  | 'changesOfServer'
-  | 'acceptServer'
-  | 'restart'
-  | 'logs'
-  | 'login'
-  | 'keepCredentials'
->;
+/** Pass-through of everything that is not a tool call, and what people do with servers. */
+export interface ServerService {
+  servers(): Promise<ServerReport[]>;
+  /** Servers whose tools are not known, and why. */
+  absentServers(): Promise<readonly AbsentServer[]>;
+  request(
+    server: string,
+    method: string,
+    params: JsonObject,
+    caller: Caller,
+    meta?: JsonObject,
+    /** Hands an `input_required` result back as it is, instead of asking the caller's client. */
+    passInputRequired?: boolean,
+  ): Promise<UpstreamReply<JsonObject>>;
+  /** One-way, from a client of this user. */
+  notify(server: string, method: string, params: JsonObject, user: string): Promise<boolean>;
+  identity(server: string, caller: Caller): Promise<UpstreamReply<UpstreamIdentity>>;
+  /** The server's own tool list, for its transparent endpoint: include/exclude applied, fields untouched. */
+  rawTools(server: string, caller: Caller): Promise<UpstreamReply<readonly UpstreamTool[]>>;
+  /**
+   * All tools as accepted, less those that never run; waits a while for servers that were never listed. The same list
+   * as long as nothing changed.
+   */
+  offeredTools(): Promise<readonly ToolDefinition[]>;
+  onUpstream(listener: (event: UpstreamEvent) => void): () => void;
+  forgetClient(clientId: string): Promise<void>;
+  /** What a server says of itself and its tools that nobody has accepted yet. */
+  changesOfServer(server: string): Promise<ServerChanges>;
+  /** By a person who was shown the changes of this hash. */
+  acceptServer(server: string, by: string, hash: string): Promise<ServerChanges>;
+  /** Stops it, starts it and lists its tools. */
+  restart(server: string): Promise<UpstreamReply<UpstreamIdentity>>;
+  logs(server: string): readonly string[];
+  login(server: string, redirectUrl: string, user?: string): Promise<UpstreamReply<UpstreamLogin>>;
+  /** What one user reaches a server with; null: forgotten. */
+  keepCredentials(
+    server: string,
+    user: string,
+    credentials: UserCredentials | null,
+  ): Promise<UpstreamReply<null>>;
+}
 
 /** What clients and people do with upstream servers besides calling their tools. */
 export function manageServers(
@@ -34,21 +71,25 @@ export function manageServers(
   const { store, upstream } = ports;
 
   /** As a person has accepted it: a model reads what it is shown here. A tool that is new is accepted as it is. */
-  const asAccepted = (server: string, tool: UpstreamTool): UpstreamTool => {
+  const asAccepted = (server: ServerSettings, tool: UpstreamTool): UpstreamTool => {
     const now = defineTool(server, tool, ports.crypto);
     const accepted = catalogue.current().get(now.id)?.tool;
-    return accepted && accepted.definitionHash !== now.definitionHash ? asListed(accepted) : tool;
+    if (!accepted || accepted.definitionHash === now.definitionHash) return tool;
+    return { ...asListed(accepted), name: tool.name };
   };
+  let offered: { from: Catalogue; by: Settings; tools: readonly ToolDefinition[] } | null = null;
   const known = (server: string) => configured(settings(), server);
 
   return {
     servers: async () => serverReports(upstream.servers(), catalogue.current()),
+    absentServers: catalogue.absent,
     request: (server, method, params, caller, meta, passInputRequired) =>
       upstream.request(server, method, params, {
         ...(caller.signal && { signal: caller.signal }),
         ...(caller.onProgress && { onProgress: caller.onProgress }),
         ...(caller.client && { client: caller.client }),
         ...(caller.who && { user: caller.who.user }),
+        ...(caller.sessionId !== null && { session: caller.sessionId }),
         ...(meta && { meta }),
         ...(passInputRequired && { passInputRequired }),
       }),
@@ -63,14 +104,28 @@ export function manageServers(
       const listed = await upstream.catalogue(server, signal && { signal });
       if (!listed.ok) return listed;
       const rules = settings().servers.find(({ name }) => name === server);
-      const offered = listed.value.filter((tool) => isOffered(tool, rules));
-      return { ok: true, value: offered.map((tool) => asAccepted(server, tool)) };
+      if (!rules) return { ok: true, value: [] };
+      const own = listed.value.filter((tool) => isOffered(tool, { ...rules, rename: {} }));
+      return { ok: true, value: own.map((tool) => asAccepted(rules, tool)) };
+    },
+    async offeredTools() {
+      await catalogue.complete();
+      const [from, by] = [catalogue.current(), settings()];
+      if (offered?.from !== from || offered.by !== by) {
+        const entries = from.entries.filter((entry) => judge(by, entry).action !== 'deny');
+        offered = { from, by, tools: entries.map(({ tool }) => tool) };
+      }
+      return offered.tools;
     },
     onUpstream: (listener) => upstream.subscribe(listener),
     forgetClient: (clientId) => upstream.forgetClient(clientId),
     changesOfServer: (server) => changesOfServer({ ports, catalogue }, known(server)),
     acceptServer: (server, by, hash) => acceptServer({ ports, catalogue }, known(server), by, hash),
-    restart: (server) => upstream.restart(known(server)),
+    async restart(server) {
+      const restarted = await upstream.restart(known(server));
+      if (restarted.ok) await catalogue.refresh(server);
+      return restarted;
+    },
     logs: (server) => upstream.logs(known(server)).map((line) => String(ports.redact(line))),
     login: (server, redirectUrl, user) => upstream.login(known(server), redirectUrl, user),
     keepCredentials: (server, user, credentials) => upstream.keep(known(server), user, credentials),

@@ -6,11 +6,12 @@ import { createMemoryVectorIndex } from '../../../test/memory/vector-index.ts';
 import { sampleTool } from '../../../test/support/samples.ts';
 import { settingsFor } from '../../../test/support/settings-for.ts';
 import { tool as guestTool, testGateway } from '../../../test/support/test-gateway.ts';
+import { toolText } from '../../core/retrieval/words.ts';
 import { toolId } from '../../core/vocabulary/ids.ts';
-import type { SearchQuery } from '../gateway.ts';
-import { readCatalogue } from './catalogue.ts';
-import { embedCatalogue } from './live-catalogue.ts';
-import { type LearnedSearch, type SearchGraph, scoreShares, search } from './search.ts';
+import { createSearchIndex, readCatalogue } from './catalogue.ts';
+import { embedCatalogue } from './embed-catalogue.ts';
+import type { SearchQuery } from './search.ts';
+import { hiddenTools, type LearnedSearch, type SearchGraph, scoreShares, search } from './search.ts';
 
 const TOOLS: [server: string, name: string, description: string][] = [
   ['files', 'read_file', 'Reads the text of a file'],
@@ -251,3 +252,26 @@ test.each([true, false])(
     ]);
   },
 );
+
+test('[CLI-11] a tool whose description finds another one is listed with the winner', async () => {
+  const described = [
+    ['files', 'read_file', 'Reads the text of a file. Examples: send a letter, book a flight.'],
+    ['mail', 'send', 'Sends a letter to a person.'],
+    ['mail', 'again', 'Sends a letter to a person.'],
+    ['mail', 'mute', ''],
+  ] as const;
+  const tools = described.map(([server, name, description]) => ({
+    ...sampleTool(server, name),
+    description,
+  }));
+  const embedder = createMemoryEmbedder();
+  const vectors = createMemoryVectorIndex(embedder.dimension);
+  for (const tool of tools) vectors.set(tool.id, (await embedder.embed([toolText(tool)]))[0]!);
+  expect(await hiddenTools(createSearchIndex(tools, vectors), embedder)).toEqual({
+    tools: 4,
+    hidden: [
+      { tool: 'mail:again', winner: 'mail:send' },
+      { tool: 'mail:mute', winner: null },
+    ],
+  });
+});

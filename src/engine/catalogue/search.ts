@@ -1,16 +1,17 @@
 import type { RankingReasons } from '../../core/learning/ranker/ranker.ts';
 import { TopK } from '../../core/numeric/top-k.ts';
 import {
-  lexicalScores,
+  isNear,
   type QueryCosines,
   type SearchWeights,
   SHIPPED_WEIGHTS,
+  scoreWords,
+  somethingFits,
   type TextScores,
-  textScores,
 } from '../../core/retrieval/text-scores.ts';
-import { clauses, words } from '../../core/retrieval/words.ts';
+import { clauses, withKinds, words } from '../../core/retrieval/words.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
-import type { SearchHit, SearchQuery } from '../gateway.ts';
+import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Embedder } from '../ports.ts';
 import type { SearchIndex } from './catalogue.ts';
 
@@ -19,9 +20,70 @@ const DEFAULTS = {
   maxLimit: 50,
   /** Characters of a query that are read: some thousand words of any script. */
   characters: 16_384,
+  /** Characters of a description that are searched for: its first sentence, at most. */
+  sentence: 300,
+  /** Tools given where nothing fits. */
+  nearest: 2,
   /** How far a tool that fits stands above those that do not, by text: learned scores span at least that. */
   span: 0.4,
 };
+
+export interface SearchQuery {
+  readonly query: string;
+  readonly limit?: number;
+  /** Only tools of this server. */
+  readonly server?: string;
+  readonly includeRelated?: boolean;
+  readonly contextTools?: readonly string[];
+  /** Also TypeScript signatures, for code. */
+  readonly signatures?: boolean;
+  /** Also what each takes and gives, in one short line for a model. */
+  readonly brief?: boolean;
+  /** Also why each stands where it does, where the learned ranker decides. */
+  readonly explain?: boolean;
+}
+
+export interface SearchHit {
+  readonly tool: ToolDefinition;
+  /** When asked for. */
+  readonly signature?: string;
+  /** When asked for: `{ path: string } -> { content: string }`. */
+  readonly brief?: string;
+  /** What the tool's text says: the parts fused. */
+  readonly semanticScore: number;
+  /** What was used lately says: relatedness to the context. */
+  readonly graphScore: number;
+  /** alpha x semantic + (1 - alpha) x graph */
+  readonly finalScore: number;
+  readonly parts: SearchParts;
+  /** When asked for. */
+  readonly reasons?: RankingReasons;
+  /** False where no tool fits and this is one of the nearest. */
+  readonly fits?: boolean;
+  readonly related: readonly {
+    readonly toolId: string;
+    readonly relation: 'often_before' | 'often_after' | 'used_together';
+    readonly score: number;
+  }[];
+}
+
+/** What a score is made of. */
+export interface SearchParts {
+  /** Cosine of the whole query. */
+  readonly whole: number;
+  /** Cosine of the query's best clause, less what that clause has in common with all tools. */
+  readonly clause: number;
+  /** BM25, squashed into [0, 1). */
+  readonly lexical: number;
+  /** 1 when the query calls the tool by its name, less with a slip in it, else 0. */
+  readonly name: number;
+  /** The share of the text in the final score; 1 without context. */
+  readonly alpha: number;
+  /** What was learned says, on the scale of the text's score, in whose place it stands; absent while it does not serve. */
+  readonly learned?: number;
+  /** How much of what was learned applies to the query, in [0, 1]; at 0 the text ranks. Absent while it does not serve. */
+  readonly learnedShare?: number;
+}
 
 /** What was learned from past runs, while it serves. */
 export interface LearnedSearch {
@@ -70,13 +132,19 @@ export async function search(
   if (!scores) return [];
   const { alpha, scores: inGraph } = graph?.context(query.contextTools ?? []) ?? NO_CONTEXT;
   const learned = ranking && ranking.familiarity > 0 ? ranking : null;
+  // Who asks for one server wants to see its tools, and what was learned knows better what fits.
+  const isFar =
+    query.server === undefined &&
+    !learned &&
+    index.vectors.size >= index.tools.length &&
+    !somethingFits(scores, embedder.model);
   const candidates = new TopK(DEFAULTS.maxLimit);
   for (let i = 0; i < index.tools.length; i++) {
     const { id, server } = index.tools[i]!;
     const isAskedFor = query.server === undefined || server === query.server;
     if (isAskedFor) candidates.offer(i, learned ? learned.scoreOf(id) : scores.fused[i]!);
   }
-  const rows = candidates.sorted();
+  const rows = candidates.sorted().filter(({ row }) => !isFar || isNear(scores, row, embedder.model));
   const scaled = learned ? onScaleOf(scores.fused, rows) : rows.map(({ score }) => score);
   return rows
     .map(({ row }, i): SearchHit => {
@@ -94,11 +162,12 @@ export async function search(
           ...(ranking && { learnedShare: ranking.familiarity }),
         },
         ...(reasons && { reasons }),
+        ...(isFar && { fits: false }),
         related: [],
       };
     })
     .sort((a, b) => b.finalScore - a.finalScore)
-    .slice(0, limit)
+    .slice(0, isFar ? Math.min(limit, DEFAULTS.nearest) : limit)
     .map((hit) => (query.includeRelated && graph ? { ...hit, related: graph.related(hit.tool.id) } : hit));
 }
 
@@ -127,9 +196,9 @@ export async function scoreTools(
 ): Promise<TextScores | null> {
   const text = readOf(query);
   if (text === '' || index.tools.length === 0) return null;
-  const cosines = await cosinesOf(index, embedder, text);
-  const { lexical, names, successors } = index;
-  return textScores(lexicalScores(lexical, words(text)), cosines, names.named(text), weights, successors);
+  const told = withKinds(text);
+  const cosines = await cosinesOf(index, embedder, told);
+  return scoreWords(index, { text, words: words(told) }, cosines, weights);
 }
 
 /** As much of a query as is read. */
@@ -187,4 +256,32 @@ export function scoreShares({ parts, semanticScore, graphScore }: SearchHit): Sc
   // A name lifts what the other parts of the text made.
   const name = alpha * semanticScore - text.semantic - text.clause - text.lexical;
   return { ...text, name, graph, learned: 0 };
+}
+
+/** Tools that a search for their own description does not find first. */
+export interface HiddenTools {
+  /** Number of all tools. */
+  readonly tools: number;
+  readonly hidden: readonly {
+    readonly tool: string;
+    /** The tool found instead; null for a tool without a description. */
+    readonly winner: string | null;
+  }[];
+}
+
+/** By text alone: what was learned would find them by their past. */
+export async function hiddenTools(index: SearchIndex, embedder: Embedder): Promise<HiddenTools> {
+  const hidden: HiddenTools['hidden'][number][] = [];
+  for (const { id, description } of index.tools) {
+    const query = firstSentence(description);
+    const [winner] = await search(index, embedder, { query, limit: 1 });
+    if (winner?.tool.id !== id) hidden.push({ tool: id, winner: winner?.tool.id ?? null });
+  }
+  return { tools: index.tools.length, hidden };
+}
+
+function firstSentence(description: string): string {
+  const text = description.trim().slice(0, DEFAULTS.sentence);
+  const end = text.search(/[.!?]\s|\n/);
+  return end < 0 ? text : text.slice(0, end + 1).trim();
 }

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { GuestReply } from '../ports.ts';
+import type { GuestReply, JsonObject } from '../ports.ts';
 
 /** A call that was answered before its run was paused, as it is kept in the store. */
 export interface FinishedCall {
@@ -14,13 +14,27 @@ export interface FinishedCall {
   readonly isWhole: boolean;
 }
 
+/** A call that a program is about to make. */
+export interface CallToMake {
+  readonly key: string;
+  readonly node: string;
+  readonly args: unknown;
+  /** Trace id of the capability it is made in; null in the program itself. */
+  readonly parent: string | null;
+  readonly isRepeatable: boolean;
+}
+
 /**
  * What a run was told so far. A resumed run is told the same again, in the same order, instead of
  * calling twice; where its calls differ from the first time it fails.
  */
 export interface CallLog {
   /** The earlier reply to this very call; null when it has to be made. */
-  recall(key: string, node: string, args: unknown, isRepeatable: boolean): Promise<GuestReply | null>;
+  recall(call: CallToMake): Promise<GuestReply | null>;
+  /** What a call is to be made with instead of what the program gives it. */
+  editedArguments?(key: string): JsonObject | undefined;
+  /** When the program was told that it may enter a capability, the first time; undefined where that is not known. */
+  enteredAt?(key: string): number | undefined;
   /** `isKept`: false for a tool of which no results are recorded. */
   keep(key: string, node: string, args: unknown, reply: GuestReply, isKept: boolean): void;
   /** Everything answered so far, in the order of the answers, redacted. */
@@ -37,7 +51,7 @@ export function createCallLog(
   const hash = (args: unknown) => crypto.sha256(canonicalJson(args ?? {}));
 
   return {
-    async recall(key, node, args, isRepeatable) {
+    async recall({ key, node, args, isRepeatable }) {
       const call = known.get(key);
       if (!call) return null;
       if (call.node !== node || call.argumentsHash !== hash(args)) throw differs(call, node);

@@ -7,9 +7,12 @@ import { askPerson, exactCall } from '../calls/ask-person.ts';
 import { judge, notAllowed, rejected, waitFor } from '../calls/call-tool.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
 import type { Approval, CodeError, JsonObject } from '../ports.ts';
-import type { CodeScope } from './code-scope.ts';
+import type { RunScope } from '../runs/run-scope.ts';
 
 type CallNode = Extract<StructureNode, { type: 'task' | 'capability' }>;
+
+/** A tool of PML itself, which is in no catalogue. */
+export const READ_RESULT = 'pml:read_result';
 
 interface Problem {
   readonly node: CallNode;
@@ -21,7 +24,7 @@ interface Problem {
  * What is wrong with a program can often be told before it calls anything: unknown tools and
  * capabilities, arguments that are missing or of the wrong type. Null when nothing is.
  */
-export async function checkProgram(scope: CodeScope, structure: StaticStructure): Promise<CodeError | null> {
+export async function checkProgram(scope: RunScope, structure: StaticStructure): Promise<CodeError | null> {
   const calls = structure.nodes.filter(isCall);
   const problems = (await Promise.all(calls.map((node) => checkCall(scope, node)))).flat();
   const [first] = problems;
@@ -35,7 +38,8 @@ export async function checkProgram(scope: CodeScope, structure: StaticStructure)
   };
 }
 
-async function checkCall(scope: CodeScope, node: CallNode): Promise<Problem[]> {
+async function checkCall(scope: RunScope, node: CallNode): Promise<Problem[]> {
+  if (node.type === 'task' && node.tool === READ_RESULT) return [];
   try {
     const schema =
       node.type === 'task'
@@ -68,9 +72,14 @@ type TaskNode = Extract<StructureNode, { type: 'task' }>;
 
 /** What the policy will refuse, or a person will be asked, is settled before anything runs, where it can be seen. */
 export async function previewPolicy(
-  scope: CodeScope,
+  scope: RunScope,
   { nodes }: StaticStructure,
-  run: { readonly runId: string; readonly grants: RunGrants; readonly timeoutMs?: number | undefined },
+  run: {
+    readonly runId: string;
+    readonly grants: RunGrants;
+    readonly timeoutMs?: number | undefined;
+    readonly work?: (() => string) | undefined;
+  },
   caller: Caller,
 ): Promise<Preview> {
   const asks: { entry: CatalogueEntry; args: JsonObject; reason: string }[] = [];
@@ -94,6 +103,7 @@ export async function previewPolicy(
         reason,
         waitMs: waitFor(scope.settings, run.timeoutMs),
         mayClientDecide: scope.settings.permissions.clientsDecide,
+        ...(run.work && { work: run.work() }),
       };
       return { tool, args, answer: await askPerson(scope.ports, scope.approvals, question, caller) };
     }),
@@ -118,6 +128,6 @@ function literalArguments({ arguments: { bindings, isComplete } }: TaskNode): Js
   );
 }
 
-async function find(scope: CodeScope, node: TaskNode): Promise<CatalogueEntry | null> {
+async function find(scope: RunScope, node: TaskNode): Promise<CatalogueEntry | null> {
   return await scope.findTool({ tool: node.tool, arguments: {} }).catch(() => null);
 }

@@ -31,7 +31,32 @@ export function codeFailure(failure: GuestFailure, locate: Locate): CodeFailure 
     ? `${said} (${at.file === null ? '' : `${at.file} `}line ${at.line}, column ${at.column})`
     : said;
   const own = at && at.file === null ? { line: at.line, column: at.column } : {};
-  return { error: { code: CODES[failure.kind], message, ...own }, errorType: typeOf(failure) };
+  const hint = failure.kind === 'thrown' ? hintFor(failure) : undefined;
+  const error = { code: CODES[failure.kind], message, ...(hint !== undefined && { hint }), ...own };
+  return { error, errorType: typeOf(failure) };
+}
+
+const NO_NETWORK = 'Programs have no network';
+const NO_NODE = 'Programs have no Node.js modules, files or processes';
+const CALL_A_TOOL = 'Find a tool with pml_search_tools and call it: await mcp.server.tool(args).';
+
+/** What models reach for out of habit, by the name they use. */
+const ABSENT: ReadonlyMap<string, string> = new Map([
+  ...['fetch', 'XMLHttpRequest', 'WebSocket', 'axios'].map((name) => [name, NO_NETWORK] as const),
+  ...['require', 'process', 'module', 'Buffer', 'fs', 'path'].map((name) => [name, NO_NODE] as const),
+  ...['setTimeout', 'setInterval'].map((name) => [name, 'Programs have no timers'] as const),
+]);
+
+/** How to do what an author tried in a way that programs here do not have. */
+function hintFor({ name, message }: Extract<GuestFailure, { kind: 'thrown' }>): string | undefined {
+  const unknown = name === 'ReferenceError' ? /^(\w{1,64}) is not defined$/.exec(message)?.[1] : undefined;
+  if (unknown !== undefined) {
+    const why = ABSENT.get(unknown);
+    if (why !== undefined) return `${why}. ${CALL_A_TOOL}`;
+    return `A program sees mcp, capabilities, args, deps and console. A server is called through mcp: await mcp.${unknown}.tool(args).`;
+  }
+  const isCallOfMcp = name === 'TypeError' && /^mcp\.\w{1,64} is not a function$/.test(message);
+  return isCallOfMcp ? 'A tool is called by its server and name: await mcp.server.tool(args).' : undefined;
 }
 
 /** The file of the program itself. */

@@ -7,46 +7,49 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { Capability, GuestCallError, GuestProgram, JsonObject } from '../ports.ts';
 import type { Run } from '../runs/run.ts';
-import type { CodeScope } from './code-scope.ts';
+import type { RunScope } from '../runs/run-scope.ts';
 
 const DEFAULTS = {
   /** Capabilities within capabilities, the outermost included. */
   maxDepth: 8,
 };
 
-type Entered =
+/** `key`: the place of the call in the program that made it. */
+type Entered = { readonly key: string } & (
   | { readonly ok: true; readonly frame: number; readonly program: GuestProgram }
-  | { readonly ok: false; readonly error: GuestCallError };
+  | { readonly ok: false; readonly error: GuestCallError }
+);
 
 /** A program calls a capability: found, checked, traced under its caller, ready to run in a frame of its own. */
 export function enterCapability(
-  scope: CodeScope,
+  scope: RunScope,
   run: Run,
   frames: Frames,
   from: Frame,
   slug: string,
   args: unknown,
+  madeAt?: number,
 ): Entered {
   const path = from.nextKey();
   let capability: Capability;
   try {
     capability = scope.capabilities.known(slug);
   } catch (error) {
-    return refused(PmlError.from(error));
+    return refused(path, PmlError.from(error));
   }
-  const span = run.recorder.start(capabilityNode(capability.id), from.span?.traceId ?? null, args);
+  const span = run.recorder.start(capabilityNode(capability.id), from.span?.traceId ?? null, args, madeAt);
   try {
     checkNesting(from, capability);
     const { program, args: whole } = openCapability(scope, capability, args);
     const lineage = [...from.lineage, capability];
     const name = fileOf(capability);
     const frame = frames.add({ path, span, lineage, name, program });
-    return { ok: true, frame: frame.number, program: guestProgram(program, name, whole) };
+    return { key: path, ok: true, frame: frame.number, program: guestProgram(program, name, whole) };
   } catch (error) {
     const problem = PmlError.from(error);
     const errorType: ErrorType = problem.code === 'forbidden' ? 'PERMISSION' : 'VALIDATION';
     span.end({ success: false, error: problem.message, errorType });
-    return refused(problem, errorType);
+    return refused(path, problem, errorType);
   }
 }
 
@@ -57,7 +60,7 @@ function fileOf({ slug }: Capability): string {
 
 /** The program with its arguments made whole; throws when it may not run with them. */
 export function openCapability(
-  { programs }: Pick<CodeScope, 'programs'>,
+  { programs }: Pick<RunScope, 'programs'>,
   capability: Capability,
   args: unknown,
 ): { readonly program: PreparedProgram; readonly args: JsonObject } {
@@ -105,9 +108,13 @@ function checkNesting({ lineage }: Frame, { id, slug }: Capability): void {
   }
 }
 
-function refused({ code, message, hint }: PmlError, errorType: ErrorType = 'NOT_FOUND'): Entered {
+function refused(
+  key: string,
+  { code, message, hint }: PmlError,
+  errorType: ErrorType = 'NOT_FOUND',
+): Entered {
   const told = hint === undefined ? message : `${message}. ${hint}`;
-  return { ok: false, error: { name: 'CapabilityError', code, message: told, errorType } };
+  return { key, ok: false, error: { name: 'CapabilityError', code, message: told, errorType } };
 }
 
 /** One running program of a run: the code itself, or one invocation of a capability. */

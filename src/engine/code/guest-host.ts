@@ -1,14 +1,16 @@
 import { classifyError } from '../../core/tracing/recorder.ts';
+import type { GuestAnswers } from '../../core/vocabulary/execution-trace.ts';
 import { operationId, toolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
 import type { Caller } from '../caller.ts';
 import type { Grants } from '../calls/approvals.ts';
-import { type CallOutcome, callTool, recordLevel, toolText, toolValue } from '../calls/call-tool.ts';
+import { type Attempt, callTool, recordLevel } from '../calls/call-tool.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
 import type {
   Approval,
   GuestCallError,
+  GuestEntry,
   GuestHost,
   GuestReply,
   GuestToolCall,
@@ -16,22 +18,29 @@ import type {
   WallHold,
 } from '../ports.ts';
 import type { Run } from '../runs/run.ts';
+import type { RunScope } from '../runs/run-scope.ts';
 import type { CallLog } from './call-log.ts';
+import { READ_RESULT } from './check-program.ts';
 import { codeFailure } from './code-failure.ts';
-import type { CodeScope } from './code-scope.ts';
 import type { Frame, Frames } from './enter-capability.ts';
 import { enterCapability } from './enter-capability.ts';
 
 export interface GuestHostParts {
-  readonly scope: CodeScope;
+  readonly scope: RunScope;
   readonly run: Run;
   readonly frames: Frames;
   readonly log: CallLog;
   readonly grants: Grants;
+  /** Names what the whole run does, of a single run. */
+  readonly work?: () => string;
   /** When the time that was set for the run is over, on the monotonic clock; asking a person waits no longer. */
   readonly until?: number;
+  /** First reading of the program's clock. */
+  readonly startedAt: number;
   /** Its signal ends the calls under way, too. */
   readonly caller: Caller;
+  /** Told of each call that has ended. */
+  readonly onProgress?: NonNullable<Caller['onProgress']>;
   /** The run cannot go on: a person has not decided in time, or a resumed run took another way. */
   readonly onHalt: (halt: Halt) => void;
 }
@@ -48,8 +57,18 @@ export interface DecisionTaken {
   readonly capability?: string;
 }
 
+const DEFAULTS = {
+  /** Pictures and sounds of one run that reach its caller: the last ones, and their characters in all. */
+  media: 4,
+  mediaLength: 8 * 1024 * 1024,
+};
+
 export interface RunningHost extends GuestHost {
   readonly decisions: readonly DecisionTaken[];
+  /** When each call was answered. */
+  answers(): GuestAnswers;
+  /** Pictures and sounds beside the text of tool results: programs see the text, their caller gets these. */
+  media(): readonly JsonObject[];
   /** Resolves when no call is under way any more. */
   settled(): Promise<void>;
 }
@@ -63,6 +82,9 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
   const { clock } = scope.ports;
   const underWay = new Set<Promise<unknown>>();
   const decisions: DecisionTaken[] = [];
+  const answers: Record<string, GuestAnswers[string]> = {};
+  let media: readonly JsonObject[] = [];
+  let ended = 0;
   const now = () => clock.now().getTime();
   const track = <T>(work: Promise<T>): Promise<T> => {
     const done = work.finally(() => underWay.delete(done));
@@ -70,15 +92,34 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
     return done;
   };
 
+  /** The program's clock stands at the answer from now on, and a replay must see it stand there again. */
+  const answered = <T extends GuestReply | GuestEntry>(key: string, reply: T): T => {
+    const at = reply.at - parts.startedAt;
+    answers[key] = reply.ok ? [at] : [at, reply.error.code];
+    return reply;
+  };
+
   async function answer(frame: Frame, call: GuestToolCall, hold: WallHold): Promise<GuestReply> {
     const key = frame.nextKey();
+    return answered(key, await reply(key, frame, call, hold));
+  }
+
+  async function reply(key: string, frame: Frame, call: GuestToolCall, hold: WallHold): Promise<GuestReply> {
+    if (`${call.server}:${call.tool}` === READ_RESULT && parts.caller.readResult) {
+      return { ...readResult(parts.caller.readResult, call.args), at: now() };
+    }
     const found = await find(frame, call);
     if ('name' in found) return { ok: false, error: found, at: now() };
     const { tool } = found;
     const isRepeatable = tool.annotations?.readOnlyHint === true;
     try {
-      const before = await log.recall(key, tool.id, call.args, isRepeatable);
-      const reply = before ? replay(frame, tool.id, call, before) : await make(frame, found, call, hold);
+      const parent = traceOf(frame);
+      const before = await log.recall({ key, node: tool.id, args: call.args, parent, isRepeatable });
+      const reply = before
+        ? replay(frame, tool.id, call, before)
+        : await make(frame, found, edited(key, call), hold);
+      if (reply)
+        parts.onProgress?.({ progress: ++ended, message: `${tool.id} ${reply.ok ? 'done' : 'failed'}` });
       if (reply) log.keep(key, tool.id, call.args, reply, recordLevel(scope.settings, tool.id) === 'full');
       return reply ?? halted(now());
     } catch (error) {
@@ -86,6 +127,11 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
       parts.onHalt({ kind: 'differs', error });
       return halted(now());
     }
+  }
+
+  function edited(key: string, call: GuestToolCall): GuestToolCall {
+    const args = log.editedArguments?.(key);
+    return args === undefined ? call : { ...call, args };
   }
 
   /** An unknown tool is a call that failed, and is traced as one. */
@@ -96,7 +142,9 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
     } catch (thrown) {
       const { code, message, hint } = PmlError.from(thrown);
       const told = hint === undefined ? message : `${message}. ${hint}`;
-      const span = isToolName(call) && run.recorder.start(toolId(call.server, call.tool), traceOf(frame));
+      const span =
+        isToolName(call) &&
+        run.recorder.start(toolId(call.server, call.tool), traceOf(frame), undefined, call.madeAt);
       if (span) span.end({ success: false, error: message, errorType: 'NOT_FOUND' });
       return toolError(code, told, 'NOT_FOUND');
     }
@@ -105,7 +153,7 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
   function replay(frame: Frame, node: CatalogueEntry['tool']['id'], call: GuestToolCall, reply: GuestReply) {
     // A tool with another level has no recorded reply to replay.
     if (recordLevel(scope.settings, node) !== 'full') return reply;
-    const span = run.recorder.start(node, traceOf(frame), call.args);
+    const span = run.recorder.start(node, traceOf(frame), call.args, call.madeAt);
     if (reply.ok) span.end({ success: true, result: reply.value });
     else
       span.end({ success: false, error: reply.error.message, errorType: reply.error.errorType ?? 'UNKNOWN' });
@@ -127,26 +175,31 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
       caller: parts.caller,
       grants: parts.grants,
       whileAsking: hold,
+      ...(parts.work && { work: parts.work }),
       ...(parts.until !== undefined && { askUntil: parts.until }),
+      ...(call.madeAt !== undefined && { madeAt: call.madeAt }),
     };
-    const outcome = await callTool(callScope, entry, {
+    const made = await callTool(callScope, entry, {
       tool: entry.tool.id,
       arguments: (call.args ?? {}) as JsonObject,
     });
-    if (outcome.kind === 'waiting') {
-      parts.onHalt({ kind: 'waiting', approval: outcome.approval });
+    if (made.kind === 'waiting') {
+      parts.onHalt({ kind: 'waiting', approval: made.approval });
       return null;
     }
-    return { ...replyOf(outcome), at: now() } as GuestReply;
+    media = lastMedia([...media, ...mediaIn(made)]);
+    return { ...replyOf(made), at: now() } as GuestReply;
   }
 
   return {
     decisions,
+    answers: () => answers,
+    media: () => media,
     callTool: (frame, call, hold) => track(answer(frames.get(frame), call, hold)),
 
-    async enterCapability(number, slug, args) {
-      const entered = enterCapability(scope, run, frames, frames.get(number), slug, args);
-      return { ...entered, at: now() };
+    async enterCapability(number, slug, args, madeAt) {
+      const { key, ...entered } = enterCapability(scope, run, frames, frames.get(number), slug, args, madeAt);
+      return answered(key, { ...entered, at: log.enteredAt?.(key) ?? now() });
     },
 
     leaveCapability(number, end, at) {
@@ -176,20 +229,41 @@ export function createGuestHost(parts: GuestHostParts): RunningHost {
   };
 }
 
+/** PML's own: neither traced nor under policy, since it only repeats what this caller was given. */
+function readResult(read: (id: string) => unknown, args: unknown) {
+  try {
+    const { id } = Object(args) as { id?: unknown };
+    return { ok: true, value: read(String(id)) } as const;
+  } catch (thrown) {
+    const { code, message, hint } = PmlError.from(thrown);
+    const told = hint === undefined ? message : `${message}. ${hint}`;
+    return { ok: false, error: toolError(code, told, 'NOT_FOUND') } as const;
+  }
+}
+
 function traceOf({ span }: Frame): string | null {
   return span?.traceId ?? null;
 }
 
-function replyOf(outcome: Exclude<CallOutcome, { kind: 'waiting' }>) {
-  if (outcome.kind !== 'ran') {
-    const { code, message } = outcome.error;
-    const errorType = outcome.kind === 'failed' ? outcome.error.errorType : 'PERMISSION';
-    return { ok: false, error: toolError(code, message, errorType) };
-  }
-  if (outcome.result.isError === true) {
-    return { ok: false, error: toolError('tool_failed', toolText(outcome.result) || 'The tool failed') };
-  }
-  return { ok: true, value: toolValue(outcome.result) };
+function replyOf(made: Exclude<Attempt, { kind: 'waiting' }>) {
+  if (made.kind === 'done') return { ok: true, value: made.value };
+  const { error, errorType, toolResult } = made;
+  // What a tool says of itself is its own text, of no type.
+  const type = toolResult || errorType === null ? undefined : errorType;
+  return { ok: false, error: toolError(error.code, error.message, type) };
+}
+
+function mediaIn({ toolResult }: Exclude<Attempt, { kind: 'waiting' }>): readonly JsonObject[] {
+  if (toolResult?.structuredContent !== undefined) return [];
+  return (toolResult?.content ?? []).filter(({ type }) => type === 'image' || type === 'audio');
+}
+
+function lastMedia(media: readonly JsonObject[]): readonly JsonObject[] {
+  let room = DEFAULTS.mediaLength;
+  return media.slice(-DEFAULTS.media).filter(({ data }) => {
+    room -= String(data).length;
+    return room >= 0;
+  });
 }
 
 function toolError(code: string, message: string, errorType?: ErrorType): GuestCallError {

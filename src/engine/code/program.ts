@@ -14,15 +14,13 @@ export interface Program {
   readonly args: JsonObject;
   /** Results of the tasks a plan's code task depends on. */
   readonly deps?: JsonObject;
-  readonly intent?: string;
   readonly timeoutMs?: number;
   /** The root of the run is this capability. */
   readonly capability?: Capability;
 }
 
-/** Where a run stands when it begins: nowhere, or where it was paused. */
+/** Where a program stands when it begins: nowhere, or where it was paused. */
 export interface ResumePoint {
-  readonly runId: string;
   readonly seed: string;
   /** Of the guest's clock, in milliseconds since 1970. */
   readonly startedAt: number;

@@ -55,7 +55,7 @@ export function explainPath(
     const explanation = `No path leads from ${nameOf(from)} to ${nameOf(to)}: nothing seen or known says that one comes before the other.`;
     return { from, to, cost: null, nodes: [], steps: [], joins: [], explanation };
   }
-  const steps = path.steps.map((step) => explainStep(step, nameOf));
+  const steps = path.steps.map((step) => explainStep(graph, step, nameOf));
   return {
     from,
     to,
@@ -81,7 +81,7 @@ export function explainHyperpath(
   }
   const taken = path.edges.map((arc) => {
     const edge = arc.id === arc.head ? undefined : strongest(graph, arc.tail[0]!, arc.head);
-    if (edge) return { step: explainStep({ edge, weight: 1 / arc.cost, cost: arc.cost }, nameOf) };
+    if (edge) return { step: explainStep(graph, { edge, weight: 1 / arc.cost, cost: arc.cost }, nameOf) };
     const explanation = `${nameOf(arc.head)} is done once ${listed(arc.tail.map(nameOf))} ${arc.tail.length === 1 ? 'is' : 'are'}`;
     return { join: { all_of: arc.tail, target: arc.head, cost: arc.cost, explanation } };
   });
@@ -116,7 +116,9 @@ function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-function explainStep({ edge, weight, cost }: PathStep, nameOf: (node: NodeId) => string): StepView {
+function explainStep(graph: TypedGraph, step: PathStep, nameOf: (node: NodeId) => string): StepView {
+  const { weight, cost } = step;
+  const edge = graph.shown(step.edge);
   const explanation = `${nameOf(edge.from)} ${MEANING[edge.type]} ${nameOf(edge.to)}, ${groundsOf(edge)}`;
   return { ...edgeView(edge, weight), cost, explanation };
 }

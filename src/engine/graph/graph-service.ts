@@ -1,6 +1,6 @@
 import { alternativeEdges } from '../../core/graph/alternatives.ts';
 import type { GraphEdge } from '../../core/graph/graph-edge.ts';
-import { nearestName } from '../../core/retrieval/name-index.ts';
+import { nearestName } from '../../core/retrieval/words.ts';
 import { capabilityNode, type NodeId, parseToolId } from '../../core/vocabulary/ids.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { CapabilityRegistry } from '../capabilities/capability-registry.ts';

@@ -89,7 +89,7 @@ export function graphView(
       }),
     };
   });
-  return { nodes, edges: graph.edges().map((edge) => edgeView(edge, graph.weightOf(edge))) };
+  return { nodes, edges: graph.edges().map((edge) => edgeView(graph.shown(edge), graph.weightOf(edge))) };
 }
 
 /** What its program calls, as far as it is there; none is not said. */

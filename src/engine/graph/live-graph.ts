@@ -1,17 +1,34 @@
 import { applyTraces } from '../../core/graph/apply-trace.ts';
 import type { GraphEdge } from '../../core/graph/graph-edge.ts';
+import { relatedNodes } from '../../core/graph/related-nodes.ts';
+import {
+  type AlphaKind,
+  adaptiveAlpha,
+  addColdStartScores,
+  type ColdStartHints,
+  localAlpha,
+  relatednessOf,
+} from '../../core/graph/relatedness.ts';
 import type { TemplateEdge } from '../../core/graph/templates.ts';
-import { TypedGraph } from '../../core/graph/typed-graph.ts';
+import { containedIn, TypedGraph } from '../../core/graph/typed-graph.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { ToolId } from '../../core/vocabulary/ids.ts';
+import { kindOf, type NodeId, parseToolId } from '../../core/vocabulary/ids.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { SearchGraph, SearchHit } from '../catalogue/search.ts';
 import type { ProgramCache } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { GraphStep } from '../ports.ts';
-import { traceFacts } from './trace-facts.ts';
+import { createJobs } from '../traces/jobs.ts';
+import { factsOf } from './trace-facts.ts';
 
 const DEFAULTS = {
   /** Traces applied and stored at once. */
   batch: 100,
+  /** Tools told as related to a hit. */
+  related: 5,
+  /** Tools with the most similar descriptions that are looked at before any run. */
+  similar: 5,
 };
 
 /** The graph in use: what the store has learned, and the templates beside it. */
@@ -36,11 +53,15 @@ export interface LiveGraphParts {
   readonly ports: Pick<FlowPorts, 'store' | 'events'>;
   readonly programs: ProgramCache;
   readonly templates: readonly TemplateEdge[];
+  /** Milliseconds between two calls of one job at the most; absent: as many as by default. */
+  readonly gapMs?: () => number;
 }
 
 export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
-  const { ports, programs, templates } = parts;
+  const { ports, programs, templates, gapMs } = parts;
   const { store, events } = ports;
+  /** Of the traces up to the cursor; made again where that jumps. */
+  let jobs = createJobs(store, gapMs);
   const listeners: ((traces: readonly ExecutionTrace[]) => void)[] = [];
   let alternatives: readonly GraphEdge[] = [];
   let isThere: (tool: ToolId) => boolean = () => false;
@@ -61,7 +82,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
   /** Neither is stored: the templates' file and the capabilities provide them at each start. */
   function withRest(fresh: TypedGraph): TypedGraph {
     declareTemplates(fresh);
-    fresh.replaceType('alternative', alternatives);
+    fresh.replaceType('alternative', standIns(fresh, alternatives));
     return fresh;
   }
 
@@ -76,6 +97,11 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     }
   }
 
+  async function reread(): Promise<void> {
+    ({ graph, cursor, generation } = await read());
+    jobs = createJobs(store, gapMs);
+  }
+
   /**
    * The graph follows from the traces in their order, so every gateway stores the same. Where another did as
    * far as this one has come, nothing is left to do; where it stopped midway, what is missing is among the changes.
@@ -84,7 +110,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     while (!(await store.graph.apply({ ...step, generation }))) {
       const at = await store.graph.position();
       if (at.generation !== generation) {
-        ({ graph, cursor, generation } = await read());
+        await reread();
         return;
       }
       if (at.cursor >= step.cursor) return;
@@ -94,7 +120,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
 
   async function followGeneration(): Promise<void> {
     if (!isAhead && (await store.graph.position()).generation === generation) return;
-    ({ graph, cursor, generation } = await read());
+    await reread();
     isAhead = false;
   }
 
@@ -102,10 +128,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     const page = await store.traces.scan(cursor, DEFAULTS.batch);
     isAhead = page.traces.length > 0;
     if (!isAhead) return false;
-    const changes = applyTraces(
-      graph,
-      page.traces.map((trace) => traceFacts(programs, trace)),
-    );
+    const changes = applyTraces(graph, await factsOf(programs, page.traces, jobs));
     const from = cursor;
     cursor = page.cursor;
     await keep({ ...changes, from, cursor });
@@ -130,14 +153,12 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
   async function learnAll(onProgress?: (traces: number) => void) {
     const { edges, statistics, traces: rolledUp } = await store.rollup.read();
     const fresh = new TypedGraph(edges, statistics);
+    const afresh = createJobs(store, gapMs);
     let [at, traces] = [0, 0];
     for (;;) {
       const page = await store.traces.scan(at, DEFAULTS.batch);
       if (page.traces.length === 0) return { fresh, at, count: { traces, rolledUp } };
-      applyTraces(
-        fresh,
-        page.traces.map((trace) => traceFacts(programs, trace)),
-      );
+      applyTraces(fresh, await factsOf(programs, page.traces, afresh));
       at = page.cursor;
       traces += page.traces.length;
       onProgress?.(traces);
@@ -155,7 +176,7 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
     onLearned: (listener) => void listeners.push(listener),
     relate(edges) {
       alternatives = edges;
-      graph.replaceType('alternative', edges);
+      graph.replaceType('alternative', standIns(graph, edges));
     },
     offer(isOffered) {
       isThere = isOffered;
@@ -175,8 +196,78 @@ export async function openLiveGraph(parts: LiveGraphParts): Promise<LiveGraph> {
           ({ fresh, at, count } = await learnAll(onProgress));
         }
         await store.graph.replaceAll({ edges: fresh.edges(), statistics: fresh.statistics(), cursor: at });
-        ({ graph, cursor, generation } = await read());
+        await reread();
         return count.traces;
       }),
   };
+}
+
+/** What one of two calls, itself or by others, serves its intents as a part of it: neither stands in for the other. */
+function standIns(graph: TypedGraph, alternatives: readonly GraphEdge[]): GraphEdge[] {
+  return alternatives.filter(
+    ({ from, to }) => !containedIn(graph, from).has(to) && !containedIn(graph, to).has(from),
+  );
+}
+
+/** What it needs to know of the tools there are. */
+type Tools = Pick<Catalogue, 'entries' | 'get' | 'vectors'>;
+
+/** What search asks of the graph as it is at the moment. */
+export function graphForSearch(
+  graph: () => TypedGraph,
+  catalogue: () => Tools,
+  alphaKind: () => AlphaKind = () => 'adaptive',
+): SearchGraph {
+  return {
+    context: (tools) => contextScores(graph(), catalogue(), tools.flatMap(readToolId), alphaKind()),
+    related: (tool) => relatedTools(graph(), catalogue(), tool),
+  };
+}
+
+/** Names that are not tool ids have no scores: a context is a hint, not an order. */
+function readToolId(text: string): ToolId[] {
+  try {
+    return [parseToolId(text)];
+  } catch {
+    return [];
+  }
+}
+
+/** What the graph says about tools next to those used so far; unknown ones say nothing. */
+function contextScores(
+  graph: TypedGraph,
+  catalogue: Tools,
+  context: readonly ToolId[],
+  alphaKind: AlphaKind,
+): ReturnType<SearchGraph['context']> {
+  const met = context.filter((tool) => graph.has(tool) || catalogue.get(tool));
+  if (met.length === 0) return { alpha: 1, scores: new Map() };
+  const scores = relatednessOf(graph.snapshot()).toContext(met);
+  addColdStartScores(scores, graph.snapshot(), met, (node) => hintsOf(catalogue, node));
+  if (scores.size === 0) return { alpha: 1, scores };
+  const alpha =
+    alphaKind === 'local'
+      ? localAlpha(graph.snapshot(), met)
+      : adaptiveAlpha(true, graph.size.nonTemplateEdges);
+  return { alpha, scores };
+}
+
+/** Tools that keep a hit company, by runs; best first. */
+function relatedTools(graph: TypedGraph, catalogue: Tools, tool: ToolId): SearchHit['related'] {
+  const accepts = (node: NodeId) => kindOf(node) === 'tool' && catalogue.get(node as ToolId) !== undefined;
+  return relatedNodes(graph, tool, { limit: DEFAULTS.related, accepts }).map(({ node, relation, score }) => ({
+    toolId: node,
+    relation,
+    score,
+  }));
+}
+
+function hintsOf(catalogue: Tools, node: NodeId): ColdStartHints {
+  const own = catalogue.get(node as ToolId)?.tool;
+  const sameServer = catalogue.entries
+    .filter(({ tool }) => own !== undefined && tool.server === own.server)
+    .map(({ tool }) => tool.id);
+  const vector = catalogue.vectors.get(node);
+  const similar = vector ? catalogue.vectors.nearest(vector, DEFAULTS.similar + 1) : [];
+  return { sameServer, similar: similar.map(({ id, score }) => ({ node: id as NodeId, cosine: score })) };
 }

@@ -78,7 +78,7 @@ export function nodeDetails(
     },
     trace_statistics: traceStatistics,
     capability_rank: (kind === 'capability' ? ranks.capabilities : ranks.nodes).get(id) ?? null,
-    edges: edges.map((edge) => edgeView(edge, graph.weightOf(edge))),
+    edges: edges.map((edge) => edgeView(graph.shown(edge), graph.weightOf(edge))),
     related: relatedNodes(graph, id, { limit: DEFAULTS.related }).map(({ node, relation, score }) => ({
       id: node,
       relation,

@@ -5,16 +5,38 @@ import type {
   StructureEdge,
   StructureNode,
 } from '../../core/structure/emit/static-structure.ts';
+import { jobEvents, jobValueFlow } from '../../core/tracing/jobs.ts';
 import { observedValueFlow } from '../../core/tracing/value-flow.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId } from '../../core/vocabulary/ids.ts';
 import type { ProgramCache } from '../code/program.ts';
+import type { Jobs } from '../traces/jobs.ts';
 
-/** What a stored trace says to the graph. All of it comes from the trace, so that rebuilding gives the same. */
-export function traceFacts(programs: ProgramCache, trace: ExecutionTrace): TraceFacts {
+/** Of traces in the order they were stored. */
+export async function factsOf(
+  programs: ProgramCache,
+  traces: readonly ExecutionTrace[],
+  jobs: Jobs,
+): Promise<TraceFacts[]> {
+  const facts: TraceFacts[] = [];
+  for (const trace of traces) facts.push(traceFacts(programs, trace, await jobs.before(trace)));
+  return facts;
+}
+
+/**
+ * What a stored trace says to the graph, with those before it in its job. All of it comes from traces, so that rebuilding
+ * gives the same.
+ */
+export function traceFacts(
+  programs: ProgramCache,
+  trace: ExecutionTrace,
+  job: readonly ExecutionTrace[] = [],
+): TraceFacts {
   const { code, guest, events } = trace;
   const at = trace.executedAt.getTime();
+  if (trace.origin === 'fork') return { at, events: [] };
   if (trace.origin !== 'agent') return { at, events, failuresOnly: true };
+  if (job.length > 0) return jobFacts(trace, job);
   const prepared = code === null ? null : programs.prepare(code);
   const structure = prepared?.ok ? prepared.value.structure : null;
   return {
@@ -23,6 +45,17 @@ export function traceFacts(programs: ProgramCache, trace: ExecutionTrace): Trace
     valueFlow: observedValueFlow(events, { args: guest?.args, code }),
     dependencies: planDependencies(trace.taskResults),
     ...(structure && { staticProvides: providesOf(structure), conditionals: conditionalsOf(structure) }),
+  };
+}
+
+function jobFacts(trace: ExecutionTrace, job: readonly ExecutionTrace[]): TraceFacts {
+  const own = new Set(trace.events.map(({ traceId }) => traceId));
+  const whole = jobEvents([...job, trace]);
+  return {
+    at: trace.executedAt.getTime(),
+    events: whole.filter(({ traceId }) => own.has(traceId)),
+    earlier: whole.filter(({ traceId }) => !own.has(traceId)),
+    valueFlow: jobValueFlow([...job, trace], whole),
   };
 }
 

@@ -129,11 +129,14 @@ export function createShowValue(use: Intrinsics): ShowValue {
       const isError = typeof value === 'object' && value !== null;
       const error = value as Record<string, unknown>;
       const field = (key: string) => attempt(() => (isError ? (error[key] as string) : ''), '');
+      const name = field('name');
       const message = field('message');
       if (isError && message !== '') {
+        // What a tool says of its failure rarely says which tool it is.
+        const tool = name === 'ToolError' ? `${field('tool')}: ` : '';
         return {
-          name: cut(field('name') || 'Error', 100),
-          message: cut(message, MAX_TEXT),
+          name: cut(name || 'Error', 100),
+          message: cut(tool + message, MAX_TEXT),
           stack: field('stack'),
         };
       }

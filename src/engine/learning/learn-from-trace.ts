@@ -1,13 +1,18 @@
+import { jobProgram } from '../../core/capabilities/job-program.ts';
+import { deriveTrace } from '../../core/tracing/derive-trace.ts';
+import { isStep, jobEvents } from '../../core/tracing/jobs.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { isEnd } from '../../core/vocabulary/trace-event.ts';
 import type { Background } from '../background.ts';
 import { type CapabilityLessons, learnCapability } from '../capabilities/learn-capability.ts';
+import type { PartLearner } from '../capabilities/learn-parts.ts';
 import type { ObservedOutputs } from '../catalogue/observed-outputs.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { LiveGraph } from '../graph/live-graph.ts';
 import type { EpisodicEvent, Settings } from '../ports.ts';
 import type { Traces } from '../traces/open-traces.ts';
-import type { TaskResult } from '../workflow/run-driver.ts';
+import type { TaskResult } from '../workflow/task-state.ts';
 import type { Learning } from './open-learning.ts';
 import type { SuggestionLog } from './suggestion-log.ts';
 
@@ -19,6 +24,11 @@ const DEFAULTS = {
   /** A shared store that is away is tried again after so many milliseconds, so many times. */
   pauseMs: 500,
   tries: 120,
+  /**
+   * Milliseconds between two rounds while runs keep coming: what is read and written once per round costs as much for
+   * one trace as for fifty.
+   */
+  gatherMs: 100,
   /** Calls of one run that become episodes; the trace has them all. */
   perRun: 500,
 };
@@ -34,10 +44,17 @@ export interface LearnerParts {
   readonly isShared: boolean;
   readonly outputs: ObservedOutputs;
   readonly lessons: CapabilityLessons;
-  readonly learning: Pick<Learning, 'learn' | 'hear'>;
+  readonly parts: PartLearner;
+  readonly learning: Pick<Learning, 'know' | 'learn' | 'hear' | 'onJob'>;
   readonly suggestions: Pick<SuggestionLog, 'see'>;
   /** Called when capabilities may have learned of another intent. */
   readonly relateCapabilities: () => Promise<void>;
+}
+
+/** A stored trace that waits to be learned from. */
+interface Stored {
+  readonly trace: ExecutionTrace;
+  readonly isOwn: boolean;
 }
 
 /** Learns from stored traces, one after another in the order they were stored, off the answer's path. */
@@ -50,12 +67,16 @@ export function learnFromTraces({
   isShared,
   outputs,
   lessons,
+  parts,
   learning,
   suggestions,
   relateCapabilities,
 }: LearnerParts): void {
-  let waiting: { readonly trace: ExecutionTrace; readonly isOwn: boolean }[] = [];
+  let waiting: Stored[] = [];
   let isLearning = false;
+  /** Traces whose training waits for its turn: nothing else does for a training. */
+  const toTrain: ExecutionTrace[] = [];
+  let isTraining = false;
   /** In the order they came, so that the oldest can go. */
   const own = new Set<string>();
 
@@ -73,36 +94,71 @@ export function learnFromTraces({
       }
     }
   };
-  const stepsFor = (trace: ExecutionTrace, isOwn: boolean, signal: AbortSignal): (() => unknown)[] => {
+  const stepsFor = (
+    { trace, isOwn }: Stored,
+    catchUp: () => Promise<void>,
+    signal: AbortSignal,
+  ): (() => unknown)[] => {
     if (!isOwn) return isEnabled() && !signal.aborted ? [() => learning.hear(trace, signal)] : [];
     const kept = [() => ports.exporter?.export(trace), () => recordEpisodes(ports, trace)];
-    if (!isEnabled()) return kept;
+    // What was edited in a fork must not be taken for what a server said.
+    if (!isEnabled() || trace.origin === 'fork') return kept;
     return [
       ...kept,
-      () => graph.catchUp(signal),
+      catchUp,
       () => outputs.learn(trace),
       () => learnCapability(lessons, trace),
+      // Those of a job of single calls once it is over: as a whole it may have a name.
+      () => !isStep(trace) && parts.learn(trace),
       () => trace.code !== null && relateCapabilities(),
-      () => suggestions.see(trace),
-      () => learning.learn(trace, signal),
+      // One call of a job is not all that is made of what was suggested: the whole of it tells.
+      () => !isStep(trace) && suggestions.see(trace),
+      () => train(trace),
     ];
   };
+  /** What fails must not keep the rest, or the traces after it, from being learned. */
+  const attempt = async (trace: ExecutionTrace, step: () => unknown, signal: AbortSignal) => {
+    try {
+      await patiently(step, signal);
+    } catch (error) {
+      ports.logger.log('error', 'Learning from a trace failed', {
+        trace_id: trace.id,
+        error: String(error),
+      });
+    }
+  };
+  const learnRound = async (round: readonly Stored[], signal: AbortSignal) => {
+    let isGraphReady = false;
+    /** All traces of the round are in the store, so the graph meets them together. */
+    const catchUp = async () => {
+      if (!isGraphReady) await graph.catchUp(signal);
+      isGraphReady = true;
+    };
+    for (const stored of round) {
+      for (const step of stepsFor(stored, catchUp, signal)) await attempt(stored.trace, step, signal);
+    }
+  };
   const learnAll = async (signal: AbortSignal) => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const { trace, isOwn } = next;
-      for (const step of stepsFor(trace, isOwn, signal)) {
-        try {
-          await patiently(step, signal);
-        } catch (error) {
-          // What fails must not keep the rest, or the traces after it, from being learned.
-          ports.logger.log('error', 'Learning from a trace failed', {
-            trace_id: trace.id,
-            error: String(error),
-          });
-        }
-      }
+    // The answer of the run goes out first.
+    await ports.sleep(0);
+    while (waiting.length > 0) {
+      await learnRound(waiting.splice(0), signal);
+      // A gateway that closes learns the rest at once.
+      if (waiting.length > 0) await ports.sleep(DEFAULTS.gatherMs, signal).catch(() => {});
     }
     isLearning = false;
+  };
+  const train = (trace: ExecutionTrace) => {
+    toTrain.push(trace);
+    if (isTraining) return;
+    isTraining = true;
+    background.run('Training', async (signal) => {
+      for (let next = toTrain.shift(); next; next = toTrain.shift()) {
+        const taught = next;
+        await attempt(taught, () => learning.learn(taught, signal), signal);
+      }
+      isTraining = false;
+    });
   };
 
   const start = () => {
@@ -126,12 +182,20 @@ export function learnFromTraces({
     start();
   };
 
-  traces.onStoring(expect);
+  learning.onJob(async (job) => {
+    const whole = jobTrace(job);
+    await suggestions.see(whole);
+    await learnFromJob(lessons, job, whole);
+    for (const trace of job) await parts.learn(trace);
+  });
   traces.onStored((trace) => {
+    if (isEnabled()) learning.know(trace);
     waiting.push({ trace, isOwn: true });
     start();
   });
-  if (isShared) graph.onLearned(takeOthers);
+  if (!isShared) return;
+  traces.onStoring(expect);
+  graph.onLearned(takeOthers);
 }
 
 type Completion = Pick<EpisodicEvent, 'taskId' | 'timestamp' | 'data'>;
@@ -171,4 +235,35 @@ function completedTasks({ executedAt, taskResults }: ExecutionTrace): Completion
     const data = { node, success: status === 'success', ...(duration_ms !== undefined && { duration_ms }) };
     return [{ taskId: id, timestamp, data }];
   });
+}
+
+/** A job of single calls as if one run had made them. */
+function jobTrace(job: readonly ExecutionTrace[]): ExecutionTrace {
+  const [first, last] = [job[0]!, job.at(-1)!];
+  const events = jobEvents(job);
+  const { executedPath, toolInvocations } = deriveTrace(events);
+  return {
+    ...last,
+    runId: first.runId,
+    intentText: job.find(({ intentText }) => intentText !== null)?.intentText ?? null,
+    executedAt: first.executedAt,
+    durationMs: last.executedAt.getTime() - first.executedAt.getTime() + last.durationMs,
+    executedPath,
+    toolInvocations,
+    events,
+  };
+}
+
+/** As a lesson: the program that would have made the calls, as if it had been run. */
+async function learnFromJob(
+  lessons: CapabilityLessons,
+  job: readonly ExecutionTrace[],
+  whole: ExecutionTrace,
+): Promise<void> {
+  const code = jobProgram(job);
+  if (!whole.success || code === null) return;
+  const end = whole.events.findLast((event) => isEnd(event) && event.success);
+  const result = end && isEnd(end) ? end.result : null;
+  const guest = { seed: whole.runId, startedAt: whole.executedAt.getTime(), args: {} };
+  await learnCapability(lessons, { ...whole, taskResults: [{ result }], code, guest });
 }

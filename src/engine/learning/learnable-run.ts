@@ -1,21 +1,27 @@
+import type { IntentForms } from '../../core/learning/ranker/candidates.ts';
 import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
-import { clauses, words } from '../../core/retrieval/words.ts';
+import type { RememberedRun } from '../../core/planning/suggest/call-memory.ts';
+import { words } from '../../core/retrieval/words.ts';
+import { callSpans } from '../../core/tracing/derive-trace.ts';
+import { recordedValue } from '../../core/tracing/read-values.ts';
+import { REDACTED } from '../../core/tracing/redact.ts';
 import { type ExecutionTrace, isEvidence } from '../../core/vocabulary/execution-trace.ts';
 import { kindOf } from '../../core/vocabulary/ids.ts';
-import type { Embedder, RecalledRun } from '../ports.ts';
+import { isJsonObject } from '../../core/vocabulary/read-wire.ts';
+import { sessionOf } from '../people/roles.ts';
+import type { RecalledRun } from '../ports.ts';
 
 type Past = Pick<
   ExecutionTrace,
-  'runId' | 'origin' | 'executedPath' | 'toolInvocations' | 'success' | 'visibility'
+  | 'runId'
+  | 'origin'
+  | 'executedPath'
+  | 'toolInvocations'
+  | 'success'
+  | 'visibility'
+  | 'capabilityId'
+  | 'guest'
 >;
-
-/** An intent in all the forms that are compared. */
-export async function intentForms(embedder: Embedder, intent: string) {
-  const text = intent.trim();
-  const parts = clauses(text);
-  const [whole, ...rest] = await embedder.embed(parts.length > 1 ? [text, ...parts] : [text]);
-  return { text, intent: whole!, clauses: rest.length > 0 ? rest : [whole!], words: words(text) };
-}
 
 /** What a stored run teaches; null where there is nothing to learn, or its vectors are not made yet. */
 export function learnableRun(run: RecalledRun): LearnableRun | null {
@@ -32,19 +38,40 @@ export function learnableRun(run: RecalledRun): LearnableRun | null {
     key: keyOf(text),
     runId: run.runId,
     isPrivate: run.visibility === 'private',
+    ...(isSingleCall(run) && { isSingle: true }),
   };
 }
 
 /** The same of a run that just ended. */
-export function learnableTrace(
-  forms: Awaited<ReturnType<typeof intentForms>>,
-  trace: Past,
-): LearnableRun | null {
+export function learnableTrace(forms: IntentForms, trace: Past): LearnableRun | null {
   const uses = usesOf(trace);
   if (uses.length === 0 || !isEvidence(trace)) return null;
   const isPrivate = trace.visibility === 'private';
   const { success: succeeded, runId } = trace;
-  return { ...forms, uses, succeeded, key: keyOf(forms.text), runId, isPrivate };
+  const single = isSingleCall(trace) && { isSingle: true };
+  return { ...forms, uses, succeeded, key: keyOf(forms.text), runId, isPrivate, ...single };
+}
+
+/** Made by itself, it says nothing of what comes after it, nor that nothing does. */
+function isSingleCall({ capabilityId, guest, executedPath }: Past): boolean {
+  return capabilityId === null && guest === null && executedPath.length === 1;
+}
+
+/** A step of a job, together with those before it: one run that used all of it, under the id of the first. */
+export function learnableJob(forms: IntentForms, job: readonly ExecutionTrace[]): LearnableRun | null {
+  const runs = job.flatMap((step) => learnableTrace(forms, step) ?? []);
+  return joinedRun(runs, job[0]?.runId);
+}
+
+/** What steps of a job teach, as one run; null without any. */
+export function joinedRun(steps: readonly LearnableRun[], runId: string | undefined): LearnableRun | null {
+  const last = steps.at(-1);
+  if (!last) return null;
+  // A call that failed and was mended belongs to how the job was found, not to the job.
+  const good = steps.filter(({ succeeded }) => succeeded);
+  const uses = (good.length > 0 ? good : steps).flatMap((step) => step.uses);
+  const isSingle = steps.length === 1 && last.isSingle === true;
+  return { ...last, uses, isJob: true, isSingle, ...(runId !== undefined && { runId }) };
 }
 
 /** In other spacing or case it is the same work. */
@@ -59,4 +86,21 @@ function usesOf({ executedPath, toolInvocations }: Past): string[] {
   const nodes = executedPath.filter((node) => kindOf(node) !== 'operation');
   const good = nodes.filter((node) => !called.has(node) || worked.has(node));
   return good.length > 0 ? good : nodes;
+}
+
+/** A run as its calls are remembered; null for one that PML chose itself, or that failed. */
+export function rememberedRun(trace: ExecutionTrace): RememberedRun | null {
+  const { events, intentText, executedAt, success, owner, visibility } = trace;
+  if (!success || !isEvidence(trace)) return null;
+  const calls = callSpans(events).flatMap(({ start, end }) => {
+    const { args, node } = start;
+    if (kindOf(node) !== 'tool' || !end?.success || !isJsonObject(args)) return [];
+    // What was hidden is not known: others may be filled in.
+    const known = Object.entries(args).filter(
+      ([, value]) => !JSON.stringify(value ?? null).includes(REDACTED),
+    );
+    return [{ tool: node, arguments: Object.fromEntries(known), result: recordedValue(end.result) }];
+  });
+  const session = sessionOf({ sessionId: trace.sessionId }, owner);
+  return { intent: intentText ?? '', session, at: executedAt.getTime(), owner, visibility, calls };
 }

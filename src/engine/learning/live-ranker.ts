@@ -9,17 +9,20 @@ import {
 import { type CandidateEntry, Candidates } from '../../core/learning/ranker/candidates.ts';
 import { type Familiarity, UNFAMILIAR } from '../../core/learning/ranker/familiarity.ts';
 import {
+  keptFrom,
   type LearnableRun,
   type LearningProgress,
+  type Probe,
   placeRun,
 } from '../../core/learning/ranker/learn-ranker.ts';
 import { decodeParams } from '../../core/learning/ranker/params-file.ts';
 import { PastRuns } from '../../core/learning/ranker/past-runs.ts';
-import { familiarityIn } from '../../core/learning/ranker/rank-learner.ts';
+import { familiarityIn, type Trained } from '../../core/learning/ranker/rank-learner.ts';
 import { type RankModel, readRankModel } from '../../core/learning/ranker/rank-model.ts';
 import { Ranker } from '../../core/learning/ranker/ranker.ts';
 import { WasmMultiplier } from '../../core/numeric/kernels.ts';
 import { createRandom } from '../../core/numeric/random.ts';
+import type { WordIndex } from '../../core/retrieval/text-scores.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { RankerParams } from '../ports.ts';
@@ -53,6 +56,8 @@ export interface LiveRanker {
   /** Ranks whatever the gate says; null before anything was learned. */
   current(): Ranker | null;
   gate(): GateState;
+  /** What the last training here learned from a part of the runs; null before one, or where there are too few. */
+  probe(): Probe | null;
   runs(): readonly LearnableRun[];
   /** How far a run is believed, in [0, 1]. */
   beliefIn(run: LearnableRun): number;
@@ -60,13 +65,20 @@ export interface LiveRanker {
   /** Newest first. */
   history(): Promise<readonly StoredTraining[]>;
   /** What can be ranked from now on. */
-  offer(tools: readonly CandidateEntry[], capabilities: readonly CandidateEntry[]): Promise<void>;
+  offer(
+    tools: readonly CandidateEntry[],
+    capabilities: readonly CandidateEntry[],
+    /** Of these tools: the one that search looks into. */
+    index?: WordIndex,
+  ): Promise<void>;
   /** At the start: runs of earlier, oldest first, and the parameters learned from them. */
   recall(runs: readonly LearnableRun[]): Promise<void>;
   /** Runs from beyond those that are recalled, by id, because they are like what is asked for; kept for a while. */
   remind(runs: ReadonlyMap<string, LearnableRun>): void;
-  /** A run that just ended. */
-  take(run: LearnableRun, signal?: AbortSignal): Promise<void>;
+  /** A run that just ended is one of the past from now on. */
+  know(run: LearnableRun): void;
+  /** Learns from a run that is known, and from all of them when there are enough new ones. */
+  learn(run: LearnableRun, signal?: AbortSignal): Promise<void>;
   /** Another gateway trained, or went back: takes up what is stored. */
   reload(): Promise<void>;
   /**
@@ -103,10 +115,13 @@ export function createLiveRanker(
   let ranker: Ranker | null = null;
   let gate: GateState = CLOSED_GATE;
   let evidence: GateEvidence = NO_EVIDENCE;
+  let probe: Trained['probe'] = null;
   /** Runs there were when all of them were last trained on, and those that came since. */
   let trainedOn = 0;
   let fresh = 0;
   let briefing: Promise<void> | null = null;
+  /** The runs that the trainer knows, in its order: those that just ended come to it one by one. */
+  let taught: readonly LearnableRun[] = [];
   let underWay: Promise<void> | null = null;
   let progress: LearningProgress | null = null;
   let stopping = new AbortController();
@@ -123,6 +138,7 @@ export function createLiveRanker(
   }
 
   async function tell(offered: typeof entries, earlier: typeof runs, params: typeof bytes): Promise<void> {
+    taught = earlier;
     await trainer.offer(...offered);
     await trainer.recall(earlier);
     if (params) await trainer.load(params);
@@ -134,17 +150,22 @@ export function createLiveRanker(
     lookBack();
   }
 
-  function lookBack(): void {
-    reminded.clear();
-    const known = runs.flatMap((run) => {
+  function pastOf(some: typeof runs): PastRuns {
+    const known = some.flatMap((run) => {
       const placed = placeRun(candidates, run);
       return placed ? [{ placed, weight: beliefIn(run) }] : [];
     });
-    past = new PastRuns(
-      known.map(({ placed }) => placed),
+    const placed = new PastRuns(
+      known.map((each) => each.placed),
       candidates,
     );
-    past.weigh(known.map(({ weight }) => weight));
+    placed.weigh(known.map(({ weight }) => weight));
+    return placed;
+  }
+
+  function lookBack(): void {
+    reminded.clear();
+    past = pastOf(runs);
     ranker = model && new Ranker(candidates, past, model, familiarity);
   }
 
@@ -157,13 +178,18 @@ export function createLiveRanker(
     return believed.get(run) ?? (run.succeeded ? 1 : 0);
   }
 
-  function use(params: Uint8Array): void {
+  function read(params: Uint8Array): { readonly model: RankModel; readonly familiarity: Familiarity } {
     const { values } = decodeParams(params);
-    const read = readRankModel(multiplier, embedder.dimension, random, values);
-    familiarity = familiarityIn(values);
+    return {
+      model: readRankModel(multiplier, embedder.dimension, random, values),
+      familiarity: familiarityIn(values),
+    };
+  }
+
+  function use(params: Uint8Array): void {
+    ({ model, familiarity } = read(params));
     bytes = params;
-    model = read;
-    ranker = new Ranker(candidates, past, read, familiarity);
+    ranker = new Ranker(candidates, past, model, familiarity);
   }
 
   function forget(): void {
@@ -231,8 +257,8 @@ export function createLiveRanker(
     }
     const startedAt = clock.monotonic();
     await brief();
-    const told = runs;
-    const taught = fresh;
+    const told = taught;
+    const wereFresh = fresh;
     const trained = await trainer.train({
       signal,
       onProgress: (now) => {
@@ -242,10 +268,11 @@ export function createLiveRanker(
     });
     signal.throwIfAborted();
     trainedOn = told.length;
-    fresh -= taught;
+    fresh -= wereFresh;
     if (trained.runs === 0) return;
     believe(told, trained.weights);
     use(trained.params);
+    ({ probe } = trained);
     evidence = {
       learned: judgedAgain(evidence.learned, trained.evidence.learned),
       hybrid: judgedAgain(evidence.hybrid, trained.evidence.hybrid),
@@ -264,6 +291,16 @@ export function createLiveRanker(
       seconds,
     });
     events.emit({ type: 'ranker_trained', runs: trained.runs, loss: losses.at(-1) ?? 0, seconds });
+  }
+
+  /** Who asks for a training means all runs: those that wait to be learned from, too. A job is learned when it is over. */
+  async function tellKnown(): Promise<void> {
+    if (runs.length < LEAST_RUNS) return;
+    await brief();
+    const untold = runs.filter((run) => !run.isJob && !taught.includes(run));
+    if (untold.length === 0) return;
+    taught = [...taught, ...untold].slice(-DEFAULTS.runs);
+    await trainer.recall(untold);
   }
 
   async function train(signal?: AbortSignal): Promise<void> {
@@ -287,13 +324,22 @@ export function createLiveRanker(
     current: () => ranker,
     gate: () => gate,
     runs: () => runs,
+
+    probe() {
+      if (!probe) return null;
+      const { leftOut } = probe;
+      const learned = read(probe.params);
+      const seen = pastOf(keptFrom(runs, leftOut));
+      return { ranker: new Ranker(candidates, seen, learned.model, learned.familiarity), leftOut };
+    },
+
     beliefIn,
     training: () => progress,
     history: () => kept.history(),
 
-    async offer(tools, capabilities) {
+    async offer(tools, capabilities, index) {
       entries = [tools, capabilities];
-      candidates = new Candidates(tools, capabilities, embedder.dimension);
+      candidates = new Candidates(tools, capabilities, embedder.dimension, index);
       lookBack();
       if (briefing) await trainer.offer(tools, capabilities);
     },
@@ -306,9 +352,9 @@ export function createLiveRanker(
       if (!metrics) return;
       trainedOn = metrics.seen;
       fresh = Math.max(0, runs.length - trainedOn);
-      const told = runs;
       try {
         await brief();
+        const told = taught;
         believe(told, await trainer.weights());
       } catch (error) {
         logger.log('warn', 'Past runs could not be weighed', { error: PmlError.from(error).message });
@@ -324,21 +370,26 @@ export function createLiveRanker(
       }
     },
 
-    async take(run, signal) {
-      runs = [...runs, run].slice(-DEFAULTS.runs);
-      fresh++;
-      // What has fallen behind is let go of every now and then.
-      if (past.runs.length > DEFAULTS.runs + DEFAULTS.reminded) lookBack();
+    know(run) {
+      const before = run.isJob ? runs.findLastIndex(({ isJob, runId }) => isJob && runId === run.runId) : -1;
+      runs = [...runs.filter((_, i) => i !== before), run].slice(-DEFAULTS.runs);
+      // What has fallen behind, or was replaced, is let go of.
+      if (before >= 0 || past.runs.length > DEFAULTS.runs + DEFAULTS.reminded) lookBack();
       else remember(run);
+      events.emit({ type: 'run_learned', runs: runs.length });
+    },
+
+    async learn(run, signal) {
+      fresh++;
+      const isTold = !briefing || taught.includes(run);
+      if (!isTold) taught = [...taught, run].slice(-DEFAULTS.runs);
       if (!trainerLock.isHeld()) {
         // Should the trainer lock fall to this gateway, its trainer knows of the run.
-        if (briefing) await trainer.recall([run]);
-        events.emit({ type: 'run_learned', runs: runs.length });
+        if (!isTold) await trainer.recall([run]);
         return;
       }
-      if (briefing) await learn(run);
+      if (!isTold) await learn(run);
       else if (runs.length >= LEAST_RUNS) await brief();
-      events.emit({ type: 'run_learned', runs: runs.length });
       const isDue = fresh >= Math.max(DEFAULTS.growth, DEFAULTS.share * trainedOn);
       if (!isDue || underWay) return;
       try {
@@ -360,7 +411,10 @@ export function createLiveRanker(
       if (briefing) await trainer.load(bytes);
     },
 
-    train,
+    async train(signal) {
+      await tellKnown();
+      await train(signal);
+    },
     stop: () => stopping.abort(),
 
     async rollBack() {

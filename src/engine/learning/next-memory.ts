@@ -1,3 +1,4 @@
+import { containedIn, type TypedGraph } from '../../core/graph/typed-graph.ts';
 import { type PastSequences, rememberSequences } from '../../core/learning/next/follow-statistics.ts';
 import { learnNext } from '../../core/learning/next/learn-next.ts';
 import {
@@ -8,19 +9,33 @@ import {
   nextBlocks,
 } from '../../core/learning/next/next-model.ts';
 import type { Candidates, IntentForms } from '../../core/learning/ranker/candidates.ts';
+import { intentForms } from '../../core/learning/ranker/candidates.ts';
 import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
 import type { Ranker } from '../../core/learning/ranker/ranker.ts';
 import { WasmMultiplier } from '../../core/numeric/kernels.ts';
 import { createRandom } from '../../core/numeric/random.ts';
-import { type NextAnswer, predictNext } from '../../core/planning/suggest/predict-next.ts';
-import type { NextStep, SearchHit } from '../gateway.ts';
+import {
+  DONE_NODE,
+  followReason,
+  type NextAnswer,
+  predictNext,
+} from '../../core/planning/suggest/predict-next.ts';
+import { kindOf, type NodeId } from '../../core/vocabulary/ids.ts';
+import type { SearchHit } from '../catalogue/search.ts';
 import type { Embedder } from '../ports.ts';
-import { intentForms } from './learnable-run.ts';
 import { createStoredModel, type StoredModel, type StoredModelPorts } from './stored-model.ts';
 
 const DEFAULTS = {
   seed: 1,
+  /** Answers by what followed alone. */
+  followers: 5,
 };
+
+export interface NextStep {
+  readonly node: string;
+  readonly score: number;
+  readonly reason: string;
+}
 
 /** What past runs say of what comes next. */
 export interface NextMemory extends Omit<StoredModel<unknown>, 'current'> {
@@ -36,10 +51,12 @@ export interface NextMemoryParts {
   readonly beliefIn: (run: LearnableRun) => number;
   /** Null while nothing was learned. */
   readonly ranker: () => Ranker | null;
+  readonly graph: () => TypedGraph;
 }
 
-export function createNextMemory({ ports, runs, beliefIn, ranker }: NextMemoryParts): NextMemory {
+export function createNextMemory({ ports, runs: all, beliefIn, ranker, graph }: NextMemoryParts): NextMemory {
   const multiplier = new WasmMultiplier();
+  let whole: { readonly of: readonly unknown[]; readonly runs: readonly LearnableRun[] } | undefined;
   const kept = createStoredModel<NextModel>({
     ports,
     what: 'next steps',
@@ -50,13 +67,31 @@ export function createNextMemory({ ports, runs, beliefIn, ranker }: NextMemoryPa
   });
   let last: { readonly of: readonly unknown[]; readonly history: PastSequences } | undefined;
 
+  /** Whole jobs, with what they called themselves; another list whenever there is another run. */
+  function runs(): readonly LearnableRun[] {
+    const of = [all(), graph(), graph().size.edges];
+    if (whole && of.every((each, i) => each === whole!.of[i])) return whole.runs;
+    const contains = (capability: string) => containedIn(graph(), capability as NodeId);
+    whole = { of, runs: all().flatMap((run) => (run.isSingle ? [] : [withoutChildren(run, contains)])) };
+    return whole.runs;
+  }
+
+  /** As they were believed before they were looked at in another way. */
+  const beliefInWhole = (run: LearnableRun) => beliefIn(originals.get(run) ?? run);
+
   function learn() {
     const known = ranker()?.candidates;
     return known ? blocksFrom(known) : null;
   }
 
   function* blocksFrom(known: Candidates) {
-    const lesson = { candidates: known, runs: runs(), beliefIn, multiplier, seed: DEFAULTS.seed };
+    const lesson = {
+      candidates: known,
+      runs: runs(),
+      beliefIn: beliefInWhole,
+      multiplier,
+      seed: DEFAULTS.seed,
+    };
     const { model } = yield* learnNext(lesson);
     return nextBlocks(model);
   }
@@ -72,7 +107,7 @@ export function createNextMemory({ ports, runs, beliefIn, ranker }: NextMemoryPa
     const of = [known, runs(), model];
     if (!last || of.some((each, i) => each !== last!.of[i])) {
       for (const term of model.others.terms) term.prepare?.(known);
-      last = { of, history: rememberSequences(known, runs(), beliefIn) };
+      last = { of, history: rememberSequences(known, runs(), beliefInWhole) };
     }
     return last.history;
   }
@@ -80,12 +115,13 @@ export function createNextMemory({ ports, runs, beliefIn, ranker }: NextMemoryPa
   return {
     recall: kept.recall,
     reload: kept.reload,
+    isDue: kept.isDue,
     refresh: kept.refresh,
 
     predict(intent, executed) {
       const current = ranker();
       const model = kept.current();
-      if (!current || !model || runs().length === 0) return null;
+      if (!current || !model || runs().length === 0) return followersIn(runs(), executed);
       const { candidates: known, past } = current;
       const last = executed.at(-1);
       const place = last === undefined ? undefined : known.placeOf(last);
@@ -94,6 +130,46 @@ export function createNextMemory({ ports, runs, beliefIn, ranker }: NextMemoryPa
       return predictNext({ candidates: known, history: history(known, model), model }, intent, executed);
     },
   };
+}
+
+/** Runs whose uses were cut, and what they were. */
+const originals = new WeakMap<LearnableRun, LearnableRun>();
+
+/** What a capability called is part of it, not what came after it. */
+function withoutChildren(
+  run: LearnableRun,
+  contains: (capability: string) => ReadonlySet<string>,
+): LearnableRun {
+  if (!run.uses.some((node) => kindOf(node) === 'capability')) return run;
+  let inside: ReadonlySet<string> = new Set();
+  const uses = run.uses.filter((node) => {
+    if (inside.has(node)) return false;
+    inside = kindOf(node) === 'capability' ? contains(node) : new Set();
+    return true;
+  });
+  const cut = { ...run, uses };
+  originals.set(cut, run);
+  return cut;
+}
+
+/** What came right after the last step in whole jobs, until a model is learned; null where it was in none. */
+function followersIn(runs: readonly LearnableRun[], executed: readonly string[]): NextAnswer[] | null {
+  const last = executed.at(-1);
+  if (last === undefined) return null;
+  const counts = new Map<string, number>();
+  let seen = 0;
+  for (const { uses, succeeded } of runs) {
+    if (!succeeded || !uses.includes(last)) continue;
+    seen++;
+    const after = new Set(uses.flatMap((node, i) => (node === last ? [uses[i + 1] ?? DONE_NODE] : [])));
+    for (const node of after) counts.set(node, (counts.get(node) ?? 0) + 1);
+  }
+  const total = counts.values().reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  return [...counts]
+    .map(([node, count]) => ({ node, score: count / total, reason: followReason(node, last, count, seen) }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, DEFAULTS.followers);
 }
 
 interface NextParts {

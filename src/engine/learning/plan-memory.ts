@@ -1,9 +1,14 @@
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';
 import { Candidates, type IntentForms } from '../../core/learning/ranker/candidates.ts';
-import type { LearnableRun } from '../../core/learning/ranker/learn-ranker.ts';
+import type { LearnableRun, Probe } from '../../core/learning/ranker/learn-ranker.ts';
+import type { ParamsBlock } from '../../core/learning/ranker/params-file.ts';
 import type { Ranker } from '../../core/learning/ranker/ranker.ts';
-import { doubtTools } from '../../core/planning/draft/doubt-tools.ts';
-import { draftPlan, type GroundedPlan } from '../../core/planning/draft/draft-plan.ts';
+import {
+  draftPlan,
+  type GroundedPlan,
+  judgePlans,
+  replayCopies,
+} from '../../core/planning/draft/draft-plan.ts';
 import {
   createEdgeTexts,
   type EdgeTexts,
@@ -13,12 +18,14 @@ import {
 import { learnPlans } from '../../core/planning/draft/learn-plans.ts';
 import { type PlacePair, PlanHistory, type PlannedRun } from '../../core/planning/draft/plan-history.ts';
 import { PLAN_FORM, planBlocks, planNetsOf } from '../../core/planning/draft/plan-model.ts';
-import { type PlanReasons, planReasons } from '../../core/planning/draft/plan-reasons.ts';
+import { type PlanOutcome, PlanRecord } from '../../core/planning/draft/plan-record.ts';
+import { doubtTools, type PlanReasons, planReasons } from '../../core/planning/draft/review-draft.ts';
 import type { EdgeType } from '../../core/vocabulary/edge.ts';
 import { kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { toolEntries } from './ranked-candidates.ts';
 import { createStoredModel, type StoredModel, type StoredModelPorts } from './stored-model.ts';
+import { storedParams } from './stored-trainings.ts';
 import type { TakenOut } from './suggestion-log.ts';
 
 const DEFAULTS = {
@@ -35,6 +42,8 @@ export interface RecalledPlan extends GroundedPlan {
 export interface PlanMemory extends Omit<StoredModel<unknown>, 'current'> {
   /** Empty where neither a past run nor the text of a tool has anything to say. */
   draft(query: IntentForms): RecalledPlan;
+  /** A run that is not among the past ones yet shows what plans for it would have been worth. */
+  judge(run: LearnableRun): Promise<void>;
 }
 
 export interface PlanMemoryParts {
@@ -43,6 +52,8 @@ export interface PlanMemoryParts {
   readonly runs: () => readonly LearnableRun[];
   /** Null while nothing was learned. */
   readonly ranker: () => Ranker | null;
+  /** A ranker that has not seen all of the runs; absent, or null: there is none. */
+  readonly probe?: () => Probe | null;
   readonly graph: () => TypedGraph;
   readonly catalogue: () => Catalogue;
   /** What people took out of suggestions; absent: nothing. */
@@ -58,7 +69,7 @@ interface Recalled {
 }
 
 export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
-  const { ports, runs, ranker, graph, catalogue, takenOut = () => [] } = parts;
+  const { ports, runs, ranker, probe = () => null, graph, catalogue, takenOut = () => [] } = parts;
   const { embedder } = ports;
   const kept = createStoredModel({
     ports,
@@ -68,6 +79,10 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
     learn,
     read: (values) => planNetsOf(values, embedder.dimension),
   });
+  const keptRecord = storedParams(ports, `plan outcomes by ${embedder.model}`, 1);
+  /** Null until it was read, or worked out from the runs there are. */
+  let record: PlanRecord | null = null;
+  let reading: Promise<void> | null = null;
   let own: { of: Catalogue; candidates: Candidates } | undefined;
   let last: { of: readonly unknown[]; recalled: Recalled } | undefined;
 
@@ -76,7 +91,7 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
     const ranked = ranker()?.candidates;
     if (ranked) return ranked;
     const of = catalogue();
-    if (own?.of !== of) own = { of, candidates: new Candidates(toolEntries(of), [], embedder.dimension) };
+    if (own?.of !== of) own = { of, candidates: new Candidates(toolEntries(of), [], embedder.dimension, of) };
     return own.candidates;
   }
 
@@ -84,12 +99,14 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
   function recalled(): Recalled {
     const known = candidates();
     const past = runs();
-    if (last?.of[0] === known && last.of[1] === past) return last.recalled;
+    // What waited for what comes from the edges that were seen, which may come a little after the run.
+    const of = [known, past, graph(), graph().size.nonTemplateEdges];
+    if (last && of.every((each, i) => each === last!.of[i])) return last.recalled;
     const whole = wholeRuns(past);
     const planned = whole.flatMap((run) => plannedRun(run, known, graph()) ?? []);
     const history = new PlanHistory(planned, known.size, known.vectors.columns);
     const texts = last?.of[0] === known ? last.recalled.texts : createEdgeTexts(known, wordsOf(known));
-    last = { of: [known, past], recalled: { candidates: known, texts, history, trustIn: trustOf(whole) } };
+    last = { of, recalled: { candidates: known, texts, history, trustIn: trustOf(whole) } };
     return last.recalled;
   }
 
@@ -98,31 +115,58 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
     return ids.map((id) => toolWordsOf(catalogue().get(id as ToolId)?.tool ?? nothing));
   }
 
+  function recordSoFar(): PlanRecord {
+    record ??= replayCopies(recalled().history);
+    return record;
+  }
+
+  function readRecord(): Promise<void> {
+    reading ??= (async () => {
+      const [stored] = await keptRecord.newest(1);
+      if (stored && !record) record = readOutcomes(stored.metrics.outcomes);
+    })().catch((error: unknown) => {
+      reading = null;
+      ports.logger.log('warn', 'How plans have done cannot be read now', { error: String(error) });
+    });
+    return reading;
+  }
+
   function learn() {
     const current = ranker();
     return current && blocksFrom(current);
   }
 
-  function* blocksFrom(current: Ranker) {
+  function* blocksFrom(current: Ranker): Generator<void, ParamsBlock[] | null> {
     const { history, texts } = recalled();
     const model = yield* learnPlans({
       ranker: current,
       runs: history.runs,
       words: texts.words,
       seed: DEFAULTS.seed,
+      probe: probe(),
     });
-    return model && planBlocks(model.nets);
+    if (!model) return null;
+    // Until the ranker is trained here, what was found before holds.
+    const calibration = model.nets.calibration ?? kept.current()?.calibration ?? null;
+    return planBlocks({ ...model.nets, calibration });
   }
 
   return {
-    recall: kept.recall,
+    async recall() {
+      await kept.recall();
+      await readRecord();
+    },
     reload: kept.reload,
+    isDue: kept.isDue,
     refresh: kept.refresh,
 
     draft(query) {
       const past = recalled();
       const { candidates: known, history } = past;
-      const drafted = draftPlan({ ...past, ranker: ranker(), nets: kept.current() }, query);
+      const drafted = draftPlan(
+        { ...past, ranker: ranker(), nets: kept.current(), record: recordSoFar() },
+        query,
+      );
       const removals = takenOut().map(({ intent, tools }) => ({
         intent,
         places: new Set(known.placesOf(tools)),
@@ -132,7 +176,26 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
       const reasons = planReasons(known, doubted.tools, history.cosines(query.intent), view);
       return { ...drafted, ...doubted, candidates: known, reasons };
     },
+
+    async judge(run) {
+      await kept.recall();
+      await readRecord();
+      const past = recalled();
+      const planned = plannedRun(run, past.candidates, graph());
+      const before = recordSoFar();
+      const outcome = planned && judgePlans({ ...past, ranker: ranker(), nets: kept.current() }, planned);
+      if (!outcome) return;
+      record = before.with(outcome);
+      await keptRecord.keep(new Uint8Array(), { outcomes: record.outcomes });
+    },
   };
+}
+
+/** As the store gave it back; null where it is of another form: it is worked out again then. */
+function readOutcomes(stored: unknown): PlanRecord | null {
+  const isOutcome = (each: Partial<PlanOutcome> | null) =>
+    typeof each?.closeness === 'number' && typeof each.copied === 'number' && 'byChance' in each;
+  return Array.isArray(stored) && stored.every(isOutcome) ? new PlanRecord(stored as PlanOutcome[]) : null;
 }
 
 /**

@@ -23,6 +23,8 @@ export interface StoredModel<T> {
   recall(): Promise<void>;
   /** Another gateway learned: takes up what is stored. */
   reload(): Promise<void>;
+  /** Whether enough runs are new and this gateway is the one that learns from them. */
+  isDue(): boolean;
   /**
    * Learns from the runs there are by now, if enough of them are new; off the path of every answer. Of several
    * gateways on a store the one in the trainer lock does so.
@@ -99,6 +101,7 @@ export function createStoredModel<T>({
   }
 
   function isDue(): boolean {
+    if (isLearning || !trainerLock.isHeld()) return false;
     const past = runs();
     const known = past.findLastIndex(({ runId }) => runId !== undefined && runId === lesson.newest);
     const fresh = past.length - 1 - known;
@@ -126,12 +129,12 @@ export function createStoredModel<T>({
   return {
     current: () => model,
     reload,
-
     recall,
+    isDue,
 
     async refresh(signal) {
       await recall();
-      if (isLearning || !trainerLock.isHeld() || !isDue()) return;
+      if (!isDue()) return;
       const steps = learn();
       if (!steps) return;
       isLearning = true;

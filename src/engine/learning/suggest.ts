@@ -1,21 +1,31 @@
 import { wilsonLowerBound } from '../../core/capabilities/lifecycle.ts';
+import type { LearnedSlot } from '../../core/capabilities/parameters.ts';
 import { capabilityHyperedges, containedUses, type Hyperedge } from '../../core/graph/hyperpaths.ts';
 import type { GraphSnapshot } from '../../core/graph/snapshot.ts';
 import type { TypedGraph } from '../../core/graph/typed-graph.ts';
-import type { PlanSketch, SketchedTask } from '../../core/planning/suggest/plan-sketch.ts';
+import { intentForms } from '../../core/learning/ranker/candidates.ts';
+import type { EarlierValue, PastCall } from '../../core/planning/suggest/earlier-values.ts';
+import type { FilledArgument } from '../../core/planning/suggest/fill-arguments.ts';
+import { fillArguments } from '../../core/planning/suggest/fill-arguments.ts';
+import type { ParameterSlot, PlanSketch, SketchedTask } from '../../core/planning/suggest/plan-sketch.ts';
 import { type CoveringCapability, suggestPlan } from '../../core/planning/suggest/suggest-plan.ts';
+import type { Fill } from '../../core/planning/suggest/wire-arguments.ts';
+import { nearestName } from '../../core/retrieval/words.ts';
 import { capabilityNode, kindOf, type NodeId, type ToolId } from '../../core/vocabulary/ids.ts';
+import type { Plan } from '../../core/vocabulary/plan.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { Ownership } from '../../core/vocabulary/principal.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
 import type { Background } from '../background.ts';
 import type { Caller } from '../caller.ts';
+import type { CapabilityHit } from '../capabilities/search-capabilities.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { search } from '../catalogue/search.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { CapabilityHit, NextStep, Suggestion } from '../gateway.ts';
 import type { LiveGraph } from '../graph/live-graph.ts';
+import { maySee, sessionOf } from '../people/roles.ts';
 import type { Capability, Embedder } from '../ports.ts';
-import { intentForms } from './learnable-run.ts';
-import { createNextMemory, predictNextStep } from './next-memory.ts';
+import { createNextMemory, type NextStep, predictNextStep } from './next-memory.ts';
 import type { Learning } from './open-learning.ts';
 import { createPlanMemory, type PlanMemory, type RecalledPlan } from './plan-memory.ts';
 import type { StoredModel } from './stored-model.ts';
@@ -24,12 +34,33 @@ import { createSuggestionLog, type SuggestionLog } from './suggestion-log.ts';
 const DEFAULTS = {
   /** Other tools told for a task, and the cosine from which they would do as well. */
   alternatives: 3,
-  alike: 0.6,
+  alike: 0.53,
   /** Tools looked at when the next step is predicted from texts alone. */
   suggestFrom: 10,
   /** Capabilities shown beside a plan. */
   capabilities: 3,
+  /** Capabilities within capabilities that parameters are followed through. */
+  nested: 4,
 };
+
+export interface Suggestion {
+  /** By which a run says that it comes from it; null for a plan of nothing. */
+  readonly id: string | null;
+  readonly plan: Plan;
+  /** Expected F1 of its tools, calibrated. */
+  readonly confidence: number;
+  /** Successful past runs near to the intent that used all of its tools, without those PML started; 0 from search. */
+  readonly support: number;
+  /** What it rests on: past runs of the same kind, the texts of tools, or nothing; then it is empty. */
+  readonly basis: 'runs' | 'text' | 'nothing';
+  /** Arguments that were filled in and are not certain; a plan with such does not run by itself. */
+  readonly guesses: readonly string[];
+  /** Why tasks wait for others, by their ids. */
+  readonly edges: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
+  /** By task: other tools that would do. */
+  readonly alternatives: Readonly<Record<string, readonly string[]>>;
+  readonly suggestedCapabilities: readonly CapabilityHit[];
+}
 
 export interface SuggestParts {
   readonly embedder: Embedder;
@@ -37,6 +68,14 @@ export interface SuggestParts {
   readonly graph: TypedGraph;
   readonly capabilities: readonly Capability[];
   readonly plans: Pick<PlanMemory, 'draft'>;
+  /** What calls were given before; absent: nothing is filled in. */
+  readonly remembered?: RememberedCalls;
+}
+
+/** Past calls as the caller may see them, and what the caller's session knows. */
+export interface RememberedCalls {
+  readonly callsOf: (tool: string, intent: string) => readonly PastCall[];
+  readonly earlier: readonly EarlierValue[];
 }
 
 type Suggested = Omit<Suggestion, 'id' | 'suggestedCapabilities'>;
@@ -48,14 +87,15 @@ export async function suggest(parts: SuggestParts, intent: string): Promise<Sugg
   if (text === '') return NOTHING;
   const recalled = parts.plans.draft(await intentForms(parts.embedder, text));
   const sketch = sketchOf(recalled, catalogue);
-  const { plan, edges } = suggestPlan(sketch, {
+  const { plan, edges, guesses } = suggestPlan(sketch, {
     graph,
     arcs: arcsOf(graph.snapshot()),
-    capabilities: capabilities.filter(({ state }) => state === 'active').map(covering),
+    capabilities: covering(capabilities),
     reliabilityOf: (node) => {
       const { calls, failures } = graph.statisticsOf(node);
       return wilsonLowerBound(calls - failures, calls);
     },
+    ...(parts.remembered && { fill: fillFrom(parts.remembered, catalogue, text) }),
   });
   const alternatives = Object.fromEntries(
     plan.tasks.map(({ id, tool }) => [
@@ -65,7 +105,44 @@ export async function suggest(parts: SuggestParts, intent: string): Promise<Sugg
   );
   const { confidence, support, basis } = recalled;
   if (plan.tasks.length === 0) return NOTHING;
-  return { plan, confidence, support, basis, edges, alternatives };
+  return { plan, confidence, support, basis, guesses, edges, alternatives };
+}
+
+/**
+ * Arguments by analogy; those of a capability are those of the tools that its parameters go to. Where it calls a tool
+ * twice, the second call gets what the intent says besides what the first one took.
+ */
+function fillFrom({ callsOf, earlier }: RememberedCalls, catalogue: Catalogue, intent: string): Fill {
+  const ofTool = (tool: string, schema: unknown, planned: ReadonlyMap<string, string>, said = intent) =>
+    fillArguments({ intent: said, schema, past: callsOf(tool, intent), earlier, planned });
+  return ({ body, schema, slots = [] }, planned) => {
+    if (body.tool !== undefined) return ofTool(body.tool, schema, planned);
+    const filled = new Map<string, FilledArgument>();
+    for (const [tool, own] of Map.groupBy(slots, (slot) => slot.tool)) {
+      let left = intent;
+      for (const call of callsIn(own)) {
+        const known = ofTool(tool, catalogue.get(tool as ToolId)?.tool.inputSchema, planned, left);
+        for (const { parameter, name } of call) {
+          const found = known.get(name);
+          if (!found) continue;
+          filled.set(parameter, found);
+          if (found.isSaid) left = left.replace(String(found.value), ' ');
+        }
+      }
+    }
+    return filled;
+  };
+}
+
+/** The slots of a tool by call: where a name comes again, another call begins. */
+function callsIn(slots: readonly ParameterSlot[]): ParameterSlot[][] {
+  const calls: ParameterSlot[][] = [];
+  for (const slot of slots) {
+    const last = calls.at(-1);
+    if (last && !last.some(({ name }) => name === slot.name)) last.push(slot);
+    else calls.push([slot]);
+  }
+  return calls;
 }
 
 /** A plan rests on evidence; without any there is none. */
@@ -74,6 +151,7 @@ const NOTHING: Suggested = {
   confidence: 0,
   support: 0,
   basis: 'nothing',
+  guesses: [],
   edges: [],
   alternatives: {},
 };
@@ -97,15 +175,41 @@ function taskOf(tool: ToolDefinition, chance: number, reason: string): SketchedT
   return { node: tool.id, body: { tool: tool.id }, schema: tool.inputSchema, chance, reason };
 }
 
-function covering(capability: Capability): CoveringCapability {
-  const { id, slug, parametersSchema, toolsUsed, successes, uses } = capability;
-  return {
-    node: capabilityNode(id),
-    slug,
-    schema: parametersSchema,
-    tools: toolsUsed.filter((node) => kindOf(node) === 'tool'),
-    reliability: wilsonLowerBound(successes, uses),
-  };
+/** Those that may stand in for tasks, as the planner sees them. */
+function covering(capabilities: readonly Capability[]): CoveringCapability[] {
+  const bySlug = new Map(capabilities.map((one) => [one.slug, one]));
+  return capabilities
+    .filter(({ state }) => state === 'active')
+    .map((capability) => {
+      const { id, slug, parametersSchema, toolsUsed, successes, uses, evidence } = capability;
+      const last = evidence.part?.tools.at(-1);
+      return {
+        node: capabilityNode(id),
+        slug,
+        schema: parametersSchema,
+        tools: toolsUsed.filter((node) => kindOf(node) === 'tool'),
+        reliability: wilsonLowerBound(successes, uses),
+        slots: slotsOf(capability, bySlug),
+        ...(last !== undefined && { gives: last as NodeId }),
+      };
+    });
+}
+
+/** What is handed on to a smaller capability goes to the tool that this one gives it to. */
+function slotsOf(
+  { template }: Capability,
+  bySlug: ReadonlyMap<string, Capability>,
+  depth = 0,
+): ParameterSlot[] {
+  return (template.slots as readonly LearnedSlot[]).flatMap(({ parameter, argument }) => {
+    if (parameter === null || !argument) return [];
+    const { tool, name } = argument;
+    if (!tool.startsWith(CALLED)) return [{ parameter, tool, name }];
+    const inner = bySlug.get(tool.slice(CALLED.length));
+    if (!inner || depth >= DEFAULTS.nested) return [];
+    const found = slotsOf(inner, bySlug, depth + 1).find((slot) => slot.parameter === name);
+    return found ? [{ ...found, parameter }] : [];
+  });
 }
 
 /** Made once per state of the graph. */
@@ -140,10 +244,40 @@ function alternativesTo(
   return [...new Set([...inGraph, ...alike])].slice(0, DEFAULTS.alternatives);
 }
 
+/** A tool in any spelling, a capability by slug, by `capabilities.slug` or by its node, or an operation. */
+function nodeNamed(
+  name: string,
+  catalogue: Catalogue,
+  graph: TypedGraph,
+  capabilities: readonly Capability[],
+): NodeId {
+  const plain = name.trim();
+  const called = plain.startsWith(CALLED) ? plain.slice(CALLED.length) : plain;
+  const capability = capabilities.find(
+    ({ id, slug, aliases }) => slug === called || aliases.includes(called) || capabilityNode(id) === plain,
+  );
+  if (capability) return capabilityNode(capability.id);
+  if (kindOf(plain) === 'operation' || graph.has(plain as NodeId)) return plain as NodeId;
+  try {
+    return catalogue.find(plain).tool.id;
+  } catch {
+    const nearest = nearestName(plain, [
+      ...catalogue.tools.map(({ id }) => id),
+      ...capabilities.map(({ slug }) => slug),
+    ]);
+    throw new PmlError('not_found', `No tool or capability is called "${name}"`, {
+      hint: nearest ? `Did you mean ${nearest}?` : 'Tools read server:tool; capabilities go by their name.',
+    });
+  }
+}
+
+/** How code calls a capability. */
+const CALLED = 'capabilities.';
+
 interface SuggestionParts {
   readonly ports: FlowPorts;
   readonly background: Background;
-  readonly learning: Pick<Learning, 'ranker' | 'prepare'>;
+  readonly learning: Pick<Learning, 'ranker' | 'prepare' | 'onRun' | 'calls'>;
   readonly graph: Pick<LiveGraph, 'current'>;
   readonly catalogue: () => Catalogue;
   /** Those that this caller may see. */
@@ -177,16 +311,28 @@ export function openSuggestions(parts: SuggestionParts): Suggestions {
     ports,
     runs: ranker.runs,
     ranker: ranker.current,
+    probe: ranker.probe,
     graph: graph.current,
     catalogue,
     takenOut: log.takenOut,
   });
+  learning.onRun(plans.judge);
   const next = createNextMemory({
     ports,
     runs: ranker.runs,
     beliefIn: ranker.beliefIn,
     ranker: ranker.current,
+    graph: graph.current,
   });
+  const rememberedFor = (caller?: Caller): RememberedCalls => {
+    const user = caller?.who?.user ?? null;
+    const session = sessionOf(caller ?? { sessionId: null }, user);
+    const isSeen = (run: Ownership) => !caller?.who || maySee(caller.who, run);
+    return {
+      callsOf: (tool, intent) => learning.calls.callsOf(tool, intent, isSeen),
+      earlier: learning.calls.earlier(session, ports.clock.now().getTime()),
+    };
+  };
   const searchByText = (query: string) =>
     search(catalogue(), embedder, { query, limit: DEFAULTS.suggestFrom });
 
@@ -212,9 +358,10 @@ export function openSuggestions(parts: SuggestionParts): Suggestions {
         graph: graph.current(),
         capabilities: capabilities(caller ?? {}),
         plans,
+        remembered: rememberedFor(caller),
       };
       const suggested = await suggest(known, intent);
-      background.run('Learning plans', plans.refresh);
+      if (plans.isDue()) background.run('Learning plans', plans.refresh);
       const id = await log.keep(intent, suggested.plan, suggested.confidence, caller);
       const suggestedCapabilities = await findCapabilities(intent, DEFAULTS.capabilities, caller);
       return { id, ...suggested, suggestedCapabilities };
@@ -223,8 +370,9 @@ export function openSuggestions(parts: SuggestionParts): Suggestions {
     async predictNext(intent, executed) {
       await learning.prepare();
       await next.recall();
-      const steps = await predictNextStep({ embedder, next, search: searchByText }, intent, executed);
-      background.run('Learning what comes next', next.refresh);
+      const done = executed.map((name) => nodeNamed(name, catalogue(), graph.current(), capabilities({})));
+      const steps = await predictNextStep({ embedder, next, search: searchByText }, intent, done);
+      if (next.isDue()) background.run('Learning what comes next', next.refresh);
       return steps;
     },
   };

@@ -1,3 +1,4 @@
+import { intentForms } from '../../core/learning/ranker/candidates.ts';
 import { comparePlans, type PlanChanges, whatRuns } from '../../core/planning/plan/compare-plans.ts';
 import { withUsedTasks } from '../../core/planning/plan/validate-plan.ts';
 import { createFoundSecrets } from '../../core/tracing/found-secrets.ts';
@@ -7,10 +8,9 @@ import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { WorkflowResult } from '../gateway.ts';
 import type { StoredSuggestion, SuggestionOutcome } from '../ports.ts';
-import type { TaskResult } from '../workflow/run-driver.ts';
-import { intentForms, keyOf } from './learnable-run.ts';
+import type { TaskResult } from '../workflow/task-state.ts';
+import { keyOf } from './learnable-run.ts';
 
 /** Of those that something was taken out of, how many are looked back on: the newest. */
 export const DOUBTED = 500;
@@ -147,26 +147,4 @@ function isCapability(name: string): boolean {
 
 function toolsOf({ plan }: StoredSuggestion): string[] {
   return [...new Set(plan.tasks.map(whatRuns))].filter((name) => !name.startsWith('code:'));
-}
-
-export interface SuggestedRun {
-  readonly plan: Plan;
-  readonly intent: string | null;
-  readonly runId: string;
-  /** Absent: nothing was suggested. */
-  readonly suggestionId?: string | undefined;
-}
-
-/** Runs a plan and notes what became of the suggestion it came from. */
-export async function runSuggested(
-  suggestions: SuggestionLog,
-  { suggestionId, ...request }: SuggestedRun,
-  run: (request: Omit<SuggestedRun, 'suggestionId'>) => Promise<WorkflowResult>,
-): Promise<WorkflowResult> {
-  if (suggestionId === undefined) return await run(request);
-  const from = await suggestions.get(suggestionId);
-  suggestions.expect(request.runId);
-  const made = await run({ ...request, intent: request.intent ?? from.intentText });
-  await suggestions.ran(from, request.plan, made.runId);
-  return made;
 }

@@ -3,6 +3,7 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { KEY_PREFIX, type KeyRole } from '../../core/vocabulary/principal.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { ApiKey, AuditEntry, AuditQuery, KeyStore } from '../ports.ts';
+import { revokeStanding, type StandingApproval, standing } from './standing-approvals.ts';
 
 const DEFAULTS = {
   /** How long an answer of the store is cached, in milliseconds: another gateway may revoke a key. */
@@ -27,6 +28,9 @@ export interface PeopleService {
   /** By id or name; good for nothing from now on. */
   revokeKey(idOrName: string, by: string): Promise<ApiKey>;
   audit(query: AuditQuery): Promise<AuditEntry[]>;
+  /** What people have allowed until it is revoked, newest first. */
+  standing(): Promise<StandingApproval[]>;
+  revokeStanding(id: string, by: string): Promise<StandingApproval>;
 }
 
 export function createPeopleService({
@@ -77,6 +81,8 @@ export function createPeopleService({
     },
 
     audit: (query) => store.audit.list(query),
+    standing: () => standing({ store }),
+    revokeStanding: (id, by) => revokeStanding({ store, clock }, id, by),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Settings } from '../ports.ts';
  * - `decide`: approve, reject and edit what waits for a person
  * - `manage`: train, change capabilities, read the audit log
  * - `see_all`: runs of others that are private
- * - `bridge`: the store itself, as the commands of the data dir's owner do
+ * - `bridge`: what is for the data dir's owner alone: keys, logins to servers, imports, backups
  */
 export const RIGHTS = ['read', 'run', 'decide', 'manage', 'see_all', 'bridge'] as const;
 
@@ -55,4 +55,9 @@ export function onBehalf(caller: Caller, { owner }: Ownership): Caller {
   if (owner === null) return caller;
   const who = caller.who ?? { name: owner, role: 'agent' as const, keyId: null };
   return { ...caller, who: { ...who, user: owner } };
+}
+
+/** Where values of earlier calls are known: the connection, or without one all that a user does over the API. */
+export function sessionOf({ sessionId }: Pick<Caller, 'sessionId'>, user: string | null): string {
+  return sessionId === null ? `user ${user ?? ''}` : `session ${sessionId}`;
 }

@@ -67,6 +67,13 @@ export type GatewayEvent =
       readonly owner?: string | null;
       readonly visibility?: Visibility;
     }
+  /** The answers of a tool changed their shape, or no longer count as changed. What changed is in sentences. */
+  | {
+      readonly type: 'drift_changed';
+      readonly tool: string;
+      readonly state: 'begun' | 'ended';
+      readonly changes: readonly string[];
+    }
   /** So many definitions got a vector; of all tools in the catalogue, so many are found by meaning now. */
   | {
       readonly type: 'tools_embedded';

@@ -37,6 +37,8 @@ export const AUDIT_ACTIONS = [
   'definition_accepted',
   'sharing_changed',
   'restored',
+  'always_allowed',
+  'always_revoked',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -40,3 +40,17 @@ export interface LoopStall {
   /** What had begun before it, the last first. */
   readonly during: readonly string[];
 }
+
+/** What a command asks of the process that holds the data dir: an operation, by its name. */
+export interface BridgeCall {
+  readonly operation: string;
+  readonly input: unknown;
+  /** Who typed the command, as the system calls them. */
+  readonly user: string;
+}
+
+/** The way there, from another process or from the holder itself. */
+export interface Bridge {
+  call(operation: string, input: unknown): Promise<unknown>;
+  close(): Promise<void>;
+}

@@ -49,7 +49,7 @@ export type GuestSite =
 export interface GuestHost {
   callTool(frame: number, call: GuestToolCall, hold: WallHold): Promise<GuestReply>;
   /** Answers the program to run in a frame of its own, whose number the host chooses. */
-  enterCapability(frame: number, slug: string, args: unknown): Promise<GuestEntry>;
+  enterCapability(frame: number, slug: string, args: unknown, madeAt?: number): Promise<GuestEntry>;
   /** `at`: when it ended, before its caller went on; a moment of the host's `performance.now()`. */
   leaveCapability(frame: number, end: GuestEnd, at: number): void;
   /** What the program did by itself; may come late, each mark with its own time. */
@@ -60,6 +60,8 @@ export interface GuestToolCall {
   readonly server: string;
   readonly tool: string;
   readonly args: unknown;
+  /** When the program made the call, on the clock of marks; absent: now. Calls of one moment may be sent one by one. */
+  readonly madeAt?: number;
 }
 
 /** Stops the run's wall clock, while a person is asked; the answer lets it go on. */

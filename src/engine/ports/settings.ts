@@ -1,4 +1,4 @@
-import type { AlphaKind } from '../../core/graph/alpha.ts';
+import type { AlphaKind } from '../../core/graph/relatedness.ts';
 import type { ModelChoice } from '../../core/learning/ranker/model-choice.ts';
 import type { PermissionRules } from '../../core/policy/decide.ts';
 import type { Visibility } from '../../core/vocabulary/principal.ts';
@@ -34,12 +34,21 @@ export interface Settings {
 interface ServerBase {
   readonly name: string;
   readonly disabled: boolean;
+  /** Why PML disabled a server that the file did not, as a sentence. */
+  readonly disabledReason?: string;
   /** Globs on the server's own tool names; exclude wins. */
   readonly tools: { readonly include: readonly string[]; readonly exclude: readonly string[] };
+  /** By the server's own name of a tool: what it is called instead, and what is said of it instead. */
+  readonly rename?: Readonly<Record<string, string>>;
+  readonly describe?: Readonly<Record<string, string>>;
+  /** Folders that descriptions may name and that differ from start to start. */
+  readonly folders?: readonly string[];
   /** Longest silence of one call, in milliseconds. */
   readonly timeoutMs: number;
   /** Calls under way at once; more wait. */
   readonly concurrency: number;
+  /** Each user, or each session of one, has a connection or process of its own; absent: all have the same. */
+  readonly isolation?: 'user' | 'session';
   /** Each user reaches it with credentials of their own; absent: all with the same. */
   readonly credentials?: 'per_user';
 }
@@ -51,6 +60,8 @@ export type ServerSettings =
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
       readonly cwd: string | null;
+      /** Milliseconds without a request after which its process is ended; absent: never. */
+      readonly idleStopMs?: number;
     })
   | (ServerBase & {
       readonly transport: 'http' | 'sse';
@@ -135,6 +146,8 @@ export interface LearningSettings {
   readonly model?: ModelChoice;
   /** How search weighs the graph against meaning; absent: `adaptive`. */
   readonly alpha?: AlphaKind;
+  /** Milliseconds between two single calls of one job at the most; absent: five minutes. */
+  readonly segmentGapMs?: number;
 }
 
 export interface SharingSettings {

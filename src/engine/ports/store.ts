@@ -1,3 +1,4 @@
+import type { DriftMark } from '../../core/capabilities/lifecycle.ts';
 import type { ExecutionTrace, RunKind, RunOrigin } from '../../core/vocabulary/execution-trace.ts';
 import type { NodeId, ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
@@ -105,6 +106,52 @@ export interface CapabilityEvidence {
   readonly intents: readonly string[];
   /** Null unless quarantined. */
   readonly quarantinedBecause: string | null;
+  /** Of a recurring part of jobs; absent where it was a whole job, or a program. */
+  readonly part?: PartEvidence;
+  /** Quarantined because a tool changed: it may be called again once that is undone. */
+  readonly heals?: boolean;
+  /** Changes in the answers of its tools; absent where there are none. */
+  readonly drift?: readonly DriftMark[];
+  /** What its recorded runs say to the changed definition it was last quarantined for, as a sentence. */
+  readonly retested?: string;
+  /** Absent: it was not tried on its own past yet. */
+  readonly proof?: CapabilityProof;
+}
+
+/** What a capability was shown to do again, on recordings of its own runs. */
+export interface CapabilityProof {
+  /** Of the code that was run. */
+  readonly codeHash: string;
+  /** Those it reproduced; none where no run was recorded in full. */
+  readonly cases: readonly { readonly hash: string; readonly traceIds: readonly string[] }[];
+  readonly effects: CapabilityEffects;
+  /** The first thing that was not the same, as a sentence; null: nothing. */
+  readonly failure: string | null;
+  /** As ISO 8601. */
+  readonly provenAt: string;
+}
+
+/** In order of name. */
+export interface CapabilityEffects {
+  readonly tools: readonly string[];
+  /** Those that are not marked as read-only. */
+  readonly writes: readonly string[];
+  /** Of servers that are reached over the network. */
+  readonly hosts: readonly string[];
+}
+
+/** Why a part of jobs is worth a name. */
+export interface PartEvidence {
+  /** As the miner knows it. */
+  readonly key: string;
+  /** Its tools, in order, with repeats. */
+  readonly tools: readonly string[];
+  /** By step: where its arguments come from, by name. */
+  readonly wiring: readonly Readonly<Record<string, string>>[];
+  /** Jobs it was seen in that have no call in common. */
+  readonly support: number;
+  /** Bits that telling the jobs by it saves. */
+  readonly gain: number;
 }
 
 /**
@@ -170,8 +217,10 @@ export interface TraceQuery {
   readonly server?: string;
   /** Part of the intent, whether written large or small. */
   readonly text?: string;
-  /** Only traces stored before this one; none if it is not there. */
+  /** Only those that come after this one in the list; none if it is not there. */
   readonly before?: string;
+  /** Those that ran last come first, whenever they were stored. */
+  readonly byTime?: boolean;
   /** Only those that are shared, or this user's own. */
   readonly visibleTo?: string;
 }
@@ -183,12 +232,13 @@ export interface RemovedTraces {
 }
 
 /** What the ranker looks back on of a run. */
-export interface RecalledRun {
+export interface RecalledRun
+  extends Pick<
+    ExecutionTrace,
+    'capabilityId' | 'executedAt' | 'durationMs' | 'guest' | 'owner' | 'runId' | 'sessionId' | 'origin'
+  > {
   /** Of the trace; a run that waited in between has several. */
   readonly id: string;
-  readonly runId: string;
-  readonly sessionId: string | null;
-  readonly origin: RunOrigin;
   readonly intentText: string;
   readonly intent: Float32Array | null;
   readonly clauses: readonly Float32Array[] | null;
@@ -212,7 +262,7 @@ export interface TraceStore {
   /** In this order, all or none. */
   appendAll(traces: readonly ExecutionTrace[]): Promise<void>;
   get(id: string): Promise<ExecutionTrace | null>;
-  /** Newest first. */
+  /** Newest first: those stored last, or by time those that ran last. */
   list(query: TraceQuery): Promise<ExecutionTrace[]>;
   /**
    * Oldest first, in the order they were stored, `limit` at a time: what rebuilding reads.
@@ -263,7 +313,7 @@ export interface EpisodicStore {
 
 export interface WorkflowRun extends Ownership {
   readonly id: string;
-  /** `call`: a single call or piece of code that waits for a person; kept only while it does. */
+  /** `call`: a tool call, a program or a capability, which is written down when it has to wait for a person. */
   readonly kind: 'call' | 'workflow';
   readonly sessionId: string | null;
   readonly origin: RunOrigin;
@@ -311,7 +361,7 @@ export interface WorkflowRunStore {
     status: WorkflowRun['status'],
     tasks?: Readonly<Record<string, unknown>>,
   ): Promise<boolean>;
-  /** Ids of running workflows that nobody drives, oldest first. */
+  /** Ids of runs under way that nobody drives, oldest first. */
   abandoned(): Promise<string[]>;
 }
 

@@ -112,6 +112,8 @@ export interface UpstreamOptions {
   readonly client?: UpstreamClient;
   /** Whose credentials are used where each user has their own; absent: those of the configuration. */
   readonly user?: string;
+  /** Whose process is used where each session has its own; absent: the user's. */
+  readonly session?: string;
   /** More fields for the request's `_meta`. */
   readonly meta?: JsonObject;
   /**

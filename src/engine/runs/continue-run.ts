@@ -1,28 +1,32 @@
-import type { RunStatus } from '../../core/vocabulary/pml-error.ts';
-import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
+import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
-import { toolText, toolValue } from '../calls/call-tool.ts';
-import { executeTool } from '../calls/execute-tool.ts';
-import type { CodeScope } from '../code/code-scope.ts';
-import { executeCapability, executeCode } from '../code/execute-code.ts';
-import type { ToolRun, WorkflowAction, WorkflowResult } from '../gateway.ts';
-import { isOwn, maySee, onBehalf } from '../people/roles.ts';
+import { recordDecision } from '../calls/approvals.ts';
+import { isOwn, maySee } from '../people/roles.ts';
 import type { Approval, WorkflowRun } from '../ports.ts';
 import type { ActiveRuns } from '../workflow/active-runs.ts';
-import { continueWorkflow } from '../workflow/continue-workflow.ts';
-import { shownTasks } from '../workflow/task-state.ts';
-import { callOf, endRun, pausedCode } from './paused-runs.ts';
+import { resumeRun } from '../workflow/resume-run.ts';
+import { targetOf } from '../workflow/targets.ts';
+import { storedStates } from '../workflow/task-state.ts';
+import { tellStored } from '../workflow/tell-workflow.ts';
+import type { RunScope } from './run-scope.ts';
+import type { RunAction, RunResult } from './run-service.ts';
 
-/** What an agent may do with a run that waits: look, go on once a person has approved, or give it up. */
+const DEFAULTS = {
+  /** How often an end is written again because another process wrote meanwhile. */
+  endings: 5,
+};
+
+/** What may be done with a run that is there: look, continue, plan again from what is done, abort. */
 export async function continueRun(
-  scope: CodeScope,
+  scope: RunScope,
   activeRuns: ActiveRuns,
   runId: string,
-  action: WorkflowAction,
+  action: RunAction,
   caller: Caller,
-): Promise<WorkflowResult> {
-  const { store } = scope.ports;
-  const run = await store.runs.get(runId);
+): Promise<RunResult> {
+  const { ports } = scope;
+  const { isPerson = false } = caller;
+  const run = await ports.store.runs.get(runId);
   // What one may not see is not there.
   if (!run || (caller.who && !maySee(caller.who, run))) {
     throw new PmlError('not_found', `Run ${runId} not found`, { hint: 'See "pml runs ls".' });
@@ -32,93 +36,92 @@ export async function continueRun(
       hint: 'Its user or an operator may go on with it.',
     });
   }
-  if (run.kind === 'workflow') return await continueWorkflow(scope, activeRuns, run, action, caller);
-  const approvals = await store.approvals.list({ runId });
-  if (action === 'abort') return await abort(scope, run, approvals);
-  if (action === 'replan') {
+  const approvals = await ports.store.approvals.list({ runId });
+  const decided = () =>
+    recordDecision(ports, {
+      runId,
+      eventType: isPerson ? 'hil_decision' : 'ail_decision',
+      data: { action },
+    });
+  switch (action) {
+    case 'status':
+      return tellStored(run, approvals);
+    case 'abort':
+      await decided();
+      return await abort(scope, activeRuns, run);
+    case 'replan':
+      return await replan(scope, activeRuns, run, decided);
+    case 'continue':
+    case 'resume':
+      if (run.kind === 'call' && !mayResume(run, approvals)) return tellStored(run, approvals);
+      if (action === 'continue') await decided();
+      // A person who takes the run up has seen where it stands.
+      return await resumeRun(scope, activeRuns, runId, caller, action === 'continue' || isPerson);
+  }
+}
+
+/** A single call waits for nothing but a person. Throws where it can never go on. */
+function mayResume({ id, status, plan }: WorkflowRun, approvals: readonly Approval[]): boolean {
+  if (status !== 'paused') return status === 'running';
+  if (!approvals.some(({ state }) => state === 'approved')) return false;
+  if (plan?.notKept === undefined) return true;
+  throw new PmlError('invalid_argument', `What run ${id} is to do held secrets that were not kept`, {
+    hint: 'Make the same call again with pml_execute: the approval is waiting for it.',
+  });
+}
+
+/** Ends the run and says what is done, so that the rest can be planned. */
+async function replan(
+  scope: RunScope,
+  activeRuns: ActiveRuns,
+  run: WorkflowRun,
+  decided: () => Promise<void>,
+): Promise<RunResult> {
+  if (run.kind === 'call') {
     throw new PmlError('not_available', 'A single call cannot be replanned', {
       hint: 'Abort it and make another call.',
     });
   }
-  const approved = approvals.find((approval) => approval.state === 'approved');
-  if (action === 'status' || run.status !== 'paused' || !approved) return report(run, approvals);
-
-  const isTool = run.plan?.tasks[0]?.tool !== undefined;
-  const behalf = { ...onBehalf(caller, run), origin: run.origin };
-  const made = isTool ? await resumeTool(scope, run, approved, behalf) : await resumeCode(scope, run, behalf);
-  if (made.status !== 'approval_required') {
-    const current = (await store.runs.get(runId)) ?? run;
-    await endRun(scope.ports, current, made.status === 'success' ? 'success' : 'error');
+  if (run.status === 'running') {
+    throw new PmlError('store_conflict', `Run ${run.id} is under way`, {
+      hint: 'Plan again when it waits or is over, or abort it.',
+    });
   }
-  return { ...made, approvals: await store.approvals.list({ runId }) };
+  await decided();
+  const told = await abort(scope, activeRuns, run);
+  return { ...told, executed: await executedNodes(scope, run) };
 }
 
-async function resumeTool(
-  scope: CodeScope,
-  run: WorkflowRun,
-  approved: Approval,
-  caller: Caller,
-): Promise<WorkflowResult> {
-  const tool = await scope.findTool({ tool: approved.node, arguments: {} });
-  const definition = tool.proposed ?? tool.tool;
-  const call = callOf(scope.ports, run, approved, definition.definitionHash);
-  return fromToolRun(await executeTool(scope, call, caller, run.id));
+async function executedNodes(scope: RunScope, { plan, tasks }: WorkflowRun): Promise<string[]> {
+  const states = storedStates(tasks);
+  const done = (plan?.tasks ?? []).flatMap((task) => {
+    const state = states.get(task.id);
+    return state?.status === 'success' ? [{ task, at: state.at }] : [];
+  });
+  done.sort((a, b) => a.at - b.at);
+  return await Promise.all(done.map(async ({ task }) => (await targetOf(scope, task)).node));
 }
 
-/** Runs the code again; calls that were answered before are answered from what was kept. */
-async function resumeCode(scope: CodeScope, run: WorkflowRun, caller: Caller): Promise<WorkflowResult> {
-  const { work, standing } = pausedCode(scope.ports, run);
-  const intent = run.intentText === null ? {} : { intent: run.intentText };
-  const made =
-    work.capability === undefined
-      ? await executeCode(
-          scope,
-          { source: work.code ?? '', args: work.arguments, ...intent },
-          caller,
-          standing,
-        )
-      : await executeCapability(scope, { ...work, ...intent }, caller, standing);
-  const { status, runId, result, error } = made;
-  return asWorkflow(runId, status, result === undefined ? undefined : { result }, error);
-}
-
+/** Aborts an unfinished run; the process that drives it stops. Completed calls are not undone. */
 async function abort(
-  scope: CodeScope,
+  { ports, approvals }: RunScope,
+  activeRuns: ActiveRuns,
   run: WorkflowRun,
-  approvals: readonly Approval[],
-): Promise<WorkflowResult> {
-  for (const approval of approvals) {
-    if (approval.state === 'pending')
-      await scope.approvals.settle(approval, 'rejected', 'the agent gave the run up', 'agent');
+): Promise<RunResult> {
+  const { store, clock } = ports;
+  let current = run;
+  for (let tries = 1; current.status === 'running' || current.status === 'paused'; tries++) {
+    try {
+      const version = current.version + 1;
+      await store.runs.update({ ...current, tasks: {}, status: 'aborted', version, updatedAt: clock.now() });
+    } catch (error) {
+      if (PmlError.from(error).code !== 'store_conflict' || tries >= DEFAULTS.endings) throw error;
+    }
+    current = (await store.runs.get(run.id)) ?? { ...current, status: 'aborted' };
   }
-  if (run.status === 'paused') await endRun(scope.ports, run, 'aborted');
-  return report({ ...run, status: 'aborted' }, await scope.ports.store.approvals.list({ runId: run.id }));
-}
-
-function report(run: WorkflowRun, approvals: readonly Approval[]): WorkflowResult {
-  const status = run.status === 'paused' ? 'approval_required' : run.status;
-  const layers = run.plan ? [run.plan.tasks.map((task) => task.id)] : [];
-  return { status, runId: run.id, results: shownTasks(run), layers, approvals };
-}
-
-function fromToolRun(made: ToolRun): WorkflowResult {
-  const failure = made.error ?? (made.status === 'error' && made.result ? toolFailure(made) : undefined);
-  const gave = made.result && { result: toolValue(made.result) };
-  return asWorkflow(made.runId, made.status, gave, failure);
-}
-
-/** A run of one task, told like any other. */
-function asWorkflow(
-  runId: string,
-  runStatus: RunStatus,
-  gave: { readonly result: unknown } | undefined,
-  error: ErrorShape | undefined,
-): WorkflowResult {
-  const status = runStatus === 'suggestion' ? 'error' : runStatus;
-  const results: Record<string, unknown> = gave ? { call: { status, ...gave } } : {};
-  return { status, runId, results, layers: [['call']], approvals: [], ...(error && { error }) };
-}
-
-function toolFailure(made: ToolRun) {
-  return { code: 'tool_failed' as const, message: made.result ? toolText(made.result) : '' };
+  activeRuns.stop(run.id);
+  const pending = await store.approvals.list({ runId: run.id, state: 'pending' });
+  for (const approval of pending)
+    await approvals.settle(approval, 'rejected', 'the run was given up', 'agent');
+  return tellStored(current, await store.approvals.list({ runId: run.id }));
 }

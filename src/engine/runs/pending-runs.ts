@@ -2,6 +2,7 @@ import type { DefinitionChange } from '../../core/policy/call-hash.ts';
 import type { PendingCall } from '../calls/approvals.ts';
 import type { Approval, Store, WorkflowRun } from '../ports.ts';
 
+export { diffLines } from '../../core/policy/call-hash.ts';
 export type { DefinitionChange };
 
 /** An approval as the person who decides sees it. */

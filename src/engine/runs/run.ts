@@ -1,4 +1,4 @@
-import { deriveTrace } from '../../core/tracing/derive-trace.ts';
+import { type DerivedTrace, deriveTrace } from '../../core/tracing/derive-trace.ts';
 import { createFoundSecrets } from '../../core/tracing/found-secrets.ts';
 import {
   createRecorder,
@@ -8,6 +8,7 @@ import {
   redactTrace,
 } from '../../core/tracing/recorder.ts';
 import type { ExecutionTrace, GuestConditions, RunOrigin } from '../../core/vocabulary/execution-trace.ts';
+import { kindOf, type NodeId } from '../../core/vocabulary/ids.ts';
 import type { Ownership } from '../../core/vocabulary/principal.ts';
 import { type ErrorType, isEnd, toWire } from '../../core/vocabulary/trace-event.ts';
 import type { FlowPorts } from '../flow-ports.ts';
@@ -39,11 +40,18 @@ export interface Run extends RunHead {
   readonly recorder: Recorder;
   /** On the monotonic clock, in milliseconds. */
   readonly startedTs: number;
-  /** Answers the id of the trace, stored soon; null when nothing of the run is to be kept. */
-  finish(end: RunEnd): string | null;
-  /** The same, and resolves when the trace is committed. A run of code is kept even if it called nothing. */
-  finishStored(end: RunEnd): Promise<string | null>;
+  /** The trace of a program is committed when this resolves, the others are soon. */
+  finish(end: RunEnd): Promise<FinishedRun>;
 }
+
+export interface FinishedRun {
+  /** Null when nothing of the run is to be kept. A run of code is kept even if it called nothing. */
+  readonly traceId: string | null;
+  /** Without repeats, in order of first use. */
+  readonly toolsUsed: readonly NodeId[];
+}
+
+const NOTHING_KEPT: FinishedRun = { traceId: null, toolsUsed: [] };
 
 /** How |TD error| starts out, before a model has seen the trace. */
 const INITIAL_PRIORITY = 0.5;
@@ -82,38 +90,29 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead, gi
     ...head,
     recorder,
     startedTs,
-    finish(end) {
-      const trace = traceOf(end);
-      try {
-        if (trace) traces.add(trace);
-        tellFinished(end, trace);
-        return trace?.id ?? null;
-      } catch (error) {
-        return withoutTrace(end, error);
+    async finish(end) {
+      if (recorder.events.length === 0 && end.code === undefined) {
+        tellFinished(end, null);
+        return NOTHING_KEPT;
       }
-    },
-    async finishStored(end) {
-      const trace = traceOf(end);
+      const derived = deriveTrace(recorder.events);
+      const toolsUsed = derived.toolsUsed.filter((node) => kindOf(node) === 'tool');
+      const trace = traceOf(end, derived);
       try {
-        if (trace) await traces.store(trace);
-        tellFinished(end, trace);
-        return trace?.id ?? null;
+        if (trace.code === null) traces.add(trace);
+        else await traces.store(trace);
+        tellFinished(end, trace.id);
+        return { traceId: trace.id, toolsUsed };
       } catch (error) {
-        return withoutTrace(end, error);
+        // What the run did is done: its answer must not be lost with its trace.
+        logger.log('error', 'A trace cannot be stored', { run_id: head.runId, error: String(error) });
+        tellFinished(end, null);
+        return { traceId: null, toolsUsed };
       }
     },
   };
 
-  /** What the run did is done: its answer must not be lost with its trace. */
-  function withoutTrace(end: RunEnd, error: unknown): null {
-    logger.log('error', 'A trace cannot be stored', { run_id: head.runId, error: String(error) });
-    tellFinished(end, null);
-    return null;
-  }
-
-  function traceOf(end: RunEnd): ExecutionTrace | null {
-    if (recorder.events.length === 0 && end.code === undefined) return null;
-    const { executedPath, toolInvocations } = deriveTrace(recorder.events);
+  function traceOf(end: RunEnd, { executedPath, toolInvocations }: DerivedTrace): ExecutionTrace {
     const kept = recorder.isConcealed ? withoutDerived(end) : end;
     const trace: ExecutionTrace = {
       id: crypto.randomUuid(),
@@ -157,11 +156,11 @@ export function startRun(ports: FlowPorts, traces: TraceQueue, head: RunHead, gi
     return { ...clean, events: sealedEvents };
   }
 
-  function tellFinished({ status }: RunEnd, trace: ExecutionTrace | null): void {
+  function tellFinished({ status }: RunEnd, trace_id: string | null): void {
     events.emit({
       type: 'run_finished',
       run_id: head.runId,
-      trace_id: trace?.id ?? null,
+      trace_id,
       status,
       duration_ms: clock.monotonic() - startedTs,
     });

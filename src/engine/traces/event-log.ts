@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { RunOrigin } from '../../core/vocabulary/execution-trace.ts';
 import type { Ownership } from '../../core/vocabulary/principal.ts';
 import { weighJson } from '../../core/vocabulary/read-wire.ts';
 import type { WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
@@ -9,6 +10,8 @@ const DEFAULTS = {
   kept: 2_000,
   /** And how many characters they may have together: a single result may have a million. */
   characters: 8 * 1024 * 1024,
+  /** Events of one run under way that a snapshot has; the rest is in its trace when it ends. */
+  eventsPerRun: 2_000,
   /** Private runs whose events are told apart from others'. */
   runs: 10_000,
 };
@@ -30,6 +33,9 @@ export interface EventLog extends EventSink {
   /** The kept events after `seq`; null when some of them were dropped. */
   since(seq: number): readonly NumberedEvent[] | null;
   follow(listener: (event: NumberedEvent) => void): () => void;
+  /** A person who may decide is looking on, until the answer is called: questions to people are seen. */
+  attend(): () => void;
+  readonly isAttended: boolean;
   /** Redacts what is kept of a run once more: more is known to be secret by now. */
   amend(runId: string, redact: (value: unknown) => unknown): void;
 }
@@ -39,6 +45,7 @@ export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
   const weights: number[] = [];
   let weight = 0;
   const listeners = new Set<(event: NumberedEvent) => void>();
+  const attending = new Set<symbol>();
   let lastSeq = 0;
   const privateRuns = new LRUCache<string, Ownership>({ max: DEFAULTS.runs });
   const ownership = (event: GatewayEvent): Ownership => {
@@ -86,6 +93,14 @@ export function createEventLog(clock: Clock, kept = DEFAULTS.kept): EventLog {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    attend() {
+      const person = Symbol();
+      attending.add(person);
+      return () => void attending.delete(person);
+    },
+    get isAttended() {
+      return attending.size > 0;
+    },
   };
 }
 
@@ -114,4 +129,33 @@ export function watchRuns(events: Pick<EventLog, 'follow'>): OpenRuns {
     if (event.type === 'run_finished') underWay.delete(event.run_id);
   });
   return { count: () => underWay.size, close };
+}
+
+/** A run under way, as far as events told of it. */
+export interface LiveRun extends Pick<NumberedEvent, 'ownership'> {
+  readonly run_id: string;
+  readonly session_id: string | null;
+  readonly origin: RunOrigin;
+  readonly intent: string | null;
+  readonly started_at: string;
+  readonly events: (WireTraceEvent & { readonly at: string })[];
+}
+
+/** The runs under way, by run id, from now on. */
+export function trackRuns(log: EventLog): ReadonlyMap<string, LiveRun> {
+  const runs = new Map<string, LiveRun>();
+  const note = ({ event, at, ownership }: NumberedEvent) => {
+    if (event.type === 'run_started') {
+      const { run_id, session_id, origin, intent } = event;
+      runs.set(run_id, { run_id, session_id, origin, intent, started_at: at, events: [], ownership });
+    }
+    if (event.type === 'trace_event') {
+      const run = runs.get(event.run_id);
+      if (run && run.events.length < DEFAULTS.eventsPerRun) run.events.push({ ...event.event, at });
+    }
+    if (event.type === 'run_finished') runs.delete(event.run_id);
+  };
+  for (const event of log.since(0) ?? []) note(event);
+  log.follow(note);
+  return runs;
 }

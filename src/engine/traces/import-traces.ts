@@ -5,7 +5,7 @@ import { createRedactor, type Redactor } from '../../core/tracing/redact.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { type ToldTrace, traceFromWire } from '../../core/vocabulary/trace-from-wire.ts';
-import { checkIntent } from '../bounded-gateway.ts';
+import { checkIntent } from '../gateway.ts';
 import type { Store } from '../ports.ts';
 
 const DEFAULTS = {
@@ -17,12 +17,12 @@ const DEFAULTS = {
 };
 
 /** A line of a file, counted from 1; without its text when it is longer than anybody would read. */
-export interface NumberedLine {
+interface NumberedLine {
   readonly number: number;
   readonly text: string | null;
 }
 
-export interface ImportReport {
+interface ImportReport {
   readonly imported: number;
   /** Already there. */
   readonly skipped: number;
@@ -31,7 +31,7 @@ export interface ImportReport {
   readonly refusals: readonly { readonly line: number; readonly reason: string }[];
 }
 
-export interface ImportPorts {
+interface ImportPorts {
   readonly store: Pick<Store, 'traces'>;
   /** Hidden like everything that looks like one. */
   readonly secrets: Iterable<string>;
@@ -43,8 +43,7 @@ export interface ImportPorts {
  */
 export async function importTraces(
   { store, secrets }: ImportPorts,
-  lines: AsyncIterable<NumberedLine>,
-  onProgress: (report: ImportReport) => void = () => {},
+  lines: Iterable<NumberedLine> | AsyncIterable<NumberedLine>,
 ): Promise<ImportReport> {
   const redact = createRedactor(secrets);
   const refusals: { line: number; reason: string }[] = [];
@@ -58,7 +57,6 @@ export async function importTraces(
     counts.skipped += skipped;
     batch = [];
     text = 0;
-    onProgress({ ...counts, refusals });
   };
   for await (const { number, text: line } of lines) {
     if (line?.trim() === '') continue;

@@ -40,7 +40,7 @@ function fickleStore() {
 function queueOn(fickle: ReturnType<typeof fickleStore>, journal = createMemoryJournal()) {
   const background = createBackground(logger);
   const told: string[] = [];
-  const hooks = { onStoring: () => {}, onStored: ({ id }: ExecutionTrace) => void told.push(id) };
+  const hooks = { storing: [], stored: [({ id }: ExecutionTrace) => void told.push(id)] };
   const queue = createJournaledQueue({ store: fickle.store, sleep, logger }, journal, background, hooks);
   return { queue, journal, background, told };
 }

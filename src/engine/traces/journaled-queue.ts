@@ -3,7 +3,7 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Background } from '../background.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import type { TraceJournal } from '../ports.ts';
-import type { StoringHooks, TraceQueue } from './trace-queue.ts';
+import type { TraceListeners, TraceQueue } from './trace-queue.ts';
 
 const DEFAULTS = {
   /** How long a trace may wait for others to be stored with it, in milliseconds. */
@@ -22,7 +22,7 @@ export function createJournaledQueue(
   { store, sleep, logger }: Pick<FlowPorts, 'store' | 'sleep' | 'logger'>,
   journal: TraceJournal,
   background: Background,
-  { onStoring, onStored }: StoringHooks,
+  listeners: TraceListeners,
 ): TraceQueue {
   let isStoring = false;
   /** Since the start; the difference is what waits. */
@@ -45,7 +45,7 @@ export function createJournaledQueue(
           journal.confirm(batch.length);
           settled += batch.length;
           failures = 0;
-          stored.forEach(onStored);
+          for (const trace of stored) for (const tell of listeners.stored) tell(trace);
           answer((nth) => nth <= settled);
         } catch (error) {
           if (failures === 0) tellAway(error);
@@ -93,7 +93,7 @@ export function createJournaledQueue(
   };
 
   const write = (trace: ExecutionTrace): number => {
-    onStoring(trace);
+    for (const tell of listeners.storing) tell(trace);
     journal.add(trace);
     added += 1;
     start();

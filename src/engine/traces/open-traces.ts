@@ -1,10 +1,7 @@
-import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { Background } from '../background.ts';
 import type { FlowPorts } from '../flow-ports.ts';
 import { createJournaledQueue } from './journaled-queue.ts';
-import { createTraceQueue, type TraceQueue } from './trace-queue.ts';
-
-type TraceListener = (trace: ExecutionTrace) => void;
+import { createTraceQueue, type TraceListener, type TraceQueue } from './trace-queue.ts';
 
 /** Stores the traces of this gateway and tells the services that learn from them. */
 export interface Traces extends TraceQueue {
@@ -21,13 +18,10 @@ export function openTraces(
 ): Traces {
   const storing: TraceListener[] = [];
   const stored: TraceListener[] = [];
-  const tellAll = (listeners: readonly TraceListener[]) => (trace: ExecutionTrace) => {
-    for (const tell of listeners) tell(trace);
-  };
-  const hooks = { onStoring: tellAll(storing), onStored: tellAll(stored) };
+  const listeners = { storing, stored };
   const queue = ports.journal
-    ? createJournaledQueue(ports, ports.journal, background, hooks)
-    : createTraceQueue(ports, background, hooks);
+    ? createJournaledQueue(ports, ports.journal, background, listeners)
+    : createTraceQueue(ports, background, listeners);
   return {
     ...queue,
     onStoring: (listener) => void storing.push(listener),

@@ -2,9 +2,10 @@ import { applyTraces } from '../../core/graph/apply-trace.ts';
 import { TypedGraph } from '../../core/graph/typed-graph.ts';
 import type { ProgramCache } from '../code/program.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import { traceFacts } from '../graph/trace-facts.ts';
+import { factsOf } from '../graph/trace-facts.ts';
 import { DOUBTED } from '../learning/suggestion-log.ts';
 import type { Settings } from '../ports.ts';
+import { createJobs, segmentGap } from './jobs.ts';
 
 const DEFAULTS = {
   /** Traces rolled up at once. */
@@ -37,14 +38,12 @@ export async function retainTraces(
   const before = new Date(clock.now().getTime() - tracesDays * DAY_MS);
   let { traces: from, ...learned } = await store.rollup.read();
   const graph = new TypedGraph(learned.edges, learned.statistics);
+  const jobs = createJobs(store, () => segmentGap(settings()));
   let gone = 0;
   while (!signal?.aborted) {
     const due = await store.rollup.due(before, DEFAULTS.batch);
     if (due.length === 0) break;
-    const changes = applyTraces(
-      graph,
-      due.map((trace) => traceFacts(programs, trace)),
-    );
+    const changes = applyTraces(graph, await factsOf(programs, due, jobs));
     const ids = due.map(({ id }) => id);
     // Another gateway does the same: it may go on.
     if (!(await store.rollup.fold({ ...changes, from, ids }))) break;

@@ -1,8 +1,7 @@
 import { matchesGlob } from '../../core/policy/decide.ts';
 import { type TreeRow, traceTree } from '../../core/tracing/derive-trace.ts';
 import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
-import { type CapabilityNodeId, capabilityUuid, kindOf } from '../../core/vocabulary/ids.ts';
-import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import { fromWire, type WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
 import type { Store } from '../ports.ts';
 
 /** Traces read at once: each may have megabytes of events. */
@@ -27,18 +26,42 @@ export async function* selectTraces(
   selection: TraceSelection,
 ): AsyncGenerator<ExecutionTrace> {
   if (selection.limit !== undefined) {
-    for (const id of (await newest(traces, selection, selection.limit)).reverse()) {
-      const trace = await traces.get(id);
-      if (trace) yield trace;
-    }
+    yield* readTraces({ traces }, (await newest(traces, selection, selection.limit)).reverse());
     return;
   }
-  for (let cursor = 0; ; ) {
-    const page = await traces.scan(cursor, DEFAULTS.page);
-    if (page.traces.length === 0) return;
-    yield* page.traces.filter((trace) => isSelected(trace, selection));
-    cursor = page.cursor;
+  for (let cursor: number | null = 0; cursor !== null; ) {
+    const page: TracePage = await tracePage({ traces }, selection, cursor);
+    yield* page.traces;
+    cursor = page.next;
   }
+}
+
+/** Those that exist, in this order. */
+export async function* readTraces(
+  { traces }: Pick<Store, 'traces'>,
+  ids: readonly string[],
+): AsyncGenerator<ExecutionTrace> {
+  for (const id of ids) {
+    const trace = await traces.get(id);
+    if (trace) yield trace;
+  }
+}
+
+interface TracePage {
+  readonly traces: readonly ExecutionTrace[];
+  /** Where the next page begins; null after the last one. */
+  readonly next: number | null;
+}
+
+/** What is selected of the traces that were stored next after a cursor; 0 is the begin. */
+export async function tracePage(
+  { traces }: Pick<Store, 'traces'>,
+  selection: TraceSelection,
+  cursor: number,
+): Promise<TracePage> {
+  const page = await traces.scan(cursor, DEFAULTS.page);
+  const selected = page.traces.filter((trace) => isSelected(trace, selection));
+  return { traces: selected, next: page.traces.length === 0 ? null : page.cursor };
 }
 
 /** Only the ids, so that any number fits in memory. */
@@ -70,25 +93,7 @@ function isSelected(trace: ExecutionTrace, { sessionId, since, before, tool }: T
 
 export type { TreeRow } from '../../core/tracing/derive-trace.ts';
 
-interface ReadTrace {
-  readonly trace: ExecutionTrace;
-  readonly tree: readonly TreeRow[];
-  /** What people call a node: a capability's slug, else its id. */
-  readonly nameOf: (node: string) => string;
-}
-
-/** A trace, its calls as a tree, and the names of the capabilities in it. */
-export async function readTrace(
-  { traces, capabilities }: Pick<Store, 'traces' | 'capabilities'>,
-  id: string,
-): Promise<ReadTrace> {
-  const trace = await traces.get(id);
-  if (!trace) throw new PmlError('not_found', `Trace ${id} not found`, { hint: 'See "pml trace ls".' });
-  const names = new Map<string, string>();
-  for (const node of new Set(trace.executedPath)) {
-    if (kindOf(node) !== 'capability') continue;
-    const capability = await capabilities.get(capabilityUuid(node as CapabilityNodeId));
-    if (capability) names.set(node, `capabilities.${capability.slug}`);
-  }
-  return { trace, tree: traceTree(trace.events), nameOf: (node) => names.get(node) ?? node };
+/** The calls of a trace as a tree, of its events as programs see them. */
+export function treeOf(events: readonly WireTraceEvent[]): readonly TreeRow[] {
+  return traceTree(events.map(fromWire));
 }

@@ -18,19 +18,21 @@ export interface TraceQueue {
   store(trace: ExecutionTrace): Promise<void>;
 }
 
-export interface StoringHooks {
+export type TraceListener = (trace: ExecutionTrace) => void;
+
+export interface TraceListeners {
   /** Told of each trace before anybody else can see it. */
-  readonly onStoring: (trace: ExecutionTrace) => void;
+  readonly storing: readonly TraceListener[];
   /** Told of each trace once it is committed: nothing may be derived before. */
-  readonly onStored: (trace: ExecutionTrace) => void;
+  readonly stored: readonly TraceListener[];
 }
 
-const NOBODY: StoringHooks = { onStoring: () => {}, onStored: () => {} };
+const NOBODY: TraceListeners = { storing: [], stored: [] };
 
 export function createTraceQueue(
   { store, sleep, logger }: Pick<FlowPorts, 'store' | 'sleep' | 'logger'>,
   background: Background,
-  { onStoring, onStored }: StoringHooks = NOBODY,
+  { storing, stored }: TraceListeners = NOBODY,
 ): TraceQueue {
   const waiting: ExecutionTrace[] = [];
   let isStoring = false;
@@ -46,12 +48,12 @@ export function createTraceQueue(
   };
   const storeOne = async (trace: ExecutionTrace) => {
     await store.traces.append(trace);
-    onStored(trace);
+    for (const tell of stored) tell(trace);
   };
   const storeBatch = async (batch: readonly ExecutionTrace[]) => {
     try {
       await store.traces.appendAll(batch);
-      batch.forEach(onStored);
+      for (const trace of batch) for (const tell of stored) tell(trace);
     } catch (error) {
       logger.log('debug', 'Traces cannot be stored together', { error: String(error) });
       // One that cannot be stored must not take the others along.
@@ -62,14 +64,14 @@ export function createTraceQueue(
   return {
     admit() {},
     add(trace) {
-      onStoring(trace);
+      for (const tell of storing) tell(trace);
       waiting.push(trace);
       if (isStoring) return;
       isStoring = true;
       background.run('Storing traces', storeAll);
     },
     store(trace) {
-      onStoring(trace);
+      for (const tell of storing) tell(trace);
       return storeOne(trace);
     },
   };

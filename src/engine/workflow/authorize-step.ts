@@ -82,7 +82,7 @@ async function ask(
     mustAskAgain: true,
   };
   const answer = await askPerson(scope.ports, scope.approvals, question, caller);
-  if (answer.kind === 'approved') return go([answer.approval.argumentsHash]);
+  if (answer.kind === 'approved') return go([answer.argumentsHash]);
   const state = {
     ...carriedBy(before),
     status: 'unknown',
@@ -112,7 +112,8 @@ function programOf({ task: { code, capability } }: Step) {
 
 /** Waits a while for a person, where one can answer meanwhile. */
 async function decided({ scope, caller }: RunDriver, approval: Approval): Promise<void> {
-  const waitMs = caller.isAtTerminal ? 0 : scope.settings.permissions.approvalWaitMs;
+  const isSeen = !caller.isAtTerminal && scope.approvals.isAttended();
+  const waitMs = isSeen ? scope.settings.permissions.approvalWaitMs : 0;
   await scope.approvals.decision(approval.id, waitMs, caller.signal);
 }
 

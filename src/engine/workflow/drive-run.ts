@@ -2,12 +2,12 @@ import { layersOf } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import type { Caller } from '../caller.ts';
 import { asSeenBy } from '../capabilities/capability-registry.ts';
-import type { CodeScope } from '../code/code-scope.ts';
 import type { FlowPorts } from '../flow-ports.ts';
-import type { WorkflowResult } from '../gateway.ts';
 import { onBehalf } from '../people/roles.ts';
 import type { RunLease, WorkflowRun } from '../ports.ts';
 import { startRun } from '../runs/run.ts';
+import type { RunScope } from '../runs/run-scope.ts';
+import type { RunResult } from '../runs/run-service.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { finishRun } from './finish-run.ts';
 import { createJournal } from './journal.ts';
@@ -26,11 +26,11 @@ const DEFAULTS = {
 
 /** Runs what can run of a plan: each task as soon as all it depends on is done. */
 export async function driveRun(
-  scope: CodeScope,
+  scope: RunScope,
   activeRuns: ActiveRuns,
   request: DriveRequest,
   caller: Caller,
-): Promise<WorkflowResult> {
+): Promise<RunResult> {
   const { ports } = scope;
   const { run, plan, targets, lease } = request;
   const layers = layersOf(plan.tasks);
@@ -66,6 +66,7 @@ export async function driveRun(
   const behalf = { ...onBehalf(unheard, run), origin: run.origin };
   const driver: RunDriver = {
     scope: asSeenBy(scope, behalf),
+    isSingle: run.kind === 'call',
     run: startRun(
       ports,
       scope.traces,
@@ -85,6 +86,7 @@ export async function driveRun(
     states,
     earlier: new Set(states.keys().filter((key) => !isOpen(states.get(key)!))),
     values: kept.values,
+    attempts: new Map(),
     begin(key, state) {
       tell(key, state);
       return journal.write(key, state);

@@ -5,26 +5,26 @@ import { planProblems } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
-import type { CodeScope } from '../code/code-scope.ts';
-import type { CodeCall, PlannedCode, PlannedRun, WorkflowResult } from '../gateway.ts';
 import type { JsonObject } from '../ports.ts';
+import type { RunScope } from '../runs/run-scope.ts';
+import type { CodeCall, PlannedCode, RunResult } from '../runs/run-service.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { executeWorkflow } from './execute-workflow.ts';
 
 /** Turns code into a plan and runs it as one. */
 export async function executeAsPlan(
-  scope: CodeScope,
+  scope: RunScope,
   activeRuns: ActiveRuns,
   { code, arguments: args = {}, intent }: CodeCall,
   caller: Caller,
   runId?: string,
-): Promise<PlannedRun> {
+): Promise<RunResult> {
   const { plan, result } = await planFromCode(scope, code, args);
   const made = await executeWorkflow(scope, activeRuns, { plan, intent: intent ?? null, runId }, caller);
   return made.status === 'success' ? { ...made, result: resultOf(result, made, args) } : made;
 }
 
-export async function planFromCode(scope: CodeScope, code: string, args?: JsonObject): Promise<PlannedCode> {
+export async function planFromCode(scope: RunScope, code: string, args?: JsonObject): Promise<PlannedCode> {
   const reading = await readingTools(scope, code);
   const made = codeToPlan(code, {
     onlyReads: ({ tool }) => tool !== undefined && reading.has(tool),
@@ -57,7 +57,7 @@ export function codeFromPlan(plan: Plan): string {
 }
 
 /** Those of the tools that the code names which say of themselves that they only read. */
-async function readingTools({ programs, findTool }: CodeScope, code: string): Promise<Set<string>> {
+async function readingTools({ programs, findTool }: RunScope, code: string): Promise<Set<string>> {
   const prepared = programs.prepare(code);
   const nodes = prepared.ok ? prepared.value.structure.nodes : [];
   const tools = new Set(nodes.flatMap((node) => (node.type === 'task' ? [node.tool] : [])));
@@ -69,7 +69,7 @@ async function readingTools({ programs, findTool }: CodeScope, code: string): Pr
 }
 
 /** What the program returns; what was skipped is not there, as in the program. */
-function resultOf(template: unknown, { results }: WorkflowResult, args: JsonObject): unknown {
+function resultOf(template: unknown, { results }: RunResult, args: JsonObject): unknown {
   const gave = Object.entries(results).flatMap(([id, state]) => {
     const { status, result } = state as { status: string; result?: unknown };
     return status === 'success' ? [[id, result]] : [];

@@ -3,9 +3,9 @@ import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import { asSeenBy } from '../capabilities/capability-registry.ts';
-import type { CodeScope } from '../code/code-scope.ts';
-import type { WorkflowResult } from '../gateway.ts';
 import { ofOneRun } from '../runs/run.ts';
+import type { RunScope } from '../runs/run-scope.ts';
+import type { RunResult } from '../runs/run-service.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { driveRun } from './drive-run.ts';
 import { openRun, type WorkflowRequest } from './open-run.ts';
@@ -14,11 +14,11 @@ import { type Target, targetOf } from './targets.ts';
 
 /** Checks the whole plan, then runs it until it is over or waits. */
 export async function executeWorkflow(
-  whole: CodeScope,
+  whole: RunScope,
   activeRuns: ActiveRuns,
   request: WorkflowRequest,
   caller: Caller,
-): Promise<WorkflowResult> {
+): Promise<RunResult> {
   const scope = ofOneRun(asSeenBy(whole, caller));
   const plan = withUsedTasks(request.plan);
   const targets = await checkPlan(scope, plan);
@@ -29,7 +29,7 @@ export async function executeWorkflow(
 }
 
 /** Refuses a plan with all that is wrong with it; answers what its tasks run. */
-async function checkPlan(scope: CodeScope, plan: Plan): Promise<Target[]> {
+async function checkPlan(scope: RunScope, plan: Plan): Promise<Target[]> {
   const targets = await Promise.all(plan.tasks.map((task) => targetOf(scope, task)));
   const problems = planProblems(plan, targets);
   if (problems.length === 0) return targets;

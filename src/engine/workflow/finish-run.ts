@@ -1,11 +1,13 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
-import type { WorkflowResult } from '../gateway.ts';
 import type { WorkflowRun } from '../ports.ts';
+import type { RunEnd } from '../runs/run.ts';
+import type { RunResult } from '../runs/run-service.ts';
+import { endOf, resultOf } from '../runs/single-run.ts';
 import type { StopReason } from './active-runs.ts';
-import { resealed } from './open-run.ts';
-import type { DriveRequest, RunDriver, TaskResult } from './run-driver.ts';
-import { PENDING, shownState, type TaskState } from './task-state.ts';
+import { ONLY_TASK, resealed } from './open-run.ts';
+import type { DriveRequest, RunDriver } from './run-driver.ts';
+import { PENDING, shownState, type TaskResult, type TaskState } from './task-state.ts';
 import { nextLayer, overallStatus, tellStates, tellStored } from './tell-workflow.ts';
 
 interface Ended extends DriveRequest {
@@ -19,7 +21,7 @@ interface Ended extends DriveRequest {
 }
 
 /** Writes down where the run came to rest, and answers it. */
-export async function finishRun(driver: RunDriver, ended: Ended, caller: Caller): Promise<WorkflowResult> {
+export async function finishRun(driver: RunDriver, ended: Ended, caller: Caller): Promise<RunResult> {
   const { ports } = driver.scope;
   const { run, plan, layers, lease, why, rest } = ended;
   const ids = plan.tasks.map(({ id }) => id);
@@ -34,19 +36,16 @@ export async function finishRun(driver: RunDriver, ended: Ended, caller: Caller)
     : why === 'lost'
       ? Promise.resolve(false)
       : releaseSealed(driver, run.id, storedStatus(status), rest);
-  driver.run.finish({
-    status,
-    success: status === 'success',
-    taskResults: taskResults(driver, ended),
-    ...(status !== 'success' && { errorMessage: firstError(driver) }),
-    // Kept from its end by a person who has to decide: it has not failed.
-    ...(status === 'approval_required' && { errorType: 'PERMISSION' as const }),
-  });
-  const isHeld = await released;
+  const only = driver.isSingle ? driver.attempts.get(ONLY_TASK) : undefined;
+  const finishing = driver.run.finish(only ? endOf(only) : endOfPlan(driver, ended, status));
+  const [isHeld, finished] = await Promise.all([released, finishing]);
   const approvals = isHeld && !ended.mayHaveAsked ? [] : await ports.store.approvals.list({ runId: run.id });
   if (!isHeld) return tellStored((await ports.store.runs.get(run.id)) ?? run, approvals);
   const wholeOf = (key: string) => (driver.values.has(key) ? { value: driver.values.get(key) } : undefined);
   return {
+    console: [],
+    ...finished,
+    ...(only && resultOf(run.id, only, finished)),
     status,
     runId: run.id,
     results: tellStates(layers, driver.states, wholeOf),
@@ -77,7 +76,18 @@ async function releaseSealed(
   }
 }
 
-function storedStatus(status: WorkflowResult['status']): WorkflowRun['status'] {
+function endOfPlan(driver: RunDriver, ended: Ended, status: RunResult['status']): RunEnd {
+  return {
+    status,
+    success: status === 'success',
+    taskResults: taskResults(driver, ended),
+    ...(status !== 'success' && { errorMessage: firstError(driver) }),
+    // Kept from its end by a person who has to decide: it has not failed.
+    ...(status === 'approval_required' && { errorType: 'PERMISSION' as const }),
+  };
+}
+
+function storedStatus(status: RunResult['status']): WorkflowRun['status'] {
   return status === 'approval_required' || status === 'decision_required' ? 'paused' : status;
 }
 

@@ -5,9 +5,12 @@ import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
 import { levelOfProgram, recordLevel } from '../calls/call-tool.ts';
-import type { CodeScope } from '../code/code-scope.ts';
 import { isOwn, ownershipOf } from '../people/roles.ts';
 import type { WorkflowRun } from '../ports.ts';
+import type { RunScope } from '../runs/run-scope.ts';
+
+/** The task of a run that is a tool call, a program or a capability. */
+export const ONLY_TASK = 'call';
 
 export interface WorkflowRequest {
   readonly plan: Plan;
@@ -16,32 +19,56 @@ export interface WorkflowRequest {
   readonly runId?: string | undefined;
 }
 
-/** The run as it will be kept, redacted. Null when a run of this id and plan is there already. */
+/** A workflow as it will be kept. Null when a run of this id and plan is there already. */
 export async function openRun(
-  { ports, settings, programs }: Pick<CodeScope, 'ports' | 'settings' | 'programs'>,
+  scope: RunScope,
   { plan, intent, runId }: WorkflowRequest,
   caller: Caller,
 ): Promise<WorkflowRun | null> {
-  const { store, clock, crypto, redact } = ports;
-  redact(intent);
-  const recorded = recordedPart(plan, settings, programs);
-  const kept = keptPlan(plan, redact(recorded) as Plan);
+  const { store, crypto } = scope.ports;
+  const id = runId ?? crypto.randomUuid();
+  const record = runRecord(scope, { kind: 'workflow', runId: id, plan, intent }, caller);
   const there = runId === undefined ? null : await store.runs.get(runId);
-  if (there && (!isOwn(caller, there) || canonicalJson(there.plan) !== canonicalJson(kept))) {
+  if (there && (!isOwn(caller, there) || canonicalJson(there.plan) !== canonicalJson(record.plan))) {
     throw new PmlError('store_conflict', `Run ${there.id} is of another workflow`, {
       hint: 'Give it another run_id, or none.',
     });
   }
-  if (there) return null;
+  return there ? null : record;
+}
+
+interface RecordRequest {
+  readonly kind: WorkflowRun['kind'];
+  readonly runId: string;
+  readonly plan: Plan;
+  readonly intent: string | null;
+  /** Nothing of what its tasks do is to be kept. */
+  readonly hides?: boolean;
+}
+
+/** A run as it is kept, redacted. */
+export function runRecord(
+  { ports, settings, programs, capabilities }: RunScope,
+  { kind, runId, plan, intent, hides = false }: RecordRequest,
+  caller: Caller,
+): WorkflowRun {
+  const { clock, redact } = ports;
+  redact(intent);
+  const isRecorded = ({ tool, code, capability = '' }: Task) => {
+    if (hides) return false;
+    if (tool !== undefined) return recordLevel(settings, tool) === 'full';
+    const prepared = programs.prepare(code ?? capabilities.known(capability).code);
+    return !prepared.ok || levelOfProgram(settings, prepared.value.structure) === 'full';
+  };
   const now = clock.now();
   return {
-    id: runId ?? crypto.randomUuid(),
-    kind: 'workflow',
+    id: runId,
+    kind,
     sessionId: caller.sessionId,
     origin: caller.origin ?? 'agent',
     ...ownershipOf(settings, caller),
     intentText: intent === null ? null : String(redact(intent)),
-    plan: kept,
+    plan: keptPlan(plan, redact(recordedPart(plan, isRecorded)) as Plan),
     status: 'running',
     tasks: {},
     version: 1,
@@ -51,12 +78,7 @@ export async function openRun(
 }
 
 /** The plan without what goes into calls of which no arguments are kept. */
-function recordedPart(plan: Plan, settings: CodeScope['settings'], programs: CodeScope['programs']): Plan {
-  const isRecorded = ({ tool, code }: Task) => {
-    if (tool !== undefined) return recordLevel(settings, tool) === 'full';
-    const prepared = code === undefined ? null : programs.prepare(code);
-    return !prepared?.ok || levelOfProgram(settings, prepared.value.structure) === 'full';
-  };
+function recordedPart(plan: Plan, isRecorded: (task: Task) => boolean): Plan {
   const hidden = plan.tasks.filter((task) => !isRecorded(task));
   if (hidden.length === 0) return plan;
   const inputs = new Set(

@@ -1,8 +1,8 @@
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Caller } from '../caller.ts';
-import type { CodeScope } from '../code/code-scope.ts';
-import type { WorkflowResult } from '../gateway.ts';
 import { ofOneRun } from '../runs/run.ts';
+import type { RunScope } from '../runs/run-scope.ts';
+import type { RunResult } from '../runs/run-service.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import { driveRun } from './drive-run.ts';
 import { createSlots } from './run-driver.ts';
@@ -16,12 +16,12 @@ const DEFAULTS = {
 
 /** Continues a workflow from its stored state; a run that another process drives, or that is over, is only reported. */
 export async function resumeRun(
-  whole: CodeScope,
+  whole: RunScope,
   activeRuns: ActiveRuns,
   runId: string,
   caller: Caller,
   goesOn = false,
-): Promise<WorkflowResult> {
+): Promise<RunResult> {
   const scope = ofOneRun(whole);
   const { store } = scope.ports;
   const lease = activeRuns.newLease();
@@ -37,7 +37,7 @@ export async function resumeRun(
 }
 
 /** Takes up what a gateway that has gone left running. Who asked for it is not waiting any more. */
-export async function takeUpAbandoned(scope: CodeScope, activeRuns: ActiveRuns): Promise<void> {
+export async function takeUpAbandoned(scope: RunScope, activeRuns: ActiveRuns): Promise<void> {
   const { store, logger } = scope.ports;
   const slots = createSlots(DEFAULTS.atOnce);
   const takeUp = async (runId: string) => {
@@ -56,7 +56,7 @@ export async function takeUpAbandoned(scope: CodeScope, activeRuns: ActiveRuns):
 
 /** The same every now and then, until told to stop: a lease that ran out may be anybody's. */
 export async function watchAbandoned(
-  scope: () => CodeScope,
+  scope: () => RunScope,
   activeRuns: ActiveRuns,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,9 +1,9 @@
-import type { NodeId } from '../../core/vocabulary/ids.ts';
 import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import type { Caller } from '../caller.ts';
-import type { CodeScope } from '../code/code-scope.ts';
+import type { TaskAttempt } from '../code/attempt-program.ts';
 import type { JsonObject, RunLease, ToolResult, WorkflowRun } from '../ports.ts';
 import type { Run } from '../runs/run.ts';
+import type { RunScope } from '../runs/run-scope.ts';
 import type { Target } from './targets.ts';
 import type { TaskState } from './task-state.ts';
 
@@ -24,7 +24,9 @@ export interface DriveRequest {
 
 /** One process at work on one run, from taking it up until it is over, waits or is let go. */
 export interface RunDriver {
-  readonly scope: CodeScope;
+  readonly scope: RunScope;
+  /** A tool call, a program or a capability, not a workflow: what it is given holds no references. */
+  readonly isSingle: boolean;
   readonly run: Run;
   /** Its signal ends the calls under way: the caller has gone, or the drive is to stop. */
   readonly caller: Caller;
@@ -37,6 +39,8 @@ export interface RunDriver {
   readonly earlier: ReadonlySet<string>;
   /** What tasks and items gave, whole. */
   readonly values: Map<string, unknown>;
+  /** How those that ran in this drive ended. */
+  readonly attempts: Map<string, TaskAttempt>;
   /** Writes down that something begins; resolves when that is committed, with all that was noted before. */
   begin(key: string, state: TaskState): Promise<void>;
   /** Takes note of how something ended, and how that is kept; it is committed before anything that comes after it. */
@@ -68,19 +72,6 @@ export interface Speculation {
   learn(step: Step, args: JsonObject, value: unknown): void;
   /** The driver is done; unused results are dropped, unless the run continues when its agent says so. */
   close(goesOn: boolean): void;
-}
-
-/** A task that ended, as the trace and the graph want to know it. */
-export interface TaskResult {
-  readonly id: string;
-  readonly node: NodeId;
-  readonly depends_on: readonly string[];
-  readonly status: TaskState['status'];
-  /** When it was over, in milliseconds since 1970. */
-  readonly at?: number;
-  readonly duration_ms?: number;
-  /** It was over before the calls of this trace. */
-  readonly earlier?: true;
 }
 
 /** No more at once than there are slots; in order of arrival. */

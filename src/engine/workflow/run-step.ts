@@ -1,12 +1,15 @@
 import { resolveReferences } from '../../core/planning/plan/references.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
 import { NOT_RECORDED } from '../../core/tracing/recorder.ts';
+import { capabilityNode } from '../../core/vocabulary/ids.ts';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
-import { recordLevel } from '../calls/call-tool.ts';
+import { createGrants } from '../calls/approvals.ts';
+import { type Attempt, callTool, recordLevel } from '../calls/call-tool.ts';
+import { attemptProgram, type TaskAttempt } from '../code/attempt-program.ts';
+import { openCapability } from '../code/enter-capability.ts';
+import type { Program, ResumePoint } from '../code/program.ts';
 import type { JsonObject } from '../ports.ts';
-import type { Attempt } from './attempt-step.ts';
-import { attemptStep } from './attempt-step.ts';
 import { authorizeStep } from './authorize-step.ts';
 import type { RunDriver, Step } from './run-driver.ts';
 import { carriedBy, isOpen, PENDING, type TaskState } from './task-state.ts';
@@ -19,8 +22,7 @@ export async function runStep(driver: RunDriver, step: Step): Promise<TaskState>
   const before = driver.states.get(step.key) ?? PENDING;
   if (!isOpen(before) || driver.caller.signal?.aborted) return before;
   try {
-    const args =
-      before.edited_arguments ?? (resolveReferences(step.task.arguments, step.values) as JsonObject);
+    const args = before.edited_arguments ?? argumentsOf(driver, step);
     const authorization = await authorizeStep(driver, step, args, before);
     if (authorization.kind === 'open') return noted(driver, step, authorization.state);
     if (authorization.kind === 'refused') return noted(driver, step, failure(driver, authorization.error));
@@ -30,6 +32,10 @@ export async function runStep(driver: RunDriver, step: Step): Promise<TaskState>
     if (driver.stopped.aborted) return driver.states.get(step.key) ?? PENDING;
     return noted(driver, step, failure(driver, PmlError.from(error).toShape()));
   }
+}
+
+function argumentsOf({ isSingle }: RunDriver, { task, values }: Step): JsonObject {
+  return isSingle ? task.arguments : (resolveReferences(task.arguments, values) as JsonObject);
 }
 
 async function runAttempts(
@@ -56,6 +62,7 @@ async function runAttempts(
     if (stopped.aborted && made.kind === 'failed') return driver.states.get(step.key) ?? PENDING;
     const isLast = attempt >= attempts || driver.caller.signal?.aborted;
     if (made.kind !== 'failed' || isLast || !PASSING.includes(made.errorType)) {
+      driver.attempts.set(step.key, made);
       const took = scope.ports.clock.monotonic() - startedAt;
       if (made.kind === 'done') driver.ahead()?.learn(step, args, made.value ?? null);
       return noted(driver, step, ended(driver, step, made, begun, took));
@@ -64,7 +71,13 @@ async function runAttempts(
   }
 }
 
-function ended(driver: RunDriver, step: Step, made: Attempt, begun: TaskState, tookMs: number): TaskState {
+function ended(
+  driver: RunDriver,
+  step: Step,
+  made: TaskAttempt,
+  begun: TaskState,
+  tookMs: number,
+): TaskState {
   const { clock, redact } = driver.scope.ports;
   if (made.kind === 'failed') return failure(driver, made.error);
   if (made.kind === 'waiting') {
@@ -105,4 +118,74 @@ function isRecorded({ scope, run }: RunDriver, { task }: Step): boolean {
 function failure({ scope }: RunDriver, error: ErrorShape): TaskState {
   const told = { ...error, message: String(scope.ports.redact(error.message)) };
   return { status: 'error', error: told, at: scope.ports.clock.now().getTime() };
+}
+
+interface AttemptOptions {
+  readonly arguments: JsonObject;
+  /** Hashes of calls a person has allowed. */
+  readonly grants: readonly string[];
+  readonly standing?: ResumePoint | undefined;
+  /** Writes down that it begins; nothing has an effect before. */
+  readonly begin: () => Promise<void>;
+}
+
+async function attemptStep(driver: RunDriver, step: Step, options: AttemptOptions): Promise<TaskAttempt> {
+  const { tool } = step.task;
+  if (tool !== undefined) return await attemptTool(driver, step, tool, options);
+  let program: Program;
+  try {
+    program = programOf(driver, step, options);
+  } catch (error) {
+    return { kind: 'failed', error: PmlError.from(error).toShape(), errorType: 'VALIDATION' };
+  }
+  // Any call of a program may be one that asks.
+  driver.onAsk();
+  const { grants, standing, begin } = options;
+  return await attemptProgram(driver, program, {
+    node: nodeOf(driver, step, program),
+    grants,
+    standing,
+    begin,
+  });
+}
+
+async function attemptTool(
+  { scope, run, caller, onAsk, ahead }: RunDriver,
+  step: Step,
+  tool: string,
+  { arguments: args, grants, begin }: AttemptOptions,
+): Promise<Attempt> {
+  const { timeoutMs } = step.task;
+  const call = { tool, arguments: args, ...(timeoutMs !== undefined && { timeoutMs }) };
+  const entry = await scope.findTool(call).catch((error: unknown) => PmlError.from(error));
+  if (entry instanceof PmlError) return { kind: 'failed', error: entry.toShape(), errorType: 'NOT_FOUND' };
+  const callScope = {
+    ...scope,
+    runId: run.runId,
+    recorder: run.recorder,
+    parent: null,
+    caller,
+    grants: createGrants(grants),
+    beforeCall: begin,
+    madeAhead: ahead()?.take(step, args) ?? null,
+    whileAsking() {
+      onAsk();
+      return () => {};
+    },
+  };
+  return await callTool(callScope, entry, call);
+}
+
+function programOf({ scope }: RunDriver, { task, deps }: Step, { arguments: args }: AttemptOptions): Program {
+  const timeout = task.timeoutMs === undefined ? {} : { timeoutMs: task.timeoutMs };
+  if (task.capability === undefined) return { source: task.code ?? '', args, deps, ...timeout };
+  const capability = scope.capabilities.known(task.capability);
+  const opened = openCapability(scope, capability, args);
+  return { source: capability.code, args: opened.args, capability, ...timeout };
+}
+
+/** One node of the run's trace with its calls below it; code that is the whole run is the trace itself. */
+function nodeOf({ isSingle }: RunDriver, { target }: Step, { capability }: Program) {
+  if (capability) return capabilityNode(capability.id);
+  return isSingle ? null : target.node;
 }

@@ -139,7 +139,7 @@ export function createSpeculation(parts: SpeculationParts): Speculation {
     const { onProgress: _, signal: __, ...caller } = driver.caller;
     const { clock, crypto, redact } = ports;
     const aside = createRecorder({ now: clock.monotonic, newId: crypto.randomUuid, redact });
-    const outcome = await callTool(
+    const made = await callTool(
       {
         ...scope,
         runId: run.runId,
@@ -151,7 +151,7 @@ export function createSpeculation(parts: SpeculationParts): Speculation {
       entry,
       call,
     );
-    return outcome.kind === 'ran' && outcome.result.isError !== true ? outcome.result : null;
+    return made.kind === 'done' ? (made.toolResult ?? null) : null;
   }
 
   function look(): void {

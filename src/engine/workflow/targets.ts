@@ -1,12 +1,20 @@
 import type { TaskTarget } from '../../core/planning/plan/validate-plan.ts';
 import type { StaticStructure } from '../../core/structure/emit/static-structure.ts';
-import { CODE_TASK, capabilityNode, type NodeId, operationId, toolId } from '../../core/vocabulary/ids.ts';
+import { OPERATIONS } from '../../core/structure/evaluate/call-operation.ts';
+import {
+  CODE_TASK,
+  capabilityNode,
+  type NodeId,
+  type OperationId,
+  operationId,
+  toolId,
+} from '../../core/vocabulary/ids.ts';
 import type { Task } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { mayBeCalledTwice } from '../../core/vocabulary/tool-definition.ts';
 import { judge, notAllowed } from '../calls/call-tool.ts';
 import { checkProgram } from '../code/check-program.ts';
-import type { CodeScope } from '../code/code-scope.ts';
+import type { RunScope } from '../runs/run-scope.ts';
 
 /** What a task runs, as far as it can be known beforehand. */
 export interface Target extends TaskTarget {
@@ -23,7 +31,7 @@ const ANYTHING = { type: 'object' };
 /** Stands for what does not exist. */
 const NOWHERE = toolId('unknown', 'unknown');
 
-export async function targetOf(scope: CodeScope, task: Task): Promise<Target> {
+export async function targetOf(scope: RunScope, task: Task): Promise<Target> {
   try {
     if (task.tool !== undefined) return await toolTarget(scope, task.tool);
     if (task.capability !== undefined) return await capabilityTarget(scope, task.capability);
@@ -40,7 +48,7 @@ export async function targetOf(scope: CodeScope, task: Task): Promise<Target> {
   }
 }
 
-async function toolTarget(scope: CodeScope, name: string): Promise<Target> {
+async function toolTarget(scope: RunScope, name: string): Promise<Target> {
   const entry = await scope.findTool({ tool: name, arguments: {} });
   const { tool } = entry;
   const verdict = judge(scope.settings, entry);
@@ -56,7 +64,7 @@ async function toolTarget(scope: CodeScope, name: string): Promise<Target> {
   };
 }
 
-async function capabilityTarget(scope: CodeScope, slug: string): Promise<Target> {
+async function capabilityTarget(scope: RunScope, slug: string): Promise<Target> {
   const { id, code, state, parametersSchema } = scope.capabilities.known(slug);
   const prepared = scope.programs.prepare(code);
   return {
@@ -69,8 +77,8 @@ async function capabilityTarget(scope: CodeScope, slug: string): Promise<Target>
   };
 }
 
-async function codeTarget(scope: CodeScope, code: string, name: string | undefined): Promise<Target> {
-  const node = name === undefined ? CODE_TASK : operationId(name);
+async function codeTarget(scope: RunScope, code: string, name: string | undefined): Promise<Target> {
+  const node = name === undefined ? CODE_TASK : namedTask(name);
   const head = { node, name: node, schema: ANYTHING };
   const prepared = scope.programs.prepare(code);
   if (!prepared.ok) {
@@ -89,12 +97,17 @@ async function codeTarget(scope: CodeScope, code: string, name: string | undefin
   };
 }
 
+/** A task called `filter` does something of its own, not what `code:filter` does in every program. */
+function namedTask(name: string): OperationId {
+  return operationId(OPERATIONS.some((known) => known === name) ? `task.${name}` : name);
+}
+
 function callsNothing({ nodes, unresolved }: StaticStructure): boolean {
   return unresolved.length === 0 && !nodes.some(({ type }) => type === 'task' || type === 'capability');
 }
 
 /** By what a program's text says it calls: nothing, or only what may be called twice. */
-async function isRepeatable(scope: CodeScope, { nodes, unresolved }: StaticStructure): Promise<boolean> {
+async function isRepeatable(scope: RunScope, { nodes, unresolved }: StaticStructure): Promise<boolean> {
   if (unresolved.length > 0 || nodes.some(({ type }) => type === 'capability')) return false;
   for (const node of nodes) {
     if (node.type !== 'task') continue;

@@ -1,15 +1,14 @@
+import type { NodeId } from '../../core/vocabulary/ids.ts';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
 import type { ResumePoint } from '../code/program.ts';
 import type { JsonObject, WorkflowRun } from '../ports.ts';
-
-/** Where code stood that waits for a person. */
-export type CodeResumePoint = Omit<ResumePoint, 'runId'>;
 
 /** What a task carries along until it is over. */
 interface Carried {
   /** Put in place of the plan's by a person. */
   readonly edited_arguments?: JsonObject;
-  readonly standing?: CodeResumePoint;
+  /** Where code stood that waits for a person. */
+  readonly standing?: ResumePoint;
 }
 
 /** As it is stored and shown, by task id; an item of a `for_each` has a state of its own, `task[0]`. */
@@ -44,6 +43,19 @@ export type TaskState =
       readonly by: 'condition' | 'failure';
     };
 
+/** A task that ended, as the trace and the graph want to know it. */
+export interface TaskResult {
+  readonly id: string;
+  readonly node: NodeId;
+  readonly depends_on: readonly string[];
+  readonly status: TaskState['status'];
+  /** When it was over, in milliseconds since 1970. */
+  readonly at?: number;
+  readonly duration_ms?: number;
+  /** It was over before the calls of this trace. */
+  readonly earlier?: true;
+}
+
 export const PENDING: TaskState = { status: 'pending' };
 
 export type OpenState = Extract<TaskState, { status: 'pending' | 'running' | 'waiting' | 'unknown' }>;
@@ -66,7 +78,7 @@ export function carriedBy(state: TaskState | undefined): Carried {
 /** A state without what only going on needs. */
 export function shownState(state: unknown): unknown {
   if (typeof state !== 'object' || state === null) return state;
-  const { standing: _, work_hash: __, crashes: ___, is_whole, ...rest } = state as JsonObject;
+  const { standing: _, crashes: __, is_whole, ...rest } = state as JsonObject;
   return { ...rest, ...(is_whole === false && { is_whole }) };
 }
 

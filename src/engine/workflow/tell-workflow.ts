@@ -1,11 +1,11 @@
 import { layersOf } from '../../core/planning/plan/validate-plan.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
-import type { WorkflowResult } from '../gateway.ts';
 import type { Approval, WorkflowRun } from '../ports.ts';
+import type { RunResult } from '../runs/run-service.ts';
 import { hasFailed, isOpen, PENDING, shownState, storedStates, type TaskState } from './task-state.ts';
 
 /** A stored run as callers see it. */
-export function tellStored(run: WorkflowRun, approvals: readonly Approval[]): WorkflowResult {
+export function tellStored(run: WorkflowRun, approvals: readonly Approval[]): RunResult {
   const states = storedStates(run.tasks);
   const layers = run.plan ? layersOf(run.plan.tasks) : [];
   const status = run.status === 'paused' ? pausedStatus(states) : run.status;
@@ -13,6 +13,9 @@ export function tellStored(run: WorkflowRun, approvals: readonly Approval[]): Wo
   return {
     status,
     runId: run.id,
+    traceId: null,
+    console: [],
+    toolsUsed: [],
     results,
     layers,
     approvals,

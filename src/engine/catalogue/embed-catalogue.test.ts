@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
-import { rememberingEmbedder } from './remembering-embedder.ts';
+import { rememberingEmbedder } from './embed-catalogue.ts';
 
 test('[CAP-21] a text that comes again is not embedded again, as long as it is remembered', async () => {
   const embedder = createMemoryEmbedder();

@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { createMemoryEmbedder } from '../../../test/memory/embedder.ts';
 import { createMemoryStore } from '../../../test/memory/store.ts';
+import { createMemoryVectorIndex } from '../../../test/memory/vector-index.ts';
 import { sampleTool } from '../../../test/support/samples.ts';
+import { settingsFor } from '../../../test/support/settings-for.ts';
 import { toolText } from '../../core/retrieval/words.ts';
 import type { ToolDefinition } from '../../core/vocabulary/tool-definition.ts';
-import type { Embedder } from '../ports.ts';
-import { embedCatalogue } from './live-catalogue.ts';
+import type { Embedder, ToolEmbedding } from '../ports.ts';
+import { readCatalogue } from './catalogue.ts';
+import { embedCatalogue } from './embed-catalogue.ts';
+import { search } from './search.ts';
 
 /** An embedder that notes what it was given, and may do something meanwhile. */
 function noting(meanwhile: () => Promise<void> = async () => {}, dimension?: number) {
@@ -75,6 +79,26 @@ describe('embedCatalogue', () => {
     });
     expect(await embedCatalogue({ store, embedder })).toEqual({ embedded: 1, unchanged: 0 });
     expect(await embedCatalogue({ store, embedder })).toEqual({ embedded: 1, unchanged: 1 });
+  });
+
+  test('[EMB-20] each batch of another model is given out as it is made, and search needs no more', async () => {
+    const store = await storeWith(Array.from({ length: 70 }, () => sampleTool()));
+    const [first, second] = [noting().embedder, noting(undefined, 64).embedder];
+    await embedCatalogue({ store, embedder: first });
+    const settings = settingsFor([...new Set((await store.tools.list()).map(({ server }) => server))]);
+    const emptyIndex = () => createMemoryVectorIndex(second.dimension);
+    const catalogue = await readCatalogue(store, settings, second.model, emptyIndex);
+    const query = { query: catalogue.tools[0]!.name, limit: 50 };
+    expect(await search(catalogue, second, query)).not.toHaveLength(0);
+    const sizes: number[] = [];
+    const onEmbedded = (embeddings: readonly ToolEmbedding[]) => {
+      for (const { toolId, vector } of embeddings) catalogue.vectors.set(toolId, vector);
+      sizes.push(catalogue.vectors.size);
+    };
+    await embedCatalogue({ store, embedder: second, onEmbedded });
+    expect(sizes).toEqual([64, 70]);
+    expect(await search(catalogue, second, query)).not.toHaveLength(0);
+    expect(await store.embeddings.list(first.model)).toHaveLength(70);
   });
 
   test('[EMB-12] tells its progress, and keeps what was done when it is stopped', async () => {

@@ -1,14 +1,90 @@
 import { checkArguments } from '../../core/capabilities/validate-arguments.ts';
 import { canonicalJson } from '../../core/policy/call-hash.ts';
+import type { ToolId } from '../../core/vocabulary/ids.ts';
 import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import { recordDecision } from '../calls/approvals.ts';
+import { type Approvals, type Decision, recordDecision } from '../calls/approvals.ts';
 import { exactCall } from '../calls/ask-person.ts';
-import type { ExecuteScope } from '../calls/execute-tool.ts';
-import type { CallEdit } from '../gateway.ts';
-import { recordEdit } from '../people/audit-trail.ts';
+import { mustBeShown, showApproval } from '../calls/show-approval.ts';
+import type { LiveCatalogue } from '../catalogue/catalogue.ts';
+import type { FlowPorts } from '../flow-ports.ts';
+import { recordAccepted, recordEdit } from '../people/audit-trail.ts';
+import { allowAlways, type StandingScope } from '../people/standing-approvals.ts';
 import type { Approval, JsonObject, WorkflowRun } from '../ports.ts';
 import { carriedBy, storedStates, type TaskState } from '../workflow/task-state.ts';
+import type { ShownApproval } from './pending-runs.ts';
+import type { RunScope } from './run-scope.ts';
+import type { BeyondTheCall, CallEdit } from './run-service.ts';
+
+interface Settlement extends BeyondTheCall {
+  readonly runId: string;
+  readonly decision: Decision;
+  readonly by: string;
+  /** Those the person was shown; absent: all that wait. */
+  readonly approvalIds?: readonly string[];
+}
+
+interface SettleScope {
+  readonly ports: FlowPorts;
+  readonly approvals: Approvals;
+  readonly catalogue: Pick<LiveCatalogue, 'current' | 'accept'>;
+}
+
+/** By a person. A rejection ends a single call, and a workflow's branch; an approval lets the run be resumed. */
+export async function settleRun(
+  { ports, approvals, catalogue }: SettleScope,
+  { runId, decision, by, approvalIds, acceptDefinition = false, always }: Settlement,
+): Promise<boolean> {
+  const pending = await ports.store.approvals.list({ runId, state: 'pending' });
+  const open = pending.filter(({ id }) => approvalIds === undefined || approvalIds.includes(id));
+  const asked = await ports.store.runs.get(runId);
+  const parts = { ports, calls: approvals.calls, catalogue: catalogue.current };
+  const shown = open.map((approval) => showApproval(parts, asked, approval));
+  if (decision === 'approved') shown.forEach(mustBeShown);
+  const orders = shown.map((approval) =>
+    always === undefined ? null : standingOrder({ ports, approvals, catalogue }, approval, asked, always, by),
+  );
+  let decided = false;
+  for (const [at, approval] of shown.entries()) {
+    // Before the call continues: it is made under the definition that was accepted.
+    const proposed = approval.changes && catalogue.current().get(approval.node as ToolId)?.proposed;
+    const isFirst = await approvals.settle(approval, decision, by);
+    decided ||= isFirst;
+    const order = orders[at];
+    if (isFirst && decision === 'approved' && order) await allowAlways(ports, approval, order);
+    if (isFirst && decision === 'approved' && acceptDefinition && proposed) {
+      await recordAccepted(ports, proposed, approval);
+      await catalogue.accept(proposed);
+    }
+  }
+  const run = await ports.store.runs.get(runId);
+  if (run?.kind === 'call' && run.status === 'paused' && decided && decision === 'rejected') {
+    const end = { status: 'aborted', version: run.version + 1, updatedAt: ports.clock.now() } as const;
+    await ports.store.runs.update({ ...run, ...end, tasks: {} });
+  }
+  return decided;
+}
+
+/** Throws where the call is not one of a tool that is listed, or nobody knows any more whose it was. */
+function standingOrder(
+  { ports, approvals, catalogue }: SettleScope,
+  { id, node, argumentsHash, arguments: args, program }: ShownApproval,
+  run: WorkflowRun | null,
+  scope: StandingScope,
+  by: string,
+) {
+  const entry = catalogue.current().get(node as ToolId);
+  const definition = [entry?.proposed, entry?.tool].find(
+    (one) => one && exactCall(ports, one, args as JsonObject) === argumentsHash,
+  );
+  const asker = approvals.calls.get(id)?.asker ?? (run && { user: run.owner, sessionId: run.sessionId });
+  if (!definition || !asker || program) {
+    throw new PmlError('not_available', `${node} can only be approved for this one call`, {
+      hint: 'Approve it without "always".',
+    });
+  }
+  return { scope, by, asker, definitionHash: definition.definitionHash };
+}
 
 type WaitingState = Extract<TaskState, { status: 'waiting' | 'unknown' }>;
 
@@ -16,7 +92,7 @@ type WaitingState = Extract<TaskState, { status: 'waiting' | 'unknown' }>;
  * A person puts other arguments in place of those of a call that waits. What was asked is taken back, and the
  * call as it is now is asked about: another hash, another approval.
  */
-export async function editCall(scope: ExecuteScope, runId: string, edit: CallEdit): Promise<Approval> {
+export async function editCall(scope: RunScope, runId: string, edit: CallEdit): Promise<Approval> {
   const { ports, approvals } = scope;
   const { store, clock, crypto } = ports;
   const run = await store.runs.get(runId);
@@ -90,7 +166,7 @@ function toolOf({ plan }: WorkflowRun, key: string, { standing }: WaitingState):
   });
 }
 
-function checkEdit({ ports }: ExecuteScope, tool: string, schema: unknown, args: JsonObject): void {
+function checkEdit({ ports }: RunScope, tool: string, schema: unknown, args: JsonObject): void {
   const problems = checkArguments(schema, args);
   if (problems.length > 0) {
     throw new PmlError('invalid_argument', `${tool} cannot run with these arguments: ${problems.join('; ')}`);

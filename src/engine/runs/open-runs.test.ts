@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readyCapability } from '../../../test/support/samples.ts';
+import { readyCapability, sampleResult } from '../../../test/support/samples.ts';
 import { settingsFor } from '../../../test/support/settings-for.ts';
 import { planOf } from '../../../test/support/workflow-plan.ts';
 import type { PermissionRules } from '../../core/policy/decide.ts';
@@ -7,9 +7,10 @@ import type { Plan } from '../../core/vocabulary/plan.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { ToolAnnotations } from '../../core/vocabulary/tool-definition.ts';
 import { readRegistry } from '../capabilities/capability-registry.ts';
-import type { CodeScope } from '../code/code-scope.ts';
 import { createProgramCache } from '../code/program.ts';
-import { executeIntent } from './execute-intent.ts';
+import type { JsonObject } from '../ports.ts';
+import { executeIntent } from './open-runs.ts';
+import type { RunScope } from './run-scope.ts';
 
 const TOOLS: Readonly<Record<string, { annotations?: ToolAnnotations; isChanged?: boolean }>> = {
   'disk:read': { annotations: { readOnlyHint: true } },
@@ -21,6 +22,8 @@ const TOOLS: Readonly<Record<string, { annotations?: ToolAnnotations; isChanged?
 const CAPABILITIES = {
   reads: 'return await mcp.disk.read({})',
   writes: 'await mcp.disk.read({}); return await mcp.disk.write({})',
+  part_reads: 'await mcp.disk.read({}); return await mcp.disk.read({})',
+  part_writes: 'await mcp.disk.read({}); return await mcp.disk.write({})',
   calls_writes: 'const n = await mcp.disk.read({}); return [n, await capabilities.writes({})]',
   calls_calls_writes: 'for (const n of args.all) await capabilities.calls_writes({ n })',
   in_a_helper:
@@ -33,9 +36,17 @@ const CAPABILITIES = {
 };
 
 /** As sure as can be of this plan; answers why it did not run, or null where it did. */
-async function ask(plan: Plan, rules: Partial<PermissionRules> = {}): Promise<readonly string[] | null> {
+async function ask(
+  plan: Plan,
+  rules: Partial<PermissionRules> = {},
+  { guesses = [], given = {} }: { guesses?: readonly string[]; given?: JsonObject } = {},
+): Promise<readonly string[] | null> {
   const { permissions } = settingsFor([]);
-  const all = Object.entries(CAPABILITIES).map(([slug, code]) => readyCapability({ slug, code }));
+  const { evidence } = readyCapability({});
+  const part = { key: '', tools: [], wiring: [], support: 9, gain: 9 };
+  const all = Object.entries(CAPABILITIES).map(([slug, code]) =>
+    readyCapability({ slug, code, ...(slug.startsWith('part_') && { evidence: { ...evidence, part } }) }),
+  );
   const scope = {
     settings: settingsFor(['disk'], { permissions: { ...permissions, ...rules } }),
     capabilities: readRegistry(() => all),
@@ -45,13 +56,14 @@ async function ask(plan: Plan, rules: Partial<PermissionRules> = {}): Promise<re
       const tool = { id, annotations };
       return { tool, proposed: isChanged ? tool : null };
     },
-  } as unknown as CodeScope;
+  } as unknown as RunScope;
   const suggestion = {
     id: 's-1',
     plan,
     confidence: 1,
     support: 1_000,
     basis: 'runs' as const,
+    guesses,
     edges: [],
     alternatives: {},
     suggestedCapabilities: [],
@@ -63,10 +75,10 @@ async function ask(plan: Plan, rules: Partial<PermissionRules> = {}): Promise<re
       suggest: async () => suggestion,
       run: async () => {
         ran = true;
-        return { status: 'success', runId: 'r', results: {}, layers: [], approvals: [] };
+        return sampleResult();
       },
     },
-    { intent: 'do it' },
+    { intent: 'do it', arguments: given },
     { sessionId: null },
   );
   expect(ran).toBe(made.why.length === 0);
@@ -88,6 +100,12 @@ test('[INTENT-1] what only reads runs, as a tool, a capability, code and one of 
     { code: 'return deps' },
   ])
     expect(await ask(task(body)), JSON.stringify(body)).toBeNull();
+});
+
+test('[INTENT-7] an argument that was filled in and is not certain has to be given', async () => {
+  const plan = task({ tool: 'disk:read', arguments: { path: 'a' } });
+  expect(await ask(plan, {}, { guesses: ['path'] })).toEqual([expect.stringContaining('it needs "path"')]);
+  expect(await ask(plan, {}, { guesses: ['path'], given: { path: 'b' } })).toBeNull();
 });
 
 test('[INTENT-1] [INTENT-6] what writes does not run at any depth, until permissions.auto names it', async () => {
@@ -116,6 +134,14 @@ test('[INTENT-1] [INTENT-6] what writes does not run at any depth, until permiss
   expect(await ask(task({ tool: 'disk:changed' }), { auto: ['*'] })).toEqual([
     expect.stringMatching(/^a \(disk:changed\) would ask a person/),
   ]);
+});
+
+test('[MINE-10] a part of jobs that writes does not run, until permissions.auto names what it calls', async () => {
+  expect(await ask(task({ capability: 'part_reads' }))).toBeNull();
+  expect(await ask(task({ capability: 'part_writes' }))).toEqual([
+    expect.stringContaining('may change something: disk:write is not marked read-only'),
+  ]);
+  expect(await ask(task({ capability: 'part_writes' }), { auto: ['disk:write'] })).toBeNull();
 });
 
 test('[INTENT-4] a program whose calls only a run can tell does not run, whatever permissions.auto says', async () => {
