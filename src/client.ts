@@ -4,21 +4,21 @@ import { type CallOptions, type OperationClient, operationClient } from './opera
 export { type CallOptions, type OperationClient as PmlClient, PmlError };
 
 export interface ConnectOptions {
-  /** Where the gateway listens, such as `http://127.0.0.1:8080`. Absent: the data dir says. */
+  /** Address of the gateway, such as `http://127.0.0.1:8080`. By default read from the data folder. */
   readonly url?: string;
-  /** A key of `pml keys create`. Absent: the token of the data dir. */
+  /** A key from `pml keys create`. By default the token in the data folder. */
   readonly token?: string;
-  /** Absent: `PML_DATA`, then `~/.pml`. Only read when the url or the token is missing. */
+  /** By default `PML_DATA`, then `~/.pml`. Only used if the url or the token is missing. */
   readonly dataDir?: string;
 }
 
 /**
- * A gateway that is running, as an object with a method for each operation:
+ * Connects to a running gateway; the client has a method for each operation:
  *
  *     const pml = await connect();
  *     const { tools } = await pml.searchTools({ query: 'read a file' });
  *
- * What the gateway refuses is thrown as a `PmlError` with its code, message and hint.
+ * Errors from the gateway are thrown as a `PmlError` with code, message and hint.
  */
 export async function connect(options: ConnectOptions = {}): Promise<OperationClient> {
   const dir = options.dataDir ?? process.env.PML_DATA;
@@ -26,11 +26,11 @@ export async function connect(options: ConnectOptions = {}): Promise<OperationCl
   const token = options.token ?? (await readDataFile(dir, 'token'))?.trim();
   if (!token) {
     throw new PmlError('unauthorized', 'No token given', {
-      hint: 'Give a key of "pml keys create" as token, or the dataDir of the gateway.',
+      hint: 'Pass a key from "pml keys create" as token, or the data folder of the gateway as dataDir.',
     });
   }
   const client = operationClient((name, input, { signal }) => post(url, token, name, input, signal));
-  // A wrong address or token is told here, not at the first use.
+  // Checks address and token now rather than at the first call.
   await client.getMe();
   return client;
 }
@@ -51,7 +51,11 @@ async function post(
   const body: unknown = await reply.json().catch(() => null);
   if (reply.ok) return body;
   const { error } = (body ?? {}) as { error?: ErrorShape };
-  const { code = 'internal', message = `The gateway answered ${reply.status}`, hint } = error ?? {};
+  const {
+    code = 'internal',
+    message = `The gateway responded with HTTP ${reply.status}`,
+    hint,
+  } = error ?? {};
   throw new PmlError(code, message, hint === undefined ? {} : { hint });
 }
 
@@ -60,24 +64,26 @@ async function ask(url: URL, request: RequestInit): Promise<Response> {
     return await fetch(url, request);
   } catch (cause) {
     if (request.signal?.aborted) throw new PmlError('cancelled', 'The call was cancelled', { cause });
-    throw new PmlError('holder_unreachable', `No gateway answers at ${url.origin}`, {
+    throw new PmlError('holder_unreachable', `No gateway responds at ${url.origin}`, {
       hint: 'Start one with "pml serve".',
       cause,
     });
   }
 }
 
-/** Where the gateway of a data dir listens. */
+/** Address of the gateway that uses a data folder. */
 async function runningAt(dir: string | undefined): Promise<string> {
   const text = await readDataFile(dir, 'holder.json');
   const { port = null } = text === null ? {} : (JSON.parse(text) as { port?: number | null });
   if (port !== null) return `http://127.0.0.1:${port}`;
-  throw new PmlError('holder_unreachable', `No gateway runs on the data dir ${dir ?? '~/.pml'}`, {
-    hint: 'Start one with "pml serve", or give the url of one.',
+  throw new PmlError('holder_unreachable', `No gateway is running for the data folder ${dir ?? '~/.pml'}`, {
+    hint: 'Start one with "pml serve", or pass the url of one.',
   });
 }
 
-/** Null where it does not exist. Loaded when needed: with a url and a token, no module of Node is. */
+/**
+ * Null if the file does not exist. Imports Node modules only when needed: with a url and a token, none is.
+ */
 async function readDataFile(dir: string | undefined, name: string): Promise<string | null> {
   const { readFile } = await import('node:fs/promises');
   const { homedir } = await import('node:os');

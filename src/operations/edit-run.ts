@@ -8,10 +8,10 @@ import { wholeRun, wholeRunToWire } from './shapes/run.ts';
 export const editRun = operation({
   name: 'edit_run',
   right: 'decide',
-  summary: 'Gives a call that waits other arguments; a person is asked about it again',
+  summary: 'Changes the arguments of a waiting call, which then needs a new approval',
   input: z.strictObject({
     run_id: z.string(),
-    /** Absent: the only one that waits. */
+    /** By default the only waiting task. */
     task: z.string().optional(),
     arguments: jsonObject,
   }),

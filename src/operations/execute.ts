@@ -1,41 +1,39 @@
 import { z } from 'zod';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
-import type { IntentRun } from '../engine/gateway.ts';
+import type { IntentRun } from '../engine/runs/run-service.ts';
 import { jsonObject } from './fields.ts';
-import { withHowToSettle } from './how-to-settle.ts';
 import { operation } from './operation.ts';
 import {
-  codeRunToWire,
   execution,
+  executionToWire,
   intentAnswer,
   intentRunToWire,
   plannedAnswer,
   plannedRunToWire,
-  toolRunToWire,
+  withHowToSettle,
 } from './shapes/run.ts';
-import { errorShape } from './shapes/server.ts';
 
 const DEFAULTS = { maxTimeoutMs: 24 * 60 * 60_000 };
 
 const CODE = [
-  'TypeScript: `await mcp.server.tool({…})` gives the result as data, a failure throws; `await capabilities.slug({…})`; `args`, console, Promise.all; `return` the result.',
+  'TypeScript: `await mcp.server.tool({…})` returns the result as data, a failure throws; `await capabilities.slug({…})`; `args`, console, Promise.all; `return` the result.',
   'No imports, timers, files or network.',
-].join('\n');
+].join(' ');
 
 const asked = z.object({
-  tool: z.string().min(1).optional().describe('server:tool'),
-  arguments: z.looseObject({}).optional().describe('For the tool or capability; `args` of the code'),
+  tool: z.string().min(1).optional().describe('server:tool, e.g. filesystem:read_file'),
+  arguments: z.looseObject({}).optional().describe('Of the tool or capability; `args` in code'),
   code: z.string().min(1).optional().describe(CODE),
   as_plan: z.boolean().optional().describe('Run code as a workflow: reads in parallel'),
   capability: z.string().min(1).optional().describe('slug from pml_search_capabilities'),
-  intent: z.string().min(1).optional().describe('Why, in plain words; improves later suggestions'),
+  intent: z.string().min(1).optional().describe('The goal in plain words'),
   timeout_ms: z.int().min(1).max(DEFAULTS.maxTimeoutMs).optional(),
 });
 
-/** What a model gives. */
+/** Input of the MCP tool. */
 export type ExecuteArguments = z.output<typeof asked>;
 
-/** What any call may say besides what it runs. */
+/** Fields of every kind of call. */
 export const callFields = {
   arguments: jsonObject.default({}),
   intent: z.string().min(1).optional(),
@@ -45,56 +43,53 @@ export const callFields = {
 export const execute = operation({
   name: 'execute',
   right: 'run',
-  summary: 'Runs a tool, code, a capability, or what an intent leads to',
+  summary: 'Runs a tool, code, a capability, or a plan for an intent',
   input: z.strictObject({
     ...callFields,
     tool: z.string().min(1).optional(),
-    code: z.string().min(1).optional(),
+    code: z.string().min(1, { error: 'The program is empty' }).optional(),
     capability: z.string().min(1).optional(),
-    /** With code: as a workflow, reads in parallel. */
+    /** Runs code as a workflow, with reads in parallel. */
     as_plan: z.boolean().default(false),
+    /** Id for the run with as_plan or an intent alone, so that the caller can follow it meanwhile. */
+    run_id: z.string().min(1).max(200).optional(),
   }),
   output: z.union([execution, plannedAnswer, intentAnswer]),
   http: { method: 'POST', path: '/execute' },
   mcp: {
     tool: 'pml_execute',
+    place: 4,
     title: 'Execute',
     description:
-      'Run a tool of any attached server: give `tool` (an id from pml_search_tools, e.g. "filesystem:read_file") and `arguments` that fit its input_schema. Several calls in one go: `code`. A proven routine: `capability`. With `intent` alone: plans it, and runs the plan if that is safe.',
-    // What it runs may do anything; each call is judged by the tool it is for.
+      'Run a tool of any attached server: `tool` (an id from pml_search_tools) and `arguments`. Several calls at once: `code`. A proven routine: `capability`. With `intent` alone: makes a plan and runs it if that is safe.',
+    // It can run anything; policy judges each call by its own tool.
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
     input: asked,
-    output: z.object({
-      status: z.string(),
-      run_id: z.string().nullable().optional(),
-      result: z.unknown().optional(),
-      error: errorShape.optional(),
-    }),
   },
-  async run({ gateway }, { tool, code, capability, as_plan: asPlan, ...call }, caller) {
+  async run({ gateway }, { tool, code, capability, as_plan: asPlan, run_id: runId, ...call }, caller) {
     const given = [tool, code, capability].filter((body) => body !== undefined);
     const { intent } = call;
     if (given.length === 0 && intent !== undefined)
-      return toldIntent(await gateway.executeIntent({ intent, arguments: call.arguments }, caller));
+      return toldIntent(await gateway.executeIntent({ intent, arguments: call.arguments }, caller, runId));
     if (given.length !== 1) {
-      throw new PmlError('invalid_argument', 'A run is of exactly one of tool, code, capability and intent', {
+      throw new PmlError('invalid_argument', 'Give exactly one of tool, code, capability and intent', {
         hint: 'For example {"code": "return await mcp.memory.read_graph()"}.',
       });
     }
     const rest = callOf(call);
-    if (tool !== undefined)
-      return withHowToSettle(toolRunToWire(await gateway.executeTool({ tool, ...rest }, caller)));
     if (code !== undefined && asPlan)
-      return withHowToSettle(plannedRunToWire(await gateway.executeAsPlan({ code, ...rest }, caller)));
+      return withHowToSettle(plannedRunToWire(await gateway.executeAsPlan({ code, ...rest }, caller, runId)));
     const made =
-      code === undefined
-        ? await gateway.executeCapability({ capability: capability ?? '', ...rest }, caller)
-        : await gateway.executeCode({ code, ...rest }, caller);
-    return withHowToSettle(codeRunToWire(made));
+      tool !== undefined
+        ? await gateway.executeTool({ tool, ...rest }, caller)
+        : code !== undefined
+          ? await gateway.executeCode({ code, ...rest }, caller)
+          : await gateway.executeCapability({ capability: capability ?? '', ...rest }, caller);
+    return withHowToSettle(executionToWire(made));
   },
 });
 
-/** A call as the engine takes it. */
+/** Converts a call to the engine's form. */
 export function callOf(call: {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly intent?: string | undefined;
@@ -111,8 +106,8 @@ export function callOf(call: {
 function toldIntent(made: IntentRun) {
   const wire = intentRunToWire(made);
   if (wire.status !== 'suggestion') return withHowToSettle(wire);
-  const { id } = made.suggestion;
+  const { id, edges } = made.suggestion;
   if (id === null) return wire;
   const call = { suggestion_id: id, arguments: {} };
-  return { ...wire, how_to_run: `POST /api/workflows with ${JSON.stringify(call)}` };
+  return { ...wire, edges, how_to_run: `POST /api/workflows with ${JSON.stringify(call)}` };
 }

@@ -6,7 +6,7 @@ import { operation } from './operation.ts';
 export const exportCapability = operation({
   name: 'export_capability',
   right: 'read',
-  summary: 'A capability as an Agent Skill: the name of its folder, and its files',
+  summary: 'A capability as an Agent Skill: folder name and files',
   input: z.strictObject({ slug }),
   output: z.object({ folder: z.string(), files: z.record(z.string(), z.string()) }),
   http: { method: 'GET', path: '/capabilities/:slug/export' },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** Fields that several inputs have. */
+/** Fields shared by several inputs. */
 
-/** How many to answer with. */
+/** Maximum number of results. */
 export function count(usual: number, most: number) {
   const error = `must be a whole number from 1 to ${most}`;
   return z.int({ error }).min(1, { error }).max(most, { error }).default(usual);
@@ -12,7 +12,7 @@ export function count(usual: number, most: number) {
 export const moment = z.string().transform((text, context) => {
   const date = new Date(text);
   if (!Number.isNaN(date.getTime())) return date;
-  context.addIssue({ code: 'custom', message: `not a date: ${text}; write it as 2026-11-15T09:30:00Z` });
+  context.addIssue({ code: 'custom', message: `not a date: ${text}; use a form like 2026-11-15T09:30:00Z` });
   return z.NEVER;
 });
 

@@ -3,7 +3,7 @@ import { operation } from './operation.ts';
 import { graphEdge } from './shapes/graph.ts';
 
 const DEFAULTS = {
-  /** Nodes a path may begin with. */
+  /** Maximum number of start nodes. */
   from: 64,
 };
 
@@ -11,24 +11,24 @@ export const findPath = operation({
   name: 'find_path',
   right: 'read',
   summary:
-    'The shortest path between nodes of the graph, explained; from several it waits for whole capabilities',
+    'The shortest path between nodes of the graph, explained; from several nodes, a capability needs all the tools it uses',
   input: z.strictObject({
-    /** One node, or several that are all done. */
+    /** One node, or several that have all been executed. */
     from: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(DEFAULTS.from)], {
-      error: 'Where the path begins is missing',
+      error: 'The start of the path is missing',
     }),
-    to: z.string({ error: 'Where the path ends is missing' }).min(1),
+    to: z.string({ error: 'The end of the path is missing' }).min(1),
   }),
   output: z.object({
-    /** A list where several were given. */
+    /** A list if several were given. */
     from: z.union([z.string(), z.array(z.string())]),
     to: z.string(),
-    /** Null when no path leads there. */
+    /** Null if none exists. */
     cost: z.number().nullable(),
-    /** In the order in which they are reached. */
+    /** In the order they are reached. */
     nodes: z.array(z.string()),
     steps: z.array(graphEdge.extend({ cost: z.number(), explanation: z.string() })),
-    /** From several: the capabilities on the way, each reached once all that it uses is. */
+    /** From several nodes: the capabilities on the path, each reached once everything it uses is. */
     joins: z.array(
       z.object({
         all_of: z.array(z.string()),

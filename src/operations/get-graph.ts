@@ -12,7 +12,7 @@ const file = (format: keyof typeof GRAPH_FORMATS, mediaType: string) => ({
 export const getGraph = operation({
   name: 'get_graph',
   right: 'read',
-  summary: 'The graph of tools and capabilities, whole',
+  summary: 'The whole graph of tools and capabilities',
   input: z.strictObject({}),
   output: z.object({
     nodes: z.array(
@@ -21,9 +21,9 @@ export const getGraph = operation({
         kind: nodeKind,
         label: z.string(),
         server: z.string().nullable(),
-        /** By Louvain. */
+        /** From the Louvain method. */
         community: z.number(),
-        /** By spectral co-clustering; null for what no capability uses. */
+        /** From spectral co-clustering; null for tools that no capability uses. */
         cluster: z.number().nullable(),
         pagerank: z.number(),
         tools_used: z.array(z.string()).optional(),

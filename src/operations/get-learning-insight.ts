@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { insightToWire } from '../engine/learning/learning-insight.ts';
 import { operation } from './operation.ts';
 
-/** What one part of the model did for the tools that were right, in units of its score. */
+/** What one part of the model contributed to the scores of correct tools. */
 const partInsight = z
   .object({
-    /** A feature, or `head_1` and on. */
+    /** A feature, or `head_1`, `head_2`, … */
     name: z.string(),
     moved: z.number(),
     importance: z.number(),
@@ -16,10 +16,12 @@ const partInsight = z
 export const getLearningInsight = operation({
   name: 'get_learning_insight',
   right: 'read',
-  summary: 'How learning went, and what the model looks at',
+  summary: 'History of training, and how the model uses its features',
   input: z.strictObject({}),
   output: z.object({
-    /** Oldest first; nDCG@10 of what was learned and of search, and the interval of the difference. */
+    /**
+     * Oldest first; nDCG@10 of the ranker and of plain search, and the confidence interval of the difference.
+     */
     trainings: z.array(
       z.object({
         trained_at: z.string(),
@@ -38,7 +40,9 @@ export const getLearningInsight = operation({
     replay: z.object({
       steps: z.number(),
       seen: z.number(),
-      /** Steps that are drawn up to so many times as often as the mean; null: more often. */
+      /**
+       * Steps by how often they are sampled relative to the mean: up to `up_to` times; null means more often.
+       */
       shares: z.array(z.object({ up_to: z.number().nullable(), steps: z.number() })),
       most: z.number().nullable(),
     }),

@@ -5,7 +5,7 @@ import { learning, learningToWire } from './shapes/learning.ts';
 export const getLearning = operation({
   name: 'get_learning',
   right: 'read',
-  summary: 'What was learned so far, and whether it ranks',
+  summary: 'State of learning, and whether the ranker is in use',
   input: z.strictObject({}),
   output: learning,
   http: { method: 'GET', path: '/learning' },

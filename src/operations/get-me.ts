@@ -3,11 +3,11 @@ import { may, RIGHTS } from '../engine/people/roles.ts';
 import { operation } from './operation.ts';
 import { askerOf } from './operation-context.ts';
 
-/** For a page that shows nothing that its reader may not do. */
+/** Lets the dashboard hide actions that its user may not take. */
 export const getMe = operation({
   name: 'get_me',
   right: 'read',
-  summary: 'Who asks, and what they may do',
+  summary: 'The caller and its rights',
   input: z.strictObject({}),
   output: z.object({
     name: z.string(),

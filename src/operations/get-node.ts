@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { operation } from './operation.ts';
+import { relation } from './search-tools.ts';
 import { graphEdge, nodeKind } from './shapes/graph.ts';
-import { relation } from './shapes/search-hit.ts';
 
 export const getNode = operation({
   name: 'get_node',
   right: 'read',
   summary: 'One node of the graph with its edges and statistics',
   input: z.strictObject({
-    /** By id, by slug, or by any spelling of a tool. */
-    id: z.string({ error: 'Which node is missing; write it as ?id=files:read' }).min(1),
+    /** An id, a slug, or any spelling of a tool. */
+    id: z.string({ error: 'The id is missing; for example ?id=files:read' }).min(1),
   }),
   output: z.object({
     id: z.string(),
@@ -17,7 +17,7 @@ export const getNode = operation({
     label: z.string(),
     server: z.string().nullable(),
     description: z.string().nullable(),
-    /** JSON Schemas; null where nothing is known. */
+    /** JSON Schemas; null if unknown. */
     input_schema: z.unknown(),
     output_schema: z.unknown(),
     statistics: z.object({
@@ -27,9 +27,9 @@ export const getNode = operation({
       repeats: z.number(),
       last_seen_at: z.string().nullable(),
     }),
-    /** By name, each in [0, 1]; null while too few runs have used it. */
+    /** By name, each in [0, 1]; null until enough runs have used it. */
     trace_statistics: z.record(z.string(), z.number()).nullable(),
-    /** Null where no capability uses it. */
+    /** Null if no capability uses it. */
     capability_rank: z.number().nullable(),
     edges: z.array(graphEdge),
     related: z.array(z.object({ id: z.string(), relation, score: z.number() })),

@@ -1,24 +1,33 @@
 import { z } from 'zod';
-import type { GatewayStats } from '../engine/gateway.ts';
+import { estimateTokens, type GatewayStats } from '../engine/catalogue/inventory.ts';
 import { operation } from './operation.ts';
+import type { Reading } from './operation-context.ts';
 
 export const getStats = operation({
   name: 'get_stats',
   right: 'read',
-  summary: 'Figures of the gateway: servers, tools, capabilities, traces, tokens spared',
+  summary: 'Figures of the gateway: servers, tools, capabilities, traces, saved tokens',
   input: z.strictObject({}),
   output: z.object({
     servers: z.number(),
     tools: z.number(),
     capabilities: z.number(),
     traces: z.number(),
+    /** Estimates: what a model would read of all tools directly, what it reads instead, and the difference. */
     schema_tokens: z.number(),
     exposed_tokens: z.number(),
     spared_tokens: z.number(),
+    /**
+     * Per session since the gateway started, answers included: what a model read, and what it would have read
+     * directly, at least: results that only code saw are not counted. Null if there was no session.
+     */
+    per_session: z
+      .object({ sessions: z.number(), read_tokens: z.number(), direct_tokens: z.number() })
+      .nullable(),
     pending_approvals: z.number(),
-    /** Calls of workflows that ran ahead, and those whose result was used. */
+    /** Speculative calls of workflows, and how many results were used. */
     speculation: z.object({ started: z.number(), used: z.number(), hit_rate: z.number().nullable() }),
-    /** How often and how long the process stood still. */
+    /** Number and length of event loop stalls. */
     loop: z.object({
       stalls: z.number(),
       stalled_ms: z.number(),
@@ -28,12 +37,20 @@ export const getStats = operation({
     last_event_id: z.string(),
   }),
   http: { method: 'GET', path: '/stats' },
-  async run({ gateway, lastEventId }) {
-    // Before the figures, so that nothing falls between them and the first event.
+  async run({ gateway, lastEventId, reading }) {
+    // Read before the figures, so that no event is missed between the two.
     const last_event_id = lastEventId();
-    return { ...statsToWire(await gateway.stats()), last_event_id };
+    const stats = await gateway.stats();
+    return { ...statsToWire(stats), per_session: perSession(stats, reading), last_event_id };
   },
 });
+
+function perSession({ schemaTokens, exposedTokens }: GatewayStats, reading: Reading) {
+  const { sessions, characters, direct } = reading.perSession();
+  if (sessions === 0) return null;
+  const [read, directly] = [estimateTokens(characters), estimateTokens(direct)];
+  return { sessions, read_tokens: exposedTokens + read, direct_tokens: schemaTokens + directly };
+}
 
 function statsToWire(stats: GatewayStats) {
   const { speculation, loop } = stats;

@@ -8,24 +8,24 @@ export const getStructure = operation({
   name: 'get_structure',
   right: 'read',
   summary:
-    'What a program can do, read from its text: its steps, the edges between them, calls known only in a run',
+    'What a program can do, from static analysis: its steps, the edges between them, and calls known only at run time',
   input: z.strictObject({ code: z.string().min(1) }),
   output: z.object({
-    /** In the order in which the program reaches them. */
+    /** In program order. */
     nodes: z.array(
       z.object({
         id: z.string(),
         type: z.enum(['task', 'capability', 'operation', 'decision', 'loop', 'fork', 'join']),
-        /** A tool, a capability, an operation; of the others what is decided, repeated or waited for. */
+        /** A tool, capability or operation; for other types, what is decided, repeated or awaited. */
         name: z.string(),
         at: position,
-        /** In a helper function: where the program called it. */
+        /** For a step in a helper function: the position of the call. */
         called_at: position.nullable(),
-        /** How many decisions, loops and forks it is in. */
+        /** Nesting depth in decisions, loops and forks. */
         depth: z.number(),
-        /** Of the decision it is in. */
+        /** The branch of its decision. */
         branch: z.string().nullable(),
-        /** By name, as far as the text tells; only of tasks and capabilities. */
+        /** By name, as far as known statically; only for tasks and capabilities. */
         arguments: z.record(z.string(), z.string()),
       }),
     ),

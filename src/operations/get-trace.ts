@@ -7,8 +7,7 @@ import { seenTraceToWire, trace } from './shapes/trace.ts';
 export const getTrace = operation({
   name: 'get_trace',
   right: 'read',
-  summary:
-    'One trace with its events, its program, which values went from call to call, and the events of its run',
+  summary: 'One trace with its events, its program, the data flow between calls, and the events of its run',
   input: z.strictObject({ trace_id: z.string() }),
   output: trace,
   http: { method: 'GET', path: '/traces/:trace_id' },

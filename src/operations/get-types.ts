@@ -5,12 +5,12 @@ import { operation } from './operation.ts';
 export const getTypes = operation({
   name: 'get_types',
   right: 'read',
-  summary: 'TypeScript declarations of what programs can call: tools and capabilities',
+  summary: 'TypeScript declarations of the tools and capabilities that programs can call',
   input: z.strictObject({}),
   output: z.object({
     /** A declaration file. */
     types: z.string(),
-    /** How many there are. */
+    /** Number of declarations. */
     tools: z.number(),
     capabilities: z.number(),
   }),

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { AnyOperation } from './operation.ts';
 
-/** What surfaces know of one field of an input. */
+/** One field of an input, as surfaces see it. */
 export interface InputField {
   readonly name: string;
-  /** JSON Schema, with what a caller may give. */
+  /** JSON Schema of the accepted values. */
   readonly schema: { readonly type?: string } & Readonly<Record<string, unknown>>;
   readonly isRequired: boolean;
 }
@@ -27,7 +27,7 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Readonly<
   return rest;
 }
 
-/** What was sent, checked; `spelling` says what fields are called where it was sent. */
+/** Validates an input; `spelling` maps field names to those of the caller's surface. */
 export function readInput<T extends z.ZodObject>(
   schema: T,
   sent: unknown,
@@ -40,6 +40,6 @@ export function readInput<T extends z.ZodObject>(
     return `${at}: ${message}`;
   });
   throw new PmlError('invalid_argument', problems.join('; '), {
-    hint: `It takes ${Object.keys(schema.shape).map(spelling).join(', ') || 'nothing'}.`,
+    hint: `Fields: ${Object.keys(schema.shape).map(spelling).join(', ') || 'none'}.`,
   });
 }

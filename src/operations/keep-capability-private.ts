@@ -9,7 +9,7 @@ export const keepCapabilityPrivate = operation({
   summary: 'Makes a shared capability private to one user',
   input: z.strictObject({
     slug,
-    /** Absent: the user whose run it was first learned from. */
+    /** By default the user whose run it was first learned from. */
     user: z.string().min(1).optional(),
   }),
   output: capability,

@@ -13,12 +13,11 @@ export const listAuditEntries = operation({
     limit: count(DEFAULTS.limit, DEFAULTS.maxLimit),
     action: z
       .enum(AUDIT_ACTIONS, {
-        error: ({ input }) =>
-          `Unknown action "${input}" of the audit log; there are ${AUDIT_ACTIONS.join(', ')}`,
+        error: ({ input }) => `Unknown action "${input}"; known actions: ${AUDIT_ACTIONS.join(', ')}`,
       })
       .optional(),
     subject: z.string().optional(),
-    /** The `next` of the page before. */
+    /** `next` of the previous page. */
     before: z.int().min(1).optional(),
   }),
   output: z.object({
@@ -33,7 +32,7 @@ export const listAuditEntries = operation({
         details: z.unknown(),
       }),
     ),
-    /** What to give as `before` for the next page. */
+    /** Value of `before` for the next page. */
     next: z.number().nullable(),
   }),
   http: { method: 'GET', path: '/audit' },
@@ -51,6 +50,6 @@ export const listAuditEntries = operation({
   },
 });
 
-export function auditToWire({ at, ...entry }: AuditEntry) {
+function auditToWire({ at, ...entry }: AuditEntry) {
   return { ...entry, at: at.toISOString() };
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { traceSummaryToWire } from '../core/vocabulary/execution-trace.ts';
 import { visibleTo } from '../engine/people/roles.ts';
 import { count, slug } from './fields.ts';
 import { operation } from './operation.ts';
 import { askerOf } from './operation-context.ts';
-import { traceSummary } from './shapes/trace.ts';
+import { listedTrace, listedTraceToWire } from './shapes/trace.ts';
 
 const DEFAULTS = { limit: 50, maxLimit: 500 };
 
@@ -14,9 +13,9 @@ export const listCapabilityRuns = operation({
   summary: 'The runs a capability was learned from, and those that called it, newest first',
   input: z.strictObject({ slug, limit: count(DEFAULTS.limit, DEFAULTS.maxLimit) }),
   output: z.object({
-    /** As far as they are still stored. */
-    learned_from: z.array(traceSummary),
-    calls: z.array(traceSummary),
+    /** As far as still stored. */
+    learned_from: z.array(listedTrace),
+    calls: z.array(listedTrace),
   }),
   http: { method: 'GET', path: '/capabilities/:slug/runs' },
   async run({ gateway }, input, caller) {
@@ -28,8 +27,8 @@ export const listCapabilityRuns = operation({
       ...evidence.runIds.map((runId) => traces.list({ runId, limit: 1, ...seen })),
     ]);
     return {
-      learned_from: learnedFrom.flat().map(traceSummaryToWire),
-      calls: calls.map(traceSummaryToWire),
+      learned_from: learnedFrom.flat().map(listedTraceToWire),
+      calls: calls.map(listedTraceToWire),
     };
   },
 });

@@ -10,9 +10,9 @@ export const listLogins = operation({
     logins: z.array(
       z.object({
         id: z.string(),
-        /** The key whose user it is; null for the owner of the data dir. */
+        /** Id of the key used to log in; null for the data folder's owner. */
         key_id: z.string().nullable(),
-        /** How the browser names itself. */
+        /** The browser's user agent. */
         about: z.string(),
         made_at: z.string(),
         expires_at: z.string(),
@@ -37,7 +37,7 @@ interface Login {
   readonly expiresAt: number;
 }
 
-export function loginToWire({ id, keyId, about, madeAt, expiresAt }: Login) {
+function loginToWire({ id, keyId, about, madeAt, expiresAt }: Login) {
   return {
     id,
     key_id: keyId,

@@ -5,7 +5,7 @@ import { server, serverToWire } from './shapes/server.ts';
 export const listServers = operation({
   name: 'list_servers',
   right: 'read',
-  summary: 'What each attached server is doing',
+  summary: 'State of each attached server',
   input: z.strictObject({}),
   output: z.object({ servers: z.array(server), last_event_id: z.string() }),
   http: { method: 'GET', path: '/servers' },

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { RUN_KINDS, traceSummaryToWire } from '../core/vocabulary/execution-trace.ts';
+import { RUN_KINDS } from '../core/vocabulary/execution-trace.ts';
 import { visibleTo } from '../engine/people/roles.ts';
 import type { TraceQuery } from '../engine/ports.ts';
 import { count, moment } from './fields.ts';
 import { operation } from './operation.ts';
 import { askerOf } from './operation-context.ts';
-import { traceSummary } from './shapes/trace.ts';
+import { listedTrace, listedTraceToWire } from './shapes/trace.ts';
 
 const DEFAULTS = { limit: 50, maxLimit: 500 };
 
 const input = z.strictObject({
   limit: count(DEFAULTS.limit, DEFAULTS.maxLimit),
-  /** The `next` of the page before. */
+  /** `next` of the previous page. */
   before: z.string().optional(),
   session_id: z.string().optional(),
   run_id: z.string().optional(),
@@ -31,8 +31,8 @@ export const listTraces = operation({
   summary: 'Traces, newest first, page by page, without their events',
   input,
   output: z.object({
-    traces: z.array(traceSummary),
-    /** What to give as `before` for the next page. */
+    traces: z.array(listedTrace),
+    /** Value of `before` for the next page. */
     next: z.string().nullable(),
   }),
   http: {
@@ -41,15 +41,19 @@ export const listTraces = operation({
     query: { session_id: 'session', run_id: 'run', node: 'tool', text: 'q' },
   },
   async run({ gateway }, asked, caller) {
-    const traces = await gateway.store.traces.list({ ...queryOf(asked), ...visibleTo(askerOf(caller)) });
+    const traces = await gateway.store.traces.list({
+      ...queryOf(asked),
+      ...visibleTo(askerOf(caller)),
+      byTime: true,
+    });
     return {
-      traces: traces.map(traceSummaryToWire),
+      traces: traces.map(listedTraceToWire),
       next: traces.length === asked.limit ? (traces.at(-1)?.id ?? null) : null,
     };
   },
 });
 
-/** What is not asked for does not narrow it down. */
+/** Absent filters are left out. */
 function queryOf({ session_id, run_id, status, ...rest }: z.output<typeof input>): TraceQuery {
   const asked = {
     ...rest,

@@ -3,9 +3,9 @@ import { operation } from './operation.ts';
 
 export const logOut = operation({
   name: 'log_out',
-  // Of the caller's own login alone.
+  // Only the caller's own login.
   right: 'read',
-  summary: 'Ends the login that asks',
+  summary: 'Ends the login of the caller',
   input: z.strictObject({}),
   output: z.object({ id: z.string().nullable() }),
   http: { method: 'POST', path: '/logout' },

@@ -7,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** The operations that have a route, as an OpenAPI 3.1 document. */
 export function openApi(operations: readonly AnyOperation[], version: string): Json {
   const components: Record<string, unknown> = {};
-  /** Named shapes are described once, for all. */
+  /** Moves named schemas to `components`, so that each is described once. */
   const lifted = (schema: Json): Json => {
     const { $defs, ...rest } = JSON.parse(
       JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'),
@@ -30,11 +30,11 @@ export function openApi(operations: readonly AnyOperation[], version: string): J
         ...request(operation, http, lifted),
         responses: {
           200: {
-            description: 'The answer',
+            description: 'Success',
             content: { 'application/json': { schema: lifted(jsonSchema(operation.output, 'output')) } },
           },
           default: {
-            description: 'What went wrong',
+            description: 'Error',
             content: {
               'application/json': {
                 schema: { type: 'object', properties: { error: failure }, required: ['error'] },
@@ -49,7 +49,7 @@ export function openApi(operations: readonly AnyOperation[], version: string): J
     openapi: '3.1.0',
     info: { title: 'PML', version },
     security: [{ token: [] }],
-    paths,
+    paths: Object.fromEntries(Object.entries(paths).toSorted(([one], [other]) => (one < other ? -1 : 1))),
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
       schemas: components,

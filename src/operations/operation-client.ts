@@ -6,8 +6,13 @@ type MethodName<Name extends string> = Name extends `${infer Head}_${infer Tail}
   ? `${Head}${Capitalize<MethodName<Tail>>}`
   : Name;
 
+/** The output of an operation, by name. */
+export type Answer<Name extends OperationTable[number]['name']> = OutputOf<
+  Extract<OperationTable[number], { readonly name: Name }>
+>;
+
 export interface CallOptions {
-  /** Ends the call, and what it runs. */
+  /** Cancels the call and the work it started. */
   readonly signal?: AbortSignal;
 }
 
@@ -16,18 +21,18 @@ type Method<O extends AnyOperation> =
     ? (input?: InputOf<O>, options?: CallOptions) => Promise<OutputOf<O>>
     : (input: InputOf<O>, options?: CallOptions) => Promise<OutputOf<O>>;
 
-/** Every operation of a table as a method that takes its input and gives its output. */
+/** Every operation of a table as a method from its input to its output. */
 export type OperationClient<Table extends readonly AnyOperation[] = OperationTable> = {
   readonly [O in Table[number] as MethodName<O['name']>]: Method<O>;
 };
 
-/** `call` carries an operation by its name, whichever way. The table itself is not needed for that, only its type. */
+/** `call` sends an operation by name, over any transport. Needs only the table's type, not the table. */
 export function operationClient<Table extends readonly AnyOperation[] = OperationTable>(
   call: (name: string, input: unknown, options: CallOptions) => Promise<unknown>,
 ): OperationClient<Table> {
   return new Proxy({} as OperationClient<Table>, {
     get(_, method) {
-      // A promise that gives the client looks for `then`.
+      // `await` on the client looks for a `then` method.
       if (typeof method !== 'string' || method === 'then') return undefined;
       const name = method.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
       return (input: unknown = {}, options: CallOptions = {}) => call(name, input, options);

@@ -1,16 +1,10 @@
-import type { RunOrigin } from '../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Principal } from '../core/vocabulary/principal.ts';
-import type { WireTraceEvent } from '../core/vocabulary/trace-event.ts';
 import type { Caller, Gateway } from '../engine/gateway.ts';
-import type { EventLog, NumberedEvent } from '../engine/traces/event-log.ts';
+import type { UpstreamReply } from '../engine/ports.ts';
+import { type LiveRun, trackRuns } from '../engine/traces/event-log.ts';
 
-const DEFAULTS = {
-  /** Events of one run that a snapshot has; the rest is in its trace when it ends. */
-  eventsPerRun: 2_000,
-};
-
-/** The browsers that are logged in. */
+/** The logged-in browsers. */
 export interface LoginList {
   /** Oldest first; times are milliseconds since 1970. */
   list(): Promise<
@@ -22,38 +16,83 @@ export interface LoginList {
       readonly expiresAt: number;
     }[]
   >;
-  /** False when there is none of this id. */
+  /** Returns false if the id is unknown. */
   revoke(id: string): Promise<boolean>;
 }
 
-/** What operations work with. */
+/** What only the process that holds the data folder can do. */
+export interface DataHolder {
+  /** For the user of this key; absent: for the owner. */
+  createLoginLink(key?: string): Promise<string>;
+  /** Writes the whole store to one file. */
+  backUp(file: string): Promise<{
+    readonly file: string;
+    readonly madeAt: string;
+    readonly sha256: string;
+    readonly tables: readonly { readonly table: string; readonly rows: number; readonly sha256: string }[];
+  }>;
+  /** Null when nobody makes a backup. */
+  backupProgress(): { readonly table: string; readonly rows: number } | null;
+  /** Releases the data folder, after the reply. */
+  handOver(): void;
+}
+
+const DEFAULTS = {
+  /** Sessions that are told apart; an older one that reads again counts again. */
+  sessions: 1_000,
+};
+
+/** What models have read of answers since the process started. */
+export class Reading {
+  readonly #recent = new Set<string>();
+  #sessions = 0;
+  #characters = 0;
+  #direct = 0;
+
+  /** `direct`: how many of these characters a client of the servers themselves would have read, too. */
+  add(session: string, characters: number, direct: number): void {
+    if (!this.#recent.has(session)) this.#sessions++;
+    this.#recent.delete(session);
+    this.#recent.add(session);
+    const [oldest] = this.#recent;
+    if (this.#recent.size > DEFAULTS.sessions && oldest !== undefined) this.#recent.delete(oldest);
+    this.#characters += characters;
+    this.#direct += direct;
+  }
+
+  /** Characters, on average. */
+  perSession(): { readonly sessions: number; readonly characters: number; readonly direct: number } {
+    const each = Math.max(1, this.#sessions);
+    return { sessions: this.#sessions, characters: this.#characters / each, direct: this.#direct / each };
+  }
+}
+
+/** Context of all operations. */
 export interface OperationContext {
   readonly gateway: Gateway;
-  /** Tells this life of the gateway from others: event numbers start over with each. */
+  /** Identifies this gateway process: each starts numbering events at 1. */
   readonly life: string;
-  /** Where to follow the events from after a snapshot. */
+  /** The event id to continue from after a snapshot. */
   lastEventId(): string;
-  /** Runs under way, by run id. */
+  readonly reading: Reading;
+  /** Runs in progress, by run id. */
   liveRuns(): ReadonlyMap<string, LiveRun>;
-  /** Absent without a listener, and so without a browser. */
+  /** Absent if the process does not serve browsers. */
   readonly logins?: LoginList;
+  /** Absent in tests. */
+  readonly holder?: DataHolder;
+  /** By server and user: completes a started login with the address of the redirect. */
+  readonly serverLogins: Map<string, (callbackUrl: string) => Promise<UpstreamReply<null>>>;
 }
 
-export interface LiveRun extends Pick<NumberedEvent, 'ownership'> {
-  readonly run_id: string;
-  readonly session_id: string | null;
-  readonly origin: RunOrigin;
-  readonly intent: string | null;
-  readonly started_at: string;
-  readonly events: (WireTraceEvent & { readonly at: string })[];
-}
-
-/** One for all surfaces of a process. */
+/** One context for all surfaces of a process. */
 export function operationContext(gateway: Gateway, life: string): OperationContext {
   let live: ReadonlyMap<string, LiveRun> | undefined;
   return {
     gateway,
     life,
+    serverLogins: new Map(),
+    reading: new Reading(),
     lastEventId: () => `${life}.${gateway.events.lastSeq}`,
     liveRuns() {
       live ??= trackRuns(gateway.events);
@@ -62,37 +101,34 @@ export function operationContext(gateway: Gateway, life: string): OperationConte
   };
 }
 
-function trackRuns(log: EventLog): ReadonlyMap<string, LiveRun> {
-  const runs = new Map<string, LiveRun>();
-  const note = ({ event, at, ownership }: NumberedEvent) => {
-    if (event.type === 'run_started') {
-      const { run_id, session_id, origin, intent } = event;
-      runs.set(run_id, { run_id, session_id, origin, intent, started_at: at, events: [], ownership });
-    }
-    if (event.type === 'trace_event') {
-      const run = runs.get(event.run_id);
-      if (run && run.events.length < DEFAULTS.eventsPerRun) run.events.push({ ...event.event, at });
-    }
-    if (event.type === 'run_finished') runs.delete(event.run_id);
-  };
-  for (const event of log.since(0) ?? []) note(event);
-  log.follow(note);
-  return runs;
-}
-
-/** Who asks, as far as rights go: a command of the data dir's owner comes without a key. */
+/** The caller as a principal: a command of the data folder's owner has no key. */
 export function askerOf({ who }: Caller): Principal {
   return who ?? { name: 'owner', user: 'owner', role: 'owner', keyId: null };
 }
 
-/** For the record of decisions: whose key it was, else a browser that was logged in or a program with the token. */
-export function deciderOf({ who, isAtTerminal }: Caller): string {
-  if (!who) return 'owner';
-  if (who.keyId !== null || isAtTerminal) return who.name;
+/**
+ * For the audit log: the user at the terminal, or the key, or else a logged-in browser or a program with the
+ * token.
+ */
+export function deciderOf({ who, terminalUser = 'owner' }: Caller): string {
+  if (!who) return terminalUser;
+  if (who.keyId !== null) return who.name;
   return who.loginId === undefined ? 'api' : 'dashboard';
 }
 
-/** What one may not see does not exist. */
+/** Also used for objects the caller may not see. */
 export function notFound(what: string, id: string, hint: string): PmlError {
   return new PmlError('not_found', `${what} ${id} not found`, { hint });
+}
+
+/** In the engine, a server's failure is data; in an operation it is thrown. */
+export function valueFrom<T>(reply: UpstreamReply<T>): T {
+  if (reply.ok) return reply.value;
+  const { code, message, hint } = reply.error;
+  throw new PmlError(code, message, hint === undefined ? {} : { hint });
+}
+
+export function holderOf({ holder }: OperationContext): DataHolder {
+  if (holder) return holder;
+  throw new PmlError('not_found', 'This process does not hold a data folder');
 }

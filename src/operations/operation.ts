@@ -3,34 +3,36 @@ import type { Caller } from '../engine/gateway.ts';
 import type { Right } from '../engine/people/roles.ts';
 import type { OperationContext } from './operation-context.ts';
 
-/** As JSON carries it: nobody changes what was answered, and `undefined` is left out. */
+/** A value as JSON carries it: read-only, and without `undefined`. */
 export type Immutable<T> = T extends object
   ? { readonly [K in keyof T]: Immutable<Exclude<T[K], undefined>> }
   : T;
 
-/** A file made of an answer, for `?format=NAME`. */
+/** Converts an output to a file, for `?format=NAME`. */
 export interface HttpFile<Output> {
   readonly mediaType: string;
   write(output: Output): string;
 }
 
-/** A route under `/api`. Parts of the path that begin with `:` are fields of the input. */
+/** A route under `/api`. Path segments that begin with `:` are fields of the input. */
 export interface HttpRoute<Output = never> {
   readonly method: 'GET' | 'POST';
   readonly path: `/${string}`;
-  /** By field of the input: what it is called in the query, where that differs. */
+  /** Names of query parameters that differ from their input field, by field. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Values of fields that this route does not leave to its caller, or whose default differs here. */
+  /** Values of fields that this route fixes, or whose default differs here. */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  /** By name of the format. */
+  /** By format. */
   readonly files?: Readonly<Record<string, HttpFile<Output>>>;
 }
 
 /** A tool that MCP clients see. */
 export interface McpTool {
   readonly tool: `pml_${string}`;
+  /** Position in the list, from 1. A new tool comes last, because clients cache the list. */
+  readonly place: number;
   readonly title: string;
-  /** Begins with what it does. */
+  /** Starts with what the tool does. */
   readonly description: string;
   readonly annotations: {
     readonly readOnlyHint: boolean;
@@ -38,14 +40,12 @@ export interface McpTool {
     readonly idempotentHint?: boolean;
     readonly openWorldHint: boolean;
   };
-  /** What a model may give, where that is less than the whole input. */
+  /** Input of the tool, if it is less than the operation's. */
   readonly input?: z.ZodObject;
-  /** What a model is answered, where that differs from the output. */
-  readonly output?: z.ZodObject;
 }
 
 /**
- * One thing PML can be asked. This is its only declaration: the HTTP route and its right, the MCP tool, the typed
+ * One operation of PML. This is its only declaration: the HTTP route and its right, the MCP tool, the typed
  * client, the bridge between processes, the OpenAPI document and the dashboard's types are derived from it.
  */
 export interface Operation<
@@ -53,15 +53,15 @@ export interface Operation<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
 > {
-  /** In snake_case. The client's method is the same in camelCase. */
+  /** In snake_case; the client's method is the same name in camelCase. */
   readonly name: Name;
-  /** What the caller needs to be allowed to do. */
+  /** The right a caller needs. */
   readonly right: Right;
   /** One line for the OpenAPI document. */
   readonly summary: string;
   readonly input: Input;
   readonly output: Output;
-  /** Absent: reached by name alone. */
+  /** Without it, the operation can only be called by name. */
   readonly http?: HttpRoute<Immutable<z.output<Output>>>;
   readonly mcp?: McpTool;
   run(
@@ -80,8 +80,8 @@ export function operation<const Name extends string, Input extends z.ZodObject, 
   return declared;
 }
 
-/** What a caller gives; what has a default may be left out. */
+/** Input as a caller passes it; fields with a default are optional. */
 export type InputOf<O extends AnyOperation> = Immutable<z.input<O['input']>>;
 
-/** What a caller is answered. */
+/** Output as a caller receives it. */
 export type OutputOf<O extends AnyOperation> = Immutable<z.output<O['output']>>;

@@ -6,11 +6,11 @@ import { capability, capabilityToWire } from './shapes/capability.ts';
 export const quarantineCapability = operation({
   name: 'quarantine_capability',
   right: 'manage',
-  summary: 'Keeps a capability from being called, or lets it be called again',
+  summary: 'Blocks calls of a capability, or allows them again',
   input: z.strictObject({
     slug,
     reason: z.string().min(1).default('by a person'),
-    /** Lets it be called again. */
+    /** Allows calls again. */
     lift: z.boolean().default(false),
   }),
   output: capability,

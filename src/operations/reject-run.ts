@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { operation } from './operation.ts';
-import { settleRun } from './settle-run.ts';
+import { settleRun } from './seen-runs.ts';
 import { wholeRun } from './shapes/run.ts';
 
 export const rejectRun = operation({
   name: 'reject_run',
   right: 'decide',
-  summary: 'Rejects what a run waits for',
+  summary: 'Rejects the calls a run waits for',
   input: z.strictObject({
     run_id: z.string(),
-    /** Absent: all that wait. */
+    /** By default all pending approvals. */
     approval_ids: z.array(z.string()).optional(),
   }),
   output: wholeRun,

@@ -6,7 +6,7 @@ import { capability, capabilityToWire } from './shapes/capability.ts';
 export const renameCapability = operation({
   name: 'rename_capability',
   right: 'manage',
-  summary: 'Renames a capability; the old name still calls it',
+  summary: 'Renames a capability; the old name keeps working',
   input: z.strictObject({ slug, to: z.string().min(1) }),
   output: capability,
   http: { method: 'POST', path: '/capabilities/:slug/rename' },

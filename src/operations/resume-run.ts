@@ -5,7 +5,7 @@ import { workflowAnswer, workflowToWire } from './shapes/run.ts';
 export const resumeRun = operation({
   name: 'resume_run',
   right: 'run',
-  summary: 'Continues a run that waited for a person',
+  summary: 'Resumes a run after a decision',
   input: z.strictObject({ run_id: z.string() }),
   output: workflowAnswer,
   http: { method: 'POST', path: '/runs/:run_id/resume' },

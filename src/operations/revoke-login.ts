@@ -5,7 +5,7 @@ import { notFound } from './operation-context.ts';
 export const revokeLogin = operation({
   name: 'revoke_login',
   right: 'manage',
-  summary: 'Logs one browser out',
+  summary: 'Ends the login of one browser',
   input: z.strictObject({ login_id: z.string() }),
   output: z.object({ id: z.string() }),
   http: { method: 'POST', path: '/logins/:login_id/revoke' },

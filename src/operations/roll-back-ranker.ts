@@ -5,7 +5,7 @@ import { learning, learningToWire } from './shapes/learning.ts';
 export const rollBackRanker = operation({
   name: 'roll_back_ranker',
   right: 'manage',
-  summary: 'Returns to what was learned before the last training',
+  summary: 'Rolls back to the ranker before the last training',
   input: z.strictObject({}),
   output: learning,
   http: { method: 'POST', path: '/learning/rollback' },

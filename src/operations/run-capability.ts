@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { callFields, callOf } from './execute.ts';
 import { slug } from './fields.ts';
-import { withHowToSettle } from './how-to-settle.ts';
 import { operation } from './operation.ts';
-import { codeRunToWire, execution } from './shapes/run.ts';
+import { execution, executionToWire, withHowToSettle } from './shapes/run.ts';
 
 export const runCapability = operation({
   name: 'run_capability',
@@ -13,9 +12,9 @@ export const runCapability = operation({
   output: execution,
   http: { method: 'POST', path: '/capabilities/:slug/run' },
   async run({ gateway }, { slug: name, ...call }, caller) {
-    // A capability that does not exist is an error of the request, not of a run.
+    // An unknown capability is an error of the request, not of a run.
     const found = await gateway.capabilities.show(name, caller);
     const made = await gateway.executeCapability({ capability: found.slug, ...callOf(call) }, caller);
-    return withHowToSettle(codeRunToWire(made));
+    return withHowToSettle(executionToWire(made));
   },
 });

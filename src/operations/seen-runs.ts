@@ -1,9 +1,12 @@
+import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Caller, Gateway } from '../engine/gateway.ts';
 import { may, maySee } from '../engine/people/roles.ts';
+import type { StandingScope } from '../engine/people/standing-approvals.ts';
 import { findRun, type PendingRun } from '../engine/runs/pending-runs.ts';
-import { askerOf, notFound } from './operation-context.ts';
+import { askerOf, deciderOf, notFound } from './operation-context.ts';
+import { wholeRunToWire } from './shapes/run.ts';
 
-/** Callers who decide see the exact calls; all others see what is stored of them. */
+/** Callers who may decide see the exact calls; others see the stored form. */
 export async function seenBy(
   caller: Caller,
   gateway: Gateway,
@@ -13,7 +16,7 @@ export async function seenBy(
   return may(askerOf(caller), 'decide') ? await gateway.showExact(seen) : seen;
 }
 
-/** One run; what the caller may not see does not exist. */
+/** One run; not found if the caller may not see it. */
 export async function seenRun(caller: Caller, gateway: Gateway, runId: string): Promise<PendingRun> {
   const found = await findRun(gateway.store, runId);
   const [run] = found ? await seenBy(caller, gateway, [found]) : [];
@@ -21,9 +24,33 @@ export async function seenRun(caller: Caller, gateway: Gateway, runId: string): 
   throw notFound('Run', runId, 'See GET /api/runs.');
 }
 
-/** A call that still waits is not written down yet; what all share is shown all the same. */
+/** A waiting call has no stored trace yet; with shared traces everybody may see it. */
 function mayLookAt(gateway: Gateway, caller: Caller, { run }: PendingRun): boolean {
   const who = askerOf(caller);
   if (run) return maySee(who, run);
   return may(who, 'see_all') || gateway.settings().sharing.traces === 'shared';
+}
+
+interface Decision {
+  readonly run_id: string;
+  readonly approval_ids?: string[] | undefined;
+  readonly accept_definition?: boolean;
+  readonly always?: StandingScope | undefined;
+}
+
+/** The first decision counts. */
+export async function settleRun(
+  gateway: Gateway,
+  verdict: 'approved' | 'rejected',
+  { run_id, approval_ids: ids, accept_definition: acceptDefinition = false, always }: Decision,
+  caller: Caller,
+) {
+  const { runId } = await seenRun(caller, gateway, run_id);
+  const beyond = { acceptDefinition, ...(always !== undefined && { always }) };
+  if (!(await gateway.settleApproval(runId, verdict, deciderOf(caller), ids, beyond))) {
+    throw new PmlError('store_conflict', `Run ${runId} no longer waits for a decision`, {
+      hint: 'See who decided with GET /api/runs/:id.',
+    });
+  }
+  return wholeRunToWire(await seenRun(caller, gateway, runId));
 }

@@ -5,9 +5,9 @@ import { capability, capabilityToWire } from './shapes/capability.ts';
 
 export const shareCapability = operation({
   name: 'share_capability',
-  // The flow refuses what is not the caller's own.
+  // The engine refuses capabilities of other users.
   right: 'run',
-  summary: 'Lets everybody use a capability that was private',
+  summary: 'Makes a private capability visible to everybody',
   input: z.strictObject({ slug }),
   output: capability,
   http: { method: 'POST', path: '/capabilities/:slug/share' },

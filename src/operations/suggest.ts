@@ -1,41 +1,120 @@
 import { z } from 'zod';
+import { planToWire } from '../core/vocabulary/plan-wire.ts';
+import type { RunRisk } from '../engine/learning/success-watch.ts';
+import type { Suggestion } from '../engine/learning/suggest.ts';
+import { jsonObject } from './fields.ts';
 import { operation } from './operation.ts';
-import { plan, suggestion, suggestionToWire } from './shapes/suggestion.ts';
+import { capabilityHit, capabilityHitToWire } from './search-capabilities.ts';
+
+/** A plan as written by `planToWire` and read by `planFromWire`. */
+export const plan = z
+  .object({
+    tasks: z.array(
+      z.object({
+        id: z.string(),
+        tool: z.string().optional(),
+        capability: z.string().optional(),
+        code: z.string().optional(),
+        name: z.string().optional(),
+        arguments: jsonObject,
+        depends_on: z.array(z.string()),
+        when: z.unknown().optional(),
+        for_each: z.unknown().optional(),
+        retry: z.object({ attempts: z.number(), delay_ms: z.number() }).optional(),
+        timeout_ms: z.number().optional(),
+        idempotent: z.boolean().optional(),
+        reason: z.string().optional(),
+        confidence: z.number().optional(),
+      }),
+    ),
+    inputs: z.array(z.object({ name: z.string(), schema: z.unknown(), description: z.string().optional() })),
+    arguments: jsonObject.optional(),
+    concurrency: z.number().optional(),
+    decide: z.literal('layers').optional(),
+    /** What the plan as code returns, with references. */
+    result: z.unknown().optional(),
+  })
+  .meta({ id: 'Plan' });
+
+/** Why one task waits for another. */
+export const planEdge = z.object({ from: z.string(), to: z.string(), reason: z.string() });
+
+const NO_EVIDENCE_FOR_A_PLAN =
+  'No past run is similar, and no tool matches the text. Search for tools and run them: PML will know this kind of job next time.';
+
+export const suggestion = z
+  .object({
+    /** Id to give when running this suggestion; null for an empty plan. */
+    suggestion_id: z.string().nullable(),
+    plan,
+    /** Expected F1 of its tools, calibrated. */
+    confidence: z.number(),
+    /** Successful similar past runs that used all of its tools. */
+    support: z.number(),
+    basis: z.enum(['runs', 'text', 'nothing']),
+    /** Why the plan is empty. */
+    reason: z.string().optional(),
+    suggested_capabilities: z.array(capabilityHit),
+  })
+  .meta({ id: 'Suggestion' });
+
+export function suggestionToWire(made: Suggestion) {
+  const { id, confidence, support, basis, suggestedCapabilities } = made;
+  return {
+    suggestion_id: id,
+    plan: planToWire(made.plan),
+    confidence,
+    support,
+    basis,
+    ...(basis === 'nothing' && { reason: NO_EVIDENCE_FOR_A_PLAN }),
+    suggested_capabilities: suggestedCapabilities.map(capabilityHitToWire),
+  };
+}
+
+export const nextSteps = z.object({
+  next: z.array(z.object({ node: z.string(), score: z.number(), reason: z.string() })),
+  /** That this run looks like runs that failed, and what successful ones did. */
+  note: z.string().optional(),
+});
+
+/** For the agent whose run it is. */
+export function noteOf({ chance, failed, succeeded, usual }: RunRisk): string {
+  const seen = `This run looks like runs that failed (chance ${chance.toFixed(2)}; ${failed} failed and ${succeeded} successful runs are known).`;
+  if (!usual) return `${seen} Check the latest results before you continue.`;
+  return `${seen} After ${usual.after}, ${usual.runs} successful runs called ${usual.node}.`;
+}
 
 export const suggest = operation({
   name: 'suggest',
   right: 'run',
-  summary: 'A plan for a job; or, given what was executed so far, the next step',
+  summary: 'A plan for a job; or, given the tools executed so far, the next step',
   input: z.strictObject({
     intent: z.string().min(1).describe('The goal in plain words'),
-    executed: z.array(z.string()).default([]).describe('Tool ids in the order they ran'),
+    executed: z.array(z.string()).default([]).describe('Tool ids, in order'),
   }),
   output: z.union([
     suggestion.extend({
-      edges: z.array(z.object({ from: z.string(), to: z.string(), reason: z.string() })),
-      /** Other tools that would do, by task. */
+      edges: z.array(planEdge),
+      /** Alternative tools, by task. */
       alternatives: z.record(z.string(), z.array(z.string())),
     }),
-    z.object({
-      next: z.array(z.object({ node: z.string(), score: z.number(), reason: z.string() })),
-    }),
+    nextSteps,
   ]),
   http: { method: 'POST', path: '/suggest' },
   mcp: {
     tool: 'pml_suggest',
+    place: 3,
     title: 'Suggest a plan',
     description:
-      'Plan a job of several steps: get a workflow for pml_execute_workflow; or, given the tools executed so far, the next step.',
+      'Plan a job of several steps for pml_execute_workflow; or, given the tools executed so far, the next step.',
     annotations: { readOnlyHint: true, openWorldHint: false },
-    output: z.object({
-      plan: plan.optional(),
-      confidence: z.number().optional(),
-      suggested_capabilities: z.array(z.unknown()).optional(),
-      next: z.array(z.unknown()).optional(),
-    }),
   },
   async run({ gateway }, { intent, executed }, caller) {
-    if (executed.length > 0) return { next: await gateway.predictNext(intent, executed) };
+    if (executed.length > 0) {
+      const next = await gateway.predictNext(intent, executed);
+      const risk = await gateway.riskOfJob(caller);
+      return { next, ...(risk && { note: noteOf(risk) }) };
+    }
     const made = await gateway.suggest(intent, caller);
     const { edges, alternatives } = made;
     return { ...suggestionToWire(made), edges, alternatives };

@@ -5,7 +5,7 @@ import { learning, learningToWire } from './shapes/learning.ts';
 export const trainRanker = operation({
   name: 'train_ranker',
   right: 'manage',
-  summary: 'Trains on all runs now; answers when it is done, and stops when the caller goes away',
+  summary: 'Trains on all runs now; responds when done, and stops if the caller disconnects',
   input: z.strictObject({}),
   output: learning,
   http: { method: 'POST', path: '/learning/train' },

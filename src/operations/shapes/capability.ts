@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { wilsonLowerBound } from '../../core/capabilities/lifecycle.ts';
 import { capabilitySignature } from '../../core/capabilities/tool-signature.ts';
 import { VISIBILITIES } from '../../core/vocabulary/principal.ts';
-import type { Capability } from '../../engine/ports.ts';
+import type { Capability, CapabilityProof } from '../../engine/ports.ts';
 
-/** Without its code and where it comes from, for lists. */
+/** For lists: without code and evidence. */
 export const capabilitySummary = z
   .object({
     id: z.string(),
@@ -14,6 +14,8 @@ export const capabilitySummary = z
     owner: z.string().nullable(),
     visibility: z.enum(VISIBILITIES),
     state: z.enum(['candidate', 'active', 'quarantined']),
+    /** What it was learned from: a whole job or program, or a part that several jobs have in common. */
+    origin: z.enum(['whole', 'part']),
     quarantined_because: z.string().nullable(),
     uses: z.number(),
     success_rate: z.number(),
@@ -33,7 +35,27 @@ export const capability = capabilitySummary
     intent: z.string().nullable(),
     output: z.unknown(),
     code: z.string(),
-    evidence: z.object({ recent: z.array(z.boolean()), run_ids: z.array(z.string()) }),
+    evidence: z.object({
+      recent: z.array(z.boolean()),
+      run_ids: z.array(z.string()),
+      /** The definitions that its tools had, by tool id. */
+      definitions: z.record(z.string(), z.string()),
+      /** What it was shown to do again on recordings of its own runs; null: not tried yet. */
+      proof: z
+        .object({
+          code_hash: z.string(),
+          cases: z.array(z.object({ hash: z.string(), trace_ids: z.array(z.string()) })),
+          effects: z.object({
+            tools: z.array(z.string()),
+            writes: z.array(z.string()),
+            hosts: z.array(z.string()),
+          }),
+          /** Why it is not active. */
+          failure: z.string().nullable(),
+          proven_at: z.string(),
+        })
+        .nullable(),
+    }),
   })
   .meta({ id: 'Capability' });
 
@@ -45,8 +67,30 @@ export function capabilityToWire(found: Capability) {
     intent: found.intentText,
     output: found.outputSchema,
     code: found.code,
-    evidence: { recent: evidence.recent, run_ids: evidence.runIds },
+    evidence: {
+      recent: evidence.recent,
+      run_ids: evidence.runIds,
+      definitions: evidence.definitionHashes,
+      proof: evidence.proof ? proofToWire(evidence.proof) : null,
+    },
   };
+}
+
+function proofToWire({ codeHash, cases, effects, failure, provenAt }: CapabilityProof) {
+  return {
+    code_hash: codeHash,
+    cases: cases.map(({ hash, traceIds }) => ({ hash, trace_ids: traceIds })),
+    effects,
+    failure,
+    proven_at: provenAt,
+  };
+}
+
+/** With what its recorded runs say to a definition that changed. */
+function reasonOf({ quarantinedBecause, retested }: Capability['evidence']): string | null {
+  return quarantinedBecause === null || retested === undefined
+    ? quarantinedBecause
+    : `${quarantinedBecause}; ${retested}`;
 }
 
 export function capabilitySummaryToWire(found: Capability) {
@@ -58,8 +102,9 @@ export function capabilitySummaryToWire(found: Capability) {
     description: found.description,
     owner: found.owner,
     visibility: found.visibility,
+    origin: found.evidence.part ? ('part' as const) : ('whole' as const),
     state: found.state,
-    quarantined_because: found.evidence.quarantinedBecause,
+    quarantined_because: reasonOf(found.evidence),
     uses,
     success_rate: uses === 0 ? 0 : successes / uses,
     reliability: wilsonLowerBound(successes, uses),

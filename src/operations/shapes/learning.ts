@@ -12,7 +12,7 @@ const gate = figures
   })
   .meta({ id: 'Gate' });
 
-/** nDCG@10 of what was learned and of search, query by query. */
+/** nDCG@10 of the ranker and of plain search, per query. */
 const judged = z.object({ learned: z.array(z.number()), hybrid: z.array(z.number()) });
 
 export const learning = z
@@ -22,7 +22,7 @@ export const learning = z
     least_runs: z.number(),
     gate,
     model: z.object({ parameters: z.number(), trained_at: z.string(), runs: z.number() }).nullable(),
-    /** The training under way. */
+    /** The current training. */
     training: z
       .object({
         stage: z.string(),
@@ -44,7 +44,7 @@ export const learning = z
     losses: z.array(z.number()),
     evidence: judged.extend({ far: judged }),
     runs_to_ten_percent: z.number().nullable(),
-    /** Plans that were suggested, and what became of them; the rate is null until one was accepted or rejected. */
+    /** Suggested plans by outcome; the rate is null until one was accepted or rejected. */
     suggestions: z.object({
       made: z.number(),
       accepted: z.number(),

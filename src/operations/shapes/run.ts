@@ -1,16 +1,27 @@
 import { z } from 'zod';
 import { planToWire } from '../../core/vocabulary/plan-wire.ts';
-import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import { RUN_STATUSES } from '../../core/vocabulary/pml-error.ts';
-import { toolText, toolValue } from '../../engine/calls/call-tool.ts';
-import type { CodeRun, IntentRun, PlannedRun, ToolRun, WorkflowResult } from '../../engine/gateway.ts';
 import type { ConsoleLine } from '../../engine/ports.ts';
-import type { PendingRun, ShownApproval } from '../../engine/runs/pending-runs.ts';
+import {
+  type DefinitionChange,
+  diffLines,
+  type PendingRun,
+  type ShownApproval,
+} from '../../engine/runs/pending-runs.ts';
+import type { IntentRun, RunError, RunResult } from '../../engine/runs/run-service.ts';
 import { aheadIn, shownTasks } from '../../engine/workflow/task-state.ts';
 import { jsonObject } from '../fields.ts';
 import type { Immutable } from '../operation.ts';
+import { plan, planEdge, suggestion, suggestionToWire } from '../suggest.ts';
 import { errorShape } from './server.ts';
-import { plan, suggestion, suggestionToWire } from './suggestion.ts';
+
+/** A field as accepted and as it is now; null if it is absent. */
+export const definitionChange = z.object({
+  field: z.string(),
+  before: z.unknown(),
+  after: z.unknown(),
+  /** Both in full, line by line: what is gone with `- `, what is new with `+ `, the rest with two spaces. */
+  diff: z.array(z.string()),
+});
 
 const approval = z
   .object({
@@ -18,14 +29,12 @@ const approval = z
     run_id: z.string(),
     node: z.string(),
     arguments: z.unknown(),
-    /** Whether these are all of the call's; absent for a caller who may not decide. */
+    /** Whether the arguments are complete; absent for callers who may not decide. */
     is_exact: z.boolean().optional(),
-    /** What runs, where it is not a tool. */
+    /** The code or capability to run, if it is not a tool. */
     program: z.object({ code: z.string().optional(), capability: z.string().optional() }).optional(),
-    /** What its server changed of the tool since it was accepted; null where there is nothing. */
-    definition_changes: z
-      .array(z.object({ field: z.string(), before: z.unknown(), after: z.unknown() }))
-      .optional(),
+    /** Changes of the tool's definition since it was accepted. */
+    definition_changes: z.array(definitionChange).optional(),
     arguments_hash: z.string(),
     reason: z.string(),
     state: z.enum(['pending', 'approved', 'rejected', 'used']),
@@ -35,19 +44,19 @@ const approval = z
   })
   .meta({ id: 'Approval' });
 
-/** `waiting` and `unknown` ones wait for a person. */
+/** Tasks in state `waiting` or `unknown` wait for a decision. */
 const taskState = z
   .object({
     status: z.enum(['pending', 'running', 'waiting', 'unknown', 'success', 'error', 'skipped']),
     approval_id: z.string().optional(),
     edited_arguments: jsonObject.optional(),
     result: z.unknown().optional(),
-    /** False where redaction took something away. */
+    /** False if redaction removed something. */
     is_whole: z.boolean().optional(),
-    /** Of a list. */
+    /** Number of items of a list. */
     items: z.number().optional(),
     duration_ms: z.number().optional(),
-    /** In milliseconds since 1970. */
+    /** Milliseconds since 1970. */
     at: z.number().optional(),
     error: errorShape.optional(),
     /** Why it was skipped. */
@@ -56,7 +65,7 @@ const taskState = z
   })
   .meta({ id: 'TaskState' });
 
-/** A workflow, or a single call that waits for a person. */
+/** A workflow, or a single call that waits for approval. */
 export const listedRun = z
   .object({
     run_id: z.string(),
@@ -65,38 +74,44 @@ export const listedRun = z
     status: z.enum(['running', 'paused', 'success', 'error', 'aborted']),
     created_at: z.string().nullable(),
     updated_at: z.string().nullable(),
-    /** Of the tasks that were touched, and of items of lists. */
+    /** States of tasks that have started, and of items of lists. */
     tasks: z.record(z.string(), taskState),
-    /** Calls that were made ahead of their turn. */
+    /** Speculative calls. */
     ahead: z.object({ started: z.number(), used: z.number() }).optional(),
     approvals: z.array(approval),
     kind: z.enum(['call', 'workflow']),
-    /** Of the plan. */
+    /** Number of tasks in the plan. */
     task_count: z.number(),
   })
   .meta({ id: 'ListedRun' });
 
-/** One run with its plan, as it is stored. */
+/** One run with its plan, as stored. */
 export const wholeRun = listedRun
   .extend({
     plan: plan.nullable(),
-    /** Tasks that held secrets, which were not stored: these cannot run again. */
+    /** Tasks with secrets, which were not stored: these cannot run again. */
     not_kept: z.array(z.string()),
   })
   .meta({ id: 'WholeRun' });
 
-/** How a person decides about a run that waits, and how it continues. */
-const howToSettle = z.object({ approve: z.string(), reject: z.string(), afterwards: z.string() });
+/** How to decide about a waiting run, and how to resume it. */
+const howToSettle = z.object({
+  approve: z.string(),
+  /** How to approve later calls as well. */
+  always: z.string(),
+  reject: z.string(),
+  afterwards: z.string(),
+});
 
-/** What a tool, a program or a capability gave. */
+/** The outcome of a tool call, a program or a capability. */
 export const execution = z
   .object({
-    status: z.enum(RUN_STATUSES),
+    status: z.enum(['success', 'error', 'approval_required', 'suggestion']),
     run_id: z.string(),
     trace_id: z.string().nullable(),
     result: z.unknown().optional(),
     console: z.string().optional(),
-    /** Blocks of a tool's result that are not text. */
+    /** Content blocks of a tool's result that are not text. */
     content: z.array(z.unknown()).optional(),
     error: errorShape.extend({ line: z.number().optional(), column: z.number().optional() }).optional(),
     approval: approval.optional(),
@@ -104,7 +119,7 @@ export const execution = z
   })
   .meta({ id: 'Execution' });
 
-/** How far a workflow came, with what its tasks gave. */
+/** State of a workflow and results of its tasks. */
 export const workflowAnswer = z
   .object({
     status: z.enum(['success', 'error', 'approval_required', 'decision_required', 'running', 'aborted']),
@@ -115,16 +130,16 @@ export const workflowAnswer = z
     error: errorShape.optional(),
     /** With `decision_required`: the tasks that would run next. */
     next: z.array(z.string()).optional(),
-    /** After `replan`: what is done, in the order it ended. */
+    /** After `replan`: the completed tasks in order. */
     executed: z.array(z.string()).optional(),
     how_to_settle: howToSettle.optional(),
   })
   .meta({ id: 'WorkflowAnswer' });
 
-/** What a program gave that was run as a plan. */
+/** The outcome of a program that ran as a plan. */
 export const plannedAnswer = workflowAnswer.extend({ result: z.unknown().optional() });
 
-/** What an intent alone led to: a run of the suggested plan, or the suggestion and why it was not run. */
+/** The outcome of an intent alone: a run of the suggested plan, or the suggestion and why it was not run. */
 export const intentAnswer = z.union([
   workflowAnswer.extend({ plan, confidence: z.number() }),
   suggestion.extend({
@@ -132,53 +147,48 @@ export const intentAnswer = z.union([
     run_id: z.null(),
     trace_id: z.null(),
     why_not_run: z.array(z.string()),
+    edges: z.array(planEdge).optional(),
     how_to_run: z.string().optional(),
   }),
 ]);
 
 type TaskStates = Readonly<Record<string, Immutable<z.infer<typeof taskState>>>>;
 
-/** What a tool gave, as data; blocks that are not text are in `content`. */
-export function toolRunToWire(run: ToolRun) {
-  const { result } = run;
-  const blocks = (result?.content ?? []).filter(({ type }) => type !== 'text');
+/** The outcome of a tool, a program or a capability; content blocks that are not text are in `content`. */
+export function executionToWire(run: RunResult) {
+  const blocks = (run.toolResult?.content ?? []).filter(({ type }) => type !== 'text');
+  const [asked] = run.approvals;
   return {
-    status: run.status,
+    // A single task that waits for no decision has ended.
+    status: run.status === 'success' || run.status === 'approval_required' ? run.status : ('error' as const),
     run_id: run.runId,
     trace_id: run.traceId,
-    ...(run.status === 'success' && { result: result ? toolValue(result) : null }),
-    ...(blocks.length > 0 && { content: blocks }),
-    ...(run.status === 'error' && { error: toolRunError(run) }),
-    ...(run.approval && { approval: approvalToWire(run.approval) }),
-  };
-}
-
-/** What kept the call from being made, or what the tool itself says. */
-function toolRunError({ result, error }: ToolRun): ErrorShape {
-  if (!error) return { code: 'tool_failed', message: result ? toolText(result) : '' };
-  const { code, message, hint } = error;
-  return { code, message, ...(hint !== undefined && { hint }) };
-}
-
-/** What a run of code gave. A program that returned nothing gave `null`. */
-export function codeRunToWire(run: CodeRun) {
-  return {
-    status: run.status,
-    run_id: run.runId,
-    trace_id: run.traceId,
+    // A program that returned nothing has the result `null`.
     ...(run.status === 'success' && { result: run.result ?? null }),
     ...(run.console.length > 0 && { console: consoleText(run.console) }),
-    ...(run.error && { error: run.error }),
-    ...(run.approval && { approval: approvalToWire(run.approval) }),
+    ...(blocks.length > 0 && { content: blocks }),
+    ...(run.error && { error: errorToWire(run.error) }),
+    ...(asked && { approval: approvalToWire(asked) }),
   };
 }
 
-/** What a program wrote, line by line; all but plain output says its level. */
+/** Without fields that only the transparent endpoint passes on; with the position in the code, if any. */
+export function errorToWire({ code, message, hint, line, column }: RunError) {
+  return {
+    code,
+    message,
+    ...(hint !== undefined && { hint }),
+    ...(line !== undefined && { line }),
+    ...(column !== undefined && { column }),
+  };
+}
+
+/** Console output, one line each; lines other than plain output start with their level. */
 export function consoleText(lines: readonly ConsoleLine[]): string {
   return lines.map(({ level, text }) => (level === 'log' ? text : `${level}: ${text}`)).join('\n');
 }
 
-export function workflowToWire(made: WorkflowResult) {
+export function workflowToWire(made: RunResult) {
   const { status, runId, results, layers, approvals, error, next, executed } = made;
   return {
     status,
@@ -186,7 +196,7 @@ export function workflowToWire(made: WorkflowResult) {
     results: results as TaskStates,
     layers,
     approvals: approvals.map(approvalToWire),
-    ...(error && { error }),
+    ...(error && { error: errorToWire(error) }),
     ...(next && { next }),
     ...(executed && { executed }),
   };
@@ -203,12 +213,12 @@ export function intentRunToWire({ suggestion: made, why, run }: IntentRun) {
   };
 }
 
-/** A run of code as a plan: what the program returned, and what its calls gave. */
-export function plannedRunToWire({ result, ...run }: PlannedRun) {
-  return { ...workflowToWire(run), ...(run.status === 'success' && { result: result ?? null }) };
+/** A code run as a plan: the program's return value, and the results of its calls. */
+export function plannedRunToWire(run: RunResult) {
+  return { ...workflowToWire(run), ...(run.status === 'success' && { result: run.result ?? null }) };
 }
 
-export function runToWire({ runId, run, approvals }: PendingRun) {
+function runToWire({ runId, run, approvals }: PendingRun) {
   return {
     run_id: runId,
     session_id: run?.sessionId ?? null,
@@ -222,7 +232,7 @@ export function runToWire({ runId, run, approvals }: PendingRun) {
   };
 }
 
-/** `kind` is that of the run as it is stored: a plan of tasks, or a single call that waits. */
+/** `kind` is that of the stored run: a plan of tasks, or a single waiting call. */
 export function listedRunToWire(found: PendingRun) {
   const { run } = found;
   return {
@@ -232,7 +242,7 @@ export function listedRunToWire(found: PendingRun) {
   };
 }
 
-/** As it is stored: without secrets. What held some is named and cannot run again. */
+/** As stored: without secrets. Tasks that had secrets are named and cannot run again. */
 export function wholeRunToWire(found: PendingRun) {
   const stored = found.run?.plan;
   return {
@@ -240,6 +250,10 @@ export function wholeRunToWire(found: PendingRun) {
     plan: stored ? planToWire(stored) : null,
     not_kept: stored?.notKept ?? [],
   };
+}
+
+export function changeToWire({ field, before, after }: DefinitionChange) {
+  return { field, before: before ?? null, after: after ?? null, diff: diffLines(before, after) };
 }
 
 function approvalToWire(asked: ShownApproval) {
@@ -250,18 +264,27 @@ function approvalToWire(asked: ShownApproval) {
     arguments: asked.arguments,
     ...(asked.isExact !== undefined && { is_exact: asked.isExact }),
     ...(asked.program && { program: asked.program }),
-    ...(asked.changes && {
-      definition_changes: asked.changes.map(({ field, before, after }) => ({
-        field,
-        before: before ?? null,
-        after: after ?? null,
-      })),
-    }),
+    ...(asked.changes && { definition_changes: asked.changes.map(changeToWire) }),
     arguments_hash: asked.argumentsHash,
     reason: asked.reason,
     state: asked.state,
     requested_at: asked.requestedAt.toISOString(),
     settled_at: asked.settledAt?.toISOString() ?? null,
     settled_by: asked.settledBy,
+  };
+}
+
+/** Adds how to decide to a run that waits for approval. */
+export function withHowToSettle<T extends { readonly status: string; readonly run_id: string }>(run: T) {
+  if (run.status !== 'approval_required') return run;
+  const at = `POST /api/runs/${run.run_id}`;
+  return {
+    ...run,
+    how_to_settle: {
+      approve: `${at}/approve`,
+      always: '{"always": "tool", "arguments" or "session"} with it approves later calls, too',
+      reject: `${at}/reject`,
+      afterwards: `${at}/resume`,
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERROR_CODES } from '../../core/vocabulary/pml-error.ts';
-import type { ServerReport } from '../../engine/gateway.ts';
+import type { ServerReport } from '../../engine/catalogue/inventory.ts';
 
 export const errorShape = z
   .object({ code: z.enum(ERROR_CODES), message: z.string(), hint: z.string().optional() })
@@ -16,7 +16,7 @@ export const server = z
     pid: z.number().nullable(),
     protocol_version: z.string().nullable(),
     tools: z.number(),
-    /** Their definitions changed, and a person has to accept that. */
+    /** Tools whose definition changed and must be accepted by a person. */
     changed_tools: z.array(z.string()),
     schema_tokens: z.number(),
     calls_in_flight: z.number(),

@@ -4,6 +4,7 @@ import {
   type ExecutionTrace,
   RUN_KINDS,
   RUN_ORIGINS,
+  traceSummaryToWire,
   traceToWire,
 } from '../../core/vocabulary/execution-trace.ts';
 import { VISIBILITIES } from '../../core/vocabulary/principal.ts';
@@ -11,8 +12,8 @@ import { ERROR_TYPES } from '../../core/vocabulary/trace-event.ts';
 import { callOrder } from '../../engine/graph/call-order.ts';
 import type { EpisodicEvent } from '../../engine/ports.ts';
 
-/** Without its calls, events and program, for lists. */
-export const traceSummary = z
+/** For lists: without calls, events and program. */
+const traceSummary = z
   .object({
     id: z.string(),
     run_id: z.string(),
@@ -51,8 +52,15 @@ export const traceEvent = z
   })
   .meta({ id: 'TraceEvent' });
 
-/** With which values went into the arguments of later calls, and what came after what. */
-export const trace = traceSummary
+export const listedTrace = traceSummary
+  .extend({
+    /** How many calls it made. */
+    calls: z.number(),
+  })
+  .meta({ id: 'ListedTrace' });
+
+/** As it is stored and exported. */
+export const storedTrace = traceSummary
   .extend({
     tool_invocations: z.array(
       z.object({
@@ -66,8 +74,22 @@ export const trace = traceSummary
       }),
     ),
     code: z.string().nullable(),
-    guest: z.object({ seed: z.string(), started_at: z.number(), args: z.unknown().optional() }).nullable(),
+    guest: z
+      .object({
+        seed: z.string(),
+        started_at: z.number(),
+        args: z.unknown().optional(),
+        /** By the place of a call in its program: milliseconds until its answer, and the code of its error. */
+        answers: z.record(z.string(), z.array(z.unknown())).optional(),
+      })
+      .nullable(),
     events: z.array(traceEvent),
+  })
+  .meta({ id: 'StoredTrace' });
+
+/** With the data flow to arguments of later calls, and the order of calls. */
+export const trace = storedTrace
+  .extend({
     value_flow: z.array(
       z.object({
         from: z.string(),
@@ -78,16 +100,16 @@ export const trace = traceSummary
         to_trace_id: z.string(),
       }),
     ),
-    /** Which call directly followed which of the same parent. */
+    /** Direct successions of calls with the same parent. */
     follows: z.array(
       z.object({
         from_trace_id: z.string(),
         to_trace_id: z.string(),
-        /** Only when the operations between the two are looked through. */
+        /** Only if operations between the two are ignored. */
         past_operations: z.boolean(),
       }),
     ),
-    /** What happened to the run, in the order it was stored: completed tasks, decisions of people and agents. */
+    /** Events of the run in stored order: completed tasks, decisions of people and agents. */
     episodes: z.array(
       z.object({
         event_type: z.string(),
@@ -99,7 +121,11 @@ export const trace = traceSummary
   })
   .meta({ id: 'Trace' });
 
-export function episodeToWire({ eventType, taskId, timestamp, data }: EpisodicEvent) {
+export function listedTraceToWire(found: ExecutionTrace) {
+  return { ...traceSummaryToWire(found), calls: found.toolInvocations.length };
+}
+
+function episodeToWire({ eventType, taskId, timestamp, data }: EpisodicEvent) {
   return { event_type: eventType, task_id: taskId, at: timestamp.toISOString(), data };
 }
 

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { KEY_ROLES } from '../core/vocabulary/principal.ts';
+import { apiKey, keyToWire } from './list-keys.ts';
+import { operation } from './operation.ts';
+import { deciderOf } from './operation-context.ts';
+
+export const createKey = operation({
+  name: 'create_key',
+  right: 'bridge',
+  summary: 'Creates an API key, which is returned only once',
+  input: z.strictObject({
+    name: z.string(),
+    role: z.enum(KEY_ROLES).default('agent'),
+    /** By default the name of the key. */
+    user: z.string().optional(),
+  }),
+  output: apiKey.extend({ key: z.string() }),
+  async run({ gateway }, { name, role, user }, caller) {
+    const order = { name, role, by: deciderOf(caller), ...(user !== undefined && { user }) };
+    const { key, secret } = await gateway.people.createKey(order);
+    return { ...keyToWire(key), key: secret };
+  },
+});

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { maySee } from '../engine/people/roles.ts';
+import { jsonObject } from './fields.ts';
+import { operation } from './operation.ts';
+import { askerOf, notFound } from './operation-context.ts';
+import { execution, executionToWire, withHowToSettle } from './shapes/run.ts';
+
+export const forkRun = operation({
+  name: 'fork_run',
+  right: 'run',
+  summary:
+    'Runs a recorded run again from one of its calls, with the calls before it answered from the trace',
+  input: z.strictObject({
+    /** Of the run, or of its trace. */
+    run_id: z.string(),
+    /** `filesystem:read_file#0`, or the trace id of the call. */
+    at: z.string().max(1_000),
+    /** What the call is said to have given, or what it is made with. */
+    set: z
+      .union([z.strictObject({ result: z.unknown() }), z.strictObject({ arguments: jsonObject })])
+      .optional(),
+    /** Instead of the program that ran. */
+    code: z.string().optional(),
+  }),
+  output: execution,
+  http: { method: 'POST', path: '/runs/:run_id/fork' },
+  async run({ gateway }, { run_id: id, at, set, code }, caller) {
+    const { traces } = gateway.store;
+    const [newest] = await traces.list({ runId: id, limit: 1 });
+    const found = newest ?? (await traces.get(id));
+    if (!found || !maySee(askerOf(caller), found)) throw notFound('Run', id, 'See GET /api/traces.');
+    const fork = { at, ...(set && { set }), ...(code !== undefined && { code }) };
+    return withHowToSettle(executionToWire(await gateway.forkRun(found, fork, caller)));
+  },
+});

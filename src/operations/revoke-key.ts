@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { apiKey, keyToWire } from './list-keys.ts';
+import { operation } from './operation.ts';
+import { deciderOf } from './operation-context.ts';
+
+export const revokeKey = operation({
+  name: 'revoke_key',
+  right: 'bridge',
+  summary: 'Revokes an API key immediately',
+  input: z.strictObject({
+    /** Name or id of the key. */
+    name: z.string(),
+  }),
+  output: apiKey,
+  run: async ({ gateway }, { name }, caller) =>
+    keyToWire(await gateway.people.revokeKey(name, deciderOf(caller))),
+});
