@@ -12,30 +12,30 @@ import { CLIENT_HEADER } from '../../core/vocabulary/client-header.ts';
 import { expectantRequest, UnseenError } from './http-bridge.ts';
 
 const DEFAULTS = {
-  /** On one machine a stream does not break by itself: when it ends, so has the gateway. */
+  /** On one machine a stream only ends when the gateway does. */
   streamRetry: {
     initialReconnectionDelay: 0,
     maxReconnectionDelay: 0,
     reconnectionDelayGrowFactor: 1,
     maxRetries: 0,
   },
-  /** For saying goodbye. */
+  /** Milliseconds to end the session when disconnecting. */
   farewellMs: 1_000,
 };
 
-/** Where the gateway is: another process on this machine, or this one, with a `fetch` that leads into it. */
+/** The gateway: another process on this machine, or this one, with a `fetch` that calls it directly. */
 export interface GatewayTarget {
   readonly url: string | URL;
-  /** The token, for one. */
+  /** For example the token. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
 }
 
 export interface GatewayLinkListener {
   onMessage(message: JSONRPCMessage): void;
-  /** The stream of a request is over, with or without an answer. */
+  /** The stream of a request has ended, with or without a response. */
   onStreamEnd(id: RequestId): void;
-  /** The gateway does not answer any more. */
+  /** The gateway no longer responds. */
   onLost(): void;
   onError(error: Error): void;
 }
@@ -50,10 +50,10 @@ export type Sent =
   | { readonly kind: 'accepted' }
   /** The gateway's own error for this message. */
   | { readonly kind: 'refused'; readonly error: RpcError }
-  /** `unseen`: the gateway cannot have got it. */
+  /** `unseen`: the gateway cannot have received it. */
   | { readonly kind: 'lost'; readonly unseen: boolean };
 
-/** One connection to a gateway, over which messages of either protocol era pass as they are. */
+/** One connection to a gateway. Messages of both protocol eras pass unchanged. */
 export class GatewayLink {
   readonly #transport: StreamableHTTPClientTransport;
   readonly #listener: GatewayLinkListener;
@@ -79,7 +79,7 @@ export class GatewayLink {
     this.#transport.setProtocolVersion(version);
   }
 
-  /** Resolves when the gateway has taken the message; answers come to the listener. */
+  /** Resolves when the gateway has accepted the message; responses go to the listener. */
   async send(message: JSONRPCMessage, signal?: AbortSignal): Promise<Sent> {
     if (this.#closed) return { kind: 'lost', unseen: true };
     const id = 'method' in message && 'id' in message ? message.id : undefined;
@@ -94,7 +94,7 @@ export class GatewayLink {
     }
   }
 
-  /** A request of our own; null when it was not answered. */
+  /** Sends a request of our own; null if it got no response. */
   async request(message: JSONRPCRequest): Promise<JSONRPCMessage | null> {
     const reply = new Promise<JSONRPCMessage | null>((resolve) => this.#replies.set(message.id, resolve));
     const sent = await this.send(message);
@@ -102,7 +102,7 @@ export class GatewayLink {
     return await reply.finally(() => this.#replies.delete(message.id));
   }
 
-  /** Politely: the gateway need not wait until the session has been idle for long. */
+  /** Ends the session, so that the gateway need not keep it until it has been idle for long. */
   async end(): Promise<void> {
     const patience = new Promise<void>((resolve) => setTimeout(resolve, DEFAULTS.farewellMs).unref());
     await Promise.race([this.#transport.terminateSession().catch(() => {}), patience]);
@@ -141,12 +141,15 @@ function outcomeOf(error: unknown, id: RequestId | undefined): Sent {
   if (error instanceof SdkHttpError) {
     const own = rpcErrorIn(error, id);
     if (own) return { kind: 'refused', error: own };
-    // The gateway has forgotten the session: another process, or the same one much later.
+    // The gateway does not know the session: another process, or the session has expired.
     if (error.status === 404) return { kind: 'lost', unseen: true };
-    // It ends and takes nothing any more.
+    // The gateway is stopping and accepts no more requests.
     if (error.status === 503 && String(error.data?.text).includes('"stopping"'))
       return { kind: 'lost', unseen: true };
-    return { kind: 'refused', error: { code: -32603, message: `The gateway answered HTTP ${error.status}` } };
+    return {
+      kind: 'refused',
+      error: { code: -32603, message: `The gateway responded with HTTP ${error.status}` },
+    };
   }
   return { kind: 'lost', unseen: isUnseen(error) };
 }
@@ -165,12 +168,12 @@ function isUnseen(error: unknown): boolean {
   return error instanceof Error && error.cause !== undefined && isUnseen(error.cause);
 }
 
-/** Statuses that come without a body. */
+/** Statuses without a body. */
 const EMPTY = new Set([101, 204, 205, 304]);
 
 /**
- * `fetch` to another process on this machine. It tells what cannot have arrived (`UnseenError`) from
- * what may have, and waits for an answer as long as it takes: a call may be slow.
+ * `fetch` to another process on this machine. It distinguishes requests that cannot have arrived
+ * (`UnseenError`) from those that may have, and has no timeout: a call may be slow.
  */
 function createLoopbackFetch(): typeof fetch {
   const agent = new Agent({ keepAlive: true });

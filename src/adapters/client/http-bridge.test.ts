@@ -10,10 +10,10 @@ function holder(
   return {
     calls: 0,
     closed: false,
-    async call(_room, method) {
+    async call(operation) {
       this.calls += 1;
       if (ending.error) throw ending.error;
-      return `${name} ${method}`;
+      return `${name} ${operation}`;
     },
     async close() {
       this.closed = true;
@@ -27,10 +27,10 @@ test('[BRIDGE-1] a call that never reached the holder is asked of the next one; 
   const second = holder('second');
   const line = [first, second];
   const bridge = createFailoverBridge(async () => line.shift()!);
-  expect(await bridge.call('store.traces', 'count', [])).toBe('first count');
+  expect(await bridge.call('get_stats', {})).toBe('first get_stats');
   ending.error = new PmlError('holder_gone', 'gone');
-  const answers = await Promise.all([1, 2, 3].map(() => bridge.call('store.traces', 'count', [])));
-  expect(answers).toEqual(Array(3).fill('second count'));
+  const answers = await Promise.all([1, 2, 3].map(() => bridge.call('get_stats', {})));
+  expect(answers).toEqual(Array(3).fill('second get_stats'));
   expect(line).toEqual([]);
   await bridge.close();
   expect(second.closed).toBe(true);
@@ -39,7 +39,7 @@ test('[BRIDGE-1] a call that never reached the holder is asked of the next one; 
 test('[BRIDGE-2] a call that may have taken effect is not repeated', async () => {
   const broken = holder('broken', { error: new PmlError('holder_unreachable', 'reset') });
   const bridge = createFailoverBridge(async () => broken);
-  await expect(bridge.call('store.traces', 'append', [])).rejects.toMatchObject({
+  await expect(bridge.call('import_traces', {})).rejects.toMatchObject({
     code: 'holder_unreachable',
   });
   expect(broken.calls).toBe(1);
@@ -49,5 +49,5 @@ test('[BRIDGE-2] a holder that cannot be reached time and again is an error, not
   const bridge = createFailoverBridge(async () =>
     holder('gone', { error: new PmlError('holder_gone', 'gone') }),
   );
-  await expect(bridge.call('store.traces', 'count', [])).rejects.toMatchObject({ code: 'holder_gone' });
+  await expect(bridge.call('get_stats', {})).rejects.toMatchObject({ code: 'holder_gone' });
 });

@@ -1,26 +1,23 @@
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { deserialize, serialize } from 'node:v8';
 import { type Outcome, PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { Bridge } from '../../engine/ports.ts';
+import type { Bridge, BridgeCall } from '../../engine/ports.ts';
 
 const DEFAULTS = {
   timeoutMs: 120_000,
-  /** A holder that ends takes a moment from its last answer to letting go of the data dir. */
+  /** A process that is ending takes a moment from its last response to releasing the data folder. */
   attempts: 100,
   pauseMs: 50,
 };
 
-/**
- * Reaches the process that holds the data dir. Values cross in V8's own form, which keeps dates,
- * maps and float arrays; both ends run the Node that PML brings along, as the same user.
- */
-export function createHttpBridge(port: number, token: string): Bridge {
+/** Calls the process that holds the data folder, for a command of this user. */
+export function createHttpBridge(port: number, token: string, user: string): Bridge {
   const agent = new Agent({ keepAlive: true });
   return {
-    async call(room, method, args) {
-      const reply = await post(agent, port, token, serialize({ room, method, args }));
-      const outcome = deserialize(reply) as Outcome<unknown>;
+    async call(operation, input) {
+      const call: BridgeCall = { operation, input, user };
+      const reply = await post(agent, port, token, Buffer.from(JSON.stringify(call)));
+      const outcome = JSON.parse(reply.toString('utf8')) as Outcome<unknown>;
       if (outcome.ok) return outcome.value;
       const { code, message, hint } = outcome.error;
       throw new PmlError(code, message, hint === undefined ? {} : { hint });
@@ -40,14 +37,14 @@ async function post(agent: Agent, port: number, token: string, body: Buffer): Pr
       method: 'POST',
       path: '/bridge',
       timeout: DEFAULTS.timeoutMs,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body,
     });
     const bytes = await readAll(reply);
     if (reply.statusCode === 200) return bytes;
-    // It ends and has turned this away, so that the next holder can be asked.
-    if (reply.statusCode === 503) throw new UnseenError('it is ending');
-    throw new Error(`it answered ${reply.statusCode}`);
+    // The process is ending and has refused this request, so the next holder can be asked.
+    if (reply.statusCode === 503) throw new UnseenError('it is stopping');
+    throw new Error(`it responded with HTTP ${reply.statusCode}`);
   } catch (error) {
     const { message } = error as Error;
     throw error instanceof UnseenError ? gone(port, message, error) : unreachable(port, message, error);
@@ -62,19 +59,19 @@ async function readAll(reply: IncomingMessage): Promise<Buffer> {
 
 function gone(port: number, why: string, cause: unknown): PmlError {
   return new PmlError('holder_gone', `The PML process on port ${port} has ended (${why})`, {
-    hint: 'Try again. "pml doctor" tells who holds the data dir.',
+    hint: 'Try again. "pml doctor" shows which process holds the data folder.',
     cause,
   });
 }
 
 function unreachable(port: number, why: string, cause?: unknown): PmlError {
-  return new PmlError('holder_unreachable', `The PML process on port ${port} did not answer: ${why}`, {
-    hint: 'It may just have ended. Look whether the change was made, then try again.',
+  return new PmlError('holder_unreachable', `The PML process on port ${port} did not respond: ${why}`, {
+    hint: 'It may have just ended. Check whether the change was made, then try again.',
     cause,
   });
 }
 
-/** The other side cannot have taken the request: nothing of its body was sent. */
+/** The other side cannot have received the request: no part of its body was sent. */
 export class UnseenError extends Error {
   override readonly name = 'UnseenError';
 }
@@ -84,8 +81,8 @@ interface ExpectantRequest extends RequestOptions {
 }
 
 /**
- * Sends the body only after the other side said "100 Continue": whatever breaks before that cannot
- * have taken effect and may be asked of another, whatever breaks after it may have.
+ * Sends the body only after the other side has said "100 Continue": a request that fails before that cannot
+ * have taken effect and may be sent elsewhere; one that fails after it may have.
  */
 export async function expectantRequest({ body, ...options }: ExpectantRequest): Promise<IncomingMessage> {
   return await new Promise<IncomingMessage>((resolve, reject) => {
@@ -94,15 +91,16 @@ export async function expectantRequest({ body, ...options }: ExpectantRequest): 
     const asked = request({ ...options, headers });
     asked.on('continue', () => {
       isSent = true;
-      // From here on it is at work, for as long as that takes; that it ended the socket tells.
+      // From here on it is working, for as long as that takes; if it dies, the socket ends.
       asked.setTimeout(0);
       asked.end(body);
     });
-    asked.on('timeout', () => asked.destroy(new Error(`no answer for ${options.timeout} ms`)));
+    asked.on('timeout', () => asked.destroy(new Error(`no response for ${options.timeout} ms`)));
     asked.on('response', resolve);
     asked.on('error', (error) => {
       if (isSent) reject(error);
-      // A connection kept from before may be closed at the other end just as it is used again: that says nothing.
+      // The other side may close a reused connection just as we use it, so that failure means nothing: try
+      // again.
       else if (asked.reusedSocket) resolve(expectantRequest({ body, ...options }));
       else reject(new UnseenError(error.message, { cause: error }));
     });
@@ -111,18 +109,19 @@ export async function expectantRequest({ body, ...options }: ExpectantRequest): 
 }
 
 /**
- * Continues when the holder ends: a request that never reached it is sent again to the next holder of the data
- * dir, which may be this process. What did reach it is not repeated; it may have taken effect.
+ * Survives the end of the holder: a request that never reached it is sent to the next process that holds the
+ * data folder, perhaps this one. A request that did reach it is not repeated, because it may have taken
+ * effect.
  */
 export function createFailoverBridge(reach: () => Promise<Bridge>): Bridge {
   let current: Promise<Bridge> | null = null;
   return {
-    async call(room, method, args) {
+    async call(operation, input) {
       for (let attempt = 1; ; attempt++) {
         current ??= reach();
         const asked = current;
         try {
-          return await (await asked).call(room, method, args);
+          return await (await asked).call(operation, input);
         } catch (error) {
           const gone = error instanceof PmlError && error.code === 'holder_gone';
           if (!gone || attempt === DEFAULTS.attempts) throw error;

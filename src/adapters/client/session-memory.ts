@@ -6,8 +6,8 @@ import type {
 } from '@modelcontextprotocol/client';
 
 /**
- * What a client of the 2025-11-25 era has told its gateway: the handshake, a log level, the resources
- * it watches. Told again to the next gateway, the client need not know that there was a change.
+ * What a 2025-11-25 client has told its gateway: the handshake, the log level, its resource subscriptions.
+ * Replayed to the next gateway, so that the client does not notice the change.
  */
 export class SessionMemory {
   #initialize: JSONRPCRequest | null = null;
@@ -17,14 +17,14 @@ export class SessionMemory {
   #level: JSONRPCRequest | null = null;
   readonly #watched = new Map<unknown, JSONRPCRequest>();
 
-  /** The client's handshake, once it is complete. */
+  /** The client's handshake, once complete. */
   get handshake(): { readonly initialize: JSONRPCRequest; readonly initialized: JSONRPCNotification } | null {
     return this.#initialize && this.#initialized && this.#protocolVersion !== null
       ? { initialize: this.#initialize, initialized: this.#initialized }
       : null;
   }
 
-  /** Requests that bring a new session to where the old one was. */
+  /** Requests that give a new session the state of the old one. */
   get wishes(): readonly JSONRPCRequest[] {
     return [...(this.#level ? [this.#level] : []), ...this.#watched.values()];
   }
@@ -41,7 +41,7 @@ export class SessionMemory {
     }
   }
 
-  /** Answers the protocol version when this was the answer to the handshake. */
+  /** Returns the protocol version if `message` is the response to the handshake. */
   fromGateway(message: JSONRPCMessage): string | null {
     if (!('id' in message) || 'method' in message || message.id === undefined) return null;
     const request = this.#asked.get(message.id);

@@ -14,8 +14,10 @@ import { GatewayLink, type GatewayTarget, type RpcError } from './gateway-link.t
 import { SessionMemory } from './session-memory.ts';
 
 const DEFAULTS = {
+  /** Milliseconds for the farewell to a gateway: one that hangs must not keep this process alive. */
+  endMs: 5_000,
   messageBytes: 64 * 1024 * 1024,
-  /** A gateway that ends takes a moment from its last answer to letting go of the data dir. */
+  /** A gateway that is stopping takes a moment from its last response to releasing the data folder. */
   attempts: 100,
   pauseMs: 50,
 };
@@ -24,7 +26,7 @@ const INTERNAL_ERROR = -32603;
 export interface StdioPumpOptions {
   readonly stdin: Readable;
   readonly stdout: Writable;
-  /** Finds the gateway, or makes this process the one; asked again each time it is gone. */
+  /** Finds the gateway, or makes this process the gateway; called again after each loss. */
   reach(): Promise<GatewayTarget>;
   onError(error: Error): void;
 }
@@ -32,17 +34,17 @@ export interface StdioPumpOptions {
 interface OpenRequest {
   readonly message: JSONRPCRequest;
   readonly controller: AbortController;
-  /** The link that took it; null while it is on its way. */
+  /** The link that accepted it; null while it is being sent. */
   link: GatewayLink | null;
-  /** The link on which its stream ended without an answer, which may be before we know who took it. */
+  /** The link on which its stream ended without a response; may be set before `link` is. */
   endedOn: GatewayLink | null;
-  /** A listening client was told that it is heard; it need not hear so twice. */
+  /** The client's subscription was acknowledged; a second acknowledgement is dropped. */
   acknowledged: boolean;
 }
 
 /**
- * Carries messages between a client on stdin and stdout and the gateway, untouched and in both eras.
- * Resolves when stdin ends; rejects when no gateway can be reached any more.
+ * Passes messages between a client on stdin and stdout and the gateway, unchanged, in both eras. Resolves
+ * when stdin ends; rejects when no gateway can be reached.
  */
 export function runStdioPump(options: StdioPumpOptions): Promise<void> {
   return new StdioPump(options).run();
@@ -53,14 +55,14 @@ class StdioPump {
   readonly #client: StdioServerTransport;
   readonly #name = randomUUID();
   readonly #memory = new SessionMemory();
-  /** The client's requests that are not answered yet. */
+  /** The client's open requests. */
   readonly #open = new Map<RequestId, OpenRequest>();
-  /** Questions of the gateway that the client has not answered yet. */
+  /** Requests from the gateway that the client has not answered yet. */
   readonly #asked = new Set<RequestId>();
   #link: GatewayLink | null = null;
   #connecting: Promise<GatewayLink> | null = null;
   #replays = 0;
-  /** The client is gone: nobody needs a gateway any more, least of all a new one. */
+  /** The client is gone, so no new gateway is needed. */
   #ended = false;
   #fail: (error: unknown) => void = () => {};
 
@@ -89,11 +91,18 @@ class StdioPump {
     } finally {
       this.#ended = true;
       this.#open.clear();
-      const link = this.#link ?? (await this.#connecting?.catch(() => null));
-      this.#link = null;
-      await link?.end();
+      const said = new AbortController();
+      const enough = sleep(DEFAULTS.endMs, undefined, { signal: said.signal }).catch(() => {});
+      await Promise.race([this.#sayGoodbye(), enough]);
+      said.abort();
       await this.#client.close();
     }
+  }
+
+  async #sayGoodbye(): Promise<void> {
+    const link = this.#link ?? (await this.#connecting?.catch(() => null));
+    this.#link = null;
+    await link?.end();
   }
 
   async #fromClient(message: JSONRPCMessage): Promise<void> {
@@ -111,7 +120,7 @@ class StdioPump {
     if (sent.kind === 'lost') this.#drop(link);
   }
 
-  /** True when the gateway need not be told in words: in the newer era, it sees the request go away. */
+  /** True when no cancel notification is needed: in the newer era, closing the request is enough. */
   #cancel(id: unknown): boolean {
     const request = this.#open.get(id as RequestId);
     this.#open.delete(id as RequestId);
@@ -149,8 +158,8 @@ class StdioPump {
       else if (this.#isSecondAcknowledgement(message)) return;
     } else if (message.id !== undefined) {
       const request = this.#open.get(message.id);
-      // Nobody waits for it any more; or a gateway that ends says so to who listens, and who will
-      // listen to the next one.
+      // Nobody waits for this response; or a stopping gateway ended a subscription that the next one will
+      // continue.
       if (!request || (request.acknowledged && 'result' in message)) return;
       this.#open.delete(message.id);
     }
@@ -160,7 +169,7 @@ class StdioPump {
   #isSecondAcknowledgement({ method, params }: JSONRPCNotification): boolean {
     if (method !== 'notifications/subscriptions/acknowledged') return false;
     const request = this.#open.get(params?._meta?.[SUBSCRIPTION_ID_META_KEY] as RequestId);
-    // Who is granted nothing will hear nothing: that subscription ends at once, and rightly so.
+    // A subscription without any granted notification ends at once.
     if (!request || Object.keys(params?.notifications ?? {}).length === 0) return false;
     const isSecond = request.acknowledged;
     request.acknowledged = true;
@@ -178,13 +187,13 @@ class StdioPump {
     this.#client.send({ jsonrpc: '2.0', id, error }).catch(this.#options.onError);
   }
 
-  /** The link is useless now; the next request opens another. */
+  /** Discards a broken link; the next request opens another. */
   #drop(link: GatewayLink): void {
     if (this.#link !== link) return;
     this.#link = null;
     void link.close();
     for (const requestId of this.#asked) {
-      const params = { requestId, reason: 'the gateway process that asked has ended' };
+      const params = { requestId, reason: 'the gateway process that sent this request has ended' };
       this.#client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {});
     }
     this.#asked.clear();
@@ -222,12 +231,13 @@ class StdioPump {
         return link;
       }
       await link.close();
-      if (attempt >= DEFAULTS.attempts) throw new Error('The gateway ends as soon as it is reached');
+      if (attempt >= DEFAULTS.attempts)
+        throw new Error('Every gateway process ended right after it was reached');
       await sleep(DEFAULTS.pauseMs);
     }
   }
 
-  /** Brings a new link to where the old one was; false when it is lost already. */
+  /** Gives a new link the state of the old one; false if it is lost too. */
   async #restore(link: GatewayLink): Promise<boolean> {
     const { handshake } = this.#memory;
     if (!handshake) return true;
@@ -244,7 +254,7 @@ class StdioPump {
   }
 }
 
-/** Whether asking once more changes nothing. */
+/** Whether repeating the request has no further effect. */
 function isRepeatable({ method }: JSONRPCRequest): boolean {
   return method !== 'tools/call';
 }
@@ -254,6 +264,6 @@ function isModern({ params }: JSONRPCRequest): boolean {
 }
 
 function lost(): RpcError {
-  const message = 'The gateway process ended during this call; it may or may not have run';
+  const message = 'The gateway process ended during this call, which may or may not have run';
   return { code: INTERNAL_ERROR, message, data: { code: 'holder_gone' } };
 }

@@ -1,9 +1,9 @@
 import { basename, dirname } from 'node:path';
 import { findNodeAtLocation, type JSONPath, type Node } from 'jsonc-parser';
-import { nearestName } from '../../core/retrieval/name-index.ts';
+import { nearestName } from '../../core/retrieval/words.ts';
 import { propertiesOf } from './source-text.ts';
 
-/** Where MCP clients keep their servers: most of them, VS Code's mcp.json, VS Code's settings. */
+/** Where MCP clients have their servers: most clients, VS Code's mcp.json, VS Code's settings. */
 const CLIENT_SERVERS: readonly JSONPath[] = [
   ['mcpServers'],
   ['servers'],
@@ -12,13 +12,13 @@ const CLIENT_SERVERS: readonly JSONPath[] = [
 ];
 
 export interface ConfigForm {
-  /** Ours is checked key by key; in a client's file keys that PML does not know are the client's. */
+  /** In PML's own file every key is checked; in a client's file, unknown keys belong to the client. */
   readonly ours: boolean;
-  /** Path of the object that holds the servers; null when there is none. */
+  /** Path of the object with the servers; null if there is none. */
   readonly servers: JSONPath | null;
 }
 
-/** Ours when it is called pml.json, has a key `pml` or names our schema. */
+/** Ours if it is called pml.json, has a `pml` key or names our schema. */
 export function recogniseForm(file: string, root: Node): ConfigForm {
   const schema = findNodeAtLocation(root, ['$schema'])?.value;
   const ours =
@@ -29,12 +29,12 @@ export function recogniseForm(file: string, root: Node): ConfigForm {
   return { ours, servers: places.find((path) => findNodeAtLocation(root, path) !== undefined) ?? null };
 }
 
-/** A top-level key that was probably meant to be `pml`: ignoring it would drop somebody's rules. */
+/** A top-level key that is probably a misspelt `pml`: ignoring it would drop the user's rules. */
 export function misspeltPml(root: Node): Node | undefined {
   return propertiesOf(root).find(({ key }) => nearestName(key, ['pml']) !== null)?.keyNode;
 }
 
-/** What Cursor and VS Code define for their files; a project's file stands in .vscode or .cursor. */
+/** Variables that Cursor and VS Code define for their files; a project's file is in .vscode or .cursor. */
 export function clientVariables(file: string, home: string): Record<string, string> {
   const folder = dirname(file);
   const workspace = ['.vscode', '.cursor'].includes(basename(folder)) ? dirname(folder) : folder;
@@ -48,14 +48,14 @@ export function clientVariables(file: string, home: string): Record<string, stri
   };
 }
 
-/** What `fromClientEntry` looks at. */
+/** Keys that `fromClientEntry` reads. */
 const READ_KEYS = new Set(
   'type command args cwd env url serverUrl httpUrl headers auth oauth disabled enabled tools includeTools excludeTools disabledTools'.split(
     ' ',
   ),
 );
 
-/** Whether something in a client's file concerns PML; mistakes elsewhere are the client's. */
+/** Whether a part of a client's file concerns PML; errors elsewhere are ignored. */
 export function isReadByUs(path: JSONPath, { servers }: ConfigForm): boolean {
   const key = path[(servers?.length ?? 0) + 1];
   return key === undefined || READ_KEYS.has(String(key));
@@ -66,9 +66,8 @@ type Entry = Readonly<Record<string, unknown>>;
 const STDIO_KEYS = ['command', 'args', 'cwd'] as const;
 
 /**
- * A server as a client wrote it, in our form. Kept are the ways to reach it, being switched off and
- * limits on its tools; everything else (approvals, timeouts in the client's units, galleries) is the
- * client's business.
+ * Converts a client's entry to ours: how to reach the server, whether it is disabled, and which tools it may
+ * offer. Everything else (approvals, timeouts in the client's units, galleries) is dropped.
  */
 export function fromClientEntry(entry: unknown): unknown {
   if (!isEntry(entry)) return entry;
@@ -103,7 +102,7 @@ function clientTools(entry: Entry): unknown {
   };
 }
 
-/** Cursor's `auth` and Claude Code's `oauth`: a client registered beforehand, for a login in the browser. */
+/** Cursor's `auth` and Claude Code's `oauth`: a pre-registered client for a login in the browser. */
 function clientAuth({ auth, oauth }: Entry): { auth?: unknown } {
   if (isEntry(auth) && 'kind' in auth) return { auth };
   const id = isEntry(auth) ? auth.CLIENT_ID : isEntry(oauth) ? oauth.clientId : undefined;
@@ -121,7 +120,7 @@ function clientAuth({ auth, oauth }: Entry): { auth?: unknown } {
   };
 }
 
-/** Some clients take numbers and booleans as values of variables. */
+/** Some clients accept numbers and booleans as values of variables. */
 function stringValues(env: Entry): Entry {
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => [

@@ -1,18 +1,18 @@
 import { isCommonWord, MIN_SECRET_LENGTH } from '../../core/tracing/found-secrets.ts';
-import { isSecretName } from '../../core/tracing/secret-names.ts';
+import { isSecretName } from '../../core/tracing/known-secrets.ts';
 import { isSecretFlag } from '../../core/tracing/secret-shapes.ts';
 import type { Config, ServerConfig } from './schema.ts';
 
-/** Variables and headers that say where and how, not who. */
+/** Names of variables and headers whose values are not credentials. */
 const HARMLESS_NAME =
   /(^|[_-])(home|path|dir|directory|folder|root|file|user|username|logname|shell|term|lang|tz|tmp|temp|tmpdir|host|hostname|port|env|environment|mode|level|region|zone|locale|encoding|timeout|version|profile|owner|org|organization|project|repo|repository|database|db|name|model|accept|content-type|user-agent)$/i;
 const PATH = /^(?:~?\/|\.{1,2}\/|[A-Za-z]:[\\/])[\w .\-/\\@]*$/;
-/** A path segment or parameter that nobody would type. */
+/** A path segment or parameter that looks random. */
 const RANDOM = /^(?=.*\d)(?=.*[A-Za-z])[\w.~-]{20,}$/;
 
 /**
- * The values that must never be shown or stored. In doubt a value is a secret, but what would hide
- * half of every trace is not: common words, paths, plain addresses, values of names like NODE_ENV.
+ * Values that must never be shown or stored. When in doubt a value is a secret, except those that would hide
+ * half of every trace: common words, paths, plain addresses, values of names like NODE_ENV.
  */
 export function collectSecrets(config: Config, variables: readonly UsedVariable[]): string[] {
   const secrets = new Set<string>();
@@ -28,7 +28,7 @@ export function collectSecrets(config: Config, variables: readonly UsedVariable[
     for (const [name, value] of Object.entries(server.env)) add(name, value);
     for (const [name, value] of Object.entries(server.headers)) {
       add(name, value);
-      // `Bearer abc`: the token also turns up without its scheme.
+      // `Bearer abc`: the token also appears without its scheme.
       const credentials = /^(?:bearer|basic|token|apikey)\s+(\S+)$/i.exec(value)?.[1];
       sure(credentials);
     }
@@ -96,7 +96,7 @@ function authSecrets({ auth }: ServerConfig): (string | undefined)[] {
   return auth.kind === 'bearer' ? [auth.token] : [auth.client_secret];
 }
 
-/** A variable of the environment that was put into a value. */
+/** An environment variable that was substituted into a value. */
 export interface UsedVariable {
   readonly name: string;
   readonly value: string;
@@ -104,26 +104,31 @@ export interface UsedVariable {
 
 export interface VariableSource {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Names that clients define themselves, such as `workspaceFolder`. */
+  /** Variables that clients define themselves, such as `workspaceFolder`. */
   readonly predefined: Readonly<Record<string, string>>;
 }
 
 interface Expansion {
   readonly text: string;
   readonly used: readonly UsedVariable[];
-  /** `written` is the placeholder as it stands in the text. */
-  readonly problems: readonly { readonly written: string; readonly message: string }[];
+  /** `written` is the placeholder as written in the text. */
+  readonly problems: readonly {
+    readonly written: string;
+    readonly message: string;
+    /** Whether the variable is just not set, or the placeholder itself is invalid. */
+    readonly isUnset: boolean;
+  }[];
 }
 
-/** `$${…}` is a literal `${…}`. One that is not closed goes to the end, so that its end is looked for once. */
+/** `$${…}` is a literal `${…}`. An unclosed one extends to the end, so that the search stays linear. */
 const PLACEHOLDER = /\$(\$\{[^}]*(?:\}|$))|\$\{([^}]*)(?:\}|$)/g;
 
 const NAMED = /^(?:env:(?<any>[^:}]+)|(?<plain>[A-Za-z_]\w*))(?::-(?<fallback>[\s\S]*))?$/;
 
-/** Puts variables into a text; a placeholder that cannot be filled stays and is told. */
+/** Substitutes variables in a text; a placeholder without a value stays and is reported. */
 export function expandVariables(text: string, { env, predefined }: VariableSource): Expansion {
   const used: UsedVariable[] = [];
-  const problems: { written: string; message: string }[] = [];
+  const problems: { written: string; message: string; isUnset: boolean }[] = [];
   const expanded = text.replace(PLACEHOLDER, (written: string, literal?: string, inner = '') => {
     if (!written.endsWith('}')) return written;
     if (literal !== undefined) return literal;
@@ -131,16 +136,17 @@ export function expandVariables(text: string, { env, predefined }: VariableSourc
     const { any, plain, fallback } = NAMED.exec(inner)?.groups ?? {};
     const name = any ?? plain;
     if (name === undefined) {
-      problems.push({ written, message: unreadable(inner) });
+      problems.push({ written, message: unreadable(inner), isUnset: false });
       return written;
     }
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
-    // As in a shell, `:-` also stands in for an empty value.
+    // As in a shell, `:-` also replaces an empty value.
     if (value === undefined || (value === '' && fallback !== undefined)) {
       if (fallback !== undefined) return fallback;
       problems.push({
         written,
         message: `uses the variable ${name}, which is not set; set it before PML starts, or write \${${name}:-default}`,
+        isUnset: true,
       });
       return written;
     }

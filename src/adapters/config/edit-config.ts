@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { findNodeAtLocation, type JSONPath } from 'jsonc-parser';
-import { nearestName } from '../../core/retrieval/name-index.ts';
+import { nearestName } from '../../core/retrieval/words.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { recogniseForm } from './client-form.ts';
 import { type ConfigSource, dataDir, findConfig, requireTrust, trustFile } from './find-config.ts';
@@ -10,14 +10,14 @@ import { readConfig } from './read-config.ts';
 import { parseSource, propertiesOf } from './source-text.ts';
 import { decodeText, readTextFile, writeFileWhole } from './text-file.ts';
 
-/** A server as it stands in the file; what the schema of the configuration takes. */
+/** A server's entry in the file, as the configuration schema defines it. */
 export type ServerEntry = Readonly<Record<string, unknown>>;
 
-/** Adds a server to the configuration in use, or to a new one in the data folder; answers the file. */
+/** Adds a server to the current configuration, or to a new one in the data folder; returns the file. */
 export async function addServer(source: ConfigSource, name: string, entry: ServerEntry): Promise<string> {
   return await edit(source, (text, { servers, names }, file) => {
     if (names.includes(name)) {
-      throw new PmlError('invalid_argument', `There is already a server "${name}" in ${file}`, {
+      throw new PmlError('invalid_argument', `${file} already has a server "${name}"`, {
         hint: `Remove it first with "pml servers remove ${name}", or choose another name.`,
       });
     }
@@ -25,13 +25,13 @@ export async function addServer(source: ConfigSource, name: string, entry: Serve
   });
 }
 
-/** Takes a server out of the configuration in use; answers the file. */
+/** Removes a server from the current configuration; returns the file. */
 export async function removeServer(source: ConfigSource, name: string): Promise<string> {
   return await edit(source, (text, { servers, names }, file) => {
     if (!names.includes(name)) {
       const meant = nearestName(name, names);
       throw new PmlError('not_found', `Server "${name}" not found in ${file}`, {
-        hint: meant === null ? `There are: ${names.join(', ') || 'none'}.` : `Did you mean "${meant}"?`,
+        hint: meant === null ? `Its servers: ${names.join(', ') || 'none'}.` : `Did you mean "${meant}"?`,
       });
     }
     return removeProperty(text, [...servers, name]);
@@ -43,7 +43,7 @@ interface Place {
   readonly names: readonly string[];
 }
 
-/** The new text is checked like any configuration, and only then written. */
+/** The new text is validated before it is written. */
 async function edit(
   source: ConfigSource,
   change: (text: string, place: Place, file: string) => string,
@@ -59,7 +59,7 @@ async function edit(
   const changed = change(present.text, { servers, names }, file);
   readConfig(file, changed, { env: source.env, home: source.home ?? homedir() });
   const bytes = present.encode(changed);
-  // First, so that a gateway that watches the file finds it trusted.
+  // Before the write, so that a gateway that watches the file finds it trusted.
   if (isFound) await trustFile(data, file, bytes);
   await writeFileWhole(file, bytes);
   return file;

@@ -1,6 +1,6 @@
 import type { JSONPath } from 'jsonc-parser';
 import { z } from 'zod';
-import { nearestName } from '../../core/retrieval/name-index.ts';
+import { nearestName } from '../../core/retrieval/words.ts';
 import { configSchema } from './schema.ts';
 import type { ConfigProblems } from './source-text.ts';
 import { locate, locateKey, type SourceText } from './source-text.ts';
@@ -15,15 +15,15 @@ const TYPES: Readonly<Record<string, string>> = {
   record: 'an object: { … }',
 };
 
-/** Where in the file the checked value stands: `config` is checked, `source` is what was written. */
+/** Maps the validated value to the file: `config` is validated, `source` is the written text. */
 export interface Checked {
   readonly config: unknown;
   readonly source: SourceText;
-  /** From a path in `config` to the path in the file. */
+  /** Maps a path in `config` to the path in the file. */
   readonly pathInFile: (path: JSONPath) => JSONPath;
 }
 
-/** Turns what the schema found into sentences: which key, what is wrong, what was probably meant. */
+/** Turns a schema issue into a sentence: which key, what is wrong, what was probably meant. */
 export function explainIssue(issue: z.core.$ZodIssue, checked: Checked, problems: ConfigProblems): void {
   const path = issue.path as JSONPath;
   const inFile = checked.pathInFile(path);
@@ -59,7 +59,7 @@ function wrong(issue: z.core.$ZodIssue, given: unknown): string {
   }
 }
 
-/** Says what may stand there, not what does: it could be a secret in the wrong place. */
+/** Lists the allowed values and not the given one, which could be a secret in the wrong place. */
 function mustBeOneOf(options: readonly string[], given: unknown): string {
   const list = options.map((option) => `"${option}"`).join(', ');
   const meant = typeof given === 'string' ? nearestName(given, options) : null;
@@ -87,7 +87,7 @@ function keysAt(schema: JsonSchema, path: JSONPath, value: unknown): string[] {
   return typeof next === 'object' ? keysAt(next, rest, valueAt(value, [step])) : [];
 }
 
-/** Of several alternatives, those whose fixed values (`kind`) the value has. */
+/** Whether a value has the fixed values (such as `kind`) of one of several alternatives. */
 function fits(schema: JsonSchema, value: unknown): boolean {
   return Object.entries(schema.properties ?? {}).every(
     ([key, { const: fixed }]) => fixed === undefined || valueAt(value, [key]) === fixed,
@@ -112,14 +112,9 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** For editors: what may stand in pml.json. Draft 7, because that is what editors know best. */
+/** JSON Schema of pml.json for editors. Draft 7, which editors support best. */
 export function configJsonSchema(): JsonSchema {
   const generated = z.toJSONSchema(configSchema, { io: 'input', target: 'draft-7' }) as JsonSchema;
-  // Understood by VS Code's JSON editor, ignored by validators.
+  // VS Code's JSON editor supports these; validators ignore them.
   return { ...generated, allowComments: true, allowTrailingCommas: true };
-}
-
-/** What pml.schema.json holds; it is published with the package, so that editors find it. */
-export function schemaFileText(): string {
-  return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }

@@ -6,21 +6,21 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { readTextFile, writeFileWhole } from './text-file.ts';
 
 export interface ConfigSource {
-  /** What `--config` says. */
+  /** Value of `--config`. */
   readonly file?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The user's home folder, if not the one the system names. */
+  /** The user's home folder, if not the system's. */
   readonly home?: string;
-  /** What `--data` says. */
+  /** Value of `--data`. */
   readonly data?: string;
-  /** `file` was not named by anybody, but found in the current folder before. */
+  /** `file` was found in the current folder, not named by the user. */
   readonly isFound?: boolean;
 }
 
 export interface FoundConfig {
   readonly file: string;
-  /** Nobody named it: it lies in the current folder, which may be anybody's. */
+  /** Found in the current folder, not named by the user, so somebody else may have written it. */
   readonly isFound: boolean;
 }
 
@@ -30,8 +30,8 @@ export function dataDir({ data, env, cwd, home = homedir() }: ConfigSource): str
 }
 
 /**
- * `--config`, else PML_CONFIG, else pml.json here, else pml.json in the data folder; null when there
- * is none. A file that was named is given back even when it does not exist.
+ * `--config`, else PML_CONFIG, else pml.json in the current folder, else pml.json in the data folder, else
+ * null. A file that was named is returned even if it does not exist.
  */
 export async function findConfig(source: ConfigSource): Promise<FoundConfig | null> {
   const { isFound = false } = source;
@@ -40,37 +40,37 @@ export async function findConfig(source: ConfigSource): Promise<FoundConfig | nu
   const own = dataDir(source);
   for (const folder of [source.cwd, own]) {
     const file = join(folder, 'pml.json');
-    // A link that leads nowhere counts: saying so is better than passing it over.
+    // A dangling link counts: an error is better than silently skipping it.
     if (await lstat(file).catch(() => null)) return { file, isFound: resolve(folder) !== own };
   }
   return null;
 }
 
-/** In the data folder: the path of each trusted file, and the hash of what was in it. */
+/** In the data folder: path and content hash of each trusted file. */
 const FILE = 'trusted.json';
 
 /**
- * A `pml.json` that merely lies in the current folder may be anybody's, and it names programs to run.
- * It counts only with the content that its user has trusted.
+ * A `pml.json` found in the current folder may come from anybody, and it names programs to run. It is used
+ * only if the user has trusted exactly this content.
  */
 export async function requireTrust(dataDir: string, file: string, bytes: Buffer): Promise<void> {
   const known = (await readRegistry(dataDir))[await placeOf(file)];
   if (known === hashOf(bytes)) return;
-  const why = known === undefined ? 'is not trusted' : 'changed since it was trusted';
-  throw new PmlError('config_untrusted', `${file} ${why}, so nothing in it is used`, {
-    hint: `It can start programs. Read it, then run: pml trust ${file}. To use another file, name it with --config.`,
+  const why = known === undefined ? 'is not trusted' : 'has changed since it was trusted';
+  throw new PmlError('config_untrusted', `${file} ${why}, so it is not used`, {
+    hint: `It can start programs. Read it, then run: pml trust ${file}. To use another file, give --config FILE.`,
   });
 }
 
 export async function trustFile(dataDir: string, file: string, bytes: Buffer): Promise<void> {
   const place = await placeOf(file);
   await writeRegistry(dataDir, { ...(await readRegistry(dataDir)), [place]: hashOf(bytes) });
-  // A gateway that runs watches the file: it looks again.
+  // Touches the file, so that a running gateway that watches it reads it again.
   const now = new Date();
   await utimes(place, now, now).catch(() => {});
 }
 
-/** False when it was not trusted. */
+/** Returns false if it was not trusted. */
 export async function revokeTrust(dataDir: string, file: string): Promise<boolean> {
   const { [await placeOf(file)]: known, ...others } = await readRegistry(dataDir);
   if (known === undefined) return false;
@@ -95,7 +95,7 @@ async function writeRegistry(dataDir: string, registry: Readonly<Record<string, 
   await writeFileWhole(join(dataDir, FILE), Buffer.from(`${JSON.stringify(registry, null, 2)}\n`));
 }
 
-/** Where a link leads counts, not how it is called. */
+/** Resolves links: trust applies to the target. */
 async function placeOf(file: string): Promise<string> {
   return await realpath(file).catch(() => file);
 }

@@ -2,18 +2,18 @@ import { createScanner, findNodeAtLocation, type JSONPath, type Node } from 'jso
 import { parseSource } from './source-text.ts';
 
 /**
- * Changes to one property of a JSON text that leave every other character where it is: comments,
- * trailing commas, neighbours written on one line. `modify` of jsonc-parser reformats neighbours.
+ * Changes one property of a JSON text and leaves every other character as it is: comments, trailing commas,
+ * neighbours on one line. jsonc-parser's `modify` would reformat neighbours.
  */
 
-/** Kinds of jsonc-parser's scanner, whose enum cannot be imported: it is gone after compilation. */
+/** Token kinds of jsonc-parser's scanner. Its const enum does not exist at run time. */
 const COMMA = 5;
 const LINE_COMMENT = 12;
 const BLOCK_COMMENT = 13;
 const LINE_BREAK = 14;
 const SPACE = 15;
 
-/** Adds or replaces; objects on the way that are missing are made. */
+/** Adds or replaces a property; creates missing objects on the path. */
 export function setProperty(text: string, path: JSONPath, value: unknown): string {
   const { root } = parseSource('the file', text);
   const layout = layoutOf(text);
@@ -26,12 +26,12 @@ export function setProperty(text: string, path: JSONPath, value: unknown): strin
   while (findNodeAtLocation(root, path.slice(0, depth))?.type !== 'object') depth--;
   const nested = path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
   const next = path.slice(0, depth + 1);
-  // `"mcpServers": null` is there, but nothing can stand in it.
+  // For example `"mcpServers": null`: the key exists but is not an object.
   if (findNodeAtLocation(root, next)) return setProperty(text, next, nested);
   return insert(text, findNodeAtLocation(root, path.slice(0, depth))!, String(path[depth]), nested, layout);
 }
 
-/** What is not there stays away. Comments stay, but for one behind the property on its line. */
+/** Does nothing if the property is missing. Comments stay, except one after the property on its line. */
 export function removeProperty(text: string, path: JSONPath): string {
   const { root } = parseSource('the file', text);
   const property = findNodeAtLocation(root, path)?.parent;
@@ -45,7 +45,7 @@ export function removeProperty(text: string, path: JSONPath): string {
     const before = whatFollows(text, previous.offset + previous.length);
     rest = replace(rest, before.comma, before.comma + 1, '');
   }
-  // A key that stands twice goes altogether.
+  // Repeats for duplicate keys.
   return removeProperty(rest, path);
 }
 
@@ -84,7 +84,10 @@ function insert(text: string, object: Node, key: string, value: unknown, layout:
   return hasComma ? behind : replace(behind, lastEnd, lastEnd, ',');
 }
 
-/** From the end of a property: its comma, and where it ends with that and a comment on its line. */
+/**
+ * Whether a comma follows the property, and where the property ends with that comma and a comment on its
+ * line.
+ */
 function whatFollows(text: string, end: number): { hasComma: boolean; comma: number; endOfItem: number } {
   const scanner = createScanner(text);
   scanner.setPosition(end);
@@ -108,7 +111,7 @@ function whatFollows(text: string, end: number): { hasComma: boolean; comma: num
   return { hasComma: comma !== -1, comma, endOfItem };
 }
 
-/** The range, grown to whole lines where nothing else stands on them. */
+/** The range, extended to whole lines if nothing else is on them. */
 function wholeLines(text: string, start: number, end: number): [start: number, end: number] {
   const lineStart = text.lastIndexOf('\n', start - 1) + 1;
   const rest = /^[ \t]*(\r?\n)?/.exec(text.slice(end))!;
@@ -121,7 +124,7 @@ function print(value: unknown, indent: string, { unit, eol }: Layout): string {
   return JSON.stringify(value, null, unit).replaceAll('\n', eol + indent);
 }
 
-/** White space at the start of the line on which the offset is. */
+/** Whitespace at the start of the line that contains the offset. */
 function indentAt(text: string, offset: number): string {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(lineStart))![0];

@@ -45,7 +45,7 @@ describe('where the file is looked for', () => {
         deny: [],
         auto: [],
         default: 'allow',
-        profile: 'standard',
+        profile: 'balanced',
         approvalWaitMs: DEFAULTS.permissions.approval_wait_ms,
         clientsDecide: false,
       },
@@ -55,7 +55,13 @@ describe('where the file is looked for', () => {
       retention: { tracesDays: null },
       http: { port: 8080, host: '127.0.0.1', hosts: [] },
       sharing: { traces: 'shared' },
-      learning: { enabled: true, runFrom: 0.9, model: { terms: [], heads: 8 }, alpha: 'adaptive' },
+      learning: {
+        enabled: true,
+        runFrom: 0.9,
+        model: { terms: [], heads: 8 },
+        alpha: 'adaptive',
+        segmentGapMs: 300_000,
+      },
       workflow: { speculation: 0 },
       sandbox: expect.objectContaining({ memoryMb: DEFAULTS.sandbox.memory_mb }),
       templates: null,
@@ -89,7 +95,7 @@ describe('where the file is looked for', () => {
     await writeFile(file, port(5));
     await expect(loadSettings(source)).rejects.toMatchObject({
       ...untrusted,
-      message: expect.stringContaining('changed since it was trusted'),
+      message: expect.stringContaining('has changed since it was trusted'),
     });
     await trustConfig(source);
     expect((await loadSettings(source)).http.port).toBe(5);
@@ -153,6 +159,7 @@ test('[CFG-2] every key of pml.json arrives', async () => {
           "command": "npx", "args": ["-y", "server", "\${DATA_ROOT}"], "env": { "KEY": "\${FILES_KEY}" },
           "cwd": "work", "disabled": true, "timeout": 5000, "concurrency": 2,
           "tools": { "include": ["read_*"], "exclude": ["read_secret"] },
+          "isolation": "session", "rename": { "read_file": "read" }, "describe": { "read_file": "Reads a file" },
         },
         "web": { "url": "https://example.com/mcp", "headers": { "X-Key": "k-123456" } },
         "old": { "type": "sse", "url": "https://example.com/sse", "auth": { "kind": "bearer", "token": "t-123456" } },
@@ -173,10 +180,11 @@ test('[CFG-2] every key of pml.json arrives', async () => {
         "retention": { "traces_days": 90 },
         "http": { "port": 0, "host": "0.0.0.0", "hosts": ["pml.example.com"] },
         "sharing": { "traces": "private" },
-        "learning": { "enabled": false, "run_from": 0.95, "terms": ["set_attention"], "heads": "adaptive", "alpha": "local" },
+        "learning": { "enabled": false, "run_from": 0.95, "terms": ["set_attention"], "heads": "adaptive", "alpha": "local", "segment_gap_ms": 90000 },
         "workflow": { "speculation": 8 },
         "sandbox": { "memory_mb": 64, "cpu_ms": 1, "wall_ms": 2, "calls_in_flight": 3, "calls_total": 4,
                      "argument_bytes": 5, "result_bytes": 6, "console_bytes": 7 },
+        "idle_stop_ms": 1000,
         "templates": "~/templates.yaml",
       },
     }`,
@@ -208,6 +216,11 @@ test('[CFG-2] every key of pml.json arrives', async () => {
         timeoutMs: 5000,
         concurrency: 2,
         tools: { include: ['read_*'], exclude: ['read_secret'] },
+        idleStopMs: 1000,
+        isolation: 'session',
+        rename: { read_file: 'read' },
+        describe: { read_file: 'Reads a file' },
+        folders: [join(root, 'conf/work')],
       },
       {
         ...usual,
@@ -282,6 +295,7 @@ test('[CFG-2] every key of pml.json arrives', async () => {
       runFrom: 0.95,
       model: { terms: ['set_attention'], heads: 'adaptive' },
       alpha: 'local',
+      segmentGapMs: 90_000,
     },
     workflow: { speculation: 8 },
     sandbox: {

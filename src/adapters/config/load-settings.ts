@@ -22,7 +22,7 @@ import { decodeText } from './text-file.ts';
 
 const require = createRequire(import.meta.url);
 
-/** What the example programs find in the scratch folder. */
+/** Files in the demo's scratch folder. */
 const FILES: Readonly<Record<string, string>> = {
   'people.json': `${JSON.stringify(
     [
@@ -38,8 +38,8 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Finds, reads and checks the configuration; without a file the defaults apply. What was found in the
- * current folder counts only as it was trusted, byte for byte as it is read here.
+ * Finds, reads and validates the configuration; without a file the defaults apply. A file found in the
+ * current folder must be trusted, with exactly the bytes read here.
  */
 export async function loadSettings(source: ConfigSource): Promise<Settings> {
   const home = source.home ?? homedir();
@@ -49,8 +49,9 @@ export async function loadSettings(source: ConfigSource): Promise<Settings> {
   if (file === null) return toSettings(configSchema.parse({}), { ...origin, secrets: [] });
   const bytes = await readConfigFile(file);
   if (isFound) await requireTrust(dataDir(source), file, bytes);
-  const { config, variables } = readConfig(file, decodeText(bytes).text, { env: source.env, home });
-  return toSettings(config, { ...origin, secrets: collectSecrets(config, variables) });
+  const environment = { env: source.env, home, unset: 'disable' } as const;
+  const { config, variables, unset } = readConfig(file, decodeText(bytes).text, environment);
+  return toSettings(config, { ...origin, secrets: collectSecrets(config, variables) }, unset);
 }
 
 async function readConfigFile(file: string): Promise<Buffer> {
@@ -66,12 +67,12 @@ function unreadable(file: string, cause: NodeJS.ErrnoException): PmlError {
     case 'ENOENT':
     case 'ENOTDIR':
       return new PmlError('config_not_found', `Configuration file ${file} not found`, {
-        hint: 'Check --config and PML_CONFIG, or make the file with: pml init',
+        hint: 'Check --config and PML_CONFIG, or create the file with: pml init',
         cause,
       });
     case 'EISDIR':
       return new PmlError('config_invalid', `${file} is a folder, not a configuration file`, {
-        hint: 'Name the file in it, for example --config folder/pml.json',
+        hint: 'Name a file in it, for example --config folder/pml.json',
         cause,
       });
     default:
@@ -82,7 +83,7 @@ function unreadable(file: string, cause: NodeJS.ErrnoException): PmlError {
   }
 }
 
-/** Trusts a file as it is now; answers what it starts and reaches, with variables as they are written. */
+/** Trusts a file as it is now; returns the programs and addresses it names, with variables unexpanded. */
 export async function trustConfig(source: ConfigSource) {
   const file = fileOf(source);
   const bytes = await readConfigFile(file);
@@ -94,7 +95,7 @@ export async function trustConfig(source: ConfigSource) {
   return { file, servers };
 }
 
-/** Answers the file, and whether it was trusted. */
+/** Returns the file, and whether it was trusted. */
 export async function distrustConfig(source: ConfigSource) {
   const file = fileOf(source);
   return { file, wasTrusted: await revokeTrust(dataDir(source), file) };
@@ -109,7 +110,10 @@ function runsOf(entry: { command?: unknown; args?: unknown; url?: unknown } | nu
   return [command ?? url, ...(Array.isArray(args) ? args : [])].map(String).join(' ');
 }
 
-/** Attaches the four reference servers to a scratch folder, by a real configuration file that can be read. */
+/**
+ * Attaches the four reference servers to a scratch folder, with a real configuration file that users can
+ * read.
+ */
 export async function prepareDemo(dataDir: string): Promise<Settings> {
   const scratch = join(dataDir, 'files');
   for (const [name, content] of Object.entries(FILES)) {
@@ -123,13 +127,13 @@ export async function prepareDemo(dataDir: string): Promise<Settings> {
     everything: await server('everything'),
     thinking: await server('sequential-thinking'),
   };
-  // Its folder is scratch: writing there needs nobody's consent.
+  // The folder is scratch, so writing there needs no approval.
   const pml = { permissions: { allow: ['filesystem:write_file'] } };
   await writeFile(file, `${JSON.stringify({ mcpServers, pml }, null, 2)}\n`);
   return await loadSettings({ file, env: {}, cwd: dataDir });
 }
 
-/** By the path of its program: the servers come with PML, nothing is fetched. */
+/** The servers come with PML and are started by path, so nothing is downloaded. */
 async function server(name: string, args: readonly string[] = []) {
   const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`);
   const { bin } = JSON.parse(await readFile(manifest, 'utf8')) as { bin: Record<string, string> };
@@ -145,14 +149,25 @@ interface Origin {
   readonly secrets: readonly string[];
 }
 
-/** From the file's snake_case to what the rest of PML reads. */
-function toSettings({ mcpServers, pml }: Config, origin: Origin): Settings {
+/** Converts the file's snake_case to the settings the rest of PML uses. */
+function toSettings(
+  { mcpServers, pml }: Config,
+  origin: Origin,
+  unset: ReadonlyMap<string, string> = new Map(),
+): Settings {
   const path = (text: string) => resolvePath(text, origin);
   const { permissions, sandbox } = pml;
   return {
     file: origin.file,
     ...(origin.isFound && { isFound: true }),
-    servers: Object.entries(mcpServers).map(([name, server]) => toServer(name, server, path)),
+    servers: Object.entries(mcpServers).map(([name, server]) =>
+      toServer(name, server, {
+        path,
+        here: origin.cwd,
+        unset: unset.get(name),
+        idleStopMs: pml.idle_stop_ms,
+      }),
+    ),
     permissions: {
       allow: permissions.allow,
       ask: permissions.ask,
@@ -182,6 +197,7 @@ function toSettings({ mcpServers, pml }: Config, origin: Origin): Settings {
       runFrom: pml.learning.run_from,
       model: { terms: pml.learning.terms, heads: pml.learning.heads },
       alpha: pml.learning.alpha,
+      segmentGapMs: pml.learning.segment_gap_ms,
     },
     workflow: pml.workflow,
     sharing: pml.sharing,
@@ -200,18 +216,37 @@ function toSettings({ mcpServers, pml }: Config, origin: Origin): Settings {
   };
 }
 
-function toServer(name: string, server: ServerConfig, path: (text: string) => string): ServerSettings {
+interface ServerSurroundings {
+  readonly path: (text: string) => string;
+  /** The folder that PML runs in. */
+  readonly here: string;
+  /** Which variable it uses that is not set. */
+  readonly unset: string | undefined;
+  readonly idleStopMs: number;
+}
+
+function toServer(
+  name: string,
+  server: ServerConfig,
+  { path, here, unset, idleStopMs }: ServerSurroundings,
+): ServerSettings {
   const base = {
     name,
-    disabled: server.disabled,
+    disabled: server.disabled || unset !== undefined,
+    ...(unset !== undefined && { disabledReason: `Server "${name}" is disabled: it ${unset}` }),
     tools: server.tools,
+    ...(server.isolation !== 'shared' && { isolation: server.isolation }),
+    ...(server.rename && { rename: server.rename }),
+    ...(server.describe && { describe: server.describe }),
     timeoutMs: server.timeout,
     concurrency: server.concurrency,
     ...(server.credentials === 'per_user' && { credentials: server.credentials }),
   };
   if (server.command !== undefined) {
     const cwd = server.cwd === undefined ? null : path(server.cwd);
-    return { ...base, transport: 'stdio', command: server.command, args: server.args, env: server.env, cwd };
+    const { command, args, env } = server;
+    const idle = idleStopMs > 0 && { idleStopMs };
+    return { ...base, transport: 'stdio', command, args, env, cwd, folders: [cwd ?? here], ...idle };
   }
   return {
     ...base,
@@ -245,7 +280,7 @@ function toEmbedding(embedding: Config['pml']['embedding']): Settings['embedding
   return { kind, url, model, dimension, apiKey };
 }
 
-/** Relative to the file, so that it means the same from wherever PML is started. */
+/** Resolved against the file's folder, so that it does not depend on where PML is started. */
 function resolvePath(path: string, { file, cwd, home }: Origin): string {
   if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
   return resolve(file === null ? cwd : dirname(file), path);

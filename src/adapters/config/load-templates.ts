@@ -7,7 +7,7 @@ import { decodeText } from './text-file.ts';
 
 const SHIPPED = fileURLToPath(new URL('../../../config/templates.yaml', import.meta.url));
 
-/** What usually comes before what: from the file the settings name, else from the one that ships with PML. */
+/** Which tools usually precede which: from the file in the settings, or else from the one PML ships. */
 export async function loadTemplates(file: string | null): Promise<TemplateEdge[]> {
   const path = file ?? SHIPPED;
   const content = readYaml(path, await readText(path));
@@ -28,11 +28,11 @@ function readYaml(path: string, text: string): unknown {
     return `${path}:${line}:${col} ${message}`;
   });
   throw new PmlError('config_invalid', `The templates are not valid YAML: ${problems.join('; ')}`, {
-    hint: `Correct the file, or leave "templates" out of pml.json to use ${SHIPPED}.`,
+    hint: `Fix the file, or remove "templates" from pml.json to use ${SHIPPED}.`,
   });
 }
 
-/** Aliases that unfold into more than anybody wrote are refused by the parser when it makes values of them. */
+/** The parser refuses aliases that expand into huge values. */
 function contentOf(path: string, document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS();
@@ -56,7 +56,7 @@ async function readText(path: string): Promise<string> {
     throw new PmlError(
       isMissing ? 'config_not_found' : 'config_invalid',
       isMissing ? `Templates file ${path} not found` : `The templates file ${path} cannot be read (${code})`,
-      { hint: 'Correct "templates" in pml.json, or leave it out to use the shipped ones.', cause },
+      { hint: 'Fix "templates" in pml.json, or remove it to use the shipped templates.', cause },
     );
   }
 }

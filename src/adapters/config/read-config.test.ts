@@ -34,11 +34,11 @@ describe('text', () => {
     ['// nothing', '/x/pml.json:1:11 not JSON: a value is missing'],
     ['[]', '/x/pml.json:1:1 must be an object: { … }'],
     ['"x"', '/x/pml.json:1:1 must be an object: { … }'],
-    ['mcpServers:\n  a: b', '/x/pml.json:1:1 not JSON: an unknown word; put text in double quotes'],
+    ['mcpServers:\n  a: b', '/x/pml.json:1:1 not JSON: unknown word; put text in double quotes'],
     ['{\n  "pml": {}\n  "mcpServers": {}\n}', '/x/pml.json:3:3 not JSON: a "," is missing'],
     ['{\r\n\r\n  "pml" {}\r\n}', '/x/pml.json:3:9 not JSON: a ":" is missing'],
     ['{ "pml": {}', '/x/pml.json:1:12 not JSON: a "}" is missing'],
-    ['{ "a": "b\n" }', '/x/pml.json:1:8 not JSON: a string that does not end on its line'],
+    ['{ "a": "b\n" }', '/x/pml.json:1:8 not JSON: unclosed string'],
   ])('[CFG-14] what is not JSON is refused with its place: %j', (text, problem) => {
     expect(problemsOf(text)[0]).toBe(problem);
   });
@@ -51,7 +51,7 @@ describe('text', () => {
 
   test('[CFG-14] a key that stands twice is refused, so that nothing is lost silently', () => {
     const text = '{ "mcpServers": {\n "a": { "command": "x" },\n "a": { "command": "y" } } }';
-    expect(problemsOf(text)).toEqual(['/x/pml.json:3:2 mcpServers.a stands twice; keep one of them']);
+    expect(problemsOf(text)).toEqual(['/x/pml.json:3:2 mcpServers.a appears twice; keep one of them']);
   });
 });
 
@@ -84,13 +84,13 @@ describe('unknown keys and bad values', () => {
       '/x/pml.json:6:38 mcpServers.b.args must be a list: [ … ]',
       '/x/pml.json:6:54 mcpServers.b.timeout must be at least 100',
       '/x/pml.json:7:19 mcpServers.c.url must be a URL that starts with http:// or https://',
-      '/x/pml.json:7:63 mcpServers.c.tools.exclude[0] must be the name of a tool without its server, for example "delete_*"',
+      '/x/pml.json:7:63 mcpServers.c.tools.exclude[0] must be a tool name without its server, for example "delete_*"',
       '/x/pml.json:8:10 mcpServers.d must be an object: { … }',
       '/x/pml.json:11:5 pml.permisions is not a known key; did you mean "permissions"?',
       '/x/pml.json:12:22 pml.permissions.approvalWaitMs is not a known key; did you mean "approval_wait_ms"?',
-      '/x/pml.json:12:52 pml.permissions.deny[0] must be "*" or name server and tool, for example "github:delete_*"',
-      '/x/pml.json:12:76 pml.permissions.profile must be one of "standard", "careful"; did you mean "careful"?',
-      '/x/pml.json:13:17 pml.record.files must be "*" or name server and tool, for example "github:delete_*"',
+      '/x/pml.json:12:52 pml.permissions.deny[0] must be "*" or server:tool, for example "github:delete_*"',
+      '/x/pml.json:12:76 pml.permissions.profile must be one of "open", "balanced", "careful"; did you mean "careful"?',
+      '/x/pml.json:13:17 pml.record.files must be "*" or server:tool, for example "github:delete_*"',
       '/x/pml.json:14:18 pml.embedding.model is missing',
       '/x/pml.json:14:38 pml.embedding.modle is not a known key; did you mean "model"?',
       '/x/pml.json:14:85 pml.embedding.dimension must be a whole number',
@@ -128,17 +128,17 @@ describe('unknown keys and bad values', () => {
   "twice": { "url": "https://x", "headers": { "authorization": "y" }, "auth": { "kind": "bearer", "token": "z" } }
 } }`;
     expect(problemsOf(text)).toEqual([
-      '/x/pml.json:2:3 mcpServers."my server" cannot name a server; use letters, digits, "_", "-" and "." (the names "code" and "capability" are taken)',
-      '/x/pml.json:3:3 mcpServers.code cannot name a server; use letters, digits, "_", "-" and "." (the names "code" and "capability" are taken)',
+      '/x/pml.json:2:3 mcpServers."my server" is not a valid server name; use letters, digits, "_", "-" and "." ("code" and "capability" are reserved)',
+      '/x/pml.json:3:3 mcpServers.code is not a valid server name; use letters, digits, "_", "-" and "." ("code" and "capability" are reserved)',
       '/x/pml.json:4:29 mcpServers.both.url cannot be combined with "command"; keep one of them',
       '/x/pml.json:5:11 mcpServers.none needs "command" (a program to start) or "url" (a server to reach)',
-      '/x/pml.json:6:30 mcpServers.stray.headers is only for servers with "url"',
-      '/x/pml.json:7:36 mcpServers.strayed.env is only for servers with "command"',
-      '/x/pml.json:8:29 mcpServers.type.type is for servers with "url"; remove it, or fix it',
-      '/x/pml.json:9:71 mcpServers.twice.auth and an Authorization header exclude each other; keep one of them',
+      '/x/pml.json:6:30 mcpServers.stray.headers is only valid for servers with "url"',
+      '/x/pml.json:7:36 mcpServers.strayed.env is only valid for servers with "command"',
+      '/x/pml.json:8:29 mcpServers.type.type is only valid for servers with "url"; remove or fix it',
+      '/x/pml.json:9:71 mcpServers.twice.auth cannot be combined with an Authorization header; keep one of them',
     ]);
     expect(problemsOf('{ "mcpServers": { "__proto__": { "command": "x" } } }')[0]).toContain(
-      'cannot name a server',
+      'is not a valid server name',
     );
   });
 });
@@ -241,7 +241,7 @@ describe('files of other clients', () => {
   test('[CFG-17] a file without servers, or with a misspelt "pml", is not taken for an empty one', () => {
     const file = '/x/team.json';
     expect(problemsOf('{ "theme": "dark" }', { file })).toEqual([
-      '/x/team.json:1:1 has neither "pml" nor "mcpServers" nor "servers"; one of them is needed',
+      '/x/team.json:1:1 needs one of the keys "pml", "mcpServers" or "servers"',
     ]);
     expect(problemsOf('{ "mcpServers": {}, "plm": { "permissions": { "deny": ["*"] } } }', { file })).toEqual(
       ['/x/team.json:1:21 plm is not a known key; did you mean "pml"?'],

@@ -32,43 +32,60 @@ const NEEDED_BY_TYPE: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 const BAD_NAME =
-  'cannot name a server; use letters, digits, "_", "-" and "." (the names "code" and "capability" are taken)';
+  'is not a valid server name; use letters, digits, "_", "-" and "." ("code" and "capability" are reserved)';
 
 interface ServerCheck {
-  /** Where the servers stand in the file. */
+  /** Path of the servers in the file. */
   readonly path: JSONPath;
   readonly source: SourceText;
   readonly problems: ConfigProblems;
-  /** Servers with an unknown key: it may be the `command` that seems to be missing. */
+  /** Servers with an unknown key, which may be a misspelt `command`. */
   readonly misspelt: ReadonlySet<PropertyKey | undefined>;
+}
+
+interface ReadConfig {
+  readonly config: Config;
+  readonly variables: readonly UsedVariable[];
+  /** By server that uses one: which variable is not set, and what to do. */
+  readonly unset: ReadonlyMap<string, string>;
 }
 
 interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
+  /** Effect of an unset variable on the server that uses it; elsewhere in the file it is always an error. */
+  readonly unset?: 'refuse' | 'disable';
 }
 
-/** From text to a checked configuration; throws once, with everything that is wrong. */
+/** Replaces an address with an unset variable; the name is reserved and never resolves (RFC 2606). */
+const NOWHERE = 'http://unset.invalid';
+
+/** Parses and validates the text; throws one error with all problems. */
 export function readConfig(
   file: string,
   text: string,
-  { env, home }: Environment,
-): { config: Config; variables: readonly UsedVariable[] } {
+  { env, home, unset = 'refuse' }: Environment,
+): ReadConfig {
   const source = parseSource(file, text);
   const problems = new ConfigProblems(file, text);
   const form = recogniseForm(file, source.root);
+  const serversInFile = form.servers ?? ['mcpServers'];
   const predefined = form.ours ? {} : clientVariables(file, home);
   const reader = createReader(
     text,
     problems,
     { env, predefined },
     (path) => form.ours || isReadByUs(path, form),
+    unset === 'disable' ? serversInFile : null,
   );
   const raw = form.ours
     ? (reader.read(source.root, []) as Record<string, unknown>)
     : readClientFile(source, form, reader, problems);
 
-  const serversInFile = form.servers ?? ['mcpServers'];
+  for (const name of reader.unset.keys()) {
+    const entry = Object(raw.mcpServers)[name];
+    if (String(entry?.url).includes('${')) entry.url = NOWHERE;
+  }
   const pathInFile = (path: JSONPath) =>
     path[0] === 'mcpServers' ? [...serversInFile, ...path.slice(1)] : path;
   const checked = configSchema.safeParse(raw);
@@ -84,7 +101,7 @@ export function readConfig(
     checkServers(entries as Record<string, unknown>, { path: serversInFile, source, problems, misspelt });
   }
   problems.throwIfAny(reader.used.map(({ value }) => value));
-  return { config: checked.data!, variables: reader.used };
+  return { config: checked.data!, variables: reader.used, unset: reader.unset };
 }
 
 function readClientFile(
@@ -96,7 +113,7 @@ function readClientFile(
   const misspelt = misspeltPml(root);
   if (misspelt) problems.add(misspelt.offset, [misspelt.value], 'is not a known key; did you mean "pml"?');
   if (servers === null) {
-    const needed = 'has neither "pml" nor "mcpServers" nor "servers"; one of them is needed';
+    const needed = 'needs one of the keys "pml", "mcpServers" or "servers"';
     if (propertiesOf(root).length > 0) problems.add(root.offset, [], needed);
     return {};
   }
@@ -110,19 +127,25 @@ function readClientFile(
 interface Reader {
   read(node: Node, path: JSONPath): unknown;
   readonly used: readonly UsedVariable[];
+  readonly unset: ReadonlyMap<string, string>;
 }
 
-/** Values of the file with their variables filled in; what is not `wanted` is left out. */
+/**
+ * Reads values with their variables expanded; omits those that are not `wanted`. Below `tolerant`, an unset variable
+ * is recorded for its server instead of being a problem of the file.
+ */
 function createReader(
   text: string,
   problems: ConfigProblems,
   variables: VariableSource,
   wanted: (path: JSONPath) => boolean,
+  tolerant: JSONPath | null,
 ): Reader {
   const used: UsedVariable[] = [];
-  return { used, read: (node, path) => read(node, path, false) };
+  const unset = new Map<string, string>();
+  return { used, unset, read: (node, path) => read(node, path, false) };
 
-  /** In a server that is switched off, variables that are not set do no harm. */
+  /** In a disabled server, unset variables are not reported. */
   function read(node: Node, path: JSONPath, off: boolean): unknown {
     if (node.type === 'string') return readString(node, path, off);
     if (node.type === 'array') {
@@ -134,7 +157,7 @@ function createReader(
     for (const { key, keyNode, value } of propertiesOf(node)) {
       const here = [...path, key];
       if (!wanted(here)) continue;
-      if (values.has(key)) problems.add(keyNode.offset, here, 'stands twice; keep one of them');
+      if (values.has(key)) problems.add(keyNode.offset, here, 'appears twice; keep one of them');
       values.set(key, value && read(value, here, isOff));
     }
     return Object.fromEntries(values);
@@ -143,7 +166,12 @@ function createReader(
   function readString(node: Node, path: JSONPath, off: boolean): string {
     const expansion = expandVariables(node.value, variables);
     used.push(...expansion.used);
-    for (const { written, message } of off ? [] : expansion.problems) {
+    for (const { written, message, isUnset } of off ? [] : expansion.problems) {
+      const server = tolerant?.every((step, i) => path[i] === step) ? path[tolerant.length] : undefined;
+      if (isUnset && server !== undefined) {
+        unset.set(String(server), message);
+        continue;
+      }
       const within = text.slice(node.offset, node.offset + node.length).indexOf(written);
       problems.add(node.offset + Math.max(0, within), path, message);
     }
@@ -151,7 +179,7 @@ function createReader(
   }
 }
 
-/** What a schema cannot say well: names, and what fits together within one server. */
+/** Checks that a schema cannot express well: names, and keys that contradict each other within a server. */
 function checkServers(
   entries: Readonly<Record<string, unknown>>,
   { path, source, problems, misspelt }: ServerCheck,
@@ -170,7 +198,7 @@ function checkServers(
   }
 }
 
-/** `key` is the one to blame; null for the server as a whole. */
+/** `key` is the offending key; null for the server as a whole. */
 function contradictions(entry: Record<string, unknown>): { key: string | null; message: string }[] {
   const has = (key: string) => entry[key] !== undefined;
   if (has('command') && has('url')) {
@@ -181,14 +209,15 @@ function contradictions(entry: Record<string, unknown>): { key: string | null; m
   }
   const found: { key: string; message: string }[] = [];
   const [stray, owner] = has('command') ? [HTTP_ONLY, 'url'] : [STDIO_ONLY, 'command'];
-  for (const key of stray.filter(has)) found.push({ key, message: `is only for servers with "${owner}"` });
+  for (const key of stray.filter(has))
+    found.push({ key, message: `is only valid for servers with "${owner}"` });
   const needed = NEEDED_BY_TYPE.get(entry.type);
   if (needed !== undefined && !has(needed)) {
-    found.push({ key: 'type', message: `is for servers with "${needed}"; remove it, or fix it` });
+    found.push({ key: 'type', message: `is only valid for servers with "${needed}"; remove or fix it` });
   }
   const headers = Object.keys(Object(entry.headers)).map((header) => header.toLowerCase());
   if (has('auth') && headers.includes('authorization')) {
-    found.push({ key: 'auth', message: 'and an Authorization header exclude each other; keep one of them' });
+    found.push({ key: 'auth', message: 'cannot be combined with an Authorization header; keep one of them' });
   }
   return found;
 }

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { ALPHA_KINDS } from '../../core/graph/alpha.ts';
+import { ALPHA_KINDS } from '../../core/graph/relatedness.ts';
 import { OPTIONAL_TERMS } from '../../core/learning/ranker/model-choice.ts';
-import { LEAST_CONFIDENCE } from '../../core/policy/decide.ts';
+import { LEAST_CONFIDENCE, PROFILES } from '../../core/policy/decide.ts';
 
-/** Every default of the configuration; the published JSON Schema shows the same. */
+/** Every default of the configuration, as in the published JSON Schema. */
 export const DEFAULTS = {
   server: {
     disabled: false,
     credentials: 'shared',
+    isolation: 'shared',
     args: [] as string[],
     include: ['*'],
     exclude: [] as string[],
@@ -18,13 +19,13 @@ export const DEFAULTS = {
   permissions: {
     rules: [] as string[],
     default: 'allow',
-    profile: 'standard',
-    /** Below the 60 s after which MCP clients usually give a request up. */
+    profile: 'balanced',
+    /** Below the 60 s after which MCP clients usually time out. */
     approval_wait_ms: 45_000,
-    /** What a client declares is its own word: an agent that is its own client would approve its own calls. */
+    /** A client's answer cannot be verified: an agent that is its own client would approve its own calls. */
     clients_decide: false,
   },
-  /** What is kept of a call that no rule of `record` names. */
+  /** How much of a call is recorded if no rule of `record` matches. */
   record: 'full',
   embedding: { kind: 'minilm' },
   store: { pool: 8, statement_timeout_ms: 30_000, queue_mb: 256, wait_ms: 60_000 },
@@ -35,10 +36,14 @@ export const DEFAULTS = {
     terms: [] as (typeof OPTIONAL_TERMS)[number][],
     heads: 8,
     alpha: 'adaptive',
+    /** An agent thinks between two calls, and may ask a person. */
+    segment_gap_ms: 300_000,
   },
-  /** Calls of one run that may be made ahead of their turn. */
+  /** Calls of one run that may be made speculatively. */
   workflow: { speculation: 0 },
   sharing: { traces: 'shared' },
+  /** Milliseconds. Long: what a server keeps only in its memory, such as an open page, goes with its process. */
+  idle_stop_ms: 3_600_000,
   sandbox: {
     memory_mb: 128,
     cpu_ms: 10_000,
@@ -55,12 +60,15 @@ const text = () => z.string().min(1);
 const whole = (min: number, max: number) => z.int().min(min).max(max);
 
 const toolGlob = z.string().regex(/^\*+$|^[^\s:]+:\S+$/, {
-  error: 'must be "*" or name server and tool, for example "github:delete_*"',
+  error: 'must be "*" or server:tool, for example "github:delete_*"',
 });
 const ownToolGlob = z.string().regex(/^[^\s:]+$/, {
-  error: 'must be the name of a tool without its server, for example "delete_*"',
+  error: 'must be a tool name without its server, for example "delete_*"',
 });
-// Checked after variables are filled in, so the published schema must let `${VAR}` pass: no pattern.
+const newName = z.string().regex(/^[A-Za-z0-9_.-]{1,128}$/, {
+  error: 'must be a tool name of letters, digits, "_", "-" and ".", for example "read_sheet"',
+});
+// Validated after variables are expanded, so the published schema must accept `${VAR}`: no pattern.
 const httpUrl = z.string().refine((url) => /^https?:\/\/\S+$/.test(url) && URL.canParse(url), {
   error: 'must be a URL that starts with http:// or https://',
 });
@@ -69,7 +77,7 @@ const postgresUrl = z.string().refine((url) => /^postgres(?:ql)?:\/\/\S+$/.test(
 });
 
 const hostName = z.string().regex(/^[A-Za-z0-9.-]+(?::\d{1,5})?$/, {
-  error: 'must be the name of a host, with its port if it has one, for example "pml.example.com"',
+  error: 'must be a host name, optionally with a port, for example "pml.example.com"',
 });
 
 const tools = z
@@ -77,11 +85,11 @@ const tools = z
     include: z
       .array(ownToolGlob)
       .default([...DEFAULTS.server.include])
-      .describe('Globs on the names of its tools; only these are offered.'),
+      .describe('Globs of tool names; only these tools are offered.'),
     exclude: z
       .array(ownToolGlob)
       .default(DEFAULTS.server.exclude)
-      .describe('Globs on the names of its tools; these are not offered, even when included.'),
+      .describe('Globs of tool names; these tools are not offered, even if "include" lists them.'),
   })
   .prefault({})
   .describe('Which tools of the server are offered.');
@@ -95,30 +103,30 @@ const auth = z
       client_id: text(),
       client_secret: text(),
       scope: oauthScope,
-      issuer: httpUrl.optional().describe('The only authorization server these credentials may go to.'),
+      issuer: httpUrl.optional().describe('The only authorization server these credentials may be sent to.'),
     }),
     z.strictObject({
       kind: z.literal('authorization_code'),
-      client_id: text().optional().describe('Absent: PML registers itself.'),
+      client_id: text().optional().describe('If absent, PML registers itself.'),
       client_secret: text().optional(),
       scope: oauthScope,
     }),
   ])
   .optional()
-  .describe('How PML proves itself to the server, besides headers.');
+  .describe('How PML authenticates to the server, besides headers.');
 
 const server = z
   .strictObject({
     type: z
       .enum(['stdio', 'http', 'sse', 'streamable-http'])
       .optional()
-      .describe('Absent: stdio with a command, http with a url.'),
+      .describe('If absent: stdio for a command, http for a url.'),
     command: text().optional().describe('Program to start; it must speak MCP on stdin and stdout.'),
-    args: z.array(z.string()).default(DEFAULTS.server.args).describe('Its arguments.'),
+    args: z.array(z.string()).default(DEFAULTS.server.args).describe('Arguments of the command.'),
     env: z
       .record(z.string(), z.string())
       .default({})
-      .describe('Environment variables added for it. Their values are treated as secrets.'),
+      .describe('Additional environment variables. Their values are treated as secrets.'),
     cwd: text().optional().describe('Working directory; relative to this file.'),
     url: httpUrl.optional().describe('Address of a server reached over HTTP.'),
     headers: z
@@ -129,15 +137,29 @@ const server = z
     credentials: z
       .enum(['shared', 'per_user'])
       .default(DEFAULTS.server.credentials)
-      .describe('per_user: each user of the gateway reaches it with credentials of their own.'),
-    disabled: z.boolean().default(DEFAULTS.server.disabled).describe('Kept in the file, but not used.'),
+      .describe('per_user: each user of the gateway has their own credentials for this server.'),
+    isolation: z
+      .enum(['shared', 'user', 'session'])
+      .default(DEFAULTS.server.isolation)
+      .describe(
+        'Who shares a process or connection, and with it the state of the server: all, the sessions of one user, or nobody. With session, the server gets the roots of the client.',
+      ),
+    rename: z
+      .record(z.string(), newName)
+      .optional()
+      .describe("What tools are called instead, by the server's own name of each."),
+    describe: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe("Descriptions that replace those of the server, by the server's own name of each tool."),
+    disabled: z.boolean().default(DEFAULTS.server.disabled).describe('Whether PML ignores this server.'),
     tools,
     timeout: whole(100, 86_400_000)
       .default(DEFAULTS.server.timeout)
-      .describe('Maximum time without a sign of life during one call, in milliseconds.'),
+      .describe('Maximum time without progress during one call, in milliseconds.'),
     concurrency: whole(1, 1024)
       .default(DEFAULTS.server.concurrency)
-      .describe('Maximum number of parallel calls; more wait.'),
+      .describe('Maximum number of parallel calls; further calls wait.'),
   })
   .meta({ oneOf: [{ required: ['command'] }, { required: ['url'] }] });
 
@@ -148,16 +170,18 @@ const permissions = z
     ask: rules('Tool ids (globs) that need approval by a person; overrides allow.'),
     deny: rules('Tool ids (globs) that never run; overrides ask and allow.'),
     auto: rules(
-      'Tool ids (globs) that PML may call by itself for an intent alone, even if they are not marked read-only; deny and ask override this.',
+      'Tool ids (globs) that PML may call on its own to fulfil an intent, even if not marked read-only; deny and ask override this.',
     ),
     default: z
       .enum(['allow', 'ask', 'deny'])
       .default(DEFAULTS.permissions.default)
-      .describe('For tools without a rule; tools that declare themselves destructive still need approval.'),
+      .describe('Applies to tools without a rule; with allow, the profile may still ask.'),
     profile: z
-      .enum(['standard', 'careful'])
+      .enum(PROFILES)
       .default(DEFAULTS.permissions.profile)
-      .describe('careful turns a default of allow into ask for every tool not marked read-only.'),
+      .describe(
+        'What tools without a rule do where the default is allow: open asks about none, balanced about those that cannot be undone, careful about all not marked read-only.',
+      ),
     approval_wait_ms: whole(0, 3_600_000)
       .default(DEFAULTS.permissions.approval_wait_ms)
       .describe('How long a run waits for a person before it ends as approval_required.'),
@@ -165,38 +189,38 @@ const permissions = z
       .boolean()
       .default(DEFAULTS.permissions.clients_decide)
       .describe(
-        "Whether an answer in the client's own dialogue (elicitation) decides; if false, only operators decide.",
+        "Whether an answer in the client's own dialog (elicitation) decides; if false, only operators decide.",
       ),
   })
   .prefault({})
-  .describe('What may run: deny overrides ask, ask overrides allow.');
+  .describe('Which tools may run: deny overrides ask, ask overrides allow.');
 
 const embedding = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('minilm') }),
     z.strictObject({
       kind: z.literal('transformers'),
-      model: text().describe('A model of the Hugging Face hub, for example Xenova/bge-m3.'),
+      model: text().describe('A model on the Hugging Face Hub, for example Xenova/bge-m3.'),
     }),
     z.strictObject({
       kind: z.literal('openai'),
       url: httpUrl.describe('Address of the API, for example https://api.openai.com/v1.'),
       model: text(),
-      dimension: whole(1, 65_536).describe('Dimension of its vectors.'),
+      dimension: whole(1, 65_536).describe('Dimension of the vectors.'),
       api_key: text().optional(),
     }),
   ])
   .default({ ...DEFAULTS.embedding })
-  .describe(
-    'What turns text into vectors: minilm is built in; transformers needs @huggingface/transformers.',
-  );
+  .describe('The embedding model: minilm is built in; transformers needs @huggingface/transformers.');
 
 const { sandbox: limits } = DEFAULTS;
 const sandbox = z
   .strictObject({
     memory_mb: whole(8, 65_536).default(limits.memory_mb).describe('Memory of one program, in megabytes.'),
-    cpu_ms: whole(1, 3_600_000).default(limits.cpu_ms).describe('CPU time of one program.'),
-    wall_ms: whole(1, 86_400_000).default(limits.wall_ms).describe('Time from start to end of one program.'),
+    cpu_ms: whole(1, 3_600_000).default(limits.cpu_ms).describe('CPU time of one program, in milliseconds.'),
+    wall_ms: whole(1, 86_400_000)
+      .default(limits.wall_ms)
+      .describe('Wall-clock time of one program, in milliseconds.'),
     calls_in_flight: whole(1, 1024)
       .default(limits.calls_in_flight)
       .describe('Maximum number of parallel tool calls.'),
@@ -205,16 +229,16 @@ const sandbox = z
       .describe('Maximum number of tool calls of one program.'),
     argument_bytes: whole(1, 2 ** 30)
       .default(limits.argument_bytes)
-      .describe('Arguments of one call.'),
+      .describe('Maximum size of the arguments of one call.'),
     result_bytes: whole(1, 2 ** 30)
       .default(limits.result_bytes)
-      .describe('Result of one call or program.'),
+      .describe('Maximum size of the result of one call or program.'),
     console_bytes: whole(0, 2 ** 30)
       .default(limits.console_bytes)
-      .describe('What one program may print.'),
+      .describe('Maximum size of the console output of one program.'),
   })
   .prefault({})
-  .describe('Limits of the code that agents run.');
+  .describe('Limits for code that agents run.');
 
 const pml = z
   .strictObject({
@@ -222,13 +246,13 @@ const pml = z
     record: z
       .record(toolGlob, z.enum(['none', 'metadata', 'full']))
       .default({})
-      .describe('What is stored of calls, by tool id (glob); the first match applies, else full.'),
+      .describe('How much of a call is stored, by tool id (glob); the first match applies, otherwise full.'),
     embedding,
     store: z
       .strictObject({
         url: postgresUrl
           .optional()
-          .describe('A PostgreSQL database; absent: the embedded one in the data folder.'),
+          .describe('A PostgreSQL database; if absent, the embedded one in the data folder.'),
         pool: whole(1, 1_000)
           .default(DEFAULTS.store.pool)
           .describe(
@@ -245,12 +269,14 @@ const pml = z
           .describe('How long a starting gateway waits for PostgreSQL.'),
       })
       .prefault({})
-      .describe('Where PML keeps its memory.'),
+      .describe('Where PML stores its data.'),
     retention: z
       .strictObject({
         traces_days: whole(1, 36_500)
           .optional()
-          .describe('Days after which raw traces go; what was learned from them stays. Absent: never.'),
+          .describe(
+            'Days after which raw traces are deleted; what was learned from them stays. If absent, never.',
+          ),
       })
       .prefault({})
       .describe('How long raw traces are kept.'),
@@ -279,17 +305,22 @@ const pml = z
         terms: z
           .array(z.enum(OPTIONAL_TERMS))
           .default(DEFAULTS.learning.terms)
-          .describe(
-            'What the ranking model adds to features and heads; none was measured to help on public data.',
-          ),
+          .describe('Optional terms of the ranking model; none improved results on public data.'),
         heads: z
           .union([whole(1, 16), z.literal('adaptive')])
           .default(DEFAULTS.learning.heads)
-          .describe('Heads of the ranking model; adaptive: 4, 8 or 12 by the number of runs.'),
+          .describe('Heads of the ranking model; adaptive: 4, 8 or 12, depending on the number of runs.'),
         alpha: z
           .enum(ALPHA_KINDS)
           .default(DEFAULTS.learning.alpha)
-          .describe('How search weighs the graph: by what runs have shown in all, or around the context.'),
+          .describe(
+            'Weight of the graph in search: adaptive uses all runs so far, local the graph around the context.',
+          ),
+        segment_gap_ms: whole(1, 86_400_000)
+          .default(DEFAULTS.learning.segment_gap_ms)
+          .describe(
+            'Milliseconds between two single calls of a session that are learned as one job, at most.',
+          ),
       })
       .prefault({})
       .describe('Learning from runs.'),
@@ -302,19 +333,24 @@ const pml = z
           ),
       })
       .prefault({})
-      .describe('Running plans.'),
+      .describe('Settings for running workflows.'),
     sharing: z
       .strictObject({
         traces: z
           .enum(['private', 'shared'])
           .default(DEFAULTS.sharing.traces)
           .describe(
-            'Who may see the content of a run: private is for its user and operators, shared for everybody.',
+            'Who may see the content of a run: private means its user and operators, shared means everybody.',
           ),
       })
       .prefault({})
-      .describe('What people who share a gateway see of each other.'),
+      .describe('What the users of a shared gateway see of each other.'),
     sandbox,
+    idle_stop_ms: whole(0, 2_147_483_647)
+      .default(DEFAULTS.idle_stop_ms)
+      .describe(
+        'Milliseconds without a request after which the process of a server is ended; the next request starts it again. 0: never.',
+      ),
     templates: text()
       .optional()
       .describe('A templates file that replaces the shipped one; relative to this file.'),
@@ -322,7 +358,7 @@ const pml = z
   .prefault({})
   .describe('Settings of PML itself.');
 
-/** The whole file; what holds between keys is checked in check-servers.ts. */
+/** The whole file; relations between keys are checked in read-config.ts. */
 export const configSchema = z
   .strictObject({
     $schema: z.string().optional().describe('For editor support.'),

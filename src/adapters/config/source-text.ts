@@ -11,24 +11,24 @@ import { createRedactor, type Redactor } from '../../core/tracing/redact.ts';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 
 const DEFAULTS = {
-  /** Levels of lists and objects; what is deeper could be read only with a stack of any depth. */
+  /** Levels of lists and objects; a deeper file could overflow the reader's stack. */
   depth: 100,
 };
 
-/** Kinds of the scanner, whose enum cannot be imported: it is gone after compilation. */
+/** Token kinds of jsonc-parser's scanner. Its const enum does not exist at run time. */
 const OPENS = new Set([1, 3]);
 const CLOSES = new Set([2, 4]);
 const END = 17;
 
-/** What stands where in a configuration file. */
+/** A parsed configuration file with positions. */
 export interface SourceText {
   readonly text: string;
   readonly root: Node;
 }
 
 const SYNTAX: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'an unknown word; put text in double quotes',
-  InvalidNumberFormat: 'a number that cannot be read',
+  InvalidSymbol: 'unknown word; put text in double quotes',
+  InvalidNumberFormat: 'invalid number',
   PropertyNameExpected: 'a key in double quotes is missing',
   ValueExpected: 'a value is missing',
   ColonExpected: 'a ":" is missing',
@@ -36,15 +36,15 @@ const SYNTAX: Readonly<Record<string, string>> = {
   CloseBraceExpected: 'a "}" is missing',
   CloseBracketExpected: 'a "]" is missing',
   EndOfFileExpected: 'the file should end here',
-  UnexpectedEndOfComment: 'a comment that does not end',
-  UnexpectedEndOfString: 'a string that does not end on its line',
-  UnexpectedEndOfNumber: 'a number that does not end',
+  UnexpectedEndOfComment: 'unclosed comment',
+  UnexpectedEndOfString: 'unclosed string',
+  UnexpectedEndOfNumber: 'incomplete number',
   InvalidUnicode: 'a \\u that is not followed by four hex digits',
   InvalidEscapeCharacter: 'an unknown escape after "\\"',
   InvalidCharacter: 'a character that is not allowed in a string; write it as \\n, \\t or \\u0000',
 };
 
-/** JSON with comments and trailing commas. Throws with every place where it is not. */
+/** Parses JSON with comments and trailing commas. Throws one error with all problems. */
 export function parseSource(file: string, text: string): SourceText {
   const problems = new ConfigProblems(file, text);
   if (text.trim() === '') problems.add(0, [], 'the file is empty; write {} to use the defaults');
@@ -55,18 +55,18 @@ export function parseSource(file: string, text: string): SourceText {
   const root = parseTree(text, errors, { allowTrailingComma: true });
   let lastLine = 0;
   for (const { error, offset } of errors) {
-    // One mistake makes the parser stumble several times; the first time on a line is the telling one.
+    // One mistake causes several parser errors; the first on a line is the informative one.
     const { line } = problems.position(offset);
     if (line === lastLine) continue;
     lastLine = line;
-    problems.add(offset, [], `not JSON: ${SYNTAX[printParseErrorCode(error)] ?? 'cannot be read'}`);
+    problems.add(offset, [], `not JSON: ${SYNTAX[printParseErrorCode(error)] ?? 'cannot be parsed'}`);
   }
   if (errors.length === 0 && root?.type !== 'object') problems.add(0, [], 'must be an object: { … }');
   problems.throwIfAny();
   return { text, root: root! };
 }
 
-/** Where the nesting goes too far; null when it does not. */
+/** Offset at which the nesting exceeds the limit; null if it does not. */
 function tooDeepAt(text: string): number | null {
   const scanner = createScanner(text, true);
   let depth = 0;
@@ -77,7 +77,7 @@ function tooDeepAt(text: string): number | null {
   return null;
 }
 
-/** Offset of the value at a path, or of the closest thing around it that stands in the file. */
+/** Offset of the value at a path, or of its closest ancestor in the file. */
 export function locate({ root }: SourceText, path: JSONPath): number {
   for (let length = path.length; length >= 0; length--) {
     const node = findNodeAtLocation(root, path.slice(0, length));
@@ -107,8 +107,8 @@ interface Problem {
 }
 
 /**
- * Everything wrong with one file, told at once. Only keys are shown, never values, and a secret that
- * somebody pasted in the place of a key is redacted.
+ * All problems of a file, reported at once. Shows only keys, never values, and redacts a secret that was
+ * pasted as a key.
  */
 export class ConfigProblems {
   readonly #file: string;
@@ -120,7 +120,7 @@ export class ConfigProblems {
     this.#text = text;
   }
 
-  /** The message holds no text of the file; `path` is what it is about, empty for the whole. */
+  /** `message` contains no text of the file; `path` is its subject, empty for the whole file. */
   add(offset: number, path: JSONPath, message: string): void {
     this.#problems.push({ offset, path, message });
   }

@@ -5,14 +5,14 @@ import { dirname } from 'node:path';
 const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const UTF16_MARK = Buffer.from([0xff, 0xfe]);
 
-/** A file's text and how to turn a changed text into bytes like the file's own. */
+/** A file's text, and how to encode a changed text like the original. */
 export interface TextFile {
   readonly bytes: Buffer;
   readonly text: string;
   encode(text: string): Buffer;
 }
 
-/** Windows tools still write UTF-16, and byte order marks; the text comes without its mark. */
+/** Windows tools still write UTF-16 and byte order marks; the text excludes the mark. */
 export function decodeText(bytes: Buffer): TextFile {
   if (bytes.subarray(0, 2).equals(UTF16_MARK)) {
     return {
@@ -46,8 +46,8 @@ export async function readBytes(file: string): Promise<Buffer | null> {
 }
 
 /**
- * All or nothing: a reader sees the old file or the new one. Links are followed, the mode is kept;
- * a new file is its owner's alone, since configurations hold keys.
+ * Replaces the file atomically. Follows links and preserves the mode; a new file is readable by its owner
+ * only, because configurations contain secrets.
  */
 export async function writeFileWhole(file: string, bytes: Buffer): Promise<void> {
   const target = await realpath(file).catch(() => file);
@@ -57,7 +57,7 @@ export async function writeFileWhole(file: string, bytes: Buffer): Promise<void>
   try {
     const handle = await open(temporary, 'wx', mode);
     try {
-      // `open` lets the umask take bits away.
+      // `open` applies the umask, so set the mode explicitly.
       await handle.chmod(mode);
       await handle.writeFile(bytes);
       await handle.sync();
@@ -71,7 +71,7 @@ export async function writeFileWhole(file: string, bytes: Buffer): Promise<void>
   }
 }
 
-/** Of the file, or what a new one gets. */
+/** The file's mode, or that of a new file. */
 async function modeOf(file: string): Promise<number> {
   const found = await stat(file).catch(() => null);
   return found ? found.mode & 0o777 : 0o600;

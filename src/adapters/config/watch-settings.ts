@@ -7,7 +7,7 @@ import type { ConfigSource } from './find-config.ts';
 import { loadSettings } from './load-settings.ts';
 
 const DEFAULTS = {
-  /** Editors write in several steps; quiet for this long means that they are done. */
+  /** Milliseconds without a change after which an editor is assumed to have finished writing. */
   debounceMs: 100,
 };
 
@@ -16,9 +16,9 @@ export interface SettingsWatcher {
 }
 
 /**
- * Calls `onChange` with new settings whenever the file comes to mean something else than `current`,
- * which are the settings in use; `onError` when it cannot be used, and then the old settings stay.
- * The file may be replaced, removed and put back.
+ * Calls `onChange` with new settings when the file's meaning differs from `current`, the settings in use;
+ * calls `onError` when the file is invalid, and the old settings stay. The file may be replaced, removed and
+ * restored.
  */
 export async function watchSettings(
   source: ConfigSource & { readonly file: string },
@@ -30,7 +30,7 @@ export async function watchSettings(
   let lastError: string | null = null;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
-  // One after the other, so that an older reading never overtakes a newer one.
+  // One after the other, so that an older read never overtakes a newer one.
   let reading = Promise.resolve();
 
   const reload = async () => {
@@ -57,7 +57,7 @@ export async function watchSettings(
     timer.unref();
   };
   const watchers = await watchFolders(source.file, schedule, onError);
-  // The file may have changed after `current` was read and before the watch began.
+  // The file may have changed between reading `current` and starting the watch.
   schedule();
 
   return {
@@ -70,8 +70,8 @@ export async function watchSettings(
 }
 
 /**
- * Folders, not the file: who saves by replacing the file leaves a watch on it behind. Where the file
- * is a link, the folder it leads to is watched too.
+ * Watches folders instead of the file: a watch on a file is lost when an editor replaces it. If the file is a
+ * link, its target's folder is watched too.
  */
 async function watchFolders(
   file: string,
@@ -90,7 +90,7 @@ async function watchFolders(
   return files.flatMap((path) => {
     try {
       const watcher = watch(dirname(path), { persistent: false }, (_event, name) => {
-        // Mounted volumes swap a link called ..data instead of the file.
+        // Mounted volumes replace a link called ..data instead of the file.
         if (name === null || name === basename(path) || name.startsWith('..')) onEvent();
       });
       return [watcher.on('error', failed)];

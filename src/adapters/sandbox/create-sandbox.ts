@@ -12,29 +12,35 @@ import { type ChildExit, GuestChild } from './guest-child.ts';
 import { HostedRun } from './hosted-run.ts';
 
 const DEFAULTS = {
-  /** Programs mostly wait for tools, so more may run than there are cores. */
+  /** Programs mostly wait for tools, so there may be more of them than cores. */
   maxRunning: Math.min(8, Math.max(4, availableParallelism())),
   spares: 1,
-  idleMs: 30_000,
+  idleMs: 60_000,
   maxRuns: 1_000,
-  /** Further children a run is given, when the one it got turns out to be dead. */
+  /** Further children tried for a run whose child turns out to be dead. */
   attemptsMore: 2,
-  /** Milliseconds until the first child is started, unless a run comes first: a gateway has other things to do. */
-  warmUpAfter: 1_000,
-  /** Children that may fail to start, one after the other, before those who wait are told. */
+  /** Consecutive failed starts before waiting callers get the error. */
   startAttempts: 3,
-  /** Milliseconds after which a program gives way to those that have just begun. */
+  /** Milliseconds after which a program's priority is lowered in favour of newer ones. */
   longRunMs: 1_000,
 };
 
 export interface SandboxParts {
   readonly logger?: Logger;
   readonly maxRunning?: number;
+  readonly idleMs?: number;
 }
 
-/** Programs in isolates, isolates in processes that can touch nothing, processes watched from outside. */
-export function createSandbox({ logger, maxRunning = DEFAULTS.maxRunning }: SandboxParts = {}): Sandbox {
-  const { spares, idleMs, maxRuns, warmUpAfter } = DEFAULTS;
+/**
+ * Programs run in isolates, isolates in processes without any permission, and the host watches these
+ * processes.
+ */
+export function createSandbox({
+  logger,
+  maxRunning = DEFAULTS.maxRunning,
+  idleMs = DEFAULTS.idleMs,
+}: SandboxParts = {}): Sandbox {
+  const { spares, maxRuns } = DEFAULTS;
   const pool = new ChildPool({
     maxRunning,
     spares,
@@ -47,7 +53,6 @@ export function createSandbox({ logger, maxRunning = DEFAULTS.maxRunning }: Sand
     logger?.log('error', `Sandbox: ${message}`, {
       error: error instanceof Error ? error.stack : String(error),
     });
-  const warmUp = setTimeout(() => pool.fill(), warmUpAfter).unref();
   const underWay = new Set<HostedRun>();
 
   async function attempt(
@@ -76,7 +81,6 @@ export function createSandbox({ logger, maxRunning = DEFAULTS.maxRunning }: Sand
   return {
     run: (program, host, options) => attempt(program, host, options, DEFAULTS.attemptsMore),
     async close() {
-      clearTimeout(warmUp);
       pool.close();
       for (const run of underWay) run.cancel('The sandbox was closed');
       await Promise.all([...underWay].map(({ ended }) => ended));
@@ -91,11 +95,11 @@ function nothingRan(error: GuestFailure): GuestOutcome {
 interface PoolOptions {
   /** Children that may run at once. */
   readonly maxRunning: number;
-  /** Children that lie ready beside those that run. */
+  /** Idle children kept ready besides the running ones, while programs come. */
   readonly spares: number;
-  /** Milliseconds after which a child too many is let go. */
+  /** Milliseconds without a program after which all children are ended. */
   readonly idleMs: number;
-  /** Runs after which a child is replaced by a fresh one. */
+  /** Runs after which a child is replaced. */
   readonly maxRuns: number;
   readonly onFailedStart: (exit: ChildExit) => void;
 }
@@ -112,20 +116,23 @@ const refusal = (kind: 'cancelled' | 'crashed', message: string): Taken => ({
 const CLOSED = refusal('cancelled', 'The sandbox is closed');
 
 /**
- * Children that were started before they are needed. When all are busy, programs wait in line, the user with the
- * fewest under way first; a user with none need not wait for others, up to as many places again.
+ * Children for the programs, and one more than needed as long as programs come: without any, none is kept,
+ * because each takes the memory of a process. When all are busy, programs queue; the user with the fewest
+ * running programs goes first. A user with none running may exceed the limit, up to twice `maxRunning` in
+ * all.
  */
 class ChildPool {
   readonly #options: PoolOptions;
   readonly #starting = new Set<GuestChild>();
-  /** The one that has rested longest comes first: it has had most time to ready itself. */
+  /** Longest idle first: it has had the most time to prepare. */
   readonly #idle: GuestChild[] = [];
-  /** With whose program each is busy, and what slows it down when that takes long. */
+  /** Per busy child: the user of its program, and the timer that lowers its priority. */
   readonly #running = new Map<GuestChild, { readonly user: string; readonly timer: NodeJS.Timeout }>();
   readonly #line: { readonly user: string; readonly settle: (taken: Taken) => void }[] = [];
-  /** In a row. */
+  /** Consecutive. */
   #failedStarts = 0;
-  #trim: NodeJS.Timeout | undefined;
+  /** Runs out when no program has come for a while. */
+  #quiet: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(options: PoolOptions) {
@@ -148,6 +155,7 @@ class ChildPool {
       if (signal?.aborted) return leave();
       signal?.addEventListener('abort', leave);
       this.#line.push(waiting);
+      this.#stayReady();
       this.fill();
       this.#advance();
     });
@@ -163,10 +171,11 @@ class ChildPool {
     this.#advance();
   }
 
-  /** Starts children until enough lie ready. */
+  /** Starts children until enough are idle. */
   fill(): void {
     if (this.#isClosed) return;
-    const { maxRunning, spares } = this.#options;
+    const { maxRunning } = this.#options;
+    const spares = this.#quiet ? this.#options.spares : 0;
     const newcomers = new Set(
       this.#line.map(({ user }) => user).filter((user) => this.#underWay(user) === 0),
     );
@@ -176,10 +185,10 @@ class ChildPool {
     for (const child of this.#starting) child.keepHostAlive(this.#line.length > 0);
   }
 
-  /** Those that run are ended when they are given back. */
+  /** Running children are ended when their runs release them. */
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#trim);
+    clearTimeout(this.#quiet);
     for (const { settle } of this.#line.splice(0)) settle(CLOSED);
     for (const child of [...this.#starting, ...this.#idle]) child.kill();
   }
@@ -192,7 +201,7 @@ class ChildPool {
       if (this.#isClosed) return;
       this.#options.onFailedStart(exit);
       if (++this.#failedStarts < DEFAULTS.startAttempts) return this.#advance();
-      // Callers that wait get the error, instead of the same failing start over and over.
+      // Waiting callers get the error instead of the same failing start again and again.
       this.#failedStarts = 0;
       const failed = refusal('crashed', `The sandbox cannot start: ${exit.lastWords || exit.how}`);
       for (const { settle } of this.#line.splice(0)) settle(failed);
@@ -214,18 +223,27 @@ class ChildPool {
       if (place >= 0) this.#idle.splice(place, 1);
       this.fill();
     };
-    // A child at rest has nothing to say.
+    // An idle child must not send anything.
     child.listener = { onMessage: () => child.kill(), onBreach: () => child.kill(), onExit: forget };
-    this.#trim ??= setTimeout(() => this.#letGo(), this.#options.idleMs).unref();
+  }
+
+  #stayReady(): void {
+    if (this.#quiet) this.#quiet.refresh();
+    else this.#quiet = setTimeout(() => this.#letGo(), this.#options.idleMs).unref();
   }
 
   #letGo(): void {
-    this.#trim = undefined;
-    while (this.#idle.length > this.#options.spares) {
-      const child = this.#idle.pop()!;
+    this.#quiet = undefined;
+    // A program that still runs may end at any moment, and another may follow it.
+    if (this.#running.size > 0 || this.#line.length > 0) {
+      this.#stayReady();
+      return;
+    }
+    for (const child of [...this.#starting, ...this.#idle.splice(0)]) {
       child.listener = null;
       child.kill();
     }
+    this.#starting.clear();
   }
 
   #advance(): void {
@@ -241,7 +259,7 @@ class ChildPool {
     this.fill();
   }
 
-  /** Whose turn it is in the line; -1 when nobody's. */
+  /** Index of the next waiter to serve; -1 if none. */
   #next(): number {
     if (this.#line.length === 0) return -1;
     const counts = this.#line.map(({ user }) => this.#underWay(user));
@@ -250,7 +268,7 @@ class ChildPool {
     return isFree || (fewest === 0 && !this.#isCrowded) ? counts.indexOf(fewest) : -1;
   }
 
-  /** Not even a user with nothing under way gets another place. */
+  /** Whether even a user with nothing running has to wait. */
   get #isCrowded(): boolean {
     return this.#running.size >= 2 * this.#options.maxRunning;
   }

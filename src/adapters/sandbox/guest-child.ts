@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { limitFailure } from '../../engine/guest/guest-failures.ts';
 import type { GuestFailure, SandboxSettings } from '../../engine/ports.ts';
 import type { ChildMessage, HostMessage, LastWords } from './messages.ts';
-import { encodePacket, PacketReader } from './wire.ts';
+import { encodePacket, PacketReader } from './messages.ts';
 
 const number = z.int().nonnegative();
 
@@ -47,8 +47,15 @@ const mark = z.discriminatedUnion('kind', [
 
 const message = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready') }),
-  z.strictObject({ type: z.literal('tool'), frame: number, call: number, server: name, tool: name }),
-  z.strictObject({ type: z.literal('enter'), frame: number, call: number, slug: name }),
+  z.strictObject({
+    type: z.literal('tool'),
+    frame: number,
+    call: number,
+    at: z.number(),
+    server: name,
+    tool: name,
+  }),
+  z.strictObject({ type: z.literal('enter'), frame: number, call: number, at: z.number(), slug: name }),
   z.strictObject({
     type: z.literal('leave'),
     frame: number,
@@ -67,16 +74,18 @@ const message = z.discriminatedUnion('type', [
 
 interface ExitCause {
   readonly failure: GuestFailure;
-  /** What the child says it had computed; null when it said nothing. */
+  /** CPU milliseconds the child reported; null if it reported none. */
   readonly cpuMs: number | null;
 }
 
 const DEFAULTS = {
-  /** Bytes of a child's stderr that are kept. */
+  /** Bytes of a child's stderr to keep. */
   lastWords: 4_096,
-  /** Bytes of a message before its run is known. */
+  /** Longest message, in bytes, before a run sets its own limit. */
   maxBytes: 64 * 1024,
-  /** Steps below the priority of the host, and those of a program that takes long. */
+  /**
+   * How much nicer than the host a child runs, and how much more once its program takes long (nice levels).
+   */
   giveWayBy: 5,
   giveMoreWayBy: 12,
   lowestPriority: 19,
@@ -84,7 +93,9 @@ const DEFAULTS = {
 
 const ENTRY = fileURLToPath(new URL('./child/guest-worker.ts', import.meta.url));
 
-/** Everything the child reads from disk: its own code, what that shares with the engine, and the engine of isolates. */
+/**
+ * Everything the child reads from disk: its own code, the code it shares with the engine, and isolated-vm.
+ */
 function readable(isolatedVm: string): string[] {
   const own = [
     new URL('./', import.meta.url),
@@ -96,21 +107,21 @@ function readable(isolatedVm: string): string[] {
   return [
     ...own.map((folder) => `${fileURLToPath(folder)}*`),
     ...packages.map((path) => `${dirname(path)}/*`),
-    // node-gyp-build looks here for the kind of C library.
+    // node-gyp-build reads this file to tell musl from glibc.
     '/etc/alpine-release',
   ];
 }
 
-/** Where cores are short, programs that never rest must not take them from the host. */
+/** Lowers a thread's priority, so that busy programs do not starve the host when cores are few. */
 function giveWay(thread: number, by: number): void {
   try {
     if (thread > 0) setPriority(thread, Math.min(DEFAULTS.lowestPriority, getPriority() + by));
   } catch {
-    // It is gone already, or the system has no such thing.
+    // The thread has ended, or the platform has no priorities.
   }
 }
 
-/** On Linux each thread has a priority of its own, which those it starts begin with. */
+/** On Linux each thread has its own priority, inherited from the thread that started it. */
 function threadsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number);
@@ -131,10 +142,10 @@ export interface ChildListener {
   onExit(exit: ChildExit): void;
 }
 
-/** A process that runs guests, seen from the host. */
+/** The host's side of a process that runs guests. */
 export class GuestChild {
   readonly pid: number;
-  /** How many it has run. */
+  /** Runs served so far. */
   runs = 0;
   isSlow = false;
   listener: ChildListener | null = null;
@@ -148,9 +159,9 @@ export class GuestChild {
       '--permission',
       '--allow-addons',
       '--allow-worker',
-      // A program's garbage is its own to pay for, and one core's.
+      // Garbage collection counts as the program's own CPU time, on one core.
       '--single-threaded-gc',
-      // That addons may do anything is known: it is why the process has nothing to lose.
+      // The warning is that addons may do anything; the process has no permissions for that reason.
       '--disable-warning=SecurityWarning',
       ...readable(isolatedVm).map((path) => `--allow-fs-read=${path}`),
     ];
@@ -172,7 +183,7 @@ export class GuestChild {
     this.#process.on('close', (code, signal) => this.#ended(signal ?? `exit code ${code}`));
   }
 
-  /** The longest message that is taken from it, in bytes. */
+  /** The longest message accepted from the child, in bytes. */
   set maxBytes(value: number) {
     this.#reader.maxBytes = value;
   }
@@ -181,7 +192,7 @@ export class GuestChild {
     this.#process.stdin!.write(encodePacket(message, texts));
   }
 
-  /** Gives way to other programs, too, and for good: only a privileged process could take it back. */
+  /** Lowers the priority below other programs for good: only a privileged process could raise it again. */
   slowDown(): void {
     this.isSlow = true;
     for (const thread of threadsOf(this.pid)) giveWay(thread, DEFAULTS.giveMoreWayBy);
@@ -191,7 +202,7 @@ export class GuestChild {
     this.#process.kill('SIGKILL');
   }
 
-  /** Whether it keeps the host's process from ending. */
+  /** Whether the child keeps the host's process from exiting. */
   keepHostAlive(isKept: boolean): void {
     const { stdin, stdout, stderr } = this.#process;
     for (const handle of [this.#process, stdin as Socket, stdout as Socket, stderr as Socket]) {
@@ -206,7 +217,7 @@ export class GuestChild {
       for (let packet = this.#reader.next(); packet; packet = this.#reader.next()) {
         const message = readMessage(packet.head);
         if (message) this.listener?.onMessage(message, packet.texts);
-        else this.listener?.onBreach('a message of no known form');
+        else this.listener?.onBreach('an unknown message');
       }
     } catch (error) {
       this.listener?.onBreach((error as Error).message);
@@ -220,11 +231,11 @@ export class GuestChild {
   }
 }
 
-/** Why a child ended in the midst of a run: the limit that explains it, if one does. */
+/** Why a child ended during a run: the limit that explains it, if any. */
 export function explainExit({ how, lastWords }: ChildExit, limits: SandboxSettings): ExitCause {
   const words = readWords(lastWords);
   if (words) return { failure: limitFailure(words.limit, limits), cpuMs: words.cpuMs };
-  // What V8 and isolated-vm write before they abort.
+  // V8 and isolated-vm write this before they abort.
   if (/out[- ]of[- ]memory|heap limit/i.test(lastWords)) {
     return { failure: limitFailure('memory', limits), cpuMs: null };
   }
@@ -243,7 +254,7 @@ function readWords(text: string): LastWords | null {
   }
 }
 
-/** A child runs what nobody trusts, so it is not trusted itself: what it says has one of these forms, or it is ended. */
+/** Parses a message of the child, which is untrusted; null ends the child. */
 export function readMessage(head: unknown): ChildMessage | null {
   const { success, data } = message.safeParse(head);
   return success ? data : null;

@@ -6,13 +6,13 @@ interface ProcessUsage {
   readonly cpuMs: number;
 }
 
-/** The kernel counts CPU time in hundredths of a second, whatever its own tick is. */
+/** `/proc` reports CPU time in hundredths of a second, whatever the kernel's own tick is. */
 const TICK_MS = 10;
 
 const DEFAULTS = {
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two checks. */
   interval: 50,
-  /** The child's own watch strikes earlier; this one is for a child that does not watch itself any more. */
+  /** Above the factor of the child's own watch: this one is for a child whose watch no longer works. */
   memoryFactor: 3,
   memorySlackMb: 128,
   cpuFactor: 2,
@@ -20,12 +20,12 @@ const DEFAULTS = {
 };
 
 export interface HostWatch {
-  /** CPU the child has used since the watch began, in milliseconds, as last seen. */
+  /** CPU milliseconds the child has used since the watch began, at the last check. */
   readonly cpuMs: number;
   stop(): void;
 }
 
-/** Looks at a child from outside, where the system lets one look. */
+/** Watches a child from outside, on systems with `/proc`. */
 export function startHostWatch(
   pid: number,
   { memoryMb, cpuMs }: SandboxSettings,
@@ -51,12 +51,13 @@ export function startHostWatch(
   };
 }
 
-/** What a process uses, told by the kernel and not by the process; null on systems without `/proc`. */
+/** A process's usage as the kernel reports it; null on systems without `/proc`. */
 function processUsage(pid: number): ProcessUsage | null {
   if (process.platform !== 'linux') return null;
   try {
     const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
-    // After the command's name, which may hold anything: state is field 3, utime 14, stime 15.
+    // The command's name may contain anything, so count fields after it: state is field 3, utime 14, stime
+    // 15.
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return {

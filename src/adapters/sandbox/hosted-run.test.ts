@@ -36,7 +36,7 @@ class PuppetChild implements Pick<GuestChild, 'pid' | 'listener' | 'maxBytes' | 
     const message = readMessage(head);
     try {
       if (message) this.listener?.onMessage(message, texts);
-      else this.listener?.onBreach('a message of no known form');
+      else this.listener?.onBreach('an unknown message');
     } catch (error) {
       this.listener?.onBreach((error as Error).message);
     }
@@ -66,7 +66,15 @@ function begin(over: Partial<GuestHost> = {}) {
 }
 
 const END = { type: 'end', cpuMs: 1, truncated: false };
-const tool = (over: object = {}) => ({ type: 'tool', frame: 0, call: 1, server: 's', tool: 't', ...over });
+const tool = (over: object = {}) => ({
+  type: 'tool',
+  frame: 0,
+  call: 1,
+  at: 0,
+  server: 's',
+  tool: 't',
+  ...over,
+});
 const mark = (over: object = {}) => ({ kind: 'decision', site: 0, taken: 'true', at: 0, ...over });
 
 describe('[BOX-17] a child is believed nothing', () => {

@@ -19,17 +19,17 @@ import type { ChildMessage, WireMark } from './messages.ts';
 import { createMarkReader } from './messages.ts';
 
 const DEFAULTS = {
-  /** Milliseconds a child has to end a run it is told to stop, before it is killed. */
+  /** Milliseconds a child has to stop a run before it is killed. */
   grace: 50,
-  /** Bytes of a message beside its text. */
+  /** Bytes of a message besides its texts. */
   headBytes: 128 * 1024,
 };
 
 export interface RunEnd {
   readonly outcome: GuestOutcome;
-  /** The child may run another. */
+  /** The child can be reused. */
   readonly isClean: boolean;
-  /** The child was gone before it said a word, so that nothing was asked for: another may try. */
+  /** The child died before its first message, so the program had no effects: another child may try. */
   readonly isUntouched: boolean;
 }
 
@@ -40,7 +40,7 @@ type EnterMessage = ChildMessage & { type: 'enter' };
 type LeaveMessage = ChildMessage & { type: 'leave' };
 type EndMessage = ChildMessage & { type: 'end' };
 
-/** One run in one child, which has nothing else to do: answers it, watches it, and believes it nothing. */
+/** One run in one child. Answers and watches the child, and validates everything it sends. */
 export class HostedRun implements ChildListener {
   readonly ended: Promise<RunEnd>;
   readonly #child: GuestChild;
@@ -52,12 +52,12 @@ export class HostedRun implements ChildListener {
   readonly #wall;
   readonly #watch;
   readonly #lines: ConsoleLine[] = [];
-  /** The programs that run, the outermost first. */
+  /** Running programs, the outermost first. */
   readonly #frames = new Map<number, GuestProgram>();
   #hasSpoken = false;
   #calls = 0;
   #toolsInFlight = 0;
-  /** Why the run ends, decided here and not by the program. */
+  /** Why the host ends the run, if it does. */
   #verdict: GuestFailure | null = null;
   #isOver = false;
   #grace: NodeJS.Timeout | undefined;
@@ -123,7 +123,7 @@ export class HostedRun implements ChildListener {
         this.#onEnd(message, text);
         break;
       case 'ready':
-        this.onBreach('it is ready twice');
+        this.onBreach('it reported ready twice');
     }
   }
 
@@ -142,11 +142,11 @@ export class HostedRun implements ChildListener {
     return !this.#isOver && this.#verdict === null;
   }
 
-  #onTool({ frame, call, server, tool }: ToolMessage, args: unknown): void {
+  #onTool({ frame, call, server, tool, at }: ToolMessage, args: unknown): void {
     const { callsInFlight } = this.#options.limits;
     if (!this.#count(frame)) return;
     if (++this.#toolsInFlight > callsInFlight) this.onBreach('more calls at once than allowed');
-    else this.#callTool(frame, call, { server, tool, args });
+    else this.#callTool(frame, call, { server, tool, args, madeAt: this.#marks.toHost(at) });
   }
 
   #callTool(frame: number, number: number, call: GuestToolCall): void {
@@ -158,41 +158,42 @@ export class HostedRun implements ChildListener {
     });
   }
 
-  #onEnter({ frame, call, slug }: EnterMessage, args: unknown): void {
+  #onEnter({ frame, call, slug, at }: EnterMessage, args: unknown): void {
     if (!this.#count(frame)) return;
-    void this.#asked(slug, () => this.#host.enterCapability(frame, slug, args)).then((entry) => {
+    const madeAt = this.#marks.toHost(at);
+    void this.#asked(slug, () => this.#host.enterCapability(frame, slug, args, madeAt)).then((entry) => {
       if (this.#isListening) this.#enter(call, slug, entry);
     });
   }
 
   #onLeave({ frame, failure, at }: LeaveMessage, text: string): void {
     if (frame === 0 || !this.#frames.delete(frame)) {
-      this.onBreach(`program ${frame} ended, which does not run`);
+      this.onBreach(`program ${frame} ended but was not running`);
     } else this.#leave(frame, toEnd(failure, text), this.#marks.toHost(at));
   }
 
   #onMark(wire: WireMark): void {
     const mark = this.#marks.read(wire, this.#frames);
-    if (mark) this.#safely('a mark was not taken', () => this.#host.mark(wire[0], mark));
-    else this.onBreach('a mark of nothing');
+    if (mark) this.#safely('a mark was not recorded', () => this.#host.mark(wire[0], mark));
+    else this.onBreach('an invalid mark');
   }
 
   #onEnd({ failure, cpuMs, truncated }: EndMessage, text: string): void {
     const end: GuestEnd = this.#verdict ? { ok: false, error: this.#verdict } : toEnd(failure, text);
-    // What a program took that ran into its memory limit is given back slowly.
+    // A program that reached its memory limit frees its memory slowly.
     const isFull = !end.ok && end.error.kind === 'limit' && end.error.limit === 'memory';
     this.#finish(end, !isFull, cpuMs, truncated);
   }
 
   #count(frame: number): boolean {
     const { limits } = this.#options;
-    if (!this.#frames.has(frame)) this.onBreach(`a call from program ${frame}, which does not run`);
+    if (!this.#frames.has(frame)) this.onBreach(`a call from program ${frame}, which is not running`);
     else if (++this.#calls > limits.callsTotal) this.#kill(limitFailure('calls', limits));
     else return true;
     return false;
   }
 
-  /** The engine answers failures as data; when it throws after all, the guest is told no more than that. */
+  /** The engine returns failures as data. If it throws nevertheless, the guest gets no details. */
   async #asked<T>(name: string, ask: () => Promise<T>): Promise<T | Refusal> {
     try {
       return await ask();
@@ -230,10 +231,12 @@ export class HostedRun implements ChildListener {
   }
 
   #leave(frame: number, end: GuestEnd, at = performance.now()): void {
-    this.#safely('the end of a capability was not taken', () => this.#host.leaveCapability(frame, end, at));
+    this.#safely('the end of a capability was not recorded', () =>
+      this.#host.leaveCapability(frame, end, at),
+    );
   }
 
-  /** Decided from outside: the child gets a moment to end the run itself. */
+  /** Ends the run from outside; the child gets a moment to end it by itself. */
   #terminate(failure: GuestFailure): void {
     if (!this.#isListening) return;
     this.#verdict = failure;
@@ -263,7 +266,7 @@ export class HostedRun implements ChildListener {
     this.#resolve({ outcome, isClean, isUntouched: isCrash && !this.#hasSpoken });
   }
 
-  /** The engine's own faults must not end a run in the midst of a message. */
+  /** An error in the engine must not abort the handling of a message. */
   #safely(what: string, work: () => void): void {
     try {
       work();
@@ -279,19 +282,22 @@ interface Refusal {
   readonly at: number;
 }
 
-const UNAWAITED: GuestFailure = { kind: 'cancelled', message: 'The program ended without waiting for it' };
+const UNAWAITED: GuestFailure = {
+  kind: 'cancelled',
+  message: 'The program ended without awaiting this call',
+};
 
 function programHead({ name, sites }: GuestProgram) {
   return { name, sites: sites.map((site) => (site.kind === 'operation' ? site.operation : null)) };
 }
 
-/** Script, arguments and dependencies; null when these are not JSON data. */
+/** Script, arguments and dependencies as texts; null if they are not JSON data. */
 function programTexts({ script, args, deps }: GuestProgram): string[] | null {
   const texts = [toText(args), toText(deps)];
   return texts.includes(undefined) ? null : [script, ...(texts as string[])];
 }
 
-/** Undefined for what is not JSON data; a missing value is null. */
+/** JSON of a value, `null` for a missing one; undefined if it is not JSON data. */
 function toText(value: unknown): string | undefined {
   try {
     return JSON.stringify(value ?? null);

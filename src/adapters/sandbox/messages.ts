@@ -8,12 +8,12 @@ import type {
 } from '../../engine/ports.ts';
 
 const DEFAULTS = {
-  /** A buffer this full, or this old in milliseconds, is handed on: a killed child takes its buffer along. */
+  /** Marks, or milliseconds, after which the buffer is sent: a killed child loses its buffer. */
   fullAt: 64,
   staleAfter: 20,
 };
 
-/** Heads of the packets to the child; what they carry as texts is said beside. */
+/** Heads of the packets to the child. A comment names the texts that follow each head. */
 export type HostMessage = StartMessage | ReplyMessage | EntryMessage | { readonly type: 'stop' };
 
 /** Texts: script, arguments, dependencies. */
@@ -38,7 +38,7 @@ export interface ReplyMessage {
   readonly at: number;
 }
 
-/** A capability may be entered; a refusal is a reply. */
+/** Permission to enter a capability; a refusal is a reply. */
 export interface EntryMessage extends ProgramHead {
   readonly type: 'entry';
   readonly call: number;
@@ -53,15 +53,23 @@ export type ChildMessage =
       readonly type: 'tool';
       readonly frame: number;
       readonly call: number;
+      /** When the program made the call, on the clock of marks: it may have waited for a slot. */
+      readonly at: number;
       readonly server: string;
       readonly tool: string;
     }
   /** Text: arguments. */
-  | { readonly type: 'enter'; readonly frame: number; readonly call: number; readonly slug: string }
+  | {
+      readonly type: 'enter';
+      readonly frame: number;
+      readonly call: number;
+      readonly at: number;
+      readonly slug: string;
+    }
   /** Text: the value, unless it failed. */
   | { readonly type: 'leave'; readonly frame: number; readonly at: number; readonly failure?: GuestFailure }
   | { readonly type: 'marks'; readonly marks: readonly WireMark[] }
-  /** Text: what was printed. */
+  /** Text: the console output. */
   | { readonly type: 'print'; readonly level: ConsoleLine['level'] }
   /** Text: the value, unless it failed. */
   | {
@@ -72,12 +80,11 @@ export type ChildMessage =
     };
 
 /**
- * A mark and its frame. Its moments are milliseconds of the machine's monotonic clock, which all its
- * processes share.
+ * A mark and its frame. Times are milliseconds of the machine's monotonic clock, which all processes share.
  */
 export type WireMark = readonly [frame: number, mark: GuestMark];
 
-/** What the watching thread of a child says, as one line of its stderr, before it ends its process. */
+/** What a child's watching thread writes to stderr, as one line, before it kills the process. */
 export interface LastWords {
   readonly limit: 'memory' | 'cpu';
   readonly cpuMs: number;
@@ -86,19 +93,16 @@ export interface LastWords {
 /** The machine's monotonic clock, in milliseconds. */
 export const monotonicNow = () => Number(process.hrtime.bigint()) / 1e6;
 
-/** What a child tells, in the host's time. */
+/** Converts a child's times to the host's clock. */
 interface MarkReader {
   toHost(moment: number): number;
-  /** Null for a mark of no program, or of no such site of it. */
+  /** Null for a mark of an unknown program or call site. */
   read(mark: WireMark, frames: ReadonlyMap<number, GuestProgram>): GuestMark | null;
 }
 
-/**
- * A child's clock is this machine's own, but its word is not trusted: no moment lies before the run or
- * after now.
- */
+/** The child uses the same clock but is untrusted: times are clamped between the run's start and now. */
 export function createMarkReader(): MarkReader {
-  // The host's clock is read second: a child's moment is never put before the host's own moments it followed.
+  // The host's clock is read second, so a child's time never precedes the host's times that came before it.
   const monotonic = monotonicNow();
   const begin = performance.now();
   const toHost = (moment: number) =>
@@ -114,7 +118,7 @@ export function createMarkReader(): MarkReader {
   };
 }
 
-/** Keeps marks until there is something to send anyway. */
+/** Buffers marks until another message is sent. */
 export class MarkBuffer {
   readonly #send: (marks: readonly WireMark[]) => void;
   #marks: WireMark[] = [];
@@ -136,4 +140,91 @@ export class MarkBuffer {
     this.#send(this.#marks);
     this.#marks = [];
   }
+}
+
+/**
+ * Messages between host and child: a small JSON head, followed by texts that are not escaped again (scripts,
+ * arguments, results). In bytes, little endian:
+ *
+ *   u32 length of the rest | u32 length of the head | u32 number of texts | u32 length of each text | head | texts
+ */
+export interface Packet {
+  readonly head: unknown;
+  readonly texts: readonly string[];
+}
+
+const WORD = 4;
+
+export function encodePacket(head: unknown, texts: readonly string[] = []): Buffer {
+  const headText = JSON.stringify(head);
+  const headBytes = Buffer.byteLength(headText);
+  const sizes = texts.map((text) => Buffer.byteLength(text));
+  const bytes = sizes.reduce((sum, size) => sum + size, WORD * (3 + sizes.length) + headBytes);
+  const packet = Buffer.allocUnsafe(bytes);
+  let at = packet.writeUInt32LE(bytes - WORD, 0);
+  at = packet.writeUInt32LE(headBytes, at);
+  at = packet.writeUInt32LE(sizes.length, at);
+  for (const size of sizes) at = packet.writeUInt32LE(size, at);
+  at += packet.write(headText, at);
+  for (const text of texts) at += packet.write(text, at);
+  return packet;
+}
+
+/** Assembles packets from the pieces a pipe delivers; throws on malformed or oversized packets. */
+export class PacketReader {
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #maxBytes: number;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  set maxBytes(value: number) {
+    this.#maxBytes = value;
+  }
+
+  /** Keeps a reference to `piece`, which the caller must not modify afterwards. */
+  push(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+  }
+
+  /** The next complete packet; undefined until one has arrived. */
+  next(): Packet | undefined {
+    if (this.#bytes < WORD) return undefined;
+    const length = this.#join(WORD).readUInt32LE(0);
+    if (length > this.#maxBytes) throw new RangeError(`a message of ${length} bytes`);
+    if (this.#bytes < WORD + length) return undefined;
+    const whole = this.#join(WORD + length);
+    const rest = whole.subarray(WORD + length);
+    this.#pieces = rest.length === 0 ? [] : [rest, ...this.#pieces.slice(1)];
+    this.#bytes -= WORD + length;
+    return decode(whole.subarray(WORD, WORD + length));
+  }
+
+  /** Returns the first piece, joined until it has at least `length` bytes. */
+  #join(length: number): Buffer {
+    const [first] = this.#pieces;
+    if (first && first.length >= length) return first;
+    const whole = Buffer.concat(this.#pieces);
+    this.#pieces = [whole];
+    return whole;
+  }
+}
+
+function decode(packet: Buffer): Packet {
+  const headBytes = packet.readUInt32LE(0);
+  const count = packet.readUInt32LE(WORD);
+  let at = WORD * (2 + count);
+  const slice = (size: number) => {
+    if (at + size > packet.length) throw new RangeError('a message shorter than its declared length');
+    const text = packet.toString('utf8', at, at + size);
+    at += size;
+    return text;
+  };
+  const head: unknown = JSON.parse(slice(headBytes));
+  const texts: string[] = [];
+  for (let i = 0; i < count; i++) texts.push(slice(packet.readUInt32LE(WORD * (2 + i))));
+  return { head, texts };
 }

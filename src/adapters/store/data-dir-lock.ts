@@ -8,17 +8,17 @@ import lockfile from 'proper-lockfile';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { readIfThere } from './data-dir.ts';
 
-/** When the process is alive but the system tells no start time. */
+/** Start time of a living process if the platform does not provide it. */
 const UNKNOWN = 'unknown';
 
-/** Who holds a data dir: which process, and where it listens for others. */
+/** The process that holds a data folder, and where it listens. */
 export interface Holder {
   readonly nonce: string;
   readonly pid: number;
-  /** Tells a process from a later one with the same pid; null where the system does not say. */
+  /** Distinguishes a process from a later one with the same pid; null if the platform does not provide it. */
   readonly processStart: string | null;
   readonly host: string;
-  /** The command that runs there: `serve`, `stdio`, … */
+  /** The command it runs: `serve`, `stdio`, … */
   readonly role: string;
   /** Loopback port it listens on; null until it does. */
   readonly port: number | null;
@@ -27,24 +27,27 @@ export interface Holder {
 
 export interface DataDirLock {
   readonly holder: Holder;
-  /** Tells others where to reach this process; null when it no longer listens. */
+  /** Publishes this process's port; null when it no longer listens. */
   announce(port: number | null): Promise<void>;
   release(): Promise<void>;
 }
 
 const DEFAULTS = {
-  /** The guard is held for milliseconds; only a process killed within them leaves it behind. */
+  /**
+   * Age in milliseconds from which a guard is stale. It is normally held for milliseconds; only a killed
+   * process leaves one.
+   */
   guardStaleMs: 5_000,
   guardRetries: { retries: 60, minTimeout: 20, maxTimeout: 200 },
-  /** How long to wait for a holder that is starting or ending to say where it listens. */
+  /** Milliseconds to wait for a starting or ending holder to publish its port. */
   waitMs: 15_000,
   pollMs: 50,
 };
 
 /**
- * PGlite does not guard its directory: two processes on one lose each other's rows. A record names the
- * holder; it is read and written only under a short guard, so two who find a dead holder do not both
- * take over. A holder counts as alive while its process lives, however long it was suspended.
+ * PGlite does not lock its directory: two processes on one lose each other's rows. A record names the holder;
+ * it is read and written only under a short guard, so two processes that find a dead holder cannot both take
+ * over. A holder counts as alive while its process exists, however long it was suspended.
  */
 export async function acquireDataDir(
   dir: string,
@@ -67,7 +70,7 @@ export async function acquireDataDir(
   });
 }
 
-/** The holder's record, whether or not it lives. */
+/** The holder's record, whether or not the process is alive. */
 export async function readHolder(dir: string): Promise<Holder | null> {
   const text = await readIfThere(recordOf(dir));
   if (text === null) return null;
@@ -78,7 +81,7 @@ export async function readHolder(dir: string): Promise<Holder | null> {
   }
 }
 
-/** On another machine (a shared folder) nobody can tell, so it counts as alive. */
+/** A holder on another machine (a shared folder) cannot be checked, so it counts as alive. */
 export function isAlive(holder: Holder): boolean {
   if (holder.host !== hostname()) return true;
   const start = processStart(holder.pid);
@@ -122,14 +125,14 @@ function recordOf(dir: string): string {
 }
 
 /**
- * When a process started, in the system's own units; null when it does not live. On Linux from
- * /proc/<pid>/stat (field 22, clock ticks since boot), where a zombie counts as dead.
+ * Start time of a process, in the platform's units; null if it is not alive. On Linux from /proc/<pid>/stat
+ * (field 22, clock ticks since boot), where a zombie counts as dead.
  */
 export function processStart(pid: number): string | null {
   if (process.platform === 'linux') {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // The second field is the command in parentheses and may hold spaces: count from its end.
+      // The second field is the command in parentheses and may contain spaces: count from its end.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return fields[0] === 'Z' ? null : (fields[19] ?? UNKNOWN);
     } catch {
@@ -144,7 +147,7 @@ export function processStart(pid: number): string | null {
   }
 }
 
-/** The holder that comes after this process let go; null when nobody comes in time. */
+/** The next holder after this process has released the lock; null if none appears in time. */
 export async function awaitSuccessor(dir: string): Promise<(Holder & { readonly port: number }) | null> {
   for (let waited = 0; waited < DEFAULTS.waitMs; waited += DEFAULTS.pollMs) {
     const holder = await readHolder(dir);
@@ -156,7 +159,7 @@ export async function awaitSuccessor(dir: string): Promise<(Holder & { readonly 
   return null;
 }
 
-/** The lock, or the living holder once it says where it listens. */
+/** The lock, or the living holder once it has published its port. */
 export async function claimOrReach(
   dir: string,
   role: string,
@@ -175,7 +178,7 @@ export async function claimOrReach(
   }
 }
 
-/** For a command that must be the holder itself; it waits while `patience` says that the holder will go. */
+/** For commands that must hold the lock themselves; waits while `patience` expects the holder to end. */
 export async function claim(
   dir: string,
   role: string,

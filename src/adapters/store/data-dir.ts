@@ -5,12 +5,12 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 
 const DEFAULTS = { tokenBytes: 32 };
 
-/** Made if it is not there, for its owner alone: it holds the token and everything learned. */
+/** Creates the directory, accessible to its owner only: it contains the token and everything learned. */
 export async function ensureDataDir(dir: string): Promise<void> {
   await readable(dir, () => mkdir(dir, { recursive: true, mode: 0o700 }));
 }
 
-/** The secret that lets a program talk to the gateway; made on first use, readable by its owner alone. */
+/** The token that programs use to talk to the gateway; created on first use, readable by its owner only. */
 export async function readToken(dir: string): Promise<string> {
   const file = join(dir, 'token');
   const existing = await readIfThere(file);
@@ -19,7 +19,7 @@ export async function readToken(dir: string): Promise<string> {
   try {
     await readable(file, () => writeFile(file, `${fresh}\n`, { mode: 0o600, flag: 'wx' }));
   } catch (error) {
-    // Another process made it in the meantime: that one counts.
+    // Another process created it in the meantime: use that one.
     const theirs = await readIfThere(file);
     if (theirs) return theirs.trim();
     throw error;
@@ -28,7 +28,7 @@ export async function readToken(dir: string): Promise<string> {
   return fresh;
 }
 
-/** A small file of the data dir, its owner's alone; written whole or not at all. */
+/** A small file in the data folder, accessible to its owner only, written atomically. */
 export function dataFile(dir: string, name: string) {
   const file = join(dir, name);
   return {
@@ -62,7 +62,7 @@ async function readable<T>(path: string, work: () => Promise<T>): Promise<T> {
 
 function unreadable(path: string, error: unknown): PmlError {
   return new PmlError('data_dir_unreadable', `${path} cannot be used: ${(error as Error).message}`, {
-    hint: 'Check that you own the folder and that no file has the same name, or choose another with --data.',
+    hint: 'Check that you own the folder and that no file has the same name, or choose another folder with --data.',
     cause: error,
   });
 }

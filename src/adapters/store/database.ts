@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely';
 
 /**
- * The tables as kysely sees them. Free-form payloads are `json`, not `jsonb`: it keeps every
- * character (jsonb refuses NUL and lone surrogates, which real tool results contain) and key order.
+ * The tables, for kysely. Free-form payloads are `json`, not `jsonb`: `json` preserves every character (jsonb
+ * refuses NUL and lone surrogates, which real tool results contain) and the key order.
  */
 export interface Database {
   upstream_server: { name: string; settings_hash: string; identity: unknown; refreshed_at: Date };
@@ -16,9 +16,9 @@ export interface Database {
     annotations: unknown;
     definition_hash: string;
     retired: boolean;
-    /** A definition that differs from the accepted one and waits for a person. */
+    /** A definition that differs from the accepted one and awaits approval. */
     proposed: unknown;
-    /** JSON schema of what it was seen to give. */
+    /** JSON schema of its observed outputs. */
     observed_output: unknown;
   };
   suggestion: {
@@ -36,7 +36,7 @@ export interface Database {
   tool_embedding: { tool_id: string; model: string; definition_hash: string; embedding: Uint8Array };
   tool_dependency: EdgeTable;
   capability_dependency: EdgeTable;
-  /** What the graph learned from deleted traces. */
+  /** Edges learned from deleted traces. */
   rollup_edge: EdgeTable;
   rollup_statistics: StatisticsTable;
   /** One row. */
@@ -89,11 +89,11 @@ export interface Database {
     owner: string | null;
     visibility: string;
   };
-  /** Ids of all traces; which month each is in. Kept by triggers. */
+  /** Ids of all traces, and the month of each. Maintained by triggers. */
   trace_key: { id: string; seq: number; executed_at: Date };
-  /** Which traces have a tool or a server in their path, by `name_key`. Kept by triggers. */
+  /** Traces by the tools and servers in their path (`name_key`). Maintained by triggers. */
   trace_use: { name: number; trace: number; executed_at: Date };
-  /** How many there are; kept by triggers. */
+  /** Row counts; maintained by triggers. */
   tally: { name: string; count: number };
   episodic_events: {
     seq: Generated<number>;
@@ -117,7 +117,7 @@ export interface Database {
     created_at: Date;
     updated_at: Date;
     kind: string;
-    /** Who drives it; null when nobody does. */
+    /** The process that runs it; null if none does. */
     lease_owner: string | null;
     lease_until: Date | null;
     owner: string | null;
@@ -167,7 +167,7 @@ export interface Database {
     metrics: unknown;
     created_at: Date;
   };
-  /** What gateways on one store tell each other; the newest rows are kept. */
+  /** Change notifications between gateways on one store; only the newest rows are kept. */
   store_change: { seq: Generated<number>; topic: string; key: string; origin: string };
 }
 
@@ -178,7 +178,7 @@ interface EdgeTable {
   edge_source: string;
   observed_count: number;
   invocation_count: number;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   last_seen_at: number | null;
   value_paths: unknown;
 }

@@ -4,8 +4,8 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 
 /**
- * Brings a database to this version's schema. Several processes may start at once: the migrator
- * takes PostgreSQL's advisory lock. A schema from a newer PML is left untouched.
+ * Migrates a database to this version's schema. Several processes may start at once: the migrator takes
+ * PostgreSQL's advisory lock. A schema from a newer PML is left unchanged.
  */
 export async function migrate<T>(db: Kysely<T>, where: string): Promise<void> {
   const applied = await appliedMigrations(db);
@@ -15,11 +15,11 @@ export async function migrate<T>(db: Kysely<T>, where: string): Promise<void> {
       'data_dir_newer',
       `${where} was written by a newer PML (it has ${unknown.join(', ')})`,
       {
-        hint: 'Update PML, or point --data at another folder. Nothing was changed.',
+        hint: 'Update PML, or choose another folder with --data. Nothing was changed.',
       },
     );
   }
-  // The usual start: the migrator itself would look around for a tenth of a second to find that out.
+  // The usual case: the migrator would take a tenth of a second to find out.
   if (applied.length === Object.keys(MIGRATIONS).length) return;
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
   const { error, results } = await migrator.migrateToLatest();

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { zstdDecompress } from 'node:zlib';
 import {
   CompiledQuery,
@@ -17,19 +18,20 @@ import {
 } from 'kysely';
 import { parseTar } from 'nanotar';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
+import type { ChangeFeed, TrainerLock } from '../../engine/ports.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
-import { type PgliteClient, startPglite } from './pglite/pglite-client.ts';
+import type { WireError, WorkerReply, WorkerRequest } from './pglite/pglite-worker.ts';
 import { voidLeases } from './sql/runs.ts';
 import { createSqlStore, type SqlStore } from './sql-store.ts';
 
 /**
- * A freshly initialised cluster, baked once per PGlite version by `npm run bake:store`: unpacking it
- * takes a tenth of the time that initialising one does.
+ * A freshly initialised cluster, created once per PGlite version by `npm run bake:store`: unpacking it takes
+ * a tenth of the time of initialising one.
  */
 const IMAGE = new URL('../../../assets/pglite-start.tar.zst', import.meta.url);
 
-/** PostgreSQL refuses a cluster that others can read. */
+/** PostgreSQL refuses a cluster that other users can read. */
 const PRIVATE_DIR = 0o700;
 
 const PRIVATE_FILE = 0o600;
@@ -37,10 +39,12 @@ const PRIVATE_FILE = 0o600;
 /** Major version of the PostgreSQL inside the bundled PGlite. */
 const POSTGRES_MAJOR = 18;
 
-/** Files without which PostgreSQL cannot start; their absence means an interrupted copy or a stray folder. */
+/**
+ * Files PostgreSQL needs to start; if any is missing, a copy was interrupted or the folder is something else.
+ */
 const VITAL = ['PG_VERSION', 'global/pg_control', 'base', 'pg_wal'];
 
-/** The caller holds the data dir's lock: PGlite itself does not guard its directory. */
+/** The caller holds the data folder's lock: PGlite itself does not lock its directory. */
 export async function openPgliteStore(dataDir: string): Promise<SqlStore> {
   const cluster = join(dataDir, 'pg');
   if ((await inspectCluster(cluster)) === 'absent') await unpackStartImage(cluster);
@@ -48,7 +52,7 @@ export async function openPgliteStore(dataDir: string): Promise<SqlStore> {
   try {
     await migrate(db, cluster);
     await voidLeases(db);
-    // Changes are told to others, and there are none.
+    // No other gateway uses this store, so no change notifications are written.
     await sql`select set_config('pml.alone', 'on', false)`.execute(db);
     await db.deleteFrom('store_change').execute();
   } catch (error) {
@@ -66,7 +70,7 @@ async function start(cluster: string): Promise<PgliteClient> {
   }
 }
 
-/** Says what is wrong with a cluster before PostgreSQL is let near it; deletes nothing. */
+/** Checks a cluster before PostgreSQL opens it; deletes nothing. */
 async function inspectCluster(dir: string): Promise<'absent' | 'present'> {
   if (!(await exists(dir))) return 'absent';
   const missing: string[] = [];
@@ -77,8 +81,8 @@ async function inspectCluster(dir: string): Promise<'absent' | 'present'> {
   if (version > POSTGRES_MAJOR) {
     throw new PmlError(
       'data_dir_newer',
-      `${dir} is a PostgreSQL ${version} cluster; this PML brings PostgreSQL ${POSTGRES_MAJOR}`,
-      { hint: 'Update PML, or point --data at another folder. Nothing was changed.' },
+      `${dir} is a PostgreSQL ${version} cluster; this PML contains PostgreSQL ${POSTGRES_MAJOR}`,
+      { hint: 'Update PML, or choose another folder with --data. Nothing was changed.' },
     );
   }
   if (version !== POSTGRES_MAJOR) throw damaged(dir, `its PG_VERSION is not ${POSTGRES_MAJOR}`);
@@ -87,7 +91,7 @@ async function inspectCluster(dir: string): Promise<'absent' | 'present'> {
 
 function damaged(dir: string, why: string, cause?: unknown): PmlError {
   return new PmlError('data_dir_damaged', `The database in ${dir} cannot be opened: ${why}`, {
-    hint: 'Nothing was deleted. Restore the folder from a backup, or move it away to start afresh.',
+    hint: 'Nothing was deleted. Restore the folder from a backup, or move it away to start with an empty one.',
     cause,
   });
 }
@@ -105,7 +109,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Under another name until complete: a process killed here leaves no half-written cluster behind. */
+/** Uses a temporary name until complete: a process killed here leaves no half-written cluster. */
 export async function unpackStartImage(cluster: string): Promise<void> {
   const unfinished = `${cluster}.unpacking`;
   await rm(unfinished, { recursive: true, force: true });
@@ -124,9 +128,9 @@ export async function unpackStartImage(cluster: string): Promise<void> {
 }
 
 /**
- * kysely's own PGlite driver hands out its one connection without waiting, so a query made beside
- * an open transaction lands inside it and is lost when that rolls back. Here a connection is
- * exclusive: while one holds it, others wait.
+ * kysely's own PGlite driver does not serialize its single connection, so a query made during an open
+ * transaction becomes part of it and is lost if that rolls back. Here a connection is exclusive: others wait
+ * until it is released.
  */
 export function pgliteDialect(client: PgliteClient): Dialect {
   return {
@@ -193,6 +197,100 @@ class PgliteConnection implements DatabaseConnection {
   }
 
   streamQuery(): AsyncIterableIterator<QueryResult<never>> {
-    throw new Error('PGlite answers whole results; page with limit instead');
+    throw new Error('PGlite cannot stream results; use limit instead');
   }
+}
+
+export interface QueryRows {
+  readonly rows: unknown[];
+  readonly affectedRows: number;
+}
+
+/** The calling side: numbers each request and matches it with its response. */
+export interface PgliteClient {
+  query(sql: string, params: readonly unknown[]): Promise<QueryRows>;
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  resolve(reply: WorkerReply): void;
+  reject(error: Error): void;
+}
+
+const WORKER = new URL('./pglite/pglite-worker.ts', import.meta.url);
+
+/** Of the thread's heap, for what lives briefly: queries and rows. By itself the engine takes more, and keeps it. */
+const YOUNG_MEGABYTES = 8;
+
+export async function startPglite(dataDir: string): Promise<PgliteClient> {
+  const worker = new Worker(WORKER, {
+    workerData: dataDir,
+    execArgv: [],
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+  });
+  const waiting = new Map<number, Waiting>();
+  let nextId = 0;
+  let dead: Error | null = null;
+
+  const die = (error: Error) => {
+    dead ??= error;
+    for (const { reject } of waiting.values()) reject(dead);
+    waiting.clear();
+  };
+
+  await new Promise<void>((resolve, reject) => {
+    worker.on('message', (reply: WorkerReply) => {
+      if (reply.kind === 'ready') return resolve();
+      if (reply.kind === 'failed') return reject(toError(reply.error));
+      const asked = waiting.get(reply.id);
+      waiting.delete(reply.id);
+      if (reply.kind === 'error') asked?.reject(toError(reply.error));
+      else asked?.resolve(reply);
+    });
+    worker.on('error', (error) => {
+      die(error as Error);
+      reject(error as Error);
+    });
+    worker.on('exit', (code) => {
+      const error = new PmlError('store_unavailable', `The database thread ended (exit code ${code})`, {
+        hint: 'Restart PML; all acknowledged changes are on disk.',
+      });
+      die(error);
+      reject(error);
+    });
+  }).catch(async (error: unknown) => {
+    await worker.terminate();
+    throw error;
+  });
+
+  const ask = (message: WorkerRequest) =>
+    new Promise<WorkerReply>((resolve, reject) => {
+      if (dead) return reject(dead);
+      waiting.set(message.id, { resolve, reject });
+      worker.postMessage(message);
+    });
+
+  return {
+    async query(sql, params) {
+      const reply = await ask({ id: nextId++, kind: 'query', sql, params });
+      return reply as WorkerReply & { kind: 'rows' };
+    },
+    async close() {
+      if (!dead) await ask({ id: nextId++, kind: 'close' });
+      await worker.terminate();
+    },
+  };
+}
+
+/** Keeps the SQLSTATE, which distinguishes a conflict from a failure. */
+function toError(wire: WireError): Error {
+  return Object.assign(new Error(wire.message), wire.code !== undefined && { code: wire.code });
+}
+
+/** For a gateway that is alone on its store: no changes from others, and the trainer lock at once. */
+export function soleGateway(): { readonly changes: ChangeFeed; readonly trainerLock: TrainerLock } {
+  return {
+    changes: { follow: () => () => {} },
+    trainerLock: { isHeld: () => true, seek: () => {}, claim: async () => true, onChange: () => () => {} },
+  };
 }

@@ -7,18 +7,18 @@ import { createSqlStore, type SqlStore } from './sql-store.ts';
 
 const DEFAULTS = {
   pool: 8,
-  /** Longest wait for a connection of the pool, or for the server to give one. */
+  /** Milliseconds to wait for a connection from the pool or the server. */
   connectTimeoutMs: 10_000,
   idleTimeoutMs: 30_000,
   statementTimeoutMs: 30_000,
 };
 
 export interface PostgresOptions {
-  /** What the server and other gateways know this one's connections by. */
+  /** Application name of this gateway's connections, seen by the server and other gateways. */
   readonly name?: string;
-  /** Connections at the most. */
+  /** Maximum number of connections. */
   readonly pool?: number;
-  /** Longest time that one statement may take. */
+  /** Maximum time of one statement, in milliseconds. */
   readonly statementTimeoutMs?: number;
 }
 
@@ -26,7 +26,7 @@ const INT8 = pg.types.builtins.INT8;
 
 export async function openPostgresStore(url: string, options: PostgresOptions = {}): Promise<SqlStore> {
   const { name = 'pml', pool = DEFAULTS.pool, statementTimeoutMs = DEFAULTS.statementTimeoutMs } = options;
-  // Moving rows takes as long as it takes.
+  // Without a statement timeout: a migration may take long.
   const migrating = connect(url, { max: 1, application_name: name });
   try {
     await migrate(migrating, `PostgreSQL at ${withoutPassword(url)}`);
@@ -34,9 +34,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     if (error instanceof PmlError) throw error;
     throw new PmlError(
       'store_unavailable',
-      `PostgreSQL at ${withoutPassword(url)} does not answer: ${(error as Error).message}`,
+      `PostgreSQL at ${withoutPassword(url)} is not available: ${(error as Error).message}`,
       {
-        hint: 'Check store.url in the configuration and that the server runs and lets you in.',
+        hint: 'Check store.url in the configuration and that the server is running and accepts your login.',
         cause: error,
       },
     );
@@ -48,7 +48,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
       max: pool,
       application_name: name,
       statement_timeout: statementTimeoutMs,
-      // A server that is gone without a word is noticed, too.
+      // Also detects a server that has silently disappeared.
       query_timeout: statementTimeoutMs + DEFAULTS.connectTimeoutMs,
       idle_in_transaction_session_timeout: statementTimeoutMs,
       keepAlive: true,
@@ -70,15 +70,15 @@ function connect(url: string, limits: pg.PoolConfig): Kysely<Database> {
           : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
     },
   });
-  // A connection that breaks must not take the process down, neither an idle one nor one between two statements of a
-  // transaction; the next query reports it.
+  // A broken connection must not crash the process, whether idle or between two statements of a transaction;
+  // the next query reports it.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 }
 
 function withoutPassword(url: string): string {
-  if (!URL.canParse(url)) return '(a url that cannot be read)';
+  if (!URL.canParse(url)) return '(an invalid URL)';
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;
 }

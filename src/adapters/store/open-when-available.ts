@@ -3,25 +3,25 @@ import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Logger } from '../../engine/ports.ts';
 
 const DEFAULTS = {
-  /** Before it is tried again, in milliseconds. */
+  /** Milliseconds before a retry. */
   pauseMs: 500,
-  /** Between two lines in the log that say so. */
+  /** Milliseconds between two log lines about the wait. */
   betweenToldMs: 10_000,
 };
 
-/** Classes of SQLSTATE of a server that is starting, ending or full; any other has answered and will say the same again. */
+/** SQLSTATE classes of a server that is starting, stopping or full; any other error is permanent. */
 const PASSING = /^(08|53|57)/;
 const SQLSTATE = /^[0-9][0-9A-Z]{4}$/;
 
 export interface Patience {
-  /** Zero: it is tried once. */
+  /** Zero means a single attempt. */
   readonly waitMs: number;
   readonly logger?: Logger | undefined;
   /** Aborted when the caller is gone. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Opens a store whose server may not be there yet: tries again until it is, or until that took too long. */
+/** Opens a store whose server may not be up yet: retries until it is, or until `waitMs` has passed. */
 export async function openWhenAvailable<T>(open: () => Promise<T>, patience: Patience): Promise<T> {
   const { waitMs, logger, signal } = patience;
   const since = performance.now();
@@ -29,7 +29,7 @@ export async function openWhenAvailable<T>(open: () => Promise<T>, patience: Pat
   for (;;) {
     try {
       const opened = await open();
-      if (Number.isFinite(toldAt)) logger?.log('info', 'The store answers', { waited: seconds(since) });
+      if (Number.isFinite(toldAt)) logger?.log('info', 'The store is available', { waited: seconds(since) });
       return opened;
     } catch (error) {
       if (!isAway(error)) throw error;
@@ -38,11 +38,11 @@ export async function openWhenAvailable<T>(open: () => Promise<T>, patience: Pat
       if (performance.now() - toldAt >= DEFAULTS.betweenToldMs) {
         toldAt = performance.now();
         const rest = Math.ceil((waitMs - (performance.now() - since)) / 1000);
-        logger?.log('warn', `${error.message}; trying again for ${rest} s`);
+        logger?.log('warn', `${error.message}; retrying for ${rest} s`);
       }
     }
     await setTimeout(DEFAULTS.pauseMs, undefined, { signal }).catch(() => {
-      throw new PmlError('cancelled', 'The gateway shut down before its store answered');
+      throw new PmlError('cancelled', 'The gateway shut down before its store was available');
     });
   }
 }
@@ -54,8 +54,8 @@ function isAway(error: unknown): error is PmlError {
 }
 
 function tooLong(error: PmlError, waitMs: number): PmlError {
-  return new PmlError('store_unavailable', `${error.message}; it was waited for ${waitMs / 1000} s`, {
-    hint: `${error.hint ?? ''} store.wait_ms says how long a start waits.`.trim(),
+  return new PmlError('store_unavailable', `${error.message}; waited ${waitMs / 1000} s`, {
+    hint: `${error.hint ?? ''} store.wait_ms sets how long a start waits.`.trim(),
     cause: error.cause,
   });
 }

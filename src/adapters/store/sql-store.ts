@@ -12,12 +12,11 @@ import { sqlSuggestions } from './sql/suggestions.ts';
 import { sqlServers, sqlTools } from './sql/tools.ts';
 import { sqlTraces } from './sql/traces.ts';
 
-/** A store with its database, for what concerns all tables at once. */
+/** A store and its database, for operations on all tables. */
 export interface SqlStore extends Store {
   readonly db: Kysely<Database>;
 }
 
-/** The same SQL on PGlite and on PostgreSQL. */
 export function createSqlStore(db: Kysely<Database>): SqlStore {
   return {
     db,

@@ -16,18 +16,18 @@ import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
 import type { TraceJournal } from '../../engine/ports.ts';
 
 const DEFAULTS = {
-  /** Bytes after which another file is begun: what is stored goes file by file. */
+  /** Bytes per file: stored traces are deleted file by file. */
   fileBytes: 1024 * 1024,
 };
 
-/** Before each trace: its length and its checksum, four bytes each. */
+/** Header of each trace: its length and checksum, four bytes each. */
 const HEAD = 8;
 
 interface JournalFile {
   readonly path: string;
   bytes: number;
   traces: number;
-  /** Of these, how many are in the store; they are at its beginning. */
+  /** How many of these are in the store; they are the first ones. */
   confirmed: number;
 }
 
@@ -38,8 +38,8 @@ export interface JournalOptions {
 }
 
 /**
- * The journal in a folder of the data dir, whose lock the caller holds. A trace is one write of the system, which
- * outlives this process; it is not forced to the disk, so a power failure can take the last ones.
+ * The journal in a folder of the data folder, whose lock the caller holds. A trace is one write to the
+ * system, which outlives this process; it is not synced to disk, so a power failure can lose the last ones.
  */
 export function openTraceJournal(dir: string, options: JournalOptions): TraceJournal {
   const { maxBytes, fileBytes = DEFAULTS.fileBytes } = options;
@@ -51,7 +51,7 @@ export function openTraceJournal(dir: string, options: JournalOptions): TraceJou
   let number = Number.parseInt(files.at(-1)?.path.split('/').at(-1) ?? '0', 10);
   let open: number | null = null;
 
-  /** The file that is written to; the others are only read. */
+  /** The file being written; the others are only read. */
   function current(): { file: JournalFile; descriptor: number } {
     const last = files.at(-1);
     if (open !== null && last && last.bytes < fileBytes) return { file: last, descriptor: open };
@@ -64,7 +64,7 @@ export function openTraceJournal(dir: string, options: JournalOptions): TraceJou
     return { file, descriptor: open };
   }
 
-  /** What is stored wholly goes; the one in use is emptied instead. */
+  /** Deletes files whose traces are all stored; empties the current one. */
   function sweep(): void {
     for (let first = files[0]; first && first.confirmed === first.traces; first = files[0]) {
       if (open !== null && files.length === 1) {
@@ -107,7 +107,7 @@ export function openTraceJournal(dir: string, options: JournalOptions): TraceJou
       let nth = 0;
       for (const body of records(readFileSync(first.path))) {
         if (nth++ < first.confirmed) continue;
-        // A record of an earlier version tells no origin.
+        // Records of earlier versions have no origin.
         const trace: Omit<ExecutionTrace, 'origin'> = deserialize(body);
         found.push({ origin: 'agent', ...trace });
         if (found.length === limit) break;
@@ -125,7 +125,7 @@ export function openTraceJournal(dir: string, options: JournalOptions): TraceJou
   };
 }
 
-/** A file of an earlier life; what a killed process had only half written is cut off. */
+/** Opens a file of an earlier process; a half-written record at its end is cut off. */
 function takeUp(path: string): JournalFile {
   let [bytes, traces] = [0, 0];
   for (const body of records(readFileSync(path))) {

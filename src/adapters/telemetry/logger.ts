@@ -14,13 +14,13 @@ interface LogLine {
 interface LoggerOptions {
   readonly level: LogLevel;
   readonly redact: Redactor;
-  /** Absent: JSON unless the stream is a terminal. */
+  /** By default JSON unless the stream is a terminal. */
   readonly json?: boolean;
-  /** Absent: stderr, because stdout belongs to results and to the stdio protocol. */
+  /** By default stderr, because stdout is for results and the stdio protocol. */
   readonly stream?: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
-/** What pino writes itself; a field of the same name would stand in the line twice. */
+/** Fields that pino writes itself; a field of the same name would appear twice. */
 const TAKEN = new Set(['level', 'time', 'msg']);
 const COLOURS = { debug: 'gray', info: 'cyan', warn: 'yellow', error: 'red' } as const;
 
@@ -59,7 +59,7 @@ function withoutClashes(fields: object): object {
 
 const guarded = new WeakSet<object>();
 
-/** When the reader of the log is gone (EPIPE), lines are lost; the gateway keeps running. */
+/** If the log's reader is gone (EPIPE), lines are lost and the gateway keeps running. */
 function surviveLostReader(stream: NodeJS.WritableStream): void {
   if (guarded.has(stream)) return;
   guarded.add(stream);
@@ -79,7 +79,7 @@ function fieldText(value: unknown): string {
   return printable(isPlain ? value : JSON.stringify(value));
 }
 
-/** What comes from a tool must not forge a line, move the cursor or turn text around on a terminal. */
+/** Text from a tool must not forge a log line, move the cursor or reverse text on a terminal. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
     if (character === '\n') return '\\n';

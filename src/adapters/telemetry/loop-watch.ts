@@ -2,17 +2,17 @@ import type { LoopFigures, LoopStall, LoopWatch } from '../../engine/ports/proce
 import type { Clock, Logger } from '../../engine/ports.ts';
 
 const DEFAULTS = {
-  /** How often it is looked whether time went by, and from which delay on that is told, in milliseconds. */
+  /** Interval of the timer, and the delay from which a stall is reported, in milliseconds. */
   everyMs: 50,
   stallMs: 250,
-  /** What began last is kept, so many of them and so many characters of each. */
+  /** How many recently started operations are kept, and how many characters of each. */
   begun: 5,
   characters: 120,
 };
 
 /**
- * A timer that comes late says that nothing else came in time either: while one thing ran, nobody was answered. Without a
- * logger it is counted alone: a command for one person has nobody else to answer.
+ * Detects event loop stalls by a timer that fires late. Without a logger stalls are only counted: a
+ * one-person command has nobody else waiting.
  */
 export function createLoopWatch(clock: Clock, logger: Logger | null): LoopWatch & { close(): void } {
   const begun: string[] = [];

@@ -13,7 +13,7 @@ const PACKAGES = [
   '@opentelemetry/exporter-trace-otlp-http',
 ];
 
-/** OpenTelemetry's packages; they are the user's to install. */
+/** OpenTelemetry's packages, which the user installs. */
 interface Otel {
   readonly api: typeof import('@opentelemetry/api');
   readonly sdk: typeof import('@opentelemetry/sdk-trace');
@@ -22,30 +22,30 @@ interface Otel {
 }
 
 const DEFAULTS = {
-  /** Spans held back for sending; more are dropped. Three runs of ten thousand calls. */
+  /** Spans queued for sending, three runs of ten thousand calls; further spans are dropped. */
   queue: 32_768,
-  /** Spans sent at once. */
+  /** Spans per request. */
   batch: 512,
-  /** How long a span may wait for others, in milliseconds. */
+  /** Milliseconds a span may wait for others. */
   delayMs: 1_000,
-  /** Longest wait for the receiver, in milliseconds, unless the standard variables say otherwise. */
+  /** Request timeout in milliseconds, unless the standard variables set it. */
   timeoutMs: 3_000,
-  /** Spans made in one go; others get a turn in between. */
+  /** Spans created before yielding to the event loop. */
   turn: 500,
-  /** Least time between two complaints about the receiver, in milliseconds. */
+  /** Least time between two warnings about the receiver, in milliseconds. */
   complaintMs: 60_000,
 };
 
 export interface OtelOptions {
-  /** Of the process: OpenTelemetry's own packages read it as well. */
+  /** The environment of the process, which OpenTelemetry's packages read too. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly logger: Logger;
 }
 
 /**
- * Sends runs to where the standard variables point (OTLP over HTTP, JSON). Null when they do not, or
- * when the packages for it are not installed: then nothing is loaded and nothing sent.
+ * Sends runs to the endpoint in the standard variables (OTLP over HTTP, JSON). Null if they name none or the
+ * packages are not installed; then nothing is loaded or sent.
  */
 export async function createOtelExporter(
   options: OtelOptions,
@@ -107,8 +107,8 @@ function createProvider({ sdk, resources, otlp }: Otel, env: OtelOptions['env'],
 }
 
 /**
- * One span for the run, and in it one for each call, under the call that made it. Arguments, results,
- * intents and error texts stay here: they are other people's words.
+ * One span for the run and one for each call, under the call that made it. Arguments, results, intents and
+ * error texts are not exported, because they are user data.
  */
 async function addSpans({ api }: Otel, tracer: Tracer, trace: ExecutionTrace): Promise<void> {
   const origin = trace.executedAt.getTime();
@@ -152,7 +152,7 @@ async function addSpans({ api }: Otel, tracer: Tracer, trace: ExecutionTrace): P
   run.end(toHrTime(origin + runEnd));
 }
 
-/** A span for one request, by the names that OpenTelemetry has for its parts. */
+/** A span for one request, with OpenTelemetry's attribute names. */
 function addRequest({ api }: Otel, tracer: Tracer, request: ServedRequest): void {
   const { method, route, status, startedAt, durationMs } = request;
   const span = tracer.startSpan(
@@ -188,13 +188,13 @@ function outcome(success: boolean, errorType: string | null) {
   return { 'pml.success': success, ...(errorType !== null && { 'error.type': errorType }) };
 }
 
-/** As seconds and nanoseconds: a plain number could be taken for one of the process's own clock. */
+/** As seconds and nanoseconds: a plain number could be read as time of the process's own clock. */
 function toHrTime(epochMs: number): HrTime {
   const seconds = Math.floor(epochMs / 1_000);
   return [seconds, Math.floor((epochMs - seconds * 1_000) * 1e6)];
 }
 
-/** A receiver that is down is worth a line now and then, not one for every batch. */
+/** Limits how often an unreachable receiver is logged. */
 function createComplaints(logger: Logger): (message: string) => void {
   let quietUntil = Number.NEGATIVE_INFINITY;
   return (message) => {
@@ -204,7 +204,7 @@ function createComplaints(logger: Logger): (message: string) => void {
   };
 }
 
-/** Null, and a line that says what to do, when they are not installed. */
+/** Null, with a warning, if the packages are not installed. */
 async function loadOtel(logger: Logger): Promise<Otel | null> {
   try {
     const [api, sdk, resources, otlp] = await Promise.all([
@@ -215,23 +215,23 @@ async function loadOtel(logger: Logger): Promise<Otel | null> {
     ]);
     return { api, sdk, resources, otlp };
   } catch (error) {
-    logger.log('warn', "Runs are not exported: OpenTelemetry's packages cannot be loaded", {
-      hint: `Install them beside PML: npm install ${PACKAGES.join(' ')}`,
+    logger.log('warn', 'Runs are not exported: the OpenTelemetry packages cannot be loaded', {
+      hint: `Install them next to PML: npm install ${PACKAGES.join(' ')}`,
       error: String(error),
     });
     return null;
   }
 }
 
-/** Whether the standard variables of OpenTelemetry ask for spans. */
+/** Whether OpenTelemetry's standard variables request spans. */
 function isOtelWanted(env: Variables, logger: Logger): boolean {
   const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (!endpoint?.trim() || env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return false;
   if (env.OTEL_TRACES_EXPORTER !== undefined && !/\botlp\b/.test(env.OTEL_TRACES_EXPORTER)) return false;
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (protocol === 'grpc') {
-    logger.log('warn', 'Runs are not exported: PML speaks OTLP over HTTP, not gRPC', {
-      hint: 'Point OTEL_EXPORTER_OTLP_ENDPOINT at the HTTP port (4318) and leave out the protocol.',
+    logger.log('warn', 'Runs are not exported: PML supports OTLP over HTTP, not gRPC', {
+      hint: 'Point OTEL_EXPORTER_OTLP_ENDPOINT at the HTTP port (4318) and remove the protocol variable.',
     });
     return false;
   }

@@ -4,13 +4,13 @@ import type { LoopFigures } from '../../engine/ports/process.ts';
 import type { GatewayEvent } from '../../engine/ports.ts';
 
 const DEFAULTS = {
-  /** Upper bounds in seconds: a call on this machine takes a millisecond, one that waits for a person minutes. */
+  /** Upper bounds in seconds: a local call takes a millisecond, one that waits for a person minutes. */
   buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300],
-  /** How long figures that have to be counted are good for, in milliseconds. */
+  /** Milliseconds for which counted figures are cached. */
   figuresMs: 10_000,
 };
 
-/** What has to be asked for; all else is told by events. */
+/** Figures that are read from the gateway; all others come from events. */
 export interface Figures {
   readonly tools: number;
   readonly capabilities: number;
@@ -22,7 +22,7 @@ export interface Figures {
 
 export interface AnsweredRequest {
   readonly method: string;
-  /** As it was registered, `/api/traces/:id`, so that there are only so many. */
+  /** The route's pattern, `/api/traces/:id`, which bounds the number of labels. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
@@ -43,7 +43,7 @@ export interface MetricsOptions {
   readonly loop: () => LoopFigures;
 }
 
-/** What Prometheus may scrape; docs/operate.md lists every name. */
+/** Metrics for Prometheus; docs/operate.md lists every name. */
 export function createMetrics({ version, now, figures, loop }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -58,13 +58,13 @@ export function createMetrics({ version, now, figures, loop }: MetricsOptions): 
   gauge('pml_info', 'Always 1; the version is a label', ['version']).set({ version }, 1);
   const runs = counter('pml_runs_total', 'Runs that ended, by status', ['status']);
   const runTimes = histogram('pml_run_duration_seconds', 'Time from start to end of a run');
-  const openRuns = gauge('pml_runs_in_progress', 'Runs under way');
+  const openRuns = gauge('pml_runs_in_progress', 'Runs in progress');
   const calls = counter('pml_calls_total', 'Recorded tool calls', ['server', 'outcome']);
   const callTimes = histogram('pml_call_duration_seconds', 'Duration of a tool call', ['server']);
   const asked = counter('pml_approvals_requested_total', 'Approvals requested');
   const settled = counter('pml_approvals_settled_total', 'Approvals decided', ['decision']);
   const trainings = counter('pml_trainings_total', 'Trainings of the ranker');
-  const gate = gauge('pml_ranker_serving', '1 while the learned ranker serves, else 0');
+  const gate = gauge('pml_ranker_serving', '1 while the learned ranker is in use, otherwise 0');
   const requests = counter('pml_http_requests_total', 'Answered HTTP requests', [
     'method',
     'route',
@@ -72,7 +72,7 @@ export function createMetrics({ version, now, figures, loop }: MetricsOptions): 
   ]);
   const requestTimes = histogram(
     'pml_http_request_duration_seconds',
-    'Time until the first byte of an answer',
+    'Time to the first byte of a response',
     ['route'],
   );
   const stalls = counter('pml_stalls_total', 'Event loop stalls of 250 ms or more');
@@ -84,7 +84,7 @@ export function createMetrics({ version, now, figures, loop }: MetricsOptions): 
   const pending = gauge('pml_approvals_pending', 'Pending approvals');
   const servers = gauge('pml_servers', 'Upstream servers, by state', ['state']);
 
-  // By run, so that one that is told to end twice is not counted twice.
+  // By run id, so that a run whose end is reported twice is counted once.
   const underWay = new Set<string>();
   let readAt = Number.NEGATIVE_INFINITY;
 
@@ -151,7 +151,7 @@ export function createMetrics({ version, now, figures, loop }: MetricsOptions): 
     },
 
     async read() {
-      // What events told is worth having, also while the store cannot be asked.
+      // The metrics from events are useful even when the store cannot be read.
       await count().catch(() => {});
       tellStalls();
       return { type: registry.contentType, text: await registry.metrics() };

@@ -1,4 +1,4 @@
-/** The thread that learns, so that a training never stalls the gateway: one task after the other. */
+/** The training thread: keeps training from blocking the gateway. Runs one task after the other. */
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CandidateEntry } from '../../core/learning/ranker/candidates.ts';
@@ -8,7 +8,7 @@ import { WasmMultiplier } from '../../core/numeric/kernels.ts';
 import { type ErrorShape, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { TrainerOptions } from '../../engine/ports.ts';
 
-/** What the worker is asked to do. */
+/** A task for the worker. */
 export type TrainerTask =
   | {
       readonly do: 'offer';
@@ -21,7 +21,7 @@ export type TrainerTask =
   | { readonly do: 'take'; readonly run: LearnableRun }
   | { readonly do: 'train' };
 
-/** To the worker; `stop` ends the training that was asked for with this id. */
+/** To the worker; `stop` ends the training requested with this id. */
 export type TrainerRequest = { readonly id: number; readonly task: TrainerTask } | { readonly stop: number };
 
 /** From the worker. */
@@ -68,7 +68,7 @@ async function perform(id: number, task: TrainerTask): Promise<unknown> {
 async function train(id: number): Promise<unknown> {
   const training = learner.train();
   for (;;) {
-    // Lets a request to stop come in between two steps.
+    // Yields, so that a stop request can arrive between two steps.
     await setImmediate();
     if (stopped.delete(id)) throw new PmlError('cancelled', 'The training was stopped');
     const { done, value } = training.next();

@@ -8,7 +8,7 @@ import type { TrainerReply, TrainerRequest, TrainerTask } from './training-worke
 const WORKER = new URL('./training-worker.ts', import.meta.url);
 
 const DEFAULTS = {
-  /** Runs sent at a time: copying them takes the sender's time. */
+  /** Runs per message: copying them blocks the sender. */
   runs: 50,
 };
 
@@ -16,7 +16,7 @@ interface Pending extends PromiseWithResolvers<unknown> {
   readonly onProgress?: (progress: LearningProgress) => void;
 }
 
-/** A trainer in a worker thread that starts with the first thing it is told. */
+/** A trainer in a worker thread, which starts with the first task. */
 export class WorkerTrainer implements Trainer {
   readonly #options: TrainerOptions;
   readonly #pending = new Map<number, Pending>();
@@ -73,7 +73,7 @@ export class WorkerTrainer implements Trainer {
     const pending: Pending = { ...Promise.withResolvers<unknown>(), ...(onProgress && { onProgress }) };
     this.#pending.set(id, pending);
     this.#worker ??= this.#start();
-    // An idle worker does not keep the process alive, one at work does.
+    // Only a busy worker keeps the process alive.
     this.#worker.ref();
     this.#send({ id, task });
     return pending.promise;
@@ -87,7 +87,7 @@ export class WorkerTrainer implements Trainer {
     const worker = new Worker(WORKER, { name: 'pml-training', execArgv: [], workerData: this.#options });
     worker.on('message', (reply: TrainerReply) => this.#hear(reply));
     worker.on('error', (cause) => this.#fail(worker, 'The training thread failed', cause));
-    worker.on('exit', () => this.#fail(worker, 'The training thread ended before it was done'));
+    worker.on('exit', () => this.#fail(worker, 'The training thread ended before it finished'));
     return worker;
   }
 
@@ -104,7 +104,9 @@ export class WorkerTrainer implements Trainer {
     } else pending?.resolve(reply.result);
   }
 
-  /** Rejects all pending requests. What the thread knew is lost: nothing more is learned until the next start. */
+  /**
+   * Rejects all pending requests. The thread's state is lost: nothing more is learned until the next start.
+   */
   #fail(worker: Worker, message: string, cause?: unknown): void {
     if (worker !== this.#worker) return;
     this.#worker = undefined;

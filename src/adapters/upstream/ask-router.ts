@@ -3,8 +3,8 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 import type { JsonObject, UpstreamClient } from '../../engine/ports.ts';
 
 /**
- * Ends a request after `ms` of silence, or when its caller gives up. A sign of life starts the time
- * over; while a person is being asked it does not run at all.
+ * Ends a request after `ms` without progress, or when its caller cancels. Progress restarts the timer; it
+ * stops while a person is being asked.
  */
 export class QuietDeadline {
   readonly #controller = new AbortController();
@@ -12,7 +12,7 @@ export class QuietDeadline {
   readonly #caller: AbortSignal | undefined;
   readonly #onCallerAbort = () => this.#controller.abort(this.#caller?.reason);
   readonly #isFirm: boolean;
-  /** Milliseconds that are left, when it last began to run. */
+  /** Milliseconds that were left when the timer last started. */
   #left: number;
   #since = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -20,7 +20,7 @@ export class QuietDeadline {
   #disposed = false;
   #expired = false;
 
-  /** `isFirm`: signs of life do not start it over. */
+  /** With `isFirm`, progress does not restart the timer. */
   constructor(ms: number, caller: AbortSignal | undefined, isFirm = false) {
     this.#ms = ms;
     this.#left = ms;
@@ -53,7 +53,7 @@ export class QuietDeadline {
     }, this.#left);
   }
 
-  /** Stops the time until the answered function is called. */
+  /** Stops the timer until the returned function is called. */
   hold(): () => void {
     if (this.#isFirm && this.#holds === 0) this.#left = Math.max(0, this.#left - (Date.now() - this.#since));
     this.#holds += 1;
@@ -90,26 +90,26 @@ export interface InputRequest {
 
 const DEFAULTS = { waitMs: 10_000 };
 
-/** A request in flight, and whom it is made for. */
+/** A request in flight and its client. */
 export interface Call {
   readonly client: UpstreamClient | undefined;
-  /** Absent for what PML asks by itself. */
+  /** Absent for PML's own requests. */
   readonly user?: string | undefined;
   readonly deadline: QuietDeadline;
 }
 
 /**
- * Says whose request a server's question or remark belongs to. Over HTTP it arrives on the stream of
- * that request, which the async context tells. On a pipe nothing tells: when requests of several
- * clients are in flight, the question waits until only one client's are left (the asking request
- * cannot end before it is answered), and from then on clients take turns with this server. A question
- * is never put to the wrong client.
+ * Finds the request that a server's question or log message belongs to. Over HTTP it arrives on the stream of
+ * its request, known from the async context. Stdio gives no such link: when requests of several clients are
+ * in flight, the question waits until only one client's are left (the request that asks cannot end before it
+ * is answered), and from then on clients take turns with this server. A question never reaches the wrong
+ * client.
  */
 export class AskRouter {
   readonly #calls = new Set<Call>();
   readonly #context = new AsyncLocalStorage<Call>();
   readonly #waitMs: number;
-  /** Calls that wait for those of other clients to end, first come first. */
+  /** Calls that wait for other clients' calls to end, in order of arrival. */
   readonly #queue: Call[] = [];
   readonly #onChange = new Set<() => void>();
   #takesTurns = false;
@@ -118,7 +118,7 @@ export class AskRouter {
     this.#waitMs = waitMs;
   }
 
-  /** Runs a request so that what the server asks meanwhile can be put to its client. */
+  /** Runs a request so that questions from the server can be passed to its client. */
   async run<T>(call: Call, request: () => Promise<T>): Promise<T> {
     if (this.#takesTurns) await this.#turn(call);
     else this.#calls.add(call);
@@ -131,8 +131,8 @@ export class AskRouter {
   }
 
   /**
-   * The calls a question may belong to, all of one client: just one where the stream tells. None when
-   * nothing is in flight or the client cannot be told in time.
+   * The calls a question may belong to, all of one client; exactly one if the stream identifies it. Empty
+   * when nothing is in flight or the client cannot be determined in time.
    */
   async owners(signal: AbortSignal): Promise<readonly Call[]> {
     const exact = this.#exact();
@@ -154,7 +154,7 @@ export class AskRouter {
     while (this.#calls.size > 0) await this.#change(signal);
   }
 
-  /** As `owners`, without waiting. */
+  /** Like `owners`, without waiting. */
   current(): readonly Call[] {
     const exact = this.#exact();
     if (exact) return [exact];
@@ -211,8 +211,8 @@ export class AskRouter {
 }
 
 /**
- * Puts a server's question to the client its request is made for; the requests it may belong to do
- * not run out of time meanwhile. Rejects with what the server is to be told.
+ * Passes a server's question to the client of its request; meanwhile the requests it may belong to do not
+ * time out. Rejects with the error for the server.
  */
 export async function askClient(
   calls: readonly Call[],
@@ -223,7 +223,7 @@ export async function askClient(
   const client = calls[0]?.client;
   const capability = CAPABILITY_OF[method];
   if (!client || !capability || client.capabilities[capability] === undefined) {
-    // Servers ask for roots at their start, before any request: the list is empty then.
+    // Servers may ask for roots when they start, before any request: the list is empty then.
     if (method === 'roots/list') return { roots: [] };
     const who = client ? `Client "${client.id}" does not support` : 'No client can answer';
     throw new ProtocolError(METHOD_NOT_FOUND, `${who} ${method}`);

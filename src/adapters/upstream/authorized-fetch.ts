@@ -19,20 +19,20 @@ interface Access {
   readonly fetch: FetchLike;
 }
 
-/** For requests to an authorization server: what carries a secret goes nowhere else. */
+/** For requests to an authorization server: a POST carries secrets, so its redirects are refused. */
 export const oauthFetch: FetchLike = boundedFetch((url, init) =>
   fetch(url, init?.method === 'POST' ? { ...init, redirect: 'error' } : init),
 );
 
 /**
- * A fetch that renews an expired token, once for all requests that meet it: authorization servers
- * that rotate refresh tokens take a second use for theft and revoke the login.
+ * A fetch that renews an expired token once for all concurrent requests: authorization servers that rotate
+ * refresh tokens treat a second use as theft and revoke the login.
  */
 function authorizedFetch(server: string, serverUrl: string, login: OAuthLogin): FetchLike {
   let turn: Promise<void> = Promise.resolve();
 
   const renew = async (refused: Response, sent: string | undefined): Promise<void> => {
-    // Somebody else's turn has brought a new token since this request was sent.
+    // Another request has renewed the token since this one was sent.
     if ((await login.tokens())?.access_token !== sent) return;
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refused);
     const asked = {
@@ -51,7 +51,7 @@ function authorizedFetch(server: string, serverUrl: string, login: OAuthLogin): 
     const response = await fetch(url, init);
     const headers = new Headers(init?.headers);
     const sent = /^Bearer (.+)$/.exec(headers.get('authorization') ?? '')?.[1];
-    // The SDK sends its requests to the authorization server through here as well.
+    // The SDK also sends its requests to the authorization server through this fetch.
     const isOurs = sent !== undefined || headers.get('accept')?.includes('text/event-stream');
     if (response.status !== 401 || !isOurs) return response;
     const renewal = turn.then(() => renew(response, sent));
@@ -63,20 +63,20 @@ function authorizedFetch(server: string, serverUrl: string, login: OAuthLogin): 
   };
 }
 
-/** How requests to the server carry proof of who we are, as options of the SDK's transports. */
+/** The credentials of requests to the server, as options of the SDK's transports. */
 export async function authorization(settings: HttpSettings, tokens: TokenStore): Promise<Access> {
   const { auth, headers, name: server, url } = settings;
   const bearer = auth?.kind === 'bearer' ? { authorization: `Bearer ${auth.token}` } : {};
   const requestInit = { headers: { ...headers, ...bearer } };
   const oauth = oauthSettings(settings);
-  // A server that was not configured for OAuth may want it all the same: then a login was made for it.
+  // A server without OAuth in its settings may still require it; then a stored login exists.
   if (!oauth || (!auth && (await tokens.get(server)) === null))
     return { requestInit, fetch: boundedFetch(fetch) };
   const login = new OAuthLogin({ server, url, auth: oauth, tokens });
   return { requestInit, authProvider: login, fetch: boundedFetch(authorizedFetch(server, url, login)) };
 }
 
-/** Null when the proof is a fixed one. */
+/** Null when the server uses a fixed token. */
 export function oauthSettings({ auth }: HttpSettings): OAuthSettings | null {
   if (auth?.kind === 'bearer') return null;
   return auth ?? { kind: 'authorization_code' };

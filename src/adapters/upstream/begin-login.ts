@@ -17,7 +17,7 @@ export interface LoginOptions {
   onDone(): Promise<void>;
 }
 
-/** Logs in as far as that goes without a person, else answers where to send the browser. */
+/** Logs in without a person if possible; otherwise returns the address to open in a browser. */
 export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> {
   const { settings, tokens, redirectUrl, onDone } = options;
   const { name: server } = settings;
@@ -30,13 +30,13 @@ export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> 
     destination = to;
   };
   const login = new OAuthLogin({ server, url, auth: oauth, tokens, visitor: { redirectUrl, redirect } });
-  // The authorization server may have moved since the last login.
+  // The authorization server's address may have changed since the last login.
   await login.invalidateCredentials('discovery');
   const missing = await login.missingScope();
   const scope = missing === undefined ? {} : { scope: missing };
   const common = { serverUrl: url, fetchFn: oauthFetch, ...(await challengeOf(settings)), ...scope };
   try {
-    // Who asks for a login wants one, be it with another account.
+    // An explicit login always starts a new one, perhaps with another account.
     await auth(login, { ...common, forceReauthorization: true });
   } catch (error) {
     throw new UpstreamFault(loginFailed(server, reasonOf(error)), error);
@@ -50,8 +50,8 @@ export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> 
     const code = answer.get('code');
     const iss = answer.get('iss');
     const refuse = (reason: string) => ({ ok: false, error: loginFailed(server, reason) }) as const;
-    if (answer.get('state') !== login.expectedState) return refuse('the answer belongs to another login');
-    if (code === null) return refuse(answer.get('error') ?? 'the answer contains no code');
+    if (answer.get('state') !== login.expectedState) return refuse('the response belongs to another login');
+    if (code === null) return refuse(answer.get('error') ?? 'the response contains no code');
     try {
       await auth(login, { ...common, authorizationCode: code, ...(iss !== null && { iss }) });
     } catch (error) {
@@ -63,7 +63,7 @@ export async function beginLogin(options: LoginOptions): Promise<UpstreamLogin> 
   return { done: false, authorizationUrl: destination.href, finish };
 }
 
-/** How the server refuses a stranger says where its authorization server is and what to ask there. */
+/** The server's 401 response names its authorization server and the scopes to request. */
 async function challengeOf({
   url,
   transport,
@@ -82,7 +82,7 @@ function noLogin(server: string): UpstreamFailure {
   return {
     code: 'usage',
     errorType: 'VALIDATION',
-    message: `Server "${server}" has no login`,
-    hint: 'Only HTTP servers without a fixed token have a login.',
+    message: `Server "${server}" does not support login`,
+    hint: 'Only HTTP servers without a fixed token support login.',
   };
 }

@@ -2,14 +2,14 @@ import type { UpstreamClient } from '../../engine/ports.ts';
 
 const DEFAULTS = {
   /**
-   * How many slots a user may hold for each that is free, where a server has several users: with a limit of 8, six.
-   * So one whose calls never end leaves room for all others, and two leave some, too (dynamic thresholds, Choudhury
-   * and Hahne 1998).
+   * Slots one user may hold per free slot when a server has several users: six of eight. So a user whose
+   * calls never end leaves slots for the others, and so do two such users (dynamic thresholds, Choudhury and
+   * Hahne 1998).
    */
   heldPerFree: 2,
 };
 
-/** Stands for calls that are made for no user. */
+/** The user of calls that are made for nobody. */
 const NOBODY = '';
 
 interface Waiter {
@@ -18,13 +18,13 @@ interface Waiter {
 }
 
 /**
- * At most `limit` calls at once; the rest wait, the user with the fewest under way first, and in order. The limit may
+ * At most `limit` concurrent calls. Others wait in order, the user with the fewest calls first. The limit may
  * change at any time.
  */
 export class CallSlots {
   #limit: number;
   #taken = 0;
-  /** By user; none with 0. */
+  /** Slots held, by user; users with none are absent. */
   readonly #held = new Map<string, number>();
   readonly #waiting: Waiter[] = [];
   #firstUser: string | null = null;
@@ -47,7 +47,7 @@ export class CallSlots {
     this.#hand();
   }
 
-  /** Answers how to give the slot back; rejects with the signal's reason when it aborts first. */
+  /** Returns a function that releases the slot; rejects with the signal's reason if it aborts first. */
   async take(signal: AbortSignal | undefined, user = NOBODY): Promise<() => void> {
     signal?.throwIfAborted();
     this.#firstUser ??= user;
@@ -89,7 +89,7 @@ export class CallSlots {
     }
   }
 
-  /** Whose turn it is; -1 when nobody's. */
+  /** Index of the next waiter to serve; -1 if none. */
   #next(): number {
     const free = this.#limit - this.#taken;
     if (free <= 0) return -1;
@@ -113,7 +113,7 @@ export class CallSlots {
   }
 }
 
-/** One call's slot. While its client is being asked the call does without: a person may take their time. */
+/** A call's slot. It is released while the client is being asked, because a person may take long. */
 export class HeldSlot {
   readonly #slots: CallSlots;
   readonly #user: string | undefined;
@@ -131,7 +131,7 @@ export class HeldSlot {
     return new HeldSlot(slots, user, await slots.take(signal, user));
   }
 
-  /** The same client; its answers go on when there is a slot again. */
+  /** The same client, but its answers wait for a free slot. */
   lentWhileAsking(client: UpstreamClient): UpstreamClient {
     return {
       ...client,

@@ -10,13 +10,13 @@ interface ChildRecord extends ProcessTree {
 
 export interface ReapedTree {
   readonly server: string;
-  /** Processes that were still alive; empty where the system cannot list them. */
+  /** Processes that were still alive; empty if the platform cannot list them. */
   readonly pids: readonly number[];
 }
 
 /**
- * Every server process we started, one file each, written before the process exists: whatever kills
- * us, the next start finds what we left behind.
+ * Every server process we started, one file each, written before the process exists, so that the next start
+ * finds leftover processes even after a crash.
  */
 export class ChildRegistry {
   readonly #dir: string;
@@ -25,11 +25,11 @@ export class ChildRegistry {
 
   constructor(dataDir: string) {
     this.#dir = childrenDir(dataDir);
-    // Covers every end of our process but a kill -9, exceptions included.
+    // Covers every exit of our process except kill -9, exceptions included.
     process.on('exit', this.#endAll);
   }
 
-  /** Answers the marker that the process has to carry in its environment. */
+  /** Returns the marker that the process must carry in its environment. */
   announce(server: string): string {
     const marker = randomUUID();
     const owner = { pid: process.pid, startTime: startTimeOf(process.pid) };
@@ -63,14 +63,14 @@ export class ChildRegistry {
   }
 }
 
-/** Ends processes left running by a gateway that died. */
+/** Ends processes that a crashed gateway left running. */
 export async function reapOrphans(dataDir: string, graceMs = 2_000): Promise<ReapedTree[]> {
   const dir = childrenDir(dataDir);
   const orphans = readRecords(dir).filter((record) => !isOwned(record));
   const reaped = orphans
     .map((record) => ({ server: record.server, pids: membersOf([record]) }))
     .filter((tree) => tree.pids.length > 0);
-  // Windows does not say when a process started, so an old pid may name anything by now.
+  // On Windows the start time of a process is unknown, so an old pid may name an unrelated process.
   if (process.platform !== 'win32') await endTrees(orphans, graceMs);
   for (const record of orphans) rmSync(recordFile(dir, record.marker), { force: true });
   return reaped;
@@ -94,7 +94,7 @@ function readRecords(dir: string): ChildRecord[] {
   }
   return names.flatMap((name) => {
     const record = parseRecord(join(dir, name));
-    // Damaged by hand: it names nothing that could be ended.
+    // Edited by hand: it names no process to end.
     if (!record) rmSync(join(dir, name), { force: true });
     return record ?? [];
   });

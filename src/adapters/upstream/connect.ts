@@ -6,7 +6,7 @@ import {
   SSEClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
-import type { ServerSettings, TokenStore, UpstreamFailure } from '../../engine/ports.ts';
+import type { ServerSettings, TokenStore, UpstreamClient, UpstreamFailure } from '../../engine/ports.ts';
 import { authorization } from './authorized-fetch.ts';
 import type { ChildRegistry } from './child-registry.ts';
 import { Connection, type ConnectionListener } from './connection.ts';
@@ -15,11 +15,14 @@ import { WatchedHttpTransport } from './http-transport.ts';
 import { type RecentLines, StdioTransport } from './stdio-transport.ts';
 
 const DEFAULTS = {
-  /** `npx` may have to fetch the server first. */
+  /** `npx` may have to download the server first. */
   startMs: 60_000,
-  /** A server that does not answer what the 2026-07-28 era begins with belongs to the era before. */
+  /**
+   * A server that does not answer the first request of the 2026-07-28 era within this time is treated as
+   * legacy.
+   */
   probeMs: 10_000,
-  /** Of a legacy event stream; a server being restarted is back within that. */
+  /** For a legacy event stream; a server that restarts is back within this time. */
   streamRetry: {
     initialReconnectionDelay: 500,
     maxReconnectionDelay: 10_000,
@@ -27,8 +30,13 @@ const DEFAULTS = {
     maxRetries: 5,
   },
   stderrLines: 5,
+  /** How long a server may take to ask for roots before it is used; most do not ask. */
+  rootsMs: 500,
 };
-/** In the 2025-11-25 era a connection declares once what its clients can do; each question is checked again. */
+/**
+ * A 2025-11-25 connection declares its clients' capabilities once, for all of them; each question is checked
+ * again.
+ */
 const CAPABILITIES = {
   elicitation: { form: {}, url: {} },
   sampling: { tools: {}, context: {} },
@@ -38,28 +46,29 @@ const CAPABILITIES = {
 export interface ConnectOptions {
   readonly settings: ServerSettings;
   readonly listener: ConnectionListener;
-  /** Aborting ends what was started so far. */
+  /** Aborts the start and ends what it has started. */
   readonly signal: AbortSignal;
   readonly info: { readonly name: string; readonly version: string };
   readonly registry: ChildRegistry;
   readonly tokens: TokenStore;
   readonly stderr: RecentLines;
   onGarbage(line: string): void;
-  /** The server was seen to belong to the era before 2026-07-28. */
+  /** The server is known to belong to the era before 2026-07-28. */
   readonly knownLegacy: boolean;
   readonly startMs?: number;
   readonly probeMs?: number;
   readonly graceMs?: number;
+  readonly rootsClient?: () => UpstreamClient | undefined;
 }
 
 export interface Connected {
   readonly connection: Connection;
   readonly pid: number | null;
-  /** How the server's process ended, in words; null while it lives or where there is none. */
+  /** How the server's process ended, in words; null while it runs, or if the server is not a process. */
   readonly exit: () => string | null;
 }
 
-/** Starts or reaches the server and agrees on a protocol era with it. Rejects with an UpstreamFault. */
+/** Starts or reaches the server and negotiates a protocol era. Rejects with an UpstreamFault. */
 export function connect(options: ConnectOptions): Promise<Connected> {
   return options.settings.transport === 'stdio' ? connectStdio(options) : connectHttp(options);
 }
@@ -70,7 +79,7 @@ async function connectStdio(options: ConnectOptions, legacy = options.knownLegac
   try {
     return await open(transport, options, legacy);
   } catch (error) {
-    // Some SDKs of the older era end the process when anything comes before their handshake.
+    // Some SDKs of the older era exit when a message precedes their handshake.
     const endedByProbe = !legacy && transport.exit !== null && isNegotiationError(error);
     if (endedByProbe) return connectStdio(options, true);
     throw startFault(options, error, transport.exit, written);
@@ -89,7 +98,7 @@ async function connectHttp(options: ConnectOptions): Promise<Connected> {
     return await open(new WatchedHttpTransport(url, { ...access, ...streamRetry }), options, false);
   } catch (error) {
     if (error instanceof UpstreamFault) throw error;
-    // How the specification tells clients to find out that a server knows only the older transport.
+    // The specification's way to detect a server that only supports the older transport.
     const olderTransport = settings.transport === 'http' && isClientError(error);
     const older = olderTransport ? await sse().catch(() => null) : null;
     if (older) return older;
@@ -103,7 +112,8 @@ async function open(transport: Transport, options: ConnectOptions, legacy: boole
     capabilities: CAPABILITIES,
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(probeMs, startMs) } },
   });
-  const connection = new Connection(options.settings.name, client, options.listener);
+  const { rootsClient } = options;
+  const connection = new Connection(options.settings.name, client, options.listener, rootsClient);
   const late = AbortSignal.timeout(startMs);
   const giveUp = AbortSignal.any([options.signal, late]);
   const end = () => void transport.close();
@@ -119,6 +129,7 @@ async function open(transport: Transport, options: ConnectOptions, legacy: boole
     giveUp.removeEventListener('abort', end);
   }
   connection.established();
+  if (rootsClient?.()?.capabilities.roots) await connection.rootsTold(DEFAULTS.rootsMs);
   const process = transport instanceof StdioTransport ? transport : null;
   return { connection, pid: process?.pid ?? null, exit: () => process?.exit ?? null };
 }
@@ -131,7 +142,7 @@ function stdioTransport(options: ConnectOptions): StdioTransport {
   return new StdioTransport({ server, command, args, env, cwd, registry, stderr, onGarbage, ...limits });
 }
 
-/** Says why a start failed, with what the server wrote: that is usually where the reason stands. */
+/** Why a start failed, with the server's last output, which usually names the reason. */
 function startFault(
   { settings, stderr }: ConnectOptions,
   error: unknown,
@@ -150,12 +161,12 @@ function startFault(
       error,
     );
   }
-  const reason = exit === null ? reasonOf(error) : `${exit} at its start`;
+  const reason = exit === null ? reasonOf(error) : `${exit} during startup`;
   return new UpstreamFault(unavailable(settings.name, `${reason}${lastWords}`), error);
 }
 
 function silent(server: string, ms: number): UpstreamFailure {
-  const failure = unavailable(server, `it did not answer within ${ms} ms of its start`);
+  const failure = unavailable(server, `it did not respond within ${ms} ms of starting`);
   return { ...failure, code: 'upstream_timeout', errorType: 'TIMEOUT' };
 }
 

@@ -8,20 +8,26 @@ import {
   SseError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import type { Audience, JsonObject, UpstreamFailure, UpstreamIdentity } from '../../engine/ports.ts';
+import type {
+  Audience,
+  JsonObject,
+  UpstreamClient,
+  UpstreamFailure,
+  UpstreamIdentity,
+} from '../../engine/ports.ts';
 import { AskRouter, askClient, type Call, QuietDeadline } from './ask-router.ts';
 import { Exchange, type ExchangeOptions, ListedTools } from './exchange.ts';
 import { UpstreamFault } from './failure.ts';
 
 const DEFAULTS = { checkMs: 5_000, listenAgainMs: 1_000, pages: 1_000, ackMs: 5_000 };
 const METHOD_NOT_FOUND = -32601;
-/** These concern every client, not only the one whose request they arrive with. */
+/** These notifications concern every client, not only the one whose request they arrive with. */
 const FOR_EVERYBODY = /^notifications\/(tools|prompts|resources)\//;
 const EVERYBODY: Audience = { clientId: null, user: null };
 
 export interface ConnectionListener {
   onNotification(method: string, params: JsonObject, audience: Audience): void;
-  /** The connection is gone, or no longer of use. */
+  /** The connection is closed or unusable. */
   onLost(connection: Connection, reason: unknown): void;
 }
 
@@ -30,22 +36,29 @@ export interface ConnectionRequest extends ExchangeOptions {
 }
 
 /**
- * One connection to a server, in either protocol era. Made around a client that is yet to connect,
- * as servers may ask something with their first breath.
+ * One connection to a server, in either protocol era. Created before its client connects, because a server
+ * may ask questions during the handshake.
  */
 export class Connection {
   readonly #server: string;
   readonly #client: Client;
   readonly #exchange: Exchange;
   readonly #asks = new AskRouter();
-  /** Those who have made requests on this connection. */
+  /** Users who have made requests on this connection. */
   readonly #users = new Set<string>();
   readonly #listen: ListenStream;
   #listener: ConnectionListener | null;
+  readonly #rootsAsked = Promise.withResolvers<void>();
   #established = false;
   #checking = false;
 
-  constructor(server: string, client: Client, listener: ConnectionListener) {
+  constructor(
+    server: string,
+    client: Client,
+    listener: ConnectionListener,
+    /** Whose roots the server gets when it asks outside of any request. */
+    rootsClient: () => UpstreamClient | undefined = () => undefined,
+  ) {
     this.#server = server;
     this.#client = client;
     this.#listener = listener;
@@ -54,10 +67,17 @@ export class Connection {
     client.onclose = () => this.#lose('the connection was closed');
     client.onerror = (error) => void (error instanceof SseError ? this.#lose(error) : this.#doubt(error));
     client.fallbackRequestHandler = async ({ method, params }, { mcpReq: { signal } }) => {
-      // A progress token means something on this connection only.
+      // A progress token is only valid on this connection.
       const { progressToken: _, ...meta } = (params?._meta ?? {}) as JsonObject;
       const question = params?._meta === undefined ? (params ?? {}) : { ...params, _meta: meta };
-      return askClient(await this.#asks.owners(signal), method, question, signal);
+      const owners = await this.#asks.owners(signal);
+      const roots = method === 'roots/list' && owners.length === 0 ? rootsClient() : undefined;
+      if (!roots?.capabilities.roots) return askClient(owners, method, question, signal);
+      try {
+        return await roots.ask(method, question, signal);
+      } finally {
+        this.#rootsAsked.resolve();
+      }
     };
     client.fallbackNotificationHandler = async ({ method, params }) => {
       const audience = this.#audienceOf(method);
@@ -65,20 +85,30 @@ export class Connection {
     };
   }
 
-  /** Null when it may belong to requests of several users: then nobody hears it. */
+  /** Resolves when the server has asked for roots and used them, as far as that can be told, or after this long. */
+  async rootsTold(ms: number): Promise<void> {
+    const waited = new AbortController();
+    const late = sleep(ms, undefined, { signal: waited.signal, ref: false }).catch(() => {});
+    const isAsked = await Promise.race([this.#rootsAsked.promise.then(() => true), late.then(() => false)]);
+    waited.abort();
+    // What it does with them comes before what it is asked next.
+    if (isAsked) await this.ping();
+  }
+
+  /** Null when it may belong to requests of several users: then it is dropped. */
   #audienceOf(method: string): Audience | null {
     if (FOR_EVERYBODY.test(method)) return EVERYBODY;
     const calls = this.#asks.current();
     const client = calls[0]?.client;
     if (client) return { clientId: client.id, user: calls[0]?.user ?? null };
-    // Late words of a request count as its user's, too.
+    // A message that arrives after its request still belongs to that request's user.
     const users = calls.length > 0 ? new Set(calls.map((call) => call.user)) : this.#users;
     const [user] = users;
     if (users.size === 0) return EVERYBODY;
     return users.size === 1 && user !== undefined ? { clientId: null, user } : null;
   }
 
-  /** The client has connected: from now on losing it is news. */
+  /** The client has connected: from now on a lost connection is reported. */
   established(): void {
     this.#established = true;
   }
@@ -115,7 +145,7 @@ export class Connection {
     }
   }
 
-  /** All pages of `tools/list`, and what had to be left out. */
+  /** All pages of `tools/list`, and notes about tools that were left out. */
   async tools(
     options: ConnectionRequest,
   ): Promise<{ readonly tools: readonly JsonObject[]; readonly notes: readonly string[] }> {
@@ -135,11 +165,14 @@ export class Connection {
     return this.#client.notification({ method, params });
   }
 
-  /** Modern era only: watches changes of lists and of exactly these resources, `required` at least. */
+  /**
+   * Modern era only: subscribes to list changes and exactly these resources; fails if `required` is not among
+   * them.
+   */
   async watch(uris: readonly string[], required?: string): Promise<void> {
     const granted = await this.#listen.watch(uris);
     if (required !== undefined && !granted.includes(required)) {
-      throw new ProtocolError(METHOD_NOT_FOUND, `It does not announce changes to ${required}`);
+      throw new ProtocolError(METHOD_NOT_FOUND, `The server does not announce changes to ${required}`);
     }
   }
 
@@ -158,23 +191,23 @@ export class Connection {
     await this.#client.close();
   }
 
-  /** Something went wrong beside the requests: see whether the server is still there. */
+  /** After an error outside any request: checks whether the server still responds. */
   async #doubt(reason: unknown): Promise<void> {
-    // A process tells by ending.
+    // The end of a process is reported separately.
     const overHttp = this.#client.transport instanceof StreamableHTTPClientTransport;
     if (!overHttp || !this.#established || this.#checking || this.closed) return;
     this.#checking = true;
     try {
       await this.ping();
     } catch (error) {
-      // One that is merely slow is there.
+      // A slow server is still there.
       if (!(error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)) this.#lose(reason);
     } finally {
       this.#checking = false;
     }
   }
 
-  /** Proxies cut streams that are quiet for long. */
+  /** Proxies close streams that are silent for long. */
   async #listenAgain(): Promise<void> {
     await this.#doubt('the listen stream ended');
     await sleep(DEFAULTS.listenAgainMs, undefined, { ref: false });
@@ -187,7 +220,7 @@ export class Connection {
     this.#listener = null;
     if (!listener) return;
     listener.onLost(this, reason);
-    // A server that shuts down politely still answers what it has begun; the shared stream is gone.
+    // A server that shuts down gracefully still answers its open requests; only the shared stream has ended.
     const idle = reason instanceof SseError ? Promise.resolve() : this.#asks.idle();
     void idle.then(() => this.#client.close()).catch(() => {});
   }
@@ -200,14 +233,14 @@ function timedOut(server: string, method: string, { timeoutMs, isFirm }: Connect
     errorType: 'TIMEOUT',
     message: `Server "${server}" ${what} ${timeoutMs} ms during "${method}"`,
     hint: isFirm
-      ? 'Give the call more time if it may take that long.'
-      : "Raise the server's timeout in the configuration if it may take that long.",
+      ? 'Raise the timeout of this call if it may take that long.'
+      : "Raise the server's timeout in the configuration if calls may take that long.",
   };
 }
 
 /**
- * The one `subscriptions/listen` stream of a connection of the 2026-07-28 era: there, changes are
- * told on a stream that has to be asked for, and to change what is told a new one is opened.
+ * The single `subscriptions/listen` stream of a 2026-07-28 connection. The server announces changes only on
+ * this stream; to change the subscriptions, a new stream is opened.
  */
 class ListenStream {
   readonly #client: Client;
@@ -221,7 +254,7 @@ class ListenStream {
     this.#onLost = onLost;
   }
 
-  /** Answers which of the resources the server agreed to watch: none when it knows no such stream. */
+  /** Returns the resources the server agreed to watch; none if it does not support the stream. */
   watch(uris: readonly string[]): Promise<readonly string[]> {
     this.#uris = uris;
     const next = this.#turn.then(() => this.#replace());
@@ -229,7 +262,7 @@ class ListenStream {
     return next;
   }
 
-  /** As before, after the stream was lost. */
+  /** Subscribes again after the stream was lost. */
   async reopen(): Promise<void> {
     await this.watch(this.#uris);
   }

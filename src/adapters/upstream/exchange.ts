@@ -14,27 +14,27 @@ import { weighJson } from '../../core/vocabulary/read-wire.ts';
 import type { JsonObject, UpstreamFailure, UpstreamOptions, UpstreamProgress } from '../../engine/ports.ts';
 import { askClient, type Call, type InputRequest } from './ask-router.ts';
 import { reasonOf, rpcErrorIn, UpstreamFault, unavailable } from './failure.ts';
-import { withStreamWatch } from './http-transport.ts';
+import { WatchedHttpTransport, withStreamWatch } from './http-transport.ts';
 
 const DEFAULTS = {
   /** Rounds of questions within one request. */
   rounds: 10,
-  /** Pause before a round in which the server asked for nothing but patience. */
+  /** Pause before a round in which the server asked no question. */
   roundPauseMs: 250,
-  /** Tools of one server, and characters of all their definitions: more than any agent could choose from. */
+  /** Tools of one server, and characters of all their definitions: more than an agent could choose from. */
   maxTools: 20_000,
   maxCharacters: 32 * 1024 * 1024,
-  /** Of a name: longer ones are not names, and too long for an index. */
+  /** Characters of a name; a longer one does not fit into an index. */
   maxName: 512,
-  /** Of one definition, and how deep it may be nested. */
+  /** Characters of one definition, and its nesting depth. */
   maxDefinition: 256 * 1024,
   maxDepth: 100,
-  /** What is left out is told one by one so often. */
+  /** Tools left out that are reported one by one; the rest are counted. */
   maxNotes: 10,
 };
-/** Our own deadline counts; this is the longest time a timer can hold. */
+/** The SDK's timeout, set to the longest a timer can hold: our own deadline applies instead. */
 const NEVER_MS = 2 ** 31 - 1;
-/** Lets results through as they are: a schema of the SDK would drop fields it does not know. */
+/** Passes results through unchanged: an SDK schema would drop fields it does not know. */
 const UNTOUCHED: StandardSchemaV1<unknown, JsonObject> = {
   '~standard': { version: 1, vendor: 'pml', validate: (value) => ({ value: value as JsonObject }) },
 };
@@ -43,7 +43,7 @@ export interface ExchangeOptions extends UpstreamOptions {
   readonly logLevel?: string | null;
 }
 
-/** Carries one request at a time to a server, in either protocol era, and its answer back untouched. */
+/** Sends requests to a server, in either protocol era, and returns the results unchanged. */
 export class Exchange {
   readonly #server: string;
   readonly #client: Client;
@@ -59,8 +59,8 @@ export class Exchange {
   }
 
   /**
-   * Tools may want arguments to stand in HTTP headers as well (SEP-2243). The SDK sees to it when it
-   * knows the definition, and knows which wishes are unsound; a tool with one of those is left out.
+   * Tools may require arguments to be repeated in HTTP headers (SEP-2243). The SDK does this if it knows the
+   * tool's definition, and rejects invalid header names; tools that use those are left out.
    */
   async withSoundHeaders(tools: readonly JsonObject[]): Promise<readonly JsonObject[]> {
     const mirrored = tools.filter((tool) =>
@@ -68,14 +68,14 @@ export class Exchange {
     );
     if (mirrored.length === 0) return tools;
     const sound = new Set((await this.#client.listTools()).tools.map(({ name }) => name));
-    // Without output schemas, as results are not ours to judge.
+    // Without output schemas: results are not validated here.
     this.#mirrored = new Map(
       mirrored.map(({ outputSchema: _, ...tool }) => [String(tool.name), tool as Tool]),
     );
     return tools.filter((tool) => sound.has(String(tool.name)));
   }
 
-  /** Sends the request, and again with the answers each time the server asks for input instead. */
+  /** Sends the request, and repeats it with the answers each time the server asks for input. */
   async run(method: string, params: JsonObject, call: Call, options: ExchangeOptions): Promise<JsonObject> {
     let answers: JsonObject = {};
     for (let round = 0; round < DEFAULTS.rounds; round++) {
@@ -86,7 +86,7 @@ export class Exchange {
     throw new UpstreamFault({
       code: 'upstream_error',
       errorType: 'UNKNOWN',
-      message: `Server "${this.#server}" still wants input after ${DEFAULTS.rounds} rounds of "${method}"`,
+      message: `Server "${this.#server}" still asks for input after ${DEFAULTS.rounds} rounds of "${method}"`,
     });
   }
 
@@ -96,14 +96,19 @@ export class Exchange {
       call.deadline.touch();
       options.onProgress?.(progress as UpstreamProgress);
     };
-    const outcome = await withStreamWatch<JsonObject>(call.deadline.signal, (signal) => {
+    const request = (signal: AbortSignal): Promise<JsonObject> => {
       const sdk = { signal, timeout: NEVER_MS, allowInputRequired: true, onprogress };
       const tool = method === 'tools/call' ? this.#mirrored.get(String(params.name)) : undefined;
       if (!tool) return this.#client.request({ method, params: sent }, UNTOUCHED, sdk);
       return this.#client.callTool(sent as CallToolRequestParams, { ...sdk, toolDefinition: tool });
-    }).catch((error) => {
-      throw rpcErrorIn(error);
-    });
+    };
+    const { signal } = call.deadline;
+    const isStream = this.#client.transport instanceof WatchedHttpTransport;
+    const outcome = await (isStream ? withStreamWatch(signal, request) : valued(request(signal))).catch(
+      (error) => {
+        throw rpcErrorIn(error);
+      },
+    );
     if ('value' in outcome) return outcome.value;
     const { cut } = outcome;
     const why = cut?.message ?? 'it closed the connection';
@@ -129,7 +134,7 @@ export class Exchange {
     };
   }
 
-  /** In the modern era each request says whom it is for; before, the connection did once and for all. */
+  /** In the modern era each request names its client; before, the connection did so once. */
   #meta({ client, logLevel }: ExchangeOptions): JsonObject {
     if (!this.modern) return {};
     return {
@@ -148,11 +153,11 @@ function unanswered(server: string, method: string, error: unknown): UpstreamFai
   return {
     code: 'forbidden',
     errorType: 'PERMISSION',
-    message: `Server "${server}" asked for ${method} and got no answer: ${reasonOf(error)}`,
+    message: `Server "${server}" sent ${method} and got no answer: ${reasonOf(error)}`,
   };
 }
 
-/** What a server lists, as far as it is sound and there is room; what is left out is told, and why. */
+/** The valid tools of a server's list, up to the limits, and notes about those left out and why. */
 export class ListedTools {
   readonly tools: JsonObject[] = [];
   readonly #names = new Set<string>();
@@ -160,7 +165,7 @@ export class ListedTools {
   #leftOut = 0;
   #characters = 0;
 
-  /** False when there is room for no more. */
+  /** Returns false once the limit is reached. */
   add(page: readonly unknown[]): boolean {
     for (const tool of page) {
       const { characters, depth } = weighJson(tool);
@@ -184,7 +189,7 @@ export class ListedTools {
     return more > 0 ? [...this.#notes, `${more} more tools are left out`] : this.#notes;
   }
 
-  /** Why it cannot be taken; null when it can. */
+  /** Why the tool is rejected; null if it is accepted. */
   #fault(tool: unknown, characters: number, depth: number): string | null {
     if (typeof tool !== 'object' || tool === null || Array.isArray(tool)) return 'it is not an object';
     const { name, inputSchema = {} } = tool as JsonObject;
@@ -199,4 +204,8 @@ export class ListedTools {
     this.#names.add(name);
     return null;
   }
+}
+
+async function valued<T>(answer: Promise<T>): Promise<{ readonly value: T }> {
+  return { value: await answer };
 }

@@ -6,14 +6,14 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import type { ErrorType } from '../../core/vocabulary/trace-event.ts';
-import type { UpstreamFailure } from '../../engine/ports.ts';
+import type { ServerSettings, UpstreamFailure } from '../../engine/ports.ts';
 import { MessageTooLarge } from './http-transport.ts';
 
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
 const RESOURCE_NOT_FOUND = -32002;
 
-/** A failure on its way through code that throws; the port hands out what it carries. */
+/** An `UpstreamFailure` as an exception, for code that throws; the port returns the failure it carries. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
   readonly failure: UpstreamFailure;
@@ -24,7 +24,7 @@ export class UpstreamFault extends Error {
   }
 }
 
-/** What went wrong with a request to `server`, from whatever was thrown. */
+/** Converts anything thrown by a request to `server`. */
 export function failureOf(server: string, thrown: unknown): UpstreamFailure {
   const fault = faultIn(thrown);
   if (fault) return fault.failure;
@@ -61,7 +61,7 @@ export function unauthorized(server: string): UpstreamFailure {
   return {
     code: 'unauthorized',
     errorType: 'PERMISSION',
-    message: `Server "${server}" wants a login`,
+    message: `Server "${server}" requires a login`,
     hint: `Run \`pml servers login ${server}\`, or set its "headers" or "auth" in the configuration.`,
   };
 }
@@ -76,8 +76,8 @@ export function loginFailed(server: string, reason: string): UpstreamFailure {
 }
 
 /**
- * Over HTTP some JSON-RPC errors come with a status the SDK takes for a failed exchange. An answer to
- * our request carries its id; what stands at the door (a lost session, a proxy) knows none.
+ * Some JSON-RPC errors come with an HTTP status that the SDK treats as a failed exchange. A response to our
+ * request carries its id; one from a proxy or about a lost session does not.
  */
 export function rpcErrorIn(thrown: unknown): unknown {
   if (!(thrown instanceof SdkHttpError) || typeof thrown.data?.text !== 'string') return thrown;
@@ -90,18 +90,18 @@ export function rpcErrorIn(thrown: unknown): unknown {
   }
 }
 
-export function disabled(server: string): UpstreamFailure {
+export function disabled({ name, disabledReason }: ServerSettings): UpstreamFailure {
   return {
     code: 'forbidden',
     errorType: 'PERMISSION',
-    message: `Server "${server}" is disabled`,
-    hint: 'Take "disabled" out of its configuration.',
+    message: disabledReason ?? `Server "${name}" is disabled`,
+    ...(disabledReason === undefined && { hint: 'Remove "disabled" from its configuration.' }),
   };
 }
 
 /**
- * The server has not run the request, so it may be sent again: it has forgotten our session (404),
- * nobody listens at its address, or the connection was gone before anything was sent.
+ * Whether the request can be sent again because the server has not run it: the server has dropped our session
+ * (404), refuses connections, or the connection closed before anything was sent.
  */
 export function isUnsent(thrown: unknown): boolean {
   if (thrown instanceof SdkHttpError) return thrown.status === 404;
@@ -115,7 +115,7 @@ export function isConnectionLoss(thrown: unknown): boolean {
   return thrown instanceof SdkError && thrown.code === SdkErrorCode.ConnectionClosed;
 }
 
-/** The server sent more than we take. */
+/** Whether the server sent more than the limit. */
 export function isCutOff(thrown: unknown): boolean {
   return innermost(thrown) instanceof MessageTooLarge;
 }
@@ -125,13 +125,13 @@ export function reasonOf(thrown: unknown): string {
   return error instanceof Error ? firstLine(error.message || error.name) : String(error);
 }
 
-/** What our own code found on the way, though the SDK may have wrapped it. */
+/** Our own fault inside an error that the SDK may have wrapped. */
 function faultIn(thrown: unknown): UpstreamFault | null {
   if (thrown instanceof UpstreamFault) return thrown;
   return thrown instanceof Error && thrown.cause !== undefined ? faultIn(thrown.cause) : null;
 }
 
-/** Fetch says no more than "fetch failed" itself; the reason is further in. */
+/** A fetch error only says "fetch failed"; its innermost cause has the reason. */
 function innermost(thrown: unknown): unknown {
   let error = thrown;
   while (error instanceof Error && error.cause instanceof Error) error = error.cause;
@@ -153,7 +153,7 @@ function rpcFailure(server: string, error: ProtocolError): UpstreamFailure {
   };
 }
 
-/** Servers answer "invalid params" for an unknown tool as well, so the words decide. */
+/** Servers also send "invalid params" for an unknown tool, so the message decides. */
 function rpcErrorType({ code, message, data }: ProtocolError): ErrorType {
   if (code === METHOD_NOT_FOUND || code === RESOURCE_NOT_FOUND) return 'NOT_FOUND';
   if (code !== INVALID_PARAMS) return 'UNKNOWN';

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { JsonObject, TokenStore } from '../../engine/ports.ts';
 
-/** Logins in one file of the data dir that only its owner can read. */
+/** Stores logins in one file of the data folder, readable by its owner only. */
 export function fileTokenStore(dataDir: string): TokenStore {
   const file = join(dataDir, 'logins.json');
-  // Writes take turns: each one reads and rewrites the whole file.
+  // Writes are serialized: each reads and rewrites the whole file.
   let turn: Promise<unknown> = Promise.resolve();
 
   const update = (change: (logins: Record<string, JsonObject>) => void): Promise<void> => {

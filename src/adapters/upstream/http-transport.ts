@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/client';
 
 const DEFAULTS = {
-  /** Bytes of one message, or of an answer that is not a stream of them. */
+  /** Bytes of one message, or of a response that is not an event stream. */
   messageBytes: 32 * 1024 * 1024,
 };
 
@@ -15,22 +15,22 @@ const NEWLINE = 10;
 const RETURN = 13;
 
 interface StreamWatcher {
-  /** The stream of the answer is over. */
+  /** The response stream has ended. */
   readonly ended: () => void;
-  /** We ended it ourselves, and why. */
+  /** We cut the stream off, for this reason. */
   readonly cut: (reason: Error) => void;
 }
 
 const watchers = new AsyncLocalStorage<StreamWatcher>();
 
-/** Who waits for the answer to the request that is being sent. */
+/** The watcher of the request being sent, if any. */
 function streamWatcher(): StreamWatcher | undefined {
   return watchers.getStore();
 }
 
 /**
- * Tells the sender of a request when the stream of its answer ended. Otherwise a server that dies
- * mid-call leaves the request waiting until its time is up.
+ * Tells the sender of a request when its response stream ends. Otherwise a request to a server that dies
+ * during the call would wait for its timeout.
  */
 export class WatchedHttpTransport extends StreamableHTTPClientTransport {
   override send(
@@ -43,8 +43,8 @@ export class WatchedHttpTransport extends StreamableHTTPClientTransport {
 }
 
 /**
- * Runs one request; its signal aborts with `signal`, or when the stream ended without an answer.
- * `ended` says that the latter happened, and `cut` why if the server did not end it.
+ * Runs one request. Its signal aborts with `signal`, or when the stream ends without a response; then `ended`
+ * is set, and `cut` has the reason if it was us who ended the stream.
  */
 export async function withStreamWatch<T>(
   signal: AbortSignal,
@@ -56,7 +56,7 @@ export async function withStreamWatch<T>(
   if (signal.aborted) forward();
   let ended = false;
   let reason: Error | null = null;
-  // The stream of an answered request ends too: by the next turn of the loop its answer has been taken.
+  // The stream of an answered request ends too; by the next turn of the loop its response has been delivered.
   const onEnd = () => {
     setImmediate(() => {
       ended = true;
@@ -76,7 +76,7 @@ export async function withStreamWatch<T>(
   }
 }
 
-/** What a server sent was cut off. */
+/** A server's message was cut off. */
 export class MessageTooLarge extends Error {
   override readonly name = 'MessageTooLarge';
 
@@ -85,7 +85,7 @@ export class MessageTooLarge extends Error {
   }
 }
 
-/** A fetch whose answers cannot fill the memory: a message without an end is cut off. */
+/** A fetch with bounded responses: an endless message is cut off. */
 export function boundedFetch(plain: FetchLike, limit = DEFAULTS.messageBytes): FetchLike {
   return async (url, init) => {
     const watcher = streamWatcher();
@@ -98,14 +98,14 @@ export function boundedFetch(plain: FetchLike, limit = DEFAULTS.messageBytes): F
   };
 }
 
-/** In a stream of events an empty line ends a message, and the count begins again. */
+/** In an event stream an empty line ends a message, and the count restarts. */
 function counted(
   limit: number,
   isStream: boolean,
   onCut: ((reason: Error) => void) | undefined,
 ): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
-  /** The last chunk ended with a line. */
+  /** The last chunk ended at a line end. */
   let isLineEnd = false;
   return new TransformStream({
     transform(chunk, controller) {

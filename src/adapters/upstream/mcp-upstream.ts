@@ -26,23 +26,23 @@ const DEFAULTS = { backoff: { baseMs: 500, maxMs: 60_000 } };
 
 export interface McpUpstreamOptions {
   readonly servers: readonly ServerSettings[];
-  /** Where the processes we start are recorded; call `reapOrphans` on it first. */
+  /** Directory of the process records; call `reapOrphans` on it first. */
   readonly dataDir: string;
   readonly tokens: TokenStore;
-  /** Told of users' own secrets before anything can say them. */
+  /** Receives users' own secrets, for redaction, before any output can contain them. */
   readonly onSecrets?: (values: readonly string[]) => void;
   readonly clock: Clock;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly logger: Logger;
-  /** What we tell servers about ourselves. */
+  /** Our name and version, as sent to servers. */
   readonly info: { readonly name: string; readonly version: string };
   readonly backoff?: BackoffOptions;
-  /** How long a server may take from its start to its first answer. */
+  /** Milliseconds from a server's start to its first response. */
   readonly startMs?: number;
-  /** How long it may take to say that it belongs to the 2026-07-28 era. */
+  /** Milliseconds a server has to show that it belongs to the 2026-07-28 era. */
   readonly probeMs?: number;
-  /** How long processes may take to end before they are killed. */
+  /** Milliseconds processes have to end before they are killed. */
   readonly graceMs?: number;
 }
 
@@ -99,7 +99,7 @@ export class McpUpstream implements Upstream {
 
   async notify(server: string, method: string, params: JsonObject, user: string): Promise<boolean> {
     const shared = this.#links.get(server);
-    const link = shared && (await this.#linkOf(shared, user));
+    const link = shared && (await this.#linkOf(shared, { user }));
     return (await link?.opened?.notify(method, params)) ?? false;
   }
 
@@ -109,7 +109,7 @@ export class McpUpstream implements Upstream {
   }
 
   async forgetClient(clientId: string): Promise<void> {
-    // A server that does not take it well has other troubles, which its next call will tell.
+    // A failure here is ignored: the server's next call will report it.
     await Promise.allSettled([...this.#links.values()].map((link) => link.opened?.forgetClient(clientId)));
     await this.#personal.forgetClient(clientId);
   }
@@ -160,7 +160,7 @@ export class McpUpstream implements Upstream {
       const isOwn = user !== undefined;
       if (isOwn) await refuseShared(settings, user);
       const tokens = isOwn ? this.#personal.tokensOf(user) : this.#context.tokens;
-      // The next request makes a new connection, with the new token.
+      // The next request opens a new connection with the new token.
       const onDone = () => (isOwn ? this.#personal.drop(server, user) : link.drop());
       return beginLogin({ settings, tokens, redirectUrl, onDone });
     });
@@ -187,10 +187,15 @@ export class McpUpstream implements Upstream {
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** The user's own where users have servers of their own; null for one without credentials. */
-  async #linkOf(shared: LazyLink, user: string | undefined): Promise<LazyLink | null> {
-    const isPersonal = user !== undefined && shared.settings.credentials === 'per_user';
-    return isPersonal ? await this.#personal.of(shared.settings, user) : shared;
+  /** The link of the user or session where the server is not shared; null if it needs credentials that the user lacks. */
+  async #linkOf(
+    shared: LazyLink,
+    { user, session, client }: Pick<UpstreamOptions, 'user' | 'session' | 'client'>,
+  ): Promise<LazyLink | null> {
+    const { credentials, isolation } = shared.settings;
+    if (user === undefined || (credentials !== 'per_user' && isolation === undefined)) return shared;
+    const own = isolation === 'session' && session !== undefined ? { session, client } : null;
+    return await this.#personal.of(shared.settings, user, own);
   }
 
   async #reply<T>(
@@ -201,9 +206,8 @@ export class McpUpstream implements Upstream {
     const shared = this.#links.get(server);
     if (!shared) return { ok: false, error: unknownServer(server, [...this.#links.keys()]) };
     try {
-      const { user } = options;
-      const link = await this.#linkOf(shared, user);
-      if (!link) return { ok: false, error: noCredentials(server, user ?? '') };
+      const link = await this.#linkOf(shared, options);
+      if (!link) return { ok: false, error: noCredentials(server, options.user ?? '') };
       return { ok: true, value: await run(await link.open()) };
     } catch (error) {
       if (options.signal?.aborted) return { ok: false, error: cancelled(server) };
@@ -213,22 +217,24 @@ export class McpUpstream implements Upstream {
   }
 }
 
-/** Limits and filters are ours; everything else is part of how the server is started or reached. */
+/** Limits and filters apply on our side; all other settings affect how the server is started or reached. */
 function startsAlike(a: ServerSettings, b: ServerSettings): boolean {
-  const how = ({ tools: _, timeoutMs: __, concurrency: ___, ...rest }: ServerSettings) =>
-    JSON.stringify(rest);
+  const how = (settings: ServerSettings) => {
+    const { tools: _, timeoutMs: __, concurrency: ___, rename: ____, describe: _____, ...rest } = settings;
+    return JSON.stringify({ ...rest, idleStopMs: undefined });
+  };
   return how(a) === how(b);
 }
 
-/** What a user keeps would never be used. */
+/** Refuses credentials that would never be used because the server is shared. */
 async function refuseShared({ name, credentials }: ServerSettings, user: string): Promise<void> {
   if (credentials === 'per_user') return;
   const { UpstreamFault } = await import('./failure.ts');
   throw new UpstreamFault({
     code: 'usage',
     errorType: 'VALIDATION',
-    message: `Server "${name}" is reached with the same credentials by all, ${user} included`,
-    hint: 'Write "credentials": "per_user" into its entry in the configuration.',
+    message: `All users, including ${user}, share the credentials of server "${name}"`,
+    hint: 'To change that, set "credentials": "per_user" for it in the configuration.',
   });
 }
 
@@ -236,8 +242,8 @@ function noCredentials(server: string, user: string): UpstreamFailure {
   return {
     code: 'unauthorized',
     errorType: 'PERMISSION',
-    message: `${user} has no credentials for server "${server}", which each user reaches with their own`,
-    hint: `Run "pml servers login ${server} --user ${user}" where the gateway runs.`,
+    message: `Server "${server}" needs credentials per user, and ${user} has none`,
+    hint: `Run "pml servers login ${server} --user ${user}" on the gateway's machine.`,
   };
 }
 
@@ -246,7 +252,7 @@ function unknownServer(server: string, known: readonly string[]): UpstreamFailur
     code: 'not_found',
     errorType: 'NOT_FOUND',
     message: `Server "${server}" not found`,
-    hint: known.length === 0 ? 'No server is configured.' : `Configured are: ${known.join(', ')}.`,
+    hint: known.length === 0 ? 'No server is configured.' : `Configured servers: ${known.join(', ')}.`,
   };
 }
 

@@ -9,18 +9,18 @@ import type {
 import type { JsonObject, ServerAuth, TokenStore } from '../../engine/ports.ts';
 import { UpstreamFault, unauthorized } from './failure.ts';
 
-/** What is kept of a login. Bound to the server's address: a token never follows a changed one. */
+/** A stored login. It is bound to the server's address: a token is never sent to a changed one. */
 interface Credentials {
   readonly url: string;
   readonly redirectUrl?: string;
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
   readonly discovery?: OAuthDiscoveryState;
-  /** What the server found missing in the rights we have; the next login asks for it. */
+  /** Scopes the server reported as missing; the next login requests them. */
   readonly missingScope?: string;
 }
 
-/** A person is there to be sent to the authorization server. */
+/** The browser of a person who logs in. */
 export interface Visitor {
   readonly redirectUrl: string;
   redirect(url: URL): void;
@@ -34,19 +34,19 @@ export interface OAuthLoginOptions {
   readonly visitor?: Visitor;
 }
 
-/** Changes take turns: connections and a login may be at the same credentials. */
+/** Changes are serialized: connections and a login may change the same credentials. */
 const turns = new WeakMap<TokenStore, Promise<unknown>>();
 
-/** Nobody is sent there; without any address the SDK takes the grant for one between machines. */
+/** Never visited; without a redirect address the SDK assumes a machine-to-machine grant. */
 const NOWHERE = 'http://127.0.0.1/';
 
-/** The SDK's view of a login that is kept in the token store, for both grants. */
+/** A login in the token store as the SDK's provider, for both grants. */
 export class OAuthLogin implements OAuthClientProvider {
   readonly expectedState = randomUUID();
-  /** Absent with a configured client, which must never be replaced by a newly registered one. */
+  /** Absent with a configured client, which must not be replaced by a newly registered one. */
   readonly saveClientInformation?: (client: StoredOAuthClientInformation) => Promise<void>;
   readonly #options: OAuthLoginOptions;
-  /** Of this login alone: others may begin and give up meanwhile. */
+  /** Belongs to this login only: others may start and fail meanwhile. */
   #verifier = '';
 
   constructor(options: OAuthLoginOptions) {
@@ -134,7 +134,7 @@ export class OAuthLogin implements OAuthClientProvider {
     return new URLSearchParams({ grant_type: 'client_credentials', ...(wanted && { scope: wanted }) });
   }
 
-  /** Who nobody can be sent back to need not be registered: that is for the login to do. */
+  /** Without a browser to return to there is no registration: an explicit login does that. */
   async #registeredClient(): Promise<StoredOAuthClientInformation | undefined> {
     const { client } = await this.#read();
     const { visitor, server } = this.#options;
@@ -146,7 +146,7 @@ export class OAuthLogin implements OAuthClientProvider {
     const { tokens, server, url, visitor } = this.#options;
     const kept = (await tokens.get(server)) as unknown as Credentials | null;
     if (kept?.url !== url) return { url };
-    // A registration names the addresses a browser may come back to; for another one it is of no use.
+    // A registration is only valid for its redirect addresses.
     const { client: _, ...rest } = kept;
     return visitor && kept.redirectUrl !== visitor.redirectUrl ? rest : kept;
   }

@@ -2,6 +2,7 @@ import type {
   JsonObject,
   ServerSettings,
   TokenStore,
+  UpstreamClient,
   UpstreamServer,
   UserCredentials,
 } from '../../engine/ports.ts';
@@ -9,51 +10,64 @@ import type { ServerContext } from './server-life.ts';
 import type { ServerLink } from './server-link.ts';
 
 const DEFAULTS = {
-  /** Users' own connections and processes at the most; the one that was idle longest makes room. */
+  /** Most connections and processes of users; the one idle longest is closed first. */
   links: 64,
 };
 
-/** What is kept of a user: values given for a program or an address, and a login. */
+/** What is stored for a user: environment variables or headers, and a login. */
 interface Kept {
   readonly given?: UserCredentials;
   readonly login?: JsonObject;
 }
 
+/** A client's session, and the client, which is asked for its roots. */
+interface OwnSession {
+  readonly session: string;
+  readonly client: UpstreamClient | undefined;
+}
+
 /**
- * Servers that each user reaches with credentials of their own: a connection, and for a program a process, per user.
- * What they say of their state is not told on, since the server itself is another.
+ * Servers that are not shared, for their state or because each user has their own credentials: one connection per user
+ * or session, and one process for a stdio server. State changes of these links are not reported as the server's state.
  */
 export class PersonalLinks {
   readonly #context: ServerContext;
   readonly #onSecrets: (values: readonly string[]) => void;
-  /** By server and user, the one used last at the end. */
+  /** By server and user, the most recently used last. */
   readonly #links = new Map<string, LazyLink>();
+  /** Of sessions: the client as it last called. */
+  readonly #clients = new Map<string, UpstreamClient>();
 
   constructor(context: ServerContext, onSecrets: (values: readonly string[]) => void) {
     this.#context = context;
     this.#onSecrets = onSecrets;
   }
 
-  /** Null when nothing is kept of this user for this server. */
-  async of(settings: ServerSettings, user: string): Promise<LazyLink | null> {
-    const key = keyOf(settings.name, user);
+  /** Null when the server needs credentials of each user, and this one has none. */
+  async of(settings: ServerSettings, user: string, own: OwnSession | null = null): Promise<LazyLink | null> {
+    const key = own ? `${keyOf(settings.name, user)}${SESSION}${own.session}` : keyOf(settings.name, user);
+    if (own?.client) this.#clients.set(key, own.client);
     const known = this.#links.get(key);
     if (known) {
       this.#links.delete(key);
       this.#links.set(key, known);
       return known;
     }
-    const kept = (await this.#context.tokens.get(key)) as Kept | null;
+    const needsOwn = settings.credentials === 'per_user';
+    const kept = needsOwn
+      ? ((await this.#context.tokens.get(keyOf(settings.name, user))) as Kept | null)
+      : {};
     if (!kept) return null;
     const { env = {}, headers = {} } = kept.given ?? {};
-    // Before anything can say them.
+    // Registered for redaction before any output can contain them.
     this.#onSecrets([...Object.values(env), ...Object.values(headers)]);
     await this.#makeRoom();
     const { emit } = this.#context;
     const context: ServerContext = {
       ...this.#context,
-      tokens: this.tokensOf(user),
-      // Whatever one user's process says is that user's.
+      ...(needsOwn && { tokens: this.tokensOf(user) }),
+      ...(own && { rootsClient: () => this.#clients.get(key) }),
+      // Notifications of a user's process only go to that user.
       emit: (event) => event.type === 'notification' && emit({ ...event, user }),
     };
     const link = this.#links.get(key) ?? new LazyLink(withCredentials(settings, env, headers), context);
@@ -61,7 +75,7 @@ export class PersonalLinks {
     return link;
   }
 
-  /** The logins of one user, by server. */
+  /** One user's logins, by server. */
   tokensOf(user: string): TokenStore {
     const { tokens } = this.#context;
     const change = async (server: string, login: JsonObject | undefined) => {
@@ -75,7 +89,7 @@ export class PersonalLinks {
     };
   }
 
-  /** Null: forgets everything that is kept of the user, the login too. */
+  /** Null deletes everything stored for the user, including the login. */
   async keep(server: string, user: string, given: UserCredentials | null): Promise<void> {
     const { tokens } = this.#context;
     const key = keyOf(server, user);
@@ -84,14 +98,17 @@ export class PersonalLinks {
     await this.drop(server, user);
   }
 
-  /** The next request makes a new connection. */
+  /** Closes the connection; the next request opens a new one. */
   async drop(server: string, user?: string): Promise<void> {
+    const whole = keyOf(server, user ?? '');
     const isMeant = (key: string) =>
-      user === undefined ? key.startsWith(keyOf(server, '')) : key === keyOf(server, user);
+      user === undefined ? key.startsWith(whole) : key === whole || key.startsWith(`${whole}${SESSION}`);
     await this.#close([...this.#links.keys()].filter(isMeant));
   }
 
   async forgetClient(clientId: string): Promise<void> {
+    // A client of the older era has the id of its session.
+    await this.#close([...this.#links.keys()].filter((key) => key.endsWith(`${SESSION}${clientId}`)));
     await Promise.allSettled([...this.#links.values()].map((link) => link.opened?.forgetClient(clientId)));
   }
 
@@ -107,12 +124,18 @@ export class PersonalLinks {
 
   async #close(keys: readonly string[]): Promise<void> {
     const links = keys.map((key) => this.#links.get(key));
-    for (const key of keys) this.#links.delete(key);
+    for (const key of keys) {
+      this.#links.delete(key);
+      this.#clients.delete(key);
+    }
     await Promise.all(links.map((link) => link?.close()));
   }
 }
 
-/** No server's name has a space in it. */
+/** Before the session in a key; no name of a user contains it. */
+const SESSION = '\n';
+
+/** Server names contain no space. */
 function keyOf(server: string, user: string): string {
   return `${server} ${user}`;
 }
@@ -128,8 +151,8 @@ function withCredentials(
 }
 
 /**
- * A server that nothing was asked of yet. With the first request comes the code that speaks the
- * protocol, a fifth of a second's loading that a start of PML need not wait for.
+ * A server that has had no request yet. The first request loads the protocol code, which takes a fifth of a
+ * second and would slow down PML's start.
  */
 export class LazyLink {
   readonly #context: ServerContext;
@@ -157,12 +180,12 @@ export class LazyLink {
     if (this.#link) return this.#link;
     const { ServerLink } = await import('./server-link.ts');
     this.#link ??= new ServerLink(this.#settings, this.#context);
-    // Closed while the code was being loaded: a closed link refuses, instead of starting what nobody would stop.
+    // Closed while the code was loading: close the link too, or the server it starts would never be stopped.
     if (this.#closed) await this.#link.close();
     return this.#link;
   }
 
-  /** New limits; the way of starting must be the same. */
+  /** Applies new limits; the settings that affect the start must be unchanged. */
   adjust(settings: ServerSettings): void {
     this.#settings = settings;
     this.#link?.adjust(settings);
@@ -170,13 +193,13 @@ export class LazyLink {
 
   describe(): UpstreamServer {
     if (this.#link) return this.#link.describe();
-    const { name, transport, disabled } = this.#settings;
+    const { name, transport, disabledReason } = this.#settings;
     return {
       name,
       transport,
-      state: disabled ? 'disabled' : 'idle',
+      state: this.#settings.disabled ? 'disabled' : 'idle',
       since: this.#since,
-      error: null,
+      error: disabledReason === undefined ? null : { code: 'forbidden', message: disabledReason },
       pid: null,
       toolCount: null,
       protocolVersion: null,

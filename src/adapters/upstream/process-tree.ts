@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Present in the environment of every process a server starts, however it detaches itself. */
+/** Set in the environment of every process a server starts, even if it detaches itself. */
 export const MARKER_VARIABLE = 'PML_UPSTREAM_PROCESS';
 
 interface ProcessRow {
@@ -15,15 +15,15 @@ let boot: string | undefined;
 
 const DEFAULTS = { pollMs: 25 };
 
-/** A server's process with everything it started: its process group, and every process that carries its marker. */
+/** A server's process and its descendants: the process group, and every process that carries the marker. */
 export interface ProcessTree {
-  /** Leader of the group; null when its start was never recorded. */
+  /** Leader of the group; null if its start was not recorded. */
   readonly pid: number | null;
   readonly startTime: string | null;
   readonly marker: string;
 }
 
-/** Asks every process of the trees to end, waits, then ends what is left. Resolves when none lives. */
+/** Sends SIGTERM to every process of the trees, waits, then kills the rest. Resolves when none is left. */
 export async function endTrees(trees: readonly ProcessTree[], graceMs: number): Promise<void> {
   if (trees.length === 0) return;
   const seen: SeenProcesses = new Map();
@@ -34,13 +34,13 @@ export async function endTrees(trees: readonly ProcessTree[], graceMs: number): 
   await waitUntilGone(trees, graceMs, seen);
 }
 
-/** At once and without waiting: for the last moment of our own process. */
+/** Signals at once, without waiting: for our own process's exit handler. */
 export function signalTrees(trees: readonly ProcessTree[], signal: 'SIGTERM' | 'SIGKILL'): void {
   for (const tree of trees) if (tree.pid !== null && ownsGroup(tree)) signalGroup(tree.pid, signal);
   for (const pid of membersOf(trees)) send(pid, signal);
 }
 
-/** Start times by pid. While it dies, a process has no environment any more by which its tree could be told. */
+/** Start times by pid. A dying process no longer has the environment that would show its tree. */
 type SeenProcesses = Map<number, string | null>;
 
 export async function waitUntilGone(
@@ -63,7 +63,7 @@ function anyAlive(trees: readonly ProcessTree[], seen: SeenProcesses): boolean {
   return trees.some((tree) => tree.pid !== null && ownsGroup(tree) && send(-tree.pid, 0));
 }
 
-/** Processes of the trees that live; only Linux can list them. */
+/** Living processes of the trees; only Linux can list them. */
 export function membersOf(trees: readonly ProcessTree[]): number[] {
   if (process.platform !== 'linux') return [];
   const groups = new Set(trees.flatMap((tree) => (tree.pid !== null && ownsGroup(tree) ? [tree.pid] : [])));
@@ -71,8 +71,8 @@ export function membersOf(trees: readonly ProcessTree[]): number[] {
 }
 
 /**
- * False when the pid now names another process. A pid stays taken while its group has members, so
- * a group without a leader is still the one that was recorded.
+ * False when the pid now belongs to another process. A pid stays reserved while its group has members, so a
+ * group without a leader is still the recorded one.
  */
 function ownsGroup(tree: ProcessTree): boolean {
   if (process.platform === 'win32' || tree.pid === null) return true;
@@ -88,7 +88,7 @@ function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     execFileSync('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' });
   } catch {
-    // It ended by itself.
+    // It has already ended.
   }
 }
 
@@ -101,8 +101,8 @@ function send(pid: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
 }
 
 /**
- * When the process started, as text that is only compared: with the pid it names one process for
- * good, as pids are used again. Null when the process does not exist or the system does not tell.
+ * Start time of a process, as an opaque text: pids are reused, pid and start time together are unique. Null
+ * when the process does not exist or the platform does not provide it.
  */
 export function startTimeOf(pid: number): string | null {
   if (process.platform === 'linux') return readRow(pid)?.startTime ?? null;
@@ -115,7 +115,7 @@ export function startTimeOf(pid: number): string | null {
   }
 }
 
-/** Living processes of a group, or with one of the markers in their environment. Linux only. */
+/** Living processes in one of the groups or with one of the markers in their environment. Linux only. */
 function findProcesses(groups: ReadonlySet<number>, markers: ReadonlySet<string>): number[] {
   const found: number[] = [];
   for (const entry of readdirSync('/proc')) {
@@ -127,11 +127,11 @@ function findProcesses(groups: ReadonlySet<number>, markers: ReadonlySet<string>
   return found;
 }
 
-/** Zombies are gone for our purposes: they hold nothing, and only their parent can remove them. */
+/** Zombies count as ended: they hold no resources, and only their parent can remove them. */
 function readRow(pid: number): ProcessRow | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command in parentheses may hold spaces and parentheses; the fields after it do not (proc(5)).
+    // The command in parentheses may contain spaces and parentheses; the fields after it do not (proc(5)).
     const [state, , group, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z' || state === 'X') return null;
     return { pid, group: Number(group), startTime: `${bootId()}:${rest[16]}` };

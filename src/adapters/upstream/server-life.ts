@@ -5,6 +5,7 @@ import type {
   Logger,
   ServerSettings,
   TokenStore,
+  UpstreamClient,
   UpstreamEvent,
   UpstreamFailure,
   UpstreamState,
@@ -31,17 +32,22 @@ export interface ServerContext {
   readonly startMs?: number;
   readonly probeMs?: number;
   readonly graceMs?: number;
+  /** Whose roots the server gets, where it serves one session alone. */
+  readonly rootsClient?: () => UpstreamClient | undefined;
   emit(event: UpstreamEvent): void;
 }
 
 export interface ServerLifeHooks {
-  /** Brings a new connection to where the old one was, before anyone uses it. */
+  /** Restores the state of the old connection on a new one before anyone uses it. */
   prepare(connection: Connection): Promise<void>;
-  /** Somebody listens to the server without calling it. */
+  /** Whether some client listens to the server without calling it. */
   isListenedTo(): boolean;
 }
 
-/** A server's coming and going: started when first needed, by one for all; lost, and regained. */
+/**
+ * The lifecycle of a server: started on first use, once for all callers; restarted or reconnected after a
+ * loss.
+ */
 export class ServerLife implements ConnectionListener {
   readonly #context: ServerContext;
   readonly #hooks: ServerLifeHooks;
@@ -54,7 +60,7 @@ export class ServerLife implements ConnectionListener {
   #starting: Promise<Connected> | null = null;
   #stop = new AbortController();
   #failures = 0;
-  /** In the clock's monotonic time; who comes earlier gets the last error. */
+  /** In the clock's monotonic time; calls before it get the last error. */
   #retryAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #wasReady = false;
@@ -67,6 +73,7 @@ export class ServerLife implements ConnectionListener {
     this.#context = context;
     this.#hooks = hooks;
     this.#state = settings.disabled ? 'disabled' : 'idle';
+    if (settings.disabledReason !== undefined) this.#error = disabled(settings);
     this.#since = context.clock.now();
   }
 
@@ -81,12 +88,12 @@ export class ServerLife implements ConnectionListener {
     };
   }
 
-  /** The connection as it stands; null when there is none. */
+  /** The current connection; null if there is none. */
   get live(): Connected | null {
     return this.#live;
   }
 
-  /** Something about the server that a person may want to know. */
+  /** Records something a person may want to know about the server. */
   note(text: string): void {
     this.#stderr.append(`[pml] ${text}\n`);
     this.#context.logger.log('warn', text, { server: this.#settings.name });
@@ -96,12 +103,12 @@ export class ServerLife implements ConnectionListener {
     return this.#stderr.list();
   }
 
-  /** A connection that works as far as we know; starts the server when there is none. */
+  /** Returns a working connection; starts the server if there is none. */
   async connected(signal?: AbortSignal): Promise<Connected> {
     signal?.throwIfAborted();
-    const { name, disabled: off } = this.#settings;
+    const { name } = this.#settings;
     if (this.#closed) throw new UpstreamFault(unavailable(name, 'it was stopped'));
-    if (off) throw new UpstreamFault(disabled(name));
+    if (this.#settings.disabled) throw new UpstreamFault(disabled(this.#settings));
     if (this.#live && !this.#live.connection.closed) return this.#live;
     const wait = this.#retryAt - this.#context.clock.monotonic();
     if (this.#error && wait > 0 && !this.#starting) throw new UpstreamFault(again(this.#error, wait));
@@ -114,8 +121,9 @@ export class ServerLife implements ConnectionListener {
   /** Ends the connection and the server's processes; the next request starts it again. */
   async drop(): Promise<void> {
     this.#stop.abort(new Error('stopped'));
-    await this.#starting?.catch(() => {});
+    if (this.#starting) await this.#starting.catch(() => {});
     clearTimeout(this.#retry);
+    // In the same turn where nothing starts: no request can get a connection that is about to close.
     const live = this.#live;
     this.#live = null;
     this.#failures = 0;
@@ -124,7 +132,7 @@ export class ServerLife implements ConnectionListener {
     await live?.connection.close().catch(() => {});
   }
 
-  /** For good, and without a word: the name may already stand for another. */
+  /** Closes for good and without events: the name may already belong to another server. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.drop();
@@ -173,7 +181,10 @@ export class ServerLife implements ConnectionListener {
     }
   }
 
-  /** A process is started again by the next call; what lives elsewhere, or is listened to, is sought. */
+  /**
+   * A process is restarted by the next call; a remote server, or one that is listened to, is retried on a
+   * timer.
+   */
   #failed(error: UpstreamFailure): void {
     if (this.#stop.signal.aborted) return;
     const { name, transport } = this.#settings;
@@ -205,16 +216,20 @@ export class ServerLife implements ConnectionListener {
     if (this.#garbageLines > 1) return;
     const { name } = this.#settings;
     const fields = { server: name, line: line.slice(0, 200) };
-    this.#context.logger.log('warn', `Server "${name}" writes to stdout what is not an MCP message`, fields);
+    this.#context.logger.log(
+      'warn',
+      `Server "${name}" writes output that is not an MCP message to stdout`,
+      fields,
+    );
   }
 }
 
 function again(error: UpstreamFailure, waitMs: number): UpstreamFailure {
   const seconds = Math.ceil(waitMs / 1_000);
-  return { ...error, hint: `PML tries again in ${seconds} s; \`pml servers restart\` tries at once.` };
+  return { ...error, hint: `PML retries in ${seconds} s; \`pml servers restart\` retries at once.` };
 }
 
-/** The start continues for the others when one caller leaves. */
+/** When one caller cancels, the start continues for the others. */
 async function abandonable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: left, reject } = Promise.withResolvers<never>();
   const leave = () => reject(signal.reason);
@@ -227,9 +242,9 @@ async function abandonable<T>(promise: Promise<T>, signal: AbortSignal): Promise
 }
 
 /**
- * Wait before try number `failures` + 1: exponential, with "equal jitter" (half of it fixed, half
- * random), so that servers lost together do not come back together.
- * Marc Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015.
+ * Wait before attempt `failures` + 1: exponential, with "equal jitter" (half fixed, half random), so that
+ * servers lost together do not reconnect together. Marc Brooker, "Exponential Backoff and Jitter", AWS
+ * Architecture Blog, 2015.
  */
 export function backoffMs(failures: number, options: BackoffOptions, random: () => number): number {
   if (failures <= 0) return 0;

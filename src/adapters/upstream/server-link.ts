@@ -11,20 +11,23 @@ import type { Connection, ConnectionRequest } from './connection.ts';
 import { isConnectionLoss, isCutOff, isUnsent, reasonOf, UpstreamFault, unavailable } from './failure.ts';
 import { type ServerContext, ServerLife } from './server-life.ts';
 
-/** From the most to the least talkative (RFC 5424). */
+/** From the most to the least verbose (RFC 5424). */
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
 const HEADER_MISMATCH = -32020;
-/** Stands for requests that are made for no client. */
+/** The client id of requests that are made for no client. */
 const NOBODY = '';
 
-/** What can be asked of one server, whether it runs just now or not. */
+/** Requests to one server, whether or not it is running. */
 export class ServerLink {
   readonly #life: ServerLife;
   readonly #slots: CallSlots;
   readonly #wishes = new ClientWishes();
   #settings: ServerSettings;
   #toolCount: number | null = null;
+  #underWay = 0;
+  /** Runs out when no request has come for a while. */
+  #idle: NodeJS.Timeout | undefined;
 
   constructor(settings: ServerSettings, context: ServerContext) {
     this.#settings = settings;
@@ -39,10 +42,11 @@ export class ServerLink {
     return this.#settings;
   }
 
-  /** New limits; the way of starting must be the same. */
+  /** Applies new limits; the settings that affect the start must be unchanged. */
   adjust(settings: ServerSettings): void {
     this.#settings = settings;
     this.#slots.limit = settings.concurrency;
+    this.#stopLater();
   }
 
   describe(): UpstreamServer {
@@ -60,13 +64,13 @@ export class ServerLink {
     return this.#life.logs();
   }
 
-  async start(options: UpstreamOptions): Promise<UpstreamIdentity> {
-    return (await this.#life.connected(options.signal)).connection.identity;
+  start(options: UpstreamOptions): Promise<UpstreamIdentity> {
+    return this.#exchange('the start', options, async ({ identity }) => identity);
   }
 
   async tools(options: UpstreamOptions): Promise<readonly JsonObject[]> {
     const { tools, notes } = await this.#exchange('tools/list', options, async (connection) =>
-      // To some servers, being asked for what they do not have is an error.
+      // Some servers answer a list of tools with an error if they have none.
       connection.identity.capabilities.tools === undefined
         ? { tools: [], notes: [] }
         : connection.tools(this.#request(options)),
@@ -87,7 +91,7 @@ export class ServerLink {
           return await send();
         } catch (error) {
           if (!(error instanceof ProtocolError && error.code === HEADER_MISMATCH)) throw error;
-          // Which arguments it wants to see in headers stands in its catalogue.
+          // The tool list says which arguments the server wants in headers.
           await connection.tools(request);
           return send();
         }
@@ -134,6 +138,7 @@ export class ServerLink {
     }
     if (connection?.modern) await connection.watch(this.#wishes.uris);
     if (connection && this.#wishes.level !== level) await this.#sendLevel(connection, {});
+    this.#stopLater();
   }
 
   async restart(): Promise<UpstreamIdentity> {
@@ -147,11 +152,37 @@ export class ServerLink {
   }
 
   close(): Promise<void> {
+    clearTimeout(this.#idle);
     return this.#life.close();
   }
 
-  /** Runs a request on a connection; once more on a new one when the server has not seen it. */
+  /** Ends a process that nobody uses or listens to once its time is up. */
+  #stopLater(): void {
+    clearTimeout(this.#idle);
+    const idleMs = this.#settings.transport === 'stdio' ? this.#settings.idleStopMs : undefined;
+    if (idleMs === undefined || this.#underWay > 0) return;
+    this.#idle = setTimeout(() => {
+      const isNeeded = this.#underWay > 0 || this.#wishes.uris.length > 0;
+      if (this.#life.live && !isNeeded) void this.#life.drop();
+    }, idleMs).unref();
+  }
+
+  /** Runs a request on a connection; retries once on a new one if the server has not received it. */
   async #exchange<T>(
+    what: string,
+    options: UpstreamOptions,
+    run: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    this.#underWay++;
+    try {
+      return await this.#attempt(what, options, run);
+    } finally {
+      this.#underWay--;
+      this.#stopLater();
+    }
+  }
+
+  async #attempt<T>(
     what: string,
     options: UpstreamOptions,
     run: (connection: Connection) => Promise<T>,
@@ -213,7 +244,7 @@ export class ServerLink {
     return {};
   }
 
-  /** In the modern era each request carries its client's level instead. */
+  /** In the modern era each request carries its client's log level instead. */
   async #sendLevel(connection: Connection, options: UpstreamOptions): Promise<JsonObject> {
     const { level } = this.#wishes;
     if (level === null || connection.modern) return {};
@@ -222,7 +253,7 @@ export class ServerLink {
 
   async #grantAll(connection: Connection): Promise<void> {
     if (connection.modern) return connection.watch(this.#wishes.uris);
-    // A resource may be gone by now, and the server starts all the same.
+    // A missing resource must not keep the server from starting.
     const ignore = () => ({});
     for (const uri of this.#wishes.uris) {
       await connection.request('resources/subscribe', { uri }, this.#request({})).catch(ignore);
@@ -232,8 +263,8 @@ export class ServerLink {
 }
 
 /**
- * What clients asked of a server that outlives one request. The server knows one client, us, so a
- * subscription ends with its last client, and the most talkative log level holds.
+ * Subscriptions and log levels of clients, which outlast a request. The server sees a single client, us, so a
+ * subscription ends with its last subscriber, and the most verbose log level applies.
  */
 export class ClientWishes {
   readonly #subscribers = new Map<string, Set<string>>();
@@ -256,7 +287,7 @@ export class ClientWishes {
     this.#levels.set(clientId, level);
   }
 
-  /** True when nobody had subscribed before. */
+  /** Returns true for the first subscriber. */
   subscribe(clientId: string, uri: string): boolean {
     const clients = this.#subscribers.get(uri);
     if (clients) clients.add(clientId);
@@ -264,14 +295,14 @@ export class ClientWishes {
     return clients === undefined;
   }
 
-  /** True when nobody is left. */
+  /** Returns true if no subscriber is left. */
   unsubscribe(clientId: string, uri: string): boolean {
     const clients = this.#subscribers.get(uri);
     if (!clients?.delete(clientId) || clients.size > 0) return false;
     return this.#subscribers.delete(uri);
   }
 
-  /** Answers the resources nobody watches any more. */
+  /** Returns the resources without subscribers. */
   forget(clientId: string): readonly string[] {
     this.#levels.delete(clientId);
     return this.uris.filter((uri) => this.unsubscribe(clientId, uri));

@@ -17,19 +17,19 @@ import { endTrees, MARKER_VARIABLE, type ProcessTree, waitUntilGone } from './pr
 const NEWLINE = 10;
 
 interface MessageLinesOptions {
-  /** Bytes of one message; a server that goes beyond is cut off. */
+  /** Bytes of one message; a server that exceeds this is cut off. */
   readonly limit: number;
   onMessage(message: JSONRPCMessage): void;
-  /** A line that is not a message: servers print banners and debug output where they should not. */
+  /** A line that is not a message: some servers print banners and debug output to stdout. */
   onGarbage(line: string): void;
 }
 
 const DEFAULTS = {
-  /** How long a server may take to end by itself once its stdin is closed. */
+  /** Milliseconds a server has to exit once its stdin is closed. */
   politeMs: 500,
-  /** How long its processes may take after SIGTERM. */
+  /** Milliseconds its processes have to end after SIGTERM. */
   graceMs: 2_000,
-  /** Output that is still in the pipe when the process has ended. */
+  /** Milliseconds to read output that is still in the pipe when the process has ended. */
   drainMs: 100,
   messageBytes: 64 * 1024 * 1024,
   lines: 200,
@@ -49,23 +49,25 @@ export interface StdioTransportOptions {
 }
 
 /**
- * A server as a child process in a group of its own, so that everything it starts ends with it.
- * The SDK's own transport ends only the one process.
+ * Runs a server as a child process in its own group, so that everything it starts ends with it. The SDK's
+ * transport ends only the one process.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: <T extends JSONRPCMessage>(message: T) => void;
-  /** With `pid`, what the SDK recognises a child process by. */
+  /** With `pid`, how the SDK recognises a child process. */
   readonly stderr = null;
   readonly #options: StdioTransportOptions;
   #child: ChildProcess | null = null;
   #tree: ProcessTree | null = null;
   #ending: Promise<void> | null = null;
   #exit: string | null = null;
+  /** Resolves when the process has ended and its last output was read. */
+  #drained: Promise<void> = Promise.resolve();
   /**
-   * Messages are handed on one after the other: the SDK takes answers at once but notifications a
-   * moment later, so a progress report would lose against the answer in the same piece of output.
+   * Messages are delivered one after the other: the SDK handles responses at once but notifications a moment
+   * later, so a progress notification would arrive after a response in the same chunk.
    */
   #delivery: Promise<void> = Promise.resolve();
 
@@ -77,7 +79,7 @@ export class StdioTransport implements Transport {
     return this.#child?.pid ?? null;
   }
 
-  /** How the process ended, in words; null while it lives. */
+  /** How the process ended, in words; null while it runs. */
   get exit(): string | null {
     return this.#exit;
   }
@@ -133,19 +135,24 @@ export class StdioTransport implements Transport {
       try {
         lines.append(chunk);
       } catch (error) {
-        this.#exit ??= `it was ended, as ${(error as Error).message},`;
+        this.#exit ??= `it was ended (${(error as Error).message})`;
         void this.close();
       }
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#options.stderr.append(text));
-    // Without a listener any of these would end our own process.
+    // Without a listener an error on any of these would end our own process.
     for (const source of [child, child.stdin, child.stdout, child.stderr]) {
       source?.on('error', (error) => this.onerror?.(error));
     }
-    child.on('exit', (code, signal) => {
-      this.#exit ??= `it ended with ${signal === null ? `code ${code}` : `signal ${signal}`}`;
-      // Not `close`: a process it left behind may hold the pipes open for ever.
-      void Promise.race([once(child, 'close'), sleep(DEFAULTS.drainMs)]).then(() => this.close());
+    this.#drained = new Promise((resolve) => {
+      child.on('exit', (code, signal) => {
+        this.#exit ??= `it ended with ${signal === null ? `code ${code}` : `signal ${signal}`}`;
+        // Not `close`: a leftover process may hold the pipes open forever.
+        void Promise.race([once(child, 'close'), sleep(DEFAULTS.drainMs)]).then(() => {
+          resolve();
+          void this.close();
+        });
+      });
     });
   }
 
@@ -159,14 +166,16 @@ export class StdioTransport implements Transport {
     this.onclose?.();
     await endTrees([tree], graceMs);
     this.#options.registry.gone(tree.marker);
+    // Its last words say why it ended; that they cannot be sent to ("write EPIPE") does not.
+    await Promise.race([this.#drained, sleep(DEFAULTS.drainMs)]);
     for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) stream?.destroy();
   }
 }
 
-/** Splits a byte stream into JSON-RPC messages, one per line. Throws when a line passes the limit. */
+/** Splits a byte stream into JSON-RPC messages, one per line. Throws when a line exceeds the limit. */
 export class MessageLines {
   readonly #options: MessageLinesOptions;
-  /** Pieces of the line that is not yet complete, joined once: appending would copy it each time. */
+  /** Pieces of the incomplete line, joined once: appending would copy them each time. */
   #pieces: Buffer[] = [];
   #size = 0;
 
@@ -209,7 +218,7 @@ export class MessageLines {
   }
 }
 
-/** The last lines of a stream that may never end and may hold anything. */
+/** The last lines of a stream of any length and content. */
 export class RecentLines {
   readonly #limit: number;
   #lines: string[] = [];
@@ -228,12 +237,12 @@ export class RecentLines {
     if (this.#lines.length > this.#limit) this.#lines = this.#lines.slice(-this.#limit);
   }
 
-  /** Lines completed so far, those no longer kept included. */
+  /** Lines completed so far, including those no longer kept. */
   get count(): number {
     return this.#count;
   }
 
-  /** Oldest first, without the first `after` of them all; a line still being written counts. */
+  /** Oldest first, without the first `after` lines; includes an incomplete last line. */
   list(after = 0): readonly string[] {
     const kept = this.#lines.slice(Math.max(0, after - (this.#count - this.#lines.length)));
     return this.#rest === '' ? kept : [...kept, this.#rest].slice(-this.#limit);

@@ -5,18 +5,19 @@ import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import { fromClientEntry } from '../client-form.ts';
 import { readConfig } from '../read-config.ts';
+import { ENTRY_FORMS, fillIn, type Launch, readsFile } from './client-dialects.ts';
 import type { ClientPlace, Machine } from './client-places.ts';
 import { type Entries, type Entry, SERVERS_FORMATS } from './servers-format.ts';
 
 interface ServerMerge {
-  /** Takes a server in, unless it is there already. */
+  /** Adds a server unless it is already present. */
   add(move: Move): { readonly name: string; readonly isNew: boolean };
-  /** What was not there before. */
+  /** The servers that were not present before. */
   readonly added: Entries;
 }
 
-/** The name under which clients know PML. */
-const OWN_NAME = 'pml';
+/** PML's names in the clients' files; a project's must not hide the one for everywhere. */
+const OWN_NAMES = { everywhere: 'pml', project: 'pml-project' };
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]', '::1']);
 
@@ -26,60 +27,90 @@ const LAUNCHER = /(?:^|[\\/])bin[\\/]pml\.js$/i;
 
 const PACKAGE = /^pml-gateway(?:@.+)?$/;
 
-/** How a client starts PML, wherever and whenever it does. */
-export interface Launch {
-  readonly command: string;
-  readonly args: readonly string[];
-}
-
 export interface Move {
-  /** As the client calls it. */
+  /** The client's name for the server. */
   readonly name: string;
   readonly entry: Entry;
   readonly place: ClientPlace;
+  /** Tools that the client called without asking; `*` for all. */
+  readonly approved: readonly string[];
 }
 
 interface Surroundings {
   readonly machine: Machine;
   readonly launch: Launch;
-  /** Where PML listens. */
+  /** The ports PML listens on. */
   readonly ports: readonly number[];
+  /** Whether the client has a server switched off elsewhere in its settings. */
+  readonly isOff: (name: string) => boolean;
 }
 
-/** One list of servers with PML in their place: the text afterwards, and the servers that went. */
+/** A list of servers with PML in their place: the new text, and the servers that were removed. */
 export function rewire(
   text: string,
   place: ClientPlace,
-  { machine, launch, ports }: Surroundings,
+  { machine, launch, ports, isOff }: Surroundings,
 ): { text: string; moves: Move[]; notes: string[] } {
   const format = SERVERS_FORMATS[place.format];
   const servers = format.read(place.file, text, place.path) ?? {};
+  const own = place.project === null ? OWN_NAMES.everywhere : OWN_NAMES.project;
   const moves: Move[] = [];
   const notes: string[] = [];
   let isWired = false;
-  for (const [name, entry] of Object.entries(servers)) {
-    const own = ownEntry(entry, ports);
-    // Somebody's own entry for PML does as well as ours.
-    if (own === 'gateway' && name !== OWN_NAME) isWired = true;
-    if (own !== null) continue;
+  for (const [name, written] of Object.entries(servers)) {
+    const entry = readEntry(written, place, machine);
+    // A part of the client, not a server.
+    if (entry === null) continue;
+    const kind = ownEntry(entry, ports);
+    // The user already has an entry for PML.
+    if (kind === 'gateway' && name !== own) isWired = true;
+    if (kind !== null) continue;
     const imported = importEntry(name, entry, place, machine);
     if ('stays' in imported) notes.push(`"${name}" stays with ${place.label}: ${imported.stays}.`);
-    else moves.push({ name, entry: imported.entry, place });
+    else {
+      const moved = isOff(name) ? { ...imported.entry, disabled: true } : imported.entry;
+      moves.push({ name, entry: moved, place, approved: approvedTools(written) });
+    }
   }
-  const wants =
-    place.wired && !isWired && (place.project === null || moves.length > 0 || OWN_NAME in servers);
+  const wants = !isWired && (place.project === null || moves.length > 0 || own in servers);
   const remove = moves.map(({ name }) => name);
-  const set = wants ? { [OWN_NAME]: launchEntry(launch, place) } : {};
+  const set = wants ? { [own]: ENTRY_FORMS[place.dialect].write(launch, own) } : {};
   return { text: format.change(place.file, text, place.path, { remove, set }), moves, notes };
 }
 
-function launchEntry({ command, args }: Launch, { client }: ClientPlace): Entry {
-  return { ...(client === 'vscode' && { type: 'stdio' }), command, args };
+/** The names of the servers in a list that are not PML. */
+export function foreignServers(text: string, place: ClientPlace, machine: Machine): string[] {
+  const servers = SERVERS_FORMATS[place.format].read(place.file, text, place.path) ?? {};
+  return Object.entries(servers).flatMap(([name, written]) => {
+    const entry = readEntry(written, place, machine);
+    return entry === null || ownEntry(entry, []) !== null ? [] : [name];
+  });
+}
+
+/** The client's entry in the common form, with its folders filled in. */
+function readEntry(written: Entry, place: ClientPlace, { home, platform }: Machine): Entry | null {
+  // Some clients keep other settings beside their servers.
+  if (typeof written !== 'object' || written === null) return null;
+  const { variables, project, dialect } = place;
+  const separator = platform === 'win32' ? '\\' : '/';
+  const known: Record<string, string> = { userHome: home, pathSeparator: separator, '/': separator };
+  if (project !== null) {
+    known.workspaceFolder = project;
+    known.workspaceFolderBasename = project.split(/[\\/]/).at(-1) ?? '';
+  }
+  return ENTRY_FORMS[dialect].read(fillIn(written, variables, known));
+}
+
+/** Tools that the client calls without asking: Cline, Roo, Gemini CLI. */
+function approvedTools({ autoApprove, alwaysAllow, trust }: Entry): readonly string[] {
+  if (trust === true) return ['*'];
+  const list = autoApprove ?? alwaysAllow;
+  return Array.isArray(list) ? list.map(String) : [];
 }
 
 /**
- * Whether an entry of a client is PML itself, which must never stand behind itself: `gateway` reaches
- * all of it, `endpoint` one server through it. `ports` are those that PML listens on.
+ * Whether a client's entry is PML itself, which must never be its own upstream: `gateway` reaches all of PML,
+ * `endpoint` one server through it. `ports` are the ports PML listens on.
  */
 function ownEntry(entry: Entry, ports: readonly number[]): 'gateway' | 'endpoint' | null {
   const args = Array.isArray(entry.args) ? entry.args.map(String) : [];
@@ -94,7 +125,7 @@ function ownEntry(entry: Entry, ports: readonly number[]): 'gateway' | 'endpoint
   return pathname.startsWith('/mcp/servers/') ? 'endpoint' : 'gateway';
 }
 
-/** The servers of several clients in one list: what is the same once, what differs under two names. */
+/** Merges the servers of several clients: equal ones once, different ones under different names. */
 export function mergeServers(present: Entries): ServerMerge {
   const added: Record<string, Entry> = {};
   return {
@@ -104,11 +135,11 @@ export function mergeServers(present: Entries): ServerMerge {
       for (const name of names) {
         const other = added[name] ?? present[name];
         if (other && !reachesTheSame(other, entry)) continue;
-        // Switched off by one client and used by another: it is used.
+        // Disabled in one client but enabled in another: it is enabled.
         if (!other || (added[name]?.disabled && !entry.disabled)) added[name] = entry;
         return { name, isNew: !other };
       }
-      throw new Error('There is always one more candidate.');
+      throw new Error('The generator of candidates ended.');
     },
   };
 }
@@ -120,7 +151,7 @@ function* candidates(base: string, client: string): Generator<string> {
   for (let count = 2; ; count++) yield `${base}-${client}-${count}`;
 }
 
-/** Limits and being switched off are how a server is used, not which one it is. */
+/** Limits and `disabled` are not part of a server's identity. */
 function reachesTheSame(a: Entry, b: Entry): boolean {
   return canonicalJson(reachOf(a)) === canonicalJson(reachOf(b));
 }
@@ -129,10 +160,7 @@ function reachOf({ command, args, env, cwd, url, headers, auth, type }: Entry): 
   return [command, args ?? [], env ?? {}, cwd, url, headers ?? {}, auth, type === 'sse'];
 }
 
-/** One that is not closed goes to the end, so that its end is looked for once. */
-const PLACEHOLDER = /\$\{([^}]*)(\}|$)/g;
-
-/** What only the client itself can do for a server. */
+/** Features that only the client itself can provide for a server. */
 const CLIENT_ONLY: Readonly<Record<string, string>> = {
   envFile: 'reads variables from a file ("envFile")',
   headersHelper: 'makes its headers with a program ("headersHelper")',
@@ -140,11 +168,11 @@ const CLIENT_ONLY: Readonly<Record<string, string>> = {
 
 type Imported = { readonly entry: Entry } | { readonly stays: string };
 
-/** A client's server as it stands in pml.json; or why it can only stay with the client. */
+/** A client's server as an entry of pml.json, or the reason it must stay with the client. */
 function importEntry(name: string, entry: Entry, place: ClientPlace, machine: Machine): Imported {
   for (const [key, why] of Object.entries(CLIENT_ONLY)) if (entry[key] !== undefined) return { stays: why };
-  const written = place.format === 'toml' ? fromCodexEntry(entry) : fillIn(entry, place, machine);
-  const { disabled, tools, ...reach } = fromClientEntry(written) as Entry;
+  if (place.variables === 'opencode' && readsFile(entry)) return { stays: 'reads a file ("{file:…}")' };
+  const { disabled, tools, ...reach } = fromClientEntry(entry) as Entry;
   const imported = {
     ...reach,
     ...startFolder(reach, place, machine),
@@ -155,7 +183,7 @@ function importEntry(name: string, entry: Entry, place: ClientPlace, machine: Ma
   return problem === null ? { entry: imported } : { stays: problem };
 }
 
-/** The name it can have in PML, if its own will not do. */
+/** A valid PML name for the server. */
 function serverName(name: string): string {
   if (isServerName(name)) return name;
   const spelt = name.normalize('NFKD').replace(/[^A-Za-z0-9_.-]+/g, '-');
@@ -163,22 +191,7 @@ function serverName(name: string): string {
   return isServerName(plain) ? plain : `${plain === '' ? 'my' : plain}-server`;
 }
 
-/** Folders that the client knows become what they are; variables of the environment stay as written. */
-function fillIn(entry: Entry, { variables, project }: ClientPlace, { home, platform }: Machine): Entry {
-  const separator = platform === 'win32' ? '\\' : '/';
-  const known: Record<string, string> = { userHome: home, pathSeparator: separator, '/': separator };
-  if (project !== null) {
-    known.workspaceFolder = project;
-    known.workspaceFolderBasename = project.split(/[\\/]/).at(-1) ?? '';
-  }
-  return mapText(entry, (text) => {
-    if (variables === 'none') return literal(text);
-    if (variables === 'shell') return text;
-    return fillPlaceholders(text, (inner, written) => known[inner] ?? written);
-  }) as Entry;
-}
-
-/** Clients start a project's servers in the project; PML may be started anywhere. */
+/** Clients start a project's servers in the project's folder; PML may run anywhere. */
 function startFolder(reach: Entry, { project }: ClientPlace, { home }: Machine): { cwd?: string } {
   if (reach.command === undefined) return {};
   const { cwd } = reach;
@@ -186,7 +199,7 @@ function startFolder(reach: Entry, { project }: ClientPlace, { home }: Machine):
   return typeof cwd === 'string' && !cwd.startsWith('~') ? { cwd: resolve(home, cwd) } : {};
 }
 
-/** What PML's own reader would say about it. */
+/** The problem PML's own config reader would report. */
 function problemOf(name: string, entry: Entry, { env, home }: Machine): string | null {
   try {
     readConfig('pml.json', JSON.stringify({ mcpServers: { [serverName(name)]: entry } }), { env, home });
@@ -196,66 +209,4 @@ function problemOf(name: string, entry: Entry, { env, home }: Machine): string |
     const lines = message.split('\n').filter((line) => /^pml\.json:\d/.test(line));
     return lines.map((line) => line.replace(/^\S+ (?:mcpServers\.[^ ]*?\.)?/, '')).join('; ') || message;
   }
-}
-
-/** A table of Codex in the form that other clients write. Its variables stand in keys of their own. */
-function fromCodexEntry(written: Entry): Entry {
-  const entry = mapText(written, literal) as Entry;
-  const forwarded = Array.isArray(entry.env_vars) ? entry.env_vars.map(variableName) : [];
-  const env = {
-    ...Object.fromEntries(forwarded.map((name) => [name, variable(name)])),
-    ...object(entry.env),
-  };
-  const fromVariables = Object.entries(object(entry.env_http_headers));
-  const headers = {
-    ...object(entry.http_headers),
-    ...Object.fromEntries(fromVariables.map(([header, name]) => [header, variable(String(name))])),
-  };
-  return {
-    ...Object.fromEntries(['command', 'args', 'cwd', 'url', 'enabled'].flatMap((key) => present(entry, key))),
-    ...(Object.keys(env).length > 0 && { env }),
-    ...(Object.keys(headers).length > 0 && { headers }),
-    ...(typeof entry.bearer_token_env_var === 'string' && {
-      auth: { kind: 'bearer', token: variable(entry.bearer_token_env_var) },
-    }),
-    ...(Array.isArray(entry.enabled_tools) && { includeTools: entry.enabled_tools }),
-    ...(Array.isArray(entry.disabled_tools) && { excludeTools: entry.disabled_tools }),
-  };
-}
-
-/** `"TOKEN"`, or `{ name = "TOKEN", source = "local" }`. */
-function variableName(item: unknown): string {
-  return String(typeof item === 'object' && item !== null ? (item as Entry).name : item);
-}
-
-function variable(name: string): string {
-  return `\${${name}}`;
-}
-
-function object(value: unknown): Entry {
-  return typeof value === 'object' && value !== null ? (value as Entry) : {};
-}
-
-function present(entry: Entry, key: string): [string, unknown][] {
-  return entry[key] === undefined ? [] : [[key, entry[key]]];
-}
-
-/** A copy with every text in it changed; keys stay. */
-function mapText(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((item) => mapText(item, change));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapText(item, change)]));
-}
-
-/** Puts something in the place of every `${…}`. */
-function fillPlaceholders(text: string, fill: (inner: string, written: string) => string): string {
-  return text.replace(PLACEHOLDER, (written, inner: string, end) =>
-    end === '' ? written : fill(inner, written),
-  );
-}
-
-/** A text that PML reads as `text`, `${X}` included: for clients that fill nothing in. */
-function literal(text: string): string {
-  return fillPlaceholders(text, (_, written) => `$${written}`);
 }

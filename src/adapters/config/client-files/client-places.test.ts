@@ -18,6 +18,20 @@ test('[INIT-15] clients are looked for where they are on macOS, Windows and Linu
     'VS Code (project)': '/Users/a/p/.vscode/mcp.json',
     Codex: '/Users/a/.codex/config.toml',
     'Codex (project)': '/Users/a/p/.codex/config.toml',
+    'Gemini CLI': '/Users/a/.gemini/settings.json',
+    'Gemini CLI (project)': '/Users/a/p/.gemini/settings.json',
+    Windsurf: '/Users/a/.codeium/windsurf/mcp_config.json',
+    Zed: '/Users/a/.config/zed/settings.json',
+    'Zed (project)': '/Users/a/p/.zed/settings.json',
+    opencode: '/Users/a/.config/opencode/opencode.jsonc',
+    'opencode (project)': '/Users/a/p/.opencode/opencode.jsonc',
+    Cline: '/Users/a/.cline/data/settings/cline_mcp_settings.json',
+    'Cline in VS Code':
+      '/Users/a/Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+    'Cline in VS Code Insiders':
+      '/Users/a/Library/Application Support/Code - Insiders/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+    'Copilot CLI': '/Users/a/.copilot/mcp-config.json',
+    goose: '/Users/a/.config/goose/config.yaml',
   });
   const linux = files({ platform: 'linux', env: {}, home: '/home/a', cwd: '/p' });
   expect(linux).toMatchObject({
@@ -37,15 +51,31 @@ test('[INIT-15] clients are looked for where they are on macOS, Windows and Linu
       'C:\\Users\\a\\AppData\\Roaming\\Code\\User\\mcp.json',
       'C:\\Users\\a\\.cursor\\mcp.json',
       'C:\\p\\.mcp.json',
+      'C:\\Users\\a\\AppData\\Roaming\\Zed\\settings.json',
+      'C:\\Users\\a\\.config\\opencode\\opencode.json',
+      'C:\\Users\\a\\AppData\\Roaming\\Block\\goose\\config\\config.yaml',
     ]),
   );
 });
 
 test('[INIT-15] variables that move a client are followed', () => {
-  const env = { CLAUDE_CONFIG_DIR: '/c', CODEX_HOME: '/x', XDG_CONFIG_HOME: '/conf' };
+  const env = {
+    CLAUDE_CONFIG_DIR: '/c',
+    CODEX_HOME: '/x',
+    XDG_CONFIG_HOME: '/conf',
+    GEMINI_CLI_HOME: '/g',
+    COPILOT_HOME: '/co',
+    CLINE_DIR: '/cl',
+  };
   expect(files({ platform: 'linux', env, home: '/home/a', cwd: '/p' })).toMatchObject({
     'Claude Code': '/c/.claude.json',
     Codex: '/x/config.toml',
     'VS Code': '/conf/Code/User/mcp.json',
+    'Gemini CLI': '/g/.gemini/settings.json',
+    'Copilot CLI': '/co/mcp-config.json',
+    Cline: '/cl/data/settings/cline_mcp_settings.json',
+    Zed: '/conf/zed/settings.json',
+    opencode: '/conf/opencode/opencode.jsonc',
+    goose: '/conf/goose/config.yaml',
   });
 });

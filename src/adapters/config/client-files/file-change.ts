@@ -1,35 +1,37 @@
 import { createTwoFilesPatch } from 'diff';
 import { applyEdits, type Edit, type Node, parseTree, visit } from 'jsonc-parser';
+import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import { isSecretName } from '../../../core/tracing/known-secrets.ts';
 import { createRedactor, type Redactor } from '../../../core/tracing/redact.ts';
-import { isSecretName } from '../../../core/tracing/secret-names.ts';
 import { isSecretFlag } from '../../../core/tracing/secret-shapes.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { withoutEnding } from '../../../core/vocabulary/text.ts';
 import { decodeText, readBytes, type TextFile } from '../text-file.ts';
+import type { FileFormat } from './servers-format.ts';
 import { splitTables, type TomlTable } from './toml-tables.ts';
 
 const DEFAULTS = {
   context: 3,
-  /** Some clients keep whole conversations on one line of the file. */
+  /** Some clients store whole conversations on one line of the file. */
   longestLine: 240,
 };
 
-/** What is to become of one file. */
+/** A planned change of one file. */
 export interface FileChange {
   readonly file: string;
   readonly label: string;
-  readonly format: 'json' | 'toml';
-  /** As it was read; null when there is none. */
+  readonly format: FileFormat;
+  /** The file as it was read; null if it does not exist. */
   readonly present: TextFile | null;
-  /** Null: the file goes. */
+  /** Null deletes the file. */
   readonly after: Buffer | null;
 }
 
-/** A change as a person sees it before it is made. */
+/** A change as shown to a person before it is made. */
 export interface ShownChange {
   readonly file: string;
   readonly label: string;
-  /** Unified, with what may be secret hidden. */
+  /** Unified diff with possible secrets hidden. */
   readonly diff: string;
 }
 
@@ -49,19 +51,19 @@ export function showChanges(changes: readonly FileChange[]): ShownChange[] {
   });
 }
 
-/** Between the look at the diff and the yes a client may have written its file. */
+/** A client may have written its file while the person looked at the diff. */
 export async function refuseIfStale(changes: readonly FileChange[]): Promise<void> {
   for (const { file, present } of changes) {
     const now = await readBytes(file);
     const isSame = now === null || present === null ? now === present : now.equals(present.bytes);
     if (isSame) continue;
-    throw new PmlError('file_changed', `${file} was changed by another program just now`, {
+    throw new PmlError('file_changed', `${file} was just changed by another program`, {
       hint: 'Nothing was written. Run the command again.',
     });
   }
 }
 
-/** What changes in a file, as `diff -u` shows it; null is a file that is not there. */
+/** The difference as `diff -u` shows it; null means that the file does not exist. */
 function showDiff(file: string, before: string | null, after: string | null): string {
   const patch = createTwoFilesPatch(
     before === null ? '/dev/null' : file,
@@ -82,46 +84,45 @@ function cut(line: string): string {
 
 const HIDDEN = '(hidden)';
 
-/** Files on the screen are shown whole. */
+/** Files are shown in full. */
 const UNCUT = { maxString: 2 ** 28, maxText: 2 ** 29, maxNodes: 2 ** 28 };
 
-/** Under these keys every value may open something, whatever its name. */
-const SECRET_GROUPS = new Set(['env', 'headers', 'http_headers', 'auth', 'oauth']);
+/** Every value below these keys may be a secret, whatever its name. */
+const SECRET_GROUPS = new Set(['env', 'envs', 'environment', 'headers', 'http_headers', 'auth', 'oauth']);
 
-/** But for these, which say how and not with what. */
+/** Exceptions below those keys: settings, not credentials. */
 const HARMLESS = new Set(['kind', 'scope', 'scopes']);
 
-/** Nothing but a reference: it says where the value is. */
+/** Only a reference to a variable, not the value itself. */
 const REFERENCE = /^\$\{[^}]*\}$/;
 
-/** Worth looking for elsewhere; a plain word would be found all over the file. */
+/** Values distinctive enough to be hidden elsewhere too; a plain word would match all over the file. */
 const TELLING = /^(?=.*\d)(?=.*[A-Za-z]).{8,}$/s;
 
-/** One that is not closed goes to the end, so that its end is looked for once. */
+/** An unclosed string extends to the end, so that the search stays linear. */
 const TOML_TEXT = /"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(?:'''|$)|"(?:\\[\s\S]?|[^"\\])*(?:"|$)|'[^']*(?:'|$)/g;
 
 const TOML_QUOTES = /^("""|'''|"|')|("""|'''|"|')$/g;
 
-/** The key of a line `key = value`, up to the sign. */
+/** The key of a line `key = value`, including the sign. */
 const TOML_KEY =
   /^[ \t]*(?:[\w-]+|"(?:\\.|[^"\\])*"|'[^']*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"(?:\\.|[^"\\])*"|'[^']*'))*[ \t]*=/;
 
 interface Shown {
   readonly text: string;
-  readonly format: 'json' | 'toml';
+  readonly format: FileFormat;
 }
 
+const MASKS = { json: maskJson, toml: maskToml, yaml: maskYaml };
+
 /**
- * Copies of configuration files fit for the screen. A value that is hidden in one of them is hidden
- * wherever else it stands, in all of them.
+ * Copies of configuration files with secrets hidden. A value hidden in one place is hidden everywhere, in all
+ * files.
  */
 function maskSecrets(files: readonly Shown[]): string[] {
   const known = new Set<string>();
-  const mask = (redact: Redactor) =>
-    files.map(({ text, format }) =>
-      format === 'toml' ? maskToml(text, redact, known) : maskJson(text, redact, known),
-    );
-  // The first round finds what the second one looks for.
+  const mask = (redact: Redactor) => files.map(({ text, format }) => MASKS[format](text, redact, known));
+  // The first pass collects the values that the second one hides everywhere.
   mask(createRedactor([], UNCUT));
   return mask(createRedactor(known, UNCUT));
 }
@@ -154,7 +155,7 @@ function maskJson(text: string, redact: Redactor, known: Set<string>): string {
   return applyEdits(text, edits);
 }
 
-/** In a table of secrets, and at a key whose name says so, every text goes. */
+/** Hides every string in a table of secrets or under a key with a telling name. */
 function maskToml(text: string, redact: Redactor, known: Set<string>): string {
   const maskPair = (name: readonly string[], { key, value }: TomlPair) => {
     if (key === '') return value;
@@ -172,10 +173,31 @@ function maskToml(text: string, redact: Redactor, known: Set<string>): string {
   return redact(splitTables(text).map(maskTable).join(''));
 }
 
+function maskYaml(text: string, redact: Redactor, known: Set<string>): string {
+  const edits: Edit[] = [];
+  const descend = (node: unknown, isSecret: boolean): void => {
+    if (isMap(node)) {
+      for (const { key, value } of node.items)
+        descend(value, (isSecret && !HARMLESS.has(String(key))) || isSecretKey(String(key)));
+    } else if (isSeq(node)) {
+      node.items.forEach((item, index) => {
+        const before = node.items[index - 1];
+        descend(item, isSecret || (isScalar(before) && isSecretFlag(String(before.value))));
+      });
+    } else if (isSecret && isScalar(node) && node.range) {
+      const [offset, end] = node.range;
+      const shown = hide(String(node.value), known);
+      edits.push({ offset, length: end - offset, content: JSON.stringify(shown) });
+    }
+  };
+  descend(parseDocument(text).contents, false);
+  return redact(applyEdits(text, edits));
+}
+
 interface TomlPair {
-  /** With its sign; empty for what stands before the first one. */
+  /** Including the `=`; empty for text before the first key. */
   readonly key: string;
-  /** With all the lines that belong to it. */
+  /** Including all continuation lines. */
   value: string;
 }
 

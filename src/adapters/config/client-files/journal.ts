@@ -3,20 +3,20 @@ import { rm } from 'node:fs/promises';
 import { canonicalJson } from '../../../core/policy/call-hash.ts';
 import { readTextFile, writeFileWhole } from '../text-file.ts';
 import type { ClientName } from './client-places.ts';
-import type { Entries } from './servers-format.ts';
+import type { Entries, FileFormat } from './servers-format.ts';
 
-/** One file that an init changed, with what it takes to change it back. Holds no text of the file. */
+/** A file changed by an init, and what an undo needs. Contains no text of the file. */
 export interface JournalFile {
   readonly file: string;
   readonly label: string;
   readonly client: ClientName | null;
-  readonly format: 'json' | 'toml';
-  /** Copy of the file as it was; null when there was none. */
+  readonly format: FileFormat;
+  /** Path of the copy made before the change; null if the file did not exist. */
   readonly backup: string | null;
-  /** Hashes of the file before and after; null when there was none. */
+  /** Hashes of the file before and after; null if the file did not exist. */
   readonly before: string | null;
   readonly after: string;
-  /** The lists of servers that were changed, and a hash of each server left in them. */
+  /** The changed lists, with a hash of each server left in them. */
   readonly places: readonly { readonly path: readonly string[]; readonly servers: ServerHashes }[];
 }
 
@@ -42,7 +42,7 @@ export function hashOf(content: Buffer | string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Whatever the spacing and the order of keys: clients rewrite their files. */
+/** Independent of whitespace and key order, because clients rewrite their files. */
 export function hashServers(servers: Entries | null): ServerHashes {
   return Object.fromEntries(
     Object.entries(servers ?? {}).map(([name, entry]) => [name, hashOf(canonicalJson(entry) ?? '')]),

@@ -171,24 +171,43 @@ test('[INIT-6] what only the client can do for a server stays with the client, w
   ]);
 });
 
-test("[INIT-7] a project's servers start in the project, and its file is known to be shared", async () => {
+test('[INIT-7] the servers of a project stay with it: only --project moves them, into the project', async () => {
   const home = await initMachine();
+  await home.write('.cursor/mcp.json', '{"mcpServers":{}}');
   await home.write(
     'project/.vscode/mcp.json',
     '{"servers":{"a":{"command":"./run","args":["${workspaceFolder}/x"],"cwd":"sub"}}}',
   );
   await home.write('project/.mcp.json', '{"mcpServers":{"b":{"command":"b"}}}');
   await home.write('project/.cursor/mcp.json', '{"mcpServers":{}}');
+  const before = await home.snapshot();
   const plan = await home.init();
-  expect((await home.json('.pml/pml.json')).mcpServers).toEqual({
+  const file = join(home.project, '.mcp.json');
+  expect(plan.notes).toContainEqual(expect.stringMatching(`^"b" stays in ${file}, .* pml init --project`));
+  expect((await home.json('.pml/pml.json')).mcpServers).toEqual({});
+  for (const path of ['project/.mcp.json', 'project/.vscode/mcp.json'])
+    expect((await home.snapshot())[path]).toBe(before[path]);
+
+  const moved = await home.initProject();
+  expect((await home.json('.pml/pml.json')).mcpServers).toEqual({});
+  expect((await home.json('project/.pml/pml.json')).mcpServers).toEqual({
     b: { command: 'b', cwd: home.project },
     a: { command: './run', args: [`${home.project}/x`], cwd: join(home.project, 'sub') },
   });
-  expect(plan.notes.filter((note) => note.includes('belongs to the project'))).toHaveLength(2);
+  expect((await home.bytes('project/.pml/.gitignore')).toString()).toBe('*\n');
+  const args = [...PML.args, '--data', join(home.project, '.pml')];
+  expect(await home.json('project/.mcp.json')).toEqual({
+    mcpServers: { 'pml-project': { ...PML, args, alwaysLoad: true } },
+  });
+  expect(moved.notes.filter((note) => note.includes('is shared with the project'))).toHaveLength(2);
   expect(await home.json('project/.cursor/mcp.json')).toEqual({ mcpServers: {} });
+  expect((await home.initProject()).changes).toEqual([]);
+
+  for (let count = 0; count < 2; count++) await (await home.undo()).apply();
+  expect(await home.snapshot()).toEqual(before);
 });
 
-test('[INIT-7] Claude Code: its user file is wired once, and the servers of this folder move too', async () => {
+test('[INIT-7] Claude Code: its user file is wired once, and the servers of this folder move with the project', async () => {
   const home = await initMachine();
   const file = {
     numStartups: 3,
@@ -203,16 +222,14 @@ test('[INIT-7] Claude Code: its user file is wired once, and the servers of this
   };
   await home.write('.claude.json', JSON.stringify(file, null, 2));
   await home.init('claude');
-  expect(await home.json('.claude.json')).toEqual({
-    numStartups: 3,
-    mcpServers: { pml: PML },
-    projects: {
-      [home.project]: { history: ['x'], mcpServers: {} },
-      '/elsewhere': file.projects['/elsewhere'],
-    },
-  });
-  expect((await home.json('.pml/pml.json')).mcpServers).toEqual({
-    u: { command: 'u', args: [], env: {} },
+  const wired = { ...file, mcpServers: { pml: { ...PML, alwaysLoad: true } } };
+  expect(await home.json('.claude.json')).toEqual(wired);
+  await home.initProject();
+  const { projects } = await home.json('.claude.json');
+  expect(Object.keys(projects[home.project].mcpServers)).toEqual(['pml-project']);
+  expect(projects['/elsewhere']).toEqual(file.projects['/elsewhere']);
+  expect((await home.json('.pml/pml.json')).mcpServers).toEqual({ u: { command: 'u', args: [], env: {} } });
+  expect((await home.json('project/.pml/pml.json')).mcpServers).toEqual({
     l: { url: 'https://l.example/mcp' },
   });
 });
@@ -284,7 +301,7 @@ test('[INIT-18] Codex: servers written in a way that cannot be cut out safely ar
   });
   await home.write('.cursor/mcp.json', '{}');
   const plan = await home.init();
-  expect(plan.notes).toEqual([expect.stringMatching(/^Codex is left alone: /)]);
+  expect(plan.notes).toEqual([expect.stringMatching(/^Codex is not changed: /)]);
   expect(parseToml((await home.bytes('.codex/config.toml')).toString())).toEqual({
     mcp_servers: { a: { command: 'x' } },
   });
@@ -328,7 +345,12 @@ describe('[INIT-10] what cannot be done is said before anything is written', () 
       hint: expect.stringContaining('.cursor'),
     });
     await expect(home.plan('cursor')).rejects.toMatchObject({ code: 'not_found' });
-    await expect(home.plan('windsurf')).rejects.toMatchObject({ code: 'usage' });
+    await expect(home.plan('emacs')).rejects.toMatchObject({
+      code: 'usage',
+      hint: expect.stringContaining('opencode'),
+    });
+    await home.write('project/.mcp.json', '{}');
+    await expect(home.plan()).rejects.toMatchObject({ hint: expect.stringContaining('--project') });
     await home.write('project/pml.json', '{"mcpServers":{}}');
     await expect(home.plan('pml.json')).rejects.toMatchObject({ code: 'usage' });
   });

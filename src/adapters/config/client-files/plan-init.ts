@@ -1,6 +1,6 @@
 import { constants, copyFile, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { recogniseForm } from '../client-form.ts';
 import { type ConfigSource, dataDir } from '../find-config.ts';
@@ -8,14 +8,17 @@ import { setProperty } from '../json-edits.ts';
 import { readConfig } from '../read-config.ts';
 import { parseSource } from '../source-text.ts';
 import { decodeText, readTextFile, type TextFile, writeFileWhole } from '../text-file.ts';
-import { type Launch, type Move, mergeServers, rewire } from './client-entries.ts';
-import { type ClientName, type ClientPlace, type Machine, selectPlaces } from './client-places.ts';
+import type { Launch } from './client-dialects.ts';
+import { foreignServers, type Move, mergeServers, rewire } from './client-entries.ts';
+import type { ClientName, ClientPlace, Machine } from './client-places.ts';
+import { readRules, type ServerRules } from './client-rules.ts';
 import { type FileChange, isChange, refuseIfStale, type ShownChange, showChanges } from './file-change.ts';
 import { hashOf, hashServers, type JournalFile, readJournal, writeJournal } from './journal.ts';
-import { type Entries, jsonServers, SERVERS_FORMATS } from './servers-format.ts';
+import { selectPlaces } from './select-places.ts';
+import { type Entries, type Entry, jsonServers, SERVERS_FORMATS } from './servers-format.ts';
 
 interface Program {
-  /** The Node that runs PML. */
+  /** The Node binary that runs PML. */
   readonly node: string;
   /** Absolute path of `bin/pml.js`. */
   readonly launcher: string;
@@ -24,70 +27,136 @@ interface Program {
 
 export interface InitOptions {
   readonly machine: Machine;
-  /** A client or a file; absent: every client there is. */
+  /** A client or a file; absent means every client found. */
   readonly from?: string;
-  /** The pml.json that takes the servers in. */
+  /** The servers of the project in the current folder, instead of those that apply everywhere. */
+  readonly project?: boolean;
+  /** The pml.json that receives the servers. */
   readonly target: string;
   readonly launch: Launch;
-  /** Where PML listens just now, if it does. */
+  /** The same for the servers of a project: they stay in its folder. */
+  readonly ofProject: (folder: string) => { readonly target: string; readonly launch: Launch };
+  /** The ports PML listens on now, if it runs. */
   readonly ports: readonly number[];
-  /** Where it is written down what an undo needs. */
+  /** File that records what an undo needs. */
   readonly journal: string;
   readonly now: () => Date;
 }
 
 export interface InitPlan {
   readonly changes: readonly ShownChange[];
-  /** Servers that go behind PML. */
+  /** Servers that move behind PML. */
   readonly imported: readonly { readonly name: string; readonly from: string }[];
-  /** What the person should know, a sentence each. */
+  /** Notes for the person, one sentence each. */
   readonly notes: readonly string[];
-  /** Makes the changes; answers what was done, a sentence each. */
+  /** Makes the changes; returns what was done, one sentence each. */
   apply(): Promise<string[]>;
 }
 
-/** What it takes to put the clients' servers behind PML and PML into the clients. Changes nothing yet. */
+/** Plans how to move the clients' servers behind PML and to add PML to the clients. Changes nothing yet. */
 export async function planInit(options: InitOptions): Promise<InitPlan> {
-  const { machine, target, launch, journal, now } = options;
+  const { machine, journal, now } = options;
+  const { places, project, left } = await selectPlaces(machine, options);
+  const { target, launch } = project === null ? options : options.ofProject(project);
   const config = await readTarget(target, machine);
   const around = { machine, launch, ports: [...options.ports, config.port] };
   const merge = mergeServers(config.servers);
   const imported: { name: string; from: string }[] = [];
   const notes: string[] = [];
   const clients: InitChange[] = [];
+  const logins = new Set<string>();
 
-  const places = await selectPlaces(machine, options.from);
   for (const ofFile of Map.groupBy(places, ({ file }) => file).values()) {
     try {
-      const { change, moves, notes: said } = await rewireFile(ofFile, around);
+      const { change, moves, notes: said, notesOn } = await rewireFile(ofFile, around);
       clients.push(change);
       notes.push(...said);
+      const names = new Map<Move, string>();
       for (const move of moves) {
         const { name, isNew } = merge.add(move);
+        names.set(move, name);
         if (name !== move.name)
           notes.push(`"${move.name}" of ${move.place.label} is called "${name}" in PML.`);
         if (isNew) imported.push({ name, from: move.place.label });
+        if (mayNeedLogin(move.entry)) logins.add(name);
       }
+      notes.push(...notesOn({ target, nameOf: (move) => names.get(move)! }));
     } catch (error) {
-      // One broken file of many does not block the others.
+      // One broken file does not block the others.
       if (options.from !== undefined || !(error instanceof PmlError)) throw error;
-      notes.push(`${ofFile[0]?.label} is left alone: ${error.message}`);
+      notes.push(`${ofFile[0]?.label} is not changed: ${error.message}`);
     }
   }
 
   const wired = clients.filter(isChange);
-  const changes = [...takeIn(config, merge.added, machine, wired.length > 0), ...wired].filter(isChange);
+  const own = takeIn(config, merge.added, machine, wired.length > 0);
+  const ignored = project === null ? [] : await ignoreFolder(dirname(target), wired.length > 0);
+  const changes = [...own, ...ignored, ...wired].filter(isChange);
   return {
     changes: showChanges(changes),
     imported,
-    notes: [...notes, ...sharedFiles(changes, places), ...fleetingPath(launch)],
+    notes: [
+      ...notes,
+      ...neededLogins([...logins]),
+      ...(await stayingServers(left, machine)),
+      ...sharedFiles(changes, places),
+      ...fleetingPath(launch),
+    ],
     async apply() {
       const files = await applyInit(changes, journal, now());
       return files.map(
-        ({ file, backup }) => `Wrote ${file}${backup ? `, and kept the old one as ${backup}` : ''}.`,
+        ({ file, backup }) => `Wrote ${file}${backup ? `; the old version is ${backup}` : ''}.`,
       );
     },
   };
+}
+
+/** A client that logs in by browser keeps the login to itself; credentials in the entry move with it. */
+function mayNeedLogin({ url, headers, auth, disabled }: Entry): boolean {
+  if (url === undefined || disabled === true) return false;
+  const kind = (auth as Entry | undefined)?.kind;
+  return kind === undefined ? Object.keys(headers ?? {}).length === 0 : kind === 'authorization_code';
+}
+
+function neededLogins(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const list = names.map((name) => `"${name}"`).join(', ');
+  return [
+    `Logins stay with the clients. If ${list} ${names.length === 1 ? 'needs one' : 'need one'}, log in once: pml servers login NAME.`,
+  ];
+}
+
+/** Servers of this project, which apply only here. */
+async function stayingServers(left: readonly ClientPlace[], machine: Machine): Promise<string[]> {
+  const notes: string[] = [];
+  for (const place of left) {
+    const present = await readTextFile(place.file).catch(() => null);
+    const names = present ? namesIn(present.text, place, machine) : [];
+    if (names.length === 0) continue;
+    const list = names.map((name) => `"${name}"`).join(', ');
+    notes.push(
+      `${list} ${names.length === 1 ? 'stays' : 'stay'} in ${place.file}, for this project only. To put the servers of this project behind PML: pml init --project.`,
+    );
+  }
+  return notes;
+}
+
+function namesIn(text: string, place: ClientPlace, machine: Machine): string[] {
+  try {
+    return foreignServers(text, place, machine);
+  } catch {
+    // A broken file of the project is the client's to report: it stays as it is.
+    return [];
+  }
+}
+
+/** A project's data does not belong into its repository. */
+async function ignoreFolder(folder: string, isNamed: boolean): Promise<InitChange[]> {
+  const file = join(folder, '.gitignore');
+  const present = await readTextFile(file);
+  if (present || !isNamed) return [];
+  const after = Buffer.from('*\n');
+  return [{ file, label: 'PML', client: null, format: 'json', places: [], present, after }];
 }
 
 interface Target {
@@ -102,8 +171,8 @@ async function readTarget(file: string, machine: Machine): Promise<Target> {
   const present = await readTextFile(file);
   const text = sureText(file, present) || '{}\n';
   if (!recogniseForm(file, parseSource(file, text).root).ours) {
-    throw new PmlError('usage', `${file} is a client's file: PML would stand behind itself`, {
-      hint: 'Give --config a file of its own, for example pml.json.',
+    throw new PmlError('usage', `${file} belongs to a client, so PML would be its own upstream`, {
+      hint: 'Use another file with --config, for example pml.json.',
     });
   }
   const { config } = readConfig(file, text, machine);
@@ -111,7 +180,7 @@ async function readTarget(file: string, machine: Machine): Promise<Target> {
   return { file, present, text, servers, port: config.pml.http.port };
 }
 
-/** Nothing when there is nothing new; but what clients name has to be there, if only as an empty list. */
+/** No change if nothing is new; but the file the clients refer to must exist, if only with an empty list. */
 function takeIn(
   { file, present, text }: Target,
   added: Entries,
@@ -130,20 +199,26 @@ function takeIn(
   return [{ file, label: 'PML', client: null, format: 'json', places: [], present, after: encode(after) }];
 }
 
+/** Notes that need to know what PML calls the servers. */
+type NotesOn = (own: Parameters<ServerRules['notesOn']>[1]) => string[];
+
 async function rewireFile(
   places: readonly ClientPlace[],
-  around: Parameters<typeof rewire>[2],
-): Promise<{ change: InitChange; moves: Move[]; notes: string[] }> {
+  around: Omit<Parameters<typeof rewire>[2], 'isOff'>,
+): Promise<{ change: InitChange; moves: Move[]; notes: string[]; notesOn: NotesOn }> {
   const { file, label, client, format } = places[0]!;
   const present = await readTextFile(file);
   const moves: Move[] = [];
   const notes: string[] = [];
+  const later: NotesOn[] = [];
   let text = sureText(file, present);
   for (const place of places) {
-    const rewired = rewire(text, place, around);
+    const { isOff, notesOn } = await readRules(place, around.machine);
+    const rewired = rewire(text, place, { ...around, isOff });
     text = rewired.text;
     moves.push(...rewired.moves);
     notes.push(...rewired.notes);
+    later.push((own) => notesOn(rewired.moves, own));
   }
   const { encode } = present ?? decodeText(Buffer.alloc(0));
   const paths = places.map(({ path }) => path);
@@ -151,10 +226,11 @@ async function rewireFile(
     change: { file, label, client, format, places: paths, present, after: encode(text) },
     moves,
     notes,
+    notesOn: (own) => later.flatMap((notesOf) => notesOf(own)),
   };
 }
 
-/** A text whose other bytes will survive being written again. */
+/** Decodes a file, if writing the text back would preserve all its other bytes. */
 function sureText(file: string, present: TextFile | null): string {
   if (present === null) return '';
   if (present.encode(present.text).equals(present.bytes)) return present.text;
@@ -164,16 +240,16 @@ function sureText(file: string, present: TextFile | null): string {
 }
 
 function sharedFiles(changes: readonly InitChange[], places: readonly ClientPlace[]): string[] {
-  const shared = places.filter(({ project, wired }) => project !== null && wired);
+  const shared = places.filter(({ project, path }) => project !== null && path[0] !== 'projects');
   return changes
     .filter(({ file }) => shared.some((place) => place.file === file))
     .map(
       ({ file }) =>
-        `${file} belongs to the project: everybody who shares it gets this machine's path to PML.`,
+        `${file} is shared with the project: everybody who uses it gets this machine's path to PML.`,
     );
 }
 
-/** npx keeps what it runs in a cache that npm may empty. */
+/** npx runs packages from a cache that npm may empty. */
 function fleetingPath({ args }: Launch): string[] {
   if (!args.some((arg) => /[\\/]_npx[\\/]/.test(arg))) return [];
   return [
@@ -182,27 +258,35 @@ function fleetingPath({ args }: Launch): string[] {
 }
 
 /**
- * What an init on this machine works with. Clients start PML by absolute paths, from any folder and
- * without this shell's variables; so the configuration is said on the command line, and a data folder
- * that is not the default.
+ * The options of an init on this machine. Clients start PML by absolute paths, from any folder and without
+ * this shell's variables, so the configuration and a non-default data folder go on the command line.
  */
 export function initOptions(source: ConfigSource, { node, launcher, now }: Program): InitOptions {
   const { env, cwd, home = homedir() } = source;
   const data = dataDir(source);
   const named = source.file ?? (env.PML_CONFIG || undefined);
   const target = named === undefined ? join(data, 'pml.json') : resolve(cwd, named);
-  const args = [
-    launcher,
-    'stdio',
-    // Always named: a client starts PML in the project it has open, whose own pml.json is not the user's.
-    '--config',
-    target,
-    ...(data === join(home, '.pml') ? [] : ['--data', data]),
-  ];
+  const launch = (config: string, folder: string) => ({
+    command: node,
+    args: [
+      launcher,
+      'stdio',
+      // Always given: a client starts PML in the open project, which may have another pml.json.
+      '--config',
+      config,
+      ...(folder === join(home, '.pml') ? [] : ['--data', folder]),
+    ],
+  });
   return {
     machine: { platform: process.platform, env, home, cwd },
     target,
-    launch: { command: node, args },
+    launch: launch(target, data),
+    ofProject(folder) {
+      // One process serves a data folder, with one configuration: a project needs its own.
+      const own = join(folder, '.pml');
+      const file = named === undefined ? join(own, 'pml.json') : target;
+      return { target: file, launch: launch(file, named === undefined ? own : data) };
+    },
     ports: [],
     journal: join(data, 'init-journal.json'),
     now,
@@ -217,8 +301,8 @@ interface InitChange extends FileChange {
 }
 
 /**
- * Backups first, then the journal, then the files: wherever this is cut short, an undo finds what it
- * needs. PML's own file comes first among them, so that no server is ever nowhere.
+ * Writes backups first, then the journal, then the files: after an interruption at any point, an undo has
+ * what it needs. PML's own file comes first, so that every server is always listed somewhere.
  */
 async function applyInit(
   changes: readonly InitChange[],
@@ -252,7 +336,7 @@ async function backUp(change: InitChange, now: Date): Promise<JournalFile> {
   };
 }
 
-/** Next to the file itself, under a name that nothing has. */
+/** Copies the file to an unused name in the same folder. */
 async function copyBeside(file: string, now: Date): Promise<string> {
   const target = await realpath(file);
   const stamp = now.toISOString().replace(/[-:]|\.\d+Z$/g, '');

@@ -41,7 +41,9 @@ test('[INIT-12] files that init made are removed, and init can be done again', a
   await home.write('.cursor/mcp.json', '{"mcpServers":{"a":{"command":"a"}}}');
   await home.init();
   const first = await home.snapshot();
-  expect(await (await home.undo()).apply()).toContain(`Removed ${home.target}, which "pml init" had made.`);
+  expect(await (await home.undo()).apply()).toContain(
+    `Removed ${home.target}, which "pml init" had created.`,
+  );
   await home.init();
   expect((await home.snapshot())['.cursor/mcp.json']).toBe(first['.cursor/mcp.json']);
 });
@@ -117,9 +119,9 @@ test('[INIT-14] a pml.json that was worked on since stays; a lost backup is told
   );
   const plan = await home.undo();
   expect(plan.changes.map(({ label }) => label)).toEqual(['Cursor']);
-  expect(plan.notes).toEqual([`${home.target} was changed since and stays as it is.`]);
+  expect(plan.notes).toEqual([`${home.target} was changed later, so it is not restored.`]);
   await rm(`${file}.pml-backup-20261115T102030`);
-  await expect(home.undo()).rejects.toThrow(/backup of .* is gone/);
+  await expect(home.undo()).rejects.toThrow(/backup of .* is missing/);
 });
 
 test('[INIT-12] a file behind a link is changed and restored where it is', async () => {

@@ -15,17 +15,17 @@ import { SERVERS_FORMATS } from './servers-format.ts';
 
 export interface UndoOptions {
   readonly journal: string;
-  /** Only the files of this client, or this file. */
+  /** Restricts the undo to the files of this client, or to this file. */
   readonly from?: string;
 }
 
 interface Undo extends FileChange {
   readonly record: JournalFile;
-  /** The whole file as it was, or only its servers. */
+  /** Restores the whole file, or only its servers. */
   readonly whole: boolean;
 }
 
-/** Takes the last init back: byte for byte, unless that would lose what was changed since. */
+/** Undoes the last init: byte for byte, unless that would lose later changes. */
 export async function planUndo({ journal, from }: UndoOptions): Promise<InitPlan> {
   const runs = await readJournal(journal);
   const last = runs.at(-1);
@@ -40,7 +40,7 @@ export async function planUndo({ journal, from }: UndoOptions): Promise<InitPlan
   const notes: string[] = [];
   const problems: string[] = [];
   const undos: Undo[] = [];
-  // PML's own file last: the clients have their servers back before PML loses them.
+  // PML's own file last: the clients get their servers back before PML loses them.
   for (const record of records.toReversed()) {
     const outcome = await undoFile(record);
     if (outcome === null) continue;
@@ -78,12 +78,12 @@ async function undoFile(record: JournalFile): Promise<Outcome> {
   if (hash === before) return null;
   const original = backup === null ? null : await readBytes(backup);
   if (before !== null && (original === null || hashOf(original) !== before)) {
-    return { problem: `The backup of ${file}, ${backup}, is gone or was changed.` };
+    return { problem: `The backup of ${file}, ${backup}, is missing or was changed.` };
   }
   const present = now && decodeText(now);
   const change = { record, file, label, format, present };
   if (present === null || hash === after) return { ...change, after: original, whole: true };
-  if (places.length === 0) return { note: `${file} was changed since and stays as it is.` };
+  if (places.length === 0) return { note: `${file} was changed later, so it is not restored.` };
 
   const servers = SERVERS_FORMATS[format];
   const originalText = original ? decodeText(original).text : '';
@@ -92,7 +92,7 @@ async function undoFile(record: JournalFile): Promise<Outcome> {
   );
   if (differences.length > 0) {
     return {
-      problem: `${file} was changed since, and taking it back would lose this: ${differences.join(', ')}.`,
+      problem: `${file} was changed later; restoring it would lose: ${differences.join(', ')}.`,
     };
   }
   const grafted = places.reduce(
@@ -102,7 +102,7 @@ async function undoFile(record: JournalFile): Promise<Outcome> {
   return { ...change, after: present.encode(grafted), whole: false };
 }
 
-/** What happened to the servers since, in words. */
+/** Describes what has happened to the servers since. */
 function compare(then: Readonly<Record<string, string>>, now: Readonly<Record<string, string>>): string[] {
   const names = new Set([...Object.keys(then), ...Object.keys(now)]);
   return [...names].flatMap((name) => {
@@ -112,7 +112,7 @@ function compare(then: Readonly<Record<string, string>>, now: Readonly<Record<st
   });
 }
 
-/** The restored files are their own backups. */
+/** Deletes backups that equal the restored files. */
 async function forget(
   journal: string,
   runs: readonly JournalRun[],
@@ -128,7 +128,7 @@ async function forget(
 }
 
 function told({ file, after, whole, record }: Undo): string {
-  if (after === null) return `Removed ${file}, which "pml init" had made.`;
+  if (after === null) return `Removed ${file}, which "pml init" had created.`;
   if (whole) return `Restored ${file}, byte for byte as it was.`;
   return `Restored the servers of ${file} and kept its other changes. The old file is ${record.backup}.`;
 }

@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml';
 
-/** One `[header]` with the lines below it. What stands before the first header has an empty name. */
+/** One `[header]` with the lines below it. Text before the first header has an empty name. */
 export interface TomlTable {
   readonly name: readonly string[];
   /** The comment right above the header. */
@@ -9,14 +9,14 @@ export interface TomlTable {
 }
 
 /**
- * A TOML text cut at its headers; leads and texts put together again are the whole. A line that
- * starts with `[` inside a list or a multi-line text is not a header.
+ * A TOML text split at its headers; all leads and texts joined are the whole text. A line that starts with
+ * `[` inside a list or a multi-line string is not a header.
  */
 export function splitTables(text: string): TomlTable[] {
   const tables: { name: readonly string[]; lead: string; text: string }[] = [
     { name: [], lead: '', text: '' },
   ];
-  /** The lines of comment at the end of the current table, if any. */
+  /** The comment lines at the end of the current table. */
   let lead = '';
   let open: Open = { quote: '', depth: 0 };
   for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
@@ -36,13 +36,13 @@ export function splitTables(text: string): TomlTable[] {
 }
 
 interface Open {
-  /** The quotes that an unfinished text of several lines began with. */
+  /** The quotes that opened an unfinished multi-line string. */
   readonly quote: '' | '"""' | "'''";
-  /** Lists and inline tables that are not closed. */
+  /** Number of unclosed lists and inline tables. */
   readonly depth: number;
 }
 
-/** A text that is not closed goes to the end, so that its end is looked for once. */
+/** An unclosed string extends to the end, so that the search stays linear. */
 const TOKEN = /"""|'''|"(?:\\[\s\S]?|[^"\\])*(?:"|$)|'[^']*(?:'|$)|#.*|[[\]{}]/g;
 
 function endOfLine(line: string, { quote, depth }: Open): Open {
@@ -69,14 +69,14 @@ function endOfLine(line: string, { quote, depth }: Open): Open {
   }
 }
 
-/** Index of the closing quotes, -1 when they are on a later line. */
+/** Index of the closing quotes; -1 if they are on a later line. */
 function closing(text: string, quote: '"""' | "'''"): number {
   if (quote === "'''") return text.indexOf(quote);
   const [body] = /^(?:\\.|(?!""")[^\\])*/s.exec(text)!;
   return body.length === text.length ? -1 : body.length;
 }
 
-/** `[a."b.c".d]` -> a, b.c, d; read by the parser itself. */
+/** `[a."b.c".d]` -> a, b.c, d; parsed by the TOML parser. */
 function headerName(line: string): string[] {
   const name: string[] = [];
   let inner: unknown = parse(line);

@@ -9,11 +9,11 @@ import type { Realm } from './isolate.ts';
 import type { Pipe } from './pipe.ts';
 
 const DEFAULTS = {
-  /** Random numbers handed over at once. */
+  /** Random numbers fetched from the host per request. */
   randoms: 128,
-  /** Characters of a stack that are searched for the program's own lines. */
+  /** Characters of a stack trace that are searched for the program's own lines. */
   maxStack: 8_192,
-  /** Characters of what a program says of its own failure. */
+  /** Characters of a program's error text. */
   maxText: 2_100,
 };
 
@@ -26,15 +26,15 @@ export interface Frame {
   readonly number: number;
   readonly name: string;
   readonly realm: Realm;
-  /** Whose call `id` it is; null for the program of the run. */
+  /** The program and call id that started this one; null for the run's main program. */
   readonly caller: { readonly frame: Frame; readonly id: number } | null;
-  /** Its calls that have no answer yet. */
+  /** Calls without an answer yet. */
   pending: number;
   clock: number;
   end: FrameEnd | null;
 }
 
-/** What the programs of a run share. */
+/** State shared by all programs of a run. */
 export interface RunParts {
   readonly limits: SandboxSettings;
   readonly seed: string;
@@ -42,7 +42,7 @@ export interface RunParts {
   readonly recorder: MarkRecorder;
   readonly marks: MarkBuffer;
   readonly console: ConsoleBudget;
-  /** Lets a call out when it is its turn; answers a refusal. */
+  /** Sends a call to the host once a slot is free. Returns the reason if the call is refused. */
   readonly call: (frame: Frame, id: number, target: CallTarget, args: string | null) => string | undefined;
   /** Ends the whole run. */
   readonly condemn: (failure: GuestFailure) => void;
@@ -52,7 +52,7 @@ export type CallTarget =
   | { readonly type: 'tool'; readonly server: string; readonly tool: string }
   | { readonly type: 'enter'; readonly slug: string };
 
-/** The functions of one program, bound to its frame out of its reach. */
+/** The host functions of one program. They are bound to its frame, which the program cannot reach. */
 export function frameNatives(run: RunParts, frame: Frame): RealmNative {
   const { limits, pipe, marks, console } = run;
   const random = frameRandom(run.seed, frame.number);
@@ -84,7 +84,7 @@ export function frameNatives(run: RunParts, frame: Frame): RealmNative {
   };
 }
 
-/** An error with its place in the program called `file`. */
+/** An error with its position in the program called `file`. */
 export function thrown(name: string, message: string, stack: string, file: string): GuestFailure {
   const position = positionIn(stack.slice(0, DEFAULTS.maxStack), file);
   return { kind: 'thrown', name: cut(name), message: cut(message), ...(position && { position }) };
@@ -92,7 +92,7 @@ export function thrown(name: string, message: string, stack: string, file: strin
 
 const cut = (text: string) => text.slice(0, DEFAULTS.maxText);
 
-/** How the engine says that the isolate's memory limit leaves no room for an ArrayBuffer. */
+/** V8's error when an ArrayBuffer does not fit into the isolate's memory limit. */
 function isOutOfBuffers(name: string, message: string): boolean {
   return name === 'RangeError' && message === 'Array buffer allocation failed';
 }

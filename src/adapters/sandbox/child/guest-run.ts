@@ -15,7 +15,7 @@ import type { GuestIsolate } from './isolate.ts';
 import type { Pipe } from './pipe.ts';
 
 const DEFAULTS = {
-  /** Characters of the name of a tool or a capability. */
+  /** Characters of a tool's or capability's name. */
   maxName: 256,
 };
 
@@ -23,12 +23,15 @@ const ENDED: GuestCallError = { name: 'ToolError', code: 'cancelled', message: '
 
 interface Call {
   readonly frame: Frame;
-  /** As its frame numbers it. */
+  /** The number its frame gave this call. */
   readonly id: number;
   readonly isTool: boolean;
 }
 
-/** Runs the programs of one run in one isolate and speaks for them. Whatever a guest holds, limits are kept here. */
+/**
+ * Runs all programs of one run in one isolate, exchanges messages for them, and enforces the limits outside
+ * the guest.
+ */
 export class GuestRun {
   isOver = false;
   readonly #guest: GuestIsolate;
@@ -37,12 +40,14 @@ export class GuestRun {
   readonly #queue: CallQueue;
   readonly #calls = new Map<number, Call>();
   readonly #cpuBefore: bigint;
+  /** Calls made since a program was last given the floor. */
+  readonly #made: Parameters<CallQueue['add']>[0][] = [];
   #callCount = 0;
-  /** Capability calls on their way to the host. */
+  /** Capability calls the host has not answered yet. */
   #entering = 0;
-  /** Milliseconds of CPU when last looked at: a disposed isolate does not tell. */
+  /** CPU milliseconds when last read: a disposed isolate no longer reports them. */
   #spentMs = 0;
-  /** Why everything ends, decided while a program was running. */
+  /** Why the run must end; set while a program is running. */
   #verdict: GuestFailure | null = null;
 
   constructor(guest: GuestIsolate, start: StartMessage, pipe: Pipe) {
@@ -85,7 +90,7 @@ export class GuestRun {
     this.#finish({ ok: false, failure: { kind: 'cancelled', message: 'The run was ended from outside' } });
   }
 
-  /** Readies what answers that are on their way will need; called when there is time. */
+  /** Prepares realms for the capabilities about to be entered; called when the child is idle. */
   prepare(): void {
     if (!this.isOver) this.#guest.prepareRealms(this.#entering);
   }
@@ -121,23 +126,25 @@ export class GuestRun {
     this.#enter(frame, () => frame.realm.enter.applySync(undefined, [undefined, id, ok, text, at] as never));
   }
 
-  /** Lets a program run until it has nothing more to do. */
+  /** Runs a program until it has nothing left to do. */
   #enter(frame: Frame, work: () => void): void {
     try {
       work();
     } catch (error) {
       this.#caught(frame, error);
     }
+    // Only now, so that none of the calls it made at once can end before another of them was made.
+    for (const call of this.#made.splice(0)) this.#queue.add(call);
     const { limits } = this.#start;
     if (!this.#verdict && this.#cpuMs() > limits.cpuMs) this.#condemn(limitFailure('cpu', limits));
-    // Nothing wakes a program but the answers to its own calls.
+    // Only answers to its own calls can wake a program.
     if (!frame.end && frame.pending === 0) frame.end = { ok: false, failure: STUCK };
     if (this.#verdict) this.#finish({ ok: false, failure: this.#verdict });
     else if (frame.end && !frame.caller) this.#finish(frame.end);
     else if (frame.end) this.#leave(frame, frame.end);
   }
 
-  /** The engine itself threw: the script does not compile, or the isolate is gone. */
+  /** V8 itself threw: the script does not compile, or the isolate is gone. */
   #caught(frame: Frame, error: unknown): void {
     if (this.#verdict) return;
     const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error));
@@ -206,15 +213,16 @@ export class GuestRun {
     this.#calls.set(call, { frame, id, isTool });
     frame.pending++;
     if (!isTool) this.#entering++;
+    const at = monotonicNow();
     const send = () => {
       marks.flush();
-      pipe.send({ ...target, frame: frame.number, call }, args);
+      pipe.send({ ...target, frame: frame.number, call, at }, args);
     };
-    this.#queue.add({ takesSlot: isTool, send });
+    this.#made.push({ takesSlot: isTool, send });
     return undefined;
   }
 
-  /** Stops the program that is running, in the midst of what it does. */
+  /** Stops the running program at once. */
   #condemn(failure: GuestFailure): void {
     this.#verdict ??= failure;
     this.#cpuMs();
@@ -223,6 +231,6 @@ export class GuestRun {
 }
 
 function nameTooLong(name: string): GuestCallError {
-  const message = `Nothing is called ${name.slice(0, 60)}…: names have at most ${DEFAULTS.maxName} characters`;
+  const message = `Unknown name ${name.slice(0, 60)}…: names have at most ${DEFAULTS.maxName} characters`;
   return { name: 'ToolError', code: 'not_found', message, errorType: 'NOT_FOUND' };
 }

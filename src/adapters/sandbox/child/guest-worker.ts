@@ -1,35 +1,35 @@
 /**
- * A child process of the sandbox: runs one run at a time, each in an isolate of its own that is made before
- * the run is known. Started with the path of isolated-vm; speaks over stdin and stdout.
+ * A child process of the sandbox. It serves one run at a time, each in its own isolate, which is created
+ * before the run arrives. Its argument is the path of isolated-vm; it talks to the host over stdin and
+ * stdout.
  */
-import type { HostMessage } from '../messages.ts';
-import type { Packet } from '../wire.ts';
+import type { HostMessage, Packet } from '../messages.ts';
 import { GuestRun } from './guest-run.ts';
 import { type GuestIsolate, loadIsolates } from './isolate.ts';
 import { openPipe } from './pipe.ts';
 import { startWatch } from './watch.ts';
 
 const DEFAULTS = {
-  /** The isolate made ahead has the limit of the run before. */
+  /** The next isolate is created with the memory limit of the previous run. */
   memoryMb: 128,
 };
 
 const makeIsolate = loadIsolates(process.argv[2]!);
 const pipe = openPipe();
 let spare = ready(DEFAULTS.memoryMb);
-// Not before: a thread that comes up while a snapshot is made is one thing more that could wait for the other.
+// Started after the snapshot is made: a thread that starts during it could deadlock with it.
 const watch = startWatch();
 
 watch.wait();
 pipe.send({ type: 'ready' });
 setImmediate(serve);
 
-/** One run; then a turn of the event loop, in which what the isolate left behind is let go. */
+/** Serves one run, then yields to the event loop so that the isolate's memory can be freed. */
 function serve(): void {
   const packet = pipe.receive();
   const { type } = packet.head as HostMessage;
   if (type === 'start') run(packet);
-  // Anything else came too late for the run it was meant for.
+  // Any other message arrived too late for its run.
   setImmediate(serve);
 }
 

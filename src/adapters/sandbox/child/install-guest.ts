@@ -6,13 +6,16 @@ import {
 } from '../../../engine/guest/guest-frame.ts';
 import type { SiteNames } from '../../../engine/guest/guest-hooks.ts';
 
-/** What a program's realm calls outside. */
+/** The host functions a program's realm can call. */
 export interface RealmNative extends FrameNative {
   /** The next random numbers. */
   randoms(): readonly number[];
 }
 
-/** Starts the program when `main` is given, else delivers an answer. One function: the child holds but one. */
+/**
+ * Starts the program when `main` is given, otherwise delivers an answer. One function, so that the child
+ * holds only one reference.
+ */
 export type EnterGuest = (
   main: unknown,
   id: number,
@@ -23,12 +26,12 @@ export type EnterGuest = (
   deps?: string,
 ) => void;
 
-/** `text` of a start, as JSON. */
+/** The `text` argument of a start, as JSON. */
 export interface StartText extends FrameSizes {
   readonly sites: SiteNames;
 }
 
-/** Gives a realm the functions it calls outside; once. */
+/** Passes a realm its host functions; called once. */
 export type InstallGuest = (
   callTool: RealmNative['callTool'],
   callCapability: RealmNative['callCapability'],
@@ -41,7 +44,9 @@ export type InstallGuest = (
   randoms: RealmNative['randoms'],
 ) => EnterGuest;
 
-/** Readies a realm for one program, as far as can be without knowing anything of it. Runs in the realm itself. */
+/**
+ * Prepares a realm for one program as far as possible without knowing the program. Runs in the realm itself.
+ */
 export function prepareGuest(): InstallGuest {
   const { parse } = JSON;
   const native = { __proto__: null } as unknown as RealmNative;
@@ -78,7 +83,7 @@ export function prepareGuest(): InstallGuest {
   };
 }
 
-/** Gives a fresh realm the run's own clock and chance in place of the machine's. Runs in the realm itself. */
+/** Replaces the clock and random source of a fresh realm by those of the run. Runs in the realm itself. */
 export function lockRealm(now: () => number, random: () => number): void {
   const { apply, defineProperty, getOwnPropertyDescriptor } = Reflect;
   const define = (home: object, name: string, value: unknown) =>
@@ -105,9 +110,8 @@ export function lockRealm(now: () => number, random: () => number): void {
 }
 
 /**
- * Takes from a realm what compiles to machine code of its own, shares memory, tells the time or sees the
- * garbage collector. The engine adds some of these to every realm it makes from a snapshot, so they are
- * taken away after that. Runs in the realm itself.
+ * Removes what compiles to machine code, shares memory, tells the time or observes the garbage collector. V8
+ * adds some of these to every realm it makes from a snapshot, so this runs after that, in the realm itself.
  */
 export function stripRealm(): void {
   const { deleteProperty } = Reflect;

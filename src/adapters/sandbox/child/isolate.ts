@@ -15,7 +15,7 @@ import {
   stripRealm,
 } from './install-guest.ts';
 
-/** Every function the guest's side consists of; each uses only its arguments and the others, by name. */
+/** Every function of the guest's side. Each uses only its arguments and the other functions, by name. */
 const PARTS = [
   captureIntrinsics,
   createToJson,
@@ -30,17 +30,17 @@ const PARTS = [
   prepareGuest,
 ];
 
-/** The global by which a fresh realm hands over its `InstallGuest`. */
+/** The global through which a fresh realm hands over its `InstallGuest`. */
 const INSTALL = 'pmlInstall';
 
-/** Run once in every realm. Strict, so that nothing called by these functions can walk the stack. */
+/** Runs once in every realm. In strict mode, so that no callee can walk the stack. */
 const GUEST_SOURCE = `globalThis.${INSTALL} = (() => {
 'use strict';
 ${PARTS.join('\n')}
 return prepareGuest();
 })();`;
 
-/** A program that uses everything once: what it makes the engine compile stays in the snapshot. */
+/** A program that uses every function once, so that the snapshot contains their compiled code. */
 const WARM_UP = `{
 const told = () => true;
 const none = () => undefined;
@@ -63,7 +63,7 @@ enter(undefined, 1, false, '{"name":"ToolError","code":"x","message":"x"}', 0);
 
 type ReferenceTo<T> = Ivm.Reference<T>;
 
-/** A context of its own for one program: its own `Array`, its own `Promise`, nothing shared but memory. */
+/** A context for one program, with its own `Array` and `Promise`; programs share only the memory limit. */
 export interface Realm {
   readonly context: Ivm.Context;
   readonly enter: ReferenceTo<EnterGuest>;
@@ -73,20 +73,20 @@ export interface Realm {
 export interface GuestIsolate {
   readonly memoryMb: number;
   readonly isolate: Ivm.Isolate;
-  /** A realm no program has run in. */
+  /** Returns a realm that no program has used. */
   takeRealm(): Realm;
-  /** Makes realms ahead, until `count` lie ready. */
+  /** Creates realms until `count` are ready. */
   prepareRealms(count: number): void;
-  /** The value of the program's script, in its realm. */
+  /** Evaluates the program's script in its realm. */
   evaluate(realm: Realm, script: string, name: string): ReferenceTo<unknown>;
 }
 
 export type MakeIsolate = (memoryMb: number) => GuestIsolate;
 
-/** The module is named by its path: under the permission model nothing can be looked for. */
+/** Takes the module's path, because the permission model forbids module lookup. */
 export function loadIsolates(modulePath: string): MakeIsolate {
   const ivm = createRequire(import.meta.url)(modulePath) as typeof Ivm;
-  // Realms made from a snapshot are ready twice as fast as those the source is run in.
+  // A realm made from a snapshot is ready twice as fast as one that runs the source.
   const snapshot = ivm.Isolate.createSnapshot([{ code: GUEST_SOURCE, filename: 'pml:guest' }], WARM_UP);
   return (memoryMb) => {
     const isolate = new ivm.Isolate({ memoryLimit: memoryMb, snapshot });

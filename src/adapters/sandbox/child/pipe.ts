@@ -1,11 +1,11 @@
 import { readSync, writeSync } from 'node:fs';
 import type { ChildMessage } from '../messages.ts';
-import { encodePacket, type Packet, PacketReader } from '../wire.ts';
+import { encodePacket, type Packet, PacketReader } from '../messages.ts';
 
 const DEFAULTS = {
-  /** Bytes read at once. */
+  /** Bytes per read. */
   chunk: 64 * 1024,
-  /** The host is trusted with its own sizes. */
+  /** Only a sanity limit: the host is trusted. */
   maxBytes: 2 ** 31,
 };
 
@@ -13,11 +13,11 @@ const STDIN = 0;
 const STDOUT = 1;
 
 /**
- * The child's end of the pipes, blocking: the child never has anything else to do while it waits, and
- * waking from a blocking read is twice as fast as a turn of the event loop.
+ * The child's end of the pipes. It blocks: the child has nothing else to do while it waits, and waking from a
+ * blocking read is twice as fast as a turn of the event loop.
  */
 export interface Pipe {
-  /** The next packet; ends the process when the host is gone. */
+  /** Returns the next packet; exits the process when the host is gone. */
   receive(): Packet;
   send(message: ChildMessage, ...texts: string[]): void;
 }
@@ -44,7 +44,7 @@ export function openPipe(): Pipe {
   };
 }
 
-/** Nobody listens any more, so nobody can be told. */
+/** Exits if the pipe is broken: the host is gone, so there is nobody to report to. */
 function orExit(work: () => number): number {
   for (;;) {
     try {

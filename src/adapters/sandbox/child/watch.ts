@@ -2,27 +2,30 @@ import { Worker } from 'node:worker_threads';
 import type { SandboxSettings } from '../../../engine/ports.ts';
 import type { LastWords } from '../messages.ts';
 
-/** What the watching thread is to do: be there, rest, or watch. */
+/** State of the watching thread: 0 not started, 1 rest, 2 watch. */
 type WatchTask = 0 | 1 | 2;
 
-/** Shared with the watching thread. */
+/** Memory shared with the watching thread. */
 interface WatchState {
   /** A `WatchTask`. */
   readonly task: Int32Array;
-  /** Resident bytes; microseconds of CPU since the process began; how many of these came before the run. */
+  /**
+   * Limits: resident bytes; CPU microseconds since the process began; how many of those were used before the
+   * run.
+   */
   readonly most: Float64Array;
-  /** Id of the process that started this one. */
+  /** Id of the parent process. */
   readonly host: number;
 }
 
 const DEFAULTS = {
-  /** The engine needs room beside what it gives a program, and takes up to twice a limit before it notices. */
+  /** V8 needs memory besides the program's, and may use twice a limit before it notices. */
   memoryFactor: 2,
   memorySlackMb: 64,
-  /** Compiling in the background, and all the child does beside the program, count for the process. */
+  /** CPU time of the whole process includes background compilation and the child's own work. */
   cpuFactor: 1.1,
   cpuSlackMs: 100,
-  /** How long the watching thread may take to come up. */
+  /** Milliseconds the watching thread may take to start. */
   patienceMs: 10_000,
 };
 
@@ -33,13 +36,15 @@ const WATCH: WatchTask = 2;
 const SOURCE = `(${watchProcess})(require('node:worker_threads').workerData, require('node:fs').writeSync)`;
 
 export interface Watch {
-  /** Returns when the watching thread is up; the process should have all it needs at rest by then. */
+  /**
+   * Returns when the watching thread has started. By then the process should have loaded everything it needs.
+   */
   wait(): void;
   start(limits: SandboxSettings): void;
   stop(): void;
 }
 
-/** Guards what the thread that runs programs cannot while one of them keeps it busy. */
+/** Enforces limits while a program keeps the main thread busy. */
 export function startWatch(): Watch {
   const task = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const most = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT));
@@ -49,7 +54,7 @@ export function startWatch(): Watch {
   return {
     wait() {
       const outcome = Atomics.wait(task, 0, NOT_UP, DEFAULTS.patienceMs);
-      // Rarely, on a busy machine, a thread never comes up. Another process will do; nobody waits for this one.
+      // Rarely, on a busy machine, a thread never starts. Exit: no run has been assigned to this process yet.
       if (outcome === 'timed-out') process.kill(process.pid, 'SIGKILL');
       restingBytes = process.memoryUsage.rss();
     },
@@ -68,12 +73,12 @@ export function startWatch(): Watch {
 }
 
 /**
- * The thread beside the one that runs programs. It ends the process when a program takes too much, however
- * busy it keeps the other thread, and when the host is gone. Sent into its thread as text: a thread that
- * loads no module is up in half the time.
+ * The watching thread. It kills the process when a program exceeds a limit, even if the main thread is busy,
+ * and when the host is gone. Its source is passed as text: a thread that loads no module starts in half the
+ * time.
  */
 function watchProcess({ task, most, host }: WatchState, say: (fd: number, text: string) => void): never {
-  /** Milliseconds between two looks: a program can take more than 1 MB per millisecond. */
+  /** Milliseconds between two checks: a program can allocate more than 1 MB per millisecond. */
   const INTERVAL = 15;
   const STDERR = 2;
   const [rest, watch] = [1, 2];

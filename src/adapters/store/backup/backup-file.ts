@@ -9,25 +9,26 @@ import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { type DumpPiece, endOf, type Row, type TableEnd } from './dump.ts';
 
 const DEFAULTS = {
-  /** Rows handed on at once. */
+  /** Rows per chunk. */
   page: 100,
 };
 
 const FORMAT = 'pml-backup';
 const VERSION = 1;
 
-/** What a backup says of itself. */
+/** What a backup says about itself. */
 export interface BackupReport {
   readonly file: string;
   readonly madeAt: string;
   readonly tables: readonly TableEnd[];
-  /** Of all that is in it. */
+  /** Of the whole content. */
   readonly sha256: string;
 }
 
 /**
- * Lines of JSON, compressed: a header, then each table's rows between a line that opens and one that closes it with
- * their number and hash, and last the hash of everything before. Under another name until it is whole.
+ * Writes compressed lines of JSON: a header, then each table's rows between an opening line and a closing
+ * line with their count and hash, and finally the hash of everything before. The file has a temporary name
+ * until it is complete.
  */
 export async function writeBackup(
   file: string,
@@ -35,15 +36,15 @@ export async function writeBackup(
   pieces: AsyncIterable<DumpPiece>,
 ): Promise<BackupReport> {
   const unfinished = `${file}.unfinished`;
-  // What an earlier attempt left, or somebody put there, a link for one, goes; nothing is written through it.
+  // Removes the leftover of an earlier attempt, and never writes through a link somebody put there.
   await rm(unfinished, { force: true }).catch(() => {});
   const zip = createGzip();
   const digest = createHash('sha256');
   const written = pipeline(zip, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }));
-  // Told when it is waited for, below.
+  // Reported when it is awaited, below.
   written.catch(() => {});
   const write = async (line: unknown) => {
-    // Readers take these for the end of a line, too.
+    // Some readers treat these characters as line ends.
     const text = `${JSON.stringify(line).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
     digest.update(text);
     if (!zip.write(text)) await Promise.race([once(zip, 'drain'), written]);
@@ -69,7 +70,7 @@ export async function writeBackup(
   }
 }
 
-/** Reads it from end to end and compares everything it says of itself, before anything is done with it. */
+/** Reads the whole file and verifies its counts and hashes before it is used. */
 export async function checkBackup(file: string): Promise<BackupReport> {
   const tables: TableEnd[] = [];
   let open = { digest: createHash('sha256'), rows: 0 };
@@ -82,7 +83,7 @@ export async function checkBackup(file: string): Promise<BackupReport> {
     } else if (piece.kind === 'end') {
       const { table, rows, sha256 } = piece;
       if (open.rows !== rows || open.digest.digest('hex') !== sha256)
-        throw damaged(file, `table ${table} differs`);
+        throw damaged(file, `the checksum of table ${table} is wrong`);
       tables.push(endOf(piece));
     }
   }
@@ -111,7 +112,7 @@ async function* readLines(
       if (line?.kind === 'whole') {
         isWhole = true;
         whole.sha256 = line.sha256;
-        if (digest.digest('hex') !== line.sha256) throw damaged(file, 'its checksum differs');
+        if (digest.digest('hex') !== line.sha256) throw damaged(file, 'its checksum is wrong');
         break;
       }
       digest.update(`${text}\n`);
@@ -127,7 +128,7 @@ async function* readLines(
     if (error instanceof PmlError) throw error;
     throw damaged(file, (error as Error).message, error);
   }
-  if (!isWhole) throw damaged(file, 'it ends too early');
+  if (!isWhole) throw damaged(file, 'it is incomplete');
 }
 
 function headerOf(file: string, line: { format?: unknown; version?: unknown; made_at?: unknown }): string {
@@ -135,9 +136,9 @@ function headerOf(file: string, line: { format?: unknown; version?: unknown; mad
   if (line.version !== VERSION) {
     throw new PmlError(
       'usage',
-      `${file} has version ${line.version} of the format; this PML reads ${VERSION}`,
+      `${file} has format version ${line.version}; this PML reads version ${VERSION}`,
       {
-        hint: 'Restore it with the version of PML that made it.',
+        hint: 'Restore it with the version of PML that created it.',
       },
     );
   }

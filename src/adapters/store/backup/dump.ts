@@ -4,21 +4,21 @@ import { appliedMigrations } from '../migrate.ts';
 import { readSequences, type TableShape, tableShapes } from './table-shapes.ts';
 
 const DEFAULTS = {
-  /** Rows read at once: each may have megabytes of events. */
+  /** Rows per read: each may contain megabytes of events. */
   page: 100,
 };
 
-/** One value of a row in PostgreSQL's text form. */
+/** The values of a row in PostgreSQL's text format. */
 export type Row = readonly (string | null)[];
 
 export interface TableEnd {
   readonly table: string;
   readonly rows: number;
-  /** SHA-256 of its rows in their order. */
+  /** SHA-256 of the rows in order. */
   readonly sha256: string;
 }
 
-/** A whole store, piece by piece, as of one moment. */
+/** A whole store at one point in time, in pieces. */
 export type DumpPiece =
   | { readonly kind: 'migrations'; readonly names: readonly string[] }
   | { readonly kind: 'table'; readonly table: string; readonly columns: readonly string[] }
@@ -26,19 +26,19 @@ export type DumpPiece =
   | ({ readonly kind: 'end' } & TableEnd)
   | { readonly kind: 'sequences'; readonly values: Readonly<Record<string, readonly [string, boolean]>> };
 
-/** Reads everything in one transaction, so that rows written meanwhile are all in it or all not. */
+/** Reads everything in one transaction, so that concurrent writes are either all included or all excluded. */
 export async function* dump<T>(db: Kysely<T>): AsyncGenerator<DumpPiece> {
   const tx = await db.startTransaction().setIsolationLevel('repeatable read').execute();
   try {
     yield* dumpWithin(tx);
   } finally {
-    // It changed nothing, and its reader may have stopped early.
+    // Nothing was changed, and the reader may have stopped early.
     await tx.rollback().execute();
   }
 }
 
 export async function* dumpWithin<T>(tx: Transaction<T>): AsyncGenerator<DumpPiece> {
-  // How times and numbers are written must not depend on where the server stands.
+  // The format of times and numbers must not depend on the server's settings.
   await sql`set local timezone = 'UTC'`.execute(tx);
   await sql`set local datestyle = 'ISO, YMD'`.execute(tx);
   await sql`set local extra_float_digits = 1`.execute(tx);
@@ -58,7 +58,7 @@ export async function* dumpWithin<T>(tx: Transaction<T>): AsyncGenerator<DumpPie
   yield { kind: 'sequences', values: await readSequences(tx) };
 }
 
-/** What the tables of a dump hold, without their rows. */
+/** Row count and hash of each table of a dump. */
 export async function tableEnds(pieces: AsyncIterable<DumpPiece>): Promise<TableEnd[]> {
   const ends: TableEnd[] = [];
   for await (const piece of pieces) if (piece.kind === 'end') ends.push(endOf(piece));

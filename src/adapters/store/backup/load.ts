@@ -5,21 +5,21 @@ import { type DumpPiece, dumpWithin, endOf, type Row, type TableEnd, tableEnds }
 import { type TableShape, tableShapes } from './table-shapes.ts';
 
 const DEFAULTS = {
-  /** Values sent with one statement; PostgreSQL takes 65,535. */
+  /** Values per statement; PostgreSQL allows 65,535. */
   values: 10_000,
 };
 
-/** What a store has before anything was learned; it may be written over. */
+/** Tables with rows even in a new store; these may be overwritten. */
 const BLANK = new Set(['graph_state', 'rollup_state', 'tally']);
 
 export interface LoadOptions {
-  /** Take the place of what is there. */
+  /** Overwrite existing data. */
   readonly replace: boolean;
 }
 
 /**
- * Puts a dump in the place of what is there, all or none; then reads it back and compares every table's rows with
- * what was given.
+ * Replaces the store's content by a dump, atomically; then reads it back and compares the rows of every
+ * table.
  */
 export async function load<T>(
   db: Kysely<T>,
@@ -80,16 +80,18 @@ async function fill<T>(
   return ends;
 }
 
-/** Rows of other tables than these would be lost or wrong; a store is brought forward by the version that runs on it. */
+/**
+ * Rows of another schema would be lost or wrong. A store is migrated by the PML that runs on it, not here.
+ */
 async function refuseOther<T>(tx: Transaction<T>, names: readonly string[]): Promise<void> {
   const own = await appliedMigrations(tx);
   if (own.join() === names.join()) return;
   const theirs = names.at(-1) ?? 'none';
   throw new PmlError(
     'store_conflict',
-    `It was made with schema ${theirs}; this store has schema ${own.at(-1)}`,
+    `The backup has schema ${theirs}; this store has schema ${own.at(-1)}`,
     {
-      hint: 'Restore it with the version of PML that made it, then start this version on that store.',
+      hint: 'Restore it with the version of PML that created it, then start this version on that store.',
     },
   );
 }
@@ -109,14 +111,14 @@ async function setSequences<T>(
   }
 }
 
-/** Traces lie by month; those they lie in are made before them. */
+/** Traces are partitioned by month; creates the partitions of these rows. */
 async function makeMonths<T>(
   tx: Transaction<T>,
   columns: readonly string[],
   rows: readonly Row[],
 ): Promise<void> {
   const at = columns.indexOf('executed_at');
-  // A time reads `2026-11-15 10:20:30+00`: UTC, as the months are.
+  // A time reads `2026-11-15 10:20:30+00`: UTC, like the partitions.
   const byMonth = new Map(rows.map((row) => [row[at]?.slice(0, 7), row[at]]));
   for (const time of byMonth.values())
     await sql`select ensure_trace_month(${time}::text::timestamptz)`.execute(tx);
@@ -133,7 +135,7 @@ async function insert<T>(
   const most = Math.max(1, Math.floor(DEFAULTS.values / Math.max(1, columns.length)));
   for (let at = 0; at < rows.length; at += most) {
     const tuples = rows.slice(at, at + most).map((row) => {
-      // By way of text, as the value was read; a driver would take it for something else.
+      // Cast from text, the format it was dumped in; a driver would guess another type.
       const values = row.map((value, i) => sql`${value}::text::${sql.raw(types[i] ?? 'text')}`);
       return sql`(${sql.join(values)})`;
     });
@@ -148,7 +150,7 @@ function compare(given: readonly TableEnd[], found: readonly TableEnd[]): void {
     if (here?.rows === rows && here.sha256 === sha256) continue;
     throw new PmlError(
       'store_conflict',
-      `Table ${table} did not come out as it went in (${rows} rows given, ${here?.rows ?? 0} found)`,
+      `Table ${table} differs from the backup after restoring (expected ${rows} rows, found ${here?.rows ?? 0})`,
       { hint: 'Nothing was changed. Please report this.' },
     );
   }

@@ -1,12 +1,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 
-/** Bookkeeping of one database that means nothing in another. */
+/** Internal tables of one database that are meaningless in another. */
 const LEFT_OUT = ['kysely_migration', 'kysely_migration_lock', 'store_change'];
 
-/** A table as it is read and written: every value in PostgreSQL's own text form, rows in an order of their own. */
+/** How a table is dumped: values in PostgreSQL's text format, rows in a fixed order. */
 export interface TableShape {
   readonly name: string;
-  /** In order of name, whatever the order they came in. */
+  /** Sorted by name, whatever the order in the table. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly orderBy: RawBuilder<unknown>;
 }
@@ -18,7 +18,7 @@ interface ColumnRow {
   readonly is_key: boolean;
 }
 
-/** Every table with what it holds, those that others refer to first. */
+/** All tables to dump; referenced tables come before those that refer to them. */
 export async function tableShapes<T>(db: Kysely<T>): Promise<TableShape[]> {
   const { rows } = await sql<ColumnRow>`
     select c.relname as table_name, a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
@@ -35,7 +35,7 @@ export async function tableShapes<T>(db: Kysely<T>): Promise<TableShape[]> {
   return parentsFirst(shapes, await references(db));
 }
 
-/** Names and values of what numbers the rows to come: a number that was given once is never given again. */
+/** Sequences and their values, so that no number is assigned twice. */
 export async function readSequences<T>(db: Kysely<T>): Promise<Record<string, readonly [string, boolean]>> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
@@ -88,7 +88,7 @@ function parentsFirst(
       ({ name }) =>
         !isPlaced(name) && edges.every(({ from, to }) => from !== name || to === name || isPlaced(to)),
     );
-    if (!next) throw new Error('tables refer to each other in a circle');
+    if (!next) throw new Error('tables have circular references');
     placed.push(next);
   }
   return placed;

@@ -1,6 +1,6 @@
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
 
-/** All tables under the names they have always had in PML's design. */
+/** All tables, with the names from PML's original design. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createCatalogue(db);
   await createGraph(db);
@@ -145,7 +145,7 @@ async function createRuns(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** `id` names a row; `seq` is the order in which rows came, which clocks do not tell. */
+/** `id` names a row; `seq` is the insertion order, which clocks cannot provide. */
 function withSequence(table: CreateTableBuilder<string, never>) {
   return table
     .addColumn('seq', 'bigserial', (c) => c.notNull().unique())

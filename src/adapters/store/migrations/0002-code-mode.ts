@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** The program a run was and what it saw besides its calls; what tools were seen to give. */
+/** A run's program and its observations besides calls; observed outputs of tools. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('execution_trace')

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** The graph with what its edges were seen to carry, its nodes' statistics, and the traces it knows. */
+/** Observed data on edges, statistics of nodes, and the position up to which the graph has read traces. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await widenGraph(db);
   await storeTracesInLine(db);
@@ -9,7 +9,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 async function widenGraph(db: Kysely<unknown>): Promise<void> {
   for (const table of ['tool_dependency', 'capability_dependency']) {
-    // Edges of before do not say which traces they are from; those are all there to be learned from again.
+    // Old edges do not name their traces; all traces still exist, so the graph is learned again.
     await sql`delete from ${sql.table(table)}`.execute(db);
     await db.schema
       .alterTable(table)
@@ -36,8 +36,8 @@ async function widenGraph(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * One writer at a time draws numbers and commits them: else a number drawn earlier could be committed
- * later, and readers that follow the numbers, as the graph does, would have missed it.
+ * Serializes numbering and commit: otherwise an earlier number could be committed later, and readers that
+ * follow the numbers, such as the graph, would miss it.
  */
 async function storeTracesInLine(db: Kysely<unknown>): Promise<void> {
   await sql`

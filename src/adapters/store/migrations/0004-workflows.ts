@@ -5,7 +5,7 @@ interface OldRun {
   readonly tasks: Readonly<Record<string, unknown>>;
 }
 
-/** Tasks of a run as rows of their own, written one by one as they begin and end; who drives a run, and until when. */
+/** Tasks of a run as separate rows, written as each task starts and ends; the lease of a run. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('workflow_task')
@@ -18,7 +18,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('workflow_run').dropColumn('tasks').execute();
   await db.schema
     .alterTable('workflow_run')
-    // What was written before were single calls that waited.
+    // Earlier rows are single calls that waited for approval.
     .addColumn('kind', 'text', (c) => c.notNull().defaultTo('call'))
     .addColumn('lease_owner', 'text')
     .addColumn('lease_until', 'timestamptz')
@@ -26,7 +26,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('workflow_run_status').on('workflow_run').columns(['status', 'seq']).execute();
 }
 
-/** Row by row: the database's own functions refuse JSON with a NUL in it. */
+/** Row by row: PostgreSQL's JSON functions refuse a NUL. */
 async function moveTasks(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<OldRun>`select id, tasks from workflow_run`.execute(db);
   for (const { id, tasks } of rows) {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** Plans that were suggested, and what became of them. */
+/** Suggested plans and their outcomes. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('suggestion')

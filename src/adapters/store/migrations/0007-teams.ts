@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * What gateways on one store tell each other: a row for each change of what they keep in memory. Beside it, what
- * lets them work on the same rows: the graph's generation, a capability's revision.
+ * Change notifications between gateways on one store: one row per change of anything they cache. Also the
+ * graph's generation and a capability's revision, which let them update the same rows.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -18,7 +18,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('seq', 'bigserial', (c) => c.primaryKey())
     .addColumn('topic', 'text', (c) => c.notNull())
     .addColumn('key', 'text', (c) => c.notNull())
-    // Of the gateway: its connections go by its name.
+    // The gateway's name, which is also that of its connections.
     .addColumn('origin', 'text', (c) => c.notNull())
     .execute();
   await createTellers(db);
@@ -34,13 +34,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     for each statement execute function tell_traces()`.execute(db);
 }
 
-/** All but what it was seen to give. */
+/** All columns except observed_output. */
 const TOOL_COLUMNS =
   'server_id, name, description, input_schema, output_schema, annotations, definition_hash, retired, proposed';
 
 /**
- * One transaction at a time draws numbers and commits them, so that readers that follow the numbers miss none.
- * Traces are numbered already: of them it is only told that there are more. Who is alone on its store tells nobody.
+ * Serializes numbering and commit, so that readers that follow the numbers miss none. Traces already have
+ * numbers, so for them it only notifies that there are more. A gateway that is alone on its store writes no
+ * notification.
  */
 async function createTellers(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -66,7 +67,7 @@ async function createTellers(db: Kysely<unknown>): Promise<void> {
     end $$`.execute(db);
 }
 
-/** At the very end of its transaction: a writer that waits for a number then blocks nobody who has one. */
+/** At the very end of the transaction: a writer that waits for a number then blocks nobody who has one. */
 async function tell(
   db: Kysely<unknown>,
   table: string,

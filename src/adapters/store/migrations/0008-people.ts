@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Keys of people and agents, whose runs are whose, and a log of decisions that nobody can rewrite. */
+/** Keys of people and agents, owners of runs, and an append-only log of decisions. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createKeys(db);
   await createAuditLog(db);
@@ -27,7 +27,7 @@ async function createKeys(db: Kysely<unknown>): Promise<void> {
     .addColumn('revoked_at', 'timestamptz')
     .addColumn('revoked_by', 'text')
     .execute();
-  // A name is free again once its key is revoked.
+  // A name can be reused once its key is revoked.
   await sql`create unique index api_key_name on api_key (name) where revoked_at is null`.execute(db);
 }
 

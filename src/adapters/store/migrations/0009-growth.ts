@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Traces by month, so that old ones go without a trace of their own, and what the graph learned from those that went.
- * A partitioned table can only keep ids unique within a month: `trace_key` keeps them unique, and tells the month.
+ * Traces partitioned by month, so that old ones can be dropped cheaply, and what the graph learned from
+ * dropped ones. A partitioned table can only enforce unique ids within a month: `trace_key` does so across
+ * months, and gives the month.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -43,15 +44,15 @@ async function partitionTraces(db: Kysely<unknown>): Promise<void> {
   for (const columns of ['seq', 'id', 'session_id, seq', 'capability_id, seq', 'run_id, seq']) {
     await sql`create index on execution_trace (${sql.raw(columns)})`.execute(db);
   }
-  // Runs without an intent may be many more than those with one, which every start looks back on.
+  // Runs without an intent may far outnumber those with one, which every start reads.
   await sql`create index on execution_trace (seq) where intent_text is not null`.execute(db);
   await sql`create index on execution_trace using brin (executed_at)`.execute(db);
   await createTriggers(db);
 }
 
 /**
- * A table per month from 2020 on, made when its first trace comes; `execution_trace_other` takes what no month takes.
- * Months are those of UTC.
+ * One table per month (UTC) from 2020 on, created with its first trace; `execution_trace_other` takes
+ * everything else.
  */
 async function createMonths(db: Kysely<unknown>): Promise<void> {
   await sql`create table execution_trace_other partition of execution_trace default`.execute(db);

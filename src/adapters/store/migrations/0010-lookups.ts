@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * What would else be read out of every row: how many there are, which traces used a tool, and from which suggestions
- * something was taken out.
+ * Lookups that would otherwise scan every row: row counts, traces by tool, and suggestions from which a step
+ * was removed.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createTally(db);
@@ -26,14 +26,14 @@ async function createTally(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * A row for each tool and each server that a trace has in its path. Names are 64 bits of their MD5: half the room, and
- * readers check the path again. The key is in the order in which lists are read.
+ * One row for each tool and server in a trace's path. Names are 64 bits of their MD5, which halves the size;
+ * readers check the path again. The key has the order in which lists are read.
  */
 async function createTraceUses(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('trace_use')
     .addColumn('name', 'bigint', (c) => c.notNull())
-    // The trace's `seq`, and the month it is in.
+    // The trace's `seq`, and its month.
     .addColumn('trace', 'bigint', (c) => c.notNull())
     .addColumn('executed_at', 'timestamptz', (c) => c.notNull())
     .addPrimaryKeyConstraint('trace_use_pkey', ['name', 'trace'])
@@ -41,7 +41,7 @@ async function createTraceUses(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function name_key(name text) returns bigint language sql immutable parallel safe
     return ('x' || left(md5(name), 16))::bit(64)::bigint`.execute(db);
-  // A server goes by its name and a colon, as it stands before its tools.
+  // A server's name ends in a colon, as in the ids of its tools.
   await sql`
     create function used_names(path text[]) returns setof bigint language sql immutable parallel safe
     begin atomic
@@ -53,7 +53,7 @@ async function createTraceUses(db: Kysely<unknown>): Promise<void> {
     select name, seq, executed_at from execution_trace, used_names(executed_path) as name`.execute(db);
 }
 
-/** Whole statements at once: a thousand traces that come together are one change of the tally. */
+/** Per statement, not per row: a thousand traces stored together change the tally once. */
 async function keepTraceLookups(db: Kysely<unknown>): Promise<void> {
   await sql`drop trigger execution_trace_key on execution_trace`.execute(db);
   await sql`drop function keep_trace_key()`.execute(db);
@@ -66,7 +66,8 @@ async function keepTraceLookups(db: Kysely<unknown>): Promise<void> {
       update tally set count = count + (select count(*) from added) where name = 'traces';
       return null;
     end $$`.execute(db);
-  // A plan is made once per session, maybe while the tables were small: row by row through the keys is always right.
+  // A plan is cached per session, perhaps from when the tables were small: nested loops over the keys are
+  // always right.
   await sql`
     create function keep_traces_removed() returns trigger language plpgsql
     set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Who chose what ran. What PML ran again by itself was known by its session until now. */
+/** Who chose to run something. Until now, replays by PML itself were recognised by their session. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const table of ['execution_trace', 'workflow_run']) {
     await db.schema

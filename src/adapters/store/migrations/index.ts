@@ -10,8 +10,9 @@ import * as people from './0008-people.ts';
 import * as growth from './0009-growth.ts';
 import * as lookups from './0010-lookups.ts';
 import * as origins from './0011-origins.ts';
+import * as traceOrder from './0012-trace-order.ts';
 
-/** Numbered, in order, never edited once released: a change of the schema is a new entry. */
+/** In order, and never edited once released: each schema change is a new entry. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-initial': initial,
   '0002-code-mode': codeMode,
@@ -24,4 +25,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0009-growth': growth,
   '0010-lookups': lookups,
   '0011-origins': origins,
+  '0012-trace-order': traceOrder,
 };

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite, types } from '@electric-sql/pglite';
 
-/** Between the thread that asks and the thread PGlite runs in. */
+/** Messages from the calling thread to PGlite's thread. */
 export type WorkerRequest =
   | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly params: readonly unknown[] }
   | { readonly id: number; readonly kind: 'close' };
@@ -13,13 +13,19 @@ export type WorkerReply =
   | { readonly kind: 'closed'; readonly id: number }
   | { readonly kind: 'error'; readonly id: number; readonly error: WireError };
 
-/** What of a PostgreSQL error survives the crossing: the message and the SQLSTATE. */
+/** The parts of a PostgreSQL error that are passed on: message and SQLSTATE. */
 export interface WireError {
   readonly message: string;
   readonly code?: string;
 }
 
-/** PGlite computes on the thread that calls it, so it gets a thread of its own. */
+/**
+ * PostgreSQL touches its whole cache when it starts, and PGlite's default is 128 MB. A small one costs little: what it
+ * does not hold, the system's own cache of files does. One connection needs no room for a hundred.
+ */
+const SERVER_SETTINGS = ['shared_buffers=8MB', 'wal_buffers=1MB', 'max_connections=3'];
+
+/** PGlite computes on the thread that calls it, so it gets its own. */
 const port = parentPort;
 if (!port) throw new Error('pglite-worker runs in a worker thread only');
 const reply = (message: WorkerReply) => port.postMessage(message);
@@ -30,9 +36,10 @@ try {
     parsers: {
       // Sequence numbers stay far below 2^53.
       [types.INT8]: Number,
-      // PGlite's own go through the text digit by digit, and a start reads thousands of vectors.
+      // PGlite's own parser works digit by digit, and a start reads thousands of vectors.
       [types.BYTEA]: (text) => Uint8Array.fromHex(text.slice('\\x'.length)),
     },
+    startParams: [...PGlite.defaultStartParams, ...SERVER_SETTINGS.flatMap((each) => ['-c', each])],
     serializers: { [types.BYTEA]: (bytes: Uint8Array) => `\\x${bytes.toHex()}` },
   });
   port.on('message', (request: WorkerRequest) => {

@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { checkVector } from '../../../core/retrieval/check-vector.ts';
+import { checkVector } from '../../../core/retrieval/wasm-vector-index.ts';
 import type { Neighbour, StoredVectorIndex } from '../../../engine/ports.ts';
 import type { Database } from '../database.ts';
 import { bytesToVector, guarded } from '../sql/codec.ts';
 
 const DEFAULTS = {
-  /** Vectors brought in at once. */
+  /** Vectors inserted per statement. */
   batch: 200,
-  /** Before it is looked again whether there are enough by now, in milliseconds. */
+  /** Milliseconds until the number of intents is checked again. */
   againMs: 600_000,
-  /** Vectors looked at for each question, at the least: the more, the surer the nearest are among them. */
+  /** Minimum `ef_search`, the candidates examined per query: more candidates, better recall. */
   effort: 100,
 };
 
-/** Ids of the traces whose intents are nearest, where the database can tell: it has pgvector, and enough of them. */
+/** Ids of the traces with the nearest intents, if the database has pgvector and enough intents. */
 export interface IntentIndex {
-  /** Null while it cannot. `beyond`: how many of the newest the caller holds in memory. */
+  /** Null while not available. `beyond`: how many of the newest traces the caller holds in memory. */
   nearest(model: string, intent: Float32Array, limit: number, beyond: number): Promise<string[] | null>;
-  /** A trace got its vector. */
+  /** A trace's intent now has a vector. */
   note(id: string, model: string, intent: Float32Array): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function createIntentIndex(db: Kysely<Database>): IntentIndex {
   let isPossible: Promise<boolean> | null = null;
   let triedAt = Number.NEGATIVE_INFINITY;
 
-  /** From the newest to the oldest, each looked at once; answers how many were missing. */
+  /** Goes from the newest to the oldest once; returns how many were missing. */
   async function bringIn(model: string, table: string, index: PgvectorIndex): Promise<number> {
     let missing = 0;
     let below = Number.MAX_SAFE_INTEGER;
@@ -46,13 +46,13 @@ export function createIntentIndex(db: Kysely<Database>): IntentIndex {
     }
   }
 
-  /** Makes the table and brings in what is missing, in the background; other gateways fill the same table. */
+  /** Creates the table and adds missing vectors in the background; other gateways fill the same table. */
   async function fill(model: string, dimension: number): Promise<void> {
     const table = tableOf(model, dimension);
     await sql`create schema if not exists ${sql.id(SCHEMA)}`.execute(db);
     const idColumn = 'text primary key references trace_key (id) on delete cascade';
     const index = await PgvectorIndex.open(db, { table, dimension, idColumn });
-    // Some may have come, or got their vector, behind its back: it goes through all until there are none.
+    // New traces or vectors may have arrived meanwhile: repeat until none is missing.
     while ((await bringIn(model, table, index)) > 0);
     ready.set(model, index);
   }
@@ -81,16 +81,16 @@ export function createIntentIndex(db: Kysely<Database>): IntentIndex {
   };
 }
 
-/** Apart from all that is kept: these tables are made again from it, and not everywhere can they be. */
+/** A separate schema: these tables are derived from the stored data, and not every database supports them. */
 const SCHEMA = 'pml_vector';
 
-/** A table per model: vectors of two have nothing to do with each other. */
+/** One table per model, because vectors of two models cannot be compared. */
 function tableOf(model: string, dimension: number): string {
   const hash = createHash('sha256').update(`${model} ${dimension}`).digest('hex').slice(0, 12);
   return `${SCHEMA}.intent_${hash}`;
 }
 
-/** Whether the extension is there, or may be had. */
+/** Whether pgvector is installed or can be created. */
 async function canIndex(db: Kysely<Database>): Promise<boolean> {
   try {
     await sql`create extension if not exists vector`.execute(db);
@@ -108,8 +108,8 @@ async function hasMore(db: Kysely<Database>, beyond: number): Promise<boolean> {
 }
 
 /**
- * Vectors in a table of their own, found through pgvector's HNSW index (Malkov and Yashunin, 2016) by inner product.
- * The caller made sure that the extension is there; the table is made if it is not.
+ * Vectors in one table, searched by inner product with pgvector's HNSW index (Malkov and Yashunin, 2016). The
+ * extension must exist; the table is created if necessary.
  */
 export class PgvectorIndex implements StoredVectorIndex {
   readonly dimension: number;
@@ -122,7 +122,7 @@ export class PgvectorIndex implements StoredVectorIndex {
     this.dimension = dimension;
   }
 
-  /** `idColumn` is the definition of the ids' column: what it refers to, and with what it goes. */
+  /** `idColumn` is the SQL definition of the id column, with its reference and cascade. */
   static async open<T>(
     db: Kysely<T>,
     {
@@ -188,7 +188,7 @@ export class PgvectorIndex implements StoredVectorIndex {
     return await this.#ask((db) =>
       db.transaction().execute(async (tx) => {
         await this.#lookFor(tx, k);
-        // pgvector's operator is the inner product with its sign turned: the least is the nearest.
+        // pgvector's operator is the negative inner product: the smallest is the nearest.
         const { rows } = await sql<{ id: string; distance: number }>`
           select id, embedding <#> ${spell(query)}::vector as distance from ${this.#name}
           order by distance, seq limit ${k}`.execute(tx);
@@ -212,18 +212,18 @@ export class PgvectorIndex implements StoredVectorIndex {
     return sql.table(this.#table);
   }
 
-  /** For this transaction: as many as are asked for, and some to choose from. */
+  /** For this transaction: examines at least `k` candidates, and some more to choose from. */
   async #lookFor(tx: Transaction<never>, k: number): Promise<void> {
     const effort = Math.min(1_000, Math.max(DEFAULTS.effort, 2 * k));
     await sql`select set_config('hnsw.ef_search', ${String(effort)}, true)`.execute(tx);
   }
 
   #ask<T>(work: (db: Kysely<never>) => Promise<T>): Promise<T> {
-    return guarded(`Asking the vectors of ${this.#table}`, () => work(this.#db));
+    return guarded(`Searching the vectors of ${this.#table}`, () => work(this.#db));
   }
 }
 
-/** As pgvector reads it; float32 survives. */
+/** pgvector's text format; exact for float32. */
 function spell(vector: Float32Array): string {
   return `[${vector.join(',')}]`;
 }

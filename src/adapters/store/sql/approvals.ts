@@ -16,7 +16,7 @@ export function sqlApprovals(db: Kysely<Database>): ApprovalStore {
             run_id: approval.runId,
             node: text(approval.node),
             arguments_hash: approval.argumentsHash,
-            // Null is a value here, not an absence: a call without arguments is shown as such.
+            // Null is a value here: a call without arguments is shown as such.
             arguments: sql`${JSON.stringify(approval.arguments ?? null)}::json`,
             reason: text(approval.reason),
             state: approval.state,

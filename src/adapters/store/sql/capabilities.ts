@@ -11,7 +11,7 @@ import type {
 import type { Database } from '../database.ts';
 import { guarded, json, text } from './codec.ts';
 
-/** The seeds' `dag_structure`: what a capability does, as one document. */
+/** The `dag_structure` column: what a capability does, as one document. */
 interface DagStructure {
   readonly tools_used: readonly string[];
   readonly tool_invocations: readonly unknown[];
@@ -63,7 +63,7 @@ export function sqlCapabilities(db: Kysely<Database>): CapabilityStore {
           if (taken) {
             throw new PmlError(
               'store_conflict',
-              `Capability "${taken.slug}" has one of the names ${names.join(', ')}`,
+              `Capability "${taken.slug}" already uses one of the names ${names.join(', ')}`,
             );
           }
           const { pattern_id, ...rest } = toRow(capability);
@@ -126,7 +126,7 @@ function toRow(capability: Capability) {
     code_hash: capability.codeHash,
     code_snippet: text(capability.code),
     parameters_schema: json(capability.parametersSchema),
-    // Nothing known is JSON's null: the column always says something.
+    // An unknown schema is JSON's null: the column is not nullable.
     output_schema: sql`${JSON.stringify(capability.outputSchema ?? null)}::json`,
     dag_structure: json(structure),
     state: capability.state,

@@ -1,12 +1,12 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 
-/** Sent as text with a cast: `pg` would turn a JS array into a PostgreSQL array instead. */
+/** Sent as text with a cast: `pg` would convert a JS array to a PostgreSQL array. */
 export function json(value: unknown): RawBuilder<unknown> {
   return value === undefined || value === null ? sql`null` : sql`${JSON.stringify(value)}::json`;
 }
 
-/** PostgreSQL text is well-formed and holds every character but NUL; its visible symbol takes its place. */
+/** PostgreSQL text is well-formed and cannot contain NUL, which is replaced by its visible symbol. */
 export function text(value: string): string {
   return value.toWellFormed().replaceAll('\u0000', '\u2400');
 }
@@ -25,7 +25,7 @@ export function bytesToVector(bytes: Uint8Array): Float32Array {
   return new Float32Array(copy.buffer);
 }
 
-/** Vectors end to end, as float16: there are many, and the third digit of a cosine is enough. */
+/** Vectors end to end as float16: there are many, and three digits of a cosine are enough. */
 export function vectorsToBytes(vectors: readonly Float32Array[]): Uint8Array {
   const halves = Float16Array.from(vectors.flatMap((vector) => [...vector]));
   return new Uint8Array(halves.buffer);
@@ -39,19 +39,19 @@ export function bytesToVectors(bytes: Uint8Array, dimension: number): Float32Arr
   );
 }
 
-/** Rows that are shared, or this user's own. */
+/** Rows that are shared or belong to this user. */
 export function isVisible(user: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`(visibility = 'shared' or owner = ${user})`;
 }
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
-/** Classes of SQLSTATE that are about the value and not about the store: data exceptions, limits exceeded. */
+/** SQLSTATE classes caused by the value, not the store: data exceptions, limits exceeded. */
 const REFUSALS = /^(22|54)/;
 
 /**
- * Constraint violations become `store_conflict`, values that no table can hold `store_refused`; everything else the
- * store itself failed at.
+ * Constraint violations become `store_conflict`, values that no table can hold `store_refused`, and all other
+ * errors `store_unavailable`.
  */
 export async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {

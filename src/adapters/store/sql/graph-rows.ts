@@ -6,7 +6,7 @@ import type { Database } from '../database.ts';
 import { json, text } from './codec.ts';
 
 const DEFAULTS = {
-  /** Rows per statement; PostgreSQL takes 65,535 parameters. */
+  /** Rows per statement; PostgreSQL allows 65,535 parameters. */
   batch: 500,
 };
 
@@ -60,7 +60,7 @@ export async function putStatistics(
   }
 }
 
-/** One statement may not write a row twice. */
+/** One statement cannot write a row twice, so the last value of each key is kept. */
 function lastOfEach<T>(rows: readonly T[], key: (row: T) => string): T[] {
   return [...new Map(rows.map((row) => [key(row), row])).values()];
 }

@@ -6,13 +6,13 @@ import type { Database } from '../database.ts';
 import { guarded, text } from './codec.ts';
 import { batches, EDGE_KEY, putEdges, putStatistics, toEdge, toStatistics } from './graph-rows.ts';
 
-/** An edge that touches a capability lives in `capability_dependency`, all others in `tool_dependency`. */
+/** Edges of a capability are in `capability_dependency`, all others in `tool_dependency`. */
 const EDGE_TABLES = ['tool_dependency', 'capability_dependency'] as const;
 
 type Tx = Transaction<Database>;
 
 export function sqlGraph(db: Kysely<Database>): GraphStore {
-  /** One writer at a time, also among processes: the state's row is held until the end. */
+  /** Serializes writers, also across processes: the state's row is locked until the end. */
   const write = <T>(what: string, work: (tx: Tx, at: GraphPosition) => Promise<T>) =>
     guarded(what, () =>
       db.transaction().execute(async (tx) => {
@@ -24,7 +24,7 @@ export function sqlGraph(db: Kysely<Database>): GraphStore {
   return {
     read: () =>
       guarded('Reading the graph', () =>
-        // One snapshot for all four tables: a writer may commit between two queries.
+        // One snapshot of all four tables: a writer may commit between two queries.
         db
           .transaction()
           .setIsolationLevel('repeatable read')
@@ -42,12 +42,12 @@ export function sqlGraph(db: Kysely<Database>): GraphStore {
       ),
 
     position: () =>
-      guarded('Reading where the graph stands', () =>
+      guarded('Reading the position of the graph', () =>
         db.selectFrom('graph_state').select(['cursor', 'generation']).executeTakeFirstOrThrow(),
       ),
 
     apply: (step) =>
-      write('Storing what traces added to the graph', async (tx, { cursor, generation }) => {
+      write('Storing changes of the graph', async (tx, { cursor, generation }) => {
         if (cursor !== step.from || generation !== (step.generation ?? generation)) return false;
         await put(tx, step);
         return true;

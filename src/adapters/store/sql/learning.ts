@@ -32,7 +32,7 @@ export function sqlRankerParams(db: Kysely<Database>): RankerParamsStore {
         return rows.map((row) => ({
           id: row.id,
           model: row.model,
-          // `pg` answers with a Buffer on a shared pool; callers get plain bytes of their own.
+          // `pg` returns a Buffer on a shared pool; callers get their own bytes.
           bytes: new Uint8Array(row.params),
           metrics: row.metrics as Record<string, unknown>,
           createdAt: row.created_at,

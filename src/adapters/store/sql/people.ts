@@ -98,7 +98,7 @@ export function sqlAudit(db: Kysely<Database>): AuditStore {
   };
 }
 
-/** For changes that stand in the log as of the same commit. */
+/** For changes that must be logged in the same commit. */
 export async function appendEntry(db: Kysely<Database>, entry: Omit<AuditEntry, 'seq'>): Promise<void> {
   await db
     .insertInto('audit_log')

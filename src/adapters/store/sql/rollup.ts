@@ -27,7 +27,7 @@ export function sqlRollup(db: Kysely<Database>): RollupStore {
       }),
 
     due: (before, limit) =>
-      guarded('Reading traces whose time is over', async () => {
+      guarded('Reading expired traces', async () => {
         const rows = await db
           .selectFrom('execution_trace')
           .selectAll()
@@ -60,7 +60,7 @@ export function sqlRollup(db: Kysely<Database>): RollupStore {
       }),
 
     fold: ({ from, ids, edges, statistics }) =>
-      guarded('Rolling traces up', () =>
+      guarded('Rolling up traces', () =>
         db.transaction().execute(async (tx) => {
           const state = tx.selectFrom('rollup_state').select('traces').forUpdate();
           if ((await state.executeTakeFirstOrThrow()).traces !== from) return false;
@@ -81,13 +81,13 @@ export function sqlRollup(db: Kysely<Database>): RollupStore {
       ),
 
     tidy: (before) =>
-      guarded('Giving back the room of old traces', async () => {
+      guarded('Freeing the space of old traces', async () => {
         await sql`select drop_trace_months(${before})`.execute(db);
       }),
   };
 }
 
-/** A run that was paused has several, and is kept as long as one of them is. */
+/** A paused run has several traces, and is kept as long as one of them is. */
 async function withoutTraces(tx: Transaction<Database>, runIds: readonly string[]): Promise<string[]> {
   if (runIds.length === 0) return [];
   const rows = await tx
@@ -99,7 +99,7 @@ async function withoutTraces(tx: Transaction<Database>, runIds: readonly string[
   return [...new Set(runIds).difference(new Set(rows.map(({ run_id }) => run_id)))];
 }
 
-/** All that is kept of these runs besides their traces and the suggestions they came from. */
+/** Everything stored for these runs except their traces and suggestions. */
 async function endRuns(tx: Transaction<Database>, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;
   await tx.deleteFrom('episodic_events').where('workflow_id', 'in', runIds).execute();
@@ -107,14 +107,14 @@ async function endRuns(tx: Transaction<Database>, runIds: readonly string[]): Pr
   await tx.deleteFrom('workflow_run').where('id', 'in', runIds).execute();
 }
 
-/** The suggestions as well. */
+/** Deletes the suggestions too. */
 export async function forgetRuns(tx: Transaction<Database>, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;
   await endRuns(tx, runIds);
   await tx.deleteFrom('suggestion').where('run_id', 'in', runIds).execute();
 }
 
-/** Those of these runs that are not over, or wait for a person; in order of id. */
+/** Which of these runs are unfinished or wait for approval, in order of id. */
 export async function unfinishedRuns(
   tx: Transaction<Database>,
   runIds: readonly string[],

@@ -12,7 +12,7 @@ import type { RunLease, WorkflowRun, WorkflowRunStore } from '../../../engine/po
 import type { Database } from '../database.ts';
 import { guarded, isVisible, json, text, textOrNull } from './codec.ts';
 
-/** The database's clock, also within a transaction that has been open for long. */
+/** The database's clock, which keeps running during a transaction. */
 const NOW = sql<Date>`clock_timestamp()`;
 
 export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
@@ -52,7 +52,7 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
       }),
 
     claim: (id, lease) =>
-      guarded(`Taking up run ${id}`, async () => {
+      guarded(`Acquiring the lease of run ${id}`, async () => {
         const { numUpdatedRows } = await db
           .updateTable('workflow_run')
           .set((eb) => ({
@@ -69,7 +69,7 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
       }),
 
     renew: (id, lease) =>
-      guarded(`Holding run ${id}`, async () => {
+      guarded(`Renewing the lease of run ${id}`, async () => {
         const { numUpdatedRows } = await db
           .updateTable('workflow_run')
           .set(leaseColumns(lease))
@@ -82,7 +82,7 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
     saveTasks: (id, owner, tasks) =>
       guarded(`Storing tasks of run ${id}`, async () => {
         if (Object.keys(tasks).length === 0) return;
-        // The lock makes a process that takes the lease wait until this is committed, or the other way round.
+        // The lock makes a process that takes the lease wait until this is committed, and vice versa.
         const held = db
           .selectFrom('workflow_run')
           .select('id')
@@ -94,7 +94,7 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
       }),
 
     release: (id, owner, status, tasks = {}) =>
-      guarded(`Letting run ${id} go`, async () => {
+      guarded(`Releasing the lease of run ${id}`, async () => {
         const released = db
           .updateTable('workflow_run')
           .set((eb) => ({
@@ -111,12 +111,11 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
       }),
 
     abandoned: () =>
-      guarded('Listing runs nobody drives', async () => {
+      guarded('Listing runs without a lease', async () => {
         const rows = await db
           .selectFrom('workflow_run')
           .select('id')
           .where('status', '=', 'running')
-          .where('kind', '=', 'workflow')
           .where((eb) => eb.or([eb('lease_owner', 'is', null), eb('lease_until', '<', NOW)]))
           .orderBy('seq')
           .execute();
@@ -125,7 +124,7 @@ export function sqlRuns(db: Kysely<Database>): WorkflowRunStore {
   };
 }
 
-/** For a store that one process holds alone: earlier drivers of its runs are gone. */
+/** For a store that one process holds alone: earlier lease holders are gone. */
 export async function voidLeases(db: Kysely<Database>): Promise<void> {
   await db
     .updateTable('workflow_run')
@@ -142,7 +141,7 @@ function leaseColumns(lease: RunLease | undefined) {
   };
 }
 
-/** A transaction only where there is more than one statement. */
+/** Uses a transaction only for more than one statement. */
 async function together(
   db: Kysely<Database>,
   tasks: WorkflowRun['tasks'],
@@ -169,8 +168,8 @@ async function putTasks(db: Kysely<Database>, runId: string, tasks: WorkflowRun[
 }
 
 /**
- * Adds or replaces tasks of the run that `run` gives, in one statement with it: all or none, and one journey to
- * the database. False when it gave none.
+ * Adds or replaces tasks of the run that `run` selects, in the same statement: atomic, and one round trip.
+ * False if it selects none.
  */
 async function withPutTasks(
   db: Kysely<Database>,

@@ -4,7 +4,7 @@ import type { StoredSuggestion, SuggestionOutcome, SuggestionStore } from '../..
 import type { Database } from '../database.ts';
 import { guarded, json, text, textOrNull } from './codec.ts';
 
-/** The very words of an index. */
+/** Must be identical to an index's expression. */
 const IS_DOUBTED = sql<boolean>`json_array_length(outcome -> 'left') > 0`;
 
 export function sqlSuggestions(db: Kysely<Database>): SuggestionStore {
@@ -73,7 +73,7 @@ export function sqlSuggestions(db: Kysely<Database>): SuggestionStore {
       }),
 
     expire: (before, doubted) =>
-      guarded('Removing suggestions whose time is over', () =>
+      guarded('Removing expired suggestions', () =>
         db.transaction().execute(async (tx) => {
           const gone = await tx
             .deleteFrom('suggestion')
@@ -98,7 +98,7 @@ export function sqlSuggestions(db: Kysely<Database>): SuggestionStore {
   };
 }
 
-/** They were made, and settled so, though they are kept no more. */
+/** Deleted suggestions still count in the statistics. */
 async function tallyAgain(tx: Transaction<Database>, verdicts: readonly (string | null)[]): Promise<void> {
   const names = verdicts.flatMap((verdict) => [
     'suggestions',

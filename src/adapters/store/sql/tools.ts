@@ -109,12 +109,11 @@ export function sqlTools(db: Kysely<Database>): ToolStore {
 }
 
 /**
- * Where fields without a column of their own stand: among the annotations, which like them are what the server says of
- * the tool besides its schemas. No annotation can be called so.
+ * Key for fields without a column. They are stored with the annotations; no annotation can have this name.
  */
 const OTHER_FIELDS = 'pml:other_fields';
 
-/** What it was seen to give is not part of it: that stays when the definition is put again. */
+/** Without the observed output, which stays when the definition is replaced. */
 function toRow(definition: ToolDefinition) {
   return {
     tool_id: text(definition.id),

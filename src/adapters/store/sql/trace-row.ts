@@ -24,9 +24,9 @@ import { bytesToVector, bytesToVectors, isVisible, json, text, textOrNull, vecto
 
 type Condition = RawBuilder<SqlBool>;
 
-export type WantedTraces = Omit<TraceQuery, 'limit' | 'before'>;
+export type WantedTraces = Omit<TraceQuery, 'limit' | 'before' | 'byTime'>;
 
-/** The same distinction as `runKindOf`, of columns. */
+/** The same distinction as `runKindOf`, on columns. */
 const OF_KIND: Readonly<Record<RunKind, Condition>> = {
   capability: sql<SqlBool>`capability_id is not null`,
   code: sql<SqlBool>`capability_id is null and code_snippet is not null`,
@@ -34,7 +34,7 @@ const OF_KIND: Readonly<Record<RunKind, Condition>> = {
   tool: sql<SqlBool>`capability_id is null and code_snippet is null and json_array_length(task_results) = 0`,
 };
 
-/** One condition for each thing asked for; texts are compared as texts, nothing in them is a pattern. */
+/** One condition per filter; texts are compared literally, never as patterns. */
 const CONDITIONS: {
   readonly [K in keyof WantedTraces]-?: (value: NonNullable<WantedTraces[K]>) => Condition;
 } = {
@@ -108,7 +108,7 @@ export function traceFromRow(row: Selectable<Database['execution_trace']>): Exec
   };
 }
 
-/** What of a trace the ranker looks back on. */
+/** The columns of a trace that the ranker uses. */
 export const RECALLED = [
   'id',
   'run_id',
@@ -122,6 +122,11 @@ export const RECALLED = [
   'tool_invocations',
   'success',
   'visibility',
+  'capability_id',
+  'executed_at',
+  'duration_ms',
+  'guest',
+  'owner',
 ] as const;
 
 export function recalledFromRow(
@@ -142,6 +147,11 @@ export function recalledFromRow(
     toolInvocations: (row.tool_invocations as WireInvocation[]).map(invocationFromWire),
     success: row.success,
     visibility: row.visibility as Visibility,
+    capabilityId: row.capability_id,
+    executedAt: row.executed_at,
+    durationMs: row.duration_ms,
+    guest: row.guest === null ? null : guestFromWire(row.guest as WireGuest),
+    owner: row.owner,
   };
 }
 
@@ -150,7 +160,7 @@ export function traceConditions(wanted: WantedTraces): Condition[] {
   return given.flatMap(([name, value]) => (value === undefined ? [] : [CONDITIONS[name](value)]));
 }
 
-/** What of the question stands in `trace_use`: a tool rather than its server, as fewer traces have it. */
+/** The name to look up in `trace_use`: a tool rather than its server, because fewer traces have it. */
 export function nameToLookUp({ node, server }: WantedTraces): string | null {
   if (node !== undefined) return node;
   return server === undefined ? null : `${server}:`;

@@ -15,33 +15,38 @@ import {
 } from './trace-row.ts';
 
 const DEFAULTS = {
-  /** Traces that may come before the end is looked for again, as a share of those before it. */
+  /** Share of new traces after which the boundary is computed again. */
   share: 0.02,
-  /** The same in milliseconds: other gateways may have forgotten traces. */
+  /** The same in milliseconds: other gateways may have deleted traces. */
   forMs: 60_000,
 };
 
-/** Where the newest runs with an intent end, which are known by heart, and those begin that are not. */
+interface ListOrder {
+  readonly before: string | undefined;
+  readonly byTime: boolean | undefined;
+}
+
+/** The boundary between the newest runs with an intent, which are in memory, and the older ones. */
 interface RecallBoundary {
   /**
-   * The number of a trace behind the newest `beyond`: of the last one before them, or of an earlier one; below all
-   * numbers where at most these exist.
+   * Sequence number of a trace older than the newest `beyond`: that of the next one, or an earlier one; below
+   * all numbers if there are no more than `beyond`.
    */
   behind(beyond: number): Promise<number>;
-  /** Traces went: what is known no longer holds. */
+  /** Traces were deleted: the cached boundary is invalid. */
   forget(): void;
 }
 
 export function sqlTraces(db: Kysely<Database>): TraceStore {
-  /** A trace that is not there (any more) bounds nothing. */
+  /** A deleted or unknown trace sets no bound. */
   const seqOf = (id: string) => sql<number>`(select seq from trace_key where id = ${id})`;
-  /** Leads to the one month it is in. */
+  /** Selects the trace's monthly partition. */
   const momentOf = (id: string) => sql<Date>`(select executed_at from trace_key where id = ${id})`;
   const months = new Set<string>();
   const intents = createIntentIndex(db);
   const boundary = recallBoundary(db);
 
-  /** A month's table is there before its first trace comes. */
+  /** Creates the monthly partitions before their first trace. */
   async function ensureMonths(traces: readonly { readonly executedAt: Date }[]): Promise<void> {
     for (const month of new Set(traces.map(({ executedAt }) => monthOf(executedAt)))) {
       if (months.has(month)) continue;
@@ -50,15 +55,27 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
     }
   }
 
-  async function newest(limit: number, before: string | undefined, wanted: WantedTraces) {
-    let query = db.selectFrom('execution_trace').selectAll().orderBy('seq', 'desc').limit(limit);
-    if (before !== undefined) query = query.where('seq', '<', seqOf(before));
+  async function newest(limit: number, { before, byTime }: ListOrder, wanted: WantedTraces) {
+    let query = db.selectFrom('execution_trace').selectAll().limit(limit);
+    if (byTime) query = query.orderBy('executed_at', 'desc');
+    query = query.orderBy('seq', 'desc');
+    if (before !== undefined && !byTime) query = query.where('seq', '<', seqOf(before));
+    if (before !== undefined && byTime)
+      query = query
+        // By itself, this also leaves out later months.
+        .where('executed_at', '<=', momentOf(before))
+        .where(sql<boolean>`(executed_at, seq) < (${momentOf(before)}, ${seqOf(before)})`);
     for (const condition of traceConditions(wanted)) query = query.where(condition);
     return await query.execute();
   }
 
-  /** Only traces with this name in their path are looked at, the newest first, until there are enough. */
-  async function newestWith(name: string, limit: number, before: string | undefined, wanted: WantedTraces) {
+  /** Reads only traces with this name in their path, newest first, until there are enough. */
+  async function newestWith(
+    name: string,
+    limit: number,
+    { before, byTime }: ListOrder,
+    wanted: WantedTraces,
+  ) {
     let query = db
       .selectFrom('trace_use as used')
       .innerJoinLateral(
@@ -68,16 +85,22 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
             .whereRef('execution_trace.seq', '=', 'used.trace')
             .whereRef('execution_trace.executed_at', '=', 'used.executed_at');
           for (const condition of traceConditions(wanted)) trace = trace.where(condition);
-          // There is one at the most; said so, it is looked up for each use in turn.
+          // There is at most one; the limit makes the planner look it up for each use.
           return trace.limit(1).as('trace');
         },
         (join) => join.onTrue(),
       )
       .selectAll('trace')
       .where('used.name', '=', sql<number>`name_key(${text(name)})`)
-      .orderBy('used.trace', 'desc')
       .limit(limit);
-    if (before !== undefined) query = query.where('used.trace', '<', seqOf(before));
+    // The key has the order of time.
+    if (byTime) query = query.orderBy('used.executed_at', 'desc');
+    query = query.orderBy('used.trace', 'desc');
+    if (before !== undefined && !byTime) query = query.where('used.trace', '<', seqOf(before));
+    if (before !== undefined && byTime)
+      query = query.where(
+        sql<boolean>`(used.executed_at, used.trace) < (${momentOf(before)}, ${seqOf(before)})`,
+      );
     return await query.execute();
   }
 
@@ -106,10 +129,11 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
         return row ? traceFromRow(row) : null;
       }),
 
-    list: ({ limit, before, ...wanted }) =>
+    list: ({ limit, before, byTime, ...wanted }) =>
       guarded('Listing traces', async () => {
         const name = nameToLookUp(wanted);
-        const rows = name === null ? newest(limit, before, wanted) : newestWith(name, limit, before, wanted);
+        const order = { before, byTime };
+        const rows = name === null ? newest(limit, order, wanted) : newestWith(name, limit, order, wanted);
         return (await rows).map(traceFromRow);
       }),
 
@@ -178,7 +202,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
       }),
 
     recall: (model, limit) =>
-      guarded('Recalling past runs', async () => {
+      guarded('Reading past runs', async () => {
         const rows = await db
           .selectFrom('execution_trace')
           .select(RECALLED)
@@ -190,7 +214,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
       }),
 
     near: (model, intent, limit, beyond) =>
-      guarded('Recalling runs like this one', async () => {
+      guarded('Reading similar runs', async () => {
         const ids = await intents.nearest(model, intent, limit, beyond);
         if (!ids || ids.length === 0) return [];
         const rows = await db
@@ -203,7 +227,7 @@ export function sqlTraces(db: Kysely<Database>): TraceStore {
       }),
 
     remove: (ids, also) =>
-      guarded('Forgetting traces', () =>
+      guarded('Deleting traces', () =>
         db.transaction().execute(async (tx) => {
           if (ids.length === 0) return { traces: 0, unfinishedRuns: [] };
           const chosen = await tx
@@ -228,14 +252,14 @@ async function removeTraces(tx: Transaction<Database>, ids: readonly string[]): 
   return Number(removed.numDeletedRows);
 }
 
-/** Of UTC, as its first moment. */
+/** The month (UTC) as its first instant. */
 function monthOf(at: Date): string {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth())).toISOString();
 }
 
 /**
- * Counting off thousands of index entries for each question takes as long as all the rest of it; new traces only move the
- * end onwards, so that where it was is a good answer for a while.
+ * Counting thousands of index entries takes as long as the rest of the query. New traces only move the
+ * boundary forward, so a cached one stays usable for a while.
  */
 function recallBoundary(db: Kysely<Database>): RecallBoundary {
   let known: { beyond: number; seq: number; last: number; at: number } | null = null;
@@ -265,7 +289,7 @@ function recallBoundary(db: Kysely<Database>): RecallBoundary {
   };
 }
 
-/** That was given to any trace, committed or not. */
+/** The last sequence number assigned to any trace, committed or not. */
 async function lastNumber(db: Kysely<Database>): Promise<number> {
   const { rows } = await sql<{ last: number }>`
     select last_value as last from execution_trace_seq_seq`.execute(db);

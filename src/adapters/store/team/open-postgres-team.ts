@@ -12,19 +12,19 @@ import { guarded } from '../sql/codec.ts';
 import { keepSession, type PgSession } from './pg-session.ts';
 
 const DEFAULTS = {
-  /** Rows of changes read at once. */
+  /** Rows of changes per read. */
   page: 1_000,
-  /** Rows that are kept: a gateway further behind reads everything again. */
+  /** Rows to keep: a gateway further behind reads everything again. */
   kept: 10_000,
-  /** How often older ones are removed, in milliseconds. */
+  /** Milliseconds between removals of older rows. */
   pruneMs: 60_000,
-  /** Changes that wait to be told; with more of them it is told that anything may have changed. */
+  /** Maximum number of pending changes; beyond it listeners are told that anything may have changed. */
   most: 10_000,
-  /** Before a listener that failed is told again, in milliseconds. */
+  /** Milliseconds before a failed listener is notified again. */
   retryMs: 1_000,
   /**
-   * How long the lock is held before it counts, in milliseconds: a gateway that lost it with its connection needs a moment to
-   * notice.
+   * Milliseconds the lock must be held before it counts: a gateway that lost it with its connection needs a
+   * moment to notice.
    */
   graceMs: 1_000,
 };
@@ -38,8 +38,9 @@ export interface PostgresTeam {
 }
 
 /**
- * This gateway's place among those on one PostgreSQL, on a connection of its own: it hears of changes there and holds
- * the trainer lock there, so that the server itself notices when it dies. `name` is that of the store's own connections.
+ * This gateway's membership among those on one PostgreSQL, on a separate connection: it receives changes and
+ * holds the trainer lock there, so that the server notices when it dies. `name` is that of the store's own
+ * connections.
  */
 export async function openPostgresTeam(
   url: string,
@@ -51,7 +52,8 @@ export async function openPostgresTeam(
     (error) =>
       logger.log('warn', 'Changes by other gateways could not be applied yet', { error: String(error) }),
   );
-  // Told of changes before it is there, as soon as it listens; its first look at the table is then still to come.
+  // Notifications may arrive as soon as the session listens, before it is assigned; the first read of the
+  // table is then still to come.
   let session: PgSession | null = null;
   const trainerLock = createTrainerLock(() => session?.poke());
   let cursor: number | null = null;
@@ -87,7 +89,7 @@ export async function openPostgresTeam(
     );
   }
 
-  const kept = await guarded('Joining the gateways on this store', () =>
+  const kept = await guarded('Connecting to the other gateways of this store', () =>
     keepSession(
       { url, name },
       {
@@ -95,7 +97,7 @@ export async function openPostgresTeam(
           await client.query(`listen ${CHANNEL}`);
           const isFirst = cursor === null;
           await read(client);
-          // Traces have their own numbers: their followers look for new ones.
+          // Traces have their own numbers: their readers look for new ones.
           if (!isFirst) pending.add([{ topic: 'traces', key: '' }]);
         },
         async tick(client) {
@@ -143,7 +145,7 @@ function splitOnce(payload: string): [string, string] {
   return [payload.slice(0, at), payload.slice(at + 1)];
 }
 
-/** Changes on their way to a listener: each one once, a batch at a time, and none lost when the listener fails. */
+/** Changes to deliver to a listener: each once, in batches, and none lost when the listener fails. */
 class PendingChanges {
   readonly #waiting = new Map<string, Change>();
   readonly #sleep: (ms: number) => Promise<void>;
@@ -185,7 +187,7 @@ class PendingChanges {
         await this.#listener(batch);
       } catch (error) {
         this.#onFailure(error);
-        // The store may be away again. What of it was done nobody knows.
+        // The store may be unavailable again, and how much was applied is unknown.
         this.#isAll = true;
         await this.#sleep(DEFAULTS.retryMs);
       }
@@ -194,17 +196,17 @@ class PendingChanges {
   }
 }
 
-/** Of the advisory lock; `pml` and `seat` in ASCII. */
+/** Key of the advisory lock: `pml` and `seat` in ASCII. */
 const LOCK = [0x706d6c, 0x73656174];
 
 interface SessionTrainerLock extends TrainerLock {
-  /** On a connection that answers: takes the lock if it is free and wanted. */
+  /** Called on a working connection: takes the lock if it is free and wanted. */
   tick(client: pg.Client): Promise<void>;
-  /** The connection is gone, and the lock with it. */
+  /** The connection and with it the lock are lost. */
   lose(): void;
 }
 
-/** An advisory lock of a session: the server frees it when the session ends, however it ends. */
+/** A session's advisory lock: the server frees it when the session ends, however it ends. */
 function createTrainerLock(poke: () => void): SessionTrainerLock {
   const listeners = new Set<(isHeld: boolean) => void>();
   let claims: ((isHeld: boolean) => void)[] = [];

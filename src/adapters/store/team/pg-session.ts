@@ -2,21 +2,21 @@ import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 
 const DEFAULTS = {
-  /** How often it is looked whether the server still answers, in milliseconds. */
+  /** Milliseconds between two checks that the server responds. */
   tickMs: 1_000,
-  /** Longest wait for a connection, or for an answer, before the connection counts as lost. */
+  /** Milliseconds to wait for a connection or a response before the connection counts as lost. */
   answerMs: 5_000,
-  /** Pauses before another try, in milliseconds; the last one is repeated. */
+  /** Pauses between attempts, in milliseconds; the last one is repeated. */
   retryMs: [50, 200, 500, 1_000],
 };
 
 export interface SessionWork {
-  /** On each new connection, before anything else. */
+  /** Called first on each new connection. */
   begin(client: pg.Client): Promise<void>;
-  /** Every second, and when poked. */
+  /** Called every second, and when poked. */
   tick(client: pg.Client): Promise<void>;
   notified(payload: string): void;
-  /** At once when the connection is gone; also when there was none. */
+  /** Called at once when the connection is lost, also if there was none. */
   lost(): void;
 }
 
@@ -26,7 +26,7 @@ export interface PgSession {
   close(): Promise<void>;
 }
 
-/** One connection of its own, opened again whenever it is lost. Rejects only when the first cannot be had. */
+/** A separate connection, reopened whenever it is lost. Rejects only if the first attempt fails. */
 export async function keepSession(
   { url, name }: { readonly url: string; readonly name: string },
   work: SessionWork,
@@ -79,7 +79,7 @@ export async function keepSession(
       }
     } finally {
       lose();
-      // One that does not answer would not say good-bye either.
+      // An unresponsive server would not close the connection either.
       await Promise.race([client.end().catch(() => {}), setTimeout(DEFAULTS.tickMs)]);
     }
   };
@@ -94,7 +94,7 @@ export async function keepSession(
         failures = 0;
         await serve(again);
       } catch {
-        // It is tried again until told to stop; users of the store get the reason.
+        // Retried until stopped; users of the store get the error.
       }
     }
   };

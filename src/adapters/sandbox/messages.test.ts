@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { encodePacket, type Packet, PacketReader } from './wire.ts';
+import { encodePacket, type Packet, PacketReader } from './messages.ts';
 
 const everything = (reader: PacketReader): Packet[] => {
   const packets: Packet[] = [];
