@@ -1,4 +1,4 @@
-/** What the clients of one endpoint asked for that outlives a request. */
+/** Subscriptions and log levels of an endpoint's clients, which outlast a request. */
 export class ClientSubscriptions {
   readonly #watched = new Map<string, Set<string>>();
   readonly #levels = new Map<string, string>();
@@ -25,7 +25,7 @@ export class ClientSubscriptions {
     return this.#levels.get(clientId) ?? null;
   }
 
-  /** Client id and level, of those that set one. */
+  /** Client id and level of each client that has set one. */
   levels(): Iterable<readonly [string, string]> {
     return this.#levels;
   }

@@ -8,43 +8,45 @@ import { type OperationContext, operationContext } from '../../operations/operat
 import { OPERATIONS } from '../../operations/table.ts';
 import { ClientSubscriptions } from './client-subscriptions.ts';
 import type { Endpoint } from './endpoint.ts';
-import { FanOut } from './fan-out.ts';
-import { forwardEvent, forwardToGateway } from './forward.ts';
+import { FanOut, type ListKind } from './fan-out.ts';
 import { createGatewayEndpoint } from './gateway-endpoint.ts';
 import { KnownServers } from './known-servers.ts';
 import { MirroredArguments } from './mirrored-arguments.ts';
+import { createNativeEndpoint } from './native-endpoint.ts';
 import { Listings } from './pass-through/listings.ts';
-import { RPC } from './rpc-error.ts';
+import { gatewayUri } from './pass-through/resource-uri.ts';
+import { RPC, rpcResponse } from './rpc-error.ts';
 import { type LegacyOptions, LegacyServing } from './serving/legacy-serving.ts';
 import { type ModernOptions, ModernServing } from './serving/modern-serving.ts';
-import { rpcResponse } from './serving/rpc-response.ts';
 import type { ServedEndpoint } from './serving/served-endpoint.ts';
 import { createTransparentEndpoint } from './transparent-endpoint.ts';
 
 export interface McpOptions {
   readonly version: string;
   readonly logger: Logger;
-  /** What is offered; absent: all that PML can be asked. */
+  /** The operations to offer; by default all. */
   readonly operations?: readonly AnyOperation[];
-  /** Absent: one of its own. */
+  /** By default a new one. */
   readonly context?: OperationContext;
-  /** Bytes of text that an answer of `/mcp` may hold before it becomes a preview. */
+  /** Bytes of text in a response of `/mcp` before it becomes a preview. */
   readonly resultBytes?: number;
   /** Milliseconds a list over all servers waits for a slow one. */
   readonly listWaitMs?: number;
-  /** Sessions of the 2025-11-25 era: how many at most, and how long one may lie idle. */
+  /** Sessions of the 2025-11-25 era: the maximum number, and how long one may be idle. */
   readonly sessions?: number;
   readonly idleMs?: number;
   readonly sweepMs?: number;
-  /** In milliseconds, for how long a session lay idle. */
+  /** Clock for idle times, in milliseconds. */
   readonly now?: () => number;
-  /** Milliseconds a call waits for its client to answer what it asked. */
+  /** Milliseconds a call waits for its client's answers. */
   readonly holdMs?: number;
 }
 
 export interface McpEndpoints {
   /** `/mcp`. */
   gateway(request: Request, who: Principal): Promise<Response>;
+  /** `/mcp/all`; with `?meta=1` the tools of `/mcp` besides. */
+  native(request: Request, who: Principal): Promise<Response>;
   /** `/mcp/servers/<name>`. */
   server(name: string, request: Request, who: Principal): Promise<Response>;
   close(): Promise<void>;
@@ -57,8 +59,8 @@ interface Transparent {
 }
 
 /**
- * The gateway as MCP servers over HTTP, for clients of both protocol eras. Who may come in is checked
- * before: these take every request for a good one.
+ * The gateway as MCP servers over HTTP, for clients of both protocol eras. Requests must already be
+ * authenticated.
  */
 export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEndpoints {
   const { logger, version, operations = OPERATIONS, resultBytes, listWaitMs, ...rest } = options;
@@ -100,15 +102,24 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
     return opened;
   };
 
+  const natives = [false, true].map((withMeta) => {
+    const mirroredSchema = (server: string, tool: string) => open(server).mirrored.schemaOf(tool);
+    const one = serveEndpoint(createNativeEndpoint({ gateway, endpoint, withMeta, mirroredSchema }), serving);
+    return { served: one, fanOut: new FanOut(one, subscriptions) };
+  });
+  /** `/mcp` and `/mcp/all` differ in their tools alone. */
+  const fanOuts = [fanOut, ...natives.map((native) => native.fanOut)];
+
   const hear = async (event: UpstreamEvent) => {
     servers.hear(event);
     const direct = transparent.get(event.server);
     direct?.mirrored.hear(event);
     if (event.type === 'notification') {
       if (direct) forwardEvent(event, direct.fanOut);
-      forwardToGateway(event, fanOut);
+      for (const each of fanOuts) forwardToGateway(event, each);
     } else if (event.state === 'ready') {
-      for (const offer of await listings.lacking(event.server)) fanOut.listChanged(offer);
+      for (const offer of await listings.lacking(event.server))
+        for (const each of fanOuts) each.listChanged(offer);
       await endpoint.logLevels.cameUp(event.server);
     }
   };
@@ -118,8 +129,11 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
   const isAttached = (name: string) =>
     gateway.settings().servers.some((server) => server.name === name && !server.disabled);
   const stopFollowing = gateway.events.follow(({ event }) => {
-    // Capabilities are listed as resources, too: skills.
-    if (event.type === 'capability_changed' && event.state !== 'candidate') fanOut.listChanged('resources');
+    // Capabilities are also listed as resources (skills).
+    if (event.type === 'capability_changed' && event.state !== 'candidate')
+      for (const each of fanOuts) each.listChanged('resources');
+    if (event.type === 'catalogue_changed' || event.type === 'config_reloaded')
+      for (const native of natives) native.fanOut.listChanged('tools');
     if (event.type !== 'config_reloaded') return;
     for (const [name, { served: gone }] of transparent) {
       if (isAttached(name)) continue;
@@ -130,6 +144,10 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
 
   return {
     gateway: (request, who) => served.fetch(request, who),
+    native: (request, who) => {
+      const isAsked = new URL(request.url).searchParams.get('meta') === '1';
+      return natives[isAsked ? 1 : 0]!.served.fetch(request, who);
+    },
     server: async (name, request, who) => {
       if (isAttached(name)) return await open(name).served.fetch(request, who);
       const message = `Server "${name}" not found on this gateway`;
@@ -139,7 +157,7 @@ export function createMcpEndpoints(gateway: Gateway, options: McpOptions): McpEn
       stopHearing();
       stopFollowing();
       await Promise.all(
-        [served, ...[...transparent.values()].map((one) => one.served)].map((one) => one.close()),
+        [served, ...[...natives, ...transparent.values()].map((one) => one.served)].map((one) => one.close()),
       );
     },
   };
@@ -149,7 +167,7 @@ const PARSE_ERROR = -32700;
 
 type ServingOptions = LegacyOptions & ModernOptions;
 
-/** Serves an endpoint over HTTP; each request says by itself to which protocol era it belongs. */
+/** Serves an endpoint over HTTP; each request shows its protocol era. */
 function serveEndpoint(endpoint: Endpoint, options: ServingOptions): ServedEndpoint {
   const legacy = new LegacyServing(endpoint, options);
   const modern = new ModernServing(endpoint, options);
@@ -177,8 +195,44 @@ function serveEndpoint(endpoint: Endpoint, options: ServingOptions): ServedEndpo
   };
 }
 
-/** Says of most requests what `isLegacyRequest` says, without checking them: that is done where they are served. */
+/** A fast version of `isLegacyRequest` for most requests; the handler validates them. */
 function claimsModernEra(body: unknown): boolean {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: { _meta?: JsonObject } };
   return method !== 'initialize' && params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined;
+}
+
+type Notification = Extract<UpstreamEvent, { type: 'notification' }>;
+
+const LIST_CHANGED = /^notifications\/(tools|prompts|resources)\/list_changed$/;
+
+/** Passes a server's notification unchanged to the clients of its transparent endpoint. */
+function forwardEvent(event: Notification, fanOut: FanOut): void {
+  const { method, params } = event;
+  const list = LIST_CHANGED.exec(method)?.[1] as ListKind | undefined;
+  if (list) fanOut.listChanged(list, params, event);
+  else if (method === 'notifications/resources/updated')
+    fanOut.resourceUpdated(String(params.uri), params, event);
+  else fanOut.remark(method, params, event);
+}
+
+/** Passes it to the clients of `/mcp`, with the gateway's names, and only if they can use it. */
+function forwardToGateway(event: Notification, fanOut: FanOut): void {
+  const { server, method, params } = event;
+  switch (method) {
+    // The server's tools are not listed at `/mcp`; a changed inventory is announced separately.
+    case 'notifications/tools/list_changed':
+      break;
+    case 'notifications/resources/updated':
+      fanOut.resourceUpdated(gatewayUri(server, String(params.uri)), params, event);
+      break;
+    case 'notifications/message':
+      fanOut.remark(method, { ...params, logger: loggerOf(server, params) }, event);
+      break;
+    default:
+      forwardEvent(event, fanOut);
+  }
+}
+
+function loggerOf(server: string, { logger }: JsonObject): string {
+  return logger === undefined ? server : `${server}/${logger}`;
 }

@@ -2,7 +2,7 @@ import type { Principal } from '../../core/vocabulary/principal.ts';
 import type { Caller } from '../../engine/gateway.ts';
 import type { JsonObject, UpstreamClient } from '../../engine/ports.ts';
 
-/** What an endpoint tells clients about itself. */
+/** An endpoint's self-description for clients. */
 export interface ServerInfo {
   readonly info: JsonObject & { readonly name: string; readonly version: string };
   readonly capabilities: JsonObject;
@@ -12,14 +12,14 @@ export interface ServerInfo {
 /** One request of a client, the same in both protocol eras. */
 export interface ClientRequest {
   readonly method: string;
-  /** As sent, but for what means something on this connection only: `_meta` and the fields in `retry`. */
+  /** As sent, without parts that only matter on this connection: `_meta` and the fields in `retry`. */
   readonly params: JsonObject;
-  /** What is left of `_meta` for a server further up. */
+  /** The rest of `_meta`, to pass on to the server. */
   readonly meta: JsonObject;
-  /** `inputResponses` and `requestState`, with which a modern client repeats a request; untouched. */
+  /** `inputResponses` and `requestState`, with which a modern client repeats a request; unchanged. */
   readonly retry: JsonObject;
   readonly modern: boolean;
-  /** Modern clients say per request which log messages they want; the others once, by `logging/setLevel`. */
+  /** Modern clients set a log level per request; others set it once, with `logging/setLevel`. */
   readonly logLevel: string | null;
   readonly caller: RequestCaller;
 }
@@ -30,16 +30,16 @@ export interface RequestCaller extends Caller {
   readonly who: Principal;
 }
 
-/** An MCP server towards clients, apart from how they reach it. Errors are thrown as they go over the wire. */
+/** An MCP server as clients see it, independent of the transport. Errors are thrown in their wire form. */
 export interface Endpoint {
   serverInfo(): Promise<ServerInfo>;
   handle(request: ClientRequest): Promise<JsonObject>;
-  /** From a client, one-way. */
+  /** A notification from a client. */
   hear(method: string, params: JsonObject, who: Principal): void;
-  /** The resources a modern client wants to hear of; answers those it will. */
+  /** Subscribes a modern client to resources; returns those that can be watched. */
   watch(client: UpstreamClient, uris: readonly string[], who: Principal): Promise<readonly string[]>;
-  /** The input schema of a tool whose arguments clients repeat in HTTP headers; null for any other. */
+  /** The input schema of a tool whose arguments clients mirror in HTTP headers; null for other tools. */
   mirroredSchema(tool: string): Promise<JsonObject | null>;
-  /** The client is gone. */
+  /** Forgets a client that is gone. */
   forget(clientId: string): void;
 }

@@ -1,6 +1,6 @@
 import type { Audience, JsonObject } from '../../engine/ports.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
-import { isGraveEnough } from './log-level.ts';
+import { isGraveEnough } from './pass-through/log-levels.ts';
 import type { ClientChannel, ServedEndpoint } from './serving/served-endpoint.ts';
 
 const LOG_MESSAGE = 'notifications/message';
@@ -9,7 +9,7 @@ const EVERYBODY: Audience = { clientId: null, user: null };
 
 export type ListKind = 'tools' | 'prompts' | 'resources';
 
-/** Tells the clients of one endpoint what happened, each in the way of its era. */
+/** Notifies the clients of one endpoint, each in the way of its era. */
 export class FanOut {
   readonly #served: ServedEndpoint;
   readonly #subscriptions: ClientSubscriptions;
@@ -26,7 +26,7 @@ export class FanOut {
     this.#served.publish({ kind: `${list}_list_changed`, params }, audience.user);
   }
 
-  /** To those who watch it; of a user's own process, to that user alone. */
+  /** To its subscribers; if it comes from a user's own process, to that user only. */
   resourceUpdated(uri: string, params: JsonObject, audience: Audience = EVERYBODY): void {
     for (const session of this.#served.sessions()) {
       if (!concerns(session, audience) || !this.#subscriptions.watches(session.clientId, uri)) continue;
@@ -35,7 +35,7 @@ export class FanOut {
     this.#served.publish({ kind: 'resource_updated', uri, params }, audience.user);
   }
 
-  /** A remark of a server: to the client whose request it belongs to, else to its user. */
+  /** A server's log message: to the client of its request, or else to its user. */
   remark(method: string, params: JsonObject, audience: Audience): void {
     for (const session of this.#served.sessions()) {
       if (concerns(session, audience) && this.#sessionWants(session, method, params, audience)) {
@@ -47,7 +47,7 @@ export class FanOut {
     }
   }
 
-  /** Who never set a level hears what belongs to its own requests. */
+  /** A client that never set a level gets the messages of its own requests. */
   #sessionWants(session: ClientChannel, method: string, params: JsonObject, { clientId }: Audience): boolean {
     if (method !== LOG_MESSAGE) return true;
     const level = this.#subscriptions.levelOf(session.clientId);

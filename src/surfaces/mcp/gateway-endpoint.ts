@@ -6,9 +6,9 @@ import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject, Logger } from '../../engine/ports.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { OperationContext } from '../../operations/operation-context.ts';
+import { readsText } from './client-capability.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { ClientRequest, Endpoint, ServerInfo } from './endpoint.ts';
-import { instructions } from './instructions.ts';
 import type { KnownServers } from './known-servers.ts';
 import { presentExecute } from './meta-tools/execute.ts';
 import { presentExecuteWorkflow } from './meta-tools/execute-workflow.ts';
@@ -17,10 +17,12 @@ import {
   metaTool,
   type Present,
   RecentTools,
+  readerOf,
   refusal,
+  ServerWords,
   type ToolContext,
 } from './meta-tools/meta-tool.ts';
-import { presentSearch, presentSuggestion } from './meta-tools/search-tools.ts';
+import { presentCapabilities, presentSearch, presentSuggestion } from './meta-tools/search-tools.ts';
 import { complete } from './pass-through/complete.ts';
 import type { Listings } from './pass-through/listings.ts';
 import { LogLevels } from './pass-through/log-levels.ts';
@@ -57,7 +59,7 @@ export interface GatewayEndpoint extends Endpoint {
   readonly logLevels: LogLevels;
 }
 
-/** `/mcp`: five tools stand for those of all servers; everything else of the servers passes through. */
+/** `/mcp`: five tools give access to those of all servers; prompts, resources and the rest pass through. */
 export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpoint {
   const { gateway, servers, listings, subscriptions, logger, info } = parts;
   const results = new KeptResults();
@@ -72,12 +74,13 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
     results,
     shrink: new Shrink(results, parts.resultBytes),
     recent,
+    words: new ServerWords(gateway),
     logLevels,
   };
   const tools = toolList(parts.operations);
 
   const methods: Readonly<Record<string, (request: ClientRequest) => Promise<JsonObject>>> = {
-    'tools/list': async () => tools.listed,
+    'tools/list': async ({ caller }) => (readsText(caller.client) ? tools.listedForText : tools.listed),
     'tools/call': (request) => callTool(tools, toolContext, request, logger),
     'resources/list': (request) => resources.list(request),
     'resources/templates/list': (request) => resources.templates(request),
@@ -107,7 +110,7 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
         throw error instanceof PmlError ? rpcErrorOf(error.toShape()) : error;
       }
     },
-    // Nothing a client says one-way is for one server among many.
+    // Client notifications are not forwarded: none is meant for one server among many.
     hear: () => {},
     mirroredSchema: async () => null,
     watch: (client, uris, who) => resources.watch({ client, who }, uris),
@@ -118,7 +121,7 @@ export function createGatewayEndpoint(parts: GatewayEndpointParts): GatewayEndpo
   };
 }
 
-/** What goes wrong in a tool is told as its result: there the model sees it. */
+/** Failures of a tool are returned as its result, where the model sees them. */
 async function callTool(
   tools: ToolList,
   toolContext: ToolContext,
@@ -127,40 +130,60 @@ async function callTool(
 ): Promise<JsonObject> {
   const { name, arguments: args } = request.params;
   const tool = tools.find(String(name));
-  if (!tool) return refusal(tools.unknown(String(name)));
-  try {
-    return await tool.call(args, toolContext, request);
-  } catch (thrown) {
-    const error = PmlError.from(thrown);
-    if (error.code === 'internal') logger.log('error', `${tool.name} failed`, { error: error.message });
-    return refusal(error.toShape());
-  }
+  const made = async (): Promise<JsonObject> => {
+    if (!tool) return refusal(tools.unknown(String(name)));
+    try {
+      return await tool.call(args, toolContext, request);
+    } catch (thrown) {
+      const error = PmlError.from(thrown);
+      if (error.code === 'internal') logger.log('error', `${tool.name} failed`, { error: error.message });
+      return refusal(error.toShape());
+    }
+  };
+  const { structuredContent, ...told } = await made();
+  const read = textLength(told.content);
+  const isResult = tool?.name === 'pml_execute';
+  toolContext.context.reading.add(readerOf(request.caller), read, isResult ? read : 0);
+  return readsText(request.caller.client) ? told : { ...told, structuredContent };
+}
+
+function textLength(content: unknown): number {
+  const blocks = content as readonly JsonObject[];
+  return blocks.reduce((sum, { text }) => sum + (typeof text === 'string' ? text.length : 0), 0);
 }
 
 /** By operation. */
 const PRESENT: Readonly<Record<string, Present<never>>> = {
   search_tools: presentSearch,
+  search_capabilities: presentCapabilities,
   suggest: presentSuggestion,
   execute: presentExecute,
   execute_workflow: presentExecuteWorkflow,
 };
 
 interface ToolList {
-  /** The same object on every call, so that prompts stay cached: it depends on nothing that is attached or learned. */
+  /**
+   * The same object on every call, so that prompts stay cached: it does not depend on attached servers or
+   * learning.
+   */
   readonly listed: JsonObject;
-  /** `pml_search_tools`; `pml:search_tools`, `pml.search_tools` and `search_tools` are taken as well. */
+  /** The same for clients that get no structured content. */
+  readonly listedForText: JsonObject;
+  /** Accepts `pml_search_tools`, and also `pml:search_tools`, `pml.search_tools` and `search_tools`. */
   find(name: string): MetaTool | null;
   unknown(name: string): ErrorShape;
 }
 
-/** The operations that are tools, in the order of the table. */
+/** The operations that are tools. */
 function toolList(operations: readonly AnyOperation[]): ToolList {
-  const tools = operations.flatMap((operation) =>
-    operation.mcp ? [metaTool(operation, operation.mcp, PRESENT[operation.name])] : [],
-  );
+  const tools = operations
+    .flatMap((operation) => (operation.mcp ? [{ operation, mcp: operation.mcp }] : []))
+    .toSorted((one, other) => one.mcp.place - other.mcp.place)
+    .map(({ operation, mcp }) => metaTool(operation, mcp, PRESENT[operation.name]));
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return {
     listed: { tools: tools.map(({ listed }) => listed) },
+    listedForText: { tools: tools.map(({ listedForText }) => listedForText) },
     find(name) {
       const plain = name.trim().replace(/[:./]/g, '_');
       return byName.get(plain) ?? byName.get(`pml_${plain}`) ?? null;
@@ -173,7 +196,20 @@ function unknownTool(name: string, names: readonly string[]): ErrorShape {
   const nearest = nearestName(name, names);
   return {
     code: 'not_found',
-    message: `Unknown tool "${name}"${nearest === null ? '' : `; the nearest is ${nearest}`}`,
-    hint: `A tool of an attached server runs through pml_execute: {"tool": "${name}", "arguments": {…}}.`,
+    message: `Unknown tool "${name}"${nearest === null ? '' : `; did you mean ${nearest}?`}`,
+    hint: `To run a tool of an attached server, use pml_execute: {"tool": "${name}", "arguments": {…}}.`,
   };
+}
+
+/** What a model reads about the gateway before it sees the tools. */
+function instructions(inventory: string): string {
+  return [
+    `PML gives you the tools of many servers. Attached: ${inventory}`,
+    '1. Search: call pml_search_tools with what you want to do.',
+    '2. Execute: call pml_execute with a tool id and arguments, and intent. For several calls, or to process data, give code.',
+    'Before a job of several steps, try pml_search_capabilities: a routine that worked before does it in one call.',
+    'Do not say that you lack a tool before you have searched.',
+    'approval_required: a person must decide. Tell the user which call and how to approve it, then resume the run.',
+    'The rest of a cut result: pml://results/ID, or pml_execute {"tool": "pml:read_result", "arguments": {"id", "offset"}}.',
+  ].join('\n');
 }

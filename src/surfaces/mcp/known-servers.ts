@@ -3,7 +3,7 @@ import type { JsonObject, UpstreamEvent } from '../../engine/ports.ts';
 
 const NOBODY = { sessionId: null };
 
-/** Which servers there are and what they offer, as far as it can be told without starting one. */
+/** The servers and their capabilities, as far as known without starting one. */
 export class KnownServers {
   readonly #gateway: Gateway;
   readonly #ready = new Set<string>();
@@ -18,7 +18,7 @@ export class KnownServers {
     else this.#ready.delete(event.server);
   }
 
-  /** Those switched on, in the order of the settings. */
+  /** Enabled servers, in the order of the settings. */
   names(): readonly string[] {
     return this.#gateway
       .settings()
@@ -30,14 +30,14 @@ export class KnownServers {
     return this.names().filter((name) => this.#ready.has(name));
   }
 
-  /** What the server declares, now or when it last ran; null when it never did. */
+  /** The capabilities the server declares, now or when it last ran; null if it never ran. */
   async capabilities(server: string): Promise<JsonObject | null> {
     const live = this.#ready.has(server) ? await this.#gateway.identity(server, NOBODY) : null;
     if (live?.ok) return live.value.capabilities;
     return (await this.#declared()).get(server) ?? null;
   }
 
-  /** The servers that have `capability`, and those of which nothing is known. */
+  /** The servers that have `capability`, and those whose capabilities are unknown. */
   async offering(capability: string): Promise<{ offering: readonly string[]; unknown: readonly string[] }> {
     const declared = await this.#declared();
     const names = this.names();

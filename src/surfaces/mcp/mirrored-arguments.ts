@@ -4,8 +4,8 @@ import type { JsonObject, UpstreamEvent } from '../../engine/ports.ts';
 const MARK = '"x-mcp-header"';
 
 /**
- * A server's tools with arguments that clients of the 2026-07-28 era repeat in HTTP headers (SEP-2243);
- * the two have to be compared.
+ * Tools of a server with arguments that 2026-07-28 clients mirror in HTTP headers (SEP-2243), which must
+ * match.
  */
 export class MirroredArguments {
   readonly #gateway: Gateway;
@@ -17,7 +17,7 @@ export class MirroredArguments {
     this.#server = server;
   }
 
-  /** The tool's input schema; null when nothing in it is mirrored. */
+  /** The tool's input schema; null if it mirrors no argument. */
   async schemaOf(tool: string): Promise<JsonObject | null> {
     this.#schemas ??= this.#read();
     return (await this.#schemas).get(tool) ?? null;

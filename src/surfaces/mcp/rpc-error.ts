@@ -1,6 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/server';
 import type { ErrorShape } from '../../core/vocabulary/pml-error.ts';
-import type { UpstreamReply } from '../../engine/ports.ts';
+import type { JsonObject, UpstreamReply } from '../../engine/ports.ts';
 
 export const RPC = {
   methodNotFound: -32601,
@@ -11,7 +11,7 @@ export const RPC = {
 
 type Failure = ErrorShape & { readonly rpc?: { code: number; message: string; data?: unknown } };
 
-/** The server's own JSON-RPC error where it sent one; else what went wrong on the way to it. */
+/** The server's own JSON-RPC error if it sent one; otherwise what prevented the request. */
 export function rpcErrorOf({ rpc, code, message, hint }: Failure): ProtocolError {
   if (rpc) return ProtocolError.fromError(rpc.code, rpc.message, rpc.data);
   const data = { code, ...(hint !== undefined && { hint }) };
@@ -25,4 +25,17 @@ export function valueIn<T>(reply: UpstreamReply<T>): T {
 
 export function invalidParams(message: string): ProtocolError {
   return new ProtocolError(RPC.invalidParams, message);
+}
+
+/** A JSON-RPC error as an HTTP response, outside of any session. */
+export function rpcResponse(status: number, error: JsonObject, id: unknown = null): Response {
+  return Response.json({ jsonrpc: '2.0', error, id }, { status });
+}
+
+/** A thrown error as the response to the request in `body`. */
+export function thrownResponse(thrown: unknown, body: unknown): Response {
+  const { code, message, data } = thrown as { code?: unknown; message?: string; data?: unknown };
+  const known = Number.isSafeInteger(code) ? (code as number) : RPC.internal;
+  const error = { code: known, message: message ?? String(thrown), ...(data !== undefined && { data }) };
+  return rpcResponse(200, error, (body as { id?: unknown } | null)?.id ?? null);
 }

@@ -1,17 +1,17 @@
 import type { Principal } from '../../core/vocabulary/principal.ts';
-import type { Gateway, ToolRun } from '../../engine/gateway.ts';
+import type { Gateway } from '../../engine/gateway.ts';
 import type { JsonObject, UpstreamClient } from '../../engine/ports.ts';
+import type { RunResult } from '../../engine/runs/run-service.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { ClientRequest, Endpoint, ServerInfo } from './endpoint.ts';
-import { isLogLevel } from './log-level.ts';
 import { howToSettle } from './meta-tools/wire.ts';
 import type { MirroredArguments } from './mirrored-arguments.ts';
-import type { LogLevels } from './pass-through/log-levels.ts';
+import { isLogLevel, type LogLevels } from './pass-through/log-levels.ts';
 import { rpcErrorOf, valueIn } from './rpc-error.ts';
 
 const NOBODY = { sessionId: null };
 
-/** `/mcp/servers/<name>`: one server as it is, with policy and tracing around its tools. */
+/** `/mcp/servers/<name>`: one server unchanged, with policy and tracing for its tools. */
 export function createTransparentEndpoint(
   gateway: Gateway,
   server: string,
@@ -21,7 +21,10 @@ export function createTransparentEndpoint(
 ): Endpoint {
   const methods: Readonly<Record<string, (request: ClientRequest) => Promise<JsonObject>>> = {
     'tools/list': async ({ caller }) => ({ tools: valueIn(await gateway.rawTools(server, caller)) }),
-    'tools/call': async (request) => resultOf(await callTool(gateway, server, request)),
+    'tools/call': async (request) => {
+      const name = String(request.params.name);
+      return resultOf(await passCall(gateway, { id: `${server}:${name}` }, request, true));
+    },
     'resources/subscribe': async (request) => {
       const result = await passOn(gateway, server, request);
       subscriptions.watch(request.caller.client.id, String(request.params.uri));
@@ -66,32 +69,39 @@ async function passOn(gateway: Gateway, server: string, request: ClientRequest):
   return valueIn(await gateway.request(server, method, { ...params, ...retry }, caller, meta, modern));
 }
 
-function callTool(gateway: Gateway, server: string, request: ClientRequest): Promise<ToolRun> {
-  const { name, arguments: args, ...rest } = request.params;
+/** Calls a server's tool as its own client would, through policy and trace. */
+export function passCall(
+  gateway: Gateway,
+  { id }: { readonly id: string },
+  request: ClientRequest,
+  /** Refusing a tool that is not listed is the server's business. */
+  evenIfUnlisted = false,
+): Promise<RunResult> {
+  const { name: _, arguments: args, ...rest } = request.params;
   const call = {
-    tool: `${server}:${name}`,
+    tool: id,
     arguments: (args ?? {}) as JsonObject,
     meta: request.meta,
     extraParams: { ...rest, ...request.retry },
-    // A client of the same era answers the server's questions as they are.
+    // A client of the same era answers the server's questions directly.
     passInputRequired: request.modern,
-    evenIfUnlisted: true,
+    evenIfUnlisted,
   };
   return gateway.executeTool(call, request.caller);
 }
 
-/** The server's own result or error; what kept the call from reaching it is told as a failed tool. */
-function resultOf(run: ToolRun): JsonObject {
-  if (run.result) return run.result;
+/** The server's own result or error; a call that did not reach it is returned as a failed tool. */
+export function resultOf(run: RunResult): JsonObject {
+  if (run.toolResult) return run.toolResult;
   if (run.error?.rpc) throw rpcErrorOf(run.error);
   const text =
     run.status === 'approval_required' ? waiting(run) : [run.error?.message, run.error?.hint].join('\n');
   return { content: [{ type: 'text', text: text.trim() }], isError: true };
 }
 
-function waiting({ runId, approval }: ToolRun): string {
-  const { approve, reject, by } = howToSettle(runId);
-  return `This call needs approval (${approval?.reason}). ${by} To approve: ${approve}; to reject: ${reject}. Once approved, make the same call again.`;
+function waiting({ runId, approvals: [approval] }: RunResult): string {
+  const { approve, always, reject, by } = howToSettle(runId);
+  return `This call needs approval (${approval?.reason}). ${by} To approve: ${approve}; for later calls, too: ${always}; to reject: ${reject}. Once approved, make the same call again.`;
 }
 
 async function watch(

@@ -7,20 +7,15 @@ import {
   openEndpoints,
   type ToolAnswer,
 } from '../../../../test/support/mcp-endpoints.ts';
-import { sampleApproval, sampleTool } from '../../../../test/support/samples.ts';
-import type { CapabilityCall, CodeCall, CodeRun, Gateway, SearchQuery } from '../../../engine/gateway.ts';
+import { sampleApproval, sampleResult, sampleTool } from '../../../../test/support/samples.ts';
+import type { SearchQuery } from '../../../engine/catalogue/search.ts';
+import type { Gateway } from '../../../engine/gateway.ts';
+import type { CapabilityCall, CodeCall, RunResult } from '../../../engine/runs/run-service.ts';
 import { unfenced } from './execute.ts';
 
-const RUN: CodeRun = {
-  status: 'success',
-  runId: 'run-1',
-  traceId: 'trace-1',
-  result: { sum: 3 },
-  console: [],
-  toolsUsed: [],
-};
+const RUN = sampleResult({ result: { sum: 3 } });
 
-async function open(gives: Partial<CodeRun> = {}, parts: Partial<Gateway> = {}) {
+async function open(gives: Partial<RunResult> = {}, parts: Partial<Gateway> = {}) {
   const asked: (CodeCall | CapabilityCall)[] = [];
   const run = async (call: CodeCall | CapabilityCall) => {
     asked.push(call);
@@ -42,7 +37,7 @@ test('[MCP-27] code and capabilities run with arguments, intent and time limit',
     trace_id: 'trace-1',
     result: { sum: 3 },
   });
-  expect(JSON.parse(ran.content[0]?.text ?? '')).toEqual(ran.structuredContent);
+  expect(ran.content).toEqual([{ type: 'text', text: '{"sum":3}' }]);
   await execute({ capability: 'add_up', ...more });
   const rest = { arguments: { n: 1 }, intent: 'add', timeoutMs: 500 };
   expect(asked).toEqual([
@@ -113,7 +108,7 @@ test('[MCP-41] what is too large is a preview, of the result and of the console'
 
 test('[MCP-42] code that needs approval says what is asked and how to go on', async () => {
   const approval = sampleApproval({ runId: 'run-1' });
-  const { execute } = await open({ status: 'approval_required', approval, result: undefined });
+  const { execute } = await open({ status: 'approval_required', approvals: [approval], result: undefined });
   const asked = await execute({ code: 'x' });
   expect(asked.isError).toBeUndefined();
   expect(asked.structuredContent).toMatchObject({

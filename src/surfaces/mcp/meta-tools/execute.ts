@@ -2,32 +2,33 @@ import { z } from 'zod';
 import { parseToolId, splitToolId } from '../../../core/vocabulary/ids.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { withoutEnding } from '../../../core/vocabulary/text.ts';
-import { toolText, toolValue } from '../../../engine/calls/call-tool.ts';
+import { READ_RESULT } from '../../../engine/code/check-program.ts';
+import type { Caller, Gateway } from '../../../engine/gateway.ts';
+import type { Suggestion } from '../../../engine/learning/suggest.ts';
+import type { JsonObject, ToolResult } from '../../../engine/ports.ts';
 import type {
-  Caller,
   CapabilityCall,
   CodeCall,
-  CodeRun,
-  Gateway,
   IntentCall,
-  Suggestion,
+  RunResult,
   ToolCall,
-  ToolRun,
-} from '../../../engine/gateway.ts';
-import type { JsonObject, ToolResult } from '../../../engine/ports.ts';
+} from '../../../engine/runs/run-service.ts';
 import type { ExecuteArguments } from '../../../operations/execute.ts';
-import { consoleText, intentRunToWire } from '../../../operations/shapes/run.ts';
+import { consoleText, errorToWire, intentRunToWire } from '../../../operations/shapes/run.ts';
+import { suggestionToWire } from '../../../operations/suggest.ts';
 import type { ClientRequest } from '../endpoint.ts';
 import { throughGateway } from '../pass-through/resource-uri.ts';
-import type { Shrink, Shrunk } from '../results/shrink.ts';
-import { answer, errorToWire, failure, type Present, readArguments, type ToolContext } from './meta-tool.ts';
+import { isMedia, liftMedia } from '../results/lift-media.ts';
+import type { Shrink } from '../results/shrink.ts';
+import { answer, failure, type Present, readArguments, type ToolContext } from './meta-tool.ts';
+import { suggestionText } from './search-tools.ts';
 import { approvalToWire, howToSettle } from './wire.ts';
 import { workflowAnswer } from './workflow-answer.ts';
 
 export const presentExecute: Present<ExecuteArguments> = async (args, toolContext, request) => {
   const { tool, code, capability, intent } = args;
   const bodies = Object.entries({ tool, code, capability }).filter(([, body]) => body !== undefined);
-  if (bodies.length > 1) throw choice(`not ${bodies.map(([name]) => name).join(' and ')} together`);
+  if (bodies.length > 1) throw choice(`${bodies.map(([name]) => name).join(' and ')} cannot be combined`);
   const rest = {
     arguments: args.arguments ?? {},
     ...(intent !== undefined && { intent }),
@@ -40,7 +41,7 @@ export const presentExecute: Present<ExecuteArguments> = async (args, toolContex
   if (capability !== undefined)
     return await executeCapability({ capability, ...rest }, toolContext, request.caller);
   if (tool === undefined) {
-    if (intent === undefined) throw choice('none is there');
+    if (intent === undefined) throw choice('none was given');
     return await executeIntent({ intent, arguments: rest.arguments }, toolContext, request.caller);
   }
   if (isReadResult(tool)) return readResult(args.arguments, toolContext);
@@ -57,7 +58,7 @@ function choice(problem: string): PmlError {
   );
 }
 
-const NAME = 'pml:read_result';
+const NAME = READ_RESULT;
 const ARGUMENTS = z.object({
   id: z.string().min(1),
   offset: z.int().min(0).default(0),
@@ -69,14 +70,27 @@ function isReadResult(tool: string): boolean {
   return tool.trim().replace(/^pml[_./]/, 'pml:') === NAME;
 }
 
-/** A slice of a result that was too large to answer with, for clients that read no resources. */
+/** A slice of an oversized result, for clients that do not support resources. */
 function readResult(args: unknown, { results }: ToolContext): JsonObject {
   const { id, offset, limit } = readArguments(NAME, ARGUMENTS, PUBLISHED, args);
-  const slice = results.slice(id.replace(/^pml:\/\/results\//, ''), offset, limit);
-  return answer({ status: 'success', run_id: null, trace_id: null, result: slice });
+  const slice = results.slice(bareId(id), offset, limit);
+  const { text, next_offset: next, total_chars: total } = slice;
+  const rest =
+    next === null ? '' : `\n[… ${total - next} of ${total} characters follow: "offset": ${next} …]`;
+  return answer({ status: 'success', run_id: null, trace_id: null, result: slice }, [], text + rest);
 }
 
-/** One call through policy, upstream and trace; what the tool gave comes back as data. */
+/** The id of a result, also from its address. */
+function bareId(id: string): string {
+  return id.replace(/^pml:\/\/results\//, '');
+}
+
+/** Programs read large results whole: they need not fit into an answer. */
+function withResults(caller: Caller, { results }: ToolContext): Caller {
+  return { ...caller, readResult: (id) => results.value(bareId(id)) };
+}
+
+/** One tool call with policy and trace; returns the tool's result as data. */
 async function executeOneTool(
   call: ToolCall,
   toolContext: ToolContext,
@@ -89,50 +103,66 @@ async function executeOneTool(
   const made = await (server === null ? run() : logLevels.during(server, request, run));
   const facts = { status: made.status, run_id: made.runId, trace_id: made.traceId };
   if (made.status === 'approval_required') {
-    const approval = made.approval ? { approval: approvalToWire(made.approval) } : {};
-    return answer({ ...facts, ...approval, how_to_settle: howToSettle(made.runId) });
+    return answer({ ...facts, ...askedIn(made), how_to_settle: howToSettle(made.runId) });
   }
   if (made.status === 'success') recent.add(request.caller.sessionId, call.tool);
-  if (!made.result) return failure({ ...facts, error: errorOf(made) });
-  const blocks = contentOf(made.result, shrink).map((block) =>
-    server === null ? block : throughGateway(server, block),
-  );
-  if (made.status !== 'success') {
-    const { value, links } = shrink.value(toolText(made.result) || 'The tool failed without saying why');
-    return failure({ ...facts, error: { code: 'tool_failed', message: value } }, [...blocks, ...links]);
+  const { toolResult, error, result } = made;
+  if (!toolResult) return failure({ ...facts, ...(error && { error: errorToWire(error) }) });
+  const { blocks, value } = toldResult(toolResult, server, result, shrink);
+  // What a tool says of its failure is its content.
+  if (error) {
+    const { value: message } = shrink.value(error.message);
+    return failure({ ...facts, error: { ...errorToWire(error), message: String(message) } }, blocks, null);
   }
-  const { value, links } = shrink.value(toolValue(made.result));
-  return answer({ ...facts, result: value }, [...blocks, ...links]);
+  return answer({ ...facts, result: value }, blocks, null);
 }
 
-function errorOf(made: ToolRun): JsonObject {
-  const error = made.error ?? {
-    code: 'internal' as const,
-    message: 'The run returned neither a result nor an error',
+/** The pending approval. */
+function askedIn({ approvals: [approval] }: RunResult): { approval?: JsonObject } {
+  return approval ? { approval: approvalToWire(approval) } : {};
+}
+
+/**
+ * The tool's own content, as a client reads it that is attached to the server directly, with links through the gateway;
+ * then what only its structured content says. `value` is the same for a program.
+ */
+function toldResult(toolResult: ToolResult, server: string | null, result: unknown, shrink: Shrink) {
+  const { content = [], structuredContent } = toolResult;
+  const reachable = content.map((block) => (server === null ? block : throughGateway(server, block)));
+  const own = shrink.blocks(reachable);
+  const lifted = liftMedia(result, reachable.filter(isMedia));
+  const more = lifted.media.filter((block) => !reachable.includes(block));
+  if (structuredContent === undefined && typeof result === 'string') {
+    const texts = own.filter(({ type }) => type === 'text').map(({ text }) => text);
+    return { blocks: [...(own.length > 0 ? own : [NOTHING]), ...more], value: texts.join('\n') };
+  }
+  const { value, text, links } = shrink.value(lifted.value);
+  const isTold = structuredContent === undefined || isInTexts(lifted.value, content);
+  const isSilent = own.length + more.length === 0;
+  const extra = isTold && !isSilent ? [] : [{ type: 'text', text }, ...links];
+  return { blocks: [...own, ...extra, ...more], value };
+}
+
+const NOTHING = { type: 'text', text: '(empty)' };
+
+/** Whether the texts say everything that a value holds: servers repeat it, as JSON or in words, for other clients. */
+function isInTexts(value: unknown, content: readonly JsonObject[]): boolean {
+  const texts = content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('\n');
+  const words = new Set(texts.split(/[^\p{L}\p{N}_.-]+/u));
+  let left = DEFAULTS.leaves;
+  const isTold = (part: unknown): boolean => {
+    if (typeof part === 'object' && part !== null)
+      return 'block' in part || Object.values(part).every((inner) => isTold(inner));
+    // Alone they say too little to be missed.
+    if (part === null || typeof part === 'boolean' || part === '') return true;
+    if (left-- <= 0) return false;
+    if (typeof part === 'number' || String(part).length < DEFAULTS.shortText) return words.has(String(part));
+    return texts.includes(String(part)) || texts.includes(JSON.stringify(part).slice(1, -1));
   };
-  return { ...errorToWire(error) };
+  return isTold(value);
 }
 
-/** The tool's own blocks, but for text that stands in the result already. */
-function contentOf(result: ToolResult, shrink: Shrink): readonly JsonObject[] {
-  const own = (result.content ?? []).filter(
-    (block) => block.type !== 'text' || !isInResult(result, block.text),
-  );
-  return own.flatMap((block) => shrink.block(block));
-}
-
-/** Without structured content, the text is the result; with it, servers repeat it as text. */
-function isInResult({ structuredContent, isError }: ToolResult, text: unknown): boolean {
-  if (structuredContent === undefined || isError === true) return true;
-  if (!/^\s*[[{"\d]/.test(String(text))) return false;
-  try {
-    return JSON.stringify(JSON.parse(String(text))) === JSON.stringify(structuredContent);
-  } catch {
-    return false;
-  }
-}
-
-/** The server a tool is of, however it is spelt; null where no server is named. */
+/** The server of a tool, in any spelling; null if none is named. */
 function serverOf(tool: string, gateway: Gateway): string | null {
   const names = gateway.settings().servers.map(({ name }) => name);
   try {
@@ -143,34 +173,36 @@ function serverOf(tool: string, gateway: Gateway): string | null {
   }
 }
 
-/** `code` of `pml_execute` with `as_plan`. */
+/** `code` with `as_plan`. */
 async function executeAsPlan(
   call: CodeCall,
   { gateway, shrink }: ToolContext,
   caller: Caller,
 ): Promise<JsonObject> {
-  const { result, ...made } = await gateway.executeAsPlan({ ...call, code: unfenced(call.code) }, caller);
+  const made = await gateway.executeAsPlan({ ...call, code: unfenced(call.code) }, caller);
   const half = shrink.shared(2);
-  return workflowAnswer(
-    made,
-    half,
-    made.status === 'success' ? { result: half.value(result ?? null).value } : {},
-  );
+  if (made.status !== 'success') return workflowAnswer(made, half);
+  const result = half.value(made.result ?? null);
+  return workflowAnswer(made, half, { result: result.value }, result.text);
 }
 
-/** `intent` of `pml_execute`, alone. */
+/** `intent` alone. */
 async function executeIntent(
   call: IntentCall,
   { gateway, shrink }: ToolContext,
   caller: Caller,
 ): Promise<JsonObject> {
   const made = await gateway.executeIntent(call, caller);
-  if (!made.run) return answer({ ...intentRunToWire(made), ...howToRun(made.suggestion) });
+  if (!made.run) {
+    const how = howToRun(made.suggestion);
+    const text = [suggestionText(suggestionToWire(made.suggestion)), `Not run: ${made.why.join('; ')}.`];
+    return answer({ ...intentRunToWire(made), ...how }, [], text.join('\n'));
+  }
   const { plan, confidence } = intentRunToWire(made) as JsonObject;
   return workflowAnswer(made.run, shrink, { plan, confidence });
 }
 
-/** Nobody has to be asked twice: the agent decides. */
+/** The agent itself decides whether to run the plan. */
 function howToRun({ id, plan }: Suggestion): { how_to_run?: JsonObject } {
   if (id === null) return {};
   const needed = plan.inputs.map(({ name }) => [name, '…']);
@@ -185,17 +217,20 @@ function howToRun({ id, plan }: Suggestion): { how_to_run?: JsonObject } {
 }
 
 const DEFAULTS = {
-  /** Of what an answer may hold, one part in so many is for the console. */
+  /** Fraction (1/n) of a response that console output may take. */
   consoleShare: 8,
+  /** Values of structured content that are looked for in the texts beside it. */
+  leaves: 200,
+  /** Characters below which a text is looked for as a whole word. */
+  shortText: 4,
 };
 
-/** `code` of `pml_execute`. */
 async function executeCode(call: CodeCall, toolContext: ToolContext, caller: Caller): Promise<JsonObject> {
-  const made = await toolContext.gateway.executeCode({ ...call, code: unfenced(call.code) }, caller);
+  const program = { ...call, code: unfenced(call.code) };
+  const made = await toolContext.gateway.executeCode(program, withResults(caller, toolContext));
   return toAnswer(made, toolContext, caller);
 }
 
-/** `capability` of `pml_execute`. */
 async function executeCapability(
   call: CapabilityCall,
   toolContext: ToolContext,
@@ -204,30 +239,34 @@ async function executeCapability(
   return toAnswer(await toolContext.gateway.executeCapability(call, caller), toolContext, caller);
 }
 
-/** Models like to put code between fences of Markdown. Lines count from the first one within. */
+/** Removes Markdown fences that models put around code. Line numbers count from the first line inside. */
 export function unfenced(code: string): string {
   const text = code.trim();
   const first = /^```[^\n`]*\n/.exec(text)?.[0].length ?? 0;
-  // The fences may be all there is.
+  // The text may consist of fences only.
   if (first === 0 || !text.endsWith('```') || text.length < first + 3) return code;
   const inner = withoutEnding(text.slice(first, -3), ' \t');
   return inner.endsWith('\n') ? inner.slice(0, -1) : inner;
 }
 
-function toAnswer(made: CodeRun, { recent, shrink }: ToolContext, { sessionId }: Caller): JsonObject {
-  if (made.status === 'success') for (const tool of made.toolsUsed) recent.add(sessionId, tool);
-  const result: Shrunk<unknown> = shrink.value(made.result ?? null);
+function toAnswer(made: RunResult, { recent, shrink }: ToolContext, { sessionId }: Caller): JsonObject {
+  const { status, runId, traceId, error } = made;
+  if (status === 'success') for (const tool of made.toolsUsed) recent.add(sessionId, tool);
+  const lifted = liftMedia(made.result ?? null, made.media);
+  const result = shrink.value(lifted.value);
   const written = shrink.shared(DEFAULTS.consoleShare).value(consoleText(made.console));
   const facts = {
-    status: made.status,
-    run_id: made.runId,
-    trace_id: made.traceId,
-    ...(made.status === 'success' && { result: result.value }),
+    status,
+    run_id: runId,
+    trace_id: traceId,
+    ...(status === 'success' && { result: result.value }),
     ...(made.console.length > 0 && { console: written.value }),
-    ...(made.error && { error: errorToWire(made.error) }),
-    ...(made.approval && { approval: approvalToWire(made.approval) }),
-    ...(made.status === 'approval_required' && { how_to_settle: howToSettle(made.runId) }),
   };
-  const links = [...result.links, ...written.links];
-  return made.status === 'error' ? failure(facts, links) : answer(facts, links);
+  const output = made.console.length > 0 ? [{ type: 'text', text: `console:\n${written.text}` }] : [];
+  const blocks = [...output, ...result.links, ...written.links, ...lifted.media];
+  if (status === 'error') return failure({ ...facts, ...(error && { error: errorToWire(error) }) }, blocks);
+  if (status === 'success') return answer(facts, blocks, lifted.value === null ? NO_VALUE : result.text);
+  return answer({ ...facts, ...askedIn(made), how_to_settle: howToSettle(runId) }, blocks);
 }
+
+const NO_VALUE = 'null (the program returned nothing: end it with return)';

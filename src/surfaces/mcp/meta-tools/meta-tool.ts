@@ -1,29 +1,44 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type ErrorShape, PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { oneLine } from '../../../core/vocabulary/text.ts';
 import { nearestName } from '../../../engine/catalogue/catalogue.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import { may } from '../../../engine/people/roles.ts';
-import type { CodeError, JsonObject } from '../../../engine/ports.ts';
+import type { JsonObject } from '../../../engine/ports.ts';
+import type { RunError } from '../../../engine/runs/run-service.ts';
 import { jsonSchema } from '../../../operations/input-fields.ts';
 import type { AnyOperation, McpTool } from '../../../operations/operation.ts';
 import type { OperationContext } from '../../../operations/operation-context.ts';
-import type { ClientRequest } from '../endpoint.ts';
+import { errorToWire } from '../../../operations/shapes/run.ts';
+import type { ClientRequest, RequestCaller } from '../endpoint.ts';
 import type { LogLevels } from '../pass-through/log-levels.ts';
 import type { KeptResults } from '../results/kept-results.ts';
 import type { Shrink } from '../results/shrink.ts';
 
-/** What the tools work with. */
+const DEFAULTS = {
+  /** Fields of an output that are listed. */
+  outlined: 4,
+  tools: 5,
+  sessions: 1_000,
+  /** Characters of servers' instructions in one answer. */
+  words: 400,
+  /** After this long a session reads them again. */
+  wordsMs: 60 * 60_000,
+};
+
+/** Shared by all meta-tools. */
 export interface ToolContext {
   readonly gateway: Gateway;
   readonly context: OperationContext;
   readonly results: KeptResults;
   readonly shrink: Shrink;
   readonly recent: RecentTools;
+  readonly words: ServerWords;
   readonly logLevels: LogLevels;
 }
 
-/** How a model is answered, where that is more than the operation's output as it is. */
+/** Converts an operation's output for a model, if the output itself is not suitable. */
 export type Present<Args> = (
   args: Args,
   toolContext: ToolContext,
@@ -32,85 +47,117 @@ export type Present<Args> = (
 
 export interface MetaTool {
   readonly name: string;
-  /** As clients list it. */
+  /** The tool's entry in `tools/list`. */
   readonly listed: JsonObject;
+  /** The same for a client that gets no structured content. */
+  readonly listedForText: JsonObject;
   call(args: unknown, toolContext: ToolContext, request: ClientRequest): Promise<JsonObject>;
 }
 
-/** An operation as a tool: one schema serves the list, the check of arguments and their types. */
+/** An operation as a tool: one schema for the list, for validation and for types. */
 export function metaTool(operation: AnyOperation, mcp: McpTool, present?: Present<never>): MetaTool {
   const { tool: name, title, description, annotations } = mcp;
   const input = mcp.input ?? operation.input;
   const { additionalProperties: _, ...inputSchema } = jsonSchema(input, 'input');
-  const outputSchema = outline(mcp.output ?? operation.output);
   const run: Present<unknown> =
     (present as Present<unknown> | undefined) ??
     (async (args, { context }, { caller }) => answer(await operation.run(context, args, caller)));
+  const listedForText = {
+    name,
+    description,
+    inputSchema: compact(inputSchema),
+    annotations: told(annotations),
+  };
   return {
     name,
-    listed: { name, title, description, inputSchema, outputSchema, annotations },
+    listed: { ...listedForText, title, outputSchema: outline(operation.output) },
+    listedForText,
     async call(sent, toolContext, request) {
       if (!may(request.caller.who, operation.right))
-        throw new PmlError('forbidden', `${name} needs the right to ${operation.right}`);
+        throw new PmlError('forbidden', `${name} requires the right "${operation.right}"`);
       return await run(readArguments(name, input, inputSchema, sent), toolContext, request);
     },
   };
 }
 
+/** Without what says nothing, and without bounds, which a call reports: every session pays for each word here. */
+function compact(schema: JsonObject): JsonObject {
+  const entries = Object.entries(schema).flatMap(([name, value]) => {
+    const isEmpty = isObject(value) && Object.keys(value).length === 0;
+    const isIdle = isEmpty && (name === 'properties' || name === 'additionalProperties');
+    const isNone = name === 'default' && (value === false || (Array.isArray(value) && value.length === 0));
+    const isOld = isObject(value) && value.deprecated === true;
+    if (isIdle || isNone || isOld || BOUNDS.has(name)) return [];
+    return [[name, isObject(value) ? compact(value) : value]];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+const BOUNDS = new Set(['minLength', 'minimum', 'maximum']);
+
 /**
- * What a tool answers with, one level deep: which fields there are and of which type. All tools together are listed in
- * 5 KB, and a model reads the answer itself.
+ * The output schema, one level deep, of an output with few fields: all of them are in the OpenAPI document, and some
+ * clients pass the whole list of tools to a model.
  */
 function outline(output: z.ZodType): JsonObject {
-  if (!(output instanceof z.ZodObject)) return { type: 'object' };
-  const { properties } = jsonSchema(output, 'output') as {
-    readonly properties: Readonly<Record<string, JsonObject>>;
-  };
-  const fields = Object.entries(output.shape as Readonly<Record<string, z.ZodType>>).map(([name, field]) => {
-    const type = properties[name]?.type ?? typeOf(field);
+  const shape = output instanceof z.ZodObject ? output.shape : {};
+  if (Object.keys(shape).length > DEFAULTS.outlined) return { type: 'object' };
+  const fields = Object.entries(shape as Readonly<Record<string, z.ZodType>>).map(([name, field]) => {
+    const { type } = jsonSchema(field, 'output');
     return [name, type === undefined ? {} : { type }];
   });
-  return { type: 'object', properties: Object.fromEntries(fields) };
+  return { type: 'object', ...(fields.length > 0 && { properties: Object.fromEntries(fields) }) };
 }
 
-/** Of a field whose schema is described elsewhere or as one of several. */
-function typeOf(field: z.ZodType): unknown {
-  const inner = field instanceof z.ZodOptional ? (field.unwrap() as z.ZodType) : field;
-  if (inner instanceof z.ZodNullable) return [typeOf(inner.unwrap() as z.ZodType), 'null'];
-  return inner instanceof z.ZodObject ? 'object' : jsonSchema(inner, 'output').type;
+/** Without what the protocol assumes anyway, or what says little beside it. */
+function told({ readOnlyHint }: McpTool['annotations']): JsonObject {
+  return readOnlyHint ? { readOnlyHint } : { destructiveHint: true };
 }
 
-/** A tool's result as data, and the same as text for clients that read only that; other content follows. */
-export function answer(structured: JsonObject, blocks: readonly JsonObject[] = []): JsonObject {
-  const content = [{ type: 'text', text: JSON.stringify(structured) }, ...blocks];
+/**
+ * A result as text for a model and as data for a program; other content follows the text. Null: the blocks are all
+ * there is to say.
+ */
+export function answer(
+  structured: JsonObject,
+  blocks: readonly JsonObject[] = [],
+  text: string | null = JSON.stringify(structured),
+): JsonObject {
+  const content = [...(text === null ? [] : [{ type: 'text', text }]), ...blocks];
   return { content, structuredContent: structured };
 }
 
-/** What failed, where a model sees it and can do better. */
-export function failure(structured: JsonObject, blocks: readonly JsonObject[] = []): JsonObject {
-  return { ...answer(structured, blocks), isError: true };
+/** A failed result, which the model sees and can react to. */
+export function failure(
+  structured: JsonObject & { readonly error?: RunError },
+  blocks: readonly JsonObject[] = [],
+  text: string | null = structured.error ? errorText(structured.error) : JSON.stringify(structured),
+): JsonObject {
+  return { ...answer(structured, blocks, text), isError: true };
 }
 
 export function refusal(error: ErrorShape): JsonObject {
   return failure({ status: 'error', error: errorToWire(error) });
 }
 
-/** Without what only the transparent endpoint passes on; with the place in the code, where there is one. */
-export function errorToWire({ code, message, hint, line, column }: CodeError): CodeError {
-  return {
-    code,
-    message,
-    ...(hint !== undefined && { hint }),
-    ...(line !== undefined && { line }),
-    ...(column !== undefined && { column }),
-  };
+/** What went wrong, where in the code, and what to do. */
+export function errorText({ code, message, hint, line, column }: RunError): string {
+  const isPlaced = line === undefined || message.includes(`line ${line}`);
+  const place = isPlaced ? '' : ` (line ${line}, column ${column})`;
+  return `${code}: ${message}${place}${hint === undefined ? '' : `\n${hint}`}`;
+}
+
+/** A score or share in two digits, without the zero: a third digit tells a model nothing. */
+export function twoDigits(score: number): string {
+  const text = score.toFixed(2);
+  return text.startsWith('0.') ? text.slice(1) : text;
 }
 
 const STRUCTURED = new Set(['object', 'array', 'integer', 'number', 'boolean']);
 
 /**
- * Arguments as models send them: whole or in parts as JSON in a string. Throws with every field that
- * is wrong and the form it should have.
+ * Reads arguments as models send them, wholly or partly as JSON strings. Throws one error with every wrong
+ * field and its expected type.
  */
 export function readArguments<T extends z.ZodObject>(
   tool: string,
@@ -120,16 +167,16 @@ export function readArguments<T extends z.ZodObject>(
 ): z.infer<T> {
   const args = parsed(sent ?? {}, 'object');
   if (!isObject(args)) {
-    throw new PmlError('invalid_argument', `${tool} takes its arguments as an object, not ${formOf(args)}`);
+    throw new PmlError('invalid_argument', `The arguments of ${tool} must be an object, not ${formOf(args)}`);
   }
   const properties = published.properties as Readonly<Record<string, { readonly type?: string }>>;
   const loosened = Object.entries(args)
-    // Some clients fill in what was left out.
+    // Some clients send null for absent fields.
     .filter(([, value]) => value !== null)
     .map(([name, value]) => [name, parsed(value, properties[name]?.type)]);
   const checked = schema.safeParse(Object.fromEntries(loosened));
   const names = Object.keys(properties);
-  // A misspelt limit that is silently ignored limits nothing.
+  // Unknown names are refused: a misspelt limit must not be silently ignored.
   const strangers = loosened.map(([name]) => String(name)).filter((name) => !names.includes(name));
   if (checked.success && strangers.length === 0) return checked.data;
   const problems = (checked.error?.issues ?? []).map(
@@ -144,7 +191,7 @@ export function readArguments<T extends z.ZodObject>(
   });
 }
 
-/** The value meant by a string where something else is wanted; the string itself when there is none. */
+/** The value that a string stands for if another type is expected; otherwise the string itself. */
 function parsed(value: unknown, wanted: string | undefined): unknown {
   if (typeof value !== 'string' || wanted === undefined || !STRUCTURED.has(wanted)) return value;
   try {
@@ -168,9 +215,7 @@ function formOf(value: unknown): string {
   return typeof value === 'string' ? 'text that does not parse as JSON' : `a ${typeof value}`;
 }
 
-const DEFAULTS = { tools: 5, sessions: 1_000 };
-
-/** The tools each session used last: what a search takes as its context. */
+/** The tools each session used recently, the context of its next search. */
 export class RecentTools {
   readonly #sessions = new LRUCache<string, readonly string[]>({ max: DEFAULTS.sessions });
 
@@ -183,5 +228,42 @@ export class RecentTools {
   /** Oldest first. */
   of(sessionId: string | null): readonly string[] {
     return (sessionId === null ? undefined : this.#sessions.get(sessionId)) ?? [];
+  }
+}
+
+/** The session, or what stands for one where a client has none. */
+export function readerOf({ sessionId, who, client }: RequestCaller): string {
+  return sessionId ?? `${who.user} ${client.info?.name}`;
+}
+
+/**
+ * The instructions of servers, as a person has accepted them: told with the first hit of a server in a session, and
+ * marked as its own words.
+ */
+export class ServerWords {
+  readonly #gateway: Gateway;
+  readonly #told = new LRUCache<string, Set<string>>({ max: DEFAULTS.sessions, ttl: DEFAULTS.wordsMs });
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+  }
+
+  /** One line for each of these servers that has not been told, as far as there is room: the rest comes later. */
+  async of(servers: readonly string[], caller: RequestCaller): Promise<readonly string[]> {
+    const key = readerOf(caller);
+    const told = this.#told.get(key) ?? new Set();
+    this.#told.set(key, told);
+    const fresh = [...new Set(servers)].filter((server) => !told.has(server));
+    if (fresh.length === 0) return [];
+    const records = await this.#gateway.store.servers.list();
+    let room = DEFAULTS.words;
+    return fresh.flatMap((server) => {
+      const said = records.find(({ name }) => name === server)?.identity.instructions;
+      const words = oneLine(said, room).replaceAll('"', "'");
+      if (words !== '' && room < DEFAULTS.words / 4) return [];
+      room -= words.length;
+      told.add(server);
+      return words === '' ? [] : [`Server ${server} says of itself, not checked by PML: "${words}"`];
+    });
   }
 }

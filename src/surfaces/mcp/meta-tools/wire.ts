@@ -1,6 +1,6 @@
 import type { Approval, JsonObject } from '../../../engine/ports.ts';
 
-/** What goes over the wire has snake_case names. */
+/** Fields on the wire are in snake_case. */
 
 export function approvalToWire(approval: Approval): JsonObject {
   return {
@@ -14,12 +14,13 @@ export function approvalToWire(approval: Approval): JsonObject {
   };
 }
 
-/** What the model can tell its user; it has no way to decide by itself. */
+/** For the model to tell its user; the model itself cannot decide. */
 export function howToSettle(runId: string): JsonObject {
   return {
     approve: `pml runs approve ${runId}`,
+    always: 'add --always tool, --always arguments or --always session to the approval',
     reject: `pml runs reject ${runId}`,
     afterwards: `pml_execute_workflow with run_id "${runId}" and action "resume"`,
-    by: 'A person decides, in a terminal or in the dashboard. Tell the user what is asked and why.',
+    by: 'A person decides, in a terminal or in the dashboard. Tell the user which call waits and why.',
   };
 }

@@ -1,25 +1,38 @@
-import type { WorkflowResult } from '../../../engine/gateway.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
+import type { RunError, RunResult } from '../../../engine/runs/run-service.ts';
+import { errorToWire } from '../../../operations/shapes/run.ts';
+import { liftMedia } from '../results/lift-media.ts';
 import type { Shrink } from '../results/shrink.ts';
-import { answer, errorToWire, failure } from './meta-tool.ts';
+import { answer, errorText, failure } from './meta-tool.ts';
 import { approvalToWire, howToSettle } from './wire.ts';
 
-/** After a layer of a workflow whose agent decides. */
+/** The actions of an agent after a layer of its workflow. */
 const HOW_TO_GO_ON = {
   continue: 'action "continue" runs the next layer',
-  replan: 'action "replan" ends the run; give what it says is executed to pml_suggest',
+  replan: 'action "replan" ends the run; pass the "executed" it returns to pml_suggest',
 };
 
-/** Where a run came to rest, with what its tasks gave; `more` is told besides. */
-export function workflowAnswer(result: WorkflowResult, shrink: Shrink, more: JsonObject = {}): JsonObject {
+/** The state of a run and the results of its tasks, with the fields of `more`; `given`, if any, is all the text. */
+export function workflowAnswer(
+  result: RunResult,
+  shrink: Shrink,
+  more: JsonObject = {},
+  given?: string,
+): JsonObject {
   const links: JsonObject[] = [];
+  const lines: string[] = [];
   const each = shrink.shared(Object.keys(result.results).length);
+  let media: readonly JsonObject[] = [];
   const results = Object.entries(result.results).map(([id, state]) => {
     const shown = stateToWire(state, (value) => {
-      const shrunk = each.value(value);
+      const lifted = liftMedia(value, media);
+      media = lifted.media;
+      const shrunk = each.value(lifted.value);
       links.push(...shrunk.links);
+      lines.push(`${id}: ${shrunk.text}`);
       return shrunk.value;
     });
+    if (!hasResult(state)) lines.push(`${id}: ${stateText(state)}`);
     return [id, shown];
   });
   const facts = {
@@ -33,9 +46,30 @@ export function workflowAnswer(result: WorkflowResult, shrink: Shrink, more: Jso
     ...(result.executed && { executed: result.executed }),
     ...more,
   };
-  if (result.status === 'error') return failure(facts, links);
+  const blocks = [...links, ...media];
+  if (result.status === 'success') return answer(facts, blocks, given ?? lines.join('\n'));
+  const run = `run_id: ${result.runId}`;
+  if (result.status === 'error') {
+    const why = result.error ? errorText(errorToWire(result.error)) : 'error';
+    return failure(facts, blocks, [why, ...lines, run].join('\n'));
+  }
+  if (result.status === 'decision_required') {
+    const next = `next: ${result.next?.join(', ')}; ${Object.values(HOW_TO_GO_ON).join('; ')}`;
+    return answer(facts, blocks, [...lines, next, run].join('\n'));
+  }
   const waits = result.status === 'approval_required' ? { how_to_settle: howToSettle(result.runId) } : {};
-  return answer({ ...facts, ...waits }, links);
+  return answer({ ...facts, ...waits }, blocks);
+}
+
+function hasResult(state: unknown): boolean {
+  return typeof state !== 'object' || state === null || 'result' in state;
+}
+
+/** A task without a result, in a few words. */
+function stateText(state: unknown): string {
+  const { status, error, because } = state as { status?: string; error?: RunError; because?: string };
+  if (error) return errorText(error);
+  return because === undefined ? String(status) : `${status}, ${because}`;
 }
 
 function stateToWire(state: unknown, show: (value: unknown) => unknown): unknown {

@@ -7,7 +7,7 @@ import { parseGatewayUri } from './resource-uri.ts';
 
 const NOTHING = { completion: { values: [], total: 0, hasMore: false } };
 
-/** `completion/complete`, of a prompt's argument or of a resource template's variable. */
+/** `completion/complete`, for a prompt's argument or a resource template's variable. */
 export async function complete(
   gateway: Gateway,
   prompts: Prompts,

@@ -3,12 +3,14 @@ import type { UpstreamClient } from '../../../engine/ports.ts';
 import type { ClientSubscriptions } from '../client-subscriptions.ts';
 import type { ClientRequest } from '../endpoint.ts';
 import type { KnownServers } from '../known-servers.ts';
-import { isLogLevel } from '../log-level.ts';
 import { invalidParams } from '../rpc-error.ts';
+
+/** From the most to the least verbose (RFC 5424). */
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
 const FIRST_MODERN_VERSION = '2026-07-28';
 
-/** How talkative servers are to be: once for all by clients of the older era, per request by the others. */
+/** Log levels of servers: clients of the older era set them once, the others per request. */
 export class LogLevels {
   readonly #gateway: Gateway;
   readonly #servers: KnownServers;
@@ -20,10 +22,10 @@ export class LogLevels {
     this.#subscriptions = subscriptions;
   }
 
-  /** Told to the servers that run; the others are told when they come up. */
+  /** Sent to running servers now, and to others when they start. */
   async set({ params, caller: { client } }: ClientRequest): Promise<Record<string, never>> {
     const { level } = params;
-    if (!isLogLevel(level)) throw invalidParams(`"${level}" is not a log level`);
+    if (!isLogLevel(level)) throw invalidParams(`Unknown log level "${level}"`);
     this.#subscriptions.setLevel(client.id, level);
     await Promise.all(this.#servers.ready().map((server) => this.#tell(server, client, level)));
     return {};
@@ -34,7 +36,7 @@ export class LogLevels {
     await Promise.all(wanted.map(([id, level]) => this.#tell(server, speechless(id), level)));
   }
 
-  /** Runs a request of the newer era at a server; one of the older era has to be told the level beforehand. */
+  /** Runs a request of the newer era; a server of the older era is sent the level first. */
   async during<T>(
     server: string,
     { logLevel, caller: { client } }: ClientRequest,
@@ -54,14 +56,23 @@ export class LogLevels {
     return identity.ok && identity.value.protocolVersion < FIRST_MODERN_VERSION;
   }
 
-  /** A server that will not hear of it stays as it is. */
+  /** A server that refuses the level keeps its own. */
   async #tell(server: string, client: UpstreamClient, level: string): Promise<void> {
     if ((await this.#servers.capabilities(server))?.logging === undefined) return;
     await this.#gateway.request(server, 'logging/setLevel', { level }, { sessionId: null, client });
   }
 }
 
-/** A client by name alone: nothing is asked while a level is set. */
+/** A client that cannot be asked: setting a level asks no questions. */
 function speechless(id: string): UpstreamClient {
-  return { id, capabilities: {}, ask: () => Promise.reject(new Error('nobody is asked')) };
+  return { id, capabilities: {}, ask: () => Promise.reject(new Error('this client cannot be asked')) };
+}
+
+/** Whether `level` is at least as severe as `wanted`. */
+export function isGraveEnough(level: unknown, wanted: string): boolean {
+  return LEVELS.indexOf(String(level)) >= LEVELS.indexOf(wanted);
+}
+
+export function isLogLevel(level: unknown): level is string {
+  return typeof level === 'string' && LEVELS.includes(level);
 }

@@ -1,11 +1,17 @@
+import { createHash } from 'node:crypto';
 import type { Gateway } from '../../../engine/gateway.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 import type { ClientRequest, RequestCaller } from '../endpoint.ts';
 import type { KnownServers } from '../known-servers.ts';
 import { invalidParams, valueIn } from '../rpc-error.ts';
 import type { Listings } from './listings.ts';
-import { gatewayPromptName, splitPromptName } from './prompt-name.ts';
 import { throughGateway } from './resource-uri.ts';
+
+const DEFAULTS = {
+  /** Longest name that clients accept. */
+  chars: 64,
+  hashChars: 8,
+};
 
 interface OwnName {
   readonly server: string;
@@ -17,7 +23,7 @@ export class Prompts {
   readonly #gateway: Gateway;
   readonly #listings: Listings;
   readonly #servers: KnownServers;
-  /** What shortened names stand for. */
+  /** The original names of shortened ones. */
   readonly #shortened = new Map<string, OwnName>();
 
   constructor(gateway: Gateway, listings: Listings, servers: KnownServers) {
@@ -41,7 +47,7 @@ export class Prompts {
     return { ...got, messages };
   }
 
-  /** The server's own name for a prompt; a shortened one may have to be looked up. */
+  /** The server's own name for a prompt; may have to list prompts to resolve a shortened one. */
   async resolve(name: unknown, caller: RequestCaller): Promise<OwnName> {
     const text = String(name);
     const known = splitPromptName(text, this.#servers.names()) ?? this.#shortened.get(text);
@@ -65,4 +71,27 @@ export class Prompts {
     });
     return { prompts, ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }) };
   }
+}
+
+/** `server:prompt`, shortened with a hash if clients would reject its length. */
+export function gatewayPromptName(server: string, prompt: string): string {
+  const whole = `${server}:${prompt}`;
+  return whole.length <= DEFAULTS.chars ? whole : shortened(whole, whole, '~');
+}
+
+/** The beginning of a name with a hash of the whole id, at most as long as clients accept. */
+export function shortened(id: string, name: string, mark: '~' | '_'): string {
+  const { chars, hashChars } = DEFAULTS;
+  const hash = createHash('sha256').update(id).digest('hex').slice(0, hashChars);
+  return `${name.slice(0, chars - hashChars - 1)}${mark}${hash}`;
+}
+
+/** The server and its own name for the prompt; null if the name was shortened. */
+export function splitPromptName(
+  name: string,
+  servers: readonly string[],
+): { server: string; prompt: string } | null {
+  if (name.length === DEFAULTS.chars && name.at(-DEFAULTS.hashChars - 1) === '~') return null;
+  const server = servers.find((candidate) => name.startsWith(`${candidate}:`));
+  return server === undefined ? null : { server, prompt: name.slice(server.length + 1) };
 }

@@ -18,7 +18,7 @@ export interface ResourceParts {
   readonly skills: Skills;
 }
 
-/** The resources of every server, as `pml://<server>/<uri>`, results too large to answer with, and skills. */
+/** The resources of every server as `pml://<server>/<uri>`, oversized results, and skills. */
 export class Resources {
   readonly #gateway: Gateway;
   readonly #listings: Listings;
@@ -78,13 +78,13 @@ export class Resources {
   async unsubscribe({ params, caller }: ClientRequest): Promise<JsonObject> {
     const named = parseGatewayUri(params.uri);
     this.#subscriptions.unwatch(caller.client.id, String(params.uri));
-    // A kept result never changes, so watching one is nothing.
+    // A stored result never changes, so a subscription does nothing.
     if ('result' in named) return {};
     const { server, uri } = named;
     return valueIn(await this.#gateway.request(server, 'resources/unsubscribe', { uri }, caller));
   }
 
-  /** Of the resources a client wants to hear of, those whose servers tell. */
+  /** Which of these resources can be watched. */
   async watch(caller: WatchingCaller, uris: readonly string[]): Promise<readonly string[]> {
     const granted = await Promise.all(
       uris.map((uri) =>
@@ -97,7 +97,7 @@ export class Resources {
     return granted.filter((uri) => uri !== null);
   }
 
-  /** Where each user has a server of their own, it is that one which tells. */
+  /** If each user has their own connection to the server, that one is used. */
   async #watch({ client, who }: WatchingCaller, uri: string): Promise<void> {
     const named = parseGatewayUri(uri);
     if (!('result' in named)) {

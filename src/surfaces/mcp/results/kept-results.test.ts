@@ -20,7 +20,7 @@ test('[MCP-43] what is kept is bounded in bytes; the longest unused goes first',
 test('[MCP-11] what is too large even to be kept is still a preview', () => {
   const shrink = new Shrink(new KeptResults(100), 50);
   const { value, links } = shrink.value('x'.repeat(9_000));
-  expect(value).toContain('too large to be kept');
+  expect(value).toContain('too large to store');
   expect(links).toEqual([]);
   expect(shrink.value({ x: 'y'.repeat(9_000) }).value).toMatchObject({ truncated: true, bytes: 9_008 });
 });

@@ -6,9 +6,9 @@ import { resultUri } from '../pass-through/resource-uri.ts';
 import { cutAt } from './preview.ts';
 
 const DEFAULTS = {
-  /** Of everything kept; the longest unused goes first. */
+  /** Bytes of all results; the least recently used is dropped first. */
   bytes: 64 * 1024 * 1024,
-  /** Characters of one slice; about what an answer may hold. */
+  /** Characters of one slice, about as many as fit into a response. */
   sliceChars: 16_000,
 };
 
@@ -27,29 +27,35 @@ export interface ResultSlice {
   readonly text: string;
 }
 
-/** Results too large to answer with, readable for a while as `pml://results/<id>`. */
+/** Results too large for a response, readable for a while as `pml://results/<id>`. */
 export class KeptResults {
   readonly #results: LRUCache<string, KeptResult>;
 
   constructor(bytes = DEFAULTS.bytes) {
-    // A character of a JavaScript string takes two bytes at most.
+    // A character of a JavaScript string takes at most two bytes.
     this.#results = new LRUCache({ maxSize: bytes, sizeCalculation: ({ text }) => text.length * 2 + 1 });
   }
 
-  /** Answers the id; null when it is too large even to be kept. */
+  /** Returns the id; null if it is too large to store. */
   keep(result: KeptResult): string | null {
     const id = randomUUID();
     this.#results.set(id, result);
     return this.#results.has(id) ? id : null;
   }
 
-  /** As `resources/read` gives it. */
+  /** As in the result of `resources/read`. */
   contents(id: string): JsonObject {
     const { text, blob, mimeType } = this.#get(id);
     return { uri: resultUri(id), mimeType, ...(blob ? { blob: text } : { text }) };
   }
 
-  /** Characters from `offset` on, for clients that read no resources. */
+  /** The whole result, as a program gets what a tool returns: data where it is data. */
+  value(id: string): unknown {
+    const { text, mimeType } = this.#get(id);
+    return mimeType === 'application/json' ? JSON.parse(text) : text;
+  }
+
+  /** Characters from `offset` on, for clients that do not support resources. */
   slice(id: string, offset = 0, limit = DEFAULTS.sliceChars): ResultSlice {
     const { text } = this.#get(id);
     const from = cutAt(text, Math.min(offset, text.length));
@@ -62,7 +68,7 @@ export class KeptResults {
     const kept = this.#results.get(id);
     if (kept) return kept;
     throw new PmlError('not_found', `Result "${id}" not found`, {
-      hint: 'Results are kept for a while only: run the tool again.',
+      hint: 'Results are stored only for a while: run the tool again.',
     });
   }
 }

@@ -1,6 +1,6 @@
 const DEFAULTS = {
   chars: 4_000,
-  /** Of a preview; beginnings tell more than ends. */
+  /** Share of a preview for the beginning, which is more informative than the end. */
   headShare: 0.75,
 };
 
@@ -10,7 +10,7 @@ export interface Preview {
   readonly omittedChars: number;
 }
 
-/** Beginning and end of a long text, each whole characters. */
+/** Beginning and end of a long text, without splitting characters. */
 export function previewOf(text: string, most = DEFAULTS.chars): Preview {
   const chars = Math.min(most, DEFAULTS.chars);
   if (text.length <= chars) return { head: text, tail: '', omittedChars: 0 };
@@ -21,7 +21,7 @@ export function previewOf(text: string, most = DEFAULTS.chars): Preview {
   return { head, tail, omittedChars: text.length - head.length - tail.length };
 }
 
-/** `index`, or one less where it would part the two halves of a character. */
+/** `index`, or one less if it would split a surrogate pair. */
 export function cutAt(text: string, index: number): number {
   const code = text.charCodeAt(index);
   const isSecondHalf = code >= 0xdc00 && code <= 0xdfff;

@@ -4,19 +4,21 @@ import type { KeptResults } from './kept-results.ts';
 import { type Preview, previewOf } from './preview.ts';
 
 const DEFAULTS = {
-  /** Bytes of text that an answer may hold; more would flood the model's context. */
+  /** Bytes of text per response; more would flood the model's context. */
   bytes: 32 * 1024,
-  /** How much smaller a preview is than what would have been let through. */
+  /** Size of a preview relative to the limit. */
   previewShare: 0.25,
 };
 
 export interface Shrunk<T> {
   readonly value: T;
-  /** Leads to the whole, where something was left out. */
+  /** The same for a model: text as it is, data as JSON. */
+  readonly text: string;
+  /** Links to the full text, if something was left out. */
   readonly links: readonly JsonObject[];
 }
 
-/** Replaces what is too large by a preview and keeps the whole where it can be read. */
+/** Replaces oversized values by a preview and stores the full text for later reads. */
 export class Shrink {
   readonly #results: KeptResults;
   readonly #bytes: number;
@@ -26,23 +28,32 @@ export class Shrink {
     this.#bytes = bytes;
   }
 
-  /** For one of several results that share an answer. */
+  /** For one of several results in the same response. */
   shared(by: number): Shrink {
     return by <= 1 ? this : new Shrink(this.#results, Math.floor(this.#bytes / by));
   }
 
-  /** A tool's result: text stays text, data becomes a small object that says where the rest is. */
+  /** A tool's result: text stays text, data becomes a small object with a link to the full value. */
   value(value: unknown): Shrunk<unknown> {
     if (typeof value === 'string') return this.#text(value, 'text/plain');
     const text = JSON.stringify(value) ?? 'null';
-    if (!this.#isLarge(text)) return { value, links: [] };
+    if (!this.#isLarge(text)) return { value, text, links: [] };
     const { bytes, id, link } = this.#keep(text, 'application/json');
-    const { head, tail } = this.#preview(text);
+    const preview = this.#preview(text);
+    const { head, tail } = preview;
     const marker = { truncated: true, bytes, preview: { head, tail }, ...whereabouts(id) };
-    return { value: marker, links: link };
+    return { value: marker, text: gapped(preview, text, id), links: link };
   }
 
-  /** A block of content; pictures and sound are what they are. */
+  /** All content blocks of a tool: where their texts are too much together, each gets an equal share. */
+  blocks(blocks: readonly JsonObject[]): readonly JsonObject[] {
+    const texts = blocks.filter(({ type }) => type === 'text');
+    const isMuch = texts.length > 1 && this.#isLarge(texts.map(({ text }) => text).join(''));
+    const each = isMuch ? this.shared(texts.length) : this;
+    return blocks.flatMap((block) => each.block(block));
+  }
+
+  /** A content block; images and audio are not changed. */
   block(block: JsonObject): readonly JsonObject[] {
     if (block.type === 'text' && typeof block.text === 'string') {
       const { value, links } = this.#text(block.text, 'text/plain');
@@ -57,12 +68,10 @@ export class Shrink {
   }
 
   #text(text: string, mimeType: string): Shrunk<string> {
-    if (!this.#isLarge(text)) return { value: text, links: [] };
-    const { bytes, id, link } = this.#keep(text, mimeType);
-    const { head, tail, omittedChars } = this.#preview(text);
-    const rest = id === null ? 'the whole is too large to be kept' : howToRead(id);
-    const gap = `[… ${omittedChars} of ${text.length} characters (${bytes} bytes in all) left out: ${rest} …]`;
-    return { value: `${head}\n${gap}\n${tail}`, links: link };
+    if (!this.#isLarge(text)) return { value: text, text, links: [] };
+    const { id, link } = this.#keep(text, mimeType);
+    const shown = gapped(this.#preview(text), text, id);
+    return { value: shown, text: shown, links: link };
   }
 
   #keep(text: string, mimeType: string, blob = false) {
@@ -80,10 +89,16 @@ export class Shrink {
   }
 
   #isLarge(text: string): boolean {
-    // A character is one byte at least and three at most, so most texts need no counting.
+    // A character takes one to three bytes, so most texts need no exact count.
     if (text.length > this.#bytes) return true;
     return text.length * 3 > this.#bytes && Buffer.byteLength(text) > this.#bytes;
   }
+}
+
+function gapped({ head, tail, omittedChars }: Preview, whole: string, id: string | null): string {
+  const rest = id === null ? 'the full text is too large to store' : howToRead(id);
+  const size = `${omittedChars} of ${whole.length} characters (${Buffer.byteLength(whole)} bytes)`;
+  return `${head}\n[… ${size} omitted: ${rest} …]\n${tail}`;
 }
 
 function whereabouts(id: string | null): JsonObject {

@@ -5,7 +5,7 @@ import { cannotAsk } from '../client-capability.ts';
 import type { RequestCaller } from '../endpoint.ts';
 import { RPC } from '../rpc-error.ts';
 
-/** The request that waits for the call just now: it hears progress, and cancelling it cancels the call. */
+/** The request that currently waits for the call: it gets progress, and cancelling it cancels the call. */
 export interface Waiting {
   readonly signal: AbortSignal;
   onProgress(progress: UpstreamProgress): void;
@@ -32,9 +32,9 @@ export interface HeldCallOptions {
 }
 
 /**
- * A call that outlives the request it came with. In the 2026-07-28 era nobody can ask a client
- * anything: a request is answered with the questions, and the client repeats it with the answers.
- * Meanwhile the call keeps waiting for them.
+ * A call that outlives its request. In the 2026-07-28 era a server cannot send requests to a client: the
+ * response contains the questions, and the client repeats its request with the answers. Meanwhile the call
+ * waits.
  */
 export class HeldCall {
   readonly id: string;
@@ -57,11 +57,11 @@ export class HeldCall {
 
   start(work: (caller: RequestCaller) => Promise<JsonObject>): void {
     this.#outcome = work(this.#caller()).then((result) => ({ kind: 'done', result }));
-    // It may fail while no request waits for it; the next one is told.
+    // It may fail while no request waits for it; the next request gets the error.
     this.#outcome.catch(() => {});
   }
 
-  /** What the request is to be answered with. */
+  /** The response to the current request. */
   async next(waiting: Waiting, answers: JsonObject = {}): Promise<Step> {
     for (const [key, answer] of Object.entries(answers))
       this.#questions.get(key)?.answer(answer as JsonObject);
@@ -98,7 +98,7 @@ export class HeldCall {
     const { capabilities, mayAsk } = this.#options;
     const refusal = mayAsk
       ? cannotAsk(capabilities, method, params)
-      : 'Nothing can be asked with this request';
+      : 'This kind of request cannot ask questions';
     if (refusal) throw new ProtocolError(RPC.methodNotFound, refusal);
     const key = `question_${++this.#asked}`;
     return await new Promise<JsonObject>((resolve, reject) => {
@@ -113,14 +113,14 @@ export class HeldCall {
       };
       signal.addEventListener('abort', withdraw, { once: true });
       this.#questions.set(key, { method, params, answer });
-      // What is asked in one go goes out in one go.
+      // Questions asked together are sent together.
       queueMicrotask(() => this.#wake?.());
     });
   }
 
-  /** Resolves at once when questions are left that the client did not answer. */
+  /** Resolves at once if some questions are still unanswered. */
   async #questionsAsked(): Promise<Step> {
-    // Those just answered may have more to ask, or may end the call.
+    // The answers may lead to more questions or end the call.
     if (this.#questions.size === 0)
       await new Promise<void>((wake) => {
         this.#wake = wake;

@@ -1,15 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type EventId,
+  type EventStore,
+  type JSONRPCMessage,
+  ProtocolError,
+  type RequestId,
+  type Server,
+  type ServerContext,
+  type StandardSchemaV1,
+  type StreamId,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { RPC } from '../rpc-error.ts';
-import { LegacySession } from './legacy-session.ts';
-import { rpcResponse, thrownResponse } from './rpc-response.ts';
+import type { JsonObject, UpstreamClient, UpstreamProgress } from '../../../engine/ports.ts';
+import { cannotAsk } from '../client-capability.ts';
+import type { Endpoint, RequestCaller, ServerInfo } from '../endpoint.ts';
+import { RPC, rpcResponse, thrownResponse } from '../rpc-error.ts';
+import { namedClient, rawServer, readParams } from './raw-server.ts';
 import type { ClientChannel } from './served-endpoint.ts';
+import { whenEnded } from './when-ended.ts';
 
 const DEFAULTS = {
   sessions: 256,
-  /** A session is over when its client neither calls nor listens for so long. */
+  /** Milliseconds without a call or a listening client after which a session ends. */
   idleMs: 30 * 60_000,
   sweepMs: 60_000,
+  /** Milliseconds a person has to answer. */
+  askMs: 10 * 60_000,
+  /** Milliseconds before a disconnected client should reconnect. */
+  retryMs: 500,
+  events: 50,
+  /** Characters of content beyond which a message is not stored: losing one is better than storing fifty. */
+  chars: 256 * 1024,
+};
+const CANCELLED = -32800;
+const UNTOUCHED: StandardSchemaV1<unknown, JsonObject> = {
+  '~standard': { version: 1, vendor: 'pml', validate: (value) => ({ value: value as JsonObject }) },
 };
 
 export interface LegacyOptions {
@@ -20,7 +46,7 @@ export interface LegacyOptions {
   readonly sweepMs?: number;
 }
 
-/** Serves the 2025-11-25 era: sessions, made by the handshake and kept until their client is gone. */
+/** Serves the 2025-11-25 era: sessions, created by the handshake and kept until the client is gone. */
 export class LegacyServing {
   readonly #endpoint: Endpoint;
   readonly #options: Required<LegacyOptions>;
@@ -29,7 +55,8 @@ export class LegacyServing {
 
   constructor(endpoint: Endpoint, options: LegacyOptions) {
     this.#endpoint = endpoint;
-    this.#options = { ...DEFAULTS, ...options };
+    const { sessions, idleMs, sweepMs } = DEFAULTS;
+    this.#options = { sessions, idleMs, sweepMs, ...options };
     this.#sweeper = setInterval(() => this.#sweep(), this.#options.sweepMs).unref();
   }
 
@@ -43,7 +70,7 @@ export class LegacyServing {
     if (isHandshake) return await this.#open(request, body, who);
     if (id === null) return rpcResponse(400, { code: -32000, message: 'Bad Request: no session yet' });
     const session = this.#sessions.get(id);
-    // A session is that of the key it was opened with: to any other it is not there.
+    // A session belongs to the key that opened it; other callers get 404.
     if (session?.isOf(who)) return await session.fetch(request, body);
     return rpcResponse(404, { code: RPC.sessionNotFound, message: 'Session not found' });
   }
@@ -55,7 +82,7 @@ export class LegacyServing {
 
   async #open(request: Request, body: unknown, who: Principal): Promise<Response> {
     if (this.#sessions.size >= this.#options.sessions && !this.#closeIdlest(who)) {
-      return rpcResponse(503, { code: RPC.internal, message: 'Too many sessions are in use' });
+      return rpcResponse(503, { code: RPC.internal, message: 'Too many open sessions' });
     }
     try {
       const session = new LegacySession({
@@ -85,15 +112,195 @@ export class LegacyServing {
     }
   }
 
-  /** Makes room among the sessions of the user who has most; false when every one of theirs is in use. */
+  /** Closes an idle session of the user with the most sessions; false if all of theirs are in use. */
   #closeIdlest({ user }: Principal): boolean {
     const byUser = Map.groupBy(this.#sessions.values(), (session) => session.user);
     const most = [...byUser].reduce((a, b) => (b[1].length > a[1].length ? b : a));
-    // Who has as many as anybody gives way to themselves.
+    // A user with as many sessions as anyone else loses one of their own.
     const crowd = (byUser.get(user)?.length ?? 0) >= most[1].length ? byUser.get(user)! : most[1];
     const idle = crowd.filter((session) => session.idleSince !== null);
     const idlest = idle.sort((a, b) => (a.idleSince ?? 0) - (b.idleSince ?? 0))[0];
     void idlest?.close();
     return idlest !== undefined;
   }
+}
+
+export interface LegacySessionOptions {
+  readonly endpoint: Endpoint;
+  readonly serverInfo: ServerInfo;
+  readonly who: Principal;
+  readonly now: () => number;
+  onOpen(session: LegacySession): void;
+  onClose(session: LegacySession): void;
+  onError(error: Error): void;
+}
+
+/**
+ * One client of the 2025-11-25 era: a handshake, a session id, and requests to the client on its own streams.
+ */
+export class LegacySession implements ClientChannel {
+  readonly clientId = randomUUID();
+  readonly user: string;
+  readonly logLevel = null;
+  readonly #options: LegacySessionOptions;
+  readonly #transport: WebStandardStreamableHTTPServerTransport;
+  readonly #server: Server;
+  readonly #running = new Map<RequestId, ServerContext>();
+  #streams = 0;
+  #usedAt: number;
+
+  constructor(options: LegacySessionOptions) {
+    this.#options = options;
+    this.user = options.who.user;
+    this.#usedAt = options.now();
+    this.#transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => this.clientId,
+      eventStore: new RecentEvents(),
+      retryInterval: DEFAULTS.retryMs,
+      onsessioninitialized: () => options.onOpen(this),
+    });
+    this.#server = rawServer(options.serverInfo, {
+      onRequest: (method, params, context) => this.#handle(method, params, context),
+      onNotification: (method, params) => options.endpoint.hear(method, params, options.who),
+    });
+    this.#server.onerror = options.onError;
+    this.#server.onclose = () => options.onClose(this);
+  }
+
+  async open(): Promise<void> {
+    await this.#server.connect(this.#transport);
+  }
+
+  isOf({ keyId }: Principal): boolean {
+    return this.#options.who.keyId === keyId;
+  }
+
+  /** Since when it has been idle; null while in use. */
+  get idleSince(): number | null {
+    return this.#running.size > 0 || this.#streams > 0 ? null : this.#usedAt;
+  }
+
+  async fetch(request: Request, body: unknown): Promise<Response> {
+    this.#usedAt = this.#options.now();
+    const response = await this.#transport.handleRequest(request, { parsedBody: body });
+    if (request.method !== 'GET' || !response.ok) return response;
+    this.#streams += 1;
+    let open = true;
+    return whenEnded(response, () => {
+      if (open) this.#streams -= 1;
+      open = false;
+      this.#usedAt = this.#options.now();
+    });
+  }
+
+  /** On the stream of an open request, which is certain to be read; otherwise on the session's own. */
+  tell(method: string, params: JsonObject): void {
+    const running = [...this.#running.values()].at(-1);
+    const sent = running
+      ? running.mcpReq.notify({ method, params })
+      : this.#server.notification({ method, params });
+    sent.catch(this.#options.onError);
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close();
+  }
+
+  async #handle(method: string, sent: JsonObject | undefined, context: ServerContext): Promise<JsonObject> {
+    const { id, signal } = context.mcpReq;
+    const { params, meta, progressToken } = readParams(sent);
+    const onProgress = (progress: UpstreamProgress) => {
+      if (progressToken === undefined) return;
+      const told = { ...progress, progressToken };
+      context.mcpReq.notify({ method: 'notifications/progress', params: told }).catch(() => {});
+    };
+    const { who } = this.#options;
+    const sessionId = namedClient(context.http?.req, who) ?? this.clientId;
+    const caller: RequestCaller = { sessionId, client: this.#client(context), signal, onProgress, who };
+    this.#running.set(id, context);
+    signal.addEventListener('abort', () => this.#endStream(id), { once: true });
+    try {
+      const request = { method, params, meta, retry: {}, modern: false, logLevel: null, caller };
+      return await this.#options.endpoint.handle(request);
+    } finally {
+      this.#running.delete(id);
+      this.#usedAt = this.#options.now();
+    }
+  }
+
+  /**
+   * The SDK sends no response to a cancelled request, and only a response ends its stream. Clients ignore
+   * responses they no longer wait for.
+   */
+  #endStream(id: RequestId): void {
+    const error = { code: CANCELLED, message: 'The request was cancelled' };
+    this.#transport.send({ jsonrpc: '2.0', id, error }).catch(() => {});
+  }
+
+  #client({ mcpReq }: ServerContext): UpstreamClient {
+    const capabilities = (this.#server.getClientCapabilities() ?? {}) as JsonObject;
+    const info = this.#server.getClientVersion() as JsonObject | undefined;
+    return {
+      id: this.clientId,
+      capabilities,
+      ...(info && { info }),
+      ask: async (method, params, signal) => {
+        const refusal = cannotAsk(capabilities, method, params);
+        if (refusal) throw new ProtocolError(RPC.methodNotFound, refusal);
+        const asked = { method, params: method === 'elicitation/create' ? identified(params) : params };
+        return await mcpReq.send(asked, UNTOUCHED, { signal, timeout: DEFAULTS.askMs });
+      },
+    };
+  }
+}
+
+/** URL elicitations have an id in this era; servers of the next era send none. */
+function identified(params: JsonObject): JsonObject {
+  if (params.mode !== 'url' || params.elicitationId !== undefined) return params;
+  return { ...params, elicitationId: randomUUID() };
+}
+
+interface KeptEvent {
+  readonly id: EventId;
+  readonly streamId: StreamId;
+  /** Null for a message too large to store. */
+  readonly message: JSONRPCMessage | null;
+}
+
+/** A session's last messages, for a client that reconnects. */
+export class RecentEvents implements EventStore {
+  #events: KeptEvent[] = [];
+  #last = 0;
+
+  async storeEvent(streamId: StreamId, message: JSONRPCMessage): Promise<EventId> {
+    const id = String(++this.#last);
+    this.#events.push({ id, streamId, message: isLarge(message) ? null : message });
+    if (this.#events.length > DEFAULTS.events) this.#events.shift();
+    return id;
+  }
+
+  async getStreamIdForEventId(eventId: EventId): Promise<StreamId | undefined> {
+    return this.#events.find(({ id }) => id === eventId)?.streamId;
+  }
+
+  async replayEventsAfter(
+    lastEventId: EventId,
+    { send }: { send: (eventId: EventId, message: JSONRPCMessage) => Promise<void> },
+  ): Promise<StreamId> {
+    const at = this.#events.findIndex(({ id }) => id === lastEventId);
+    const streamId = this.#events[at]?.streamId;
+    if (streamId === undefined) throw new Error(`Event ${lastEventId} was dropped`);
+    for (const { id, streamId: stream, message } of this.#events.slice(at + 1)) {
+      if (stream === streamId && message) await send(id, message);
+    }
+    return streamId;
+  }
+}
+
+/** By content only: nothing else gets large. */
+function isLarge(message: JSONRPCMessage): boolean {
+  const content = 'result' in message ? message.result.content : undefined;
+  if (!Array.isArray(content)) return false;
+  const chars = content.map(({ text, data }) => String(text ?? data ?? '').length);
+  return chars.reduce((sum, size) => sum + size, 0) > DEFAULTS.chars;
 }

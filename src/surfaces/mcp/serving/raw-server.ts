@@ -19,20 +19,20 @@ export interface RawHandlers {
 }
 
 /**
- * A server of the SDK that leaves every request but the handshake to us. Its own handlers would check
- * what passes, and drop the fields they do not know.
+ * An SDK server that leaves every request except the handshake to us. Its own handlers would validate
+ * messages and drop unknown fields.
  */
 export function rawServer(serverInfo: ServerInfo, handlers: RawHandlers): Server {
   const { info, capabilities } = serverInfo;
   return handledBy(handlers, new Server(info, { capabilities, ...instructionsOf(serverInfo) }));
 }
 
-/** The same, which has the SDK compare a tool's arguments with the HTTP headers that mirror them. */
+/** The same, but the SDK compares a tool's arguments with the HTTP headers that mirror them. */
 export class HeaderCheckingServer extends McpServer {
   readonly #schema: JsonObject;
 
   constructor(serverInfo: ServerInfo, handlers: RawHandlers, schema: JsonObject) {
-    // Capabilities named here would bring handlers of the SDK along.
+    // Capabilities given here would install the SDK's own handlers.
     super(serverInfo.info, instructionsOf(serverInfo));
     this.#schema = schema;
     this.server.registerCapabilities(serverInfo.capabilities);
@@ -69,7 +69,7 @@ export interface RequestParts {
   readonly clientInfo: JsonObject | undefined;
 }
 
-/** Takes apart what a client sent: its own words, and what concerns the connection it sent them on. */
+/** Separates a client's parameters from fields that concern the connection. */
 export function readParams(sent: JsonObject = {}): RequestParts {
   const { _meta, inputResponses, requestState, ...params } = sent;
   const {
@@ -95,8 +95,8 @@ export function readParams(sent: JsonObject = {}): RequestParts {
 }
 
 /**
- * Who a bridge says it speaks for; null when nobody says. Bridges come with the token of the data dir: who has a key
- * could else write into sessions of others.
+ * The client that a bridge speaks for, or null. Only callers with the data folder's token may name one: with
+ * a key, a caller could otherwise write into other sessions.
  */
 export function namedClient(request: Request | undefined, { keyId }: Principal): string | null {
   if (keyId !== null) return null;

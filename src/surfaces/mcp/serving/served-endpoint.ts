@@ -2,11 +2,11 @@ import type { ServerEvent } from '@modelcontextprotocol/server';
 import type { Principal } from '../../../core/vocabulary/principal.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
 
-/** A client that can be told something, on a connection or while a request of it is under way. */
+/** A client that can be notified, on a connection or during one of its requests. */
 export interface ClientChannel {
   readonly clientId: string;
   readonly user: string;
-  /** Of a modern request; null where it asks for no log messages. */
+  /** For a modern request; null if it wants no log messages. */
   readonly logLevel: string | null;
   tell(method: string, params: JsonObject): void;
 }
@@ -14,11 +14,11 @@ export interface ClientChannel {
 /** An endpoint over HTTP, in both protocol eras. */
 export interface ServedEndpoint {
   fetch(request: Request, who: Principal): Promise<Response>;
-  /** Clients of the 2025-11-25 era, each with a connection of its own. */
+  /** Clients of the 2025-11-25 era, each with its own connection. */
   sessions(): Iterable<ClientChannel>;
-  /** Requests of the 2026-07-28 era that are under way. */
+  /** Open requests of the 2026-07-28 era. */
   requests(): Iterable<ClientChannel>;
-  /** To the clients of the 2026-07-28 era that listen for it: those of one user, or with null all. */
+  /** To subscribed clients of the 2026-07-28 era: those of one user, or all if null. */
   publish(event: ServerEvent, user: string | null): void;
   close(): Promise<void>;
 }

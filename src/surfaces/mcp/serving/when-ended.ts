@@ -1,4 +1,4 @@
-/** The same answer; `onEnd` is called once when its stream is over, whichever side ended it. */
+/** The same response; calls `onEnd` once when its stream ends, from either side. */
 export function whenEnded(response: Response, onEnd: () => void): Response {
   const { body } = response;
   if (!body) {

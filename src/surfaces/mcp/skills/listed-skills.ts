@@ -1,9 +1,10 @@
 import { type Skill, skillEntry } from '@modelcontextprotocol/server/ext/skills';
+import { isUnlisted } from '../../../engine/capabilities/capability-registry.ts';
 import { skillFolder } from '../../../engine/capabilities/manage-capabilities.ts';
 import type { Gateway } from '../../../engine/gateway.ts';
 import type { Capability, Logger } from '../../../engine/ports.ts';
 
-/** A capability as other agents read it: what the extension says of it, and its files by URI. */
+/** A capability as a skill: its entry in the extension, and its files by URI. */
 export interface ListedSkill {
   readonly skill: Skill;
   readonly files: ReadonlyMap<string, string>;
@@ -16,7 +17,7 @@ interface Kept {
 
 const MANIFEST = 'SKILL.md';
 
-/** The capabilities that may be called, in order of slug, each as an Agent Skill. */
+/** The active capabilities as Agent Skills, ordered by slug. */
 export class ListedSkills {
   readonly #capabilities: () => Gateway['capabilities'];
   readonly #logger: Logger;
@@ -28,14 +29,14 @@ export class ListedSkills {
   }
 
   async all(): Promise<readonly ListedSkill[]> {
-    // Every client is served the same ones.
+    // All clients get the same ones.
     const active = (await this.#capabilities().list()).filter(
-      ({ state, visibility }) => state === 'active' && visibility === 'shared',
+      (one) => one.state === 'active' && one.visibility === 'shared' && !isUnlisted(one),
     );
     const kept = await Promise.all(active.map(async (one) => [one.id, await this.#keep(one)] as const));
     this.#kept = new Map(kept);
     const all = kept.flatMap(([, { listed }]) => listed ?? []);
-    // Two slugs may make one name, and a URI is for one skill: the first has it.
+    // Two slugs may yield the same name, and thus the same URI: the first wins.
     const seen = new Set<string>();
     return all.filter(({ skill: { uri } }) => !seen.has(uri) && seen.add(uri));
   }
@@ -45,13 +46,13 @@ export class ListedSkills {
     return (await this.all()).find(({ skill }) => skill.uri === uri) ?? null;
   }
 
-  /** A file of any skill; undefined when there is none at this URI. */
+  /** A file of any skill; undefined if the URI is unknown. */
   async file(uri: string): Promise<string | undefined> {
     const owner = (await this.all()).find(({ files }) => files.has(uri));
     return owner?.files.get(uri);
   }
 
-  /** Rebuilt only for a capability that changed. */
+  /** Rebuilt only when its capability has changed. */
   async #keep(capability: Capability): Promise<Kept> {
     const { id, updatedAt } = capability;
     const known = this.#kept.get(id);
@@ -59,7 +60,7 @@ export class ListedSkills {
     return { madeFrom: updatedAt, listed: await this.#list(capability) };
   }
 
-  /** Null for one that makes no valid skill: the others are served all the same. */
+  /** Null for a capability that is not a valid skill; the others are unaffected. */
   async #list({ slug }: Capability): Promise<ListedSkill | null> {
     try {
       const files = await this.#capabilities().export(slug);

@@ -63,7 +63,7 @@ describe.each(ERAS)('the Skills extension in the %s era', (era) => {
       text: CODE,
       mimeType: 'text/typescript',
     });
-    await expect(skills.get('skill://went-bad/SKILL.md')).rejects.toThrow('No skill is served');
+    await expect(skills.get('skill://went-bad/SKILL.md')).rejects.toThrow('not found');
   });
 
   test('[SKILL-2] their manifests stand among the resources, and one that makes no skill takes no other along', async () => {

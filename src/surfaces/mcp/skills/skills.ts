@@ -6,7 +6,7 @@ import type { ListedSkill, ListedSkills } from './listed-skills.ts';
 
 const DEFAULTS = { pageSize: 100 };
 
-/** What an endpoint declares that serves skills. */
+/** The capability of an endpoint with skills. */
 export const SKILLS_CAPABILITY = { extensions: { [SKILLS_EXTENSION_ID]: {} } };
 
 const SCHEME = 'skill://';
@@ -17,9 +17,8 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Capabilities through the Skills extension of MCP (SEP-2640): `skills/list`, `skills/get`, and every
- * file as a resource. The SDK attaches its own handlers only to servers that check what passes, so
- * these are ours, on the SDK's entries.
+ * Capabilities through MCP's Skills extension (SEP-2640): `skills/list`, `skills/get`, and every file as a
+ * resource. The SDK's own handlers need a validating server, so these are ours, with the SDK's entries.
  */
 export class Skills {
   readonly #listed: ListedSkills;
@@ -40,11 +39,11 @@ export class Skills {
 
   async get({ params: { uri }, modern }: ClientRequest): Promise<JsonObject> {
     const found = await this.#listed.find(String(uri));
-    if (!found) throw invalidParams(`No skill is served at ${uri}`);
+    if (!found) throw invalidParams(`Skill ${uri} not found`);
     return { skill: found.skill, ...cacheFields(modern) };
   }
 
-  /** Whether this is for us to read; servers' resources have other URIs here. */
+  /** Whether the URI belongs to a skill; resources of servers have other URIs. */
   owns(uri: unknown): uri is string {
     return String(uri).startsWith(SCHEME);
   }
@@ -55,7 +54,7 @@ export class Skills {
     return { contents: [{ uri, ...mimeTypeOf(uri), text }] };
   }
 
-  /** For `resources/list`: the manifests, from which the other files are found. */
+  /** For `resources/list`: the manifests, which refer to the other files. */
   async manifests(): Promise<readonly JsonObject[]> {
     return (await this.#listed.all()).map(manifestOf);
   }
@@ -76,7 +75,7 @@ function mimeTypeOf(uri: string): { mimeType?: string } {
   return mimeType === undefined ? {} : { mimeType };
 }
 
-/** Results of the newer era say how long they hold; these may change at any moment. */
+/** Results of the newer era have a cache lifetime; these may change at any time. */
 function cacheFields(modern: boolean): JsonObject {
   return modern ? { ttlMs: 0, cacheScope: 'private' } : {};
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { serverlessGateway } from '../../../../test/support/hand-made-gateway.ts';
-import { callTool, connectClient, fetchInto, openEndpoints } from '../../../../test/support/mcp-endpoints.ts';
-import { sampleTool } from '../../../../test/support/samples.ts';
-import type { ToolId } from '../../../core/vocabulary/ids.ts';
-import type { SearchHit } from '../../../engine/gateway.ts';
+import { serverlessGateway } from '../../../test/support/hand-made-gateway.ts';
+import { callTool, connectClient, fetchInto, openEndpoints } from '../../../test/support/mcp-endpoints.ts';
+import { sampleTool } from '../../../test/support/samples.ts';
+import type { ToolId } from '../../core/vocabulary/ids.ts';
+import type { SearchHit } from '../../engine/catalogue/search.ts';
 
 const hit = (id: string, description: string, inputSchema: object): SearchHit => ({
   tool: { ...sampleTool(), id: id as ToolId, description, inputSchema },
@@ -25,7 +25,7 @@ test('[HANG-10] a definition of megabytes is shown as far as it goes, with where
   const huge = { type: 'object', description: 'y'.repeat(10_000_000) };
   const { answer, tools } = await found([hit('a:large', 'x'.repeat(10_000_000), huge)]);
   expect(JSON.stringify(answer).length).toBeLessThan(200_000);
-  expect(tools[0]?.description).toContain('left out');
+  expect(tools[0]?.description).toContain('omitted');
   expect(tools[0]?.input_schema).toMatchObject({ truncated: true });
 });
 

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { expect, test } from 'vitest';
-import { RecentEvents } from './legacy-session.ts';
+import { RecentEvents } from './legacy-serving.ts';
 
 const message = (n: number, text = 'x'): JSONRPCMessage => ({
   jsonrpc: '2.0',
@@ -29,7 +29,7 @@ test('[MCP-26] only so much is kept', async () => {
   const first = await events.storeEvent('a', message(0));
   const second = await events.storeEvent('a', message(1));
   for (let n = 2; n <= 50; n++) await events.storeEvent('a', message(n));
-  await expect(replay(events, first)).rejects.toThrow('not kept');
+  await expect(replay(events, first)).rejects.toThrow('was dropped');
   expect(await replay(events, second)).toHaveLength(49);
   await events.storeEvent('b', message(51));
   const at = await events.storeEvent('b', message(52));
