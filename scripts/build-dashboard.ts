@@ -1,9 +1,9 @@
 /**
- * `npm run build:dashboard`: the page in `dist/dashboard`, every file also compressed beside itself.
+ * `npm run build:dashboard`: builds the page into `dist/dashboard`, with a compressed copy of every file.
  *
  *   node scripts/build-dashboard.ts [--if-stale] [--if-possible] [--root DIR]
  *
- * `--if-possible`: an installation without what is needed for development goes on without the page.
+ * `--if-possible`: an installation without development packages continues without the page.
  */
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';

@@ -17,10 +17,9 @@ import { launchBrowser, NARROW, signIn, WIDE } from '../test/support/launch-brow
 import { launchPml } from '../test/support/run-pml.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Runs that the demo makes by itself. */
 /** The last of the demo's examples, and how often it runs. */
 const LAST = { intent: 'write the weekly report', times: 2 };
-/** Long enough for layouts and fades to come to rest. */
+/** Long enough for layouts and fades to finish. */
 const SETTLE_MS = 900;
 
 const { values, positionals } = parseArgs({
@@ -28,7 +27,7 @@ const { values, positionals } = parseArgs({
   options: { only: { type: 'string', multiple: true }, docs: { type: 'boolean' } },
 });
 
-/** Asked by the page itself: it is signed in. */
+/** Fetched by the page, which is signed in. */
 function ask<T>(page: Page, path: string): Promise<T> {
   return page.evaluate(async (address) => {
     const authorization = `Bearer ${localStorage.getItem('pml-session')}`;
@@ -45,12 +44,12 @@ async function untilExamplesRan(page: Page): Promise<Traces> {
   }
 }
 
-/** How many different things a run called; steps within a program are no calls. */
+/** Number of different nodes a run called; operations within a program do not count. */
 function variety({ executed_path }: Traces['traces'][number]): number {
   return new Set(executed_path.filter((node) => !node.startsWith('code:'))).size;
 }
 
-/** Every page, and one thing of each kind. */
+/** Every page, and one example of each kind. */
 async function shotsOf(page: Page): Promise<Readonly<Record<string, string>>> {
   const { traces } = await untilExamplesRan(page);
   const richest = traces.toSorted((a, b) => variety(b) - variety(a))[0];

@@ -2,7 +2,7 @@ import type { Ablation, AblationCell } from '../../src/surfaces/dashboard/shared
 
 const DIFFERENCE = /^([+-]?[\d.]+) \[([+-]?[\d.]+), ([+-]?[\d.]+)\]$/;
 
-/** The figures of docs/ablation.md: its first table, a variant in each row and a data set in each column. */
+/** The figures of docs/ablation.md: its first table, with one variant per row and one data set per column. */
 export function ablationTable(document: string): Ablation {
   const [table = ''] = /^\|.*(?:\n\|.*)*/m.exec(document) ?? [];
   const [head, , ...rows] = table

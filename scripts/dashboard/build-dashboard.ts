@@ -1,13 +1,22 @@
-import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { ablationTable } from './ablation-table.ts';
 
 const APP = 'src/surfaces/dashboard/app';
-/** Its figures are shown, too. */
+/** The page also shows its figures. */
 const ABLATION = 'docs/ablation.md';
-/** What the page is made of; a change of any of it makes the built page stale. */
+/** Sources of the page; a change to any of them makes the built page stale. */
 const SOURCES = [
   `${APP}/**/*`,
   'src/surfaces/dashboard/shared/*',
@@ -17,10 +26,12 @@ const SOURCES = [
 ];
 const COMPRESSIBLE = /\.(?:html|js|css|svg|json)$/;
 
-/** Builds beside the old page and then takes its place: a gateway that serves it meanwhile never finds half. */
+/** Builds beside the old page and then replaces it: a gateway that serves it meanwhile never finds half a page. */
 export async function buildDashboard(root: string): Promise<number> {
   const finished = join(root, 'dist', 'dashboard');
   const fresh = join(root, 'dist', `.dashboard-${process.pid}`);
+  // Vite would build a development page in an environment such as that of the tests.
+  process.env.NODE_ENV = 'production';
   await build({
     configFile: false,
     root: join(root, APP),
@@ -32,7 +43,7 @@ export async function buildDashboard(root: string): Promise<number> {
       outDir: fresh,
       emptyOutDir: true,
       target: 'es2024',
-      // Data addresses are against the content policy, but for pictures.
+      // The content policy only allows data URLs for images.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       manifest: 'manifest.json',
@@ -40,8 +51,27 @@ export async function buildDashboard(root: string): Promise<number> {
     },
   });
   const bytes = compress(fresh);
-  takePlace(fresh, finished);
+  if (isSamePage(fresh, finished)) keep(finished, fresh);
+  else takePlace(fresh, finished);
   return bytes;
+}
+
+/** The names of all other files contain a hash of their content, and the page names them. */
+function isSamePage(fresh: string, finished: string): boolean {
+  const read = (folder: string, name: string) => {
+    const file = join(folder, name);
+    return existsSync(file) ? readFileSync(file, 'utf8') : null;
+  };
+  return ['index.html', 'manifest.json', 'theme.js', 'icon.svg'].every(
+    (name) => read(fresh, name) === read(finished, name),
+  );
+}
+
+/** Marks the finished page as current without replacing the files that a gateway is serving. */
+function keep(finished: string, fresh: string): void {
+  const now = new Date();
+  utimesSync(join(finished, 'index.html'), now, now);
+  rmSync(fresh, { recursive: true });
 }
 
 /** Whether there is no built page, or one of older sources. */
@@ -52,14 +82,14 @@ export function isStale(root: string): boolean {
   return globSync(SOURCES, { cwd: root }).some((path) => statSync(join(root, path)).mtimeMs > at);
 }
 
-/** Of two that build at once the later one stays. */
+/** Of two concurrent builds, the later one stays. */
 function takePlace(fresh: string, finished: string): void {
   const old = `${fresh}-old`;
   for (;;) {
     try {
       renameSync(finished, old);
     } catch {
-      // There was none.
+      // There was no page yet.
     }
     try {
       renameSync(fresh, finished);
@@ -72,7 +102,7 @@ function takePlace(fresh: string, finished: string): void {
   }
 }
 
-/** Answers the size of all with gzip, in bytes. */
+/** Returns the total gzipped size, in bytes. */
 function compress(folder: string): number {
   let bytes = 0;
   for (const path of globSync('**/*', { cwd: folder })) {

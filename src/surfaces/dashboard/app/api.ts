@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { type Query, withQuery } from '../shared/routes.ts';
 
-/** Where the login of this browser lies: storage that only pages of this very origin can read, ports included. */
+/** Storage key of this browser's login. Only pages of the same origin, including the port, can read it. */
 const PLACE = 'pml-session';
 
 let session = read();
@@ -9,7 +9,7 @@ let session = read();
 /** False once the gateway has refused this browser. */
 export const isSignedIn = signal(true);
 
-/** What the gateway answers when something is wrong, or that it did not answer at all (`unreachable`). */
+/** An error from the gateway, or `unreachable` if it did not respond. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: string;
@@ -29,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-/** `T` is the answer's type, from `shared/api-types.ts`. */
+/** `T` is the response's type, from `shared/api-types.ts`. */
 export function getJson<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
   return ask<T>(withQuery(`/api${path}`, query), { ...(signal && { signal }) });
 }
@@ -48,11 +48,15 @@ async function ask<T>(address: string, request: RequestInit): Promise<T> {
   const body: unknown = await reply.json().catch(() => null);
   if (reply.ok) return body as T;
   const { error } = (body ?? {}) as { error?: { code: string; message: string; hint?: string } };
-  const { code = 'internal', message = `The gateway answered ${reply.status}`, hint } = error ?? {};
+  const {
+    code = 'internal',
+    message = `The gateway responded with HTTP ${reply.status}`,
+    hint,
+  } = error ?? {};
   throw new ApiError(reply.status, code, message, hint);
 }
 
-/** The answer as it comes, for streams and files. */
+/** The raw response, for streams and files. */
 export async function askRaw(address: string, request: RequestInit = {}): Promise<Response> {
   let reply: Response;
   try {
@@ -66,12 +70,12 @@ export async function askRaw(address: string, request: RequestInit = {}): Promis
   return reply;
 }
 
-/** The header by which the gateway knows this browser; none when it does not. */
+/** The header that identifies this browser; empty if it is not logged in. */
 function credentials(): Record<string, string> {
   return session === null ? {} : { authorization: `Bearer ${session}` };
 }
 
-/** Hands in a code of a link, or a key; answers what is wrong, or null. */
+/** Logs in with the code of a link or with a key; returns the error message, or null. */
 export async function logIn(
   given: { readonly code: string } | { readonly key: string },
 ): Promise<string | null> {
@@ -82,7 +86,7 @@ export async function logIn(
   try {
     localStorage.setItem(PLACE, session);
   } catch {
-    // Where a browser keeps nothing, the login is good until the page is left.
+    // Without storage the login lasts until the page is left.
   }
   return null;
 }

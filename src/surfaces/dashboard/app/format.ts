@@ -1,7 +1,7 @@
 /**
- * What cannot be seen, or makes other text be seen elsewhere: control characters but for tab and line
- * feed, format characters (zero-width ones and the marks that turn the direction of writing among them;
- * Boucher and Anderson, "Trojan Source", 2021), and separators of lines.
+ * Characters that are invisible or change how other text is displayed: control characters except tab and line
+ * feed, format characters (zero-width ones and direction marks; Boucher and Anderson, "Trojan Source", 2021),
+ * and line separators.
  */
 const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
@@ -20,7 +20,7 @@ export const number = (value: number) => NUMBER.format(value);
 export const compact = (value: number) => COMPACT.format(value);
 export const percent = (share: number) => `${NUMBER.format(share * 100)}%`;
 
-/** Milliseconds as people say them. */
+/** Milliseconds in a readable unit. */
 export function duration(ms: number): string {
   if (ms < 1) return `${(ms * 1000).toFixed(0)} µs`;
   if (ms < 1000) return `${ms < 10 ? ms.toFixed(1) : ms.toFixed(0)} ms`;
@@ -31,7 +31,7 @@ export function duration(ms: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** The day, too, unless it is today. */
+/** With the day, unless it is today. */
 export function moment(iso: string, now = new Date()): string {
   const at = new Date(iso);
   return at.toDateString() === now.toDateString()
@@ -52,12 +52,12 @@ export function ago(iso: string, now = Date.now()): string {
 /** `plural(2, 'tool')` is `2 tools`. */
 export const plural = (count: number, noun: string) => `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Text of servers, tools and agents as it may be shown: nothing in it hides or moves. */
+/** Text from servers, tools and agents, made safe to show: hidden characters become visible. */
 export function shownText(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(HIDDEN, escapeOf);
 }
 
-/** The same on one line and not longer than `max`. */
+/** The same on one line, at most `max` characters long. */
 export function shownLine(text: string, max = 200): string {
   const line = shownText(
     text

@@ -12,21 +12,21 @@ interface StreamMessage {
 interface StreamListener {
   onOpen(): void;
   onMessage(message: StreamMessage): void;
-  /** It ended, or could not be had. */
+  /** The stream ended or could not be opened. */
   onEnd(): void;
 }
 
 const DEFAULTS = {
-  /** Milliseconds before the first new try after a loss; doubled with each, up to the last. */
+  /** Milliseconds before the first retry after a loss; doubled each time, up to the maximum. */
   firstRetryMs: 300,
   lastRetryMs: 5_000,
-  /** Longer silence than this is a loss: the gateway sends a heartbeat every 15 s. */
+  /** Milliseconds of silence that count as a loss: the gateway sends a heartbeat every 15 s. */
   silenceMs: 40_000,
-  /** Longest wait of an event for a frame: hidden tabs have none. */
+  /** Milliseconds an event waits for a frame at most: hidden tabs have none. */
   lastFrameMs: 250,
-  /** Characters of one message; the gateway sends no longer ones. */
+  /** Characters of one message; the gateway never sends longer ones. */
   message: 64 * 1024 * 1024,
-  /** Milliseconds after the end of a touch by which the browser has made a click of it. */
+  /** Milliseconds after the end of a touch until the browser has sent its click. */
   clickMs: 100,
 };
 
@@ -35,7 +35,7 @@ export type Connection = 'connecting' | 'live' | 'lost';
 /** For the banner and the dot in the navigation. */
 export const connection = signal<Connection>('connecting');
 
-/** Counts up whenever everything must be loaded again, because events are missing. */
+/** Incremented whenever everything must be reloaded because events were missed. */
 export const epoch = signal(0);
 
 type Listener = (events: readonly LiveEvent[]) => void;
@@ -48,13 +48,13 @@ let close = () => {};
 let retryMs = DEFAULTS.firstRetryMs;
 let watchdog: ReturnType<typeof setTimeout> | undefined;
 
-/** Events as they come, all of a frame at once and in one render. Answers how to stop. */
+/** Calls `listener` with the events of each frame, in one render. Returns a function that unsubscribes. */
 export function onEvents(listener: Listener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
-/** Follows from a snapshot on, and again from the last event seen whenever the connection was lost. */
+/** Follows events from a snapshot on, and after a loss from the last event seen. */
 export async function startLive(): Promise<void> {
   try {
     lastEventId ??= (await getJson<Snapshot>('/stats')).last_event_id;
@@ -68,7 +68,7 @@ function open(): void {
   close = openStream(`/api/events?since=${encodeURIComponent(lastEventId ?? '')}`, {
     onOpen() {
       retryMs = DEFAULTS.firstRetryMs;
-      // What could not be loaded while nobody answered is loaded now.
+      // Loads again what failed to load during the outage.
       if (connection.peek() === 'lost') epoch.value += 1;
       connection.value = 'live';
       stayAlert();
@@ -108,7 +108,7 @@ function retry(): void {
   retryMs = Math.min(DEFAULTS.lastRetryMs, retryMs * 2);
 }
 
-/** A stream that is refused does not say why; a plain request does. */
+/** A refused stream gives no reason; a plain request does. */
 async function probe(): Promise<void> {
   try {
     const { last_event_id } = await getJson<Snapshot>('/stats');
@@ -135,7 +135,10 @@ function inNextFrame(work: () => Promise<void>): void {
   setTimeout(once, DEFAULTS.lastFrameMs);
 }
 
-/** `text/event-stream` by `fetch`: an `EventSource` can send no credential but a cookie. Answers how to close it. */
+/**
+ * `text/event-stream` over `fetch`: an `EventSource` cannot send an Authorization header. Returns a function
+ * that closes it.
+ */
 function openStream(address: string, listener: StreamListener): () => void {
   const closing = new AbortController();
   void read(address, listener, closing.signal).then(
@@ -158,7 +161,7 @@ async function read(address: string, listener: StreamListener, signal: AbortSign
   }
 }
 
-/** Fields of one message (HTML, 9.2.6), as the gateway writes them: ends of lines are plain line feeds. */
+/** Parses one message (HTML, 9.2.6) as the gateway writes it: line ends are plain line feeds. */
 function messageOf(block: string): StreamMessage {
   const message = { type: 'message', data: [] as string[], id: '' };
   for (const line of block.split('\n')) {
@@ -177,8 +180,8 @@ let isPressed = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /**
- * Resolves when no press is under way: what moves between the press of a button and its release takes the click away
- * from what was pressed, so that news wait for it.
+ * Resolves when no button is pressed: an element that moves between press and release would lose its click,
+ * so updates wait.
  */
 export function pressOver(): Promise<void> {
   return isPressed ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve();
@@ -205,7 +208,7 @@ export function watchPresses(): void {
   hear('pointerup', () => isPressed && endIn(DEFAULTS.clickMs));
   hear('click', () => isPressed && endIn(0));
   hear('pointercancel', () => isPressed && endIn(0));
-  // The end of a press on a menu of the system is told to nobody.
+  // The end of a press on a system menu is not reported.
   hear('keydown', () => isPressed && endIn(0));
   hear('pointermove', ({ buttons }) => isPressed && buttons === 0 && endIn(0));
 }

@@ -2,7 +2,7 @@ import type { Approval, Capabilities, Runs, Servers, Stats } from '../shared/api
 import { getJson } from './api.ts';
 import { type Resource, useResource } from './resource.ts';
 
-/** The figures, for Home and the navigation. */
+/** Statistics for Home and the navigation. */
 export function useStats(): Resource<Stats> {
   return useResource<Stats>('stats', {
     load: (signal) => getJson('/stats', {}, signal),
@@ -41,7 +41,7 @@ export function useCapabilities(): Resource<Capabilities> {
   });
 }
 
-/** Calls that wait for a person. */
+/** Calls that wait for approval. */
 export function useWaiting(): { readonly waiting: readonly Approval[]; reload(): void } {
   const { state, reload } = useResource<Runs>('waiting', {
     load: (signal) => getJson('/runs', { limit: 50 }, signal),

@@ -13,7 +13,7 @@ import { refusal } from './who.ts';
 
 const DEFAULTS = { shown: 12, runs: 100 };
 
-/** Something the palette can do or go to. */
+/** An action or destination of the palette. */
 interface Command {
   readonly id: string;
   readonly title: string;
@@ -22,7 +22,7 @@ interface Command {
   run(): void;
 }
 
-/** Everything by name: pages, tools, capabilities, runs and actions. */
+/** Pages, tools, capabilities, runs and actions by name. */
 export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState<string | null>(null);
@@ -31,7 +31,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
   const known = useKnown();
   const commands = useMemo(() => [...ownCommands(onHelp), ...known], [known, onHelp]);
   const found = useMemo(() => matching(commands, text), [commands, text]);
-  // By name rather than by place: what comes in meanwhile must not get the Enter that was meant for another.
+  // Selected by name, not by index: a result that arrives meanwhile must not receive the Enter key.
   const at = Math.max(
     0,
     found.findIndex(({ id }) => id === chosen),
@@ -85,7 +85,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
             onKeyDown={hear}
           />
         </div>
-        <div id="palette-list" class="palette-list" role="listbox" aria-label="Found" ref={list}>
+        <div id="palette-list" class="palette-list" role="listbox" aria-label="Results" ref={list}>
           {found.map((command, i) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
             <div
@@ -178,7 +178,7 @@ function runCommand({ id, intent_text, executed_path, executed_at }: Traces['tra
   return { id: `run ${id}`, title, kind: `Run, ${moment(executed_at)}`, icon: 'runs', run };
 }
 
-/** Every word somewhere in the title; those that begin with the text first, and a search for it at the end. */
+/** Commands whose titles contain every word; prefix matches first, and a search for the text last. */
 function matching(commands: readonly Command[], text: string): Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const hits = commands.filter(({ title, kind }) => {

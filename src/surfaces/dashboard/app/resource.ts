@@ -5,13 +5,13 @@ import { ApiError } from './api.ts';
 import { epoch, onEvents, pressOver } from './live.ts';
 
 const DEFAULTS = {
-  /** Milliseconds between two loads on account of events. */
+  /** Minimum milliseconds between two reloads caused by events. */
   betweenLoadsMs: 400,
-  /** Resources that are kept when no page shows them any more, so that coming back shows something at once. */
+  /** Unused resources to keep, so that a page the user returns to shows data at once. */
   kept: 30,
 };
 
-/** Both may stand: what was loaded before stays while a later load has failed. */
+/** Both may be set: data stays when a later load fails. */
 export interface Loaded<T> {
   readonly data: T | undefined;
   readonly error: ApiError | undefined;
@@ -20,26 +20,29 @@ export interface Loaded<T> {
 
 export interface ResourceOptions<T> {
   load(signal: AbortSignal): Promise<T>;
-  /** Whether an event makes what was loaded stale. Bursts cause one load, and none is missed while one is under way. */
+  /**
+   * Whether an event makes the data stale. A burst causes one reload, and events during a load are not
+   * missed.
+   */
   reloadOn?(event: LiveEvent): boolean;
-  /** What an event alone tells, applied at once. Must bear being told twice what the snapshot knew already. */
+  /** Applies an event directly. Must tolerate events that the snapshot already includes. */
   apply?(data: T, event: LiveEvent): T;
 }
 
 export interface Resource<T> {
   readonly state: ReadonlySignal<Loaded<T>>;
   reload(): void;
-  /** In place of what was loaded, such as what an action has answered. */
+  /** Replaces the data, for example with the response of an action. */
   set(data: T): void;
 }
 
-/** The components that show it now, with their current options. */
+/** A component that uses the resource, with its current options. */
 interface User<T> {
   readonly current: ResourceOptions<T>;
 }
 
 interface SharedResource<T> extends Resource<T> {
-  /** Answers how to leave. */
+  /** Returns a function that leaves. */
   join(user: User<T>): () => void;
   isInUse(): boolean;
 }
@@ -47,8 +50,8 @@ interface SharedResource<T> extends Resource<T> {
 const kept = new Map<string, SharedResource<unknown>>();
 
 /**
- * A snapshot that follows events, shared by all who ask for the same key: it is loaded again when any of them
- * says so. Reading `.state.value` in a component follows it.
+ * A snapshot that follows events, shared by all components with the same key: it reloads when any of them
+ * asks. Reading `.state.value` in a component subscribes to it.
  */
 export function useResource<T>(key: string, options: ResourceOptions<T>): Resource<T> {
   const user = useRef(options);
@@ -76,7 +79,7 @@ function createResource<T>(): SharedResource<T> {
   let loading: AbortController | null = null;
   let isStale = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Events that came while a load was under way: its answer may or may not know them. */
+  /** Events that arrived during a load, whose response may or may not include them. */
   let meanwhile: LiveEvent[] = [];
   let undo: (() => void)[] = [];
 
@@ -129,7 +132,7 @@ function createResource<T>(): SharedResource<T> {
   function start(): void {
     undo = [
       onEvents(hear),
-      // At once, and again whenever events were missed.
+      // Now, and whenever events were missed.
       effect(() => {
         epoch.value;
         untracked(() => void reload());
@@ -156,7 +159,7 @@ function createResource<T>(): SharedResource<T> {
       const wasFollowed = wishes().some(({ reloadOn, apply }) => reloadOn || apply);
       users.add(user);
       if (users.size === 1) start();
-      // Those who were there before did not mind how old it is.
+      // Earlier users did not follow events, so the data may be stale.
       else if (!wasFollowed && user.current.reloadOn) void reload();
       return () => {
         users.delete(user);

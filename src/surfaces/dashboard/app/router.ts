@@ -8,10 +8,10 @@ export interface Location {
 
 const here = signal<Location>(read());
 
-/** Where the page is; reading it in a component follows it. */
+/** The current address; reading it in a component subscribes to it. */
 export const location = computed(() => here.value);
 
-/** The page that is shown and what stands behind its name, `/runs/abc` -> `{page: 'runs', rest: ['abc']}`. */
+/** The current page and the rest of the path, `/runs/abc` -> `{page: 'runs', rest: ['abc']}`. */
 export const route = computed(() => routeOf(here.value.path));
 
 function routeOf(path: string): { readonly page: PageName | null; readonly rest: readonly string[] } {
@@ -20,7 +20,7 @@ function routeOf(path: string): { readonly page: PageName | null; readonly rest:
   return { page: page?.name ?? null, rest };
 }
 
-/** Goes there, with an entry in the history unless it only replaces what stands there now. */
+/** Navigates, with a new history entry unless `replace` is set. */
 export function navigate(to: string, options: { readonly replace?: boolean } = {}): void {
   const before = here.peek().path;
   history[options.replace ? 'replaceState' : 'pushState'](null, '', to);
@@ -28,7 +28,9 @@ export function navigate(to: string, options: { readonly replace?: boolean } = {
   if (here.peek().path !== before) scrollTo(0, 0);
 }
 
-/** Changes parts of the query and keeps the rest; an empty value takes one out. A filter adds no history entry. */
+/**
+ * Changes parts of the query and keeps the rest; an empty value removes one. A filter adds no history entry.
+ */
 export function setQuery(
   changes: Readonly<Record<string, string | undefined>>,
   options: { readonly replace?: boolean } = { replace: true },
@@ -43,7 +45,7 @@ export function setQuery(
   navigate(text ? `${path}?${text}` : path, options);
 }
 
-/** Links within the page are followed without reloading it; all others are left to the browser. */
+/** Follows links within the page without a reload; others are left to the browser. */
 export function followLinks(): void {
   addEventListener('popstate', () => {
     here.value = read();
@@ -54,7 +56,7 @@ export function followLinks(): void {
     const link = (event.target as Element).closest?.('a');
     if (!link || link.target || link.hasAttribute('download') || link.origin !== window.location.origin)
       return;
-    // A place on the page that is shown is found by the browser.
+    // Anchors on the current page are left to the browser.
     if (link.hash && link.pathname === window.location.pathname) return;
     event.preventDefault();
     navigate(link.pathname + link.search + link.hash);

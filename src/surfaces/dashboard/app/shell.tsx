@@ -20,13 +20,13 @@ const DEFAULTS = {
   pairMs: 1_200,
 };
 
-/** Each opening is one of its own: word of an end may come after the next has begun. */
+/** A new object per opening: a close event may arrive after the next one has opened. */
 interface Overlay {
   readonly name: 'palette' | 'help';
   readonly opening: number;
 }
 
-/** What surrounds every page. */
+/** The frame around every page. */
 export function Shell() {
   const [overlay, setOverlay] = useState<Overlay | null>(null);
   const open = (name: Overlay['name']) =>
@@ -111,7 +111,7 @@ function ConnectionState() {
   );
 }
 
-/** The owner needs no telling. */
+/** Shown for everyone except the owner. */
 function Role() {
   const me = who.value;
   if (!me || me.role === 'owner') return null;
@@ -134,7 +134,7 @@ function LostBanner() {
   );
 }
 
-/** A screen reader hears the new page's title, and the tab order starts at its top. */
+/** Moves the focus, so that a screen reader announces the new page and the tab order starts at its top. */
 function useFocusOnNewPage(): void {
   const { path } = location.value;
   useEffect(() => {
@@ -168,7 +168,7 @@ interface ShortcutActions {
   openHelp(): void;
 }
 
-/** For the help, in the order in which they are shown. */
+/** For the help dialog, in display order. */
 const SHORTCUTS: readonly (readonly [string, string])[] = [
   ['Ctrl K', 'Command palette'],
   ['/', 'Search'],
@@ -179,7 +179,7 @@ const SHORTCUTS: readonly (readonly [string, string])[] = [
   ['?', 'This help'],
 ];
 
-/** Keys that work everywhere but where one types. */
+/** Keys that work everywhere except in text fields. */
 function listenForShortcuts({ openPalette, openHelp }: ShortcutActions): () => void {
   let afterG = 0;
   const hear = (event: KeyboardEvent) => {
@@ -208,7 +208,7 @@ function listenForShortcuts({ openPalette, openHelp }: ShortcutActions): () => v
   return () => document.removeEventListener('keydown', hear);
 }
 
-/** The page's own search field where it has one (`data-search`), else the search page. */
+/** Focuses the page's own search field (`data-search`), or opens the search page. */
 function focusSearch(): void {
   const field = document.querySelector<HTMLElement>('main [data-search]');
   if (field) field.focus();

@@ -3,7 +3,7 @@ import { logIn } from './api.ts';
 import { Button, CopyButton } from './components/button.tsx';
 import { location } from './router.ts';
 
-/** For a browser the gateway does not know: how to become known. */
+/** For a browser that is not logged in. */
 export function SignIn() {
   const { path } = location.value;
   const [code] = useState(codeOfLink);
@@ -11,7 +11,7 @@ export function SignIn() {
   useEffect(() => {
     document.title = 'Sign in · PML';
     if (code === null) return;
-    // Out of the history, whatever becomes of it.
+    // Removes the code from the history, whether or not it works.
     history.replaceState(null, '', '/login');
     void logIn({ code }).then((problem) => {
       if (problem === null) window.location.replace('/');
@@ -38,12 +38,12 @@ export function SignIn() {
   );
 }
 
-/** Behind a #, where no server and no log sees it. */
+/** In the fragment (#), which is not sent to servers or logged. */
 function codeOfLink(): string | null {
   return new URLSearchParams(window.location.hash.slice(1)).get('code');
 }
 
-/** For a member of a team, who was given a key. */
+/** For a team member with a key. */
 function KeyForm({ next }: { next: string }) {
   const [key, setKey] = useState('');
   const [problem, setProblem] = useState<string | null>(null);

@@ -8,7 +8,7 @@ const prefersLight = matchMedia('(prefers-color-scheme: light)');
 const chosen = signal<Theme | null>(read());
 const system = signal<Theme>(prefersLight.matches ? 'light' : 'dark');
 
-/** What is shown: the person's choice, else the system's, else dark. */
+/** The current theme: the user's choice, else the system's, else dark. */
 export function currentTheme(): Theme {
   return chosen.value ?? system.value;
 }
@@ -28,7 +28,7 @@ export function followTheme(): void {
     try {
       localStorage.setItem(KEY, theme);
     } catch {
-      // A browser that keeps nothing still shows it until the page is left.
+      // Without storage the choice lasts until the page is left.
     }
   });
 }

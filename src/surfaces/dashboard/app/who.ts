@@ -4,19 +4,19 @@ import { getJson, isSignedIn } from './api.ts';
 import { shownLine } from './format.ts';
 import { epoch } from './live.ts';
 
-/** The current user; undefined until the gateway answered, null if it did not say. */
+/** The current user; undefined until the gateway responds, null if that failed. */
 export const who = signal<Me | null | undefined>(undefined);
 
 const MAY_NOT: Readonly<Record<Right, string>> = {
-  read: 'look here',
+  read: 'view this',
   run: 'run anything',
   decide: 'decide on approvals',
   manage: 'change what PML has learned',
   see_all: 'see private runs of others',
-  bridge: 'access the store',
+  bridge: 'do what only the owner may',
 };
 
-/** Asks who that is, and again after every new beginning: another key may have been given, another gateway started. */
+/** Loads the user now and after every reconnection, because the key or the gateway may have changed. */
 export function followWho(): () => void {
   return effect(() => {
     epoch.value;
@@ -25,7 +25,7 @@ export function followWho(): () => void {
       (me) => {
         who.value = me;
       },
-      // The gateway refuses what may not be; the page only says so beforehand.
+      // The gateway enforces rights; the page only explains them.
       () => {
         who.value ??= null;
       },

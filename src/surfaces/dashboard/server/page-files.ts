@@ -9,19 +9,19 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The most wanted first; each file lies compressed beside itself. */
+/** Preferred encodings first; each compressed file is next to the original. */
 const ENCODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],
 ] as const;
 
-/** Names carry a hash of the content there, so what was fetched once is right for ever. */
+/** These names contain a hash of the content, so they can be cached forever. */
 const HASHED = /^\/assets\/[\w.-]+$/;
 const PLAIN = /^\/[\w-]+\.(?:svg|js)$/;
 
-/** The page as it was built; where it was not, a page that says how it is. Everybody may read it: it has no data. */
+/** The built page; if it was not built, a page that says so. Public, because it contains no data. */
 export interface PageFiles {
-  /** A file of the page; null when there is none at this path. */
+  /** A file of the page; null if the path has none. */
   asset(request: Request): Promise<Response | null>;
   index(request: Request, status?: number): Promise<Response>;
 }

@@ -3,7 +3,7 @@ import type { ErrorShape } from '../../../core/vocabulary/pml-error.ts';
 import type { WireTraceEvent } from '../../../core/vocabulary/trace-event.ts';
 import type { ServerState } from './api-types.ts';
 
-/** The events that the gateway sends to its readers, by name; it also sends `hello`, `reset` and `heartbeat`. */
+/** The gateway's events by name; it also sends `hello`, `reset` and `heartbeat`. */
 interface EventData {
   readonly server_state: { server: string; state: ServerState; error: ErrorShape | null };
   readonly catalogue_changed: {
@@ -29,6 +29,7 @@ interface EventData {
     slug: string;
     state: 'candidate' | 'active' | 'quarantined' | 'forgotten';
   };
+  readonly drift_changed: { tool: string; state: 'begun' | 'ended'; changes: readonly string[] };
   readonly graph_changed: { edges: number; traces: number };
   readonly gate_changed: { open: boolean; gain: number; ci95: readonly number[]; n: number };
   readonly run_learned: { runs: number };
@@ -43,12 +44,12 @@ interface EventData {
 
 export type EventType = keyof EventData;
 
-/** `at` is when it happened. */
+/** `at` is the time of the event. */
 export type LiveEvent = {
   [T in EventType]: { readonly type: T; readonly at: string } & Readonly<EventData[T]>;
 }[EventType];
 
-/** A stream is listened to by name, so each name stands here. */
+/** Streams are subscribed by name, so every name is listed here. */
 export const EVENT_TYPES = Object.keys({
   server_state: 0,
   catalogue_changed: 0,
@@ -60,6 +61,7 @@ export const EVENT_TYPES = Object.keys({
   approval_requested: 0,
   approval_settled: 0,
   capability_changed: 0,
+  drift_changed: 0,
   graph_changed: 0,
   gate_changed: 0,
   run_learned: 0,

@@ -11,14 +11,14 @@ export const PAGES = [
 
 export type PageName = (typeof PAGES)[number]['name'];
 
-/** What the server keeps for itself: everything else is a page, whatever its path. */
-const RESERVED = ['/api', '/mcp', '/bridge', '/metrics', '/healthz', '/login', '/assets'];
+/** Paths of the server; every other path is a page. */
+const RESERVED = ['/api', '/mcp', '/bridge', '/metrics', '/healthz', '/login', '/assets', '/.well-known'];
 
 export function isPagePath(path: string): boolean {
   return !RESERVED.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 }
 
-/** Where a page or one thing on it stands; every part is escaped. */
+/** Addresses of pages and of things on them; every part is escaped. */
 export const href = {
   home: () => '/',
   graph: (query: GraphQuery = {}) => withQuery('/graph', query),
@@ -35,9 +35,9 @@ export const href = {
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export interface GraphQuery extends Query {
-  /** The node that is looked at. */
+  /** The selected node. */
   readonly node?: string | undefined;
-  /** Both: the path between them. */
+  /** With `to`: the path between the two. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   /** The trace whose calls are shown. */

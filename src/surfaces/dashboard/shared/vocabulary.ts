@@ -1,14 +1,18 @@
 import type { EdgeSource, EdgeType } from '../../../core/vocabulary/edge.ts';
 
-/** Words of the core that the page uses as well; it imports nothing else of it. */
+/** Constants of the core that the page uses; it imports nothing else from it. */
 export { EDGE_SOURCES, EDGE_TYPES, type EdgeSource, type EdgeType } from '../../../core/vocabulary/edge.ts';
 export { kindOf, type NodeKind } from '../../../core/vocabulary/ids.ts';
 
-export { NOTHING_LEARNED_APPLIES, rankingInWords } from '../../../core/vocabulary/ranking-words.ts';
+export {
+  NOTHING_FITS,
+  NOTHING_LEARNED_APPLIES,
+  rankingInWords,
+} from '../../../core/vocabulary/ranking-words.ts';
 
 /**
- * Colour says the type of an edge, the line says how it is known. Both themes have the same colours;
- * on a light ground the pale ones are drawn with an outline (`LIGHT_OUTLINE`), so that they are seen.
+ * Colour shows an edge's type, the line style its source. Both themes use the same colours; on a light
+ * background the pale ones have an outline (`LIGHT_OUTLINE`), so that they are visible.
  */
 export const EDGE_COLOURS: Readonly<Record<EdgeType, string>> = {
   contains: '#22c55e',
@@ -25,5 +29,5 @@ export const EDGE_LINES: Readonly<Record<EdgeSource, 'solid' | 'dashed' | 'dotte
   template: 'dotted',
 };
 
-/** Around edges on a light ground. */
+/** Outline of edges on a light background. */
 export const LIGHT_OUTLINE = '#5c5348';

@@ -9,14 +9,14 @@ import { SteadyRows } from './steady-rows.tsx';
 import { Ago } from './time.tsx';
 import { tellingOutcome } from './toast.tsx';
 
-/** One exact call that waits for a person, who settles it here. */
+/** One exact call that waits for approval, with the buttons to decide. */
 export function ApprovalItem({
   approval,
   isSettled,
   onSettled,
 }: {
   approval: Approval;
-  /** It is still shown, but waits no more. */
+  /** Still shown, but already decided. */
   isSettled: boolean;
   onSettled: () => void;
 }) {
@@ -64,7 +64,7 @@ export function ApprovalItem({
   );
 }
 
-/** Exactly what would run, whole, and what its server changed of it since it was accepted. */
+/** The complete call, and changes of the tool's definition since it was accepted. */
 export function ExactCall({ approval }: { approval: Approval }) {
   const { arguments: args, program = {}, definition_changes: changes = [], is_exact: isExact } = approval;
   return (
@@ -77,7 +77,7 @@ export function ExactCall({ approval }: { approval: Approval }) {
       </section>
       {isExact === false && (
         <p class="approval-rule" role="note">
-          Not all arguments are shown: only the gateway that asked has them. Here the call can only be
+          Not all arguments are shown: only the gateway that runs the call has them. Here it can only be
           rejected.
         </p>
       )}
@@ -97,7 +97,7 @@ export function ExactCall({ approval }: { approval: Approval }) {
   );
 }
 
-/** While something runs: what of it waits for a person, who may be the one that looks. */
+/** Approvals needed by something that this page is running. */
 export function WaitingCall({ nodes }: { nodes: readonly string[] }) {
   const { waiting, reload } = useWaiting();
   const own = waiting.filter(({ node }) => nodes.includes(node));

@@ -4,7 +4,7 @@ import { shownLine } from '../format.ts';
 
 export type Tone = 'neutral' | 'good' | 'bad' | 'warn' | 'info' | 'accent';
 
-/** A word about a state. The icon says it without colour. */
+/** A state in one word; the icon shows it without colour. */
 export function Badge({
   tone = 'neutral',
   icon,
@@ -42,7 +42,7 @@ const STATUS: Readonly<Record<string, readonly [Tone, IconName]>> = {
   unknown: ['warn', 'alert'],
 };
 
-/** The state of a run, task, server, approval or capability, the same everywhere. */
+/** The state of a run, task, server, approval or capability, with the same look everywhere. */
 export function StatusBadge({ status }: { status: string }) {
   const [tone, icon] = STATUS[status] ?? (['neutral', undefined] as const);
   return (
@@ -52,7 +52,7 @@ export function StatusBadge({ status }: { status: string }) {
   );
 }
 
-/** In a row of a table: what it is called, and below what it is for. */
+/** Table cell: the capability's name, and its description below. */
 export function CapabilityName({ slug, description }: Pick<CapabilitySummary, 'slug' | 'description'>) {
   return (
     <>
@@ -62,7 +62,7 @@ export function CapabilityName({ slug, description }: Pick<CapabilitySummary, 's
   );
 }
 
-/** 24 x 24, stroked with the colour of the text around. */
+/** 24 x 24, stroked in the current text colour. */
 const PATHS = {
   home: 'M4 11.5 12 5l8 6.5M6.5 10v9h11v-9M10 19v-5h4v5',
   graph:
@@ -94,7 +94,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Says nothing to a screen reader: the words beside it do, or the `aria-label` of its button. */
+/** Hidden from screen readers: the text beside it, or its button's `aria-label`, is read instead. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg class="icon" width={size} height={size} viewBox="0 0 24 24" aria-hidden="true">

@@ -9,12 +9,12 @@ const DEFAULTS = { thanksMs: 1_500 };
 type ButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'icon'> & {
   kind?: 'primary' | 'plain' | 'danger' | 'quiet';
   icon?: IconName;
-  /** Without it the button is there, but does nothing, and says why. */
+  /** Without this right the button is disabled and says why. */
   needs?: Right;
   children?: ComponentChildren;
 };
 
-/** One without words needs an `aria-label`. */
+/** A button without text needs an `aria-label`. */
 export function Button({ kind = 'plain', icon, needs, children, ...rest }: ButtonProps) {
   const refused = needs && refusal(needs);
   return (

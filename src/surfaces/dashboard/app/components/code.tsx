@@ -8,15 +8,15 @@ import { CopyButton } from './button.tsx';
 import { fieldsOf } from './schema-form/fields-of.ts';
 
 const DEFAULTS = {
-  /** Lines shown before one asks for more. */
+  /** Lines shown before "Show more". */
   lines: 400,
-  /** Characters beyond which nothing is coloured: parsing would hold the page up. */
+  /** Characters beyond which there is no syntax colouring: parsing would block the page. */
   coloured: 60_000,
 };
 
 const LANGUAGES = { typescript, json };
 
-/** A program or data, coloured; only ever text, whatever it holds. */
+/** A program or data with syntax colours; always rendered as text. */
 export function Code({
   text,
   language = 'typescript',
@@ -68,7 +68,7 @@ function coloured({ tokens }: ParsedLine) {
   ));
 }
 
-/** What a schema says, by property where it has some; the schema itself on request. */
+/** A schema's properties as a table, if it has any; the schema itself on request. */
 export function SchemaTable({ schema, nothing }: { schema: unknown; nothing: string }) {
   const fields = fieldsOf(schema);
   const isEmpty = schema === null || schema === undefined || Object.keys(schema).length === 0;

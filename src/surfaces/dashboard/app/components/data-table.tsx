@@ -6,15 +6,15 @@ import { moveFocus } from './tabs.tsx';
 export interface Column<T> {
   readonly title: string;
   readonly cell: (row: T) => ComponentChildren;
-  /** Right-aligned figures that line up. */
+  /** Right-aligned, with tabular figures. */
   readonly isNumber?: boolean;
-  /** Left out on narrow screens. */
+  /** Hidden on narrow screens. */
   readonly isExtra?: boolean;
 }
 
 /**
- * Rows that keep their place: each is known by its key, so that news change cells, not the list. With
- * `hrefOf` a row is a link, and the arrow keys go from row to row.
+ * A table whose rows keep their place: rows are keyed, so that updates change cells, not the list. With
+ * `hrefOf` a row is a link, and the arrow keys move between rows.
  */
 export function DataTable<T>({
   label,
@@ -32,7 +32,7 @@ export function DataTable<T>({
   keyOf: (row: T) => string;
   hrefOf?: (row: T) => string;
   isCurrent?: (row: T) => boolean;
-  /** What narrows the rows down: they are held for one view at a time. */
+  /** The current filter: rows are held in place within one view. */
   view?: string;
   newsOf?: (count: number) => string;
 }) {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Button } from './button.tsx';
 
-/** Over the page until it is answered; Escape closes it, and the focus goes back where it was. */
+/** A modal dialog; Escape closes it, and the focus returns to where it was. */
 export function Dialog({
   title,
   onClose,

@@ -5,7 +5,7 @@ import { onEvents } from '../live.ts';
 
 type Embedded = Extract<LiveEvent, { type: 'tools_embedded' }>;
 
-/** Word that tools have come to be found by what they mean, as it happens. */
+/** Live note that more tools can now be found by meaning. */
 export function EmbeddedNews() {
   const [news, setNews] = useState<Embedded | null>(null);
   useEffect(

@@ -2,15 +2,15 @@ import { useState } from 'preact/hooks';
 import { shownText } from '../format.ts';
 
 const DEFAULTS = {
-  /** Characters of one text before one asks for more, and how many more each time. */
+  /** Characters of a text shown at first, and added by each "Show more". */
   characters: 2_000,
-  /** Entries of one list or object, likewise. */
+  /** Entries of a list or object, likewise. */
   entries: 100,
   /** Levels that are open at first. */
   open: 2,
 };
 
-/** Any JSON as a tree that opens and closes; texts of any length and any characters are shown as they are. */
+/** Any JSON as a collapsible tree; texts of any length and any characters are shown as they are. */
 export function JsonView({
   value,
   name,
@@ -19,9 +19,9 @@ export function JsonView({
 }: {
   value: unknown;
   name?: string;
-  /** All of it at once, for who decides by it. */
+  /** Shows everything at once, for a person who decides by it. */
   isWhole?: boolean;
-  /** How deep it stands; a negative one opens more of it. */
+  /** Nesting depth; a negative one opens more levels. */
   depth?: number;
 }) {
   const key = name === undefined ? null : <span class="json-key">{shownText(name)}: </span>;
@@ -86,7 +86,7 @@ function Branch({
   );
 }
 
-/** A text with its end left out until one asks. */
+/** A text, truncated until the user asks for more. */
 export function LongText({ text, isWhole = false }: { text: string; isWhole?: boolean }) {
   const [length, setLength] = useState(isWhole ? text.length : DEFAULTS.characters);
   const left = text.length - length;

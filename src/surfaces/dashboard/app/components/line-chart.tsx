@@ -5,7 +5,7 @@ const STEPS = [1, 2, 5, 10];
 
 const SIZE = { height: 220, left: 44, right: 12, top: 12, bottom: 28 };
 const TICKS = 4;
-/** Up to so many points are marked: one alone would not be seen. */
+/** Maximum number of points with a marker; a single point would be invisible without one. */
 const MARKED = 12;
 
 export interface Point {
@@ -25,7 +25,7 @@ export interface Series {
   readonly points: readonly Point[];
 }
 
-/** Lines over one axis, with bands where there are intervals. Says its figures in words, too. */
+/** Lines on one axis, with bands for intervals. The figures are also given as text. */
 export function LineChart({
   label,
   series,
@@ -36,7 +36,7 @@ export function LineChart({
   label: string;
   series: readonly Series[];
   xTitle?: string;
-  /** Both ends of the axis are said, where it is given. */
+  /** Formats both ends of the axis; without it they have no label. */
   xFormat?: (value: number) => string;
   format?: (value: number) => string;
 }) {
@@ -122,7 +122,7 @@ export function LineChart({
   );
 }
 
-/** As wide as it is shown, so that words on it are as large as all others. */
+/** As wide as displayed, so that its text has the normal size. */
 function useWidth() {
   const ref = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(640);
@@ -148,7 +148,7 @@ export function Sparkline({ values, label }: { values: readonly number[]; label:
   );
 }
 
-/** A little room above and below; never empty. */
+/** A range with a margin above and below; never empty. */
 function range(values: readonly number[]): readonly [number, number] {
   const known = values.filter(Number.isFinite);
   if (known.length === 0) return [0, 1];
@@ -165,19 +165,19 @@ function summaryOf({ name, points }: Series, format: (value: number) => string):
 }
 
 /**
- * Round values that embrace a range, about `count` of them (Heckbert, "Nice numbers for graph labels",
- * Graphics Gems, 1990).
+ * About `count` round values that cover a range (Heckbert, "Nice numbers for graph labels", Graphics Gems,
+ * 1990).
  */
 export function niceTicks(low: number, high: number, count: number): number[] {
   const rough = (high - low) / count;
   const magnitude = 10 ** Math.floor(Math.log10(rough));
   const step = STEPS.map((factor) => factor * magnitude).find((size) => size >= rough * (1 - 1e-9))!;
   const [first, last] = [Math.floor(low / step + 1e-9), Math.ceil(high / step - 1e-9)];
-  // Counted in steps, so that no error adds up.
+  // Counted in steps, so that rounding errors do not add up.
   return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
-/** As `format` says them; with as many digits as tell them apart where that says two the same. */
+/** Formatted with `format`; with more digits where two labels would be equal. */
 export function tickLabels(ticks: readonly number[], format: (value: number) => string): string[] {
   const labels = ticks.map(format);
   if (new Set(labels).size === labels.length) return labels;

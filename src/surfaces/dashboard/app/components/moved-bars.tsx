@@ -7,7 +7,7 @@ export interface MovedRow {
   readonly moved: number;
 }
 
-/** What moved something up or down: bars to the right and to the left of a common line, with their figures. */
+/** Positive and negative contributions: bars to the right and left of a common line, with their figures. */
 export function MovedBars({ label, rows }: { label: string; rows: readonly MovedRow[] }) {
   const greatest = Math.max(...rows.map(({ moved }) => Math.abs(moved)), Number.MIN_VALUE);
   return (

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
 
-/** A part of a page with a heading, and what can be done with it at the heading's right. */
+/** A section of a page with a heading, and actions to the heading's right. */
 export function Panel({
   title,
   actions,
@@ -10,7 +10,7 @@ export function Panel({
 }: {
   title: ComponentChildren;
   actions?: ComponentChildren;
-  /** Lets a list or table reach the borders. */
+  /** Without padding, so that a list or table reaches the borders. */
   flush?: boolean;
   children: ComponentChildren;
 }) {

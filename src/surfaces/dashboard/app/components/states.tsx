@@ -8,7 +8,7 @@ import { Icon, type IconName, StatusBadge } from './badge.tsx';
 import { Button } from './button.tsx';
 import { JsonView, LongText } from './json-view.tsx';
 
-/** Nothing there yet, and how something gets there. */
+/** Says that nothing is there yet, and how to change that. */
 export function EmptyState({
   icon = 'spark',
   title,
@@ -46,7 +46,7 @@ export function ErrorState({ error, onRetry }: { error: ApiError; onRetry?: () =
   );
 }
 
-/** Grey lines in place of what is on its way. */
+/** Grey lines as a placeholder while loading. */
 export function Skeleton({ lines = 3 }: { lines?: number }) {
   return (
     <div class="skeleton" role="status" aria-label="Loading">
@@ -57,7 +57,7 @@ export function Skeleton({ lines = 3 }: { lines?: number }) {
   );
 }
 
-/** Loading, failed, or there: what was loaded once stays while it is loaded again. */
+/** Loading, failed, or loaded: loaded data stays visible during a reload. */
 export function Await<T>({
   of,
   lines,
@@ -65,7 +65,7 @@ export function Await<T>({
   children,
 }: {
   of: Loaded<T>;
-  /** How tall the skeleton is. */
+  /** Height of the skeleton. */
   lines?: number;
   retry?: () => void;
   children: (data: T) => ComponentChildren;
@@ -75,7 +75,7 @@ export function Await<T>({
   return <Skeleton {...(lines !== undefined && { lines })} />;
 }
 
-/** What came of running something: the result, why there is none, or who has to decide first. */
+/** The outcome of a run: the result, the error, or the approval it waits for. */
 export function Outcome({ of: outcome }: { of: Execution | ApiError }) {
   if (outcome instanceof ApiError) return <ErrorState error={outcome} />;
   const { status, run_id, trace_id, result, console: written, content, error } = outcome;
@@ -86,7 +86,7 @@ export function Outcome({ of: outcome }: { of: Execution | ApiError }) {
         {trace_id && <a href={href.run(trace_id)}>See the run</a>}
         {status === 'approval_required' && (
           <span>
-            It waits for a person to decide. <a href={href.workflow(run_id)}>Decide</a>
+            This run is waiting for a decision. <a href={href.workflow(run_id)}>Decide</a>
           </span>
         )}
       </p>

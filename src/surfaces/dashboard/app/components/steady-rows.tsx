@@ -3,17 +3,17 @@ import { useRef, useState } from 'preact/hooks';
 
 interface Hold {
   readonly isHeld: () => boolean;
-  /** Lets news in until the pointer moves again. */
+  /** Shows held updates until the pointer moves again. */
   readonly letIn: () => void;
   readonly box: Readonly<Record<string, unknown>>;
 }
 
-/** Whether somebody points into a box, or works in it where `byFocus`: asked of the page itself when news come. */
+/** Whether the pointer is over a box, or with `byFocus` the focus in it; checked when updates arrive. */
 function useHold(byFocus: boolean): Hold {
   const ref = useRef<HTMLDivElement>(null);
   const isOpen = useRef(false);
   const [, lookAgain] = useState(0);
-  // A frame later the page knows where pointer and focus are now.
+  // The browser updates pointer and focus state one frame later.
   const left = () => requestAnimationFrame(() => lookAgain((times) => times + 1));
   return {
     isHeld: () => {
@@ -37,7 +37,7 @@ function useHold(byFocus: boolean): Hold {
   };
 }
 
-/** Stands over the list rather than in it, so that it moves nothing either. */
+/** Positioned over the list instead of in it, so that it moves nothing. */
 function News({ text, onClick }: { text: string | null; onClick: () => void }) {
   return (
     <div class="steady-news" role="status">
@@ -51,9 +51,9 @@ function News({ text, onClick }: { text: string | null; onClick: () => void }) {
 }
 
 /**
- * Every list that follows events stands in one. While somebody points at it, its rows stay where they are: their
- * cells change, what is new is counted until one wants it or leaves, and what is gone stays until then. Another
- * `view`, such as another filter, begins again. An element with `data-row` that has the focus is not taken away.
+ * Wraps every list that follows events. While the pointer is over it, rows stay in place: their cells change,
+ * new rows are counted until the user asks for them or leaves, and removed rows stay until then. Another
+ * `view`, such as another filter, starts fresh. A focused element with `data-row` is never removed.
  */
 export function SteadyRows<T>({
   rows,
@@ -86,7 +86,7 @@ export function SteadyRows<T>({
   );
 }
 
-/** The same for what is one whole, such as a ranking with the form for its first hit: it stays as it is. */
+/** The same for a single block, such as a ranking with the form for its first hit: it stays unchanged. */
 export function SteadyWhole<T>({
   of,
   view,
@@ -110,9 +110,9 @@ export function SteadyWhole<T>({
 }
 
 /**
- * What is shown of `next` where `shown` stands already. Held, known rows keep their places, what is gone stays, what
- * comes after all of them is added, as that moves nothing, and the rest is counted. Otherwise it is `next`, with the
- * rows that are kept in any case.
+ * The rows to show, given those shown already. While held, known rows keep their places, removed ones stay,
+ * new rows after all others are appended, because that moves nothing, and other new rows are counted.
+ * Otherwise `next`, plus rows that must stay.
  */
 export function steadyOrder<T>(
   shown: readonly T[],
@@ -127,7 +127,7 @@ export function steadyOrder<T>(
   }
   const known = new Set(shown.map(keyOf));
   const last = next.findLastIndex((row) => known.has(keyOf(row)));
-  // Nothing of it is left, so no position needs to be restored.
+  // No shown row is left, so there are no places to keep.
   if (last === -1) return { rows: next, held: 0 };
   const after = next.slice(last + 1);
   return {

@@ -8,7 +8,7 @@ export interface Tab<N extends string> {
 
 const ACROSS = { ArrowRight: 1, ArrowLeft: -1 };
 
-/** One of several views of the same thing; keep `current` in the query, so that it can be linked to. */
+/** Tabs; keep `current` in the query, so that it can be linked to. */
 export function Tabs<N extends string>({
   label,
   tabs,
@@ -57,7 +57,7 @@ export function Tabs<N extends string>({
 
 const DOWN: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
-/** Arrow keys, Home and End go through what matches within the element the event is heard on. */
+/** Arrow keys, Home and End move through the matching elements inside the listening element. */
 export function moveFocus(
   event: KeyboardEvent & { readonly currentTarget: EventTarget | null },
   selector: string,

@@ -4,7 +4,7 @@ import { ago, duration, moment } from '../format.ts';
 
 const DEFAULTS = { everyMs: 5_000 };
 
-/** One clock for all: it ticks while somebody looks at it. */
+/** One clock for all; it ticks only while something shows it. */
 const now = signal(Date.now());
 let lookers = 0;
 let ticking: ReturnType<typeof setInterval> | undefined;
@@ -17,7 +17,7 @@ export function Duration({ ms }: { ms: number }) {
   return <span class="duration">{duration(ms)}</span>;
 }
 
-/** A moment, with the whole date on hover. */
+/** A time, with the full date on hover. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
@@ -26,7 +26,7 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-/** How long ago it was; it grows older as one looks. */
+/** How long ago it was; updates itself. */
 export function Ago({ at }: { at: string }) {
   useEffect(() => {
     tick();

@@ -15,14 +15,14 @@ interface Note {
 const notes = signal<readonly Note[]>([]);
 let count = 0;
 
-/** A short word about what was just done; never the only place where something is said. */
+/** A short message about a completed action; never the only place where something is shown. */
 export function toast(text: string, tone: Note['tone'] = 'good'): void {
   const id = ++count;
   notes.value = [...notes.value, { id, text, tone }];
   setTimeout(() => dismiss(id), DEFAULTS.shownMs);
 }
 
-/** Does it, and says what came of it. Answers undefined when it failed. */
+/** Awaits `work` and shows its outcome as a toast. Returns undefined if it failed. */
 export async function tellingOutcome<T>(work: Promise<T>, done: string): Promise<T | undefined> {
   try {
     const value = await work;

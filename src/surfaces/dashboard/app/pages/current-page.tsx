@@ -6,7 +6,15 @@ import { EmptyState, ErrorState, Skeleton } from '../components/states.tsx';
 import { route } from '../router.ts';
 import { HomePage } from './home/home-page.tsx';
 
-/** Home comes with the first view; all others when they are asked for. */
+const DEFAULTS = {
+  /** Milliseconds between two reloads because of missing files. */
+  reloadMs: 60_000,
+};
+
+/** Storage key of the time of the last such reload. */
+const RELOADED = 'pml-reloaded';
+
+/** Home is in the initial bundle; other pages are loaded on demand. */
 const PAGE_OF: Readonly<Record<PageName, ComponentType>> = {
   home: HomePage,
   graph: lazy(() => import('./graph/graph-page.tsx')),
@@ -30,7 +38,22 @@ export function CurrentPage() {
   return <Page key={page} />;
 }
 
-/** A page whose code is fetched when it is first shown. */
+/**
+ * An updated gateway no longer has the files of this page; loading it again gets the new ones. Not more often than
+ * once in a while: the files may be missing for another reason.
+ */
+function mayReload(): boolean {
+  try {
+    const last = Number(sessionStorage.getItem(RELOADED) ?? 0);
+    if (Date.now() - last < DEFAULTS.reloadMs) return false;
+    sessionStorage.setItem(RELOADED, String(Date.now()));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A page whose code is loaded when it is first shown. */
 function lazy(load: () => Promise<{ readonly default: ComponentType }>): ComponentType {
   const page = signal<ComponentType | null>(null);
   const failed = signal(false);
@@ -42,7 +65,8 @@ function lazy(load: () => Promise<{ readonly default: ComponentType }>): Compone
         page.value = module.default;
       },
       () => {
-        failed.value = true;
+        if (mayReload()) window.location.reload();
+        else failed.value = true;
       },
     );
   };

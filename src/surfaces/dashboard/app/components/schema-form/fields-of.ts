@@ -1,7 +1,7 @@
 const DEFAULTS = {
-  /** Names of texts that have lines. */
+  /** Names of fields that usually contain several lines. */
   longNames: /content|text|body|code|message|thought|prompt|markdown|description|data$/i,
-  /** Levels of references that are followed. */
+  /** Levels of references to follow. */
   references: 8,
 };
 
@@ -9,24 +9,24 @@ type Json = Readonly<Record<string, unknown>>;
 
 export type FieldKind = 'text' | 'long' | 'number' | 'integer' | 'boolean' | 'choice' | 'list' | 'json';
 
-/** One property of a schema, as a person fills it in. */
+/** One property of a schema as a form field. */
 export interface Field {
   readonly name: string;
   readonly kind: FieldKind;
-  /** Of a list: what its entries are. */
+  /** For a list: the kind of its entries. */
   readonly entries?: FieldKind;
   readonly description: string;
   readonly isRequired: boolean;
-  /** Of a choice, or of a list of choices. */
+  /** For a choice, or a list of choices. */
   readonly choices: readonly unknown[];
-  /** What it is in words, such as `number, 1 to 10`. */
+  /** The type in words, such as `number, 1 to 10`. */
   readonly type: string;
   readonly initial?: unknown;
 }
 
 /**
- * The fields of an object's JSON Schema, required ones first. Null where it does not say its properties:
- * then the whole is written as JSON. Schemas come from servers and agents, so nothing in them is taken for granted.
+ * The fields of an object's JSON Schema, required ones first. Null if it lists no properties: then the
+ * arguments are edited as JSON. Schemas come from servers and agents, so nothing in them is trusted.
  */
 export function fieldsOf(schema: unknown): readonly Field[] | null {
   const root = objectOf(schema);
@@ -57,7 +57,7 @@ function fieldOf(name: string, schema: Json, root: Json, isRequired: boolean): F
   };
 }
 
-/** Of "this or null" the first that is not null: leaving it out says null. */
+/** For "X or null" the first alternative that is not null: leaving the field empty means null. */
 function chosen(schema: Json, root: Json): Json {
   const options = [schema.anyOf, schema.oneOf].find(Array.isArray);
   if (!options || choicesOf(schema).length > 0) return schema;

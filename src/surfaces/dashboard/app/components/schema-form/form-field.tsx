@@ -10,7 +10,7 @@ const DEFAULTS = {
   description: 600,
 };
 
-/** One argument with its name, what it is for, and what is wrong with it. */
+/** One argument with its name, description and error. */
 export function FormField({
   field,
   draft,

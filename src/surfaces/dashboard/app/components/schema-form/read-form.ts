@@ -1,19 +1,19 @@
 import { type Schema, Validator } from '@cfworker/json-schema';
 import type { Field, FieldKind } from './fields-of.ts';
 
-/** What stands in a field: text as it was typed, a tick, or the entries of a list. Absent: never touched. */
+/** The content of a field: typed text, a tick, or the entries of a list. Absent if never touched. */
 export type Draft = string | boolean | readonly string[];
 export type Drafts = Readonly<Record<string, Draft | undefined>>;
 
 export interface ReadForm {
   readonly values: Readonly<Record<string, unknown>>;
-  /** By name of the field; what concerns none of them is under the empty name. */
+  /** By field name; problems of the whole form are under the empty name. */
   readonly problems: Readonly<Record<string, string>>;
 }
 
 const NOTHING = Symbol('nothing');
 
-/** What was filled in as arguments, checked against the schema. Empty fields that need not be given are left out. */
+/** The form's values as arguments, validated against the schema. Empty optional fields are left out. */
 export function readForm(schema: unknown, fields: readonly Field[], drafts: Drafts): ReadForm {
   const values: Record<string, unknown> = {};
   const problems: Record<string, string> = {};
@@ -41,7 +41,7 @@ export function readJson(schema: unknown, text: string): ReadForm {
   }
 }
 
-/** What fills the fields at first. */
+/** Initial content of the fields. */
 export function firstDrafts(
   fields: readonly Field[],
   values: Readonly<Record<string, unknown>> = {},
@@ -89,7 +89,7 @@ function readText(kind: FieldKind, text: string): unknown {
   return value;
 }
 
-/** The deepest complaint of each field. A schema that cannot be used forbids nothing: the gateway checks again. */
+/** The deepest error of each field. An unusable schema rejects nothing: the gateway validates again. */
 function problemsOf(schema: unknown, values: unknown): Record<string, string> {
   try {
     const copy = structuredClone(schema) as Schema;

@@ -6,7 +6,7 @@ import { FormField } from './form-field.tsx';
 import { type Drafts, firstDrafts, type ReadForm, readForm, readJson } from './read-form.ts';
 import './schema-form.css';
 
-/** Arguments by their JSON Schema: a field for each property, or the whole as JSON. */
+/** Arguments by JSON Schema: a field for each property, or all as JSON. */
 export function SchemaForm({
   schema,
   submit,
@@ -14,7 +14,7 @@ export function SchemaForm({
   onSubmit,
 }: {
   schema: unknown;
-  /** What the button says. */
+  /** Label of the button. */
   submit: string;
   isBusy: boolean;
   onSubmit: (values: ReadForm['values']) => void;
@@ -75,7 +75,7 @@ export function SchemaForm({
           />
         ))
       )}
-      {!isJson && fields?.length === 0 && <p class="muted">It takes no arguments.</p>}
+      {!isJson && fields?.length === 0 && <p class="muted">No arguments needed.</p>}
       <p id={`${id}-problems`} class="form-problem" role="alert">
         {Object.entries(problems)
           .filter(([name]) => isJson || name === '')

@@ -18,7 +18,7 @@ export default function CapabilitiesPage() {
 
 const STATES = ['active', 'candidate', 'quarantined'] as const;
 
-/** All that was learned, by name; search and state stand in the address. */
+/** All capabilities by name; search and state are in the address. */
 function CapabilityList() {
   const known = useCapabilities();
   return (
@@ -128,7 +128,7 @@ function isNamed({ slug, aliases, description, tools_used }: CapabilitySummary, 
     .every((word) => all.includes(word));
 }
 
-/** How many of its runs succeeded, as a bar; the mark on it is what can be relied on given how few there were. */
+/** Success rate as a bar; the mark on it is the reliability, a lower bound given the number of runs. */
 function SuccessMeter({
   of: { uses, success_rate, reliability },
 }: {

@@ -13,7 +13,7 @@ import { refusal } from '../../who.ts';
 
 type Asked = 'rename' | 'quarantine' | 'forget';
 
-/** What a person does with a capability besides running it. */
+/** Actions on a capability besides running it. */
 export function CapabilityActions({
   of,
   onChange,
@@ -93,7 +93,7 @@ export function CapabilityActions({
       {asked === 'quarantine' && (
         <AskText
           title={`Quarantine ${name}`}
-          label="Why"
+          label="Reason"
           hint="It will not be called or suggested until somebody releases it."
           initial=""
           submit="Quarantine"
@@ -114,16 +114,14 @@ export function CapabilityActions({
             </>
           }
         >
-          <p>
-            Nobody can call it any more. The runs it was learned from are kept, so it may be learned again.
-          </p>
+          <p>It can no longer be called. The runs it was learned from are kept, so PML may learn it again.</p>
         </Dialog>
       )}
     </>
   );
 }
 
-/** Does it; answers what was wrong. */
+/** Runs `work`; returns the error message, if any. */
 async function unlessWrong(work: () => Promise<void>): Promise<string | undefined> {
   try {
     await work();
@@ -134,7 +132,7 @@ async function unlessWrong(work: () => Promise<void>): Promise<string | undefine
   }
 }
 
-/** Saves the folder of an Agent Skill as one archive, which `pml capability import` takes over when unpacked. */
+/** Saves an Agent Skill's folder as one archive; `pml capability import` accepts it once unpacked. */
 async function exportSkill(slug: string): Promise<void> {
   const { folder, files } = await getJson<SkillFolder>(`/capabilities/${encodeURIComponent(slug)}/export`);
   const archive = createTar(
@@ -164,7 +162,7 @@ function AskText({
   initial: string;
   submit: string;
   onClose: () => void;
-  /** Answers what is wrong, if anything. */
+  /** Returns an error message, if any. */
   onSubmit: (text: string) => Promise<string | undefined>;
 }) {
   const id = useId();

@@ -16,13 +16,13 @@ import { type Resource, useResource } from '../../resource.ts';
 import { CapabilityActions } from './capability-actions.tsx';
 
 const DEFAULTS = {
-  /** Runs that are listed. */
+  /** Runs to list. */
   shown: 6,
-  /** Runs over which the rate of success is taken. */
+  /** Runs per point of the success rate. */
   window: 10,
 };
 
-/** One capability with all that is known of it. */
+/** One capability with all its details. */
 export function CapabilityView({ slug }: { slug: string }) {
   const capability = useResource<Capability>(`capability ${slug}`, {
     load: (signal) => getJson(`/capabilities/${encodeURIComponent(slug)}`, {}, signal),
@@ -54,8 +54,8 @@ function Known({ of: known, reload }: { of: Capability; reload: Resource<Capabil
         <div class="capability-warning" role="note">
           <StatusBadge status="quarantined" />
           <span>
-            It is not called or suggested: {shownText(known.quarantined_because ?? 'no reason given')}. Review
-            it, then release it.
+            This capability cannot be called or suggested:{' '}
+            {shownText(known.quarantined_because ?? 'no reason given')}. Review it, then release it.
           </span>
         </div>
       )}
@@ -80,7 +80,7 @@ function Known({ of: known, reload }: { of: Capability; reload: Resource<Capabil
             <SchemaTable schema={known.parameters} nothing="It takes no arguments." />
           </Panel>
           <Panel title="Result">
-            <SchemaTable schema={known.output} nothing="Its output has not been observed yet." />
+            <SchemaTable schema={known.output} nothing="No output has been observed yet." />
           </Panel>
         </div>
       </div>
@@ -100,7 +100,7 @@ function Gone({ slug, error }: { slug: string; error: ApiError }) {
   );
 }
 
-/** State, success and where it stands; the latest outcomes as a row of marks. */
+/** State, success and aliases; the latest outcomes as a row of marks. */
 function CapabilityFigures({ of }: { of: Capability }) {
   const { state, uses, success_rate, reliability, evidence, aliases, intent, tools_used } = of;
   const worked = evidence.recent.filter(Boolean).length;
@@ -147,7 +147,7 @@ function CapabilityFigures({ of }: { of: Capability }) {
       <dd>
         {tools_used.length === 0 && <span class="muted">no tool</span>}
         {tools_used.map((tool) =>
-          // Operations of the program itself have no node.
+          // Operations of the program itself have no node in the graph.
           tool.startsWith('code:') ? null : (
             <a key={tool} class="cell-note mono" href={href.graph({ node: tool })}>
               {shownLine(tool, 80)}
@@ -163,7 +163,7 @@ function CapabilityFigures({ of }: { of: Capability }) {
   );
 }
 
-/** Runs it with arguments; what needs a person's approval waits for it, as it does for an agent. */
+/** Runs it with arguments; calls that need approval wait for it, as for an agent. */
 function RunCapability({
   of: { slug, state, parameters, tools_used },
   onRun,
@@ -173,7 +173,7 @@ function RunCapability({
 }) {
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Execution | ApiError | null>(null);
-  if (state === 'quarantined') return <p class="muted">It can run again after it is released.</p>;
+  if (state === 'quarantined') return <p class="muted">Release this capability to run it.</p>;
   const run = async (values: Readonly<Record<string, unknown>>) => {
     setRunning(true);
     setOutcome(null);
@@ -198,7 +198,7 @@ function RunCapability({
   );
 }
 
-/** The runs it was learned from, and those that called it since. */
+/** The runs it was learned from, and later runs that called it. */
 function CapabilityOrigin({ of: { slug } }: { of: Capability }) {
   const runs = useResource<CapabilityRuns>(`capability runs ${slug}`, {
     load: (signal) => getJson(`/capabilities/${encodeURIComponent(slug)}/runs`, {}, signal),
@@ -214,7 +214,7 @@ function CapabilityOrigin({ of: { slug } }: { of: Capability }) {
               runs={learned_from}
               nothing="The runs it was learned from have been deleted, or it was imported."
             />
-            <RunList title="Called in" runs={calls} nothing="Nobody has called it yet." />
+            <RunList title="Called in" runs={calls} nothing="Not called yet." />
             <Course runs={[...learned_from, ...calls]} />
           </div>
         )}
@@ -255,7 +255,7 @@ function RunList({
   );
 }
 
-/** The rate of success over time. */
+/** Success rate over time. */
 function Course({ runs }: { runs: readonly TraceSummary[] }) {
   const inOrder = runs.toSorted((a, b) => a.executed_at.localeCompare(b.executed_at));
   if (inOrder.length < 2) return null;

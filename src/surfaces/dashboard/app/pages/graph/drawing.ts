@@ -1,10 +1,10 @@
 import type { EdgeSource, EdgeType, NodeKind } from '../../../shared/vocabulary.ts';
 
-/** What is drawn, in either mode, before filters. */
+/** The nodes and edges to draw, in either mode, before filters. */
 export interface Drawing {
   readonly nodes: readonly DrawnNode[];
   readonly edges: readonly DrawnEdge[];
-  /** Of each capability all that stands within its hull, nested ones and what is in them included. */
+  /** For each capability everything inside its hull, including nested capabilities and their members. */
   readonly members: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -17,12 +17,12 @@ export interface DrawnNode {
   readonly cluster: number | null;
   /** In pixels. */
   readonly size: number;
-  /** Neither an edge nor a hull says anything of it. */
+  /** Has no edge and is in no hull. */
   readonly isLone: boolean;
-  /** Which call of the same node it is, from 1; for those that are called more than once. */
+  /** Number of this call of the same node, from 1; only for nodes called more than once. */
   readonly nth?: number;
   readonly isFailed?: boolean;
-  /** Its place, where the drawing itself says it. */
+  /** Position, if the drawing itself sets it. */
   readonly at?: { readonly x: number; readonly y: number };
 }
 
@@ -37,7 +37,7 @@ export interface DrawnEdge {
   readonly calls: number;
 }
 
-/** Everything within a capability, however deep; one that calls itself round about ends there. */
+/** Everything inside a capability at any depth; stops at cycles. */
 export function nested(direct: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
   const all = new Map<string, Set<string>>();
   for (const capability of direct.keys()) {

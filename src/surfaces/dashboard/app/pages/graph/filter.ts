@@ -9,24 +9,24 @@ import type { Drawing } from './drawing.ts';
 
 export const NODE_KINDS: readonly NodeKind[] = ['tool', 'capability', 'operation'];
 
-/** What is shown. Null is all there are. */
+/** What is shown; null means everything. */
 export interface Filter {
   readonly types: ReadonlySet<EdgeType>;
   readonly sources: ReadonlySet<EdgeSource>;
   readonly kinds: ReadonlySet<NodeKind>;
   readonly servers: ReadonlySet<string> | null;
-  /** Whether nodes that nothing is known of are shown. */
+  /** Whether nodes without edges are shown. */
   readonly lone: boolean;
 }
 
 const DEFAULTS = {
   types: EDGE_TYPES,
   sources: EDGE_SOURCES,
-  /** Operations are many, and on demand. */
+  /** Operations are many, so they are off by default. */
   kinds: ['tool', 'capability'] as readonly NodeKind[],
 };
 
-/** In the address: what is chosen, by commas; `none` for nothing, and not there at all for what is usual. */
+/** In the address: the chosen values, comma-separated; `none` for an empty choice; absent for the default. */
 const NONE = 'none';
 
 export function filterFrom(query: URLSearchParams): Filter {
@@ -44,7 +44,7 @@ export function filterFrom(query: URLSearchParams): Filter {
   };
 }
 
-/** What to put into the address; undefined takes a name out. */
+/** Query parameters of a filter; undefined removes one. */
 export function filterToQuery(filter: Filter): Record<string, string | undefined> {
   const text = <T extends string>(chosen: ReadonlySet<T>, usual: readonly T[]) => {
     if (chosen.size === usual.length && usual.every((each) => chosen.has(each))) return undefined;
@@ -59,7 +59,7 @@ export function filterToQuery(filter: Filter): Record<string, string | undefined
   };
 }
 
-/** The part of a drawing that is chosen. Hulls go with their capabilities. */
+/** The filtered part of a drawing. Hulls are shown with their capabilities. */
 export function filtered({ nodes, edges, members }: Drawing, filter: Filter): Drawing {
   const shown = nodes.filter(
     ({ kind, server, isLone }) =>
@@ -83,7 +83,7 @@ export function filtered({ nodes, edges, members }: Drawing, filter: Filter): Dr
   };
 }
 
-/** The same set with one thing in it or out of it. */
+/** The set with one element added, or removed if it was present. */
 export function toggled<T>(set: ReadonlySet<T>, one: T): Set<T> {
   const next = new Set(set);
   if (!next.delete(one)) next.add(one);

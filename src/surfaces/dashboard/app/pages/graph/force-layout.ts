@@ -1,50 +1,50 @@
 /**
- * Positions for a graph, from forces: springs along edges, repulsion between what is near, and a pull of each
- * node to its group. Fruchterman & Reingold, "Graph drawing by force-directed placement" (1991): their grid
+ * Force-directed positions: springs along edges, repulsion between close nodes, and attraction of each node
+ * to its group. Fruchterman & Reingold, "Graph drawing by force-directed placement" (1991): their grid
  * variant, in which only nodes of neighbouring cells repel each other, so that a step costs O(nodes + edges).
  * Cooling and damping as in Dwyer, "Scalable, versatile and simple constrained graph layout" (2009).
  *
- * It uses no randomness: the same graph always looks the same.
+ * No randomness: the same graph always looks the same.
  */
 export interface LayoutTask {
   /** [nodes] Nodes of one group stay together. */
   readonly groups: Int32Array;
   /** [2 x edges] */
   readonly edges: Int32Array;
-  /** [edges] How strongly an edge pulls. */
+  /** [edges] Strength of each edge's spring. */
   readonly weights: Float32Array;
-  /** [2 x nodes] Where nodes stand and stay; NaN for those to be placed. */
+  /** [2 x nodes] Fixed positions; NaN for nodes to be placed. */
   readonly known: Float32Array;
 }
 
 const DEFAULTS = {
-  /** Between neighbours, in pixels; all else is in relation to it. */
+  /** Distance between neighbours in pixels; the other lengths are relative to it. */
   distance: 84,
-  /** Labels are wide: all is stretched so much in the end. */
+  /** Final horizontal stretch, because labels are wide. */
   stretch: 1.35,
   steps: 320,
-  /** Of nodes beyond this, fewer steps: their number times nodes stays the same. */
+  /** Nodes up to which all steps run; beyond, steps times nodes stays constant. */
   fullSteps: 500,
   leastSteps: 140,
   repulsion: 0.1,
-  /** From so many nodes on they repel each other more, up to three times: they are pulled from more sides. */
+  /** Nodes from which repulsion grows, up to three times: larger graphs pull from more sides. */
   crowd: 250,
-  /** Nothing repels what is farther, in distances. */
+  /** Range of repulsion, in distances. */
   reach: 3,
   spring: 0.32,
   group: 0.07,
   centre: 0.02,
-  /** In graphs of more nodes the middle pulls less, so that groups have room to part. */
+  /** Nodes beyond which the centre pulls less, so that groups have room to separate. */
   centredNodes: 60,
   /** Velocity kept from step to step. */
   keeps: 0.6,
-  /** Longest way in one step, in distances. */
+  /** Longest move in one step, in distances. */
   longest: 1.2,
 };
 
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 
-/** [2 x nodes] x and y of each. */
+/** Returns x and y of each node, [2 x nodes]. */
 export function forceLayout(task: LayoutTask): Float32Array {
   const size = task.groups.length;
   const at = startOf(task);
@@ -74,14 +74,17 @@ export function forceLayout(task: LayoutTask): Float32Array {
     }
   }
   for (let i = 0; i < size; i++) at[2 * i]! *= DEFAULTS.stretch;
-  // What was known is given back as it was, not as far as rounding left it.
+  // Returns fixed positions exactly, without rounding errors.
   for (let i = 0; i < size; i++) {
     if (isFixed[i]) at.set(task.known.subarray(2 * i, 2 * i + 2), 2 * i);
   }
   return at;
 }
 
-/** Known places unstretched; new nodes at their neighbours, else in a sunflower around their group's anchor. */
+/**
+ * Fixed positions unstretched; new nodes next to their neighbours, or in a sunflower around their group's
+ * anchor.
+ */
 function startOf({ groups, edges, known }: LayoutTask): Float32Array {
   const size = groups.length;
   const at = new Float32Array(2 * size);
@@ -119,7 +122,7 @@ function startOf({ groups, edges, known }: LayoutTask): Float32Array {
   return at;
 }
 
-/** The largest group in the middle, the others around it where there is room. */
+/** The largest group in the centre, the others around it where they fit. */
 function seatsOf(groups: Int32Array): Map<number, { x: number; y: number; radius: number }> {
   const counts = new Map<number, number>();
   for (const group of groups) counts.set(group, (counts.get(group) ?? 0) + 1);
@@ -135,13 +138,13 @@ function seatsOf(groups: Int32Array): Map<number, { x: number; y: number; radius
       anchors.set(group, { x, y, radius });
       break;
     }
-    // The next is smaller and may fit nearer than the last.
+    // The next group is smaller and may fit closer to the centre.
     turn = Math.floor(turn * 0.6);
   }
   return anchors;
 }
 
-/** [edges] Weaker where both ends have many: a hub is not torn to one side. */
+/** [edges] Weaker where both ends have many edges, so that a hub is not pulled to one side. */
 function springsOf({ groups, edges, weights }: LayoutTask): Float32Array {
   const degrees = new Float32Array(groups.length);
   for (const end of edges) degrees[end]! += 1;
@@ -168,7 +171,7 @@ function repel(at: Float32Array, velocity: Float32Array, heat: number): void {
           const dy = at[2 * i + 1]! - at[2 * j + 1]!;
           let square = dx * dx + dy * dy;
           if (square > reach * reach) continue;
-          // Two in one place go apart, always the same way.
+          // Two nodes in the same place separate in a fixed direction.
           if (square < 1) [dx, square] = [i % 2 === 0 ? 1 : -1, 1];
           const push = strength / square;
           velocity[2 * i]! += dx * push;
@@ -181,7 +184,7 @@ function repel(at: Float32Array, velocity: Float32Array, heat: number): void {
   }
 }
 
-/** A grid of cells as wide as the reach, each a linked list of its nodes. */
+/** A grid of cells as wide as the range of repulsion, each a linked list of its nodes. */
 function cellsOf(at: Float32Array, width: number) {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (let i = 0; i < at.length; i += 2) {
@@ -223,7 +226,7 @@ function pull(
   }
 }
 
-/** To the middle of its group, and a little to the middle of all. */
+/** Pulls each node to the centre of its group, and a little to the overall centre. */
 function gather(groups: Int32Array, at: Float32Array, velocity: Float32Array, heat: number): void {
   const centre = DEFAULTS.centre * Math.min(1, Math.sqrt(DEFAULTS.centredNodes / groups.length));
   const middles = new Map<number, { x: number; y: number; count: number }>();

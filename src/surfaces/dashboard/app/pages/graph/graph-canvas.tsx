@@ -11,16 +11,16 @@ import type { Place, Places } from './use-layout.ts';
 import { type MarkedPath, mark, reveal, showAll, zoomBy } from './viewport.ts';
 
 const DEFAULTS = {
-  /** Beyond so many nodes a picture of the graph is moved instead of the graph while one pans or zooms. */
+  /** Nodes beyond which panning and zooming move a bitmap instead of the graph. */
   textured: 250,
-  /** Beyond so many edges they are drawn in a plainer way. */
+  /** Edges beyond which they are drawn in a simpler style. */
   manyEdges: 1_200,
   width: 20,
 };
 
 fixEdges();
 
-/** What others may do to the drawing. */
+/** Actions on the drawing for other components. */
 export interface CanvasHandle {
   fit(): void;
   zoomBy(factor: number): void;
@@ -33,16 +33,16 @@ interface CanvasProps {
   readonly places: Places;
   readonly regions: readonly Region[];
   readonly hueOf: (id: string) => number;
-  /** The node that is looked at. */
+  /** The selected node. */
   readonly chosen: string | null;
   readonly path: MarkedPath | null;
-  /** Changes when another thing is drawn altogether, which is then fitted into view. */
+  /** Changes when a different graph is drawn, which is then fitted into view. */
   readonly scene: string;
   readonly onChoose: (id: string | null) => void;
   readonly onMove: (id: string, place: Place) => void;
 }
 
-/** The drawing itself. What it shows stands in the list beside it, too, which is what a screen reader is told. */
+/** The drawing itself. The list beside it has the same content, for screen readers. */
 export function GraphCanvas(props: CanvasProps) {
   const { drawing, regions, places, chosen, path, scene } = props;
   const [host, ground] = [useRef<HTMLDivElement>(null), useRef<HTMLCanvasElement>(null)];
@@ -85,7 +85,7 @@ export function GraphCanvas(props: CanvasProps) {
     return () => core.destroy();
   }, []);
 
-  // A theme changes colours, the number of edges how they are drawn.
+  // The theme changes colours, the number of edges changes their style.
   const isMany = drawing.edges.length > DEFAULTS.manyEdges;
   useLayoutEffect(() => {
     const palette = readPalette(theme, host.current!);
@@ -138,7 +138,7 @@ interface Painter {
   paint(): void;
 }
 
-/** Hulls and clusters on a canvas of their own below, at most once per frame. */
+/** Hulls and clusters on a separate canvas below, painted at most once per frame. */
 function createPainter(core: Core, canvas: HTMLCanvasElement, props: () => CanvasProps): Painter {
   let isDue = false;
   const painter: Painter = {
@@ -188,7 +188,7 @@ function elementsOf({ nodes, edges }: Drawing): ElementDefinition[] {
   ];
 }
 
-/** Only what differs is touched, so that nothing jumps. */
+/** Changes only what differs, so that nothing jumps. */
 function update(
   core: Core,
   elements: readonly ElementDefinition[],
@@ -214,7 +214,7 @@ function update(
       present.data(element.data);
       if (place && element.group === 'nodes') present.position({ x: place.x, y: place.y });
     }
-    // All at once: one by one, each addition costs the library as much as it has elements.
+    // In one call: each separate addition costs time proportional to the graph's size.
     core.add(added);
   });
 }
@@ -227,7 +227,7 @@ function recolour(core: Core, palette: Palette, hueOf: (id: string) => number): 
   });
 }
 
-/** A long name in lines that are about as long as they should be, broken after separators only. */
+/** A long name broken into lines of similar length, only after separators. */
 function inLines(name: string, width = DEFAULTS.width): string {
   const lines: string[] = [];
   let line = '';

@@ -14,7 +14,7 @@ import { RunView } from './run-view.tsx';
 import { Stage } from './stage.tsx';
 import { useSettled } from './use-layout.ts';
 
-/** What leads to what: as it is known, or as one run did it. */
+/** The graph: as learned from all runs, or of a single run. */
 export default function GraphPage() {
   const state = graphState();
   const graph = useResource<Graph>('graph', {
@@ -47,12 +47,12 @@ export default function GraphPage() {
 const SIZES = {
   capability: 26,
   operation: 14,
-  /** Of a tool: the least, and what the most central one has more. */
+  /** Size of a tool: the minimum, and what the most central one adds. */
   tool: 18,
   central: 20,
 };
 
-/** What is known of all runs and templates together. */
+/** The graph from all runs and templates. */
 function DefinitionView({ state, graph }: { state: GraphState; graph: Graph }) {
   const withOperations = state.filter.kinds.has('operation');
   const drawing = useMemo(() => definitionDrawing(graph, withOperations), [graph, withOperations]);
@@ -95,7 +95,7 @@ function DefinitionView({ state, graph }: { state: GraphState; graph: Graph }) {
   );
 }
 
-/** All that is known: tools, capabilities, and operations where one asks for them. */
+/** Tools, capabilities, and operations if requested. */
 function definitionDrawing({ nodes: all, edges }: Graph, withOperations: boolean): Drawing {
   const nodes = all.filter(({ kind }) => withOperations || kind !== 'operation');
   const isDrawn = new Set(nodes.map(({ id }) => id));

@@ -13,10 +13,10 @@ export const BACKGROUNDS: Readonly<Record<Background, string>> = {
   server: 'Servers',
 };
 
-/** All that is looked at, as it stands in the address. */
+/** The page's state, as stored in the address. */
 export interface GraphState {
   readonly mode: Mode;
-  /** The trace whose calls are shown; null is the newest. */
+  /** The trace whose calls are shown; null means the newest. */
   readonly run: string | null;
   readonly node: string | null;
   readonly from: string | null;
@@ -51,13 +51,13 @@ export function graphState(): GraphState {
   };
 }
 
-/** An operation that is looked at is drawn, asked for or not. */
+/** A selected operation is drawn even if the filter hides operations. */
 function withKindOf(node: string | null, filter: Filter): Filter {
   if (node === null || kindOf(node) !== 'operation') return filter;
   return { ...filter, kinds: new Set([...filter.kinds, 'operation']) };
 }
 
-/** A node is a place one comes back from; a filter is not. */
+/** Selecting a node adds a history entry; a filter does not. */
 export function choose(node: string | null): void {
   setQuery({ node: node ?? undefined, panel: undefined }, { replace: false });
 }
@@ -66,7 +66,7 @@ export function setFilter(filter: Filter): void {
   setQuery(filterToQuery(filter));
 }
 
-/** The other mode knows other nodes. */
+/** Clears the selection, because the other mode has other nodes. */
 export function setMode(mode: Mode, run?: string): void {
   const other = { node: undefined, panel: undefined, from: undefined, to: undefined };
   setQuery({ ...other, mode: mode === 'invocation' ? mode : undefined, run }, { replace: false });

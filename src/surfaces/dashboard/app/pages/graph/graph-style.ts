@@ -13,7 +13,7 @@ import type { DrawnNode } from './drawing.ts';
 /** `s2` before `s10`. */
 const inOrder = new Intl.Collator('en', { numeric: true }).compare;
 
-/** What is drawn on a canvas cannot name the theme's colours, so they are read off once per theme. */
+/** A canvas cannot use CSS variables, so the theme's colours are read once per theme. */
 export interface Palette {
   readonly ground: string;
   readonly surface: string;
@@ -25,28 +25,28 @@ export interface Palette {
   readonly sans: string;
   /** For servers, hulls and clusters, in turn. */
   readonly hues: readonly string[];
-  /** Around pale edges; null where the ground is dark. */
+  /** Outline around pale edges; null on a dark background. */
   readonly outline: string | null;
 }
 
-/** How many colours `tokens.css` has for them. */
+/** Number of hues in `tokens.css`. */
 const HUES = 8;
 
 const DEFAULTS = {
   /** Pixels of an edge of weight 0 and of weight 1. */
   widths: [1.4, 4.2],
   dashes: [7, 4],
-  /** With round ends that is a dot and a gap. */
+  /** With round ends this is a dot and a gap. */
   dots: [0.1, 5],
   squareDots: [2, 5],
   dim: 0.13,
-  /** Below this zoom dashes and arrows are not drawn. */
+  /** Zoom below which dashes and arrows are not drawn. */
   afar: 0.3,
 };
 
 /**
- * Colour says the type, the line how it is known, the width the weight; shapes say the kind of a node. Many edges
- * are straight, and their dots are square: that is cheaper to draw.
+ * Colour shows an edge's type, the line style its source, the width its weight; shapes show the kind of a
+ * node. With many edges, lines are straight and dots square, which is cheaper to draw.
  */
 export function graphStyle(palette: Palette, isMany: boolean): StylesheetJson {
   const [least, most] = DEFAULTS.widths;
@@ -135,7 +135,7 @@ export function graphStyle(palette: Palette, isMany: boolean): StylesheetJson {
       },
     })),
     { selector: '.dim', style: { opacity: DEFAULTS.dim } },
-    // Below an arrow that is not opaque the library first clears the ground, which costs more than the arrow.
+    // Under a translucent arrow the library first clears the background, which costs more than the arrow.
     { selector: 'edge.dim', style: { 'target-arrow-shape': 'none' } },
     { selector: 'node.dim', style: { 'text-opacity': 0.35 } },
     { selector: 'edge.path', style: { width: 6, opacity: 1, 'z-index': 9 } },
@@ -163,11 +163,11 @@ interface EdgeRenderer {
 }
 
 /**
- * How the library's own renderer draws edges, corrected in two ways; their computed style stays what it is.
+ * Corrects how the library's renderer draws edges in two ways; their computed style is unchanged.
  *
- * It draws every dotted line as one pixel on and one off, which looks like a pale solid one: dots are drawn as
- * very short dashes with round ends instead. And seen from afar, dashes and arrows are smaller than a pixel but
- * cost more than all the rest, so that they are left out.
+ * It draws every dotted line as one pixel on and one off, which looks like a pale solid line: dots are drawn
+ * as very short dashes with round ends instead. And when zoomed out, dashes and arrows are smaller than a
+ * pixel but cost more than everything else, so they are omitted.
  */
 export function fixEdges(): void {
   const extension = cytoscape as unknown as (type: 'renderer', name: 'canvas') => { prototype: EdgeRenderer };
@@ -205,12 +205,12 @@ export function readPalette(theme: Theme, within: HTMLElement): Palette {
   return palette;
 }
 
-/** `rgb(1, 2, 3)`, thinned. */
+/** `rgb(1, 2, 3)` with an alpha value. */
 export function translucent(colour: string, alpha: number): string {
   return colour.replace(/^rgb\((.+)\)$/, `rgba($1, ${alpha})`);
 }
 
-/** Servers take colours from the front and capabilities from the back, each always its own. */
+/** Servers take hues from the front and capabilities from the back; each keeps its own. */
 export function huesOf(nodes: readonly DrawnNode[]): {
   readonly servers: readonly string[];
   readonly hueOf: (id: string) => number;

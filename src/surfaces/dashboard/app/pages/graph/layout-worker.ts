@@ -1,6 +1,6 @@
 import { forceLayout, type LayoutTask } from './force-layout.ts';
 
-/** Lays out beside the page, which stays smooth meanwhile. */
+/** Computes the layout in a worker, so that the page stays responsive. */
 export interface LayoutOrder extends LayoutTask {
   readonly id: number;
 }

@@ -18,7 +18,7 @@ const MEANINGS = {
   template: 'not seen yet',
 };
 
-/** Says what colours, lines and shapes mean, and takes out what one does not want to see. */
+/** Explains colours, lines and shapes, and filters by them. */
 export function Legend({
   drawing: { nodes, edges },
   filter,

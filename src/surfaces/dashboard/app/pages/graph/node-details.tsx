@@ -11,7 +11,6 @@ import { useResource } from '../../resource.ts';
 import { setQuery } from '../../router.ts';
 import { hrefOf } from './node-list.tsx';
 import { EdgeSwatch, NodeGlyph } from './swatches.tsx';
-import { TraceStatistics } from './trace-statistics.tsx';
 
 const RELATIONS = {
   often_before: 'often before',
@@ -19,7 +18,7 @@ const RELATIONS = {
   used_together: 'used together',
 };
 
-/** All there is to know of one node. */
+/** All details of one node. */
 export function NodeDetails({ id, nodes }: { id: string; nodes: readonly GraphNode[] }) {
   const details = useResource<GraphNodeDetails>(`node ${id}`, {
     load: (signal) => getJson('/node', { id }, signal),
@@ -146,7 +145,7 @@ function Edges({
   );
 }
 
-/** Type, how it is known, and how often: all that colour, line and width say. */
+/** Type, source and counts: what colour, line and width show. */
 function factsOf({ edge_type, edge_source, observed_count, invocation_count, weight }: GraphEdge): string {
   const seen =
     observed_count === 0
@@ -155,7 +154,7 @@ function factsOf({ edge_type, edge_source, observed_count, invocation_count, wei
   return `${edge_type}, ${edge_source} · ${seen} · ${weight.toFixed(2)}`;
 }
 
-/** A capability by its name; all else by its id, which says the server, too. */
+/** A capability's name; otherwise the id, which includes the server. */
 export function nameOf(id: string, labels: ReadonlyMap<string, GraphNode>): string {
   const node = labels.get(id);
   return shownLine(node?.kind === 'capability' ? node.label : id, 100);
@@ -168,5 +167,46 @@ function Schema({ title, schema }: { title: string; schema: unknown }) {
       <h3>{title}</h3>
       <Code text={JSON.stringify(schema, null, 2)} language="json" label={`${title}: JSON Schema`} />
     </section>
+  );
+}
+
+/** The meaning of each statistic, in display order. */
+const IN_WORDS: Readonly<Record<string, string>> = {
+  historical_success_rate: 'Success rate in runs that use it',
+  contextual_success_rate: 'Success rate after the tools used just before',
+  intent_similar_success_rate: 'Success rate in runs with a similar intent',
+  cooccurrence_with_context: 'Used together with the tools used just before',
+  sequence_position: 'Position in a run: 0 is first, 1 is last',
+  recency_score: 'Recency: 1 is now, 0.37 a day ago',
+  usage_frequency: 'Share of runs, relative to the most used node',
+  avg_execution_time: 'Duration of a call: 1 is a minute or more',
+  error_recovery_rate: 'Success rate after a failure',
+  avg_path_length_to_success: 'Steps until a run succeeds: 0.25 is one, 0.5 is three',
+  path_variance: 'Variation of these steps',
+  'error_type_affinity.TIMEOUT': 'Success rate after a timeout',
+  'error_type_affinity.PERMISSION': 'Success rate after a missing permission',
+  'error_type_affinity.NOT_FOUND': 'Success rate after something was not found',
+  'error_type_affinity.VALIDATION': 'Success rate after invalid arguments',
+  'error_type_affinity.NETWORK': 'Success rate after a network failure',
+  'error_type_affinity.UNKNOWN': 'Success rate after any other failure',
+};
+
+/** Statistics of a node from past runs, which predict its success. */
+function TraceStatistics({ values }: { values: GraphNodeDetails['trace_statistics'] }) {
+  if (values === null) return <p class="faint">Too few runs to predict its success.</p>;
+  return (
+    <details class="graph-statistics">
+      <summary>What predicts its success</summary>
+      <table class="table" aria-label="What predicts its success">
+        <tbody>
+          {Object.entries(values).map(([name, value]) => (
+            <tr key={name}>
+              <th scope="row">{IN_WORDS[name] ?? shownLine(name, 60)}</th>
+              <td class="number">{value.toFixed(2)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
   );
 }

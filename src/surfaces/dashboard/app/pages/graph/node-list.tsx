@@ -10,7 +10,7 @@ import { NodeGlyph } from './swatches.tsx';
 
 const DEFAULTS = { shown: 120 };
 
-/** The graph as a list: what the drawing says to the eye, for keyboards and screen readers. */
+/** The graph as a list, for keyboards and screen readers. */
 export function NodeList({
   nodes,
   sought,
@@ -23,9 +23,9 @@ export function NodeList({
   sought: string;
   chosen: string | null;
   hueOf: (id: string) => number;
-  /** Whether the nodes come in an order of their own. */
+  /** Whether the nodes are already in a meaningful order. */
   isOrdered: boolean;
-  /** What is drawn, and what of it the legend lets through. */
+  /** The current graph and filter. */
   view: string;
 }) {
   const [count, setCount] = useState(DEFAULTS.shown);
@@ -64,7 +64,7 @@ export function NodeList({
   );
 }
 
-/** Those that hold every word, what starts with it first; else in their order, or by what people call them. */
+/** Nodes that match every word, prefix matches first; otherwise in their order, or by name. */
 export function findNodes(nodes: readonly DrawnNode[], sought: string, isOrdered: boolean): DrawnNode[] {
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
   const rank = ({ label }: DrawnNode) => (words[0] && label.toLowerCase().startsWith(words[0]) ? 0 : 1);
@@ -76,7 +76,7 @@ export function findNodes(nodes: readonly DrawnNode[], sought: string, isOrdered
     .sort((a, b) => rank(a) - rank(b) || (isOrdered || a.label === b.label ? 0 : a.label < b.label ? -1 : 1));
 }
 
-/** The same page looking at another node. */
+/** The same page with another node selected. */
 export function hrefOf(node: string): string {
   const { path, query } = location.value;
   const { panel: _, ...rest } = Object.fromEntries(query);

@@ -7,14 +7,14 @@ export interface Point {
   readonly y: number;
 }
 
-/** A corner of a rounded outline: an arc around a point, from one angle to the other, clockwise on the screen. */
+/** A corner of a rounded outline: an arc around a point between two angles, clockwise on the screen. */
 interface Corner extends Point {
   readonly from: number;
   readonly to: number;
 }
 
 const DEFAULTS = {
-  /** Of a hull around single nodes, and for each level of hulls within it, in pixels of the drawing. */
+  /** Padding of a hull around single nodes, and per level of nested hulls, in pixels of the drawing. */
   padding: 30,
   perLevel: 16,
   clusterPadding: 56,
@@ -28,7 +28,7 @@ const DEFAULTS = {
 
 export type Background = 'none' | 'louvain' | 'spectral' | 'server';
 
-/** Something with an outline around nodes. */
+/** An outline around nodes. */
 export interface Region {
   readonly name: string;
   readonly nodes: readonly string[];
@@ -38,7 +38,7 @@ export interface Region {
   readonly isHull: boolean;
 }
 
-/** Clusters first and larger hulls before smaller ones: what comes later is painted over what came before. */
+/** Clusters first, and larger hulls before smaller ones, because later ones are painted on top. */
 export function regionsOf(drawing: Drawing, background: Background, hueOf: (id: string) => number): Region[] {
   return [...clustersOf(drawing, background), ...hullsOf(drawing, hueOf)];
 }
@@ -83,7 +83,7 @@ function clustersOf({ nodes }: Drawing, background: Background): Region[] {
     }));
 }
 
-/** Onto a context whose units are those of the drawing. `scale` is pixels per unit. */
+/** Paints on a context in units of the drawing. `scale` is pixels per unit. */
 export function paintRegions(
   context: CanvasRenderingContext2D,
   regions: readonly Region[],
@@ -114,7 +114,10 @@ export function paintRegions(
   context.setLineDash([]);
 }
 
-/** Corners in order around; of points on one line only the ends. Andrew, "Another efficient algorithm for convex hulls" (1979). */
+/**
+ * Corners in order; for collinear points only the ends. Andrew, "Another efficient algorithm for convex
+ * hulls" (1979).
+ */
 export function convexHull(points: readonly Point[]): Point[] {
   const sorted = [...points].sort((a, b) => a.x - b.x || a.y - b.y);
   if (sorted.length < 3) return sorted;
@@ -133,7 +136,7 @@ function cross(origin: Point, a: Point, b: Point): number {
   return (a.x - origin.x) * (b.y - origin.y) - (a.y - origin.y) * (b.x - origin.x);
 }
 
-/** The hull pushed outwards: joining the arcs, each with the padding as radius, by straight lines draws it. */
+/** The hull expanded by the padding: arcs with that radius, joined by straight lines. */
 export function roundedHull(points: readonly Point[]): Corner[] {
   const hull = convexHull(points);
   if (hull.length === 1) return [{ ...hull[0]!, from: 0, to: 2 * Math.PI }];
@@ -143,12 +146,12 @@ export function roundedHull(points: readonly Point[]): Corner[] {
   });
 }
 
-/** The angle of what points outwards from a side of the hull. */
+/** Angle of the outward normal of a side. */
 function normal(from: Point, to: Point): number {
   return Math.atan2(from.x - to.x, to.y - from.y);
 }
 
-/** What is drawn as a PNG: all of it, with its hulls and ground, whatever part is in view. */
+/** The whole graph as a PNG, with hulls and background, whatever part is in view. */
 export async function picture(core: Core, regions: readonly Region[], palette: Palette): Promise<Blob> {
   const box = core.elements().boundingBox({});
   const [width, height] = [box.w + 2 * DEFAULTS.margin, box.h + 2 * DEFAULTS.margin];

@@ -11,7 +11,7 @@ import { nameOf } from './node-details.tsx';
 import { hrefOf } from './node-list.tsx';
 import { EdgeSwatch } from './swatches.tsx';
 
-/** How one gets from one node to another, and why that is believed. */
+/** Finds a path between two nodes and shows its evidence. */
 export function PathFinder({
   from,
   to,
@@ -74,7 +74,7 @@ export function PathFinder({
   );
 }
 
-/** Replaced when the address names another node, so that typing is not interrupted before. */
+/** Re-created when the address names another node, so that typing is not interrupted. */
 function NodeField(of: { title: string; name: string; list: string; written: string }) {
   return (
     <label>
@@ -131,7 +131,7 @@ function Answer({
       </ol>
       {isThroughOperations && (
         <Button onClick={() => setFilter({ ...filter, kinds: new Set([...filter.kinds, 'operation']) })}>
-          Show operations on it
+          Show operations on this path
         </Button>
       )}
     </section>

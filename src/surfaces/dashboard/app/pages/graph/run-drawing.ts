@@ -3,17 +3,17 @@ import { kindOf } from '../../../shared/vocabulary.ts';
 import { type Drawing, type DrawnEdge, type DrawnNode, nested } from './drawing.ts';
 
 const DEFAULTS = {
-  /** Room of one call, in pixels. */
+  /** Space of one call, in pixels. */
   width: 168,
   height: 92,
-  /** Around the calls within a capability. */
+  /** Around the calls inside a capability. */
   padding: 34,
   toolSize: 24,
   operationSize: 14,
   capabilitySize: 26,
 };
 
-/** One call of a run. Its id is that of the trace's invocations: `files:read#1` is the second call of it. */
+/** One call of a run, with the id of the trace's invocation: `files:read#1` is its second call. */
 export interface RunCall {
   readonly id: string;
   readonly traceId: string;
@@ -54,8 +54,8 @@ function callsOf({ events, tool_invocations }: Pick<Trace, 'events' | 'tool_invo
 }
 
 /**
- * Every call of one run, repeats included. Time goes down; calls of one moment stand side by side, and what a
- * capability called stands within its hull.
+ * Every call of one run, including repeats. Time goes down; concurrent calls are side by side, and calls of a
+ * capability are inside its hull.
  */
 export function runDrawing(
   trace: Pick<Trace, 'events' | 'tool_invocations' | 'follows' | 'value_flow'>,
@@ -127,7 +127,7 @@ interface Block {
   place(x: number, y: number): void;
 }
 
-/** Layers by the longest chain before a call; a capability is a block of its own with its calls in layers below it. */
+/** Layers by the longest chain before a call; a capability is a block with its calls in layers below it. */
 function placeCalls(
   children: ReadonlyMap<string | null, readonly RunCall[]>,
   pairs: readonly { from: RunCall; to: RunCall }[],
@@ -138,7 +138,7 @@ function placeCalls(
 
   function family(parent: string | null): Block {
     const layers: Block[][] = [];
-    // In order of start, so that what a call follows has its layer before it.
+    // In order of start, so that a call's predecessors already have their layers.
     for (const call of children.get(parent) ?? []) {
       const layer = Math.max(-1, ...(before.get(call) ?? []).map(({ from }) => layerOf.get(from) ?? -1)) + 1;
       layerOf.set(call, layer);

@@ -19,13 +19,13 @@ import { NodeGlyph } from './swatches.tsx';
 import type { Places } from './use-layout.ts';
 
 const DEFAULTS = {
-  /** Runs one may choose from; every other one is reached by its address. */
+  /** Runs to choose from; any other run can be opened by its address. */
   runs: 50,
 };
 
 const NO_PLACES: Places = new Map();
 
-/** The calls of one run; without a run that is named the newest one. */
+/** The calls of one run; by default the newest. */
 export function RunView({ state, graph }: { state: GraphState; graph: Graph }) {
   const recent = useResource<Traces>('graph traces', {
     load: (signal) => getJson('/traces', { limit: DEFAULTS.runs }, signal),
@@ -130,7 +130,7 @@ function Calls({
   );
 }
 
-/** One call of a run: what it was given, what came of it, and what ran beside it. */
+/** One call of a run: arguments, result, and concurrent calls. */
 function CallDetails({
   id,
   calls,
@@ -168,7 +168,7 @@ function CallDetails({
           Show all details
         </a>
         <a class="button button-plain" href={href.run(run)}>
-          The run
+          Show the run
         </a>
       </div>
       {within && (
@@ -190,7 +190,7 @@ function CallDetails({
         </section>
       )}
       <Value title="Arguments" value={call.args} />
-      <Value title="Gave" value={call.result} />
+      <Value title="Result" value={call.result} />
     </div>
   );
 }

@@ -21,7 +21,7 @@ import type { MarkedPath } from './viewport.ts';
 
 const TITLES: Readonly<Record<PanelName, string>> = { nodes: 'Nodes', details: 'Details', path: 'Path' };
 
-/** The drawing with what stands around it, the same in both modes. */
+/** The drawing and its controls, the same in both modes. */
 export function Stage({
   state,
   settled,
@@ -33,12 +33,12 @@ export function Stage({
   onLayOut = () => {},
 }: {
   state: GraphState;
-  /** Null while the first layout is under way. */
+  /** Null while the first layout is being computed. */
   settled: Settled | null;
   path?: MarkedPath | null;
   lead: ComponentChildren;
   trace?: Trace;
-  /** What stands behind the tabs besides the list of nodes. */
+  /** Panels of the tabs besides the list of nodes. */
   panels: Partial<Record<PanelName, ComponentChildren>>;
   onMove?: (id: string, place: Place) => void;
   onLayOut?: () => void;
@@ -237,16 +237,16 @@ function saveRun(trace: Trace): void {
   void download(Promise.resolve(blob), `run-${trace.id}.json`);
 }
 
-/** What the gateway writes as a file: the whole graph, as `pml graph export` does. */
+/** A file written by the gateway: the whole graph, as `pml graph export` writes it. */
 async function downloadFrom(address: string, name: string): Promise<void> {
   const fetched = askRaw(address).then((reply) => {
-    if (!reply.ok) throw new Error(`The gateway answered ${reply.status}`);
+    if (!reply.ok) throw new Error(`The gateway responded with HTTP ${reply.status}`);
     return reply.blob();
   });
   await download(fetched, name);
 }
 
-/** What was made here. */
+/** A file made in the browser. */
 async function download(made: Promise<Blob>, name: string): Promise<void> {
   try {
     const address = URL.createObjectURL(await made);
@@ -256,6 +256,6 @@ async function download(made: Promise<Blob>, name: string): Promise<void> {
     link.click();
     setTimeout(() => URL.revokeObjectURL(address), 60_000);
   } catch {
-    toast(`${name} could not be made`, 'bad');
+    toast(`${name} could not be created`, 'bad');
   }
 }

@@ -3,7 +3,7 @@ import { EDGE_COLOURS, EDGE_LINES } from '../../../shared/vocabulary.ts';
 
 const DASHES = { solid: undefined, dashed: '6 4', dotted: '0.1 5' };
 
-/** A piece of an edge as the graph draws it. Without a type it is about the line only. */
+/** A sample of an edge as the graph draws it. Without a type it shows only the line style. */
 export function EdgeSwatch({ type, source = 'observed' }: { type?: EdgeType; source?: EdgeSource }) {
   const line = EDGE_LINES[source];
   const dashes = DASHES[line];
@@ -23,7 +23,7 @@ export function EdgeSwatch({ type, source = 'observed' }: { type?: EdgeType; sou
   );
 }
 
-/** The shape that a kind of node has in the graph. */
+/** The shape of a kind of node in the graph. */
 export function NodeGlyph({ kind, hue }: { kind: NodeKind; hue?: number }) {
   const colour = hue === undefined ? 'currentColor' : `var(--graph-hue-${(hue % 8) + 1})`;
   return (

@@ -3,17 +3,17 @@ import { toast } from '../../components/toast.tsx';
 import type { Drawing } from './drawing.ts';
 import type { LayoutAnswer, LayoutOrder } from './layout-worker.ts';
 
-/** A drawing all of whose nodes have their place. */
+/** A drawing with a position for every node. */
 export interface Settled {
   readonly drawing: Drawing;
   readonly places: Places;
-  /** Changes when all of it is another one. */
+  /** Changes when everything is new. */
   readonly scene: string;
 }
 
 const KEY = 'pml-graph-places';
 
-/** Where a node stands; a lone one in the block of its server. */
+/** Position of a node; a lone one is in the block of its server. */
 export interface Place {
   readonly x: number;
   readonly y: number;
@@ -26,13 +26,13 @@ const DEFAULTS = {
   /** Between lone nodes in their blocks, in pixels. */
   columnWidth: 150,
   rowHeight: 62,
-  /** Between two blocks, and between the blocks and all else. */
+  /** Between two blocks, and between the blocks and the rest. */
   gap: 96,
-  /** Least width of all blocks together. */
+  /** Minimum width of all blocks together. */
   leastWidth: 900,
-  /** How strongly a capability holds its tools together. */
+  /** Strength with which a capability holds its tools together. */
   hold: 1.2,
-  /** Nodes whose places are kept in the browser. */
+  /** Nodes whose positions are stored in the browser. */
   kept: 5_000,
 };
 
@@ -40,9 +40,8 @@ let worker: Worker | undefined;
 let asked = 0;
 
 /**
- * Places for all nodes. Those that have one keep it, unless they stood among the lone ones and no longer are
- * (or the other way round). Lone nodes stand in blocks below, one per server: there is nothing to show of them
- * but what they are.
+ * Positions of all nodes. A node keeps its position, unless it becomes or ceases to be lone. Lone nodes are
+ * in blocks at the bottom, one per server, because they have no relations to show.
  */
 async function layOut(drawing: Drawing, kept: Places): Promise<Places> {
   const linked = drawing.nodes.filter(({ isLone }) => !isLone);
@@ -72,7 +71,7 @@ async function layOut(drawing: Drawing, kept: Places): Promise<Places> {
   return places;
 }
 
-/** A capability stands in the middle of what it uses, whether or not a run has shown it yet. */
+/** A capability is in the middle of its members, whether or not a run has used them yet. */
 function holdsOf({ members }: Drawing) {
   return [...members].flatMap(([capability, nodes]) =>
     [...nodes].map((node) => ({ source: capability, target: node, weight: DEFAULTS.hold })),
@@ -123,7 +122,7 @@ function inWorker(task: Omit<LayoutOrder, 'id'>): Promise<LayoutAnswer> {
   });
 }
 
-/** As they were left: what one has found once is there again. */
+/** Restores stored positions, so that nodes are where the user left them. */
 function readPlaces(): Places {
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Record<string, unknown>;
@@ -148,11 +147,11 @@ function keepPlaces(places: Places): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(rounded)));
   } catch {
-    // A browser that keeps nothing lays out again next time.
+    // Without storage the layout is computed again next time.
   }
 }
 
-/** Lays out what is new and leaves the rest where it is; until that is done the last drawing stands. */
+/** Places new nodes and leaves the others; meanwhile the previous drawing stays. */
 export function useSettled(drawing: Drawing): {
   readonly settled: Settled | null;
   move(id: string, place: Place): void;
@@ -170,7 +169,7 @@ export function useSettled(drawing: Drawing): {
     layOut(drawing, isAnew ? new Map() : kept.current).then(
       (places) => {
         if (!isWanted) return;
-        // Those that are not drawn now keep theirs, too.
+        // Nodes that are not drawn now keep their positions too.
         kept.current = new Map([...(isAnew ? [] : kept.current!), ...places]);
         keepPlaces(kept.current);
         setSettled({ drawing, places, scene: `definition ${round}` });

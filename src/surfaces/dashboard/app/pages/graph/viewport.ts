@@ -3,22 +3,22 @@ import type { Core, NodeCollection } from 'cytoscape';
 const DEFAULTS = {
   /** Around what is fitted into view, in pixels; less on narrow screens. */
   padding: 48,
-  /** Nothing is enlarged more than this to fill the canvas. */
+  /** Maximum zoom when fitting. */
   fitZoom: 1.25,
   focusZoom: 1.1,
   moveMs: 320,
-  /** Room for a label below its node, in pixels of the drawing. */
+  /** Space for a label below its node, in pixels of the drawing. */
   labelWidth: 110,
   labelHeight: 36,
 };
 
-/** Nodes of a path in order, with its edges. */
+/** Nodes of a path in order, and its edges. */
 export interface MarkedPath {
   readonly nodes: readonly string[];
   readonly edges: readonly string[];
 }
 
-/** What is looked at and what is next to it stays bright. */
+/** Dims everything except the selection and its neighbours. */
 export function mark(core: Core, chosen: string | null, path: MarkedPath | null): void {
   core.batch(() => {
     core.elements().removeClass('dim path chosen');
@@ -32,7 +32,7 @@ export function mark(core: Core, chosen: string | null, path: MarkedPath | null)
   });
 }
 
-/** At first what is linked, since what is not would make all the rest small; all of it when one asks. */
+/** At first fits linked nodes, because lone ones would make the rest small; on request, all of them. */
 export function showAll(core: Core, isAnimated = false): void {
   const linked = core.nodes('[!isLone]');
   const all = isAnimated || linked.empty() ? core.nodes() : linked;
@@ -52,7 +52,7 @@ export function showAll(core: Core, isAnimated = false): void {
   else core.viewport({ zoom, pan });
 }
 
-/** Around nodes and the room for their labels, which the library would measure one by one. */
+/** Bounding box of nodes and labels, which the library would measure one by one. */
 function boxOf(nodes: NodeCollection) {
   let [x1, y1, x2, y2] = [Infinity, Infinity, -Infinity, -Infinity];
   nodes.forEach((node) => {
@@ -67,7 +67,7 @@ function boxOf(nodes: NodeCollection) {
   return { x1, y1, x2, y2, w: x2 - x1, h: y2 - y1 };
 }
 
-/** Brings into view what was asked for; what can be seen already stays where it is. */
+/** Scrolls the selection into view, unless it is visible already. */
 export function reveal(core: Core, chosen: string | null, path: MarkedPath | null): void {
   const asked = core.collection();
   for (const id of path?.nodes ?? [chosen ?? '']) asked.merge(core.getElementById(id));

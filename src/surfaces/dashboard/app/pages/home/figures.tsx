@@ -7,7 +7,7 @@ import { useCapabilities, useStats } from '../../overview.ts';
 import { useResource } from '../../resource.ts';
 
 interface Day {
-  /** Midnight where the person is. */
+  /** Local midnight. */
   readonly start: Date;
   readonly runs: number;
   readonly successes: number;
@@ -17,7 +17,7 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 
 const DEFAULTS = { days: 14 };
 
-/** The figures at the top: what the gateway spares, and how it is doing. */
+/** The statistics at the top of Home. */
 export function Figures() {
   const stats = useStats().state.value.data;
   const activity = useResource<Activity>('activity', {
@@ -95,7 +95,7 @@ function Figure({
   );
 }
 
-/** The last `count` days as the person's calendar has them, oldest first, also those without runs. */
+/** The last `count` local calendar days, oldest first, including those without runs. */
 export function daysOf({ hours }: Activity, count: number, now: Date): Day[] {
   return Array.from({ length: count }, (_, i) => {
     const start = new Date(now.getFullYear(), now.getMonth(), now.getDate() - (count - 1 - i));

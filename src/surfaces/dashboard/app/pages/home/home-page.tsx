@@ -29,7 +29,7 @@ const TABS = [
   { name: 'any', title: 'Any MCP client' },
 ] as const;
 
-/** What is connected, what ran, what waits, what was learned; and on the first day how to begin. */
+/** Servers, runs, approvals and recent learning; on the first day, how to start. */
 export function HomePage() {
   const isNew = useFirstDay();
   return (
@@ -68,8 +68,8 @@ export function HomePage() {
 }
 
 /**
- * Whether nothing had run when the page was opened: what one does on it rearranges nothing. Null until that is known,
- * since a field that changes its place loses what is typed into it.
+ * Whether nothing had run when the page was opened; later runs do not rearrange it. Null until known, because
+ * a field that moves would lose what is typed into it.
  */
 function useFirstDay(): boolean | null {
   const { data, error } = useStats().state.value;
@@ -99,7 +99,7 @@ function Servers() {
   );
 }
 
-/** Three ways to put the gateway in front of an agent, ready to be pasted. */
+/** Three ways to connect a client, ready to paste. */
 function ConnectClient() {
   const [current, setCurrent] = useState<(typeof TABS)[number]['name']>('claude');
   return (
@@ -108,7 +108,7 @@ function ConnectClient() {
         <div class="connect">
           {current === 'claude' && (
             <>
-              <p>Add the gateway beside your servers:</p>
+              <p>Add the gateway next to your servers:</p>
               <Code label="Command" language="text" text="claude mcp add pml -- pml stdio" />
               <p>Or replace them; PML imports them, shows every change first, and can undo it:</p>
               <Code label="Command" language="text" text="pml init --from claude" />
@@ -117,7 +117,7 @@ function ConnectClient() {
           {current === 'cursor' && (
             <>
               <p>
-                Into <code>~/.cursor/mcp.json</code>:
+                Add to <code>~/.cursor/mcp.json</code>:
               </p>
               <Code label="Configuration" language="json" text={STDIO} />
               <p>Or let PML write the file and import the servers in it:</p>
@@ -141,7 +141,7 @@ function ConnectClient() {
   );
 }
 
-/** What waits for a person, with the exact call. Nothing is shown when nothing waits. */
+/** Calls that wait for approval; hidden if there are none. */
 function Approvals() {
   const { waiting, reload } = useWaiting();
   if (waiting.length === 0) return null;
@@ -165,7 +165,7 @@ function Approvals() {
   );
 }
 
-/** The servers with what they are doing; a failed one says why. */
+/** The servers with their states; a failed one shows its error. */
 function ServerList({ servers }: { servers: readonly Server[] }) {
   return (
     <DataTable
@@ -176,7 +176,7 @@ function ServerList({ servers }: { servers: readonly Server[] }) {
         { title: 'Server', cell: (server) => <ServerName server={server} /> },
         { title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
         {
-          title: 'Calls',
+          title: 'In flight',
           isNumber: true,
           isExtra: true,
           cell: ({ calls_in_flight: now }) => (now === 0 ? <span class="faint">–</span> : number(now)),

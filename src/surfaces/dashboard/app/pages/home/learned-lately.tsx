@@ -21,7 +21,7 @@ interface Lesson {
   readonly note: string;
 }
 
-/** Capabilities and those that may become some, and trainings of the ranker; the newest first. */
+/** Capabilities, candidates and trainings, newest first. */
 export function LearnedLately() {
   const capabilities = useCapabilities();
   const learning = useResource<Learning>('learning', {

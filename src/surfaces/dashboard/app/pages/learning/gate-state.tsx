@@ -5,7 +5,7 @@ import { Time } from '../../components/time.tsx';
 import { number, plural, shownLine } from '../../format.ts';
 import { Interval, signed } from './learning-charts.tsx';
 
-/** Whether what was learned ranks, and why, in words. */
+/** Whether the ranker is in use, and why, in words. */
 export function GateState({ of: { gate, model, embedding } }: { of: Learning }) {
   return (
     <Panel
@@ -90,5 +90,5 @@ function inWords({ open, gain, ci95, n, far }: Gate, isTrained: boolean): string
   if (open) return `Yes: on the newest runs, the trained ranker is better than search alone, ${figures}.`;
   return ci95[0] > 0 && far.gain < 0
     ? 'No: the trained ranker is better on familiar questions but worse on unseen ones. Search ranks by text.'
-    : `No: the trained ranker is not proven better than search alone, ${figures}. Search ranks by text.`;
+    : `No: the trained ranker has not been shown to beat search alone, ${figures}. Search ranks by text.`;
 }

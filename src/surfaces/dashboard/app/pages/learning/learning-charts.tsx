@@ -4,15 +4,15 @@ import { Panel } from '../../components/page-layout.tsx';
 import { number, percent, plural } from '../../format.ts';
 
 const DEFAULTS = {
-  /** Judged runs of which the mean is drawn. */
+  /** Evaluated runs per moving average. */
   window: 10,
-  /** Below so many times the mean, none stands out. */
+  /** Below this multiple of the mean, no step stands out. */
   even: 1.1,
 };
 
 const figure = (value: number) => value.toFixed(2);
 
-/** Training by training, and run by run since. */
+/** The ranker against plain search, by training and by run. */
 export function LearnedVersusSearch({
   trainings,
   evidence,
@@ -130,7 +130,7 @@ function rolling(values: readonly number[]): Point[] {
   });
 }
 
-/** How unevenly past steps are drawn: those with a large prediction error come up more often. */
+/** How unevenly past steps are sampled: those with a large prediction error more often. */
 export function ReplayPriorities({ of: replay }: { of: LearningInsight['replay'] }) {
   return (
     <Panel title="Replay priorities">
@@ -175,7 +175,7 @@ function rangeOf(from: number, upTo: number | null): string {
   return from === 0 ? `up to ${upTo} times` : `${from} to ${upTo} times`;
 }
 
-/** A difference with its 95 % interval on a line whose middle is 0 and whose ends are `reach` away. */
+/** A difference with its 95 % interval, on a line with 0 in the middle and `reach` at both ends. */
 export function Interval({
   gain,
   ci95: [low, high],
@@ -200,14 +200,14 @@ export function Interval({
   );
 }
 
-/** With its sign, as differences are told; what is shown as 0 has neither. */
+/** A difference with its sign; a value displayed as 0 has none. */
 export function signed(value: number, digits = 3): string {
   const figure = Math.abs(value).toFixed(digits);
   const sign = Number(figure) === 0 ? '±' : value < 0 ? '−' : '+';
   return `${sign}${figure}`;
 }
 
-/** How far something is. */
+/** A progress bar. */
 export function ProgressBar({ label, done, total }: { label: string; done: number; total: number }) {
   const reached = Math.min(done, total);
   return (

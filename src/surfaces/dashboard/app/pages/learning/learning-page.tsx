@@ -1,11 +1,20 @@
 import './learning.css';
-import type { Ablation, AblationCell, Learning, LearningInsight } from '../../../shared/api-types.ts';
+import type {
+  Ablation,
+  AblationCell,
+  Learning,
+  LearningInsight,
+  PartInsight,
+} from '../../../shared/api-types.ts';
 import type { LiveEvent } from '../../../shared/events.ts';
 import { href } from '../../../shared/routes.ts';
+import { rankingInWords } from '../../../shared/vocabulary.ts';
 import { getJson } from '../../api.ts';
+import { MovedBars } from '../../components/moved-bars.tsx';
 import { PageHead, Panel } from '../../components/page-layout.tsx';
 import { Await } from '../../components/states.tsx';
-import { number, percent, plural } from '../../format.ts';
+import { number, percent, plural, shownLine } from '../../format.ts';
+import { useCapabilities } from '../../overview.ts';
 import { type Resource, useResource } from '../../resource.ts';
 import { GateState } from './gate-state.tsx';
 import {
@@ -17,15 +26,14 @@ import {
   signed,
   TdErrorCurve,
 } from './learning-charts.tsx';
-import { AttentionHeads, FeatureImportance } from './model-parts.tsx';
 import { RollBack, TrainButton, TrainingHistory, TrainingProgress } from './trainings.tsx';
 
 const DEFAULTS = {
-  /** Both ends of the lines that intervals are drawn on. */
+  /** Both ends of the lines on which intervals are drawn. */
   reach: 0.05,
 };
 
-/** What was learned from runs, whether it may rank, and how far that can be trusted. */
+/** State of learning: whether the ranker is in use, and the evidence. */
 export default function LearningPage() {
   const learning = useLearning();
   const { data } = learning.state.value;
@@ -33,7 +41,7 @@ export default function LearningPage() {
     <>
       <PageHead
         title="Learning"
-        lead="PML learns from runs which tools fit which intent. The trained ranker is used only while it is proven better than search."
+        lead="PML learns from runs which tools fit which intent. The trained ranker is used only while it measurably beats search."
         actions={
           data && (
             <>
@@ -68,7 +76,7 @@ function Known({ of: known }: { of: Learning }) {
             </div>
             <div class="stack">
               {seen.model && <LossCurve losses={known.losses} />}
-              {seen.model && <AttentionHeads heads={seen.model.heads} />}
+              {seen.model && <BilinearHeads heads={seen.model.heads} />}
               {seen.model && <TdErrorCurve errors={seen.td_errors} />}
               <ReplayPriorities of={seen.replay} />
             </div>
@@ -89,7 +97,7 @@ function useLearning(): Resource<Learning> {
   });
 }
 
-/** How far a training is comes by itself. */
+/** Updates the progress of a training from events. */
 function withProgress(data: Learning, event: LiveEvent): Learning {
   if (event.type === 'ranker_trained' || event.type === 'training_stopped')
     return { ...data, training: null };
@@ -105,7 +113,7 @@ function useInsight(): Resource<LearningInsight> {
   });
 }
 
-/** For users with few runs or none: what is missing, and how to get there. */
+/** For users with few or no runs: what is missing, and how to get there. */
 function GettingStarted({ runs, least }: { runs: number; least: number }) {
   return (
     <Panel title="How learning starts">
@@ -127,7 +135,7 @@ function GettingStarted({ runs, least }: { runs: number; least: number }) {
           </li>
           <li>
             Training starts by itself after 20 more runs, or when you start it here. The trained ranker is
-            used only once the newest runs prove that it is better.
+            used only once it ranks the newest runs better than search.
           </li>
         </ol>
       </div>
@@ -135,7 +143,7 @@ function GettingStarted({ runs, least }: { runs: number; least: number }) {
   );
 }
 
-/** How work goes, of the newest runs. */
+/** Statistics of the newest runs. */
 function OnlineFigures({ of: { success, runs, runs_to_ten_percent, suggestions } }: { of: Learning }) {
   const { success_rate, mean_path_length, mean_absolute_td_error } = success;
   const figures = [
@@ -183,10 +191,10 @@ function told(value: number | null, format: (value: number) => string): string {
   return value === null ? '–' : format(value);
 }
 
-/** Of docs/ablation.md, put in by the build. */
+/** From docs/ablation.md, inserted by the build. */
 declare const __ABLATION__: Ablation;
 
-/** What each part of the ranker is worth, measured on public data. */
+/** The effect of each part of the ranker, measured on public data. */
 function AblationTable() {
   const { sets, rows } = __ABLATION__;
   return (
@@ -238,5 +246,69 @@ function Cell({ of: cell }: { of: AblationCell }) {
         {low > 0 ? 'better' : high < 0 ? 'worse' : 'no effect shown'}
       </span>
     </span>
+  );
+}
+
+type Model = NonNullable<LearningInsight['model']>;
+
+/** Importance of the model's features. */
+function FeatureImportance({ of: { runs, features } }: { of: Model }) {
+  return (
+    <Panel title="Features">
+      <p class="muted learning-note">
+        How far each feature moved the right tools up or down, on average over the{' '}
+        {plural(runs, 'newest run')}, strongest first.
+      </p>
+      <MovedBars
+        label="Importance of features"
+        rows={features.map(({ name, moved, importance }) => ({
+          name,
+          title: rankingInWords(name),
+          moved: moved < 0 ? -importance : importance,
+        }))}
+      />
+    </Panel>
+  );
+}
+
+/** The heads, each with the runs it contributed to most. */
+function BilinearHeads({ heads }: { heads: readonly PartInsight[] }) {
+  return (
+    <Panel title={`Bilinear heads (${heads.length})`}>
+      <p class="muted learning-note">
+        Each head learned which kinds of intents go with which kinds of tools, where neither text nor past
+        runs help. {heads.length} heads are used: in measurements, four to twelve perform equally well.
+      </p>
+      <Heads heads={heads} />
+    </Panel>
+  );
+}
+
+function Heads({ heads }: { heads: readonly PartInsight[] }) {
+  const capabilities = useCapabilities().state.value.data?.capabilities ?? [];
+  const nameOf = (node: string) => capabilities.find(({ id }) => node.endsWith(id))?.slug ?? node;
+  const greatest = Math.max(...heads.map(({ importance }) => importance), Number.MIN_VALUE);
+  return (
+    <ol class="heads">
+      {heads.map(({ name, importance, examples }, i) => (
+        <li key={name}>
+          <div class="heads-line">
+            <span class="strong">Head {i + 1}</span>
+            <span class="learning-bar" aria-hidden="true">
+              <i style={{ width: `${(100 * importance) / greatest}%` }} />
+            </span>
+            <span class="number" title="mean absolute contribution">
+              {importance.toFixed(3)}
+            </span>
+          </div>
+          {examples.slice(0, 1).map(({ node, intent, moved }) => (
+            <p key={node} class="cell-note muted">
+              most for <span class="mono">{shownLine(nameOf(node), 60)}</span> ({signed(moved, 2)}), “
+              {shownLine(intent, 70)}”
+            </p>
+          ))}
+        </li>
+      ))}
+    </ol>
   );
 }

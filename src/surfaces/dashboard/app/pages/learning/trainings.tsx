@@ -14,7 +14,7 @@ import { ProgressBar, signed } from './learning-charts.tsx';
 
 type Training = Learning['history'][number];
 
-/** The training this browser asked for. The gateway ends it when nobody waits for it any more. */
+/** The training this browser started. The gateway stops it when the request is aborted. */
 const own = signal<AbortController | null>(null);
 
 const STAGES: Readonly<Record<string, string>> = {
@@ -78,7 +78,7 @@ async function train(before: Learning, onDone: () => void): Promise<void> {
   }
 }
 
-/** Back to the training before, once a person has said yes. */
+/** Rolls back to the previous training after confirmation. */
 export function RollBack({ of: { history }, onDone }: { of: Learning; onDone: (after: Learning) => void }) {
   const [isAsking, setAsking] = useState(false);
   const before = history[1];
@@ -109,7 +109,7 @@ export function RollBack({ of: { history }, onDone }: { of: Learning; onDone: (a
             This deletes the newest training.{' '}
             {before
               ? `The training on ${plural(before.runs, 'run')} from ${moment(before.trained_at)} is used again.`
-              : 'No earlier training exists: search ranks by text alone.'}{' '}
+              : 'No earlier training exists, so search will rank by text alone.'}{' '}
             The runs are kept. The next training starts after the usual number of new runs.
           </p>
         </Dialog>
@@ -118,7 +118,7 @@ export function RollBack({ of: { history }, onDone }: { of: Learning; onDone: (a
   );
 }
 
-/** Trainings that are kept, newest first; the first one is in use. */
+/** Stored trainings, newest first; the first one is in use. */
 export function TrainingHistory({ of: history }: { of: readonly Training[] }) {
   return (
     <Panel title={plural(history.length, 'training')} flush>

@@ -7,17 +7,17 @@ import { JsonView } from '../../components/json-view.tsx';
 import { duration, shownLine, shownText } from '../../format.ts';
 import { type Call, rowsOf } from './calls.ts';
 
-/** What to do about each kind of failure. */
+/** Advice for each kind of failure. */
 export const HINTS: Readonly<Record<ErrorType, string>> = {
-  TIMEOUT: 'It exceeded its time limit. Ask for less, or raise timeout_ms.',
-  PERMISSION: 'A rule or the server does not allow it. See "permissions" in pml.json.',
-  NOT_FOUND: 'Something it refers to does not exist. Check the path or id in its arguments.',
-  VALIDATION: 'The arguments do not fit the tool. Compare them with its schema.',
+  TIMEOUT: 'The call timed out. Request less data, or raise timeout_ms.',
+  PERMISSION: 'A rule or the server denied the call. See "permissions" in pml.json.',
+  NOT_FOUND: 'Something in the arguments does not exist. Check the path or id.',
+  VALIDATION: 'The arguments do not match the tool. Compare them with its schema.',
   NETWORK: 'The server could not be reached. Home shows its state.',
-  UNKNOWN: 'No details are known beyond the message.',
+  UNKNOWN: 'Only the message is known.',
 };
 
-/** A call among those of its run. */
+/** A call and the others of its run. */
 interface CallOfRun {
   readonly call: Call;
   readonly calls: readonly Call[];
@@ -25,7 +25,7 @@ interface CallOfRun {
   readonly flows: Trace['value_flow'];
 }
 
-/** All of one call: what went in, what came out, where values came from and went. */
+/** One call in full: arguments, result, and where values came from and went. */
 export function CallDetails(of: CallOfRun) {
   const { call } = of;
   const isTool = !call.node.startsWith('capability:') && !call.node.startsWith('code:');
@@ -89,7 +89,7 @@ export function Value({ title, value, none }: { title: string; value: unknown; n
   );
 }
 
-/** Values of one call's result that stand among the arguments of a later one. */
+/** Values of a call's result that appear in the arguments of later calls. */
 function Flows({ call, calls, nameOf, flows }: CallOfRun) {
   const known = new Set(rowsOf(calls).map(({ id }) => id));
   const from = flows.filter(

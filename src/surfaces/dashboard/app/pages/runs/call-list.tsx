@@ -10,12 +10,12 @@ import { type Call, concurrencyOf, endOf, rowsOf, ticksOf } from './calls.ts';
 import { NodeName } from './path-steps.tsx';
 
 const DEFAULTS = {
-  /** Calls drawn before one asks for more. */
+  /** Calls drawn before "Show more". */
   rows: 300,
   /** Characters of arguments and result on a line. */
   preview: 90,
   ticks: 6,
-  /** In percent of the axis: a figure further right has no room. */
+  /** In percent of the axis: a figure further right would not fit. */
   lastTick: 92,
   hues: 4,
 };
@@ -23,8 +23,8 @@ const DEFAULTS = {
 const ICONS = { running: 'play', success: 'check', error: 'cross' } as const;
 
 /**
- * The calls of a run, each below the one that made it: as a tree with what went in and came out, or as a
- * timeline. The arrow keys go through it, left and right close and open, Enter shows all of a call.
+ * The calls of a run, each below its caller: as a tree with arguments and results, or as a timeline. The up
+ * and down keys move through it, left and right close and open, Enter shows a call's details.
  */
 export function CallList({
   calls,
@@ -35,7 +35,7 @@ export function CallList({
 }: {
   calls: readonly Call[];
   mode: 'tree' | 'timeline';
-  /** On the axis of the calls, for those under way. */
+  /** Current time on the axis of the calls, for running ones. */
   now: number;
   nameOf: (node: string) => string;
   flows?: Trace['value_flow'];
@@ -143,7 +143,7 @@ export function CallList({
 function Twisty({ call, isClosed, onToggle }: { call: Call; isClosed: boolean; onToggle: () => void }) {
   if (call.children.length === 0) return <span class="call-twisty" />;
   return (
-    // For the pointer; on the keyboard it is left and right.
+    // For the pointer; on the keyboard the left and right keys do this.
     <span
       aria-hidden="true"
       class={`call-twisty call-twisty-${isClosed ? 'closed' : 'open'}`}
@@ -189,7 +189,7 @@ function keyAction(
   }
 }
 
-/** What went in, and what came of it. */
+/** The arguments and the outcome. */
 function previewOf({ args, result, error }: Call): string {
   const told = (value: unknown) =>
     value === undefined ? '' : shownLine(JSON.stringify(value), DEFAULTS.preview);
@@ -197,12 +197,12 @@ function previewOf({ args, result, error }: Call): string {
   return [told(args), gave].filter(Boolean).join('  →  ');
 }
 
-/** When a call was under way. Its colour is its server's, its pattern says how it went. */
+/** The time span of a call. Its colour shows its server, its pattern its status. */
 function CallBar({ call, end, now, hue }: { call: Call; end: number; now: number; hue: number }) {
   const scale = 100 / Math.max(end, 1e-3);
   const until = call.end ?? now;
   const [left, width] = [call.start * scale, Math.max(0, until - call.start) * scale];
-  // The figure stands where there is room.
+  // Places the figure where it fits.
   const side = left + width > 84 ? (left > 16 ? 'before' : 'within') : 'after';
   return (
     <span class="call-track">
@@ -224,7 +224,7 @@ function CallBar({ call, end, now, hue }: { call: Call; end: number; now: number
   );
 }
 
-/** Round times above the bars, and how many calls were under way at once. */
+/** Round times above the bars, and the number of concurrent calls. */
 function TimeAxis({ end, calls, now }: { end: number; calls: readonly Call[]; now: number }) {
   const scale = 100 / Math.max(end, 1e-3);
   const steps = concurrencyOf(calls, now);
@@ -251,13 +251,13 @@ function tickText(tick: number): string {
   return duration(tick).replace(/\.\d+(?= )/, (fraction) => String(Number(`0${fraction}`)).slice(1));
 }
 
-/** How far the lines of the axis are apart, in percent of its length. */
+/** Distance between the lines of the axis, in percent of its length. */
 function stepShare(end: number): number {
   const [, step] = ticksOf(end, DEFAULTS.ticks);
   return step === undefined ? 100 : (step / end) * 100;
 }
 
-/** A stair from moment to moment, closed at the bottom. */
+/** A step function, closed at the bottom. */
 function areaOf(steps: readonly { at: number; count: number }[], scale: number, most: number): string {
   if (most === 0) return '';
   const height = (count: number) => 20 - (count / most) * 18;
@@ -265,7 +265,7 @@ function areaOf(steps: readonly { at: number; count: number }[], scale: number, 
   return `M0 20${stair.join('')}V20Z`;
 }
 
-/** A colour for each server, in the order they appear; the fifth reuses the first. */
+/** A colour for each server, in order of appearance; the fifth reuses the first. */
 function huesOf(calls: readonly Call[]): (node: string) => number {
   const servers = [...new Set(rowsOf(calls).map(({ node }) => serverOf(node)))];
   return (node) => (servers.indexOf(serverOf(node)) % DEFAULTS.hues) + 1;

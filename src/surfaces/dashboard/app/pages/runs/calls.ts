@@ -1,6 +1,6 @@
 import type { ErrorType, WireTraceEvent } from '../../../shared/api-types.ts';
 
-/** The same place of two runs; null where only one of them has it. */
+/** Matching calls of two runs; null if only one of them has the call. */
 export interface CallPair {
   readonly key: string;
   readonly depth: number;
@@ -8,13 +8,13 @@ export interface CallPair {
   readonly right: Call | null;
 }
 
-/** One call of a run, with those it made. Times are milliseconds since the first event of the run. */
+/** One call of a run and its children. Times are milliseconds since the first event of the run. */
 export interface Call {
   readonly id: string;
   readonly node: string;
   readonly depth: number;
   readonly start: number;
-  /** Null while it is under way. */
+  /** Null while it is running. */
   readonly end: number | null;
   readonly status: 'running' | 'success' | 'error';
   readonly args: unknown;
@@ -24,7 +24,7 @@ export interface Call {
   readonly children: readonly Call[];
 }
 
-/** The calls of a run as a forest, siblings in order of start. A call whose parent is unknown is a root. */
+/** The calls of a run as a forest, siblings in order of start. A call with an unknown parent is a root. */
 export function callsOf(events: readonly WireTraceEvent[]): Call[] {
   const starts = events.filter(isStart);
   const known = new Set(starts.map(({ trace_id }) => trace_id));
@@ -52,7 +52,7 @@ export function callsOf(events: readonly WireTraceEvent[]): Call[] {
   return (childrenOf.get(null) ?? []).map((root) => build(root, 0));
 }
 
-/** Every call before those it made, without what lies below the closed ones. */
+/** All calls in pre-order, without descendants of closed ones. */
 export function rowsOf(calls: readonly Call[], closed: ReadonlySet<string> = new Set()): Call[] {
   return calls.flatMap((call) => [call, ...(closed.has(call.id) ? [] : rowsOf(call.children, closed))]);
 }
@@ -63,8 +63,8 @@ export function isOperation(node: string): boolean {
 }
 
 /**
- * Without the steps of a program's own, which are many and quick; what they called stands in their place. Where
- * a program calls nothing else they are all there is.
+ * Without the program's own operations, which are many and fast; their calls take their place. If a program
+ * calls nothing else, its operations are kept.
  */
 export function toolCalls(calls: readonly Call[]): readonly Call[] {
   const called = withoutOperations(calls, 0);
@@ -79,19 +79,19 @@ function withoutOperations(calls: readonly Call[], depth: number): Call[] {
   );
 }
 
-/** When the last call ended; those under way end `now`. */
+/** When the last call ended; running ones end `now`. */
 export function endOf(calls: readonly Call[], now: number): number {
   return Math.max(0, ...rowsOf(calls).map(({ end }) => end ?? now));
 }
 
-/** How many calls that made no others were under way, from each moment of change on. */
+/** Number of running leaf calls, at each time it changes. */
 export function concurrencyOf(calls: readonly Call[], now: number): { at: number; count: number }[] {
   const leaves = rowsOf(calls).filter(({ children }) => children.length === 0);
   const changes = leaves.flatMap(({ start, end }) => [
     { at: start, by: 1 },
     { at: end ?? now, by: -1 },
   ]);
-  // Of what changes in one moment the ends come first: one after the other is not both at once.
+  // At the same time, ends come before starts: consecutive calls are not concurrent.
   changes.sort((a, b) => a.at - b.at || a.by - b.by);
   let count = 0;
   return changes.map(({ at, by }) => {
@@ -100,7 +100,7 @@ export function concurrencyOf(calls: readonly Call[], now: number): { at: number
   });
 }
 
-/** Round moments for an axis: 1, 2 or 5 times a power of ten apart, at most `most` of them. */
+/** Round times for an axis: 1, 2 or 5 times a power of ten apart, at most `most` of them. */
 export function ticksOf(end: number, most: number): number[] {
   if (end <= 0) return [0];
   const power = 10 ** Math.floor(Math.log10(end / most));
@@ -113,8 +113,8 @@ function isStart({ type }: WireTraceEvent): boolean {
 }
 
 /**
- * Two forests of calls side by side: siblings that call the same, in the longest order both have (longest common
- * subsequence; Wagner and Fischer, 1974), each with its own calls below it.
+ * Aligns two forests of calls: siblings with the same node, in their longest common subsequence (Wagner and
+ * Fischer, 1974), and recursively their children.
  */
 export function alignCalls(left: readonly Call[], right: readonly Call[]): CallPair[] {
   return pairsOf(left, right).flatMap(([a, b]) => [
@@ -129,7 +129,7 @@ function pair(left: Call | null, right: Call | null): CallPair {
 
 function pairsOf(left: readonly Call[], right: readonly Call[]): [Call | null, Call | null][] {
   const width = right.length + 1;
-  // common[i, j]: how long the common order of left[i..] and right[j..] is.
+  // common[i, j]: length of the longest common subsequence of left[i..] and right[j..].
   const common = new Uint32Array((left.length + 1) * width);
   for (let i = left.length - 1; i >= 0; i--) {
     for (let j = right.length - 1; j >= 0; j--) {
@@ -158,7 +158,7 @@ function pairsOf(left: readonly Call[], right: readonly Call[]): [Call | null, C
   return pairs;
 }
 
-/** What differs between the two, in words; empty where nothing does. */
+/** The differences in words; empty if there are none. */
 export function differencesOf({ left, right }: CallPair): string[] {
   if (!left) return ['only in the second'];
   if (!right) return ['only in the first'];

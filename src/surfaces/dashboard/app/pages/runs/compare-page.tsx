@@ -17,15 +17,15 @@ import { useNodeNames, useRun } from './use-run.ts';
 
 const SIDES = ['First', 'Second'] as const;
 
-/** Two runs, call by call: what both did, what only one of them did, and what took longer. */
+/** Two runs, call by call: common calls, calls of only one run, and durations. */
 export function ComparePage({ ids }: { ids: readonly [string, string] }) {
   const left = useRun(ids[0]);
   const right = useRun(ids[1]);
   return (
     <>
       <PageHead
-        title="Two runs"
-        lead="Aligned by what they called. Bars are on one scale."
+        title="Compare two runs"
+        lead="Aligned by their calls. All bars have the same scale."
         actions={
           <Button icon="refresh" onClick={() => navigate(href.runs({ compare: `${ids[1]},${ids[0]}` }))}>
             Swap

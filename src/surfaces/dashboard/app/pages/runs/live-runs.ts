@@ -4,12 +4,12 @@ import { getJson } from '../../api.ts';
 import { type Resource, useResource } from '../../resource.ts';
 
 const DEFAULTS = {
-  /** Runs that are over and still shown as they were followed, until their traces are there. */
+  /** Finished runs that stay in the live list until their traces are loaded. */
   over: 50,
 };
 
 export interface FollowedRun extends LiveRun {
-  /** Once it is over. */
+  /** Set when the run has ended. */
   readonly end?: {
     readonly traceId: string | null;
     readonly status: string;
@@ -22,7 +22,7 @@ export interface FollowedRuns {
   readonly runs: readonly FollowedRun[];
 }
 
-/** The runs under way, and those that ended while one looked. */
+/** The running runs, and those that ended while the page was open. */
 export function useLiveRuns(): Resource<FollowedRuns> {
   return useResource<FollowedRuns>('live', {
     load: async (signal) => ({ runs: (await getJson<LiveRuns>('/live', {}, signal)).runs.toReversed() }),
@@ -30,14 +30,14 @@ export function useLiveRuns(): Resource<FollowedRuns> {
   });
 }
 
-/** Told twice, an event changes nothing the second time. */
+/** Applying an event twice has no further effect. */
 export function followRuns(data: FollowedRuns, event: LiveEvent): FollowedRuns {
   switch (event.type) {
     case 'run_started': {
       const { run_id, session_id, origin, intent, at } = event;
       const before = data.runs.find((run) => run.run_id === run_id);
       if (before && !before.end) return data;
-      const run = { run_id, session_id, origin, intent, started_at: at, events: [] };
+      const run = { run_id, session_id, origin, intent, started_at: at, events: [], risk: null };
       return { runs: pruned([run, ...data.runs.filter((other) => other !== before)]) };
     }
     case 'trace_event': {

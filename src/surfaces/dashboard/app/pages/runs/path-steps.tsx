@@ -2,7 +2,7 @@ import { calledOf, stepsOf } from './run-row.ts';
 
 const DEFAULTS = { shown: 6 };
 
-/** What was called, in order, on one line. */
+/** The calls in order, on one line. */
 export function PathSteps({ path, nameOf }: { path: readonly string[]; nameOf: (node: string) => string }) {
   const steps = stepsOf(calledOf(path));
   if (steps.length === 0) return null;
@@ -21,7 +21,7 @@ export function PathSteps({ path, nameOf }: { path: readonly string[]; nameOf: (
   );
 }
 
-/** `server:tool` with the server quiet. */
+/** `server:tool` with a muted server. */
 export function NodeName({ name }: { name: string }) {
   const at = name.indexOf(':');
   if (at < 0) return <span class="node-name">{name}</span>;

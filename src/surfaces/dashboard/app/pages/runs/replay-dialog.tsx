@@ -17,28 +17,28 @@ import { JsonView } from '../../components/json-view.tsx';
 import { ErrorState, Skeleton } from '../../components/states.tsx';
 import { callsOf } from './calls.ts';
 
-/** What stands in a trace where a secret stood, or the rest of something long. */
+/** Placeholder for a secret, or for the rest of a long value, in a trace. */
 const NOT_KEPT = /\[redacted\]|\[cut \d+ (?:bytes|items)\]/;
 
-/** A run to be made again: what is sent where, and what that means. */
+/** A run to repeat: the request, and its description. */
 interface Replay {
   readonly path: '/execute' | '/workflows';
   readonly body: Readonly<Record<string, unknown>>;
-  /** In words, before one agrees to it. */
+  /** Shown before the user confirms. */
   readonly says: string;
   readonly shown: { readonly title: string; readonly code?: string; readonly value?: unknown };
 }
 
 type Answer = Partial<Execution> & Pick<WorkflowAnswer, 'status' | 'run_id'>;
 
-/** Says what running it again does, does it when one agrees, and leads to what came of it. */
+/** Explains what a repetition does, runs it after confirmation, and links to its outcome. */
 export function ReplayDialog({
   prepare,
   before,
   onClose,
 }: {
   prepare: () => Promise<Replay>;
-  /** The trace it is compared with. */
+  /** The trace to compare with. */
   before: string | null;
   onClose: () => void;
 }) {
@@ -120,7 +120,7 @@ function Outcome({ answer, before, runId }: { answer: Answer; before: string | n
   );
 }
 
-/** Throws an `ApiError` that says why, where the run cannot be the same again. */
+/** Throws an `ApiError` with the reason if the run cannot be repeated exactly. */
 export async function replayOf(trace: Trace): Promise<Replay> {
   const intent = trace.intent_text === null ? {} : { intent: trace.intent_text };
   const args = (trace.guest?.args ?? {}) as Readonly<Record<string, unknown>>;

@@ -21,7 +21,7 @@ export interface RunHead {
   readonly traceId?: string;
 }
 
-/** What is known of a run at a glance. */
+/** A run at a glance. */
 export function RunFacts({
   head,
   calls,
@@ -51,7 +51,7 @@ export function RunFacts({
         {number(all.length)}
         {failed > 0 && <span class="run-fact-note bad">{failed} failed</span>}
       </Fact>
-      {most > 1 && <Fact name="At once">{number(most)}</Fact>}
+      {most > 1 && <Fact name="Concurrent">{number(most)}</Fact>}
       <Fact name="Began">
         <Time at={head.startedAt} />
       </Fact>
@@ -101,10 +101,10 @@ export function RunError({ trace }: { trace: Trace }) {
         <Icon name="hand" />
         <div>
           <p>
-            <strong>It waits for a decision.</strong> {shownText(trace.error_message ?? '')}
+            <strong>This run is waiting for a decision.</strong> {shownText(trace.error_message ?? '')}
           </p>
           <p>
-            <a href={href.workflow(trace.run_id)}>Show the question</a>
+            <a href={href.workflow(trace.run_id)}>Show the approval</a>
           </p>
         </div>
       </div>
@@ -118,7 +118,7 @@ export function RunError({ trace }: { trace: Trace }) {
     <div class="run-problem" role="status">
       <Icon name="alert" />
       <div>
-        <p class="run-problem-text">{shownText((trace.error_message ?? 'It failed').slice(0, 4000))}</p>
+        <p class="run-problem-text">{shownText((trace.error_message ?? 'The run failed').slice(0, 4000))}</p>
         {hint && <p class="muted">{shownText(hint)}</p>}
       </div>
     </div>

@@ -10,23 +10,23 @@ import { useResource } from '../../resource.ts';
 import { location, setQuery } from '../../router.ts';
 import type { RunRow } from './run-row.ts';
 
-/** What the list is narrowed down by; each stands in the address under its name. */
+/** Filters of the list; each is in the address under its name. */
 const FILTERS = ['q', 'status', 'kind', 'server', 'tool', 'session', 'time'] as const;
 
 type Filter = (typeof FILTERS)[number];
 
 type RunFilters = Readonly<Partial<Record<Filter, string>>>;
 
-/** Hours that `time` may go back. */
+/** Hours for each value of `time`. */
 const TIMES = { hour: 1, day: 24, week: 24 * 7 } as const;
 
 const HOUR_MS = 3_600_000;
 
-/** So that the same address asks for the same for a while. */
+/** Rounds times, so that the same address gives the same request for a while. */
 const ROUND_MS = 60_000;
 
 const DEFAULTS = {
-  /** Milliseconds one may pause in typing before it is searched for. */
+  /** Milliseconds without typing after which the search starts. */
   typingMs: 250,
 };
 
@@ -54,7 +54,7 @@ const CHOICES = {
 
 const change = (name: Filter, value: string) => setQuery({ [name]: value, before: undefined });
 
-/** What the list is narrowed down by. */
+/** The filter bar of the list. */
 export function RunFilterBar({ filters }: { filters: RunFilters }) {
   const servers = useServers().state.value.data?.servers ?? [];
   const isFiltered = FILTERS.some((name) => filters[name] !== undefined);
@@ -120,7 +120,7 @@ function Choice({
   );
 }
 
-/** Every tool by name, to choose from while typing. */
+/** All tools by name, as suggestions while typing. */
 function ToolFilter({ value }: { value: string }) {
   const graph = useResource<Graph>('graph', { load: (signal) => getJson('/graph', {}, signal) });
   const tools = (graph.state.value.data?.nodes ?? []).filter(({ kind }) => kind === 'tool');
@@ -136,7 +136,7 @@ function ToolFilter({ value }: { value: string }) {
   );
 }
 
-/** Stands in the address when one has stopped typing. */
+/** Updates the address after a pause in typing. */
 function TypedFilter({
   name,
   label,
@@ -185,14 +185,14 @@ export function currentFilters(): RunFilters {
   );
 }
 
-/** The address of the list with other parts; where it begins is left out unless it is among them. */
+/** The list's address with changes; resets the page unless it is among them. */
 export function listHref(changes: Query): string {
   const { query } = location.value;
   const kept = Object.fromEntries([...query].filter(([name]) => name !== 'before'));
   return withQuery('/runs', { ...kept, ...changes });
 }
 
-/** The query for the API; unfinished runs have no trace yet. */
+/** Query for the API; unfinished runs have no trace yet. */
 export function apiQuery({ time, status, ...rest }: RunFilters, now: number): Query {
   const hours = TIMES[time as keyof typeof TIMES];
   const since = Math.floor((now - (hours ?? 0) * HOUR_MS) / ROUND_MS) * ROUND_MS;
@@ -203,7 +203,7 @@ export function apiQuery({ time, status, ...rest }: RunFilters, now: number): Qu
   };
 }
 
-/** The same for a run that is followed. Its kind is known when it is over. */
+/** The same filter for a live run. Its kind is known only at its end. */
 export function isShown(row: RunRow, filters: RunFilters): boolean {
   const { q, status, kind, server, tool, session } = filters;
   return (

@@ -18,12 +18,12 @@ import { statusOf, titleOf } from './run-row.ts';
 import { type LoadedRun, useNodeNames, useRun } from './use-run.ts';
 
 const DEFAULTS = {
-  /** Milliseconds before a trace that is not stored yet is asked for again. */
+  /** Milliseconds before a trace that is not stored yet is requested again. */
   againMs: 500,
   everyMs: 200,
 };
 
-/** One run, stored or under way. */
+/** One run, stored or running. */
 export function RunPage({ id }: { id: string }) {
   const run = useRun(id);
   const live = useLiveRuns().state.value;
@@ -61,7 +61,7 @@ function Followed({ run }: { run: FollowedRun }) {
   const now = useNow(run.end === undefined);
   const calls = callsOf(run.events);
   const first = run.events[0];
-  // Where the clock of the calls stands now.
+  // Current time on the calls' clock.
   const elapsed = last && first ? last.ts - first.ts + Math.max(0, now - Date.parse(last.at)) : 0;
   const path = run.events.filter(({ type }) => type.endsWith('_start')).map(({ node }) => node);
   const head: RunHead = {
@@ -200,7 +200,7 @@ function Views({
   );
 }
 
-/** The time in milliseconds since 1970, a few times a second while something is under way. */
+/** The time in milliseconds since 1970, updated a few times a second if `isTicking`. */
 function useNow(isTicking: boolean): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -3,11 +3,11 @@ import { shownLine } from '../../format.ts';
 import { isOperation } from './calls.ts';
 import type { FollowedRun } from './live-runs.ts';
 
-/** A line of the list: a run that is over, or one that is followed. */
+/** A row of the list: a finished run, or a live one. */
 export interface RunRow {
-  /** The same before and after a run ends. */
+  /** Stays the same when the run ends. */
   readonly key: string;
-  /** What its address has: the trace once there is one. */
+  /** The id in its address: that of the trace, once there is one. */
   readonly id: string;
   readonly traceId: string | null;
   readonly title: string;
@@ -21,12 +21,12 @@ export interface RunRow {
   readonly error: string | null;
 }
 
-/** What is followed and not among the traces yet, then the traces. */
+/** Live runs without a trace, then the traces. */
 export function rowsOfRuns(traces: readonly TraceSummary[], followed: readonly FollowedRun[]): RunRow[] {
   const stored = new Set(traces.map(({ id }) => id));
   const fresh = followed.filter(({ end }) => !end || (end.traceId !== null && !stored.has(end.traceId)));
   const rows = [...fresh.map(rowOfFollowed), ...traces.map(rowOfTrace)];
-  // A run that waited in between has several traces: counted from the first, so that a later one renames none.
+  // A run that waited has several traces: numbered from the first, so that keys stay stable.
   const times = new Map<string, number>();
   return rows
     .toReversed()
@@ -74,7 +74,7 @@ function rowOfFollowed(run: FollowedRun): RunRow {
   };
 }
 
-/** A run that stopped for a person has not failed. */
+/** A run that stopped for approval has not failed. */
 export function statusOf(
   trace: Pick<TraceSummary, 'success' | 'error_type' | 'error_message' | 'task_results'>,
 ): 'success' | 'error' | 'approval_required' {
@@ -85,31 +85,32 @@ export function statusOf(
   return trace.task_results.some(waits) || isSilent ? 'approval_required' : 'error';
 }
 
-/** Of runs that nobody asked for as they are: what PML did there, and why. */
+/** For runs that PML started itself: what it did, and why. */
 export const STARTED_BY_PML = {
   self: { did: 'chosen by PML', why: 'PML chose this plan for the intent' },
-  replay: { did: 'checked by PML', why: 'to check whether it can become a capability' },
+  replay: { did: 'checked by PML', why: 'to check whether it works again' },
+  fork: { did: 'forked', why: 'it goes on from a step of another run' },
 } as const;
 
-/** What was wanted, else what was called first. */
+/** The intent, or else the first call. */
 export function titleOf(intent: string | null, path: readonly string[]): string {
   const [called] = calledOf(path);
   return shownLine(intent ?? '', 140) || (called ? nameOf(called) : 'A run without calls');
 }
 
-/** A node as people read it; ids of capabilities say nothing. */
+/** A readable name of a node; ids of capabilities are not. */
 export function nameOf(node: string): string {
   if (node.startsWith('capability:')) return 'capability';
   return shownLine(node, 90);
 }
 
-/** Without the steps of a program's own, which are many and quick; they are all there is where it calls nothing else. */
+/** Without the program's own operations, which are many and fast, unless it calls nothing else. */
 export function calledOf(path: readonly string[]): readonly string[] {
   const called = path.filter((node) => !isOperation(node));
   return called.length > 0 ? called : path;
 }
 
-/** The calls of a path in their order, repeats in a row as one. */
+/** The calls of a path in order, with consecutive repeats merged. */
 export function stepsOf(path: readonly string[]): { node: string; count: number }[] {
   const steps: { node: string; count: number }[] = [];
   for (const node of path) {

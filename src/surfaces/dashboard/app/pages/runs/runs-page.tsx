@@ -21,7 +21,7 @@ import { useNodeNames } from './use-run.ts';
 
 const DEFAULTS = { page: 40 };
 
-/** `/runs` is the list, `/runs/ID` one run, `/runs?compare=A,B` two of them side by side. */
+/** `/runs` is the list, `/runs/ID` one run, `/runs?compare=A,B` two runs side by side. */
 export default function RunsPage() {
   const [id] = route.value.rest;
   if (id !== undefined) return <RunPage key={id} id={id} />;
@@ -30,7 +30,7 @@ export default function RunsPage() {
   return <RunList />;
 }
 
-/** All runs, the newest first, those under way on top; filters, page and what is compared stand in the address. */
+/** All runs, newest first, running ones on top; filters, page and comparison are in the address. */
 function RunList() {
   const filters = currentFilters();
   const { query } = location.value;
@@ -120,7 +120,7 @@ function RunTable({
   return (
     <>
       <p class="runs-news">
-        {before ? 'Older runs' : running > 0 ? `${plural(running, 'run')} under way` : 'Newest first'}
+        {before ? 'Older runs' : running > 0 ? `${plural(running, 'run')} in progress` : 'Newest first'}
       </p>
       <DataTable
         label="Runs"

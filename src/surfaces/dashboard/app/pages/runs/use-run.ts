@@ -6,13 +6,13 @@ import { nameOf } from './run-row.ts';
 const DEFAULTS = { parts: 50 };
 
 export interface LoadedRun {
-  /** Null while nothing of it is stored. */
+  /** Null while nothing is stored. */
   readonly trace: Trace | null;
-  /** Every trace of the same run, oldest first: it has several if it waited in between. */
+  /** All traces of the same run, oldest first: it has several if it had to wait. */
   readonly parts: readonly TraceSummary[];
 }
 
-/** A run by the id of its trace, or by its own: then its latest trace. */
+/** A run by the id of its trace, or by its own id: then its latest trace. */
 export function useRun(id: string): Resource<LoadedRun> {
   let runId = id;
   return useResource<LoadedRun>(`run ${id}`, {
@@ -47,7 +47,7 @@ async function traceOf(id: string, signal: AbortSignal): Promise<Trace | null> {
   }
 }
 
-/** What people call a node: a capability by its slug, all else by its id. */
+/** A readable name of a node: a capability's slug, otherwise the id. */
 export function useNodeNames(): (node: string) => string {
   const { data } = useResource<Capabilities>('capability names', {
     load: (signal) => getJson('/capabilities', {}, signal),

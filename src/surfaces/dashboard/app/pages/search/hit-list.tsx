@@ -9,7 +9,7 @@ import { number, percent, shownLine } from '../../format.ts';
 import { useCapabilities } from '../../overview.ts';
 import { location } from '../../router.ts';
 
-/** In the order they are stacked. */
+/** In stacking order. */
 const SHARES: readonly (readonly [keyof ScoreShares, string])[] = [
   ['semantic', 'meaning'],
   ['clause', 'clause'],
@@ -20,17 +20,17 @@ const SHARES: readonly (readonly [keyof ScoreShares, string])[] = [
 ];
 
 const DEFAULTS = {
-  /** Shown before one asks for more. */
+  /** Hits shown before "Show more". */
   shown: 10,
-  /** Shares below it are not worth a colour. */
+  /** Smaller shares get no colour. */
   least: 0.0005,
-  /** Less alike than that, and it is about something else. */
+  /** Capabilities with a lower score are not relevant. */
   leastScore: 0.1,
-  /** Capabilities shown. */
+  /** Capabilities to show. */
   capabilities: 5,
 };
 
-/** By rank; choosing one shows its details. The arrow keys go from one to the next. */
+/** Hits by rank; selecting one shows its details. The arrow keys move between them. */
 export function HitList({ hits, current }: { hits: readonly ExplainedHit[]; current: ExplainedHit }) {
   const { path, query } = location.value;
   const [isWhole, setWhole] = useState(hits.indexOf(current) >= DEFAULTS.shown);
@@ -68,7 +68,7 @@ export function HitList({ hits, current }: { hits: readonly ExplainedHit[]; curr
   );
 }
 
-/** A score as a stack of its parts, as long as it is beside the greatest; the figures stand below. */
+/** A score as a stack of its parts, relative to the greatest score; the figures are below. */
 function ScoreBar({ hit, greatest }: { hit: ExplainedHit; greatest: number }) {
   const shares = SHARES.map(([name, title]) => ({ name, title, value: hit.shares[name] }));
   const told = shares.filter(({ value }) => Math.abs(value) >= DEFAULTS.least);
@@ -100,19 +100,19 @@ function ScoreBar({ hit, greatest }: { hit: ExplainedHit; greatest: number }) {
   );
 }
 
-/** How long a stack is: what counts against a tool is told in figures alone. */
+/** Height of a stack: negative shares appear in figures only. */
 function heightOf(shares: ScoreShares): number {
   return Object.values(shares).reduce((sum, value) => sum + Math.max(0, value), 0);
 }
 
-/** Says what the colours are, of those that are there. */
+/** Explains the colours that are present. */
 export function ShareLegend({ hits }: { hits: readonly ExplainedHit[] }) {
   const ABOUT: Readonly<Record<keyof ScoreShares, string>> = {
     semantic: 'similarity of the whole query',
     clause: 'similarity of the best part of the query',
     lexical: 'shared words',
     name: 'name in the query',
-    learned: 'learned from past runs, instead of the text',
+    learned: 'learned from past runs, replaces the text score',
     graph: 'relation to tools used just before',
   };
   const there = SHARES.filter(([name]) =>
@@ -134,7 +134,7 @@ function signed(value: number): string {
   return value < 0 ? `−${Math.abs(value).toFixed(2)}` : value.toFixed(2);
 }
 
-/** Capabilities are scored apart from tools: likeness in meaning, times how far they can be relied on. */
+/** Capabilities are scored separately from tools: semantic similarity times reliability. */
 export function FoundCapabilities({ hits }: { hits: readonly CapabilityHit[] }) {
   const known = useCapabilities().state.value.data?.capabilities ?? [];
   const rows = hits.filter(({ score }) => score >= DEFAULTS.leastScore).slice(0, DEFAULTS.capabilities);

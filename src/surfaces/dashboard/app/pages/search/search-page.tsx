@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ExplainedHit, ExplainedSearch } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
-import { NOTHING_LEARNED_APPLIES } from '../../../shared/vocabulary.ts';
+import { NOTHING_FITS, NOTHING_LEARNED_APPLIES } from '../../../shared/vocabulary.ts';
 import { getJson } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { EmbeddedNews } from '../../components/embedded-news.tsx';
@@ -18,13 +18,13 @@ import './search.css';
 
 const DEFAULTS = {
   limit: 20,
-  /** Milliseconds of rest after which what is typed is searched for. */
+  /** Milliseconds without typing after which the search starts. */
   restMs: 250,
 };
 
 const EXAMPLES = ['read a text file', 'remember something about a person', 'add two numbers'];
 
-/** What an agent would find for an intent, and why. All of it stands in the address. */
+/** What an agent would find for an intent, and why. The whole state is in the address. */
 export default function SearchPage() {
   const { query } = location.value;
   const q = query.get('q') ?? '';
@@ -38,7 +38,7 @@ export default function SearchPage() {
   );
 }
 
-/** Tools that were used just before, by the address. */
+/** Tools used just before, from the address. */
 function contextOf(query: URLSearchParams): readonly string[] {
   return query.get('context')?.split(',').filter(Boolean) ?? [];
 }
@@ -49,7 +49,7 @@ function SearchBox() {
   const [text, setText] = useState(asked);
   const servers = useServers().state.value.data?.servers ?? [];
   const context = contextOf(query);
-  // An address from elsewhere, such as a link on this page, changes what stands in the field.
+  // A changed address, for example from a link on this page, updates the field.
   useEffect(() => {
     setText((typed) => (typed.trim() === asked ? typed : asked));
   }, [asked]);
@@ -125,12 +125,12 @@ function Results() {
       type === 'gate_changed' ||
       type === 'capability_changed',
   });
-  // What was found last stays until the next answer is there: nothing jumps while one types.
+  // Earlier results stay until the next response, so that nothing jumps while typing.
   const last = useRef<ExplainedSearch>(undefined);
   const { state } = found;
   last.current = state.value.data ?? last.current;
   const shown = state.value.error ? state.value : { ...state.value, data: state.value.data ?? last.current };
-  // What was found for something else is not held against the answer.
+  // Results of another query are not held in place.
   const view = `${JSON.stringify(asked)} ${state.value.data !== undefined}`;
   return (
     <Await of={shown} retry={found.reload} lines={8}>
@@ -163,7 +163,7 @@ function FoundTools({ tools }: { tools: readonly ExplainedHit[] }) {
     <div class="columns search-columns">
       <Panel title={plural(tools.length, 'tool')} flush>
         <p class="search-how muted">
-          <HowRanked share={tools[0]!.parts.learned_share} />
+          {tools[0]!.fits === false ? NOTHING_FITS : <HowRanked share={tools[0]!.parts.learned_share} />}
         </p>
         <ShareLegend hits={tools} />
         <HitList hits={tools} current={current} />
@@ -179,7 +179,7 @@ function FoundTools({ tools }: { tools: readonly ExplainedHit[] }) {
   );
 }
 
-/** The share of what was learned that applies; none while it does not serve. */
+/** How the results were ranked: the learned share, or plain search. */
 function HowRanked({ share }: { share: number | undefined }) {
   if (share === undefined)
     return (

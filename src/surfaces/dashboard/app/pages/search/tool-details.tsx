@@ -16,7 +16,7 @@ import { percent, shownLine } from '../../format.ts';
 import { location, setQuery } from '../../router.ts';
 
 const DEFAULTS = {
-  /** Reasons that are told, the strongest. */
+  /** Strongest reasons to show. */
   shown: 7,
 };
 
@@ -32,7 +32,7 @@ const RELATIONS = {
   used_together: 'used together',
 } as const;
 
-/** One tool: why it stands where it does, what it takes, and a call by hand. */
+/** One tool: why it has its rank, its schema, and a form to call it. */
 export function ToolDetails({
   hit,
   rank,
@@ -46,7 +46,7 @@ export function ToolDetails({
 }) {
   const current = TABS.find(({ name }) => name === location.value.query.get('tab'))?.name ?? 'why';
   const ref = useRef<HTMLDivElement>(null);
-  // Below the list on narrow screens, so it is scrolled into view.
+  // On narrow screens the details are below the list, so they are scrolled into view.
   useEffect(() => {
     const isBelow = matchMedia('(max-width: 1080px)').matches;
     if (isBelow && location.peek().query.has('tool')) ref.current?.scrollIntoView({ block: 'start' });
@@ -100,7 +100,7 @@ function Related({ hit, onContext }: { hit: ExplainedHit; onContext: (tool: stri
           ))}
         </ul>
       )}
-      <p class="muted search-note">What would search find right after this tool was used?</p>
+      <p class="muted search-note">See what search finds right after this tool.</p>
       <Button icon="clock" onClick={() => onContext(hit.tool_id)}>
         Add to the context
       </Button>
@@ -108,7 +108,7 @@ function Related({ hit, onContext }: { hit: ExplainedHit; onContext: (tool: stri
   );
 }
 
-/** The call goes through the same policy as an agent's, with what was searched for as its intent. */
+/** Calls the tool under the same policy as an agent's call, with the query as its intent. */
 function TryTool({ hit, intent }: { hit: ExplainedHit; intent: string }) {
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Execution | ApiError | null>(null);
@@ -139,7 +139,7 @@ function TryTool({ hit, intent }: { hit: ExplainedHit; intent: string }) {
   );
 }
 
-/** In words and figures: what the text says, and, where what was learned ranks, what moved it and which runs. */
+/** In words and figures: the text score and, if the ranker is in use, its contributions and similar runs. */
 function WhyThisOne({ hit, rank }: { hit: ExplainedHit; rank: number }) {
   const { parts, reasons } = hit;
   return (
@@ -148,7 +148,7 @@ function WhyThisOne({ hit, rank }: { hit: ExplainedHit; rank: number }) {
         Number {rank}, {reasonOf(hit.shares)}.{' '}
         {parts.alpha < 1 && (
           <span class="muted">
-            {reasons ? 'What was learned' : 'The text'} weighs {percent(parts.alpha)}, the graph{' '}
+            {reasons ? 'The learned score' : 'The text score'} weighs {percent(parts.alpha)}, the graph{' '}
             {percent(1 - parts.alpha)}.
           </span>
         )}
@@ -187,7 +187,7 @@ function WhyThisOne({ hit, rank }: { hit: ExplainedHit; rank: number }) {
           <dd>{parts.lexical.toFixed(3)}, shared words (BM25)</dd>
           <dt>Name</dt>
           <dd>
-            {parts.name === 0 ? 'name not in the query' : `${parts.name.toFixed(2)}, called by its name`}
+            {parts.name === 0 ? 'name not in the query' : `${parts.name.toFixed(2)}, name in the query`}
           </dd>
           <dt>Together</dt>
           <dd>{hit.semantic_score.toFixed(3)}</dd>
@@ -203,7 +203,7 @@ function WhyThisOne({ hit, rank }: { hit: ExplainedHit; rank: number }) {
   );
 }
 
-/** What speaks for it most. */
+/** The main reason for its rank. */
 function reasonOf({ learned, graph, ...text }: ScoreShares): string {
   const byText = Object.values(text).reduce((sum, share) => sum + share, 0);
   if (graph > Math.max(learned, byText)) return 'mostly because of tools used just before';

@@ -1,5 +1,5 @@
 import { useId, useState } from 'preact/hooks';
-import type { Approval, ListedRun } from '../../../shared/api-types.ts';
+import type { Approval, ListedRun, StandingApproval } from '../../../shared/api-types.ts';
 import { href } from '../../../shared/routes.ts';
 import { ApiError } from '../../api.ts';
 import { ExactCall } from '../../components/approval-item.tsx';
@@ -8,9 +8,10 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { toast } from '../../components/toast.tsx';
 import { ago, shownLine, shownText } from '../../format.ts';
+import { refusal } from '../../who.ts';
 import { approve, edit, reject, taskOf } from './workflow-runs.ts';
 
-/** One question: the exact call, the rule that asked, and what can be answered. */
+/** One approval: the exact call, the rule that requires it, and the possible decisions. */
 export function ApprovalCard({
   run,
   approval,
@@ -22,6 +23,8 @@ export function ApprovalCard({
 }) {
   const [isEditing, setEditing] = useState(false);
   const [isBusy, setBusy] = useState(false);
+  const [always, setAlways] = useState<'' | StandingApproval['scope']>('');
+  const beyond = always === '' ? {} : { always };
   const task = taskOf(run, approval);
   const isPaused = run.status === 'paused';
   const answer = async (work: Promise<void>) => {
@@ -57,13 +60,24 @@ export function ApprovalCard({
         <span class="faint">Asked because</span> {shownText(approval.reason)}
       </p>
       <ExactCall approval={approval} />
+      {refusal('decide') === null && !approval.program && (
+        <label class="row">
+          <span class="faint">An approval is for</span>
+          <select value={always} onInput={(event) => setAlways(event.currentTarget.value as typeof always)}>
+            <option value="">this call only</option>
+            <option value="session">this tool, in this session</option>
+            <option value="arguments">these arguments, always</option>
+            <option value="tool">this tool, always</option>
+          </select>
+        </label>
+      )}
       <div class="row">
         <Button
           needs="decide"
           kind="primary"
           icon="check"
           disabled={isBusy || approval.is_exact === false}
-          onClick={() => void answer(approve(run, approval, true))}
+          onClick={() => void answer(approve(run, approval, true, beyond))}
         >
           {isPaused ? 'Approve and continue' : 'Approve'}
         </Button>
@@ -71,7 +85,7 @@ export function ApprovalCard({
           <Button
             needs="decide"
             disabled={isBusy}
-            onClick={() => void answer(approve(run, approval, true, true))}
+            onClick={() => void answer(approve(run, approval, true, { ...beyond, accept_definition: true }))}
             title="Later calls will not need approval because of this change"
           >
             Approve and accept the change
@@ -95,7 +109,7 @@ export function ApprovalCard({
               needs="decide"
               kind="quiet"
               disabled={isBusy || approval.is_exact === false}
-              onClick={() => void answer(approve(run, approval, false))}
+              onClick={() => void answer(approve(run, approval, false, beyond))}
               title="The caller continues it"
             >
               Approve only

@@ -20,7 +20,7 @@ const STATES: Readonly<Record<TaskState['status'], readonly [string, IconName]>>
   skipped: ['skipped', 'more'],
 };
 
-/** A plan in layers, each task with its state; the arrow keys go from task to task. */
+/** A plan in layers, each task with its state; the arrow keys move between tasks. */
 export function PlanGraph({
   plan,
   states,
@@ -29,11 +29,11 @@ export function PlanGraph({
   reasonOf,
 }: {
   plan: Plan;
-  /** Absent: it does not run, and what is known of each task is how sure it is. */
+  /** Absent for a plan that has not run; then each task shows its confidence. */
   states?: Readonly<Record<string, TaskState>>;
   selected: string | null;
   onSelect: (id: string) => void;
-  /** Why a task waits for another. */
+  /** Why one task waits for another. */
   reasonOf?: (from: string, to: string) => string | undefined;
 }) {
   const isNarrow = useMedia(NARROW);
@@ -116,7 +116,7 @@ function TaskBox({
   state: TaskState | undefined;
   isSelected: boolean;
   onSelect: () => void;
-  /** Where it stands; absent in a list. */
+  /** Position; absent in a list. */
   box?: Readonly<Record<string, string>>;
 }) {
   const [said, icon] = STATES[state?.status ?? 'pending'];
@@ -144,7 +144,7 @@ function TaskBox({
   );
 }
 
-/** Where space is short, the server is left out first. */
+/** The server is dropped first if space is short. */
 function TaskName({ name }: { name: string }) {
   const at = name.indexOf(':') + 1;
   return (
@@ -157,14 +157,14 @@ function TaskName({ name }: { name: string }) {
 
 export const sureOf = (confidence: number) => `${percent(Math.round(confidence * 100) / 100)} sure`;
 
-/** What a task runs. */
+/** The tool, capability or code of a task. */
 export function bodyOf({ tool, capability, code, name }: PlanTask): string {
   if (tool !== undefined) return tool;
   if (capability !== undefined) return `capabilities.${capability}`;
   return name ? `code:${name}` : (code ?? '');
 }
 
-/** A line is lit when something has gone along it. */
+/** An edge is lit once its first task has finished. */
 function edgeState(
   states: Readonly<Record<string, TaskState>> | undefined,
   from: string,
@@ -214,7 +214,7 @@ interface PlacedPlan {
   readonly edges: readonly PlacedEdge[];
 }
 
-/** Layers from left to right: Sugiyama, Tagawa and Toda (1981), by dagre. */
+/** Layers from left to right: Sugiyama, Tagawa and Toda (1981), computed by dagre. */
 export function layoutPlan({ tasks }: Pick<Plan, 'tasks'>): PlacedPlan {
   const { width, height, between, layers, margin } = DEFAULTS;
   const graph = new Graph()
@@ -243,7 +243,8 @@ export function layoutPlan({ tasks }: Pick<Plan, 'tasks'>): PlacedPlan {
       return {
         from: edge.v,
         to: edge.w,
-        // Of three points the middle one lies between two neighbouring layers; of more, every other within one.
+        // With three points, the middle one is between two layers; with more, every second one is inside a
+        // layer.
         points: [
           { x: from.x + width / 2, y: from.y },
           ...points.slice(1, -1).filter((_, i) => i % 2 === 1),
@@ -254,7 +255,7 @@ export function layoutPlan({ tasks }: Pick<Plan, 'tasks'>): PlacedPlan {
   };
 }
 
-/** A smooth line through the points that leaves and reaches each of them level. */
+/** A smooth curve through the points, horizontal at each of them. */
 export function pathOf(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (!first) return '';
@@ -268,7 +269,7 @@ export function pathOf(points: readonly Point[]): string {
   return `M${first.x} ${first.y}${curves.join('')}`;
 }
 
-/** What can run together, one after the other: each task in the layer behind the last one it waits for. */
+/** Layers of tasks that can run in parallel: each task is in the layer after its last dependency. */
 export function layersOf({ tasks }: Pick<Plan, 'tasks'>): string[][] {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const depths = new Map<string, number>();

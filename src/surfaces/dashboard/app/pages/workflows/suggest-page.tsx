@@ -17,7 +17,7 @@ import { PlanGraph, sureOf } from './plan-graph.tsx';
 import { TaskDetails } from './task-details.tsx';
 import { IntentBox } from './workflow-list.tsx';
 
-/** A plan from an intent: why each task and each edge is there and how sure that is, then its inputs, then it runs. */
+/** A plan for an intent: the reasons and confidence of each task and edge, then its inputs, then its run. */
 export function SuggestPage() {
   const intent = location.value.query.get('intent') ?? '';
   return (
@@ -31,7 +31,7 @@ export function SuggestPage() {
   );
 }
 
-/** A plan is asked for on behalf of somebody who may run it, so that has to be known first. */
+/** Suggestions need the right to run, so the user's rights must be known first. */
 function SuggestedIfAllowed({ intent }: { intent: string }) {
   if (who.value === undefined) return <Skeleton lines={6} />;
   const refused = refusal('run');
@@ -94,16 +94,13 @@ function SuggestedPlan({ intent, suggestion }: { intent: string; suggestion: Sug
   );
 }
 
-/** PML learns from what was not wanted, too. */
+/** PML also learns from rejected suggestions. */
 function NotMeant({ id }: { id: string | null }) {
   const [isSaid, setSaid] = useState(false);
   if (id === null) return null;
   const say = async () => {
     setSaid(true);
-    await tellingOutcome(
-      postJson(`/suggestions/${encodeURIComponent(id)}/reject`),
-      'Noted: the suggestion was rejected',
-    );
+    await tellingOutcome(postJson(`/suggestions/${encodeURIComponent(id)}/reject`), 'Suggestion rejected');
   };
   return (
     <Button needs="run" kind="quiet" disabled={isSaid} onClick={() => void say()}>
@@ -112,7 +109,7 @@ function NotMeant({ id }: { id: string | null }) {
   );
 }
 
-/** The inputs as one form, and the run itself: its page opens as soon as it has begun. */
+/** One form for the inputs, and the run itself: its page opens as soon as it has started. */
 function RunSuggestion({ intent, suggestion }: { intent: string; suggestion: Suggestion }) {
   const { plan, suggestion_id } = suggestion;
   const [isBusy, setBusy] = useState(false);
@@ -133,7 +130,7 @@ function RunSuggestion({ intent, suggestion }: { intent: string; suggestion: Sug
     }
   };
   return (
-    <Panel title={plan.inputs.length === 0 ? 'Run it' : 'What it needs from you'}>
+    <Panel title={plan.inputs.length === 0 ? 'Run it' : 'Inputs'}>
       <div class="stack">
         <SchemaForm
           schema={schema}
@@ -160,7 +157,7 @@ function schemaOf(inputs: Suggestion['plan']['inputs']): object {
   };
 }
 
-/** Resolves when the run is told of for the first time. */
+/** Resolves when the first event of the run arrives. */
 function begun(runId: string): Promise<void> {
   return new Promise((resolve) => {
     const stop = onEvents((events) => {

@@ -6,7 +6,7 @@ import { Panel } from '../../components/page-layout.tsx';
 import { duration, shownLine, shownText } from '../../format.ts';
 import { bodyOf, sureOf } from './plan-graph.tsx';
 
-/** One task: what it runs, with what, how it stands and what it gave. */
+/** One task: what it runs, its arguments, state and result. */
 export function TaskDetails({
   task,
   state,
@@ -16,7 +16,7 @@ export function TaskDetails({
 }: {
   task: PlanTask;
   state?: TaskState | undefined;
-  /** Of a list, by their key. */
+  /** Items of a list, by key. */
   items?: readonly (readonly [string, TaskState])[];
   edges?: readonly { readonly from: string; readonly reason: string }[];
   alternatives?: readonly string[];

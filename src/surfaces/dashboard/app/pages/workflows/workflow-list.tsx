@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ListedRun } from '../../../shared/api-types.ts';
+import type { ListedRun, StandingApproval } from '../../../shared/api-types.ts';
 import { href, withQuery } from '../../../shared/routes.ts';
 import { Icon, StatusBadge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
@@ -10,12 +10,13 @@ import { SteadyRows } from '../../components/steady-rows.tsx';
 import { Time } from '../../components/time.tsx';
 import { number, plural, shownLine } from '../../format.ts';
 import { navigate } from '../../router.ts';
+import { refusal } from '../../who.ts';
 import { ApprovalCard } from './approval-card.tsx';
-import { pendingOf, useWorkflowRuns } from './workflow-runs.ts';
+import { pendingOf, revoke, useStandingApprovals, useWorkflowRuns } from './workflow-runs.ts';
 
 const ORDER = ['success', 'running', 'waiting', 'error', 'skipped'] as const;
 
-/** Everything that waits for a person, a plan from an intent, and the workflows that ran. */
+/** Pending approvals, the form for a new plan, and past workflows. */
 export function WorkflowList() {
   const runs = useWorkflowRuns();
   return (
@@ -26,6 +27,7 @@ export function WorkflowList() {
           {(data) => (
             <>
               <Waiting runs={data.runs} />
+              {refusal('decide') === null && <AllowedAlways />}
               <IntentBox />
               <Panel title="Workflow runs" flush>
                 <RunTable runs={data.runs.filter(({ kind }) => kind === 'workflow')} />
@@ -64,7 +66,40 @@ function Waiting({ runs }: { runs: readonly ListedRun[] }) {
   );
 }
 
-/** From words to a plan that can be looked at before it runs. */
+const SCOPES: Readonly<Record<StandingApproval['scope'], string>> = {
+  tool: 'always',
+  arguments: 'with these arguments',
+  session: 'in one session',
+};
+
+/** What needs no approval any more, because somebody said so. */
+function AllowedAlways() {
+  const allowed = useStandingApprovals();
+  const approvals = allowed.state.value.data?.approvals ?? [];
+  if (approvals.length === 0) return null;
+  return (
+    <Panel title="Allowed until revoked">
+      <ul class="waiting-list">
+        {approvals.map((one) => (
+          <li key={one.id} class="waiting-item">
+            <p>
+              <span class="mono strong">{shownLine(one.node, 80)}</span> {SCOPES[one.scope]}
+              <span class="muted">
+                {one.user === null ? '' : `, calls of ${shownLine(one.user, 40)}`}, by{' '}
+                {shownLine(one.allowed_by, 40)}
+              </span>
+            </p>
+            <Button needs="decide" onClick={() => void revoke(one).then(allowed.reload)}>
+              Revoke<span class="hidden"> {shownLine(one.node, 80)}</span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+/** From an intent to a plan that can be reviewed before it runs. */
 export function IntentBox({ intent = '' }: { intent?: string }) {
   const [text, setText] = useState(intent);
   return (
@@ -122,7 +157,7 @@ function RunTable({ runs }: { runs: readonly ListedRun[] }) {
         { title: 'Progress', isExtra: true, cell: (run) => <Progress run={run} /> },
         { title: 'Tasks', isNumber: true, isExtra: true, cell: ({ task_count }) => number(task_count) },
         {
-          title: 'Begun',
+          title: 'Started',
           isNumber: true,
           isExtra: true,
           cell: ({ created_at }) => created_at && <Time at={created_at} />,
@@ -132,7 +167,7 @@ function RunTable({ runs }: { runs: readonly ListedRun[] }) {
   );
 }
 
-/** How many tasks are done, under way, waiting, failed, skipped: one stripe each. */
+/** Tasks by status as stripes: done, running, waiting, failed, skipped. */
 export function Progress({ run }: { run: ListedRun }) {
   const counts = new Map<string, number>();
   for (const [key, { status }] of Object.entries(run.tasks)) {

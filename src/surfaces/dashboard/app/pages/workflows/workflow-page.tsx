@@ -16,7 +16,7 @@ import { TaskDetails } from './task-details.tsx';
 import { Progress } from './workflow-list.tsx';
 import { abort, isOver, pendingOf, resume, useWorkflowRun } from './workflow-runs.ts';
 
-/** One workflow, or a single call that waits: its plan with its state, and what can be done with it. */
+/** One workflow, or a single waiting call: its plan with states, and the possible actions. */
 export function WorkflowPage({ id }: { id: string }) {
   const run = useWorkflowRun(id);
   return (
@@ -34,7 +34,7 @@ function Workflow({ run }: { run: WholeRun }) {
     <>
       <PageHead
         title={
-          shownLine(run.intent ?? '', 140) || (run.kind === 'workflow' ? 'A workflow' : 'A call that waits')
+          shownLine(run.intent ?? '', 140) || (run.kind === 'workflow' ? 'A workflow' : 'A waiting call')
         }
         lead={<WorkflowLead run={run} />}
         actions={
@@ -153,14 +153,13 @@ function PlanPart({ run }: { run: WholeRun }) {
   );
 }
 
-/** What one wants to see first: what waits, what failed, what runs, else the end. */
+/** The task to select first: a waiting, failed or running one, otherwise the last. */
 function firstOfInterest({ plan, tasks }: WholeRun) {
   const ofStatus = (...statuses: string[]) =>
     plan?.tasks.find(({ id }) => statuses.includes(tasks[id]?.status ?? ''));
   return ofStatus('waiting', 'unknown') ?? ofStatus('error') ?? ofStatus('running') ?? plan?.tasks.at(-1);
 }
 
-/** Who decided what. */
 function Decisions({ run }: { run: WholeRun }) {
   const settled = run.approvals.filter(({ state }) => state !== 'pending');
   if (settled.length === 0) return null;

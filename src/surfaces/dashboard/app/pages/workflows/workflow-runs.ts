@@ -1,4 +1,11 @@
-import type { Approval, ListedRun, TaskState, WholeRun, WorkflowAnswer } from '../../../shared/api-types.ts';
+import type {
+  Approval,
+  ListedRun,
+  StandingApproval,
+  TaskState,
+  WholeRun,
+  WorkflowAnswer,
+} from '../../../shared/api-types.ts';
 import type { LiveEvent } from '../../../shared/events.ts';
 import { getJson, postJson } from '../../api.ts';
 import { tellingOutcome } from '../../components/toast.tsx';
@@ -14,12 +21,24 @@ const NEWS: readonly LiveEvent['type'][] = [
   'approval_settled',
 ];
 
-/** Workflows, and whatever waits for a person. */
+/** Workflows, and everything that waits for a decision. */
 export function useWorkflowRuns(): Resource<{ readonly runs: readonly ListedRun[] }> {
   return useResource('runs', {
     load: (signal) => getJson('/runs', { limit: DEFAULTS.listed }, signal),
     reloadOn: ({ type }) => NEWS.includes(type),
   });
+}
+
+/** What people have allowed until it is revoked. */
+export function useStandingApprovals(): Resource<{ readonly approvals: readonly StandingApproval[] }> {
+  return useResource('standing approvals', {
+    load: (signal) => getJson('/standing-approvals', {}, signal),
+    reloadOn: ({ type }) => type === 'approval_settled',
+  });
+}
+
+export async function revoke({ id }: StandingApproval): Promise<void> {
+  await tellingOutcome(postJson(`/standing-approvals/${encodeURIComponent(id)}/revoke`), 'Revoked');
 }
 
 export function useWorkflowRun(id: string): Resource<WholeRun> {
@@ -37,12 +56,12 @@ function withTask(run: WholeRun, { task_id, status }: { task_id: string; status:
   return { ...run, tasks: { ...run.tasks, [task_id]: state } };
 }
 
-/** Open questions of a run, the longest waiting first. */
+/** Pending approvals of a run, longest waiting first. */
 export function pendingOf({ approvals }: Pick<ListedRun, 'approvals'>): Approval[] {
   return approvals.filter(({ state }) => state === 'pending');
 }
 
-/** The task that a question is about; that of a single call is its only one. */
+/** The task of an approval; a single call has only one. */
 export function taskOf(run: Pick<ListedRun, 'tasks'>, approval: Approval): string | undefined {
   return Object.entries(run.tasks).find(([, state]) => state.approval_id === approval.approval_id)?.[0];
 }
@@ -53,7 +72,7 @@ export function isOver({ status }: Pick<ListedRun, 'status'>): boolean {
 
 const at = (id: string, action: string) => `/runs/${encodeURIComponent(id)}/${action}`;
 
-/** Resumes a paused run and tells its outcome. */
+/** Resumes a paused run and shows its outcome. */
 export async function resume(id: string): Promise<void> {
   await tellingOutcome(
     postJson<WorkflowAnswer>(at(id, 'resume')).then(({ status, error }) => {
@@ -68,15 +87,19 @@ export async function abort(id: string): Promise<void> {
   await tellingOutcome(postJson<WorkflowAnswer>(at(id, 'abort')), 'Aborted');
 }
 
-/** A caller that still waits continues by itself; a paused run is resumed if `resumes`. */
+/** Approves a call. A caller that still waits continues by itself; a paused run is resumed if `resumes`. */
 export async function approve(
   run: ListedRun,
   approval: Approval,
   resumes: boolean,
-  /** The tool as its server changed it, for good. */
-  accepts = false,
+  beyond: {
+    /** Accepts the tool's changed definition for later calls. */
+    readonly accept_definition?: boolean;
+    /** Approves later calls, too. */
+    readonly always?: StandingApproval['scope'];
+  } = {},
 ): Promise<void> {
-  const body = { approval_ids: [approval.approval_id], accept_definition: accepts };
+  const body = { approval_ids: [approval.approval_id], ...beyond };
   const settled = await tellingOutcome(postJson<WholeRun>(at(run.run_id, 'approve'), body), 'Approved');
   if (settled?.status === 'paused' && resumes) await resume(run.run_id);
 }
@@ -84,7 +107,7 @@ export async function approve(
 export async function reject(run: ListedRun, approval: Approval): Promise<void> {
   const body = { approval_ids: [approval.approval_id] };
   const settled = await tellingOutcome(postJson<WholeRun>(at(run.run_id, 'reject'), body), 'Rejected');
-  // What depends on it is skipped and the rest is finished.
+  // Dependent tasks are skipped and the others finish.
   if (settled?.status === 'paused' && settled.kind === 'workflow') await resume(run.run_id);
 }
 

@@ -4,7 +4,10 @@ import { WorkflowList } from './workflow-list.tsx';
 import { WorkflowPage } from './workflow-page.tsx';
 import './workflows.css';
 
-/** `/workflows` is the list with all that waits, `/workflows/ID` one of them, `/workflows/new` a plan from an intent. */
+/**
+ * `/workflows` is the list with pending approvals, `/workflows/ID` one workflow, `/workflows/new` a plan for
+ * an intent.
+ */
 export default function WorkflowsPage() {
   const [id] = route.value.rest;
   if (id === undefined) return <WorkflowList />;
