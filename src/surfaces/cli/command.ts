@@ -2,41 +2,41 @@ import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { System } from './system.ts';
 
-/** Least time between two looks of the line, in milliseconds. */
+/** Least time between two updates of the progress line, in milliseconds. */
 const DEFAULTS = {
   everyMs: 100,
-  /** Milliseconds between two questions how far it is. */
+  /** Milliseconds between two progress queries. */
   askEveryMs: 100,
 };
 
-/** The terminal, so that commands never touch the process itself. */
+/** The terminal; commands use it instead of the process itself. */
 export interface Terminal {
-  /** Results: what a pipe reads. */
+  /** Writes results, the output a pipe reads. */
   out(text: string): void;
-  /** Resolves when what was put out has gone, so that long results do not pile up here. */
+  /** Resolves when all output has been written, so that long results do not accumulate in memory. */
   drained(): Promise<void>;
-  /** Everything said beside the result. */
+  /** Writes everything other than results. */
   err(text: string): void;
   readonly isTty: boolean;
-  /** What comes in on stdin, piece by piece. */
+  /** Stdin, chunk by chunk. */
   input(): AsyncIterable<string>;
-  /** What a person answers to a yes-or-no question; null when there is nobody to ask. */
+  /** The answer to a yes-or-no question; null if nobody can be asked. */
   confirm(question: string): Promise<boolean | null>;
-  /** Resolves when the person or the system asks the command to end. */
+  /** Resolves when the user or the system asks the command to stop. */
   untilStopped(): Promise<void>;
 }
 
 export interface CommandContext {
   readonly system: System;
   readonly terminal: Terminal;
-  /** Exit code of the command, where it ends without an error but not well. */
+  /** Sets a failing exit code for a command that ends without an error. */
   fail(): void;
 }
 
 /** One command: adds itself to the program. */
 export type CommandModule = (program: Command, context: CommandContext) => void;
 
-/** Rows in columns, as wide as they need to be; the last one is left as it is. */
+/** Aligned columns; the last one is not padded. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
@@ -59,10 +59,10 @@ export function countOf(count: number, thing: string, things = `${thing}s`): str
 
 const CLEAR_LINE = '\r\u001b[K';
 
-/** One line that is written over and over, for a person who waits; a pipe gets nothing of it. */
+/** A progress line that is overwritten, shown on a terminal only. */
 interface Progress {
   show(text: string): void;
-  /** Takes the line away, so that what is said next stands alone. */
+  /** Clears the line before other output. */
   done(): void;
 }
 
@@ -79,11 +79,11 @@ export function createProgress(terminal: Terminal): Progress {
   };
 }
 
-/** Shows a person how far work is until it ends. It may be another process's, so that process is asked. */
+/** Shows progress until the work ends. Polls for it, because the work may run in another process. */
 export async function withProgress<T>(
   terminal: Terminal,
   work: Promise<T>,
-  /** Null where there is nothing to show yet. */
+  /** Null if there is nothing to show yet. */
   howFar: () => Promise<string | null>,
 ): Promise<T> {
   if (!terminal.isTty) return await work;

@@ -1,48 +1,54 @@
-import type { ExecutionTrace } from '../../core/vocabulary/execution-trace.ts';
+import { kindOf } from '../../core/vocabulary/ids.ts';
 import { printable } from '../../core/vocabulary/text.ts';
-import type { EpisodicEvent } from '../../engine/ports.ts';
-import type { TreeRow } from '../../engine/traces/select-traces.ts';
+import type { WireTraceEvent } from '../../core/vocabulary/trace-event.ts';
+import { type TreeRow, treeOf } from '../../engine/traces/select-traces.ts';
+import type { Answer } from '../../operations/operation-client.ts';
 import { columns } from './command.ts';
 
+type Trace = Answer<'get_trace'>;
+
 const DEFAULTS = {
-  /** Levels that are drawn; deeper calls stand on the last of them. */
+  /** Levels that are indented; deeper calls use the last one. */
   depth: 30,
-  /** Characters of an error or an event that are shown on its line. */
+  /** Characters of an error or event to show. */
   shown: 100,
+  /** Tools of a run in a list. */
+  listedTools: 3,
 };
 
 /** One line for lists. */
-export function traceLine(trace: ExecutionTrace): string {
-  const calls = trace.toolInvocations.length;
-  const told = `${calls} ${calls === 1 ? 'call' : 'calls'}, ${duration(trace.durationMs)}`;
-  const when = trace.executedAt.toISOString();
-  return printable(
-    `${mark(trace.success)} ${trace.id}  ${when}  ${told}  ${trace.intentText ?? ''}`,
-  ).trimEnd();
+export function traceLine(trace: Answer<'list_traces'>['traces'][number]): string {
+  const { id, calls, success, executed_at: when, intent_text: intent } = trace;
+  const told = `${calls} ${calls === 1 ? 'call' : 'calls'}, ${duration(trace.duration_ms)}`;
+  const parts = [id, when, told, toolsIn(trace.executed_path), intent ?? ''].filter((part) => part !== '');
+  return printable(`${mark(success)} ${parts.join('  ')}`);
 }
 
-/** What was run, its calls as a tree with when and how long, and the program. */
-export function describeTrace(
-  trace: ExecutionTrace,
-  tree: readonly TreeRow[],
-  nameOf: (node: string) => string,
-  episodes: readonly EpisodicEvent[],
-): string {
-  // The calls tell which tasks were completed.
-  const events = episodes.filter(({ eventType }) => eventType !== 'task_complete');
-  const { success, durationMs, errorType, errorMessage } = trace;
-  const error = success ? null : failure(errorType, errorMessage);
+/** The first tools of a run, each once. */
+function toolsIn(path: readonly string[]): string {
+  const tools = [...new Set(path.filter((node) => kindOf(node) === 'tool'))];
+  const more = tools.length - DEFAULTS.listedTools;
+  return `${tools.slice(0, DEFAULTS.listedTools).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** What ran, its calls as a tree with start and duration, and the program. */
+export function describeTrace(trace: Trace, nameOf: (node: string) => string): string {
+  // The tree of calls already shows which tasks completed.
+  const events = trace.episodes.filter(({ event_type: type }) => type !== 'task_complete');
+  const { success } = trace;
+  const error = success ? null : failure(trace.error_type, trace.error_message);
+  const tree = treeOf(trace.events as readonly WireTraceEvent[]);
   const head = [
     ['trace', trace.id],
-    ['run', trace.runId],
-    ['session', trace.sessionId],
+    ['run', trace.run_id],
+    ['session', trace.session_id],
     ['started by', trace.origin === 'agent' ? null : `PML itself (${trace.origin})`],
-    ['when', trace.executedAt.toISOString()],
-    ['intent', trace.intentText],
+    ['when', trace.executed_at],
+    ['intent', trace.intent_text],
     ['error', error],
   ].flatMap(([name, value]) => (value ? [[`  ${name}`, printable(value)]] : []));
   return [
-    `${mark(success)} ${success ? 'succeeded' : 'failed'} after ${duration(durationMs)}\n`,
+    `${mark(success)} ${success ? 'succeeded' : 'failed'} after ${duration(trace.duration_ms)}\n`,
     columns(head),
     ...(tree.length === 0 ? [] : [`\nCalls\n`, columns(rows(tree, nameOf))]),
     ...(events.length === 0 ? [] : ['\nEvents\n', columns(events.map(eventRow))]),
@@ -51,9 +57,9 @@ export function describeTrace(
   ].join('');
 }
 
-function eventRow({ eventType, taskId, timestamp, data }: EpisodicEvent): string[] {
+function eventRow({ event_type: type, task_id: task, at, data }: Trace['episodes'][number]): string[] {
   const told = shortened(printable(JSON.stringify(data)));
-  return [`  ${timestamp.toISOString()}`, printable(eventType), printable(taskId ?? ''), told];
+  return [`  ${at}`, printable(type), printable(task ?? ''), told];
 }
 
 function rows(tree: readonly TreeRow[], nameOf: (node: string) => string): string[][] {
@@ -69,7 +75,7 @@ function rows(tree: readonly TreeRow[], nameOf: (node: string) => string): strin
       ? end.success
         ? ''
         : failure(end.errorType ?? null, end.error ?? null)
-      : 'did not end';
+      : 'unfinished';
     return [
       `${indent}${mark(end?.success ?? false)} ${printable(nameOf(start.node))}`,
       `at ${duration(startTs)}`,

@@ -6,7 +6,8 @@ import type { Terminal } from './command.ts';
 
 export function parseCount(text: string): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a positive number.');
+  if (!Number.isInteger(count) || count < 1)
+    throw new InvalidArgumentError('Must be a positive whole number.');
   return count;
 }
 
@@ -14,16 +15,16 @@ export function parseCount(text: string): number {
 export function parseDate(text: string): Date {
   const date = new Date(text);
   if (/^\d{4}-\d\d/.test(text) && !Number.isNaN(date.getTime())) return date;
-  throw new InvalidArgumentError('Write it as 2026-11-01 or 2026-11-01T12:30:00Z.');
+  throw new InvalidArgumentError('Use the form 2026-11-01 or 2026-11-01T12:30:00Z.');
 }
 
-/** `NAME=value`, given as often as needed. */
+/** `NAME=value`; may be repeated. */
 export function parsePair(
   text: string,
   before: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
   const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('Write it as NAME=value.');
+  if (at < 1) throw new InvalidArgumentError('Use the form NAME=value.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
@@ -41,12 +42,12 @@ export function parseObject(text: string): JsonObject {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   } catch {
-    // Falls through to the message below: text that is not JSON is not an object either.
+    // Continues to the error below.
   }
-  throw new InvalidArgumentError('It must be a JSON object, like \'{"path": "notes"}\'.');
+  throw new InvalidArgumentError('Must be a JSON object, such as \'{"path": "notes"}\'.');
 }
 
-/** A text file a command is given; - is stdin. */
+/** The text file a command was given; - is stdin. */
 export async function readInput(
   file: string,
   terminal: Terminal,
@@ -57,13 +58,13 @@ export async function readInput(
     return { file, text: await readFile(file, 'utf8') };
   } catch (cause) {
     throw new PmlError('not_found', `Cannot read ${file}: ${(cause as Error).message}`, {
-      hint: `Name a file with ${holds}, or - to read it from stdin.`,
+      hint: `Give a file with ${holds}, or - to read from stdin.`,
       cause,
     });
   }
 }
 
-/** Whether a person says yes, now or with `--yes`; without either there is nobody to decide. */
+/** Whether the user confirms, interactively or with `--yes`; fails if neither is possible. */
 export async function confirmed(
   terminal: Terminal,
   question: string,

@@ -11,7 +11,7 @@ import { graphCommand } from './commands/graph.ts';
 import { initCommand } from './commands/init.ts';
 import { keysCommand } from './commands/keys.ts';
 import { loginCommand } from './commands/login.ts';
-import { runCommand } from './commands/run.ts';
+import { replayCommand, runCommand } from './commands/run.ts';
 import { runsCommand } from './commands/runs.ts';
 import { searchCommand } from './commands/search.ts';
 import { serveCommand, stdioCommand } from './commands/serve.ts';
@@ -41,6 +41,7 @@ const COMMANDS: readonly CommandModule[] = [
   workflowCommand,
   runsCommand,
   traceCommand,
+  replayCommand,
   capabilityCommand,
   graphCommand,
   trainCommand,
@@ -58,7 +59,7 @@ const COMMANDS: readonly CommandModule[] = [
 
 const EXIT = { success: 0, failure: 1, usage: 2 } as const;
 
-/** Runs one command line and answers its exit code: 0 success, 1 failure, 2 wrong usage. */
+/** Runs one command line and returns its exit code: 0 success, 1 failure, 2 wrong usage. */
 export async function runCli(argv: readonly string[], system: System, terminal: Terminal): Promise<number> {
   let code: number = EXIT.success;
   const context: CommandContext = {
@@ -100,7 +101,7 @@ function allCommands(command: Command): Command[] {
   return command.commands.flatMap((child) => [child, ...allCommands(child)]);
 }
 
-/** On every command, so that they may stand where people type them: after it. */
+/** Added to every command, so that they can follow the command's name. */
 function withGlobalOptions(command: Command): void {
   if (command.commands.length > 0) return;
   const own = new Set(command.options.map(({ long }) => long));

@@ -1,9 +1,8 @@
-import type { EvaluationReport, Protocol } from '../../core/vocabulary/evaluation-report.ts';
-import type { GatewayClient } from '../../engine/gateway-procedures.ts';
-import type { Embedder, Settings, Store } from '../../engine/ports.ts';
+import type { EvaluationReport, Protocol, StreamReport } from '../../core/vocabulary/evaluation-report.ts';
+import type { Embedder, Settings } from '../../engine/ports.ts';
 import type { OperationClient } from '../../operations/operation-client.ts';
 
-/** What every command takes. */
+/** Options of every command. */
 export interface GlobalOptions {
   readonly config?: string;
   readonly data?: string;
@@ -17,102 +16,104 @@ export interface Holder {
   readonly since: string;
 }
 
-export interface OpenedStore {
-  readonly store: Store;
-  /** The process whose store this is, once it was asked, when it is not this one. */
-  through(): Holder | null;
-  close(): Promise<void>;
-}
-
 export interface OpenedGateway {
-  readonly gateway: GatewayClient;
-  /** The same gateway's operations, with inputs and answers as programs have them. */
+  /** The gateway's operations, with inputs and outputs as in the API. */
   readonly pml: OperationClient;
-  /** The process whose gateway this is, once it was asked, when it is not this one. */
+  /** The process that runs the gateway, if not this one; known after the first request. */
   through(): Holder | null;
   close(): Promise<void>;
 }
 
 export interface InitOptions extends GlobalOptions {
-  /** A client or a file; absent: every client there is. */
+  /** A client or a file; by default every client found. */
   readonly from?: string;
+  /** The servers of the project in the current folder, instead of those that apply everywhere. */
+  readonly project?: boolean;
 }
 
 /** Changes to files, shown before they are made. */
 export interface SetupPlan {
-  /** `diff` is unified, with what may be secret hidden. */
+  /** `diff` is unified, with possible secrets hidden. */
   readonly changes: readonly { readonly file: string; readonly label: string; readonly diff: string }[];
-  /** Servers that go behind PML. */
+  /** Servers that move behind PML. */
   readonly imported: readonly { readonly name: string; readonly from: string }[];
-  /** What the person should know, a sentence each. */
+  /** Notes for the person, one sentence each. */
   readonly notes: readonly string[];
-  /** Makes the changes; answers what was done, a sentence each. */
+  /** Makes the changes; returns what was done, one sentence each. */
   apply(): Promise<readonly string[]>;
 }
 
 export interface TrustedConfig {
   readonly file: string;
-  /** What it starts and reaches, with variables as they are written. */
+  /** The programs and addresses it names, with variables unexpanded. */
   readonly servers: readonly { readonly name: string; readonly runs: string }[];
+}
+
+export interface StdioOptions extends GlobalOptions {
+  /** The tools of all servers instead of those of PML. */
+  readonly native?: boolean;
+  /** With `native`: both. */
+  readonly meta?: boolean;
 }
 
 export interface ServeOptions extends GlobalOptions {
   readonly host?: string;
   readonly port?: number;
   readonly demo?: 'always' | 'without-config';
+  /** Logs what happens, not only problems. */
+  readonly verbose?: boolean;
 }
 
 export interface RunningGateway {
   readonly url: string;
-  /** Good for one login, for a quarter of an hour. */
+  /** Valid for one login, within 15 minutes. */
   readonly loginUrl: string;
   readonly dataDir: string;
   readonly settings: Settings;
-  /** What the person who started it should know, a sentence each. */
+  /** Notes for the person who started it, one sentence each. */
   readonly notes: readonly string[];
   close(): Promise<void>;
 }
 
-/** One browser that is logged in, as it is told. */
-export interface BrowserLogin {
-  readonly id: string;
-  /** The key it was made with; null for the owner. */
-  readonly key_id: string | null;
-  readonly about: string;
-  readonly made_at: string;
-  readonly expires_at: string;
-}
-
 export interface StdioGateway {
-  /** Resolves when the client has gone. */
+  /** Resolves when the client has disconnected. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
-export interface EvaluateOptions {
+/** The data set to measure on. */
+export interface DataSetChoice {
   readonly config?: string;
-  /** The folder of a data set, or of several. */
+  /** Folder of one or more data sets. */
   readonly data: string;
   readonly split: string;
   readonly tasks: 'tasks' | 'traces';
-  readonly protocol: Protocol;
   readonly distractors?: string;
-  /** Files that stand in for those of the folder. */
+  /** Files that replace those of the folder. */
   readonly train?: string;
   readonly test?: string;
-  readonly curve?: boolean;
-  /** For each point of the curve. */
-  readonly draws: number;
   readonly seed: number;
 }
 
-/** How far a command is that goes through the whole store. */
+export interface EvaluateOptions extends DataSetChoice {
+  readonly protocol: Protocol;
+  readonly curve?: boolean;
+  /** Random samples per point of the curve. */
+  readonly draws: number;
+}
+
+export interface StreamOptions extends DataSetChoice {
+  /** Milliseconds between runs; by default each run waits until everything is learned. */
+  readonly pause?: number;
+}
+
+/** Progress of a command that goes through the whole store. */
 export interface MaintenanceProgress {
   readonly table: string;
   readonly rows: number;
 }
 
-/** Rows of one table, and their hash. */
+/** Row count and hash of a table. */
 export interface TableReport {
   readonly table: string;
   readonly rows: number;
@@ -132,63 +133,65 @@ export interface MigrationReport {
   readonly tables: readonly TableReport[];
 }
 
-/** The composed system as the commands see it: nothing is opened before a command asks. */
+/** The composed system as commands see it; opens nothing before a command needs it. */
 export interface System {
   readonly version: string;
   dataDir(options: GlobalOptions): string;
   loadSettings(options: GlobalOptions): Promise<Settings>;
-  /** This process's own, or through the process that holds the data dir. */
-  openStore(options: GlobalOptions, role: string): Promise<OpenedStore>;
-  /** The gateway of the process that holds the data dir, else one of this process that starts no server. */
+  /**
+   * The gateway of the process that holds the data folder, or else one in this process that starts no
+   * servers.
+   */
   openGateway(options: GlobalOptions, role: string): Promise<OpenedGateway>;
-  /** Puts the servers of MCP clients behind PML, and PML into the clients. */
+  /** The gateway that serves from the data folder, or its demo; fails if there is none. */
+  openServing(options: GlobalOptions): Promise<OpenedGateway>;
+  /** Moves the servers of MCP clients behind PML, and adds PML to the clients. */
   planInit(options: InitOptions): Promise<SetupPlan>;
-  /** Takes the last init back. */
+  /** Undoes the last init. */
   planUndo(options: InitOptions): Promise<SetupPlan>;
-  /** Trusts a configuration file as it is now, so that it is used in its folder; absent: pml.json here. */
+  /**
+   * Trusts a configuration file as it is now, so that it is used in its folder; by default pml.json in this
+   * folder.
+   */
   trust(options: GlobalOptions, file?: string): Promise<TrustedConfig>;
   distrust(
     options: GlobalOptions,
     file?: string,
   ): Promise<{ readonly file: string; readonly wasTrusted: boolean }>;
-  /** Writes a server into the configuration; answers the file. */
+  /** Adds a server to the configuration; returns the file. */
   addServer(options: GlobalOptions, name: string, entry: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Takes a server out of the configuration; answers the file. */
+  /** Removes a server from the configuration; returns the file. */
   removeServer(options: GlobalOptions, name: string): Promise<string>;
-  /** All of the store in one file, also of a gateway that runs. */
-  backup(
-    options: GlobalOptions,
-    file: string,
-    onProgress: (progress: MaintenanceProgress) => void,
-  ): Promise<BackupReport>;
   /** Only while no gateway runs on the store. */
   restore(
     options: GlobalOptions & { readonly replace: boolean },
     file: string,
     onProgress: (progress: MaintenanceProgress) => void,
   ): Promise<BackupReport>;
-  /** Copies the store into another one: `embedded`, or the URL of a PostgreSQL database. */
+  /** Copies the store to another: `embedded`, or the URL of a PostgreSQL database. */
   migrateStore(
     options: GlobalOptions & { readonly replace: boolean },
     to: string,
     onProgress: (progress: MaintenanceProgress) => void,
   ): Promise<MigrationReport>;
   createEmbedder(settings: Settings): Promise<Embedder>;
-  /** Measures search and learning on data sets, one report for each. */
+  /** Measures search and learning on data sets; returns one report per data set. */
   evaluate(
     options: EvaluateOptions,
     onProgress: (what: string, done?: number, total?: number) => void,
   ): Promise<EvaluationReport[]>;
-  /** The living holder of the data dir, if any. */
+  /** Measures a gateway in use, run by run; returns one report per data set. */
+  stream(
+    options: StreamOptions,
+    onProgress: (what: string, done?: number, total?: number) => void,
+  ): Promise<StreamReport[]>;
+  /** The live process that holds the data folder, if any. */
   holder(options: GlobalOptions): Promise<Holder | null>;
-  /** Refused while another process serves from the data dir. */
+  /** Fails while another process serves from the data folder. */
   serve(options: ServeOptions): Promise<RunningGateway>;
-  /** The gateway as a stdio MCP server: this process's own, or that of the process that holds the data dir. */
-  stdio(options: GlobalOptions): Promise<StdioGateway>;
-  /** A login link of the gateway that runs on the data dir: its owner's, or that of a key's user. */
-  loginLink(options: GlobalOptions, key?: string): Promise<string>;
-  /** The browsers that are logged in there. */
-  logins(options: GlobalOptions): Promise<readonly BrowserLogin[]>;
-  /** False when there is none of this id. */
-  revokeLogin(options: GlobalOptions, id: string): Promise<boolean>;
+  /**
+   * Runs as a stdio MCP server, with this process's gateway or that of the process that holds the data
+   * folder.
+   */
+  stdio(options: StdioOptions): Promise<StdioGateway>;
 }

@@ -1,63 +1,69 @@
-import type { Plan } from '../../core/vocabulary/plan.ts';
 import { printable } from '../../core/vocabulary/text.ts';
-import type { CodeRun, WorkflowResult } from '../../engine/gateway.ts';
-import type { Approval, CodeError } from '../../engine/ports.ts';
-import type { DefinitionChange, ShownApproval } from '../../engine/runs/pending-runs.ts';
-import { codeRunToWire, consoleText, workflowToWire } from '../../operations/shapes/run.ts';
+import type { Answer } from '../../operations/operation-client.ts';
 import type { CommandContext, Terminal } from './command.ts';
 
-interface ToldState {
-  readonly result?: unknown;
-  readonly error?: { readonly message: string };
-}
+/** The outcome of a tool call, a program or a capability. */
+export type Execution = Answer<'run_capability'>;
+export type WorkflowAnswer = Answer<'execute_workflow'>;
+export type Run = Answer<'get_run'>;
+export type Approval = Run['approvals'][number];
+export type Plan = NonNullable<Run['plan']>;
+type DefinitionChange = NonNullable<Approval['definition_changes']>[number];
+
+export type Difference = NonNullable<Answer<'replay_trace'>['difference']>;
 
 const DEFAULTS = {
-  /** Characters of a long line that are shown on each side of the place. */
+  /** Characters of a long line to show on each side of the error. */
   around: 60,
+  /** Characters of a value that differs. */
+  value: 200,
 };
 
-/** The program as the person has it, for errors that have a place in it. */
+/** The program as the user wrote it, for errors with a position. */
 export interface Source {
   readonly file: string;
   readonly code: string;
 }
 
-/** Tells what a run gave: the result on stdout, everything else on stderr. Anything but success fails the command. */
+/**
+ * Prints a run's outcome: the result on stdout, everything else on stderr. Anything but success fails the
+ * command.
+ */
 export function tellRun(
   { terminal, fail }: CommandContext,
-  run: CodeRun,
+  run: Execution,
   options: { readonly json?: boolean },
   source: Source | null = null,
 ): void {
   if (run.status !== 'success') fail();
   if (options.json) {
-    terminal.out(`${JSON.stringify(codeRunToWire(run))}\n`);
+    terminal.out(`${JSON.stringify(run)}\n`);
     return;
   }
-  if (run.console.length > 0) terminal.err(`${safe(consoleText(run.console))}\n`);
+  if (run.console !== undefined) terminal.err(`${safe(run.console)}\n`);
   if (run.error) tellError(terminal, run.error, source);
-  if (run.approval) tellApproval(terminal, run.runId, [run.approval]);
+  if (run.approval) tellApproval(terminal, run.run_id, [run.approval]);
   if (run.status === 'success') tellValue(terminal, run.result);
 }
 
-/** Text as it is, all else as JSON; nothing for a program that returned nothing. */
+/** Strings as they are, other values as JSON; prints nothing for undefined. */
 export function tellValue(terminal: Terminal, value: unknown): void {
   if (value === undefined || value === null) return;
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-  // A pipe gets every character; a terminal none that would steer it.
+  // A pipe gets every character; a terminal gets no control sequences.
   const shown = terminal.isTty ? safe(text) : text;
   terminal.out(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 
-/** What a run waits for and what the person can do about it. */
+/** Prints what a run waits for and how to decide. */
 function tellApproval(terminal: Terminal, runId: string, approvals: readonly Approval[]): void {
-  terminal.err(`The run waits for your approval of this call:\n${approvals.map(askedFor).join('\n')}\n`);
+  terminal.err(`The run is waiting for your approval:\n${approvals.map(askedFor).join('\n')}\n`);
   terminal.err(
-    `Approve it with "pml runs approve ${runId}", then resume it with "pml runs resume ${runId}".\n`,
+    `Approve it with "pml runs approve ${runId}", then resume it with "pml runs resume ${runId}". Later calls, too: --always tool|arguments|session.\n`,
   );
 }
 
-function tellError(terminal: Terminal, error: CodeError, source: Source | null): void {
+function tellError(terminal: Terminal, error: NonNullable<Execution['error']>, source: Source | null): void {
   const { message, hint, line, column } = error;
   if (source && line !== undefined && column !== undefined) {
     const said = message.replace(` (line ${line}, column ${column})`, '');
@@ -69,12 +75,12 @@ function tellError(terminal: Terminal, error: CodeError, source: Source | null):
   if (hint !== undefined) terminal.err(`  ${safe(hint)}\n`);
 }
 
-/** Lines of text of a program or a server, none of which can steer the terminal. */
+/** Text of a program or server without control sequences. */
 function safe(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** The line of the source with a caret under the place; empty if the source lacks that line. */
+/** The source line with a caret under the position; empty if the source has no such line. */
 export function codeFrame(source: string, line: number, column: number): string {
   const text = source.split(/\r?\n/)[line - 1];
   if (text === undefined) return '';
@@ -86,20 +92,44 @@ export function codeFrame(source: string, line: number, column: number): string 
   return `  ${line} | ${before}${after}\n  ${margin} | ${' '.repeat(before.length)}^\n`;
 }
 
-/** A tab would be as wide as the terminal likes. */
+/** Replaces tabs, whose width varies between terminals. */
 function shown(text: string): string {
   return printable(text.replaceAll('\t', '  '));
 }
 
-/** The call as it would be made, and what became of the question. */
-export function askedFor(approval: ShownApproval): string {
-  const { node, reason, state, settledBy, isExact, program, changes = [] } = approval;
-  const answer = state === 'pending' ? 'pending' : `${state} by ${settledBy ?? 'somebody'}`;
+/** Where a run first differs from what was recorded, in one line for the place and one for each side. */
+export function differenceLines({ what, call, path, recorded, replayed }: Difference): string[] {
+  const place = `${call ?? 'the program'}${path === '' ? '' : ` at ${path}`}`;
+  const told = {
+    tool: `${place}: another call was made`,
+    arguments: `${place}: other arguments`,
+    result: `${place}: another result`,
+    error: `${place}: ended in another way`,
+    missing: `${place}: the recorded call was not made`,
+    extra: `${place}: the call was not recorded`,
+  }[what];
+  const sides =
+    what === 'missing' || what === 'extra'
+      ? []
+      : [`recorded  ${brief(recorded)}`, `replayed  ${brief(replayed)}`];
+  return [told, ...sides].map(printable);
+}
+
+function brief(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > DEFAULTS.value ? `${text.slice(0, DEFAULTS.value)}…` : text;
+}
+
+/** The call as it would be made, and the state of its approval. */
+export function askedFor(approval: Approval): string {
+  const { node, reason, state, settled_by: by, is_exact: isExact, program = {} } = approval;
+  const { definition_changes: changes = [] } = approval;
+  const answer = state === 'pending' ? 'pending' : `${state} by ${by ?? 'somebody'}`;
   const args = JSON.stringify(approval.arguments, null, 2).split('\n');
   return [
     `${node}  (${answer}; ${reason})`,
     ...args,
-    ...Object.entries(program ?? {}).flatMap(([kind, text]) => [`${kind}:`, ...text.split('\n')]),
+    ...Object.entries(program).flatMap(([kind, text]) => [`${kind}:`, ...text.split('\n')]),
     ...changes.flatMap(changeLines),
     ...(isExact === false ? ['Not all arguments are shown here, so the call can only be rejected.'] : []),
   ]
@@ -107,30 +137,28 @@ export function askedFor(approval: ShownApproval): string {
     .join('\n');
 }
 
-/** One field as it was accepted and as it is now, in full. */
-export function changeLines({ field, before, after }: DefinitionChange): string[] {
-  return [`its ${field} was accepted as:`, ...linesOf(before), `its ${field} is now:`, ...linesOf(after)];
+/** One changed field in full: what was accepted and is gone with `-`, what is new with `+`. */
+export function changeLines({ field, diff }: DefinitionChange): string[] {
+  return [`its ${field} changed:`, ...diff];
 }
 
-function linesOf(value: unknown): string[] {
-  return value === undefined ? ['(missing)'] : JSON.stringify(value, null, 2).split('\n');
-}
-
-/** Tells what a workflow gave: values on stdout, all else on stderr. Anything but success fails the command. */
+/**
+ * Prints a workflow's outcome: values on stdout, everything else on stderr. Anything but success fails the
+ * command.
+ */
 export function tellWorkflow(
   { terminal, fail }: CommandContext,
-  result: WorkflowResult,
+  result: WorkflowAnswer,
   options: { readonly json?: boolean },
-  /** Only what no other task takes up is told; all of it where the plan is not known. */
+  /** With a plan, only results that no other task uses are printed; without one, all of them. */
   plan: Plan | null = null,
 ): void {
-  const { status, runId, approvals, error, next } = result;
+  const { status, run_id: runId, results, approvals, error, next } = result;
   if (status !== 'success') fail();
   if (options.json) {
-    terminal.out(`${JSON.stringify(workflowToWire(result))}\n`);
+    terminal.out(`${JSON.stringify(result)}\n`);
     return;
   }
-  const results = result.results as Readonly<Record<string, ToldState>>;
   if (error) tellError(terminal, error, null);
   else if (status === 'error') {
     for (const [id, state] of Object.entries(results))
@@ -148,7 +176,7 @@ export function tellWorkflow(
     terminal.err(`Resume it with "pml runs resume ${runId}", or abort it with "pml runs abort ${runId}".\n`);
   }
   if (status !== 'success') return;
-  const used = new Set(plan?.tasks.flatMap(({ dependsOn }) => dependsOn));
+  const used = new Set(plan?.tasks.flatMap(({ depends_on: before }) => before));
   const last = Object.entries(results).filter(([id, state]) => !used.has(id) && state.result !== undefined);
   const values = last.map(([id, state]) => [id, state.result]);
   tellValue(terminal, values.length === 1 ? last[0]?.[1].result : Object.fromEntries(values));

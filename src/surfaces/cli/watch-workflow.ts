@@ -1,18 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Plan, Task } from '../../core/vocabulary/plan.ts';
 import { printable } from '../../core/vocabulary/text.ts';
-import type { GatewayClient } from '../../engine/gateway-procedures.ts';
+import type { OperationClient } from '../../operations/operation-client.ts';
 import type { Terminal } from './command.ts';
+import type { Plan, Run } from './tell-run.ts';
 
-/** What is known of a task while it runs, as the store has it. */
-interface ShownState {
-  readonly status: string;
-  readonly because?: string;
-  readonly error?: { readonly message: string };
-  readonly duration_ms?: number;
-}
-
-export type ShownStates = Readonly<Record<string, ShownState>>;
+type Task = Plan['tasks'][number];
+type TaskStates = Run['tasks'];
+type TaskState = TaskStates[string];
 
 const MARKS: Readonly<Record<string, string>> = {
   pending: '·',
@@ -25,28 +19,28 @@ const MARKS: Readonly<Record<string, string>> = {
 };
 
 const DEFAULTS = {
-  /** Between two looks at the run, in milliseconds. */
+  /** Milliseconds between two reads of the run. */
   everyMs: 150,
-  /** Characters of an error or a reason that are shown. */
+  /** Characters of an error or reason to show. */
   said: 80,
 };
 
 const UP_AND_CLEAR = (lines: number) => `\u001b[${lines}A\u001b[J`;
 
 /**
- * Shows how a run gets on while `work` is under way: a tree that is drawn over and over for a person, a line per
- * change for a pipe. The run may be in another process, so it is looked at, not listened to.
+ * Shows the progress of a run during `work`: a tree that is redrawn on a terminal, one line per change in a
+ * pipe. The run may be in another process, so it is polled.
  */
 export async function watchWorkflow<T>(
   { err, isTty }: Terminal,
-  gateway: Pick<GatewayClient, 'findRun'>,
+  pml: Pick<OperationClient, 'getRun'>,
   runId: string,
   work: Promise<T>,
 ): Promise<T> {
   const show = isTty ? drawnOver(err) : lineByLine(err);
   const look = async () => {
-    const run = (await gateway.findRun(runId))?.run;
-    if (run?.plan) show(run.plan, run.tasks as ShownStates);
+    const { plan, tasks } = await pml.getRun({ run_id: runId });
+    if (plan) show(plan, tasks);
   };
   let isOver = false;
   const over = work.finally(() => {
@@ -55,13 +49,13 @@ export async function watchWorkflow<T>(
   over.catch(() => {});
   while (!isOver) {
     await Promise.race([over.catch(() => {}), setTimeout(DEFAULTS.everyMs)]);
-    // What goes wrong with looking is told by the work itself, if it matters.
+    // Polling errors are ignored: if they matter, the work fails too.
     await look().catch(() => {});
   }
   return await over;
 }
 
-type Show = (plan: Plan, states: ShownStates) => void;
+type Show = (plan: Plan, states: TaskStates) => void;
 
 function drawnOver(err: Terminal['err']): Show {
   let before: string[] = [];
@@ -85,8 +79,8 @@ function lineByLine(err: Terminal['err']): Show {
   };
 }
 
-/** The tasks of a plan as a tree, each below the task it waits for longest; one line each. */
-export function workflowTree({ tasks }: Plan, states: ShownStates): string[] {
+/** The tasks of a plan as a tree, one line each, each task under its last dependency. */
+export function workflowTree({ tasks }: Plan, states: TaskStates): string[] {
   const byParent = Map.groupBy(tasks, (task) => parentOf(task, tasks));
   const lines: string[] = [];
   const draw = (task: Task, indent: string, branch: string, below: string) => {
@@ -101,8 +95,7 @@ export function workflowTree({ tasks }: Plan, states: ShownStates): string[] {
   return lines;
 }
 
-/** One task with what became of it. */
-function taskLine(task: Task, states: ShownStates): string {
+function taskLine(task: Task, states: TaskStates): string {
   const { id, tool, capability, name } = task;
   const state = stateOf(id, states);
   const what = tool ?? (capability === undefined ? `code:${name ?? 'task'}` : capability);
@@ -117,8 +110,8 @@ function taskLine(task: Task, states: ShownStates): string {
   return printable([MARKS[state.status] ?? '·', id, what, facts.join(', ')].join(' ').trimEnd());
 }
 
-/** A list is under way as soon as one of its items is. */
-function stateOf(id: string, states: ShownStates): ShownState {
+/** A list is running as soon as one of its items is. */
+function stateOf(id: string, states: TaskStates): TaskState {
   const own = states[id] ?? { status: 'pending' };
   const items = itemStates(id, states);
   if (own.status !== 'pending' || items.length === 0) return own;
@@ -126,19 +119,19 @@ function stateOf(id: string, states: ShownStates): ShownState {
   return waits ?? { status: 'running' };
 }
 
-function itemsOf(id: string, states: ShownStates): string {
+function itemsOf(id: string, states: TaskStates): string {
   const items = itemStates(id, states);
   const done = items.filter(({ status }) => status === 'success').length;
   return items.length === 0 ? '' : `${done} of ${items.length} items`;
 }
 
-function itemStates(id: string, states: ShownStates): ShownState[] {
+function itemStates(id: string, states: TaskStates): TaskState[] {
   return Object.entries(states)
     .filter(([key]) => key.startsWith(`${id}[`))
     .map(([, state]) => state);
 }
 
-/** Of several, the one that stands latest in the plan; null for a task that waits for none. */
-function parentOf({ dependsOn }: Task, tasks: readonly Task[]): string | null {
-  return tasks.findLast(({ id }) => dependsOn.includes(id))?.id ?? null;
+/** The dependency that comes last in the plan; null for a task without any. */
+function parentOf({ depends_on: before }: Task, tasks: readonly Task[]): string | null {
+  return tasks.findLast(({ id }) => before.includes(id))?.id ?? null;
 }

@@ -1,55 +1,42 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { PmlError } from '../../core/vocabulary/pml-error.ts';
-import type { GatewayClient } from '../../engine/gateway-procedures.ts';
-import type { Store, UpstreamReply } from '../../engine/ports.ts';
 import type { OperationClient } from '../../operations/operation-client.ts';
 import type { CommandContext, Terminal } from './command.ts';
 import type { GlobalOptions } from './system.ts';
 
-/** Works with the gateway that runs on the data dir, else with one of its own that starts no server. */
+/**
+ * Runs `work` with the gateway that holds the data folder, or else with one in this process that starts no
+ * servers.
+ */
 export async function withGateway<T>(
   { system }: CommandContext,
   options: GlobalOptions,
   role: string,
-  work: (gateway: GatewayClient, pml: OperationClient) => Promise<T>,
+  work: (pml: OperationClient) => Promise<T>,
 ): Promise<T> {
-  const { gateway, pml, close } = await system.openGateway(options, role);
+  const { pml, close } = await system.openGateway(options, role);
   try {
-    return await work(gateway, pml);
+    return await work(pml);
   } finally {
     await close();
   }
 }
 
-/** What a server did wrong is data in the engine; for a command it is how it fails. */
-export function valueFrom<T>(reply: UpstreamReply<T>): T {
-  if (reply.ok) return reply.value;
-  const { code, message, hint } = reply.error;
-  throw new PmlError(code, message, hint === undefined ? {} : { hint });
+/** Says where to look for what is not there. */
+export async function known<T>(asked: Promise<T>, hint: string): Promise<T> {
+  return await asked.catch((error: unknown) => {
+    const { code, message } = PmlError.from(error);
+    throw code === 'not_found' ? new PmlError(code, message, { hint }) : error;
+  });
 }
 
-/** Works with the store of the data dir: this process's own, or that of the process that holds it. */
-export async function withStore<T>(
-  { system }: CommandContext,
-  options: GlobalOptions,
-  role: string,
-  work: (store: Store) => Promise<T>,
-): Promise<T> {
-  const { store, close } = await system.openStore(options, role);
-  try {
-    return await work(store);
-  } finally {
-    await close();
-  }
-}
-
-/** Instead of a file's name. */
+/** File name that means stdout. */
 const STDOUT = '-';
 
-/** Only for the owner: exports hold what tools were given and gave. */
+/** Readable by its owner only: exports contain tool arguments and results. */
 const PRIVATE = 0o600;
 
-/** Before long work, not after it. */
+/** Called before long work. */
 export async function refuseExisting(file: string): Promise<void> {
   if (file === STDOUT) return;
   const isThere = await stat(file).then(
@@ -60,11 +47,11 @@ export async function refuseExisting(file: string): Promise<void> {
   throw new PmlError('usage', `${file} already exists`, { hint: 'Choose another name, or add --force.' });
 }
 
-/** Where a command writes what it exports. */
+/** Destination of an export. */
 interface Target {
   write(text: string): Promise<void>;
   finish(): Promise<void>;
-  /** After `finish` there is nothing to give up. */
+  /** Does nothing after `finish`. */
   giveUp(): Promise<void>;
 }
 
@@ -83,10 +70,10 @@ function toStdout(terminal: Terminal): Target {
   };
 }
 
-/** Under another name until it is complete: what has the name is whole. */
+/** Writes to a temporary name and renames at the end, so that the file is always complete. */
 async function toFile(file: string): Promise<Target> {
   const unfinished = `${file}.unfinished`;
-  // What an earlier attempt left, or somebody put there, a link for one, goes; nothing is written through it.
+  // Removes the leftover of an earlier attempt, and never writes through a link somebody put there.
   await rm(unfinished, { force: true }).catch(() => {});
   const handle = await open(unfinished, 'wx', PRIVATE).catch((cause) => {
     throw new PmlError('usage', `Cannot write ${file}: ${(cause as Error).message}`, { cause });

@@ -5,20 +5,20 @@ import type { KeyRing } from '../../engine/people/people-service.ts';
 import type { ApiKey } from '../../engine/ports.ts';
 
 const DEFAULTS = {
-  /** How long a login link is good. */
+  /** Lifetime of a login link, in milliseconds. */
   codeMs: 15 * 60_000,
-  /** Links at once; beyond it the oldest is good no more. */
+  /** Maximum number of links; a further one invalidates the oldest. */
   codes: 100,
-  /** How long a browser stays logged in. */
+  /** Lifetime of a login, in milliseconds. */
   lifeMs: 30 * 24 * 60 * 60_000,
-  /** Logins at once; beyond it the oldest ends. */
+  /** Maximum number of logins; a further one ends the oldest. */
   most: 100,
   secretBytes: 32,
-  /** Characters kept of how a browser names itself. */
+  /** Characters of a user agent to keep. */
   about: 200,
 };
 
-/** What a page holds instead of a token or key, in storage that only its own origin can read. */
+/** What a page stores instead of a token or key; only its own origin can read it. */
 export interface Session {
   readonly secret: string;
   /** Milliseconds since 1970. */
@@ -26,20 +26,20 @@ export interface Session {
 }
 
 export interface Access {
-  /** Who comes with the data dir's token, with a key, or with a login made with either; null for nobody. */
+  /** The caller with this token, key or login; null if the credential is invalid. */
   identify(credential: string | undefined): Promise<Principal | null>;
-  /** A short-lived code for one login: as the owner, or as the user of the key. */
+  /** A short-lived code for one login, as the owner or as the user of the key. */
   createLoginCode(key?: ApiKey): string;
-  /** A login of its own for a code, once; null when the code was used or is too old. */
+  /** Exchanges a code for a login, once; null if the code was used or has expired. */
   redeemLoginCode(code: string, about?: string): Promise<Session | null>;
-  /** For a browser whose person typed a key in; null when the key is invalid or revoked. */
+  /** For a person who typed in a key; null if the key is invalid or revoked. */
   sessionFor(key: string, about?: string): Promise<Session | null>;
   readonly logins: Pick<Logins, 'list' | 'revoke'>;
 }
 
 export interface AccessOptions {
   readonly keys?: Pick<KeyRing, 'byHash' | 'byId'>;
-  /** Name of the person who owns the data dir. */
+  /** Name of the data folder's owner. */
   readonly owner?: string;
   readonly logins?: Logins;
   /** Milliseconds since 1970. */
@@ -72,7 +72,7 @@ export function createAccess(token: string, options: AccessOptions = {}): Access
       if (isLoginSecret(credential)) {
         const login = await logins.find(credential);
         if (!login) return null;
-        // A login ends with the key it was made with.
+        // A login ends when its key is revoked.
         const key = login.keyId === null ? null : await keys.byId(login.keyId);
         if (login.keyId !== null && !key) return null;
         return { ...(key ? principalOf(key) : theOwner), loginId: login.id };
@@ -98,33 +98,33 @@ export function createAccess(token: string, options: AccessOptions = {}): Access
   };
 }
 
-/** By which the secret of a login is told from tokens and keys. */
+/** Distinguishes the secret of a login from tokens and keys. */
 const PREFIX = 'pmls_';
 
-/** One browser that is logged in. Times are milliseconds since 1970. */
+/** A logged-in browser. Times are milliseconds since 1970. */
 export interface Login {
   readonly id: string;
-  /** The key whose user it is; null for the owner of the data dir. */
+  /** The key of its user; null for the data folder's owner. */
   readonly keyId: string | null;
-  /** How the browser names itself. */
+  /** The browser's user agent. */
   readonly about: string;
   readonly madeAt: number;
   readonly expiresAt: number;
 }
 
-/** Where logins outlive the process; hashes of their secrets, never these. */
+/** Stores logins across restarts, with hashes of their secrets only. */
 export interface LoginFile {
   read(): Promise<string | null>;
   write(text: string): Promise<void>;
 }
 
 export interface Logins {
-  /** The secret is given once and kept nowhere here. */
+  /** The secret is returned once and not stored. */
   open(keyId: string | null, about: string): Promise<{ readonly secret: string; readonly expiresAt: number }>;
   find(secret: string): Promise<Login | null>;
   /** Oldest first. */
   list(): Promise<Login[]>;
-  /** False when there is none of this id. */
+  /** Returns false if the id is unknown. */
   revoke(id: string): Promise<boolean>;
 }
 
@@ -138,7 +138,7 @@ function isLoginSecret(credential: string): boolean {
   return credential.startsWith(PREFIX);
 }
 
-/** The logins of this gateway: each its own, with an end, and ended singly. */
+/** The logins of this gateway: each has its own secret and expiry, and can be revoked separately. */
 export function createLogins(file: LoginFile = FORGETFUL, now: () => number = Date.now): Logins {
   let kept: Promise<Map<string, KeptLogin>> | null = null;
   const current = async () => {
@@ -183,7 +183,7 @@ function shown({ hash: _, ...login }: KeptLogin): Login {
   return login;
 }
 
-/** Whatever is wrong with the file ends logins, and nothing else. */
+/** A damaged file ends all logins and has no other effect. */
 function readLogins(text: string | null): KeptLogin[] {
   try {
     const read: unknown = JSON.parse(text ?? '[]');

@@ -1,4 +1,3 @@
-import { deserialize, serialize } from 'node:v8';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { routePath } from 'hono/route';
@@ -6,8 +5,8 @@ import { secureHeaders } from 'hono/secure-headers';
 import { type Outcome, PmlError } from '../../core/vocabulary/pml-error.ts';
 import type { Principal } from '../../core/vocabulary/principal.ts';
 import { asAgent } from '../../engine/people/roles.ts';
-import type { Logger, RemoteProcedures } from '../../engine/ports.ts';
-import { callProcedure } from '../../engine/remote-procedures.ts';
+import type { BridgeCall, Logger } from '../../engine/ports.ts';
+import type { AnswerCall } from '../../operations/bridged-operations.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import type { Access } from './access.ts';
 import { createFairShare } from './fair-share.ts';
@@ -20,7 +19,6 @@ import {
   tooMany,
   whoIs,
 } from './guard.ts';
-import { CONTENT_POLICY, mountPage, type PageHandlers } from './page.ts';
 import type { Readiness } from './readiness.ts';
 
 const DEFAULTS = {
@@ -28,14 +26,16 @@ const DEFAULTS = {
   maxBodyBytes: 4 * 1024 * 1024,
   maxMcpBytes: 32 * 1024 * 1024,
   maxBridgeBytes: 256 * 1024 * 1024,
-  /** How long a refused client is told to wait, in seconds. */
+  /** `Retry-After` of a refused request, in seconds. */
   retryAfterS: 5,
 };
 
-/** The MCP surface as this one mounts it. */
+/** The MCP endpoints mounted here. */
 export interface McpHandlers {
   /** `/mcp`. */
   gateway(request: Request, who: Principal): Promise<Response>;
+  /** `/mcp/all`. */
+  native(request: Request, who: Principal): Promise<Response>;
   /** `/mcp/servers/<name>`. */
   server(name: string, request: Request, who: Principal): Promise<Response>;
 }
@@ -43,41 +43,45 @@ export interface McpHandlers {
 export interface AppOptions {
   readonly access: Access;
   readonly allowedHosts: () => readonly string[];
-  readonly procedures: RemoteProcedures;
+  /** Runs the operations that commands of other processes call. */
+  readonly answerCall: AnswerCall;
   readonly logger: Logger;
   /** Milliseconds; only differences matter. */
   readonly now: () => number;
-  /** What `/healthz` says beside its status. */
+  /** Fields of the `/healthz` response besides its status. */
   readonly about: () => Readonly<Record<string, unknown>>;
   readonly mcp?: McpHandlers;
   /** `/api`. */
   readonly api?: Hono;
-  /** What `/api` offers; absent: all that PML can be asked. */
+  /** Operations that `/api` offers; by default all. */
   readonly operations?: readonly AnyOperation[];
   readonly traffic?: Traffic;
-  /** What `/readyz` says: whether work is taken now. */
+  /** Readiness for `/readyz`. */
   readonly ready?: () => Promise<Readiness>;
   /** `/metrics`. */
   readonly metrics?: () => Promise<{ readonly type: string; readonly text: string }>;
-  /** For a person who opens the address in a browser. */
+  /** The dashboard. */
   readonly page?: PageHandlers;
 }
 
-/** The order is the policy: who may speak at all, what is open, then the token, then everything else. */
+/**
+ * The order is the policy: Host and Origin checks, public routes, then authentication, then everything else.
+ */
 export function createApp(options: AppOptions): Hono {
-  const app = new Hono();
+  // Clients write the address of an endpoint with and without a slash at its end.
+  const app = new Hono({ strict: false });
   app.onError((error, context) => {
     options.logger.log('error', 'A request failed', { path: context.req.path, error: error.message });
     return refuse(context, 500, 'internal', error.message);
   });
-  app.notFound((context) => refuse(context, 404, 'not_found', `There is nothing at ${context.req.path}`));
+  app.notFound((context) => refuse(context, 404, 'not_found', `${context.req.path} does not exist`));
 
   app.use(checkHostAndOrigin(options.allowedHosts));
   if (options.traffic) app.use(options.traffic.middleware);
   app.use(
     secureHeaders({
       contentSecurityPolicy: CONTENT_POLICY,
-      // Plain HTTP on loopback: a browser must not be told to insist on TLS here.
+      // Plain HTTP on loopback: browsers must not be told to require TLS.
       strictTransportSecurity: false,
     }),
   );
@@ -90,13 +94,13 @@ export function createApp(options: AppOptions): Hono {
   });
   const { page } = options;
   const failures = countFailures(options.now);
-  // The code stands behind a # and is not in this request: the page hands it in, and a program that only previews a link
-  // does not use it up.
+  // The code is in the fragment (#), which is not part of this request: the page submits it, so a program
+  // that only previews links does not use it up.
   if (page) app.get('/login', (context) => page.index(context.req.raw));
   app.post('/login', limit(DEFAULTS.maxLoginBytes), async (context) => {
     if (failures.areTooMany()) return tooMany(context);
     const form = await context.req.parseBody().catch(() => null);
-    if (form === null) return refuse(context, 400, 'invalid_argument', 'The body is not a form');
+    if (form === null) return refuse(context, 400, 'invalid_argument', 'The body must be a form');
     const { code, key } = form;
     const about = context.req.header('user-agent') ?? '';
     const session =
@@ -108,7 +112,7 @@ export function createApp(options: AppOptions): Hono {
       const why =
         code === undefined
           ? 'This key is invalid or revoked'
-          : 'This login link was used already, or is too old';
+          : 'This login link has been used or has expired';
       return refuse(context, 403, 'forbidden', why, 'Run "pml login" for a new link.');
     }
     const { secret, expiresAt } = session;
@@ -121,18 +125,17 @@ export function createApp(options: AppOptions): Hono {
   const rights = routeRights(options.operations);
   app.use(requireRight(options.access, rights, failures, createFairShare(options.now)));
   app.post('/bridge', limit(DEFAULTS.maxBridgeBytes), async (context) => {
-    const call = readCall(Buffer.from(await context.req.arrayBuffer()));
-    if (call === null) return refuse(context, 400, 'invalid_argument', 'The body is not a call');
-    const { room, method, args } = call;
-    const outcome = await settle(() =>
-      callProcedure(options.procedures, room, method, args, context.req.raw.signal),
-    );
-    return context.body(new Uint8Array(serialize(outcome)));
+    const call = readCall(await context.req.text());
+    if (call === null) return refuse(context, 400, 'invalid_argument', 'The body is not a valid call');
+    return context.json(await settle(() => options.answerCall(call, context.req.raw.signal)));
   });
   const { mcp } = options;
   if (mcp) {
     app.all('/mcp', limit(DEFAULTS.maxMcpBytes), (context) =>
       mcp.gateway(context.req.raw, asAgent(whoIs(context))),
+    );
+    app.all('/mcp/all', limit(DEFAULTS.maxMcpBytes), (context) =>
+      mcp.native(context.req.raw, asAgent(whoIs(context))),
     );
     app.all('/mcp/servers/:name', limit(DEFAULTS.maxMcpBytes), (context) =>
       mcp.server(context.req.param('name'), context.req.raw, asAgent(whoIs(context))),
@@ -150,12 +153,11 @@ export function createApp(options: AppOptions): Hono {
   return app;
 }
 
-/** A call of a procedure as the other end wrote it; null for anything else. */
-function readCall(bytes: Buffer): { room: string; method: string; args: readonly unknown[] } | null {
+/** A call sent by another PML process; null if it is malformed. */
+function readCall(text: string): BridgeCall | null {
   try {
-    const { room, method, args } = deserialize(bytes);
-    const isCall = typeof room === 'string' && typeof method === 'string' && Array.isArray(args);
-    return isCall ? { room, method, args } : null;
+    const { operation, input, user } = JSON.parse(text) as Record<keyof BridgeCall, unknown>;
+    return typeof operation === 'string' && typeof user === 'string' ? { operation, input, user } : null;
   } catch {
     return null;
   }
@@ -176,24 +178,24 @@ async function settle(work: () => Promise<unknown>): Promise<Outcome<unknown>> {
   }
 }
 
-/** They say how the gateway is, also while it ends. */
+/** Health routes answer even while the gateway is stopping. */
 const ALWAYS = new Set(['/healthz', '/readyz', '/metrics']);
 
 interface Answered {
   readonly method: string;
-  /** As it was registered; `other` for what leads nowhere. */
+  /** The route's pattern; `other` for unknown paths. */
   readonly route: string;
   readonly status: number;
   readonly startedAt: Date;
   readonly durationMs: number;
 }
 
-/** What comes in, told when it is answered, and turned away once the gateway ends. */
+/** Counts requests, reports each response, and refuses new requests once the gateway is stopping. */
 interface Traffic {
   readonly middleware: MiddlewareHandler;
-  /** Requests whose answer has not begun. */
+  /** Requests whose response has not started. */
   waiting(): number;
-  /** Turns new work away from now on. */
+  /** Refuses new requests from now on. */
   stop(): void;
   isStopping(): boolean;
 }
@@ -212,7 +214,7 @@ export function createTraffic(onAnswered: (answered: Answered) => void): Traffic
       const { method, path } = context.req;
       if (isStopping && !ALWAYS.has(path)) {
         context.header('Retry-After', String(DEFAULTS.retryAfterS));
-        return refuse(context, 503, 'stopping', 'This gateway is ending', 'Try again in a moment.');
+        return refuse(context, 503, 'stopping', 'This gateway is stopping', 'Try again in a moment.');
       }
       const startedAt = new Date();
       const began = performance.now();
@@ -229,8 +231,40 @@ export function createTraffic(onAnswered: (answered: Answered) => void): Traffic
   };
 }
 
-/** Only what was registered, or anybody could make up as many as there are paths. */
+/** Registered patterns only: otherwise callers could create any number of labels. */
 function routeOf(context: Context): string {
   const route = routePath(context, -1);
   return route.includes('*') ? 'other' : route;
+}
+
+/** The dashboard's handlers, open to everyone because the page contains no data. */
+interface PageHandlers {
+  /** Whether a path belongs to the page's own router. */
+  isPage(path: string): boolean;
+  /** A file of the page; null if the path has none. */
+  asset(request: Request): Promise<Response | null>;
+  index(request: Request, status?: number): Promise<Response>;
+}
+
+/** Nothing inline and nothing from other origins; images of the graph are data and blob URLs. */
+const CONTENT_POLICY = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'", 'data:', 'blob:'],
+  connectSrc: ["'self'"],
+  workerSrc: ["'self'"],
+  formAction: ["'self'"],
+  baseUri: ["'none'"],
+  frameAncestors: ["'none'"],
+};
+
+function mountPage(app: Hono, page: PageHandlers): void {
+  app.get('*', async (context, next) => {
+    const file = await page.asset(context.req.raw);
+    if (file) return file;
+    // A page that is older than this gateway asks for files that are gone; logging in would not help.
+    if (context.req.path.startsWith('/assets/')) return context.notFound();
+    return page.isPage(context.req.path) ? await page.index(context.req.raw) : await next();
+  });
 }

@@ -1,9 +1,12 @@
 import type { EventLog, NumberedEvent } from '../../engine/traces/event-log.ts';
 
 const DEFAULTS = {
-  /** Silence after which a sign of life is sent: proxies and sleeping laptops end quiet connections. */
+  /**
+   * Milliseconds of silence after which a heartbeat is sent: proxies and sleeping laptops close quiet
+   * connections.
+   */
   heartbeatMs: 15_000,
-  /** Events a reader may be behind before it is given up; it can come back and catch up. */
+  /** Events a reader may lag behind before it is disconnected; it can reconnect and catch up. */
   maxBehind: 1_000,
   mayHear: () => true,
 };
@@ -16,23 +19,23 @@ export interface StreamMessage {
 }
 
 export interface EventStreamOptions {
-  /** Distinguishes this gateway process from others: each starts numbering at 1. */
+  /** Identifies this gateway process: each starts numbering at 1. */
   readonly life: string;
-  /** The last id the reader saw; undefined for one that starts now. */
+  /** The last id the reader saw; undefined for a new reader. */
   readonly after: string | undefined;
   /** Ends the stream. */
   readonly signal: AbortSignal;
-  /** The reader does not keep up: the owner of its connection should close it. */
+  /** The reader does not keep up: its connection should be closed. */
   onSlow(): void;
-  /** Whether the reader may hear of it; absent: of everything. */
+  /** Whether the reader may see the event; by default all. */
   readonly mayHear?: (event: NumberedEvent) => boolean;
   readonly heartbeatMs?: number;
   readonly maxBehind?: number;
 }
 
 /**
- * Events from where the reader left off, then as they happen. The log is the only buffer, and it is
- * bounded: nothing is taken from it before the reader has taken what came before.
+ * Events from where the reader left off, then live ones. The bounded log is the only buffer: the next event
+ * is read only after the reader has taken the previous one.
  */
 export async function* followEvents(
   log: EventLog,
@@ -43,7 +46,7 @@ export async function* followEvents(
   const asked = seqOf(options.after, life);
   const known = asked === null || log.since(asked) !== null;
   let seq = asked !== null && known ? asked : log.lastSeq;
-  // A reader that reconnects has events to catch up with.
+  // A reader that reconnects has events to catch up on.
   const allowance = maxBehind + log.lastSeq - seq;
   const alarm = createAlarm(signal);
   const unfollow = log.follow((event) => {
@@ -52,7 +55,7 @@ export async function* followEvents(
   });
   try {
     if (asked === null || !known) {
-      // `reset`: what was missed is gone, so take a new snapshot.
+      // `reset`: the missed events are no longer in the log, so take a new snapshot.
       yield marker(options.after === undefined ? 'hello' : 'reset', idOf(seq));
     }
     while (!signal.aborted) {
@@ -70,7 +73,7 @@ export async function* followEvents(
   }
 }
 
-/** Null for an id of another life, or none at all. */
+/** Null for no id, or one of another gateway process. */
 function seqOf(id: string | undefined, life: string): number | null {
   const [before, seq] = id?.split('.') ?? [];
   return before === life && seq !== undefined && /^\d+$/.test(seq) ? Number(seq) : null;
@@ -84,7 +87,7 @@ function toMessage({ at, event }: NumberedEvent, id: string): StreamMessage {
   return { event: event.type, id, data: JSON.stringify({ at, ...event }) };
 }
 
-/** Waits for a ring, the end, or too long: false for the last. A ring before the wait counts. */
+/** Waits for a ring, the end, or a timeout (false). A ring before the wait counts. */
 function createAlarm(signal: AbortSignal) {
   let hasRung = false;
   let wake = () => {};

@@ -1,10 +1,10 @@
 const DEFAULTS = {
-  /** Requests of one user under way at once. */
+  /** Concurrent requests per user. */
   atOnce: 16,
-  /** Requests of one user that begin in a second, after so many at once. */
+  /** Requests per second and user, and the initial burst. */
   perSecond: 25,
   burst: 50,
-  /** More of them wait; those beyond are refused. */
+  /** Requests of one user that may wait; further ones are refused. */
   inLine: 256,
 };
 
@@ -14,7 +14,7 @@ interface Waiter {
 
 interface Share {
   underWay: number;
-  /** Requests that may begin now; grows with time. */
+  /** Requests that may start now; grows with time. */
   allowance: number;
   countedAt: number;
   readonly line: Waiter[];
@@ -22,13 +22,16 @@ interface Share {
 }
 
 export interface FairShare {
-  /** When it is the request's turn: how to say that it is over. Null when too many wait already, or it has gone. */
+  /**
+   * Resolves when the request may start, with a function to call at its end; null if too many wait or it was
+   * aborted.
+   */
   enter(user: string, signal: AbortSignal): Promise<(() => void) | null>;
 }
 
 /**
- * What one user may ask of a gateway that others use as well. One thread looks at every request: a user
- * who never stops sending would have nearly all of it.
+ * Limits each user of a shared gateway. One thread serves all requests, so a user who never stops sending
+ * would take nearly all of its time.
  */
 export function createFairShare(now: () => number, limits = DEFAULTS): FairShare {
   const { atOnce, perSecond, burst, inLine } = limits;
@@ -58,7 +61,7 @@ export function createFairShare(now: () => number, limits = DEFAULTS): FairShare
       shares.delete(user);
       return;
     }
-    // Either somebody waits for time to pass, or it has to be forgotten when it has.
+    // The timer either starts waiting requests or removes an idle user.
     if (share.underWay === atOnce && share.line.length > 0) return;
     const wanted = share.line.length > 0 ? 1 : burst;
     const waitMs = Math.ceil(((wanted - share.allowance) / perSecond) * 1_000);

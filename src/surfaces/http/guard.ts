@@ -6,42 +6,46 @@ import type { AnyOperation } from '../../operations/operation.ts';
 import { OPERATIONS } from '../../operations/table.ts';
 import type { Access, Logins } from './access.ts';
 import type { FairShare } from './fair-share.ts';
-import { whileGood } from './while-good.ts';
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 
 const DEFAULTS = {
-  /** Wrong credentials in a minute before further ones are refused unseen. */
+  /** Wrong credentials per minute before further requests are refused without a check. */
   failuresPerMinute: 30,
+  /** Milliseconds between two checks while a stream is open. */
+  everyMs: 1_000,
 };
 
 /**
- * A page on another origin can make a browser send requests here; what it cannot do is choose the
- * Host, Origin and Sec-Fetch-Site that the browser adds. DNS rebinding shows in Host, calls of other pages in the others:
- * to Sec-Fetch-Site, a page on another port of this machine is `same-site`.
+ * A page on another origin can make a browser send requests here, but it cannot choose the Host, Origin and
+ * Sec-Fetch-Site headers. Host reveals DNS rebinding, the other two reveal requests of other pages; a page on
+ * another port of this machine has Sec-Fetch-Site `same-site`.
  */
 export function checkHostAndOrigin(allowedHosts: () => readonly string[]): MiddlewareHandler {
   return async (context, next) => {
     const host = context.req.header('host')?.toLowerCase();
     const hosts = allowedHosts();
     if (host === undefined || !hosts.includes(host)) {
-      return refuse(context, 403, 'forbidden', `Host "${host ?? ''}" is not one this gateway answers to`);
+      return refuse(context, 403, 'forbidden', `Host "${host ?? ''}" is not a host name of this gateway`);
     }
     const origin = context.req.header('origin')?.toLowerCase();
     const isOwn = (name: string) => origin === `http://${name}` || origin === `https://${name}`;
     if (origin !== undefined && !hosts.some(isOwn)) {
-      return refuse(context, 403, 'forbidden', `Pages of ${origin} may not talk to this gateway`);
+      return refuse(context, 403, 'forbidden', `Pages from ${origin} may not call this gateway`);
     }
     const site = context.req.header('sec-fetch-site');
     const isForeign = site === 'cross-site' || site === 'same-site';
     if (isForeign && !isNavigation(context)) {
-      return refuse(context, 403, 'forbidden', 'Pages of other origins may not talk to this gateway');
+      return refuse(context, 403, 'forbidden', 'Pages from other origins may not call this gateway');
     }
     return await next();
   };
 }
 
-/** A person followed a link to a page. What needs a credential has none then: a browser keeps none that it would send. */
+/**
+ * A person followed a link to a page. Such a request carries no credential, because browsers store none to
+ * send.
+ */
 function isNavigation({ req }: Context): boolean {
   return (
     req.method === 'GET' &&
@@ -50,7 +54,7 @@ function isNavigation({ req }: Context): boolean {
   );
 }
 
-/** The names under which a listener on `host:port` may be addressed. */
+/** Host names under which a listener on `host:port` may be addressed. */
 export function hostsOf(host: string, port: number): string[] {
   const names = new Set([
     ...LOOPBACK_NAMES,
@@ -59,22 +63,22 @@ export function hostsOf(host: string, port: number): string[] {
   return [...names].map((name) => `${name.toLowerCase()}:${port}`);
 }
 
-/** Who makes the request; known to everything behind `requireRight`. */
+/** The authenticated caller; set by `requireRight`. */
 export function whoIs(context: Context): Principal {
   const who = context.get('who') as Principal | undefined;
   if (who) return who;
   throw new PmlError('unauthorized', 'Not authenticated');
 }
 
-/** The browsers that are logged in here; undefined where no request was authenticated. */
+/** The gateway's logins; undefined if the request was not authenticated. */
 export function loginsOf(context: Context): Logins | undefined {
   return context.get('logins') as Logins | undefined;
 }
 
-/** Counts what was refused for its credential. */
+/** Counts requests with wrong credentials. */
 export interface Failures {
   add(): void;
-  /** There were too many in the last minute: what comes next is refused unseen. */
+  /** Too many in the last minute: further requests are refused without a check. */
   areTooMany(): boolean;
 }
 
@@ -90,8 +94,8 @@ export function countFailures(now: () => number): Failures {
 }
 
 /**
- * The one place where a request is let through: somebody is known by the credential, and may do this. A credential is
- * always in the header and never in a cookie, which a browser would send to every port of this machine.
+ * The only place that authenticates and authorizes requests. The credential is always in the header and never
+ * in a cookie, which a browser would send to every port of this machine.
  */
 export function requireRight(
   access: Access,
@@ -104,23 +108,23 @@ export function requireRight(
     const who = await access.identify(credential).catch((error) => PmlError.from(error));
     if (who instanceof PmlError) return refuse(context, 503, who.code, who.message, who.hint);
     const right = rightFor(context.req.method, context.req.path);
-    // No page needs the store itself.
+    // Pages never need operations reserved for the owner.
     if (who && (!may(who, right) || (right === 'bridge' && who.loginId !== undefined))) {
       return refuse(
         context,
         403,
         'forbidden',
-        `A key of role ${who.role} may not ${context.req.method} ${context.req.path}`,
-        'Use a key of another role: an operator makes one with "pml keys create".',
+        `A key with role ${who.role} may not ${context.req.method} ${context.req.path}`,
+        'Use a key with another role; an operator can create one with "pml keys create".',
       );
     }
     if (who) {
-      // The owner shares with nobody, and others wait for what operators decide.
+      // The owner is not limited, and neither are decisions, which others wait for.
       const isShared = who.keyId !== null && (right === 'read' || right === 'run');
       const leave = isShared ? await share.enter(who.user, context.req.raw.signal) : () => {};
       if (leave === null) {
-        const why = `Too many requests of ${who.user} wait already`;
-        return refuse(context, 429, 'rate_limited', why, 'Wait for the answers to some of them.');
+        const why = `${who.user} already has too many waiting requests`;
+        return refuse(context, 429, 'rate_limited', why, 'Wait for some of them to finish.');
       }
       context.set('who', who);
       context.set('logins', access.logins);
@@ -129,7 +133,7 @@ export function requireRight(
         throw error;
       });
       context.header('Cache-Control', 'no-store');
-      // Who only listens costs nothing.
+      // An open event stream does not count.
       if (context.req.method === 'GET') leave();
       if (who.keyId !== null || who.loginId !== undefined)
         context.res = whileGood(context.res, () => access.identify(credential), leave);
@@ -141,8 +145,8 @@ export function requireRight(
       context,
       401,
       'unauthorized',
-      credential === undefined ? 'A token is needed' : 'The token is not valid',
-      'Send "Authorization: Bearer KEY" with a key of "pml keys create" or the token in the data dir, or run "pml login" for a browser link.',
+      credential === undefined ? 'A token is required' : 'The token is invalid',
+      'Send "Authorization: Bearer KEY" with a key from "pml keys create" or the token in the data folder, or run "pml login" for a browser link.',
     );
   };
 }
@@ -161,12 +165,13 @@ export function refuse(
   return context.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, status);
 }
 
-/** What is not an operation: pages, streams, and other protocols. */
+/** Routes that are not operations: pages, streams and other protocols. */
 const OTHERS: readonly RouteRight[] = [
   { method: 'GET', path: '/', right: 'read' },
   { method: 'GET', path: '/metrics', right: 'read' },
   { method: 'POST', path: '/bridge', right: 'bridge' },
   { method: '*', path: '/mcp', right: 'run' },
+  { method: '*', path: '/mcp/all', right: 'run' },
   { method: '*', path: '/mcp/servers/:name', right: 'run' },
   { method: 'GET', path: '/api/events', right: 'read' },
   { method: 'GET', path: '/api/openapi.json', right: 'read' },
@@ -179,9 +184,9 @@ interface RouteRight {
 }
 
 interface RouteRights {
-  /** What a request needs. Routes that are not listed are for callers who manage. */
+  /** The right a request needs. Unlisted routes need `manage`. */
   rightFor(method: string, path: string): Right;
-  /** Whether a route, as it was registered, has a right of its own. */
+  /** Whether a route pattern has an explicit right. */
   isListed(method: string, path: string): boolean;
 }
 
@@ -190,10 +195,11 @@ export function routeRights(operations: readonly AnyOperation[] = OPERATIONS): R
   const table = routes.map((route) => ({ ...route, matches: matcher(route.path) }));
   return {
     rightFor(method, path) {
-      // A HEAD request shows what a GET would, but for the body.
+      // A HEAD request reveals the same as a GET, except for the body.
       const asked = method === 'HEAD' ? 'GET' : method;
+      const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
       const found = table.find(
-        (route) => (route.method === '*' || route.method === asked) && route.matches(path),
+        (route) => (route.method === '*' || route.method === asked) && route.matches(bare),
       );
       return found?.right ?? 'manage';
     },
@@ -203,13 +209,13 @@ export function routeRights(operations: readonly AnyOperation[] = OPERATIONS): R
   };
 }
 
-/** Its own route, and the one that all have by name. */
+/** Its own route, and the generic one by name. */
 function routesOf({ name, right, http }: AnyOperation): RouteRight[] {
   const byName = { method: 'POST', path: `/api/operations/${name}`, right };
   return http ? [{ method: http.method, path: `/api${http.path}`, right }, byName] : [byName];
 }
 
-/** `:name` stands for one part of the path. */
+/** `:name` matches one segment of the path. */
 function matcher(path: string): (given: string) => boolean {
   const parts = path.split('/');
   return (given) => {
@@ -219,4 +225,66 @@ function matcher(path: string): (given: string) => boolean {
       parts.every((part, i) => (part.startsWith(':') ? asked[i] !== '' : part === asked[i]))
     );
   };
+}
+
+/** Ends an event stream when its reader is no longer authorized; other responses pass unchanged. */
+function whileGood(
+  response: Response,
+  /** Null when the credential is no longer valid. */
+  identify: () => Promise<unknown>,
+  /** Called when the stream has ended or its reader has disconnected. */
+  onEnd: () => void,
+  everyMs = DEFAULTS.everyMs,
+): Response {
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  if (!isStream || !response.body) {
+    onEnd();
+    return response;
+  }
+  const reader = response.body.getReader();
+  let timer: NodeJS.Timeout | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      timer = setInterval(async () => {
+        // If the store cannot be reached, the stream stays open.
+        const isGood = await identify().then(
+          (who) => who !== null,
+          () => true,
+        );
+        if (isGood || timer === undefined) return;
+        clearInterval(timer);
+        timer = undefined;
+        onEnd();
+        await reader.cancel().catch(() => {});
+        try {
+          controller.close();
+        } catch {
+          // The reader disconnected at the same moment.
+        }
+      }, everyMs);
+      timer.unref();
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read().catch((error) => {
+        onEnd();
+        throw error;
+      });
+      if (!done) return controller.enqueue(value);
+      clearInterval(timer);
+      timer = undefined;
+      onEnd();
+      try {
+        controller.close();
+      } catch {
+        // Already closed above.
+      }
+    },
+    async cancel(reason) {
+      clearInterval(timer);
+      timer = undefined;
+      onEnd();
+      await reader.cancel(reason);
+    },
+  });
+  return new Response(body, response);
 }

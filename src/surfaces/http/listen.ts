@@ -7,7 +7,7 @@ export interface Listener {
   readonly host: string;
   readonly port: number;
   readonly url: string;
-  /** Lets answers under way finish, then ends. */
+  /** Waits for open responses, then closes. */
   close(): Promise<void>;
 }
 
@@ -36,8 +36,8 @@ export async function listen(app: Hono, host: string, port: number): Promise<Lis
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number): PmlError {
   if (error.code === 'EADDRINUSE') {
-    return new PmlError('port_in_use', `Port ${port} on ${host} is taken by another program`, {
-      hint: 'Choose another with --port, or --port 0 for any free one.',
+    return new PmlError('port_in_use', `Port ${port} on ${host} is in use by another program`, {
+      hint: 'Choose another port with --port, or --port 0 for any free one.',
       cause: error,
     });
   }

@@ -7,7 +7,7 @@ import type { AnyOperation, HttpFile, HttpRoute } from '../../operations/operati
 import type { OperationContext } from '../../operations/operation-context.ts';
 import { loginsOf, whoIs } from './guard.ts';
 
-/** A route for each operation that has one, and all of them by name. */
+/** Mounts the route of each operation that has one, and all operations by name. */
 export function mountOperations(
   api: Hono,
   operations: readonly AnyOperation[],
@@ -37,7 +37,7 @@ export function mountOperations(
   }
 }
 
-/** A program with a key: it has no session, and what it no longer waits for is cancelled. */
+/** The caller of a request: it has no session, and its work is cancelled when the request is. */
 function callerOf(context: Context): Caller {
   const who = whoIs(context);
   return { sessionId: null, signal: context.req.raw.signal, isPerson: may(who, 'decide'), who };
@@ -45,7 +45,7 @@ function callerOf(context: Context): Caller {
 
 type Reader = (context: Context) => Promise<unknown>;
 
-/** Fields from the path and the query; what a query says besides is ignored. */
+/** Reads fields from path and query; unknown query parameters are ignored. */
 function queryReader(operation: AnyOperation, http: HttpRoute): Reader {
   const spelling = (field: string) => http.query?.[field] ?? field;
   const fields = inputFields(operation);
@@ -53,7 +53,7 @@ function queryReader(operation: AnyOperation, http: HttpRoute): Reader {
     const given = fields.flatMap((field) => {
       const inPath = context.req.param(field.name);
       const texts = inPath === undefined ? (context.req.queries(spelling(field.name)) ?? []) : [inPath];
-      // An empty text counts as none, and only lists are repeated.
+      // An empty text counts as absent, and only lists can be repeated.
       const [text, ...more] = texts.filter(Boolean);
       if (text === undefined) return [];
       return [[field.name, more.length > 0 && mayRepeat(field) ? [text, ...more] : typed(text, field)]];
@@ -62,7 +62,7 @@ function queryReader(operation: AnyOperation, http: HttpRoute): Reader {
   };
 }
 
-/** The value that a text of a query stands for; what it cannot be stays text, and is refused by the schema. */
+/** Converts a query text to its field's type; text that does not convert is left for the schema to reject. */
 function typed(text: string, { schema: { type } }: InputField): unknown {
   if (type === 'boolean') return text === '1' || text === 'true';
   if (type === 'array') return text.split(',');
@@ -70,12 +70,12 @@ function typed(text: string, { schema: { type } }: InputField): unknown {
   return Number.isNaN(Number(text)) ? text : Number(text);
 }
 
-/** Whether it takes one or several texts. */
+/** Whether the field accepts one or several texts. */
 function mayRepeat({ schema: { anyOf } }: InputField): boolean {
   return Array.isArray(anyOf) && anyOf.some(({ type }: { type?: string }) => type === 'array');
 }
 
-/** Fields from the path, all others from the body. */
+/** Reads fields from the path and all others from the body. */
 function bodyReader({ input }: AnyOperation, { path }: HttpRoute): Reader {
   const inPath = path.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : []));
   const body = input.omit(Object.fromEntries(inPath.map((field) => [field, true])));
@@ -96,7 +96,7 @@ async function bodyOf(context: Context): Promise<unknown> {
   }
 }
 
-/** A file to save; without a format the answer itself is sent. */
+/** The requested file format; without one, the response is the output itself. */
 function fileAsked(
   context: Context,
   { files }: HttpRoute,
@@ -106,6 +106,6 @@ function fileAsked(
   const file = Object.hasOwn(files, format) ? (files[format] as HttpFile<unknown>) : undefined;
   if (file) return { ...file, format };
   throw new PmlError('invalid_argument', `Unknown format ${format}`, {
-    hint: `There are ${Object.keys(files).join(', ')}.`,
+    hint: `Known formats: ${Object.keys(files).join(', ')}.`,
   });
 }

@@ -1,24 +1,24 @@
 const DEFAULTS = {
-  /** How long an answer is cached, in milliseconds: anyone may ask without a token, and each answer queries the store. */
+  /** Milliseconds a result is cached: anyone may ask without a token, and each check queries the store. */
   trustMs: 1_000,
-  /** How long the store may take to say anything. */
+  /** Milliseconds the store has to respond. */
   patienceMs: 2_000,
 };
 
-/** `opening`: the store is not open yet. `stopping`: the gateway ends. */
+/** `opening`: the store is not open yet. `stopping`: the gateway is stopping. */
 export type Readiness = 'ready' | 'opening' | 'stopping' | 'store_unavailable';
 
 export interface ReadinessOptions {
   /** Resolves when the store is open. */
   readonly opened: Promise<unknown>;
   readonly isStopping: () => boolean;
-  /** Asks the store something small. */
+  /** A small query of the store. */
   readonly ping: () => Promise<unknown>;
   /** Milliseconds; only differences matter. */
   readonly now: () => number;
 }
 
-/** Whether work is taken now; beside that, a process that answers at all is alive. */
+/** Whether the gateway accepts work now. Liveness needs no check: any response shows it. */
 export function createReadiness({
   opened,
   isStopping,

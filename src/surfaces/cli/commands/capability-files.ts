@@ -1,36 +1,40 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import { capabilityToWire } from '../../../operations/shapes/capability.ts';
-import type { CommandContext } from '../command.ts';
+import { printable } from '../../../core/vocabulary/text.ts';
+import { SKILL_FILES, verifySkill } from '../../../engine/capabilities/manage-capabilities.ts';
+import { type CommandContext, countOf } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 
 const DEFAULTS = {
-  /** Of one file; a capability is a page of code, not an archive. */
+  /** Bytes of one file; a capability is a page of code, not an archive. */
   maxFileBytes: 4 * 1024 * 1024,
 };
-
-const FILES = ['SKILL.md', 'code.ts', 'schema.json', 'capability.json'];
 
 interface ExportOptions extends GlobalOptions {
   readonly force?: boolean;
 }
 
-/** Capabilities as folders that other agents can read and another PML can take over. */
+interface VerifyOptions extends GlobalOptions {
+  readonly digest?: string;
+}
+
+/** Capabilities as folders that other agents can read and another PML can import. */
 export function addCapabilityFileCommands(capability: Command, context: CommandContext): void {
   const { terminal } = context;
 
   capability
     .command('export')
-    .argument('<slug>', 'which one')
+    .argument('<slug>', 'slug of the capability')
     .argument('[dir]', 'folder to write, created if missing (default: ./<slug>)')
     .description('export a capability to a folder with SKILL.md, code.ts, schema.json and capability.json')
     .option('--force', 'overwrite existing files')
     .addHelpText('after', '\nExample:\n  $ pml capability export count_lines ./skills/count-lines')
     .action((slug: string, dir: string | undefined, { force, ...options }: ExportOptions) =>
-      withGateway(context, options, 'capability', async (_, pml) => {
+      withGateway(context, options, 'capability', async (pml) => {
         const { files, ...skill } = await pml.exportCapability({ slug });
         const folder = dir ?? skill.folder;
         await writeFolder(folder, files, force === true);
@@ -47,12 +51,52 @@ export function addCapabilityFileCommands(capability: Command, context: CommandC
     .addHelpText('after', '\nExample:\n  $ pml capability import ./skills/count-lines')
     .action(async (dir: string, options: GlobalOptions) => {
       const files = await readFolder(dir);
-      await withGateway(context, options, 'capability', async (gateway) => {
-        const taken = await gateway.importCapability(files);
-        if (options.json) terminal.out(`${JSON.stringify(capabilityToWire(taken))}\n`);
-        else terminal.out(`${taken.slug} is imported; its state is ${taken.state}.\n`);
+      await withGateway(context, options, 'capability', async (pml) => {
+        const taken = await pml.importCapability({ files });
+        if (options.json) terminal.out(`${JSON.stringify(taken)}\n`);
+        else terminal.out(`Imported ${taken.slug}; its state is ${taken.state}.\n`);
       });
     });
+
+  addVerifyCommand(capability, context);
+}
+
+/** Refuses a copy that is not as it was exported; needs no gateway. */
+function addVerifyCommand(capability: Command, { terminal }: CommandContext): void {
+  capability
+    .command('verify')
+    .argument('<file>', 'folder written by "pml capability export", or a file in it')
+    .description('check the evidence of an exported capability, and refuse a changed copy')
+    .option('--digest <hex>', 'also compare with the digest that its exporter named')
+    .addHelpText('after', '\nExample:\n  $ pml capability verify ./skills/count-lines')
+    .action(async (file: string, { digest, ...options }: VerifyOptions) => {
+      const isFolder = !SKILL_FILES.includes(basename(file));
+      const found = verifySkill(await readFolder(isFolder ? file : dirname(file)), sha256);
+      if (!found.ok)
+        throw new PmlError(found.error.code, found.error.message, { hint: found.error.hint ?? '' });
+      const verified = found.value;
+      if (digest !== undefined && digest !== verified.digest)
+        throw new PmlError('invalid_argument', `This copy has another digest: ${verified.digest}`);
+      const { slug, evidence } = verified;
+      const { cases, effects } = evidence;
+      if (options.json) terminal.out(`${JSON.stringify(verified)}\n`);
+      else
+        terminal.out(
+          [
+            `${slug} is as it was exported; it reproduced ${countOf(cases.length, 'recorded run')}.`,
+            `  tools   ${effects.tools.join(', ')}`,
+            `  writes  ${effects.writes.join(', ') || 'none'}`,
+            `  hosts   ${effects.hosts.join(', ') || 'none known'}`,
+            `  digest  ${verified.digest}`,
+          ]
+            .map((line) => `${printable(line)}\n`)
+            .join(''),
+        );
+    });
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 async function writeFolder(
@@ -64,8 +108,8 @@ async function writeFolder(
   const present = await readdir(dir);
   const taken = Object.keys(files).filter((name) => present.includes(name));
   if (taken.length > 0 && !force) {
-    throw new PmlError('store_conflict', `${dir} has ${taken.join(', ')} already`, {
-      hint: 'Name another folder, or replace them with --force.',
+    throw new PmlError('store_conflict', `${dir} already has ${taken.join(', ')}`, {
+      hint: 'Choose another folder, or overwrite the files with --force.',
     });
   }
   for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
@@ -73,7 +117,7 @@ async function writeFolder(
 
 async function readFolder(dir: string): Promise<Readonly<Record<string, string>>> {
   try {
-    const present = (await readdir(dir)).filter((name) => FILES.includes(name));
+    const present = (await readdir(dir)).filter((name) => SKILL_FILES.includes(name));
     const files = await Promise.all(
       present.map(async (name) => [name, await readText(join(dir, name))] as const),
     );
@@ -81,7 +125,7 @@ async function readFolder(dir: string): Promise<Readonly<Record<string, string>>
   } catch (cause) {
     if (cause instanceof PmlError) throw cause;
     throw new PmlError('not_found', `Cannot read ${dir}: ${(cause as Error).message}`, {
-      hint: 'Name a folder that "pml capability export" wrote.',
+      hint: 'Give a folder written by "pml capability export".',
       cause,
     });
   }

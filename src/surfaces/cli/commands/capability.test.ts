@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
-import { sampleCapability } from '../../../../test/support/samples.ts';
+import { sampleCapability, sampleResult } from '../../../../test/support/samples.ts';
 import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { CapabilityCall, CapabilityService } from '../../../engine/gateway.ts';
+import type { CapabilityService } from '../../../engine/capabilities/manage-capabilities.ts';
 import type { Capability } from '../../../engine/ports.ts';
+import type { CapabilityCall } from '../../../engine/runs/run-service.ts';
 
 const FILES = {
   'SKILL.md': '---\nname: count-lines\ndescription: Counts\n---\n',
@@ -49,6 +50,7 @@ function shelved(start: Capability | null = COUNT) {
   };
   const capabilities: CapabilityService = {
     list: async () => (one ? [one] : []),
+    test: async () => [],
     show: async (slug) => known(slug),
     share: (slug) => change(slug, { visibility: 'shared' }),
     keepPrivate: (slug, user = 'ada') => change(slug, { visibility: 'private', owner: user }),
@@ -76,7 +78,7 @@ function shelved(start: Capability | null = COUNT) {
     capabilities,
     async executeCapability(call) {
       calls.push(call);
-      return { status: 'success', runId: 'r', traceId: 't', result: 3, console: [], toolsUsed: [] };
+      return sampleResult({ result: 3 });
     },
   });
   return { calls, imports, system: { openGateway: async () => openedGateway(gateway) } };
@@ -190,7 +192,7 @@ test('[CAPCMD-6] exporting writes a folder and overwrites nothing unasked; impor
 
   await writeFile(join(dir, 'notes.txt'), 'not of the skill');
   expect((await runCommand(['capability', 'import', dir], system)).out).toBe(
-    'count_lines is imported; its state is active.\n',
+    'Imported count_lines; its state is active.\n',
   );
   expect(imports).toEqual([FILES]);
   expect(await runCommand(['capability', 'import', join(dir, 'none')], system)).toMatchObject({

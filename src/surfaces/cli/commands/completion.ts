@@ -8,18 +8,18 @@ export const completionCommand: CommandModule = (program, { terminal }) => {
   program
     .command('completion')
     .description('print a completion script for your shell')
-    .addArgument(new Argument('<shell>', 'which shell').choices([...SHELLS]))
+    .addArgument(new Argument('<shell>', 'shell to print the script for').choices([...SHELLS]))
     .addHelpText('after', '\nExample:\n  $ source <(pml completion bash)\n  $ pml completion fish | source')
     .action((shell: Shell) => terminal.out(script(shell, completions(program))));
 };
 
 interface Completion {
-  /** Words typed so far, without `pml` itself: `trace ls`. */
+  /** Words typed so far, without `pml`: `trace ls`. */
   readonly path: string;
   readonly words: readonly string[];
 }
 
-/** What may follow at each point of the command line, read off the program itself. */
+/** Possible continuations at each point of the command line, read from the program itself. */
 function completions(program: Command): Completion[] {
   const walk = (command: Command, path: string[]): Completion[] => {
     const visible = command.commands.filter((child) => !child.name().startsWith('_'));

@@ -1,6 +1,6 @@
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { GatewayStats, ServerReport } from '../../../engine/gateway.ts';
 import type { Settings } from '../../../engine/ports.ts';
+import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
 import type { CommandModule } from '../command.ts';
 import type { GlobalOptions, System } from '../system.ts';
 
@@ -8,19 +8,26 @@ interface Check {
   readonly name: string;
   readonly status: 'ok' | 'warn' | 'fail';
   readonly message: string;
-  /** What to type or change. */
+  /** A command to run or a setting to change. */
   readonly fix?: string;
 }
 
+interface Options extends GlobalOptions {
+  readonly tools?: boolean;
+}
+
 const WANTED_NODE = 26;
+/** Answers of the new shape after which it is how the tool answers. */
+const DRIFT_IS_NEW = 30;
 const SYMBOLS = { ok: '✓', warn: '!', fail: '✗' } as const;
 
 export const doctorCommand: CommandModule = (program, { system, terminal, fail }) => {
   program
     .command('doctor')
-    .description('check the installation and say how to fix what is wrong')
-    .addHelpText('after', '\nExample:\n  $ pml doctor --json')
-    .action(async (options: GlobalOptions) => {
+    .description('check the installation and explain how to fix problems')
+    .option('--tools', 'list tools that their own description does not find, with the tool found instead')
+    .addHelpText('after', '\nExample:\n  $ pml doctor --json\n  $ pml doctor --tools')
+    .action(async (options: Options) => {
       const checks: Check[] = [];
       const show = (check: Check) => {
         checks.push(check);
@@ -34,6 +41,7 @@ export const doctorCommand: CommandModule = (program, { system, terminal, fail }
       if (settings) {
         show(await attempt('embedding', () => checkEmbedding(system, settings)));
         for (const check of await checkServers(system, options)) show(check);
+        if (options.tools) for (const check of await checkTools(system, options)) show(check);
       }
       const healthy = checks.every((check) => check.status !== 'fail');
       if (options.json) terminal.out(`${JSON.stringify({ healthy, version: system.version, checks })}\n`);
@@ -83,17 +91,13 @@ async function checkHolder(system: System, options: GlobalOptions): Promise<Chec
 }
 
 async function checkStore(system: System, options: GlobalOptions): Promise<Check> {
-  const { store, through, close } = await system.openStore(options, 'doctor');
+  const { pml, through, close } = await system.openGateway(options, 'doctor');
   try {
-    const [traces, tools, capabilities] = await Promise.all([
-      store.traces.count(),
-      store.tools.list(),
-      store.capabilities.list(),
-    ]);
+    const { traces, tools, capabilities } = await pml.getStats();
     const contents = [
-      count(tools.length, 'tool'),
+      count(tools, 'tool'),
       count(traces, 'trace'),
-      count(capabilities.length, 'capability', 'capabilities'),
+      count(capabilities, 'capability', 'capabilities'),
     ].join(', ');
     const holder = through();
     const message = holder ? `${contents} (through pid ${holder.pid})` : contents;
@@ -103,18 +107,33 @@ async function checkStore(system: System, options: GlobalOptions): Promise<Check
   }
 }
 
-/** One line in all when they are well, one more for each that is not. */
+/** Starts every server and lists its tools: one line for all, and one more for each problem. */
 async function checkServers(system: System, options: GlobalOptions): Promise<Check[]> {
-  const { gateway, close } = await system.openGateway(options, 'doctor');
+  const { pml, close } = await system.openGateway(options, 'doctor');
   try {
-    const [servers, stats] = await Promise.all([gateway.servers(), gateway.stats()]);
+    const before = (await pml.listServers()).servers.filter(({ state }) => state !== 'disabled');
+    const tried = await Promise.all(
+      before.map(async ({ name }) => [name, await tryServer(pml, name)] as const),
+    );
+    const failed = new Map(tried.flatMap(([name, check]) => (check ? [[name, check] as const] : [])));
+    const [{ servers }, stats, { drift }] = await Promise.all([
+      pml.listServers(),
+      pml.getStats(),
+      pml.listDrift(),
+    ]);
     const stalls = (await system.holder(options)) ? checkLoop(stats) : [];
     if (servers.length === 0) return stalls;
-    const sick = servers.flatMap((server) => problemsOf(server));
-    const running = servers.filter(({ state }) => state === 'ready').length;
-    const spared = `about ${stats.sparedTokens.toLocaleString('en')} of ${stats.schemaTokens.toLocaleString('en')} schema tokens saved`;
-    const message = `${count(servers.length, 'server')} (${running} running), ${count(stats.tools, 'tool')}, ${spared}`;
-    return [{ name: 'servers', status: 'ok', message }, ...sick, ...stalls];
+    const sick = servers.flatMap((server) => problemsOf(server, failed.get(server.name)));
+    const working = before.length - failed.size;
+    const message = `${working} of ${count(servers.length, 'server')} ${working === 1 ? 'works' : 'work'}, ${count(stats.tools, 'tool')}`;
+    const tokens: Check = { name: 'tokens', status: 'ok', message: tokensRead(stats) };
+    return [
+      { name: 'servers', status: 'ok', message },
+      tokens,
+      ...sick,
+      ...drift.flatMap(drifted),
+      ...stalls,
+    ];
   } catch (error) {
     return [toCheck('servers', error)];
   } finally {
@@ -122,33 +141,94 @@ async function checkServers(system: System, options: GlobalOptions): Promise<Che
   }
 }
 
-/** Of the gateway that holds the data; one that was opened for this look answers nobody else. */
-function checkLoop({ loop }: GatewayStats): Check[] {
+/** Null if it starts and lists its tools. */
+async function tryServer(pml: OperationClient, name: string): Promise<Check | null> {
+  try {
+    await pml.getServerChanges({ name });
+    return null;
+  } catch (error) {
+    const { message, hint } = PmlError.from(error);
+    return failure(name, message, hint);
+  }
+}
+
+function failure(name: string, message: string, hint = `See "pml servers logs ${name}".`): Check {
+  return { name: 'servers', status: 'fail', message: `${name}: ${message}`, fix: hint };
+}
+
+/** What a model reads, beside what it would read without PML. */
+function tokensRead(stats: Answer<'get_stats'>): string {
+  const told = (now: number, direct: number) =>
+    `${now.toLocaleString('en')} tokens instead of ${direct.toLocaleString('en')}`;
+  const { exposed_tokens: exposed, schema_tokens: schemas, per_session: each } = stats;
+  const before = `a model reads about ${told(exposed, schemas)} before it begins`;
+  if (each === null) return `${before} (estimated)`;
+  const { sessions, read_tokens: read, direct_tokens: direct } = each;
+  return `${before}, and ${told(read, direct)} in each of ${count(sessions, 'session')} with its results (estimated)`;
+}
+
+/** Whether a search for each tool's own description finds that tool first. */
+async function checkTools(system: System, options: GlobalOptions): Promise<Check[]> {
+  const { pml, close } = await system.openGateway(options, 'doctor');
+  try {
+    const { tools, hidden } = await pml.listHiddenTools();
+    const message = `${tools - hidden.length} of ${count(tools, 'tool')} are found by their own description`;
+    return [{ name: 'tools', status: 'ok', message }, ...hidden.map(hiddenTool)];
+  } catch (error) {
+    return [toCheck('tools', error)];
+  } finally {
+    await close();
+  }
+}
+
+function hiddenTool({ tool, winner }: Answer<'list_hidden_tools'>['hidden'][number]): Check {
+  if (winner === null) return { name: 'tools', status: 'warn', message: `${tool} has no description` };
+  return {
+    name: 'tools',
+    status: 'warn',
+    message: `${tool}: its description finds ${winner} first`,
+    fix: 'Exclude the tool you do not need with "tools.exclude" of its server.',
+  };
+}
+
+/** Only for a running gateway; one opened for this check serves nobody else. */
+function checkLoop({ loop }: Answer<'get_stats'>): Check[] {
   if (loop.last === null) return [];
   const { at, ms, during } = loop.last;
-  const message = `no answers for ${ms} ms until ${at}, after: ${during.join(', ') || 'unknown'} (${count(loop.stalls, 'stall')}, the longest ${loop.longestMs} ms)`;
-  const fix = 'If the machine was not busy otherwise, report it with these details.';
+  const message = `unresponsive for ${ms} ms until ${at}, after: ${during.join(', ') || 'unknown'} (${count(loop.stalls, 'stall')}, longest ${loop.longest_ms} ms)`;
+  const fix = 'If the machine was otherwise idle, report this with these details.';
   return [{ name: 'event loop', status: 'warn', message, fix }];
 }
 
-function problemsOf({ name, error, changedTools }: ServerReport): Check[] {
-  const failed: Check[] = error
-    ? [
-        {
-          name: 'servers',
-          status: 'fail',
-          message: `${name}: ${error.message}`,
-          fix: error.hint ?? `See "pml servers logs ${name}".`,
-        },
-      ]
-    : [];
+function problemsOf(server: Answer<'list_servers'>['servers'][number], tried: Check | undefined): Check[] {
+  const { name, error, changed_tools: changedTools } = server;
+  const failed = tried ?? (error ? failure(name, error.message, error.hint) : null);
   const changed: Check[] = changedTools.map((tool) => ({
     name: 'servers',
     status: 'warn',
     message: `${tool} has changed since you accepted it`,
-    fix: 'Its calls need your approval and show what changed; accept the change with "pml servers accept".',
+    fix: 'Its calls need your approval, which shows the change; accept it with "pml servers accept".',
   }));
-  return [...failed, ...changed];
+  return [...(failed ? [failed] : []), ...changed];
+}
+
+/** A change that is new, or that capabilities still wait for. */
+function drifted({
+  tool,
+  of,
+  answers,
+  changes,
+  capabilities,
+}: Answer<'list_drift'>['drift'][number]): Check[] {
+  const waiting = capabilities.filter(({ state }) => state === 'quarantined').map(({ slug }) => slug);
+  if (waiting.length === 0 && answers !== null && answers.since >= DRIFT_IS_NEW) return [];
+  const words = changes.map((change) => change.words).join('; ');
+  const message = `${of === 'answers' ? `${tool} answers differently` : `${tool} has another definition`}: ${words}`;
+  const fix =
+    waiting.length === 0
+      ? 'No capability is quarantined for it; check your own programs.'
+      : `Quarantined: ${waiting.join(', ')}. Check each, then "pml capability quarantine NAME --lift".`;
+  return [{ name: 'drift', status: 'warn', message, fix }];
 }
 
 async function checkEmbedding(system: System, settings: Settings): Promise<Check> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../../../../test/support/command-line.ts';
-import type { EvaluationReport } from '../../../core/vocabulary/evaluation-report.ts';
-import type { EvaluateOptions } from '../system.ts';
+import type { EvaluationReport, StreamReport } from '../../../core/vocabulary/evaluation-report.ts';
+import type { EvaluateOptions, StreamOptions } from '../system.ts';
 
 const figures = { mrr: 0.5, hit1: 0.25, hit3: 0.75, recall5: 0.6, ndcg10: 0.55 };
 const gain = { gain: 0.05, ci95: [-0.01, 0.11] } as const;
@@ -114,9 +114,38 @@ test('[EVAL-1] every option reaches the measurement; --data is the data set', as
   ]);
 });
 
+test('[EVAL-19] a stream is printed by windows of runs; --pause is told', async () => {
+  const shared = { mrr: 0.9, hybrid_mrr: 0.8, plan_f1: 0.95, copying_f1: 0.85, routine_f1: 0.5, routines: 3 };
+  const windows = [
+    { from: 1, to: 10, n: 4, ...shared, arguments_right: null, gate_open: false },
+    { from: 11, to: 30, n: 15, ...shared, arguments_right: 0.25, gate_open: true },
+  ];
+  const stream: StreamReport = {
+    ...{ dataset: 'household', protocol: 'stream', seed: 1, pause_ms: 0, jobs: 12, n: 30, tools: 28 },
+    ...{ embedding: 'some-model', windows, seconds: 2 },
+  };
+  const asked: StreamOptions[] = [];
+  const system = {
+    stream: async (options: StreamOptions) => {
+      asked.push(options);
+      return [stream];
+    },
+  };
+  const argv = ['eval', '--data', 'd', '--protocol', 'stream', '--pause', '0'];
+  const { out } = await runCommand(argv, system);
+  expect(out).toContain(
+    'household (stream, 0 ms between runs): 30 runs of 12 jobs, 28 tools, some-model, seed 1',
+  );
+  expect(out).toMatch(/^11-30 +15 +0\.900 +0\.800 +0\.950 +0\.850 +0\.500 +0\.250 +open$/m);
+  expect(JSON.parse((await runCommand([...argv, '--json'], system)).out)).toEqual(stream);
+  expect(asked[0]).toMatchObject({ data: 'd', pause: 0, seed: 1 });
+});
+
 test.each([
   [['eval'], /--data/],
-  [['eval', '--data', 'd', '--protocol', 'cv7'], /id, disjoint, cv5, narrow, new-tools/],
+  [['eval', '--data', 'd', '--pause', '5'], /only for --protocol stream/],
+  [['eval', '--data', 'd', '--protocol', 'stream', '--pause', '-1'], /0 or more/],
+  [['eval', '--data', 'd', '--protocol', 'cv7'], /id, disjoint, cv5, narrow, new-tools, stream/],
   [['eval', '--data', 'd', '--tasks', 'all'], /tasks, traces/],
   [['eval', '--data', 'd', '--seed', 'x'], /whole number/],
   [['eval', '--data', 'd', '--curve', '--draws', '0'], /1 or more/],

@@ -5,15 +5,23 @@ import {
   type Gain,
   type NextFigures,
   PROTOCOLS,
+  type Protocol,
   type RankingFigures,
+  type StreamReport,
 } from '../../../core/vocabulary/evaluation-report.ts';
+import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { CommandModule, Terminal } from '../command.ts';
 import { columns } from '../command.ts';
 import type { EvaluateOptions } from '../system.ts';
 
-interface Options extends EvaluateOptions {
+interface Options extends Omit<EvaluateOptions, 'protocol'> {
+  readonly protocol: Protocol | typeof STREAM;
+  readonly pause?: number;
   readonly json?: boolean;
 }
+
+/** A gateway in use, run by run; the other protocols learn from all past runs at once. */
+const STREAM = 'stream';
 
 const RANKING = ['mrr', 'hit1', 'hit3', 'recall5', 'ndcg10'] as const satisfies (keyof RankingFigures)[];
 const NEXT = ['hit1', 'hit3', 'mrr'] as const satisfies (keyof NextFigures)[];
@@ -24,7 +32,7 @@ export const evalCommand: CommandModule = (program, { system, terminal }) => {
   program
     .command('eval')
     .description('measure search and learned ranking on a data set')
-    .requiredOption('--data <dir>', 'folder of one or several data sets')
+    .requiredOption('--data <dir>', 'folder with one or more data sets')
     .option('--split <name>', 'tasks to measure on: the file tasks.<name>.jsonl', 'dev')
     .addOption(
       new Option('--tasks <kind>', 'tasks with their correct tools, or recorded runs')
@@ -33,7 +41,7 @@ export const evalCommand: CommandModule = (program, { system, terminal }) => {
     )
     .addOption(
       new Option('--protocol <name>', 'how training and test tasks are separated')
-        .choices(PROTOCOLS)
+        .choices([...PROTOCOLS, STREAM])
         .default('id'),
     )
     .option(
@@ -44,30 +52,65 @@ export const evalCommand: CommandModule = (program, { system, terminal }) => {
     .option('--test <file>', 'measure on these tasks instead')
     .option('--curve', 'also measure a learning curve with fewer past runs')
     .option('--draws <number>', 'random samples for each point of the curve', parseCount, 1)
+    .option(
+      '--pause <ms>',
+      'with stream: milliseconds between runs (default: until all is learned)',
+      parsePause,
+    )
     .option('--seed <number>', 'random seed', parseSeed, 1)
     .addHelpText('after', '\nExample:\n  $ pml eval --data data/livemcp --protocol cv5 --json')
-    .action(async (options: Options) => {
+    .action(async ({ protocol, pause, ...rest }: Options) => {
+      if (protocol === STREAM) {
+        const reports = await system.stream(
+          { ...rest, ...(pause !== undefined && { pause }) },
+          progressOn(terminal),
+        );
+        if (terminal.isTty) terminal.err(ERASE_LINE);
+        print(terminal, reports, streamTable, rest.json);
+        return;
+      }
+      if (pause !== undefined) {
+        throw new PmlError('usage', '--pause is only for --protocol stream', {
+          hint: 'Add --protocol stream, or leave --pause out.',
+        });
+      }
+      const options = { ...rest, protocol };
       const reports = await system.evaluate(options, progressOn(terminal));
       if (terminal.isTty) terminal.err(ERASE_LINE);
       for (const report of reports) warnOfOverlap(terminal, report);
-      if (options.json) terminal.out(`${JSON.stringify(reports.length === 1 ? reports[0] : reports)}\n`);
-      else terminal.out(reports.map(readable).join('\n'));
+      print(terminal, reports, readable, rest.json);
     });
 };
 
+function print<T>(
+  terminal: Terminal,
+  reports: readonly T[],
+  table: (report: T) => string,
+  isJson = false,
+): void {
+  if (isJson) terminal.out(`${JSON.stringify(reports.length === 1 ? reports[0] : reports)}\n`);
+  else terminal.out(reports.map(table).join('\n'));
+}
+
+function parsePause(text: string): number {
+  const pause = Number(text);
+  if (!Number.isSafeInteger(pause) || pause < 0) throw new InvalidArgumentError('It must be 0 or more.');
+  return pause;
+}
+
 function parseSeed(text: string): number {
   const seed = Number(text);
-  if (!Number.isSafeInteger(seed)) throw new InvalidArgumentError('It must be a whole number.');
+  if (!Number.isSafeInteger(seed)) throw new InvalidArgumentError('Must be a whole number.');
   return seed;
 }
 
 function parseCount(text: string): number {
   const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 1) throw new InvalidArgumentError('It must be 1 or more.');
+  if (!Number.isSafeInteger(count) || count < 1) throw new InvalidArgumentError('Must be 1 or more.');
   return count;
 }
 
-/** One line that is written over; nothing where nobody watches. */
+/** A progress line that is overwritten, shown on a terminal only. */
 function progressOn(terminal: Terminal) {
   return (what: string, done?: number, total?: number): void => {
     if (!terminal.isTty) return;
@@ -151,4 +194,29 @@ function curveTable(curve: NonNullable<EvaluationReport['curve']>): string {
     withInterval(point.over_hybrid),
   ]);
   return columns([['past runs', 'semantic mrr', 'hybrid mrr', 'learned mrr', 'over hybrid (95 %)'], ...rows]);
+}
+
+function streamTable(report: StreamReport): string {
+  const { dataset, n, jobs, tools, embedding, seed, pause_ms, seconds, windows } = report;
+  const pause = pause_ms === null ? 'learned after each run' : `${pause_ms} ms between runs`;
+  const figure = (value: number | null) => value?.toFixed(3) ?? '';
+  return [
+    `${dataset} (stream, ${pause}): ${n} runs of ${jobs} jobs, ${tools} tools, ${embedding}, seed ${seed}, ${seconds.toFixed(1)} s\n`,
+    columns([
+      ['runs', 'jobs seen', 'mrr', 'hybrid', 'plan f1', 'copying', 'routine f1', 'arguments', 'gate'],
+      ...windows.map((each) => [
+        `${each.from}-${each.to}`,
+        String(each.n),
+        ...[
+          each.mrr,
+          each.hybrid_mrr,
+          each.plan_f1,
+          each.copying_f1,
+          each.routine_f1,
+          each.arguments_right,
+        ].map(figure),
+        each.gate_open ? 'open' : 'closed',
+      ]),
+    ]),
+  ].join('');
 }

@@ -78,7 +78,7 @@ test('[GRAPHUSE-11] nodes and edges are counted by kind, type and source, and pr
       'all          1         1         -\n',
       '\n',
       'Density 0.50: edges seen in runs per possible pair of nodes.\n',
-      '2 of 3 learned programs (66.7 %) say which value goes where (provides).\n',
+      '2 of 3 learned programs (66.7 %) have data-flow edges (provides).\n',
     ].join(''),
   );
   const json = JSON.parse((await runCommand(['graph', 'stats', '--json'], shelved())).out);
@@ -132,7 +132,7 @@ test('[GRAPHUSE-12] no file is replaced unasked, and none is left behind by a fa
 });
 
 test('[GRAPHUSE-13] rebuilding tells what there was and what there is', async () => {
-  const sentence = 'Learned from 1,234 traces: 9 nodes and 1 edge before, 7 nodes and 20 edges now.\n';
+  const sentence = 'Rebuilt from 1,234 traces: 9 nodes and 1 edge before, 7 nodes and 20 edges now.\n';
   expect(await runCommand(['graph', 'rebuild'], shelved())).toMatchObject({
     code: 0,
     out: sentence,
@@ -157,7 +157,7 @@ test('[GRAPHUSE-13] a person who waits sees how far it is, and no longer once it
   const { err, out } = await runCommand(['graph', 'rebuild'], system, { isTty: true });
   expect(err).toContain('600 of 1,234 traces');
   expect(err.endsWith('\r\u001b[K')).toBe(true);
-  expect(out).toMatch(/^Learned from/);
+  expect(out).toMatch(/^Rebuilt from/);
   const failing = shelved({ rebuild: () => Promise.reject(new PmlError('store_unavailable', 'gone')) });
   expect(await runCommand(['graph', 'rebuild'], failing, { isTty: true })).toMatchObject({
     code: 1,

@@ -4,8 +4,8 @@ import { EDGE_SOURCES, EDGE_TYPES } from '../../../core/vocabulary/edge.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
 import { GRAPH_FORMATS, type GraphFormat } from '../../../engine/graph/graph-formats.ts';
-import type { GraphSize } from '../../../engine/graph/graph-service.ts';
-import type { GraphReport, GraphView } from '../../../engine/graph/graph-view.ts';
+import type { GraphView } from '../../../engine/graph/graph-view.ts';
+import type { Answer } from '../../../operations/operation-client.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
 import { columns, countOf, withProgress } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
@@ -43,8 +43,8 @@ export const graphCommand: CommandModule = (program, context) => {
     .description('count nodes and edges by kind, type and source')
     .addHelpText('after', '\nExample:\n  $ pml graph stats')
     .action((options: GlobalOptions) =>
-      withGateway(context, options, 'graph', async (gateway) => {
-        const report = await gateway.graphStats();
+      withGateway(context, options, 'graph', async (pml) => {
+        const report = await pml.getGraphReport();
         terminal.out(options.json ? `${JSON.stringify(report)}\n` : described(report));
       }),
     );
@@ -53,15 +53,17 @@ export const graphCommand: CommandModule = (program, context) => {
 
   graph
     .command('path')
-    .argument('<nodes...>', 'where it begins, and last where it ends: tools, capabilities, operations')
+    .argument('<nodes...>', 'one or more start nodes, then the end node: tools, capabilities, operations')
     .usage('[options] <from...> <to>')
-    .description('explain the shortest path between nodes; from several, capabilities wait for all they use')
+    .description(
+      'explain the shortest path between nodes; from several, a capability needs all the tools it uses',
+    )
     .addHelpText('after', PATH_EXAMPLES)
     .action(async (nodes: readonly string[], options: GlobalOptions) => {
       const [to, ...from] = [...nodes].reverse();
       if (to === undefined || from.length === 0)
-        throw new PmlError('usage', 'Name where the path begins and where it ends');
-      const path = await withGateway(context, options, 'graph', (_, pml) =>
+        throw new PmlError('usage', 'Give a start node and an end node');
+      const path = await withGateway(context, options, 'graph', (pml) =>
         pml.findPath({ from: from.length === 1 ? from[0]! : from.reverse(), to }),
       );
       terminal.out(options.json ? `${JSON.stringify(path)}\n` : `${printable(path.explanation)}\n`);
@@ -72,15 +74,15 @@ export const graphCommand: CommandModule = (program, context) => {
     .description('rebuild the graph from all stored traces')
     .addHelpText('after', '\nExample:\n  $ pml trace forget --tool "mail:*"\n  $ pml graph rebuild')
     .action((options: GlobalOptions) =>
-      withGateway(context, options, 'graph', async (gateway) => {
-        const rebuilt = await withProgress(terminal, gateway.rebuildGraph(), async () => {
-          const done = await gateway.rebuildingGraph();
+      withGateway(context, options, 'graph', async (pml) => {
+        const rebuilt = await withProgress(terminal, pml.rebuildGraph(), async () => {
+          const { graph_rebuild: done } = await pml.getProgress();
           return done && `${done.traces.toLocaleString('en-US')} of ${countOf(done.of, 'trace')}`;
         });
         if (options.json) terminal.out(`${JSON.stringify(rebuilt)}\n`);
         else
           terminal.out(
-            `Learned from ${countOf(rebuilt.traces, 'trace')}: ${sizeOf(rebuilt.before)} before, ${sizeOf(rebuilt.after)} now.\n`,
+            `Rebuilt from ${countOf(rebuilt.traces, 'trace')}: ${sizeOf(rebuilt.before)} before, ${sizeOf(rebuilt.after)} now.\n`,
           );
       }),
     );
@@ -88,7 +90,7 @@ export const graphCommand: CommandModule = (program, context) => {
 
 const NOTHING = 'The graph is empty. Attach a server with "pml init" or "pml servers add".\n';
 
-function described(report: GraphReport): string {
+function described(report: Answer<'get_graph_report'>): string {
   const { nodes, edges, density, communities, traces, capabilities } = report;
   const counts = [
     countOf(nodes.tool, 'tool'),
@@ -113,7 +115,7 @@ function described(report: GraphReport): string {
     ...(capabilities.share_with_provides === null
       ? []
       : [
-          `${capabilities.with_provides} of ${capabilities.total} learned programs (${percent(capabilities.share_with_provides)}) say which value goes where (provides).\n`,
+          `${capabilities.with_provides} of ${capabilities.total} learned programs (${percent(capabilities.share_with_provides)}) have data-flow edges (provides).\n`,
         ]),
   ].join('');
 }
@@ -126,11 +128,11 @@ function percent(share: number): string {
   return `${(100 * share).toLocaleString('en-US', { maximumFractionDigits: 1 })} %`;
 }
 
-function sizeOf({ nodes, edges }: GraphSize): string {
+function sizeOf({ nodes, edges }: Answer<'rebuild_graph'>['after']): string {
   return `${countOf(nodes, 'node')} and ${countOf(edges, 'edge')}`;
 }
 
-/** `pml graph export`: the graph as other programs read it. */
+/** `pml graph export`: the graph in formats of other programs. */
 function addGraphExportCommand(graph: Command, context: CommandContext): void {
   const { terminal } = context;
   graph
@@ -138,7 +140,7 @@ function addGraphExportCommand(graph: Command, context: CommandContext): void {
     .argument('[file]', 'file to write; - is stdout', '-')
     .description('write the graph as JSON, GraphML or DOT')
     .addOption(
-      new Option('--format <format>', 'default: by the file extension, else json').choices(
+      new Option('--format <format>', 'default: by the file extension, otherwise json').choices(
         Object.keys(GRAPH_FORMATS),
       ),
     )
@@ -147,7 +149,7 @@ function addGraphExportCommand(graph: Command, context: CommandContext): void {
     .action(async (file: string, { format, force, ...options }: Options) => {
       if (!force) await refuseExisting(file);
       const chosen = format ?? BY_ENDING[extname(file).toLowerCase()] ?? 'json';
-      const view = await withGateway(context, options, 'graph', (_, pml) => pml.getGraph());
+      const view = await withGateway(context, options, 'graph', (pml) => pml.getGraph());
       const target = await openTarget(terminal, file);
       try {
         await target.write(GRAPH_FORMATS[chosen](view as GraphView));

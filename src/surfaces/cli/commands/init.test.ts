@@ -31,7 +31,7 @@ test('[INIT-17] with a yes it is done, told, and can be taken back', async () =>
   const before = await home.snapshot();
   const done = await runCommand(['init', '--yes'], system);
   expect(done.out).toContain('Servers to move behind PML:\n  a (from Cursor)');
-  expect(done.out).toMatch(/Wrote .*mcp\.json, and kept the old one as .*pml-backup/);
+  expect(done.out).toMatch(/Wrote .*mcp\.json; the old version is .*pml-backup/);
   expect(done.out).toContain('pml init --undo');
   expect((await runCommand(['init'], system)).out).toBe('Nothing to change: everything is already set up.\n');
 

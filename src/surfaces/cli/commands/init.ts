@@ -18,7 +18,11 @@ export const initCommand: CommandModule = (program, { system, terminal }) => {
   program
     .command('init')
     .description('move the servers of your MCP clients behind PML and connect the clients to it')
-    .option('--from <client>', 'claude, cursor, vscode, codex, or a file (default: every installed client)')
+    .option(
+      '--from <client>',
+      'claude, cursor, vscode, codex, gemini, windsurf, zed, opencode, cline, copilot, goose, or a file (default: every installed client)',
+    )
+    .option('--project', "the servers of this folder's project, which stay in it")
     .option('--undo', 'restore the files as they were before the last init')
     .option('--yes', 'make the changes without asking')
     .option('--dry-run', 'show what would change without changing anything')
@@ -33,7 +37,7 @@ export const initCommand: CommandModule = (program, { system, terminal }) => {
 
   async function isWanted(plan: SetupPlan, options: Options): Promise<boolean> {
     if (options.dryRun) return false;
-    // Nothing to look at, nothing to ask.
+    // Without changes there is nothing to confirm.
     return plan.changes.length === 0 || (await confirmed(terminal, 'Make these changes?', options));
   }
 };

@@ -1,8 +1,7 @@
-import { userInfo } from 'node:os';
 import { Option } from 'commander';
 import { KEY_ROLES, type KeyRole } from '../../../core/vocabulary/principal.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
-import type { ApiKey } from '../../../engine/ports.ts';
+import type { Answer } from '../../../operations/operation-client.ts';
 import type { CommandModule } from '../command.ts';
 import { columns } from '../command.ts';
 import type { GlobalOptions } from '../system.ts';
@@ -27,9 +26,10 @@ export const keysCommand: CommandModule = (program, context) => {
     .option('--all', 'include revoked keys')
     .addHelpText('after', '\nExample:\n  $ pml keys ls')
     .action((options: ListOptions) =>
-      withGateway(context, options, 'keys', async (gateway) => {
-        const found = (await gateway.keys()).filter((key) => options.all || key.revokedAt === null);
-        if (options.json) terminal.out(`${JSON.stringify({ keys: found.map(keyToWire) })}\n`);
+      withGateway(context, options, 'keys', async (pml) => {
+        const listed = await pml.listKeys({ revoked: options.all ?? false });
+        const found = listed.keys;
+        if (options.json) terminal.out(`${JSON.stringify(listed)}\n`);
         else if (found.length === 0) terminal.out('No keys yet. Create one with "pml keys create".\n');
         else terminal.out(columns([['name', 'role', 'user', 'made', 'id'], ...found.map(row)]));
       }),
@@ -46,15 +46,14 @@ export const keysCommand: CommandModule = (program, context) => {
       '\nExample:\n  $ pml keys create ada-laptop --role agent --user ada\n  $ pml keys create grafana --role viewer',
     )
     .action((name: string, { role, user, ...options }: CreateOptions) =>
-      withGateway(context, options, 'keys', async (gateway) => {
-        const order = { name, role, by: userInfo().username, ...(user !== undefined && { user }) };
-        const { key, secret } = await gateway.createKey(order);
+      withGateway(context, options, 'keys', async (pml) => {
+        const created = await pml.createKey({ name, role, ...(user !== undefined && { user }) });
         if (options.json) {
-          terminal.out(`${JSON.stringify({ ...keyToWire(key), key: secret })}\n`);
+          terminal.out(`${JSON.stringify(created)}\n`);
           return;
         }
-        // The key alone on stdout, so that it can be piped to where it is kept.
-        terminal.out(`${secret}\n`);
+        // Only the key goes to stdout, so that it can be piped.
+        terminal.out(`${created.key}\n`);
         terminal.err(`This is the only time the key is shown. Send it as "Authorization: Bearer KEY".\n`);
       }),
     );
@@ -65,31 +64,22 @@ export const keysCommand: CommandModule = (program, context) => {
     .description('revoke a key immediately')
     .addHelpText('after', '\nExample:\n  $ pml keys revoke ada-laptop')
     .action((name: string, options: GlobalOptions) =>
-      withGateway(context, options, 'keys', async (gateway) => {
-        const key = await gateway.revokeKey(name, userInfo().username);
-        terminal.out(
-          options.json ? `${JSON.stringify(keyToWire(key))}\n` : `Key ${printable(key.name)} is revoked.\n`,
-        );
+      withGateway(context, options, 'keys', async (pml) => {
+        const key = await pml.revokeKey({ name });
+        terminal.out(options.json ? `${JSON.stringify(key)}\n` : `Revoked key ${printable(key.name)}.\n`);
       }),
     );
 };
 
-function row({ name, role, user, createdAt, revokedAt, id }: ApiKey): string[] {
-  const made = createdAt.toISOString().slice(0, 10);
-  const since = revokedAt === null ? made : `${made}, revoked ${revokedAt.toISOString().slice(0, 10)}`;
+function row({
+  name,
+  role,
+  user,
+  created_at,
+  revoked_at,
+  id,
+}: Answer<'list_keys'>['keys'][number]): string[] {
+  const made = created_at.slice(0, 10);
+  const since = revoked_at === null ? made : `${made}, revoked ${revoked_at.slice(0, 10)}`;
   return [printable(name), role, printable(user), since, id];
-}
-
-/** Without the hash. */
-function keyToWire(key: ApiKey) {
-  return {
-    id: key.id,
-    name: key.name,
-    user: key.user,
-    role: key.role,
-    created_at: key.createdAt.toISOString(),
-    created_by: key.createdBy,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
-    revoked_by: key.revokedBy,
-  };
 }

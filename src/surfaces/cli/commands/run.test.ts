@@ -3,21 +3,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
-import { sampleApproval } from '../../../../test/support/samples.ts';
+import { sampleApproval, sampleResult } from '../../../../test/support/samples.ts';
 import { temporaryDir } from '../../../../test/support/temporary-dir.ts';
-import type { CodeCall, CodeRun } from '../../../engine/gateway.ts';
+import type { CodeCall, RunResult } from '../../../engine/runs/run-service.ts';
 import { codeFrame } from '../tell-run.ts';
 
-const RUN: CodeRun = {
-  status: 'success',
-  runId: 'run-1',
-  traceId: 'trace-1',
-  result: { files: 2 },
-  console: [],
-  toolsUsed: [],
-};
+const RUN = sampleResult({ result: { files: 2 } });
 
-function running(gives: Partial<CodeRun> = {}) {
+function running(gives: Partial<RunResult> = {}) {
   const asked: CodeCall[] = [];
   const gateway = handMadeGateway({
     async executeCode(call) {
@@ -57,16 +50,18 @@ test('[RUN-1] text comes as it is, nothing as nothing, and - is stdin', async ()
     code: 0,
     out: 'two\nlines\u0007\n',
   });
-  expect(asked).toEqual([{ code: 'return x' }]);
+  expect(asked).toEqual([{ code: 'return x', arguments: {} }]);
   const seen = await runCommand(['run', '-'], system, { input: 'return x', isTty: true });
   expect(seen.out).toBe('two\nlines\\u0007\n');
   for (const result of [undefined, null]) {
-    expect(await runCommand(['run', '-'], running({ result }).system)).toMatchObject({ code: 0, out: '' });
+    const told = await runCommand(['run', '-'], running({ result }).system, { input: 'return x' });
+    expect(told).toMatchObject({ code: 0, out: '' });
   }
 });
 
 test('[RUN-1] --json gives the run as the API does', async () => {
-  const { out } = await runCommand(['run', '-', '--json'], running({ result: undefined }).system);
+  const { system } = running({ result: undefined });
+  const { out } = await runCommand(['run', '-', '--json'], system, { input: 'return' });
   expect(JSON.parse(out)).toEqual({ status: 'success', run_id: 'run-1', trace_id: 'trace-1', result: null });
 });
 
@@ -102,8 +97,8 @@ test('[RUN-2] the frame of a long line is its part around the place; a line that
 
 test('[RUN-3] what needs approval is told with how to give it', async () => {
   const approval = sampleApproval({ runId: 'run-1', arguments: { path: '/srv' } });
-  const { system } = running({ status: 'approval_required', result: undefined, approval });
-  const asked = await runCommand(['run', '-'], system);
+  const { system } = running({ status: 'approval_required', result: undefined, approvals: [approval] });
+  const asked = await runCommand(['run', '-'], system, { input: 'return x' });
   expect(asked).toMatchObject({ code: 1, out: '' });
   expect(asked.err).toContain(`${approval.node}  (pending; `);
   expect(asked.err).toContain('"path": "/srv"');
@@ -118,7 +113,7 @@ test('[RUN-4] a file that cannot be read and arguments that are not an object ar
   });
   for (const args of ['{', '[1]', '1', 'null']) {
     const wrong = await runCommand(['run', '-', '--args', args], system);
-    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('must be a JSON object') });
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('Must be a JSON object') });
   }
   expect(asked).toEqual([]);
 });

@@ -1,17 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { Option } from 'commander';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
-import type { PlannedRun } from '../../../engine/gateway.ts';
-import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
 import type { JsonObject } from '../../../engine/ports.ts';
-import { intentRunToWire, plannedRunToWire } from '../../../operations/shapes/run.ts';
-import type { CommandContext, CommandModule } from '../command.ts';
-import { parseCount, parseObject, readInput } from '../parse-option.ts';
+import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
+import { type CommandContext, type CommandModule, countOf } from '../command.ts';
+import { parseCount, parseList, parseObject, readInput } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
-import { tellRun, tellValue, tellWorkflow } from '../tell-run.ts';
+import {
+  differenceLines,
+  type Execution,
+  tellRun,
+  tellValue,
+  tellWorkflow,
+  type WorkflowAnswer,
+} from '../tell-run.ts';
 import { watchWorkflow } from '../watch-workflow.ts';
-import { withGateway } from '../with-gateway.ts';
+import { known, withGateway } from '../with-gateway.ts';
 import { describeSuggestion } from './suggest.ts';
+
+type Executed = Answer<'execute'>;
+type PlannedAnswer = WorkflowAnswer & { readonly result?: unknown };
+type IntentAnswer = Extract<Executed, { readonly confidence: number }>;
 
 interface RunOptions extends GlobalOptions {
   readonly intent?: string;
@@ -38,70 +48,127 @@ export const runCommand: CommandModule = (program, context) => {
     .description('run a program that calls tools')
     .option('--intent <text>', 'what the run is for; used for search and learning')
     .option('--args <json>', 'value of args in the program, as JSON', parseObject)
-    .option('--timeout <ms>', 'how long it may take', parseCount)
-    .option('--as-plan', 'run it as a workflow: parallel reads, can be interrupted')
+    .option('--timeout <ms>', 'timeout in milliseconds', parseCount)
+    .option('--as-plan', 'run it as a workflow: reads in parallel, can be interrupted and resumed')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string | undefined, { intent, args, timeout, asPlan, ...options }: RunOptions) => {
       const rest = { ...(args && { arguments: args }), ...(intent !== undefined && { intent }) };
       if (file === undefined) {
         const wanted = intent ?? missing();
-        await withGateway(context, options, 'run', (gateway) =>
-          runIntent(context, gateway, { ...rest, intent: wanted }, options),
+        await withGateway(context, options, 'run', (pml) =>
+          runIntent(context, pml, { ...rest, intent: wanted }, options),
         );
         return;
       }
       const { text: code, ...named } = await readInput(file, context.terminal, 'TypeScript');
-      await withGateway(context, options, 'run', async (gateway) => {
-        if (asPlan) return await runAsPlan(context, gateway, { code, ...rest }, options);
-        const call = { code, ...rest, ...(timeout !== undefined && { timeoutMs: timeout }) };
-        tellRun(context, await gateway.runCode(call), options, { ...named, code });
+      await withGateway(context, options, 'run', async (pml) => {
+        if (asPlan) return await runAsPlan(context, pml, { code, ...rest }, options);
+        const call = { code, ...rest, ...(timeout !== undefined && { timeout_ms: timeout }) };
+        tellRun(context, (await pml.execute(call)) as Execution, options, { ...named, code });
       });
     });
 };
 
+interface ReplayOptions extends GlobalOptions {
+  readonly against: 'cassette' | 'live';
+  readonly ignore: readonly string[];
+}
+
+const REPLAY_EXAMPLES = `
+Example:
+  $ pml replay ab3e9bfd-7eb4-4d4a-8e6b-b315a74776f6
+  $ pml replay ab3e9bfd-7eb4-4d4a-8e6b-b315a74776f6 --against live --ignore updated_at
+
+Against the cassette, recorded calls stand in for the servers, and nothing is called. Live, the servers are asked
+again, if every tool is marked read-only. Exits with 1 if the run differs, and says where it first does.`;
+
+export const replayCommand: CommandModule = (program, context) => {
+  const { terminal } = context;
+  program
+    .command('replay')
+    .argument('<trace>', 'id of the trace')
+    .description('run a recorded run again, and say whether it is the same')
+    .addOption(
+      new Option('--against <what>', 'what answers the calls')
+        .choices(['cassette', 'live'])
+        .default('cassette'),
+    )
+    .option(
+      '--ignore <fields>',
+      'names or paths of fields that may differ, with commas between',
+      parseList,
+      [],
+    )
+    .addHelpText('after', REPLAY_EXAMPLES)
+    .action(async (trace: string, { against, ignore, ...options }: ReplayOptions) => {
+      const report = await withGateway(context, options, 'replay', (pml) =>
+        known(pml.replayTrace({ trace_id: trace, against, ignore }), 'See "pml trace ls".'),
+      );
+      if (!report.equal) context.fail();
+      if (options.json) terminal.out(`${JSON.stringify(report)}\n`);
+      else terminal.out(describeReplay(report));
+    });
+};
+
+function describeReplay({ equal, difference, calls, not_whole: notWhole }: Answer<'replay_trace'>): string {
+  const lines = difference ? differenceLines(difference) : [];
+  const caution = notWhole.length > 0 && !equal;
+  return [
+    equal ? `Equal: ${countOf(calls, 'call')} and the result.` : `Not equal. First difference: ${lines[0]}`,
+    ...lines.slice(1).map((line) => `  ${line}`),
+    ...(caution
+      ? [`The results of ${printable(notWhole.join(', '))} were stored redacted or cut; that may be why.`]
+      : []),
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
 function missing(): never {
-  throw new PmlError('usage', 'Nothing to run: name a file, or state the intent with --intent');
+  throw new PmlError('usage', 'Nothing to run: give a file, or an intent with --intent');
 }
 
 async function runAsPlan(
   context: CommandContext,
-  gateway: GatewayClient,
+  pml: OperationClient,
   call: { readonly code: string; readonly arguments?: JsonObject; readonly intent?: string },
   options: GlobalOptions,
 ): Promise<void> {
-  const runId = randomUUID();
-  const running = gateway.runAsPlan({ ...call, runId });
-  const made: PlannedRun = options.json
-    ? await running
-    : await watchWorkflow(context.terminal, gateway, runId, running);
-  if (options.json) {
-    if (made.status !== 'success') context.fail();
-    context.terminal.out(`${JSON.stringify(plannedRunToWire(made))}\n`);
-  } else if (made.status === 'success') tellValue(context.terminal, made.result);
+  const made = (await watched(context, pml, { ...call, as_plan: true }, options)) as PlannedAnswer;
+  if (!options.json && made.status === 'success') tellValue(context.terminal, made.result);
   else tellWorkflow(context, made, options);
 }
 
 async function runIntent(
   context: CommandContext,
-  gateway: GatewayClient,
+  pml: OperationClient,
   call: { readonly intent: string; readonly arguments?: JsonObject },
   options: GlobalOptions,
 ): Promise<void> {
   const { terminal } = context;
-  const runId = randomUUID();
-  const running = gateway.runIntent({ ...call, runId });
-  const made = options.json ? await running : await watchWorkflow(terminal, gateway, runId, running);
-  if (!made.run) context.fail();
+  const made = (await watched(context, pml, call, options)) as IntentAnswer;
+  if (made.status !== 'suggestion') return tellWorkflow(context, made, options, made.plan);
+  context.fail();
   if (options.json) {
-    terminal.out(`${JSON.stringify(intentRunToWire(made))}\n`);
-    if (made.run && made.run.status !== 'success') context.fail();
-  } else if (made.run) tellWorkflow(context, made.run, options, made.suggestion.plan);
-  else {
-    for (const line of describeSuggestion(made.suggestion)) terminal.err(`${printable(line)}\n`);
-    for (const why of made.why) terminal.err(`Not run: ${printable(why)}.\n`);
-    if (made.suggestion.id !== null)
-      terminal.err(
-        `To run it: pml suggest … --json | jq .plan | pml workflow run - --suggestion ${made.suggestion.id}\n`,
-      );
+    terminal.out(`${JSON.stringify(made)}\n`);
+    return;
   }
+  for (const line of describeSuggestion(made)) terminal.err(`${printable(line)}\n`);
+  for (const why of made.why_not_run) terminal.err(`Not run: ${printable(why)}.\n`);
+  if (made.suggestion_id !== null)
+    terminal.err(
+      `To run it: pml suggest … --json | jq .plan | pml workflow run - --suggestion ${made.suggestion_id}\n`,
+    );
+}
+
+/** Shows the progress of the run. */
+async function watched(
+  { terminal }: CommandContext,
+  pml: OperationClient,
+  call: Parameters<OperationClient['execute']>[0],
+  options: GlobalOptions,
+): Promise<Executed> {
+  const runId = randomUUID();
+  const running = pml.execute({ ...call, run_id: runId });
+  return options.json ? await running : await watchWorkflow(terminal, pml, runId, running);
 }

@@ -2,8 +2,9 @@ import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
 import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
-import { sampleApproval, sampleRun } from '../../../../test/support/samples.ts';
-import type { Gateway, WorkflowResult } from '../../../engine/gateway.ts';
+import { sampleApproval, sampleResult, sampleRun } from '../../../../test/support/samples.ts';
+import type { Gateway } from '../../../engine/gateway.ts';
+import type { RunResult } from '../../../engine/runs/run-service.ts';
 
 async function waiting(parts: Partial<Gateway> = {}) {
   const gateway = handMadeGateway(parts);
@@ -75,14 +76,13 @@ test('[RUNS-4] nothing an agent wrote can steer the terminal or hide what will r
 });
 
 test('[RUNS-5] an approved run continues and its value is printed; one that failed or still waits fails the command', async () => {
-  const gives: Partial<WorkflowResult>[] = [
+  const gives: Partial<RunResult>[] = [
     { status: 'success', results: { call: { status: 'success', result: { done: 2 } } } },
     { status: 'error', error: { code: 'code_failed', message: 'Error: no', hint: 'Think.' } },
     { status: 'approval_required', approvals: [sampleApproval({ arguments: { n: 1 } })] },
   ];
   const { system } = await waiting({
-    continueRun: async (runId) =>
-      ({ runId, results: {}, layers: [], approvals: [], ...gives.shift() }) as WorkflowResult,
+    continueRun: async (runId) => sampleResult({ runId, ...gives.shift() }),
   });
   const resume = () => runCommand(['runs', 'resume', 'run-1'], system);
   expect(await resume()).toMatchObject({ code: 0, out: '{\n  "done": 2\n}\n' });
@@ -95,7 +95,7 @@ test('[RUNS-6] a run that waits is given up by the person; one that ended is lef
   const { gateway, system } = await waiting({
     async continueRun(runId, action) {
       actions.push(action);
-      return { status: 'aborted', runId, results: {}, layers: [], approvals: [] };
+      return sampleResult({ status: 'aborted', runId });
     },
   });
   expect(await runCommand(['runs', 'abort', 'run-1'], system)).toMatchObject({

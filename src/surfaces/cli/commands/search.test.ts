@@ -4,7 +4,7 @@ import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { sampleTool } from '../../../../test/support/samples.ts';
 import { FEATURES } from '../../../core/learning/ranker/rank-features.ts';
 import { rankingInWords } from '../../../core/vocabulary/ranking-words.ts';
-import type { SearchQuery } from '../../../engine/gateway.ts';
+import type { SearchQuery } from '../../../engine/catalogue/search.ts';
 
 function searching(found = true) {
   const asked: SearchQuery[] = [];
@@ -33,7 +33,7 @@ test('[FIND-1] tools come ranked with their scores; --explain takes the scores a
     system,
   );
   expect(out).toContain('semantic 0.750 (whole query 0.500, best clause 0.250, words 0.900, name 0.000)');
-  expect(out).toContain('graph 0.000, semantic counts 0.800 of 1');
+  expect(out).toContain('graph 0.000, semantic has weight 0.800');
   expect(out).toContain('often after files:write (0.500)');
   expect(asked).toEqual([
     { query: 'read a file', limit: 5, includeRelated: false },
@@ -64,16 +64,16 @@ test('[LEARN-9] --explain tells what past runs taught, in plain words, and which
   const { out } = await runCommand(['search', 'x', '--explain'], system);
   expect(out).toContain(
     [
-      '    learned 0.625 instead of semantic, from past runs:',
+      '    learned 0.625 replaces semantic, from past runs:',
       '      +1.50 the runs with the most similar intents used it',
-      '      -0.25 what was learned of such intents and such tools, part 3',
+      '      -0.25 learned for similar intents and tools, part 3',
       '      used for "read',
     ].join('\n'),
   );
-  expect(out).toContain('(0.875 alike)');
+  expect(out).toContain('(similarity 0.875)');
   expect(out).not.toContain('popular');
   expect(out).not.toContain('\u001b');
-  expect(out).toContain('learned counts 1.000 of 1');
+  expect(out).toContain('learned has weight 1.000');
   for (const feature of FEATURES) expect(rankingInWords(feature), feature).not.toBe(feature);
   const json = JSON.parse((await runCommand(['search', 'x', '--explain', '--json'], system)).out);
   expect(json.tools[0]).toMatchObject({ parts: { learned: 0.625 }, reasons });
@@ -103,7 +103,7 @@ test('[LEARN-18] --explain says once that nothing learned applies, where that is
 test('[FIND-3] --json gives what the API gives, and nothing found is said', async () => {
   const json = JSON.parse((await runCommand(['search', 'x', '--json'], searching().system)).out);
   expect(json.tools[0]).toMatchObject({ tool_id: 'files:read', final_score: 0.8125 });
-  expect((await runCommand(['search', 'x'], searching(false).system)).out).toMatch(/^No tool was found/);
+  expect((await runCommand(['search', 'x'], searching(false).system)).out).toMatch(/^No tool found/);
 });
 
 test('[FIND-2] --signatures gives the tools as code calls them', async () => {

@@ -1,17 +1,21 @@
-import { NOTHING_LEARNED_APPLIES, rankingInWords } from '../../../core/vocabulary/ranking-words.ts';
+import {
+  NOTHING_FITS,
+  NOTHING_LEARNED_APPLIES,
+  rankingInWords,
+} from '../../../core/vocabulary/ranking-words.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
-import type { SearchHit } from '../../../engine/gateway.ts';
-import { hitToWire } from '../../../operations/shapes/search-hit.ts';
+import type { Answer } from '../../../operations/operation-client.ts';
 import type { CommandModule } from '../command.ts';
 import { columns } from '../command.ts';
 import { parseCount, parseList } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
 
-type Reasons = NonNullable<SearchHit['reasons']>;
+type Hit = Answer<'search_tools'>['tools'][number];
+type Reasons = NonNullable<Hit['reasons']>;
 
 const DEFAULTS = {
-  /** Reasons that are told, the strongest. */
+  /** Strongest reasons to show. */
   shown: 5,
 };
 
@@ -23,7 +27,7 @@ interface Options extends GlobalOptions {
   readonly signatures?: boolean;
 }
 
-/** Columns of a description that are shown on one line. */
+/** Characters of a description to show on one line. */
 const SUMMARY_WIDTH = 80;
 
 export const searchCommand: CommandModule = (program, context) => {
@@ -39,36 +43,42 @@ export const searchCommand: CommandModule = (program, context) => {
     .option('--signatures', 'show how to call each tool from code')
     .addHelpText('after', '\nExample:\n  $ pml search "read a text file" --limit 3 --explain')
     .action((query: string, options: Options) =>
-      withGateway(context, options, 'search', async (gateway) => {
-        const { limit, server, context: contextTools, explain, signatures } = options;
-        const hits = await gateway.searchTools({
+      withGateway(context, options, 'search', async (pml) => {
+        const { limit, server, context: contextTools, explain = false, signatures = false } = options;
+        const found = await pml.searchTools({
           query,
           limit,
-          includeRelated: explain === true || options.json === true,
+          include_related: explain || options.json === true,
           ...(server !== undefined && { server }),
-          ...(contextTools && { contextTools }),
-          ...(signatures && { signatures }),
-          ...(explain && { explain }),
+          ...(contextTools && { context_tools: contextTools }),
+          signatures,
+          explain,
         });
-        if (options.json) terminal.out(`${JSON.stringify({ tools: hits.map(hitToWire) })}\n`);
+        const hits = found.tools;
+        if (options.json) terminal.out(`${JSON.stringify(found)}\n`);
         else if (hits.length === 0)
-          terminal.out('No tool was found. "pml servers ls" shows the attached servers.\n');
+          terminal.out('No tool found. "pml servers ls" shows the attached servers.\n');
         else if (signatures) terminal.out(hits.map(signature).join('\n'));
         else if (explain) terminal.out([...howRanked(hits), ...hits.map(explained)].join('\n'));
-        else terminal.out(columns(hits.map(row)));
+        else terminal.out([...fitting(hits), columns(hits.map(row))].join(''));
       }),
     );
 };
 
-function row({ tool, finalScore }: SearchHit): string[] {
-  return [score(finalScore), tool.id, summaryOf(tool.description)];
+function row({ tool_id: id, final_score: final, description }: Hit): string[] {
+  return [score(final), id, summaryOf(description)];
 }
 
-function howRanked([first]: readonly SearchHit[]): string[] {
-  return first?.parts.learnedShare === 0 ? [`${NOTHING_LEARNED_APPLIES}\n`] : [];
+function fitting([first]: readonly Hit[]): string[] {
+  return first?.fits === false ? [`${NOTHING_FITS}\n`] : [];
 }
 
-function explained({ tool, related, parts, reasons, ...scores }: SearchHit): string {
+function howRanked([first]: readonly Hit[]): string[] {
+  if (first?.fits === false) return fitting([first]);
+  return first?.parts.learned_share === 0 ? [`${NOTHING_LEARNED_APPLIES}\n`] : [];
+}
+
+function explained({ parts, reasons, ...hit }: Hit): string {
   const text = [
     `whole query ${score(parts.whole)}`,
     `best clause ${score(parts.clause)}`,
@@ -76,22 +86,22 @@ function explained({ tool, related, parts, reasons, ...scores }: SearchHit): str
     `name ${score(parts.name)}`,
   ];
   const lines = [
-    `${score(scores.finalScore)}  ${tool.id}`,
-    `    semantic ${score(scores.semanticScore)} (${text.join(', ')})`,
+    `${score(hit.final_score)}  ${hit.tool_id}`,
+    `    semantic ${score(hit.semantic_score)} (${text.join(', ')})`,
     ...(parts.learned === undefined
       ? []
-      : [`    learned ${score(parts.learned)} instead of semantic, from past runs:`]),
+      : [`    learned ${score(parts.learned)} replaces semantic, from past runs:`]),
     ...(reasons ? describeReasons(reasons).map((line) => `      ${line}`) : []),
-    `    graph ${score(scores.graphScore)}, ${parts.learned === undefined ? 'semantic' : 'learned'} counts ${score(parts.alpha)} of 1`,
-    `    ${summaryOf(tool.description)}`,
-    ...related.map(
-      (other) => `    ${other.relation.replaceAll('_', ' ')} ${other.toolId} (${score(other.score)})`,
+    `    graph ${score(hit.graph_score)}, ${parts.learned === undefined ? 'semantic' : 'learned'} has weight ${score(parts.alpha)}`,
+    `    ${summaryOf(hit.description)}`,
+    ...hit.related_tools.map(
+      (other) => `    ${other.relation.replaceAll('_', ' ')} ${other.tool_id} (${score(other.score)})`,
     ),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function signature({ tool, signature: text = tool.id }: SearchHit): string {
+function signature({ tool_id: id, signature: text = id }: Hit): string {
   return text
     .split('\n')
     .map((line) => `${printable(line)}\n`)
@@ -107,7 +117,7 @@ function summaryOf(description: string): string {
   return line.length <= SUMMARY_WIDTH ? line : `${line.slice(0, SUMMARY_WIDTH - 1)}…`;
 }
 
-/** Why a tool stands where it does: what moved it most, and the past runs most like this that used it. */
+/** Why a tool has its rank: the strongest features, and the most similar past runs that used it. */
 function describeReasons({ parts, runs }: Reasons): string[] {
   const strongest = parts.filter(({ moved }) => Math.abs(moved) >= 0.005).slice(0, DEFAULTS.shown);
   return [
@@ -115,7 +125,7 @@ function describeReasons({ parts, runs }: Reasons): string[] {
       ({ name, moved }) => `${moved < 0 ? '-' : '+'}${Math.abs(moved).toFixed(2)} ${rankingInWords(name)}`,
     ),
     ...runs.map(
-      ({ intent, similarity }) => `used for "${printable(intent)}" (${similarity.toFixed(3)} alike)`,
+      ({ intent, similarity }) => `used for "${printable(intent)}" (similarity ${similarity.toFixed(3)})`,
     ),
   ];
 }

@@ -1,16 +1,18 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { CommandModule } from '../command.ts';
-import type { GlobalOptions, RunningGateway, ServeOptions } from '../system.ts';
+import type { RunningGateway, ServeOptions, StdioOptions } from '../system.ts';
 
 export const stdioCommand: CommandModule = (program, { system, terminal }) => {
   program
     .command('stdio')
     .description('run the gateway as a stdio MCP server, for a client to start')
+    .option('--native', 'offer the tools of all servers, as server__tool, instead of the tools of PML')
+    .option('--meta', 'with --native: offer the tools of PML, too')
     .addHelpText(
       'after',
       '\nExample, in a client\'s configuration:\n  { "command": "pml", "args": ["stdio"] }',
     )
-    .action(async (options: GlobalOptions) => {
+    .action(async (options: StdioOptions) => {
       const gateway = await system.stdio(options);
       try {
         await Promise.race([gateway.ended, terminal.untilStopped()]);
@@ -31,6 +33,7 @@ export const serveCommand: CommandModule = (program, { system, terminal }) => {
         .choices(['always', 'without-config'])
         .preset('always'),
     )
+    .option('--verbose', 'also log runs, calls and servers that start, like PML_LOG=info')
     .addHelpText('after', '\nExample:\n  $ pml serve --port 9000')
     .action(async (options: ServeOptions) => {
       const gateway = await system.serve(options);
@@ -43,7 +46,7 @@ export const serveCommand: CommandModule = (program, { system, terminal }) => {
 
 function announce(gateway: RunningGateway): string {
   const lines = [
-    `PML listens on ${gateway.url}`,
+    `PML is listening on ${gateway.url}`,
     '',
     `  Open in a browser (works once, for 15 minutes):  ${gateway.loginUrl}`,
     `  Data:    ${gateway.dataDir}`,
@@ -70,7 +73,7 @@ function toJson(gateway: RunningGateway) {
 function parsePort(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+    throw new InvalidArgumentError('Must be a number from 0 to 65535.');
   }
   return port;
 }

@@ -7,17 +7,17 @@ import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import type { CommandContext } from '../command.ts';
 import { parseCount, parsePair } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
-import { valueFrom, withGateway } from '../with-gateway.ts';
+import { withGateway } from '../with-gateway.ts';
 
 const DEFAULTS = { waitMs: 5 * 60_000 };
 
 const PATH = '/callback';
 
 interface LoopbackCallback {
-  /** Where the browser is to come back to. */
+  /** Redirect address for the browser. */
   readonly url: string;
   /**
-   * The full URL with which the browser came back. `answer` decides what the person reads there.
+   * Waits for the redirect and passes its full URL to `answer`, whose return value is shown in the browser.
    */
   received(answer: (callbackUrl: string) => Promise<string>): Promise<void>;
   close(): Promise<void>;
@@ -36,12 +36,12 @@ Example:
   $ pml servers login github
   $ pml servers login jira --user ada --env JIRA_TOKEN=...`;
 
-/** `pml servers login`: the authorization code flow, with the browser sent back to this process. */
+/** `pml servers login`: the authorization code flow, redirecting the browser to this process. */
 export function addLoginCommand(servers: Command, context: CommandContext): void {
   const { terminal } = context;
   servers
     .command('login')
-    .argument('<name>', 'which server')
+    .argument('<name>', 'name of the server')
     .description('log in to a server with OAuth, in a browser')
     .option('--no-browser', 'print the address instead of opening a browser')
     .option(
@@ -58,7 +58,7 @@ export function addLoginCommand(servers: Command, context: CommandContext): void
     .option('--header <name=value>', 'with --user: a header to send for this user', parsePair)
     .addHelpText('after', EXAMPLES)
     .action((name: string, options: Options) =>
-      withGateway(context, options, 'servers', async (gateway) => {
+      withGateway(context, options, 'servers', async (pml) => {
         const { user, env, header: headers } = options;
         const whom = user === undefined ? '' : ` as ${user}`;
         const done = () =>
@@ -68,19 +68,20 @@ export function addLoginCommand(servers: Command, context: CommandContext): void
               : `Logged in to "${name}"${whom}.\n`,
           );
         if (env || headers) {
-          if (user === undefined) throw new PmlError('usage', '--env and --header go with --user');
-          const given = { ...(env && { env }), ...(headers && { headers }) };
-          valueFrom(await gateway.keepCredentials(name, user, given));
+          if (user === undefined) throw new PmlError('usage', '--env and --header need --user');
+          const credentials = { ...(env && { env }), ...(headers && { headers }) };
+          await pml.setServerCredentials({ name, user, credentials });
           return done();
         }
+        const login = { name, ...(user !== undefined && { user }) };
         const callback = await listenForCallback(options.callbackPort);
         try {
-          const step = valueFrom(await gateway.loginStart(name, callback.url, user));
+          const step = await pml.startServerLogin({ ...login, redirect_url: callback.url });
           if (!step.done) {
-            terminal.err(`Log in to "${name}"${whom} in your browser:\n\n  ${step.authorizationUrl}\n\n`);
-            if (options.browser && terminal.isTty) openBrowser(step.authorizationUrl);
+            terminal.err(`Log in to "${name}"${whom} in your browser:\n\n  ${step.authorization_url}\n\n`);
+            if (options.browser && terminal.isTty) openBrowser(step.authorization_url);
             await callback.received(async (callbackUrl) => {
-              valueFrom(await gateway.loginFinish(name, callbackUrl, user));
+              await pml.finishServerLogin({ ...login, callback_url: callbackUrl });
               return `PML is logged in to "${name}". You can close this window.`;
             });
           }
@@ -93,13 +94,13 @@ export function addLoginCommand(servers: Command, context: CommandContext): void
 
   servers
     .command('logout')
-    .argument('<name>', 'which server')
+    .argument('<name>', 'name of the server')
     .requiredOption('--user <name>', 'the user whose credentials are deleted')
     .description('delete the credentials of a user for a server')
     .addHelpText('after', '\nExample:\n  $ pml servers logout github --user ada')
     .action((name: string, { user, ...options }: GlobalOptions & { readonly user: string }) =>
-      withGateway(context, options, 'servers', async (gateway) => {
-        valueFrom(await gateway.keepCredentials(name, user, null));
+      withGateway(context, options, 'servers', async (pml) => {
+        await pml.setServerCredentials({ name, user, credentials: null });
         terminal.out(
           options.json
             ? `${JSON.stringify({ name, user, logged_in: false })}\n`
@@ -109,7 +110,7 @@ export function addLoginCommand(servers: Command, context: CommandContext): void
     );
 }
 
-/** Listens on this machine alone for the end of a login (RFC 8252, section 7.3). */
+/** Listens on loopback only for the redirect of a login (RFC 8252, section 7.3). */
 async function listenForCallback(port = 0, waitMs = DEFAULTS.waitMs): Promise<LoopbackCallback> {
   const server = createServer();
   server.listen(port, '127.0.0.1');
@@ -117,7 +118,7 @@ async function listenForCallback(port = 0, waitMs = DEFAULTS.waitMs): Promise<Lo
     await once(server, 'listening');
   } catch (cause) {
     throw new PmlError('port_in_use', `Port ${port} is in use by another program`, {
-      hint: 'Choose another with --callback-port.',
+      hint: 'Choose another port with --callback-port.',
       cause,
     });
   }
@@ -159,18 +160,18 @@ async function listenForCallback(port = 0, waitMs = DEFAULTS.waitMs): Promise<Lo
   };
 }
 
-/** Best effort: the caller prints the address as well. */
+/** Best effort: the caller prints the address too. */
 function openBrowser(url: string): void {
   const [command, ...args] = opener(url);
   const child = spawn(command, args, { stdio: 'ignore', detached: true });
-  // A machine without a browser is fine: the address can be copied.
+  // Without a browser the address can be copied.
   child.on('error', () => {});
   child.unref();
 }
 
 function opener(url: string): [string, ...string[]] {
   if (process.platform === 'darwin') return ['open', url];
-  // Not through cmd.exe, which would read the & of the address.
+  // Not through cmd.exe, which would interpret the & in the address.
   if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', url];
   return ['xdg-open', url];
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { openedGateway, runCommand, SERVING } from '../../../../test/support/command-line.ts';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
-import type { Gateway, ServerReport } from '../../../engine/gateway.ts';
+import type { ServerReport } from '../../../engine/catalogue/inventory.ts';
+import type { Gateway } from '../../../engine/gateway.ts';
 import type { Settings } from '../../../engine/ports.ts';
 import type { System } from '../system.ts';
 
@@ -31,6 +32,34 @@ function systemWith(parts: Partial<Gateway>, running = true): Partial<System> {
   };
 }
 
+test('[SRVCMD-8] add starts the server and says what it found, or why it does not work', async () => {
+  const failure = {
+    code: 'upstream_unavailable',
+    errorType: 'NETWORK',
+    message: 'Server "files" is not available: "no-such" cannot be started',
+    hint: 'Install it.',
+  } as const;
+  const identity = { info: null, capabilities: {}, instructions: null, protocolVersion: '2025-11-25' };
+  const adding = async (restart: Gateway['restart'], ...more: string[]) =>
+    await runCommand(['servers', 'add', ...more, 'files', '--', 'no-such'], {
+      ...systemWith({ servers: async () => [REPORT], restart }, false),
+      addServer: async () => '/data/pml.json',
+    });
+  const works = await adding(async () => ({ ok: true, value: identity }));
+  expect(works).toMatchObject({ code: 0, err: '' });
+  expect(works.out).toContain('It works: 12 tools.');
+  const fails = await adding(async () => ({ ok: false, error: failure }));
+  expect(fails.code).toBe(0);
+  expect(fails.err).toContain(`It does not work yet: ${failure.message}\n  Install it.\n`);
+  expect(fails.err).toContain('pml servers remove files');
+  const json = await adding(async () => ({ ok: false, error: failure }), '--json');
+  expect(JSON.parse(json.out)).toMatchObject({ name: 'files', error: { message: failure.message } });
+  const { out } = await adding(async () => {
+    throw new Error('it was started');
+  }, '--no-start');
+  expect(out).toContain('Added "files"');
+});
+
 test('[SRVCMD-4] ls shows state, transport, tools, calls and what is wrong', async () => {
   const broken: ServerReport = {
     ...REPORT,
@@ -46,9 +75,9 @@ test('[SRVCMD-4] ls shows state, transport, tools, calls and what is wrong', asy
   const { out } = await runCommand(['servers'], system);
   expect(out).toBe(
     [
-      'NAME   STATE    TRANSPORT  TOOLS  CALLS',
+      'NAME   STATE    TRANSPORT  TOOLS  IN FLIGHT',
       'files  ready    stdio      12     2',
-      'web    backoff  http       12     0+3    nobody answers; changed definitions: web:get',
+      'web    backoff  http       12     0+3        nobody answers; changed definitions: web:get',
       '',
     ].join('\n'),
   );
@@ -74,6 +103,7 @@ test('[SRVCMD-1] add takes a command after -- or a URL, headers and variables', 
     'servers',
     'add',
     'files',
+    '--no-start',
     '--env',
     'A=1',
     '--env',
@@ -87,12 +117,13 @@ test('[SRVCMD-1] add takes a command after -- or a URL, headers and variables', 
   ];
   expect(await runCommand(stdio, system)).toMatchObject({
     code: 0,
-    out: 'Added "files" to /data/pml.json. The running gateway applies the change by itself.\n',
+    out: 'Added "files" to /data/pml.json. The running gateway applies the change automatically.\n',
   });
   const http = [
     'servers',
     'add',
     'web',
+    '--no-start',
     '--url',
     'https://x.example/mcp',
     '--header',
@@ -132,6 +163,7 @@ test('[SRVCMD-5] restart and logs ask the gateway that runs, and say so when non
             error: { code: 'upstream_unavailable', errorType: 'NETWORK', message: 'it ended', hint: 'Look.' },
           },
     logs: () => ['one', 'two'],
+    servers: async () => [REPORT],
   });
   expect((await runCommand(['servers', 'restart', 'files'], system)).out).toContain('MCP 2026-07-28');
   expect(await runCommand(['servers', 'restart', 'web'], system)).toMatchObject({

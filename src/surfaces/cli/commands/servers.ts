@@ -1,17 +1,15 @@
-import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { PmlError } from '../../../core/vocabulary/pml-error.ts';
+import { type ErrorShape, PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
-import type { ServerReport } from '../../../engine/gateway.ts';
-import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
-import { serverToWire } from '../../../operations/shapes/server.ts';
+import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
 import type { CommandContext, CommandModule } from '../command.ts';
-import { columns } from '../command.ts';
+import { columns, countOf } from '../command.ts';
 import { confirmed, parsePair } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { changeLines } from '../tell-run.ts';
-import { valueFrom, withGateway } from '../with-gateway.ts';
+import { withGateway } from '../with-gateway.ts';
 import { addLoginCommand } from './servers-login.ts';
 
 interface Options extends GlobalOptions {
@@ -24,6 +22,8 @@ interface AddOptions extends GlobalOptions {
   readonly header?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** False with `--no-start`. */
+  readonly start?: boolean;
 }
 
 const ADD_EXAMPLES = `
@@ -40,10 +40,11 @@ export const serversCommand: CommandModule = (program, context) => {
     .description('list the servers with their state and number of tools')
     .addHelpText('after', '\nExample:\n  $ pml servers ls')
     .action((options: GlobalOptions) =>
-      withGateway(context, options, 'servers', async (gateway) => {
-        const reports = await gateway.servers();
-        if (options.json) terminal.out(`${JSON.stringify({ servers: reports.map(serverToWire) })}\n`);
-        else terminal.out(reports.length === 0 ? NO_SERVERS : columns([HEAD, ...reports.map(row)]));
+      withGateway(context, options, 'servers', async (pml) => {
+        // Without the event id to continue from: commands do not follow events.
+        const { servers: found } = await pml.listServers();
+        if (options.json) terminal.out(`${JSON.stringify({ servers: found })}\n`);
+        else terminal.out(found.length === 0 ? NO_SERVERS : columns([HEAD, ...found.map(row)]));
       }),
     );
 
@@ -57,17 +58,25 @@ export const serversCommand: CommandModule = (program, context) => {
     .option('--header <name=value>', 'HTTP header to send; can be repeated', parsePair)
     .option('--env <name=value>', 'environment variable to set; can be repeated', parsePair)
     .option('--cwd <dir>', 'working directory of the server')
+    .option('--no-start', 'do not start the server to see whether it works')
     .addHelpText('after', ADD_EXAMPLES)
     .action(async (name: string, command: string[], options: AddOptions) => {
       const entry = entryOf(command, options);
       const watched = await isRunning(context, options);
       const file = await system.addServer(options, name, entry);
-      tell(watched, `Added "${name}" to ${file}.`, { name, file }, options);
+      const found = options.start === false ? {} : await tried(context, options, name, watched);
+      tell(watched, `Added "${name}" to ${file}.`, { name, file, ...found }, options);
+      if ('tools' in found && !options.json) terminal.out(`It works: ${countOf(found.tools, 'tool')}.\n`);
+      if (!('error' in found)) return;
+      const { message, hint } = found.error;
+      terminal.err(`It does not work yet: ${printable(message)}\n`);
+      if (hint !== undefined) terminal.err(`  ${printable(hint)}\n`);
+      terminal.err(`It stays in the file; "pml servers remove ${name}" takes it out.\n`);
     });
 
   servers
     .command('remove')
-    .argument('<name>', 'which server')
+    .argument('<name>', 'name of the server')
     .description('remove a server from the configuration')
     .addHelpText('after', '\nExample:\n  $ pml servers remove files')
     .action(async (name: string, options: GlobalOptions) => {
@@ -78,27 +87,27 @@ export const serversCommand: CommandModule = (program, context) => {
 
   servers
     .command('restart')
-    .argument('<name>', 'which server')
+    .argument('<name>', 'name of the server')
     .description('restart a server of the running gateway')
     .addHelpText('after', '\nExample:\n  $ pml servers restart files')
     .action((name: string, options: GlobalOptions) =>
-      withRunning(context, options, async (gateway) => {
-        const { info, protocolVersion } = valueFrom(await gateway.restart(name));
-        if (options.json) {
-          terminal.out(`${JSON.stringify({ name, info, protocol_version: protocolVersion })}\n`);
-        } else terminal.out(`"${name}" runs again and speaks MCP ${protocolVersion}.\n`);
+      withRunning(context, options, async (pml) => {
+        const restarted = await pml.restartServer({ name });
+        if (options.json) terminal.out(`${JSON.stringify(restarted)}\n`);
+        else terminal.out(`Restarted "${name}" (MCP ${restarted.protocol_version}).\n`);
       }),
     );
 
   servers
     .command('logs')
-    .argument('<name>', 'which server')
-    .description('print what a server of the running gateway last wrote to stderr')
+    .argument('<name>', 'name of the server')
+    .description('print the last stderr output of a server of the running gateway')
     .addHelpText('after', '\nExample:\n  $ pml servers logs files')
     .action((name: string, options: GlobalOptions) =>
-      withRunning(context, options, async (gateway) => {
-        const lines = await gateway.logs(name);
-        if (options.json) terminal.out(`${JSON.stringify({ name, lines })}\n`);
+      withRunning(context, options, async (pml) => {
+        const logs = await pml.getServerLogs({ name });
+        const { lines } = logs;
+        if (options.json) terminal.out(`${JSON.stringify(logs)}\n`);
         else if (lines.length > 0) terminal.out(`${lines.map(printable).join('\n')}\n`);
         else terminal.err(`"${name}" has written nothing to stderr.\n`);
       }),
@@ -109,21 +118,60 @@ export const serversCommand: CommandModule = (program, context) => {
 
   function tell(watched: boolean, sentence: string, result: object, options: GlobalOptions): void {
     const next = watched
-      ? 'The running gateway applies the change by itself.'
+      ? 'The running gateway applies the change automatically.'
       : 'The change takes effect at the next start.';
     terminal.out(options.json ? `${JSON.stringify({ ...result, watched })}\n` : `${sentence} ${next}\n`);
   }
 };
 
-const NO_SERVERS = 'No servers yet. "pml init" imports those of your clients, "pml servers add" adds one.\n';
-const HEAD = ['NAME', 'STATE', 'TRANSPORT', 'TOOLS', 'CALLS', ''];
+const DEFAULTS = {
+  /** Milliseconds that a running gateway has to notice a change of its file, and between two looks. */
+  noticeMs: 10_000,
+  lookMs: 200,
+};
 
-function row(server: ServerReport): string[] {
-  const { name, state, transport, tools, callsInFlight, callsWaiting, changedTools, error } = server;
-  const waiting = callsWaiting > 0 ? `+${callsWaiting}` : '';
+/** Starts a server that was just added, in the running gateway or in this process, and says what it found. */
+async function tried(
+  context: CommandContext,
+  options: GlobalOptions,
+  name: string,
+  watched: boolean,
+): Promise<{ tools: number } | { error: ErrorShape } | Record<string, never>> {
+  const start = async (pml: OperationClient) => {
+    const isThere = async () => (await pml.listServers()).servers.some((server) => server.name === name);
+    const until = performance.now() + (watched ? DEFAULTS.noticeMs : 0);
+    while (!(await isThere())) {
+      // A gateway that was started without any file does not look for one.
+      if (performance.now() >= until) return {};
+      await setTimeout(DEFAULTS.lookMs);
+    }
+    return { tools: (await pml.restartServer({ name })).tools };
+  };
+  try {
+    return await withGateway(context, options, 'servers', start);
+  } catch (error) {
+    // The file is written: that it cannot be tried is told, too.
+    return { error: PmlError.from(error).toShape() };
+  }
+}
+
+const NO_SERVERS = 'No servers yet. "pml init" imports those of your clients, "pml servers add" adds one.\n';
+const HEAD = ['NAME', 'STATE', 'TRANSPORT', 'TOOLS', 'IN FLIGHT', ''];
+
+function row(server: Answer<'list_servers'>['servers'][number]): string[] {
+  const {
+    name,
+    state,
+    transport,
+    tools,
+    calls_in_flight: calls,
+    changed_tools: changedTools,
+    error,
+  } = server;
+  const waiting = server.calls_waiting > 0 ? `+${server.calls_waiting}` : '';
   const changed = changedTools.length > 0 ? `changed definitions: ${changedTools.join(', ')}` : '';
   const remarks = printable([error?.message ?? '', changed].filter((remark) => remark !== '').join('; '));
-  return [name, state, transport, String(tools), `${callsInFlight}${waiting}`, remarks];
+  return [name, state, transport, String(tools), `${calls}${waiting}`, remarks];
 }
 
 function entryOf(command: readonly string[], options: AddOptions): Readonly<Record<string, unknown>> {
@@ -145,17 +193,17 @@ function entryOf(command: readonly string[], options: AddOptions): Readonly<Reco
   return { url, ...(sse && { type: 'sse' }), ...(header && { headers: header }), ...(env && { env }) };
 }
 
-/** Commands hold the data dir for a moment too, but no servers. */
+/** Other commands also hold the data folder for a moment, but run no servers. */
 async function isRunning({ system }: CommandContext, options: GlobalOptions): Promise<boolean> {
   const holder = await system.holder(options);
   return holder?.role === 'serve' || holder?.role === 'stdio';
 }
 
-/** Processes and what they wrote belong to the gateway that runs them. */
+/** Server processes and their output belong to the gateway that runs them. */
 async function withRunning(
   context: CommandContext,
   options: GlobalOptions,
-  work: (gateway: GatewayClient) => Promise<void>,
+  work: (pml: OperationClient) => Promise<void>,
 ): Promise<void> {
   if (await isRunning(context, options)) return await withGateway(context, options, 'servers', work);
   throw new PmlError('not_found', `No gateway is running for ${context.system.dataDir(options)}`, {
@@ -167,13 +215,13 @@ function addAcceptCommand(servers: Command, context: CommandContext): void {
   const { terminal } = context;
   servers
     .command('accept')
-    .argument('<name>', 'which server')
+    .argument('<name>', 'name of the server')
     .description('review and accept changes to the tools and the description of a server')
     .option('--yes', 'accept without asking')
     .addHelpText('after', '\nExample:\n  $ pml servers accept files')
     .action((name: string, options: Options) =>
-      withGateway(context, options, 'servers', async (gateway) => {
-        const { words, tools, hash } = await gateway.changesOfServer(name);
+      withGateway(context, options, 'servers', async (pml) => {
+        const { words, tools, hash } = await pml.getServerChanges({ name });
         const lines = [
           ...words.flatMap((change) => [name, ...changeLines(change)]),
           ...tools.flatMap(({ tool, changes }) => [tool, ...changes.flatMap(changeLines)]),
@@ -181,12 +229,11 @@ function addAcceptCommand(servers: Command, context: CommandContext): void {
         if (!options.json) terminal.err(lines.map((line) => `${printable(line)}\n`).join(''));
         const isAccepted =
           lines.length > 0 && (await confirmed(terminal, 'Accept all changes?', options))
-            ? Boolean(await gateway.acceptServer(name, userInfo().username, hash))
+            ? Boolean(await pml.acceptServerChanges({ name, hash }))
             : false;
         if (options.json) terminal.out(`${JSON.stringify({ name, words, tools, accepted: isAccepted })}\n`);
         else if (lines.length === 0) terminal.out(`"${name}" has no changes to accept.\n`);
-        else
-          terminal.out(isAccepted ? `The changes to "${name}" are accepted.\n` : 'Nothing was accepted.\n');
+        else terminal.out(isAccepted ? `Accepted the changes to "${name}".\n` : 'Nothing was accepted.\n');
       }),
     );
 }

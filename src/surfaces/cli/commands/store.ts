@@ -1,7 +1,8 @@
+import { resolve } from 'node:path';
 import type { CommandModule, Terminal } from '../command.ts';
-import { columns, countOf, createProgress } from '../command.ts';
+import { columns, countOf, createProgress, withProgress } from '../command.ts';
 import type { BackupReport, GlobalOptions, MaintenanceProgress, TableReport } from '../system.ts';
-import { refuseExisting } from '../with-gateway.ts';
+import { refuseExisting, withGateway } from '../with-gateway.ts';
 
 interface RestoreOptions extends GlobalOptions {
   readonly replace?: boolean;
@@ -22,7 +23,7 @@ export const restoreCommand: CommandModule = (program, { system, terminal }) => 
       terminal.out(
         options.json
           ? `${JSON.stringify(backupToWire(made))}\n`
-          : `${countOf(rows, 'row')} from the backup of ${made.madeAt} restored.\n`,
+          : `Restored ${countOf(rows, 'row')} from the backup of ${made.madeAt}.\n`,
       );
     });
 };
@@ -31,7 +32,8 @@ interface BackupOptions extends GlobalOptions {
   readonly force?: boolean;
 }
 
-export const backupCommand: CommandModule = (program, { system, terminal }) => {
+export const backupCommand: CommandModule = (program, context) => {
+  const { terminal } = context;
   program
     .command('backup')
     .argument('<file>', 'file to write')
@@ -40,14 +42,17 @@ export const backupCommand: CommandModule = (program, { system, terminal }) => {
     .addHelpText('after', '\nExample:\n  $ pml backup pml-2026-11-15.backup')
     .action(async (file: string, { force, ...options }: BackupOptions) => {
       if (!force) await refuseExisting(file);
-      const made = await withTableProgress(terminal, (onProgress) =>
-        system.backup(options, file, onProgress),
+      const made = await withGateway(context, options, 'backup', (pml) =>
+        withProgress(terminal, pml.backUpStore({ file: resolve(file) }), async () => {
+          const { backup } = await pml.getProgress();
+          return backup && `${backup.table}: ${countOf(backup.rows, 'row')}`;
+        }),
       );
       const rows = made.tables.reduce((sum, table) => sum + table.rows, 0);
       terminal.out(
         options.json
-          ? `${JSON.stringify(backupToWire(made))}\n`
-          : `${countOf(rows, 'row')} of ${countOf(made.tables.length, 'table')} are in ${file}.\n`,
+          ? `${JSON.stringify(made)}\n`
+          : `Wrote ${countOf(rows, 'row')} of ${countOf(made.tables.length, 'table')} to ${file}.\n`,
       );
     });
 };
@@ -77,13 +82,11 @@ export const storeCommand: CommandModule = (program, { system, terminal }) => {
       terminal.out(tablesShown(made.tables));
       const next =
         to === 'embedded' ? 'Remove store.url from the configuration' : 'Set store.url in the configuration';
-      terminal.err(
-        `Everything in ${made.from} is now in ${made.to}, compared row by row. ${next} to use it.\n`,
-      );
+      terminal.err(`Copied ${made.from} to ${made.to} and compared every row. ${next} to use it.\n`);
     });
 };
 
-/** Shows how far work on all tables is, until it ends. */
+/** Shows progress over all tables until the work ends. */
 async function withTableProgress<T>(
   terminal: Terminal,
   work: (onProgress: (progress: MaintenanceProgress) => void) => Promise<T>,

@@ -10,11 +10,10 @@ import { withGateway } from '../with-gateway.ts';
 type Structure = OutputOf<typeof getStructure>;
 
 const DEFAULTS = {
-  /** Levels that are indented; deeper steps stand on the last of them. */
+  /** Levels that are indented; deeper steps use the last one. */
   depth: 20,
 };
 
-/** What a program can do, without running it. */
 export const structureCommand: CommandModule = (program, context) => {
   const { terminal } = context;
   program
@@ -24,9 +23,7 @@ export const structureCommand: CommandModule = (program, context) => {
     .addHelpText('after', '\nExample:\n  $ pml structure report.ts')
     .action(async (file: string, options: GlobalOptions) => {
       const { text: code } = await readInput(file, terminal, 'TypeScript');
-      const structure = await withGateway(context, options, 'structure', (_, pml) =>
-        pml.getStructure({ code }),
-      );
+      const structure = await withGateway(context, options, 'structure', (pml) => pml.getStructure({ code }));
       terminal.out(options.json ? `${JSON.stringify(structure)}\n` : outline(structure));
     });
 };
@@ -43,9 +40,9 @@ function outline({ nodes, unresolved }: Structure): string {
     printable(text),
     printable(reason),
   ]);
-  if (steps.length + unknown.length === 0) return 'The program calls nothing.\n';
+  if (steps.length + unknown.length === 0) return 'The program makes no calls.\n';
   return [
     columns(steps),
-    ...(unknown.length === 0 ? [] : ['\nKnown only when it runs\n', columns(unknown)]),
+    ...(unknown.length === 0 ? [] : ['\nKnown only at run time\n', columns(unknown)]),
   ].join('');
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
-import type { Gateway, Suggestion } from '../../../engine/gateway.ts';
+import type { Gateway } from '../../../engine/gateway.ts';
+import type { Suggestion } from '../../../engine/learning/suggest.ts';
 
 const SUGGESTION: Suggestion = {
   id: 's-1',
@@ -22,6 +23,7 @@ const SUGGESTION: Suggestion = {
   confidence: 0.625,
   support: 3,
   basis: 'runs',
+  guesses: [],
   edges: [{ from: 'read', to: 'mail', reason: 'the text is mailed' }],
   alternatives: {},
   suggestedCapabilities: [
@@ -54,7 +56,7 @@ test('[LEARN-13] a suggested plan is told step by step, with reasons, confidence
       'mail  mail_it  after read',
       '      the text is mailed',
       '',
-      'It needs:',
+      'Inputs:',
       '  path (string): Where it lies',
       '',
       'Confidence 63 % (suggestion s-1)',

@@ -1,13 +1,17 @@
-import type { Plan, Task } from '../../../core/vocabulary/plan.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
 import { printable } from '../../../core/vocabulary/text.ts';
-import type { Suggestion } from '../../../engine/gateway.ts';
-import type { GatewayClient } from '../../../engine/gateway-procedures.ts';
-import { suggestionToWire } from '../../../operations/shapes/suggestion.ts';
+import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
 import { type CommandContext, type CommandModule, columns } from '../command.ts';
 import { parseList } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
 import { withGateway } from '../with-gateway.ts';
+
+type Suggestion = Extract<Answer<'suggest'>, { readonly plan: unknown }>;
+type Plan = Suggestion['plan'];
+/** The suggestion fields to print. */
+type Told = Pick<Suggestion, 'suggestion_id' | 'plan' | 'confidence' | 'suggested_capabilities'> & {
+  readonly edges?: Suggestion['edges'] | undefined;
+};
 
 interface Options extends GlobalOptions {
   readonly after?: string[];
@@ -19,11 +23,11 @@ export const nextCommand: CommandModule = (program, context) => {
     .command('next')
     .argument('<intent>', 'what you are doing')
     .description('predict the next tool')
-    .option('--after <tools>', 'tools that ran so far, in order, for example a:b,c:d', parseList)
+    .option('--after <tools>', 'tools used so far, in order, for example a:b,c:d', parseList)
     .addHelpText('after', '\nExample:\n  $ pml next "tidy the notes" --after filesystem:list_directory')
     .action((intent: string, options: Options) =>
-      withGateway(context, options, 'next', async (gateway) => {
-        const next = await gateway.predictNext(intent, options.after ?? []);
+      withGateway(context, options, 'next', async (pml) => {
+        const { next } = await pml.predictNext({ intent, executed: options.after ?? [] });
         if (options.json) terminal.out(`${JSON.stringify({ next })}\n`);
         else if (next.length === 0)
           terminal.out('No tool fits. "pml servers ls" shows the attached servers.\n');
@@ -54,12 +58,12 @@ export const suggestCommand: CommandModule = (program, context) => {
     .option('--reject <id>', 'reject a suggestion')
     .addHelpText('after', EXAMPLES)
     .action((intent: string | undefined, { reject, ...options }: SuggestOptions) =>
-      withGateway(context, options, 'suggest', async (gateway) => {
-        if (reject !== undefined) return await rejectSuggestion(context, gateway, reject);
+      withGateway(context, options, 'suggest', async (pml) => {
+        if (reject !== undefined) return await rejectSuggestion(context, pml, reject);
         if (intent === undefined)
-          throw new PmlError('usage', 'The intent is missing: say what you want to do');
-        const suggestion = await gateway.suggest(intent);
-        if (options.json) terminal.out(`${JSON.stringify(suggestionToWire(suggestion))}\n`);
+          throw new PmlError('usage', 'The intent is missing: describe what you want to do');
+        const suggestion = (await pml.suggest({ intent })) as Suggestion;
+        if (options.json) terminal.out(`${JSON.stringify(suggestion)}\n`);
         else
           terminal.out(
             describeSuggestion(suggestion)
@@ -70,9 +74,12 @@ export const suggestCommand: CommandModule = (program, context) => {
     );
 };
 
-async function rejectSuggestion({ terminal, fail }: CommandContext, gateway: GatewayClient, id: string) {
-  if (await gateway.rejectSuggestion(id)) terminal.err('Noted: it will be suggested less often.\n');
-  else {
+async function rejectSuggestion({ terminal, fail }: CommandContext, pml: OperationClient, id: string) {
+  try {
+    await pml.rejectSuggestion({ suggestion_id: id });
+    terminal.err('Rejected: this plan will be suggested less often.\n');
+  } catch (error) {
+    if (PmlError.from(error).code !== 'store_conflict') throw error;
     terminal.err('The outcome of this suggestion is already known.\n');
     fail();
   }
@@ -80,14 +87,9 @@ async function rejectSuggestion({ terminal, fail }: CommandContext, gateway: Gat
 
 const NOTHING = 'No tool fits. "pml servers ls" shows the attached servers.';
 
-/** A suggested plan in lines for a person. */
-export function describeSuggestion({
-  id,
-  plan,
-  confidence,
-  edges,
-  suggestedCapabilities,
-}: Suggestion): string[] {
+/** A suggested plan as lines of text. */
+export function describeSuggestion(told: Told): string[] {
+  const { suggestion_id: id, plan, confidence, edges = [], suggested_capabilities: capabilities } = told;
   const lines =
     plan.tasks.length === 0
       ? [NOTHING]
@@ -97,20 +99,18 @@ export function describeSuggestion({
     ...(plan.tasks.length === 0
       ? []
       : [`Confidence ${percent(confidence)}${id === null ? '' : ` (suggestion ${id})`}`]),
-    ...(suggestedCapabilities.length === 0 ? [] : ['', 'Capabilities that may fit:']),
-    ...suggestedCapabilities.map(
-      ({ slug, description, score }) => `  ${slug}  ${description} (${score.toFixed(3)})`,
-    ),
+    ...(capabilities.length === 0 ? [] : ['', 'Capabilities that may fit:']),
+    ...capabilities.map(({ slug, description, score }) => `  ${slug}  ${description} (${score.toFixed(3)})`),
   ];
 }
 
-function step(task: Task, edges: Suggestion['edges']): string[] {
-  const { id, dependsOn, arguments: args, reason, confidence } = task;
+function step(task: Plan['tasks'][number], edges: Suggestion['edges']): string[] {
+  const { id, depends_on: dependsOn, for_each: forEach, arguments: args, reason, confidence } = task;
   const what = task.tool ?? task.capability ?? (task.name ? `code:${task.name}` : `code: ${task.code}`);
   const after = dependsOn.length === 0 ? '' : `  after ${dependsOn.join(', ')}`;
   return [
     `${id}  ${what}${after}`,
-    ...(task.forEach === undefined ? [] : [`      for each of ${JSON.stringify(task.forEach)}`]),
+    ...(forEach === undefined ? [] : [`      for each of ${JSON.stringify(forEach)}`]),
     ...Object.entries(args).map(([name, value]) => `      ${name}: ${JSON.stringify(value)}`),
     ...(reason === undefined
       ? []
@@ -129,7 +129,7 @@ function inputs(plan: Plan): string[] {
     const kind = typeof type === 'string' ? ` (${type})` : '';
     return `  ${name}${kind}${typeof meant === 'string' ? `: ${meant}` : ''}`;
   });
-  return ['', 'It needs:', ...lines, ''];
+  return ['', 'Inputs:', ...lines, ''];
 }
 
 function percent(share: number): string {

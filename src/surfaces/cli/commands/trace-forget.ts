@@ -1,19 +1,15 @@
 import type { Command } from 'commander';
-import type { ExecutionTrace } from '../../../core/vocabulary/execution-trace.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { RemovedTraces, Store } from '../../../engine/ports.ts';
-import { selectTraces, type TraceSelection } from '../../../engine/traces/select-traces.ts';
+import type { Answer, OperationClient } from '../../../operations/operation-client.ts';
 import type { CommandContext, Terminal } from '../command.ts';
 import { countOf } from '../command.ts';
 import { traceLine } from '../describe-trace.ts';
 import { confirmed, parseDate } from '../parse-option.ts';
 import type { GlobalOptions } from '../system.ts';
-import { withStore } from '../with-gateway.ts';
+import { withGateway } from '../with-gateway.ts';
 
 const DEFAULTS = {
-  /** Traces shown before the question. */
-  shown: 5,
-  /** Forgotten at once. */
+  /** Traces deleted per request. */
   batch: 500,
 };
 
@@ -31,7 +27,7 @@ Example:
   $ pml trace forget --tool "mail:*" --before 2026-10-01
   $ pml trace forget --all --yes`;
 
-/** `pml trace forget`: shows what would go, asks, and says how many went. */
+/** `pml trace forget`: shows what would be deleted, asks, and reports how many were. */
 export function addTraceForgetCommand(trace: Command, context: CommandContext): void {
   const { terminal } = context;
   trace
@@ -46,8 +42,15 @@ export function addTraceForgetCommand(trace: Command, context: CommandContext): 
     .addHelpText('after', EXAMPLES)
     .action(async (ids: string[], options: Options) => {
       const selection = selectionOf(ids, options);
-      await withStore(context, options, 'trace', async (store) => {
-        const chosen = selection === null ? await byIds(store, ids) : await bySelection(store, selection);
+      await withGateway(context, options, 'trace', async (pml) => {
+        const chosen = await pml.findTraces(selection ?? { ids: [...new Set(ids)] });
+        const missing = ids.find((id) => !chosen.ids.includes(id));
+        // An unknown id is probably a typing error, so nothing is deleted.
+        if (missing !== undefined) {
+          throw new PmlError('not_found', `Trace ${missing} not found; nothing was deleted`, {
+            hint: 'See "pml trace ls".',
+          });
+        }
         if (chosen.ids.length > 0) {
           terminal.err(`${chosen.shown.map(traceLine).join('\n')}\n`);
           const more = chosen.ids.length - chosen.shown.length;
@@ -58,89 +61,59 @@ export function addTraceForgetCommand(trace: Command, context: CommandContext): 
             return;
           }
         }
-        const removed = await forget(store, chosen);
+        // Named individually, so they are deleted even if their runs wait for approval.
+        const removed = await forget(pml, chosen.ids, selection === null);
         if (options.json) {
-          const { traces: forgotten, unfinishedRuns: unfinished_runs } = removed;
-          terminal.out(`${JSON.stringify({ forgotten, unfinished_runs })}\n`);
+          terminal.out(`${JSON.stringify(removed)}\n`);
           return;
         }
         if (chosen.ids.length === 0) terminal.out('No trace matches: nothing was deleted.\n');
-        else terminal.out(`Deleted ${countOf(removed.traces, 'trace')}.\n`);
+        else terminal.out(`Deleted ${countOf(removed.forgotten, 'trace')}.\n`);
         tellRest(terminal, removed);
       });
     });
 }
 
-/** Null: the ids say it all. */
-function selectionOf(ids: readonly string[], { session, before, tool, all }: Options): TraceSelection | null {
+/** Null when ids were given. */
+function selectionOf(ids: readonly string[], { session, before, tool, all }: Options) {
   const isNarrowed = session !== undefined || before !== undefined || tool !== undefined;
   const ways = [ids.length > 0, isNarrowed, all === true].filter(Boolean).length;
   if (ways !== 1) {
     throw new PmlError(
       'usage',
-      ways === 0 ? 'Which traces should be deleted?' : 'Select the traces in one way only',
+      ways === 0 ? 'Which traces should be deleted?' : 'Select traces in only one way',
       {
-        hint: 'Name ids, or filter with --session, --before and --tool, or use --all.',
+        hint: 'Give ids, or filter with --session, --before and --tool, or use --all.',
       },
     );
   }
   if (ids.length > 0) return null;
   return {
-    ...(session !== undefined && { sessionId: session }),
-    ...(before !== undefined && { before }),
+    ...(session !== undefined && { session_id: session }),
+    ...(before !== undefined && { before: before.toISOString() }),
     ...(tool !== undefined && { tool }),
   };
 }
 
-interface Chosen {
-  readonly ids: readonly string[];
-  /** One by one: then they go even if their runs wait for somebody. */
-  readonly areNamed: boolean;
-  readonly shown: readonly ExecutionTrace[];
-}
+type Forgotten = Answer<'forget_traces'>;
 
-/** One that is not there is most likely mistyped, so nothing goes. */
-async function byIds({ traces }: Store, ids: readonly string[]): Promise<Chosen> {
-  const shown: ExecutionTrace[] = [];
-  for (const id of new Set(ids)) {
-    const trace = await traces.get(id);
-    if (!trace) {
-      throw new PmlError('not_found', `Trace ${id} not found; nothing was deleted`, {
-        hint: 'See "pml trace ls".',
-      });
-    }
-    shown.push(trace);
-  }
-  return { ids: shown.map(({ id }) => id), areNamed: true, shown: shown.slice(0, DEFAULTS.shown) };
-}
-
-async function bySelection(store: Store, selection: TraceSelection): Promise<Chosen> {
-  const ids: string[] = [];
-  const shown: ExecutionTrace[] = [];
-  for await (const trace of selectTraces(store, selection)) {
-    ids.push(trace.id);
-    if (shown.length < DEFAULTS.shown) shown.push(trace);
-  }
-  return { ids, areNamed: false, shown };
-}
-
-async function forget({ traces }: Store, { ids, areNamed }: Chosen): Promise<RemovedTraces> {
+async function forget(pml: OperationClient, ids: readonly string[], unfinished: boolean): Promise<Forgotten> {
   let forgotten = 0;
   const spared = new Set<string>();
   for (let from = 0; from < ids.length; from += DEFAULTS.batch) {
-    const removed = await traces.remove(ids.slice(from, from + DEFAULTS.batch), { unfinishedRuns: areNamed });
-    forgotten += removed.traces;
-    for (const id of removed.unfinishedRuns) spared.add(id);
+    const removed = await pml.forgetTraces({ ids: ids.slice(from, from + DEFAULTS.batch), unfinished });
+    forgotten += removed.forgotten;
+    for (const id of removed.unfinished_runs) spared.add(id);
   }
-  return { traces: forgotten, unfinishedRuns: [...spared] };
+  return { forgotten, unfinished_runs: [...spared] };
 }
 
-/** What stays, and how it goes. */
-function tellRest(terminal: Terminal, { traces, unfinishedRuns }: RemovedTraces): void {
-  for (const id of unfinishedRuns) {
+/** Reports runs that were not deleted, and how to delete them. */
+function tellRest(terminal: Terminal, { forgotten, unfinished_runs }: Forgotten): void {
+  for (const id of unfinished_runs) {
     terminal.err(
-      `Run ${id} is unfinished, so it was kept: abort it with "pml runs abort ${id}", or name its trace.\n`,
+      `Run ${id} is unfinished, so it was not deleted: abort it with "pml runs abort ${id}", or give the id of its trace.\n`,
     );
   }
-  if (traces > 0) terminal.err('To remove it from the graph as well, run "pml graph rebuild".\n');
+  if (forgotten > 0) terminal.err('To remove these traces from the graph too, run "pml graph rebuild".\n');
 }

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../../../test/memory/store.ts';
 import { proofRuns, proofSeed } from '../../../../test/proof-count.ts';
-import { runCommand } from '../../../../test/support/command-line.ts';
+import { openedGateway, runCommand } from '../../../../test/support/command-line.ts';
+import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import {
   sampleApproval,
   sampleCapability,
@@ -17,6 +18,7 @@ import { deriveTrace } from '../../../core/tracing/derive-trace.ts';
 import { type ExecutionTrace, traceToWire } from '../../../core/vocabulary/execution-trace.ts';
 import { capabilityNode, toolId } from '../../../core/vocabulary/ids.ts';
 import type { TraceEvent } from '../../../core/vocabulary/trace-event.ts';
+import type { Gateway } from '../../../engine/gateway.ts';
 import type { Settings, Store } from '../../../engine/ports.ts';
 import { linesOf } from './trace.ts';
 
@@ -24,8 +26,14 @@ const SECRET = 'hush-hush-hush';
 
 function systemOn(store: Store) {
   return {
-    openStore: async () => ({ store, through: () => null, close: async () => {} }),
-    loadSettings: async () => ({ secrets: [SECRET] }) as unknown as Settings,
+    openGateway: async () =>
+      openedGateway(
+        handMadeGateway({
+          store,
+          settings: () => ({ secrets: [SECRET] }) as unknown as Settings,
+          capabilities: { list: () => store.capabilities.list() } as unknown as Gateway['capabilities'],
+        }),
+      ),
   };
 }
 
@@ -92,7 +100,7 @@ test('[TRACE-12] show draws the calls as a tree, with when, how long and what we
       '  ├─ ✓ filesystem:read_file                at 1.00 ms  2.50 ms',
       '  │  └─ ✓ mail:send                        at 2.00 ms  1.00 ms',
       '  └─ ✗ filesystem:read_file                at 4.00 ms  1.5 s    NOT_FOUND: no such \\u001b[31m file',
-      '  ✗ mail:send                              at 1.5 s    0.00 ms  did not end',
+      '  ✗ mail:send                              at 1.5 s    0.00 ms  unfinished',
       '',
       'Program',
       '  1 | const a = 1;',
@@ -104,9 +112,11 @@ test('[TRACE-12] show draws the calls as a tree, with when, how long and what we
   );
   expect(out).toContain('intent   read it\\u001b[2J\n');
   const json = await runCommand(['trace', 'show', trace.id, '--json'], system);
-  expect(JSON.parse(json.out)).toEqual({ ...JSON.parse(lineOf(trace)), episodes: [] });
+  expect(JSON.parse(json.out)).toMatchObject({ ...JSON.parse(lineOf(trace)), episodes: [] });
   const list = await runCommand(['trace', 'ls'], system);
-  expect(list.out).toMatch(/^✗ \S+ {2}2026-\S+ {2}4 calls, 12\.3 ms {2}read it\\u001b\[2J\n$/);
+  expect(list.out).toMatch(
+    /^✗ \S+ {2}2026-\S+ {2}4 calls, 12\.3 ms {2}filesystem:read_file, mail:send {2}read it\\u001b\[2J\n$/,
+  );
 });
 
 test('[TRACE-19] decisions about a run are shown with its trace, as text', async () => {
@@ -217,7 +227,7 @@ test('[TRACE-15] a line that is not a trace is refused with its number, and take
   const result = await runCommand(['trace', 'import', '-'], system, { input });
   expect(result).toMatchObject({
     code: 1,
-    out: 'Imported 1 trace, skipped 1 already there, refused 3 lines.\n',
+    out: 'Imported 1 trace, skipped 1 already present, refused 3 lines.\n',
   });
   expect(result.err.split('\n')).toEqual([
     'line 3: events is missing',
@@ -230,6 +240,16 @@ test('[TRACE-15] a line that is not a trace is refused with its number, and take
   expect(JSON.parse(again.out)).toEqual({ imported: 0, skipped: 1, refused: 0, refusals: [] });
   const missing = await runCommand(['trace', 'import', 'no-such-file.jsonl'], system);
   expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('no-such-file.jsonl') });
+});
+
+test('[TRACE-15] what is imported is listed by when it ran', async () => {
+  const at = (day: string) => wholeTrace({ executedAt: new Date(`2026-0${day}T00:00:00Z`) });
+  const [newest, oldest, between] = [at('5-03'), at('3-01'), at('4-02')];
+  const { system } = await filled(newest);
+  await runCommand(['trace', 'import', '-'], system, { input: [oldest, between].map(lineOf).join('\n') });
+  const { out } = await runCommand(['trace', 'ls', '--json'], system);
+  const { traces } = JSON.parse(out) as { traces: { id: string }[] };
+  expect(traces.map(({ id }) => id)).toEqual([newest, between, oldest].map(({ id }) => id));
 });
 
 test('[TRACE-15] hundreds of lines, good and bad, are all counted, and the first hundred refusals told', async () => {

@@ -25,7 +25,7 @@ test('[LEARN-12] training tells runs, time, loss and what the gate says', async 
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toBe(
     [
-      'Learned from 1,200 runs in 3.5 s.\n',
+      'Trained on 1,200 runs in 3.5 s.\n',
       'Loss 2.500 -> 0.250 in 3 steps.\n',
       'The gate is open: the trained ranker is in use, nDCG@10 +0.125 (95 % interval +0.050 to +0.200) on the 40 newest runs; +0.000 on 60 unseen questions.\n',
     ].join(''),
@@ -39,7 +39,7 @@ test('[LEARN-12] training tells runs, time, loss and what the gate says', async 
     since: null,
   } as const;
   const closed = await runCommand(['train'], shelved(sampleLearningReport({ gate })));
-  expect(closed.out).toContain('The gate is closed: the trained ranker is not proven');
+  expect(closed.out).toContain('The gate is closed: the trained ranker has not been shown');
   expect(closed.out).toContain(
     '-0.010 (95 % interval -0.030 to +0.010) on the 12 newest runs. Search ranks by text alone.',
   );
@@ -93,5 +93,5 @@ test('[LEARN-21] --rollback says what ranks now', async () => {
     /^Rolled back to the training on 1,200 runs at 2026-11-15 09:00 UTC\.\nThe gate is open/,
   );
   const none = await runCommand(['train', '--rollback'], shelved(UNTRAINED));
-  expect(none.out).toBe('No earlier training exists: search ranks by text alone.\n');
+  expect(none.out).toBe('No earlier training exists. Search now ranks by text alone.\n');
 });

@@ -20,7 +20,7 @@ test('[DTS-1] "pml types" prints a declaration file of what programs can call', 
   const json = await runCommand(['types', '--json'], systemOf());
   expect(JSON.parse(json.out)).toEqual({ types: out, tools: 1, capabilities: 0 });
   const none = await runCommand(['types'], systemOf([]));
-  expect(none).toMatchObject({ code: 0, err: expect.stringContaining('No tool is known yet') });
+  expect(none).toMatchObject({ code: 0, err: expect.stringContaining('No tools known yet') });
   expect(none.out).toContain('declare global');
 });
 

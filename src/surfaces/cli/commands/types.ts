@@ -15,14 +15,14 @@ export const typesCommand: CommandModule = (program, context) => {
   program
     .command('types')
     .description('print TypeScript types of the attached tools, for editors')
-    .option('--out <file>', 'write them to this file')
+    .option('--out <file>', 'write the types to this file')
     .addHelpText('after', '\nExample:\n  $ pml types --out pml.d.ts')
     .action((options: Options) =>
-      withGateway(context, options, 'types', async (_, pml) => {
+      withGateway(context, options, 'types', async (pml) => {
         const { out } = options;
         const { types, ...counts } = await pml.getTypes();
         if (counts.tools === 0) {
-          terminal.err('No tool is known yet. "pml servers" shows the attached servers.\n');
+          terminal.err('No tools known yet. "pml servers ls" shows the attached servers.\n');
         }
         if (out !== undefined) await replace(out, types);
         if (options.json) {
@@ -38,7 +38,7 @@ export const typesCommand: CommandModule = (program, context) => {
     );
 };
 
-/** Only a file of its own: a slip in the name costs no work. */
+/** Overwrites only files that this command wrote, so that a mistyped name destroys nothing. */
 async function replace(file: string, types: string): Promise<void> {
   const before = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -46,7 +46,7 @@ async function replace(file: string, types: string): Promise<void> {
   });
   if (before !== null && firstLine(before) !== firstLine(types)) {
     throw new PmlError('store_conflict', `${file} was not written by "pml types"`, {
-      hint: 'Name another file, or delete this one first.',
+      hint: 'Choose another file, or delete this one first.',
     });
   }
   await mkdir(dirname(file), { recursive: true });

@@ -83,7 +83,11 @@ test('[RUNS-7] what waits is approved task by task, or edited and then approved'
   const { store, run, command } = await office({ permissions: { ...permissions, ask: ['disk:read'] } });
   const asks = (id: string) => ({ id, tool: 'disk:read', arguments: { name: id } });
   const paused = await run({ tasks: [asks('one'), asks('two'), { ...LIST, depends_on: ['one'] }] });
-  expect(paused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/waits for your approval/) });
+  expect(paused).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(/is waiting for your approval/),
+  });
   const id = (await store.runs.list(1))[0]!.id;
   expect((await command('runs', 'show', id)).out).toMatch(
     /\? one disk:read waiting\n.*· list disk:list\n.*\? two disk:read/,

@@ -43,15 +43,20 @@ export const workflowCommand: CommandModule = (program, context) => {
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, { intent, args, suggestion, ...options }: RunOptions) => {
       const plan = await readPlan(file, args, context.terminal);
-      const from = suggestion === undefined ? {} : { suggestionId: suggestion };
-      const call = { plan, intent: intent ?? null, runId: randomUUID(), ...from };
-      await withGateway(context, options, 'workflow', async (gateway) => {
-        const running = gateway.runWorkflow(call);
+      const call = {
+        workflow: planToWire(plan),
+        run_id: randomUUID(),
+        ...(intent !== undefined && { intent }),
+        ...(suggestion !== undefined && { suggestion_id: suggestion }),
+      };
+      await withGateway(context, options, 'workflow', async (pml) => {
+        const running = pml.executeWorkflow(call);
         const made = options.json
           ? await running
-          : await watchWorkflow(context.terminal, gateway, call.runId, running);
-        const stored = await gateway.findRun(call.runId);
-        tellWorkflow(context, made, options, stored?.run?.plan);
+          : await watchWorkflow(context.terminal, pml, call.run_id, running);
+        // A run whose plan was refused does not exist.
+        const stored = await pml.getRun({ run_id: call.run_id }).catch(() => null);
+        tellWorkflow(context, made, options, stored?.plan);
       });
     });
 };
@@ -69,9 +74,9 @@ function addConversions(workflow: Command, context: CommandContext): void {
     .description('convert a program to a plan, or explain why that is not possible')
     .action(async (file: string, options: GlobalOptions) => {
       const { text } = await readInput(file, terminal, 'TypeScript');
-      await withGateway(context, options, 'workflow', async (gateway) => {
-        const { plan } = await gateway.planFromCode(text);
-        terminal.out(`${JSON.stringify(planToWire(plan), null, 2)}\n`);
+      await withGateway(context, options, 'workflow', async (pml) => {
+        const { plan } = await pml.planFromCode({ code: text });
+        terminal.out(`${JSON.stringify(plan, null, 2)}\n`);
       });
     });
 }

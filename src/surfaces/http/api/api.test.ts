@@ -4,7 +4,8 @@ import { startHttp } from '../../../../test/support/http-gateway.ts';
 import { sampleApproval, sampleRun, sampleTool, sampleTrace } from '../../../../test/support/samples.ts';
 import { type ToolId, toolId } from '../../../core/vocabulary/ids.ts';
 import type { TraceEvent } from '../../../core/vocabulary/trace-event.ts';
-import type { Gateway, SearchQuery } from '../../../engine/gateway.ts';
+import type { SearchQuery } from '../../../engine/catalogue/search.ts';
+import type { Gateway } from '../../../engine/gateway.ts';
 import { createApi } from './create-api.ts';
 
 async function serve(gateway: Gateway) {
@@ -31,7 +32,7 @@ test('[API-1] the API needs the token like everything else', async () => {
   }
 });
 
-test('[API-2] /api/stats tells the figures, the tokens spared among them, and where to follow on', async () => {
+test('[API-2] /api/stats tells the figures, saved tokens among them, and where to follow on', async () => {
   const gateway = handMadeGateway({
     stats: async () => ({
       servers: 23,
@@ -57,6 +58,7 @@ test('[API-2] /api/stats tells the figures, the tokens spared among them, and wh
       schema_tokens: 97_000,
       exposed_tokens: 1_900,
       spared_tokens: 95_100,
+      per_session: null,
       pending_approvals: 2,
       speculation: { started: 4, used: 3, hit_rate: 0.75 },
       loop: { stalls: 0, stalled_ms: 0, longest_ms: 0, last: null },

@@ -2,19 +2,18 @@ import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { startHttp } from '../../../../test/support/http-gateway.ts';
-import { sampleApproval, sampleCapability, sampleTool } from '../../../../test/support/samples.ts';
+import {
+  sampleApproval,
+  sampleCapability,
+  sampleResult,
+  sampleTool,
+} from '../../../../test/support/samples.ts';
 import { PmlError } from '../../../core/vocabulary/pml-error.ts';
-import type { CapabilityService, CodeRun, Gateway } from '../../../engine/gateway.ts';
+import type { CapabilityService } from '../../../engine/capabilities/manage-capabilities.ts';
+import type { Gateway } from '../../../engine/gateway.ts';
 import { createApi } from './create-api.ts';
 
-const RUN: CodeRun = {
-  status: 'success',
-  runId: 'run-1',
-  traceId: 'trace-1',
-  result: [1, 2],
-  console: [{ level: 'log', text: 'hi' }],
-  toolsUsed: [],
-};
+const RUN = sampleResult({ result: [1, 2], console: [{ level: 'log', text: 'hi' }] });
 
 async function serve(parts: Partial<Gateway>) {
   const gateway = handMadeGateway(parts);
@@ -48,8 +47,8 @@ test('[API-13] POST /api/execute runs code, a capability or a tool', async () =>
     async executeTool(call) {
       asked.push(call);
       const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' };
-      const result = { content: [{ type: 'text', text: '{"a": 1}' }, image] };
-      return { status: 'success', runId: 'run-2', traceId: 'trace-2', result };
+      const toolResult = { content: [{ type: 'text', text: '{"a": 1}' }, image] };
+      return sampleResult({ runId: 'run-2', traceId: 'trace-2', result: { a: 1 }, toolResult });
     },
   });
   const more = { arguments: { n: 1 }, intent: 'try', timeout_ms: 9 };
@@ -73,22 +72,21 @@ test('[API-13] POST /api/execute runs code, a capability or a tool', async () =>
 
 test('[API-13] a failed run is an answer, a wrong request is 400', async () => {
   const error = { code: 'code_failed', message: 'Error: no', line: 1, column: 3 } as const;
-  const failed = { status: 'error', runId: 'run-1', traceId: null } as const;
+  const failed = sampleResult({ status: 'error', traceId: null });
+  const bad = { code: 'tool_failed', message: 'bad' } as const;
   const { post } = await serve({
-    executeCode: async () => ({ ...failed, error, console: [], toolsUsed: [] }),
+    executeCode: async () => ({ ...failed, error }),
     executeTool: async () => ({
       ...failed,
-      result: { content: [{ type: 'text', text: 'bad' }], isError: true },
+      error: bad,
+      toolResult: { content: [{ type: 'text', text: 'bad' }], isError: true },
     }),
   });
   expect(await post('/execute', { code: 'x' })).toEqual({
     status: 200,
     body: { status: 'error', run_id: 'run-1', trace_id: null, error },
   });
-  expect((await post('/execute', { tool: 'a:b' })).body.error).toEqual({
-    code: 'tool_failed',
-    message: 'bad',
-  });
+  expect((await post('/execute', { tool: 'a:b' })).body.error).toEqual(bad);
   for (const body of [
     '{',
     '[]',
@@ -109,14 +107,15 @@ test('[API-13] a failed run is an answer, a wrong request is 400', async () => {
 test('[API-30] what waits for a person says how to go on', async () => {
   const approval = sampleApproval({ runId: 'run-1' });
   const { post } = await serve({
-    executeCode: async () => ({ ...RUN, status: 'approval_required', approval }),
-    continueRun: async (runId, action) => ({
-      status: action === 'resume' ? 'success' : 'aborted',
-      runId,
-      results: { call: { result: 1 } },
-      layers: [['call']],
-      approvals: [approval],
-    }),
+    executeCode: async () => ({ ...RUN, status: 'approval_required', approvals: [approval] }),
+    continueRun: async (runId, action) =>
+      sampleResult({
+        status: action === 'resume' ? 'success' : 'aborted',
+        runId,
+        results: { call: { result: 1 } },
+        layers: [['call']],
+        approvals: [approval],
+      }),
   });
   const { body } = await post('/execute', { code: 'x' });
   expect(body).toMatchObject({

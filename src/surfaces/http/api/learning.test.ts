@@ -122,11 +122,13 @@ test('[LEARN-23] /api/suggest gives a plan, or the next step after what was exec
       confidence: 0.5,
       support: 0,
       basis: 'runs' as const,
+      guesses: [],
       edges: [],
       alternatives: {},
       suggestedCapabilities: [],
     }),
     predictNext: async (intent, executed) => [{ node: executed[0]!, score: 1, reason: intent }],
+    riskOfJob: async () => null,
   });
   expect(await ask('/suggest', { intent: 'read' })).toMatchObject({
     status: 200,

@@ -4,7 +4,7 @@ import { startHttp } from '../../../../test/support/http-gateway.ts';
 import { createApi } from './create-api.ts';
 
 test('[DASH-41] /api/live tells of the runs under way what they did so far, and of no others', async () => {
-  const gateway = handMadeGateway();
+  const gateway = handMadeGateway({ riskOf: async () => null });
   const { events } = gateway;
   const start = (run_id: string) =>
     events.emit({
@@ -37,8 +37,8 @@ test('[DASH-41] /api/live tells of the runs under way what they did so far, and 
   const head = { session_id: 's', origin: 'agent', intent: 'count', started_at: at };
   expect(await reply.json()).toEqual({
     runs: [
-      { run_id: 'early', ...head, events: [] },
-      { run_id: 'late', ...head, events: [{ ...event, at }] },
+      { run_id: 'early', ...head, events: [], risk: null },
+      { run_id: 'late', ...head, events: [{ ...event, at }], risk: null },
     ],
     last_event_id: expect.stringMatching(/\.5$/),
   });

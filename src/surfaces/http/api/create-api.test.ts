@@ -5,8 +5,8 @@ import { handMadeGateway } from '../../../../test/support/hand-made-gateway.ts';
 import { startHttp } from '../../../../test/support/http-gateway.ts';
 import { readEvents } from '../../../../test/support/read-events.ts';
 import type { EventLog } from '../../../engine/traces/event-log.ts';
+import type { EventOptions } from './create-api.ts';
 import { createApi } from './create-api.ts';
-import type { EventOptions } from './events.ts';
 
 async function serve({ kept, ...options }: EventOptions & { kept?: number } = {}) {
   const gateway = handMadeGateway({ servers: async () => [] }, kept);
