@@ -13,7 +13,7 @@ const plan = (nodeF1: number, confidence: number, support: number, length = 1): 
   ...{ edges: [], confidence, support, nodeF1, edgeF1: 1, isExact: nodeF1 === 1 },
 });
 
-test('[EVAL-15] a plan is wrong below half and sure above it; empty ones do not count', () => {
+test('[EVAL-15] a plan with F1 below half is wrong, one with confidence above half is sure; empty plans do not count', () => {
   const plans = [
     plan(0.49, 0.51, 0),
     plan(0.49, 0.5, 0),
@@ -31,12 +31,12 @@ test('[EVAL-15] a plan is wrong below half and sure above it; empty ones do not 
   });
 });
 
-test('[EVAL-15] right or wrong, a plan would run from .9 on with two runs behind it', () => {
+test('[EVAL-15] right or wrong, a plan would run from a confidence of .9 on with the support of two runs', () => {
   const plans = [plan(1, 0.9, 2), plan(0, 0.95, 5, 2), plan(1, 0.89, 5), plan(1, 0.99, 1)];
   expect(cautionOf(plans, NEVER_USED, null)).toMatchObject({ would_run: 2, wrong_above_half: 1 });
 });
 
-test('[EVAL-15] of a task with tools that no past run used, the first of these counts', async () => {
+test('[EVAL-15] for a task with never-used tools, the first of these counts', async () => {
   const embedder = createMemoryEmbedder();
   const ids = WRITTEN_TOOLS.map(({ id }): string => id);
   const task = (id: string, tools: readonly string[], alternatives = {}): Task => ({
@@ -65,7 +65,7 @@ test('[EVAL-15] of a task with tools that no past run used, the first of these c
   });
 });
 
-test('[EVAL-15] the written opposites name tools there are, never that of the job, and repeat nothing', () => {
+test('[EVAL-15] the written opposites name existing tools, never the one of the job, and have no duplicates', () => {
   const known = new Set<string>(WRITTEN_TOOLS.map(({ id }) => id));
   expect(WRITTEN_JOBS).toHaveLength(6);
   for (const { tool, past, opposites } of WRITTEN_JOBS) {

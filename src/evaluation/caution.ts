@@ -12,7 +12,7 @@ import { openSchool } from './rank-by-model.ts';
 import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';
 import { WRITTEN_JOBS } from './written-opposites.ts';
 
-/** A small office: for each job that recurs there is a tool, and others that do the opposite or something near it. */
+/** A small office: each recurring job has a tool, and there are others that do the opposite or something similar. */
 const DESCRIPTIONS: Readonly<Record<string, readonly [description: string, ...parameters: string[]]>> = {
   'invoices:send_invoice': ['Send an invoice for a month to a customer by e-mail', 'customer', 'month'],
   'invoices:void_invoice': ['Void an invoice that was already issued, so that it need not be paid', 'number'],
@@ -70,7 +70,7 @@ export const WRITTEN_TOOLS: readonly ToolDefinition[] = Object.entries(DESCRIPTI
 );
 
 const DEFAULTS = {
-  /** Node F1 below which a plan is wrong, and the confidence above which it should not have been. */
+  /** A plan with a lower node F1 is wrong, and should not have a confidence above `sure`. */
   wrong: 0.5,
   sure: 0.5,
 };
@@ -81,13 +81,13 @@ const RULES: PermissionRules = {
   ask: [],
   deny: [],
   default: 'allow',
-  profile: 'standard',
+  profile: 'balanced',
   auto: [],
 };
 
 type Opposites = NonNullable<CautionFigures['opposites']>;
 
-/** How plans of far tasks, and the ranking of tools that nobody used, stand up to what was never seen. */
+/** How plans for distant tasks, and the ranking of never-used tools, hold up on unseen work. */
 export function cautionOf(
   plans: readonly ScoredPlan[],
   neverUsed: CautionFigures['never_used'],
@@ -103,7 +103,7 @@ export function cautionOf(
   };
 }
 
-/** An empty plan is neither sure nor run, whatever it says of itself. */
+/** An empty plan counts as neither sure nor run, whatever its confidence. */
 function rashnessOf(plans: readonly ScoredPlan[]): Pick<CautionFigures, 'wrong_above_half' | 'would_run'> {
   const made = plans.filter(({ tools }) => tools.length > 0);
   const isWrongAndSure = ({ nodeF1, confidence }: ScoredPlan) =>
@@ -114,7 +114,7 @@ function rashnessOf(plans: readonly ScoredPlan[]): Pick<CautionFigures, 'wrong_a
   };
 }
 
-/** As if every tool were marked read-only and every value known: what is left are confidence and support. */
+/** As if every tool were marked read-only and every value known, so that only confidence and support decide. */
 function wouldRun({ tools, confidence, support }: ScoredPlan): boolean {
   const step = {
     name: READ_ONLY.id,
@@ -125,7 +125,7 @@ function wouldRun({ tools, confidence, support }: ScoredPlan): boolean {
   );
 }
 
-/** Of tasks with a right tool that no past run used: how high the first such tool stands. `ranks`: of all measured tasks. */
+/** MRR of the first never-used correct tool, over the tasks that have one. `ranks` are those of all measured tasks. */
 export function rankNeverUsed(
   bench: Workbench,
   folds: readonly Fold[],
@@ -152,8 +152,8 @@ export function rankNeverUsed(
 }
 
 /**
- * After a past of six recurring jobs, what reads like one of them and is not: "do not send …", "cancel …", another verb or
- * another object. On a small catalogue that comes with PML, since no data set has such.
+ * After a past of six recurring jobs: intents that read like one of them and mean something else ("do not send …",
+ * "cancel …", another verb or another object). On a small catalogue that ships with PML, since no data set has these.
  */
 export async function measureOpposites(seed: number, ports: EvaluationPorts): Promise<Opposites> {
   const train = WRITTEN_JOBS.flatMap(({ name, tool, past }) =>

@@ -107,9 +107,9 @@ test.each([
   ['tasks.dev.jsonl', undefined, /tasks\.dev\.jsonl cannot be read/],
   ['tasks.dev.jsonl', '{"id": 1\n', /tasks\.dev\.jsonl:1 is not JSON/],
   ['tasks.dev.jsonl', `${lines(TASKS)}{"id":"3","intent":"x"}`, /tasks\.dev\.jsonl: entry 3: tools/],
-  ['tasks.train.jsonl', '\n', /holds no task/],
+  ['tasks.train.jsonl', '\n', /contains no tasks/],
   ['tools.jsonl', '[]', /tools\.jsonl: entry 1/],
-])('[EVAL-2] %s that reads %j is refused with its place', async (name, text, message) => {
+])('[EVAL-2] %s that reads %j is rejected with its place', async (name, text, message) => {
   const files: Record<string, string> = { ...whole };
   if (text === undefined) delete files[name];
   else files[name] = text;
@@ -120,7 +120,7 @@ test.each([
   ['tools', { tools: ['no_colon', 'gone'] }],
   ['alternatives', { alts: { 's:b': ['gone'] } }],
   ['edges', { edges: [['no_colon', 'gone']] }],
-])('[EVAL-16] a task whose %s name a tool that the set does not have is refused', async (_, change) => {
+])('[EVAL-16] a task whose %s name a tool that the set does not have is rejected', async (_, change) => {
   const tasks = [TASKS[0], { ...TASKS[1], id: 'odd one', ...change }];
   for (const file of ['tasks.train.jsonl', 'tasks.dev.jsonl']) {
     const reading = readDataSet(await folderOf({ ...whole, [file]: lines(tasks) }), OPTIONS);
@@ -131,7 +131,7 @@ test.each([
   }
 });
 
-test('[EVAL-16] a distractor is right for no task', async () => {
+test('[EVAL-16] a distractor is correct for no task', async () => {
   const files = { ...whole, 'tasks.dev.jsonl': lines([{ ...TASKS[1], tools: ['gone'] }]) };
   const folder = await folderOf({
     ...files,
@@ -141,7 +141,7 @@ test('[EVAL-16] a distractor is right for no task', async () => {
   await expect(reading).rejects.toThrow(/"gone", which is not in tools\.jsonl/);
 });
 
-test('[EVAL-2] a file that claims to be gzipped and is not is refused', async () => {
+test('[EVAL-2] a file that claims to be gzipped and is not is rejected', async () => {
   const folder = await folderOf({ ...whole, 'more.gz': 'plain' });
   const reading = readDataSet(folder, { ...OPTIONS, distractors: join(folder, 'more.gz') });
   await expect(reading).rejects.toThrow(/not a gzipped file/);

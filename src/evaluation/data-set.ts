@@ -22,27 +22,27 @@ const taskRow = z.object({
   tools: z.array(z.string()).min(1),
   edges: z.array(z.tuple([z.string(), z.string()])).optional(),
   group: z.string().optional(),
-  /** Traces only: the task that was run. */
+  /** In traces only: the task that was run. */
   task: z.string().optional(),
   kind: z.string().optional(),
   alts: z.record(z.string(), z.array(z.string())).optional(),
 });
 
-/** A task with what is right for it, or a recorded run with what was called. */
+/** A task with its correct tools, or a recorded run with its calls. */
 export interface Task {
   readonly id: string;
   readonly intent: string;
-  /** In the order of execution, verbatim; runs keep repeats. */
+  /** In order of execution, verbatim; runs include repeats. */
   readonly tools: readonly string[];
-  /** Tools of other servers that are as right as one of these. */
+  /** Tools of other servers that are equally correct. */
   readonly alternatives: Readonly<Record<string, readonly string[]>>;
   /** Tasks of one group are the same work in other words. */
   readonly group: string;
   /** Whether the order of the tools means anything. */
   readonly isOrdered: boolean;
-  /** What has to come before what: as given, else each tool before the next. */
+  /** Required order: as given, otherwise each tool before the next. */
   readonly edges: readonly (readonly [from: string, to: string])[];
-  /** By its kind: calls that have nothing to do with each other, in a set that has chains besides. */
+  /** Independent calls, by the task's kind, in a set that also has chains. */
   readonly isParallel: boolean;
 }
 
@@ -51,23 +51,23 @@ export interface DataSet {
   readonly split: string;
   readonly tools: readonly ToolDefinition[];
   readonly train: readonly Task[];
-  /** What is measured. */
+  /** Measured tasks. */
   readonly test: readonly Task[];
-  /** Whether these are runs as they were recorded, not tasks with their right tools. */
+  /** Whether the tasks are recorded runs instead of tasks with their correct tools. */
   readonly isRecorded: boolean;
 }
 
 export interface DataSetOptions {
   readonly split: string;
   readonly tasks: 'tasks' | 'traces';
-  /** Files that stand in for those of the folder. */
+  /** Files that replace those of the folder. */
   readonly trainFile?: string;
   readonly testFile?: string;
-  /** More tools that are right for no task. */
+  /** Additional tools that are correct for no task. */
   readonly distractors?: string;
 }
 
-/** The folder itself when it is a data set, else those of its folders that are, in order of name. */
+/** The folder itself if it is a data set, otherwise its subfolders that are, in order of name. */
 export async function findDataSets(folder: string): Promise<string[]> {
   const root = resolve(folder);
   const names = await readdir(root).catch((cause) => {
@@ -119,21 +119,21 @@ async function readTools(file: string): Promise<ToolDefinition[]> {
 
 async function readTasks(file: string): Promise<Task[]> {
   const rows = await readRows(file, taskRow);
-  if (rows.length === 0) throw new PmlError('invalid_argument', `${file} holds no task`);
+  if (rows.length === 0) throw new PmlError('invalid_argument', `${file} contains no tasks`);
   return rows.map(({ id, intent, tools, edges, group, task, kind, alts }) => ({
     id,
     intent,
     tools,
     alternatives: alts ?? {},
     group: group ?? task ?? id,
-    // A list of edges that is there and empty says that the tools form a set.
+    // An empty list of edges says that the tools form a set.
     isOrdered: edges === undefined || edges.length > 0,
     edges: edges ?? tools.slice(1).map((to, i): [string, string] => [tools[i]!, to]),
     isParallel: kind?.startsWith('parallel') ?? false,
   }));
 }
 
-/** A right tool that cannot be found would count as a miss of every ranker, and nobody would know why. */
+/** A correct tool that is not listed would count as a miss of every ranker, without any explanation. */
 function refuseUnknown(
   { id, tools, alternatives, edges }: Task,
   own: ReadonlySet<string>,

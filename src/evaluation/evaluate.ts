@@ -30,11 +30,11 @@ import { driven, openSchool, type School } from './rank-by-model.ts';
 import { type EvaluationPorts, openWorkbench, type Workbench } from './workbench.ts';
 
 const DEFAULTS = {
-  /** Numbers of past runs; the last point is all there are. */
+  /** Numbers of past runs; the last point uses all runs. */
   sizes: [0, 30, 100, 300, 1000],
 };
 
-/** 1 / rank of the first right tool of every measured task, in the order of the folds. */
+/** 1 / rank of the first correct tool of every measured task, in the order of the folds. */
 type ReciprocalRanks = readonly number[];
 
 interface CurveOptions {
@@ -46,19 +46,19 @@ interface CurveOptions {
 export interface EvaluationOptions {
   readonly protocol: Protocol;
   readonly seed: number;
-  /** Draws of runs for each point of the learning curve; 0 for no curve. */
+  /** Random samples of runs for each point of the learning curve; 0 for no curve. */
   readonly draws: number;
-  /** Told what is being done, and how far it is where that is known. */
+  /** Called with the current activity, and its progress if known. */
   readonly onProgress?: (what: string, done?: number, total?: number) => void;
 }
 
-/** What is asked is far from all that was done; which tool comes next is not measured there. */
+/** Protocols in which queries are far from all past work; the next tool is not measured there. */
 const FAR: readonly Protocol[] = ['narrow', 'new-tools'];
 
 const RANKERS = ['lexical', 'semantic', 'hybrid', 'knn', 'logistic', 'learned'] as const;
 const PREDICTORS = ['popularity', 'markov', 'logistic', 'learned'] as const;
 
-/** Measures search and what can be learned from past runs on one data set; the same for the same seed. */
+/** Measures search and learning from past runs on one data set; deterministic for a seed. */
 export async function evaluate(
   data: DataSet,
   options: EvaluationOptions,
@@ -68,12 +68,12 @@ export async function evaluate(
   const startedAt = performance.now();
   const folds = foldsOf(data, protocol, seed);
   const measured = folds.flatMap(({ test }) => test);
-  // Clauses of all of them: what is measured is compared with past intents, clause by clause.
+  // Clauses of all tasks are needed, because queries are compared with past intents clause by clause.
   const bench = await openWorkbench(data, [...data.train, ...data.test], ports, (done, total) =>
     onProgress?.(`${data.name}: embedding`, done, total),
   );
-  // In `id` the same work may have been seen before, and a narrow past may be of one group, so only the run itself is
-  // hidden from itself.
+  // In `id` the same work may have been seen before, and a narrow past may be a single group, so a run is only hidden
+  // from itself.
   const isByRun = protocol === 'id' || protocol === 'narrow';
   const alike = isByRun ? ({ id }: Task) => id : ({ group }: Task) => group;
   const weights = weightsFor(data.name);
@@ -120,7 +120,7 @@ export async function evaluate(
 
 type Alike = (task: Task) => string;
 
-/** Of every measured task the ranks of its right tools. */
+/** For every measured task, the ranks of its correct tools. */
 type TaskRanks = Readonly<Record<(typeof RANKERS)[number], readonly (readonly number[])[]>>;
 
 async function rankTasks(
@@ -146,7 +146,7 @@ async function rankTasks(
   return ranks;
 }
 
-/** Measured tasks that were learned from in the very same words. */
+/** Number of measured tasks with exactly the words of a training task. */
 function overlapOf({ train, test }: Fold): number {
   const seen = new Set(train.map(({ intent }) => intent.trim()));
   return test.filter(({ intent }) => seen.has(intent.trim())).length;
@@ -172,7 +172,7 @@ function gainsOf(ranks: TaskRanks, measured: readonly Task[], seed: number): Eva
   };
 }
 
-/** Null where no task has an order. */
+/** Null if no task has an order. */
 function measureNext(
   bench: Workbench,
   name: string,
@@ -198,7 +198,7 @@ function measureNext(
   return record(PREDICTORS, (predictor): NextFigures => nextFigures(ranks.get(predictor)!));
 }
 
-/** What the gate of a gateway with these runs would have decided. */
+/** The gate's decision in a gateway with these runs. */
 function measureGate({ lesson, options }: School, { train }: Fold): EvaluationReport['gate'] {
   const evidence = driven(judgeLearning(lesson(train)));
   const { open, gain, ci95 } = decideGate(CLOSED_GATE, evidence, {
@@ -212,7 +212,7 @@ function record<K extends string, V>(keys: readonly K[], of: (key: K) => V): Rec
   return Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<K, V>;
 }
 
-/** Search that has not learned is the same at every point; the ranker is trained on more and more runs. */
+/** Search does not learn and is the same at every point; the ranker is trained on more and more runs. */
 function learningCurve(
   schoolOf: (seed: number) => School,
   folds: readonly Fold[],
@@ -254,14 +254,14 @@ function reciprocalRanks(
   });
 }
 
-/** For each data set that the shipped chances were fitted on, the chances that scripts/fit-text-chances.ts fitted on the others. */
+/** By data set that the shipped chances were fitted on: chances fitted on the others by scripts/fit-text-chances.ts. */
 const HELD_OUT_CHANCES: Readonly<Record<string, TextChances>> = {
-  livemcp: { bias: -1.56, score: 4.99, rank: -0.89, lead: 10.71 },
-  mcpbench: { bias: -2.28, score: 5.85, rank: -0.78, lead: 13.86 },
-  toole: { bias: -1.4, score: 4.24, rank: -0.8, lead: 12.18 },
-  toollink: { bias: -2.2, score: 6.71, rank: -0.69, lead: 7.76 },
-  traject: { bias: -2.25, score: 6.49, rank: -0.84, lead: 11.59 },
-  ultratool: { bias: -1.95, score: 5.43, rank: -0.73, lead: 12.53 },
+  livemcp: { bias: -1.58, score: 4.5, rank: -0.82, lead: 12.29 },
+  mcpbench: { bias: -2.29, score: 5.61, rank: -0.88, lead: 12.34 },
+  toole: { bias: -1.28, score: 3.68, rank: -0.8, lead: 12.47 },
+  toollink: { bias: -2.42, score: 6.75, rank: -0.64, lead: 8.16 },
+  traject: { bias: -1.81, score: 4.63, rank: -0.85, lead: 13.38 },
+  ultratool: { bias: -1.91, score: 4.77, rank: -0.71, lead: 13.78 },
 };
 
 function textChancesFor(dataset: string): TextChances {

@@ -63,7 +63,7 @@ test('[EVAL-4] fewer groups than folds give fewer folds', () => {
   ).toEqual([1, 2]);
 });
 
-describe('far from all that was done', () => {
+describe('far from all past work', () => {
   const many = (prefix: string, group: string, count: number) =>
     Array.from({ length: count }, (_, i) => task(`${prefix}${i}`, group));
   const shop: DataSet = {
@@ -72,7 +72,7 @@ describe('far from all that was done', () => {
     test: [...many('ta', 'a', 10), ...many('tb', 'b', 10), ...many('tc', 'c', 10), ...many('tn', 'new', 200)],
   };
 
-  test('[EVAL-13] a narrow past is at most 45 runs of large groups; what is measured is of no group among them', () => {
+  test('[EVAL-13] a narrow past is at most 45 runs of large groups; no measured task is from one of these groups', () => {
     const folds = foldsOf(shop, 'narrow', 1);
     expect(folds).toHaveLength(3);
     for (const { train, test } of folds) {
@@ -104,13 +104,13 @@ describe('far from all that was done', () => {
   const tasksOf = (tools: DataSet['tools'], count: number) =>
     Array.from({ length: count }, (_, i) => ({
       ...task(`n${i}`, `g${i}`),
-      // Each alone at first, so that no server is only used beside another.
+      // Each server alone at first, so that none is only used together with another.
       tools: [...new Set([i, i < tools.length ? i : 7 * i].map((at) => tools[at % tools.length]!.id))],
     }));
   const serversOf = (tasks: readonly Task[]) =>
     new Set(tasks.flatMap(({ tools }) => tools.map((tool) => tool.split(':')[0]!)));
 
-  test('[EVAL-14] new tools are those of whole servers, each new once; nothing of them was ever used', () => {
+  test('[EVAL-14] new tools are those of whole servers, each new once; none of them was ever used', () => {
     const tools = toolsOf(10, 3);
     const set = { ...data, tools, train: tasksOf(tools, 300), test: tasksOf(tools, 60) };
     const folds = foldsOf(set, 'new-tools', 1);
@@ -127,7 +127,7 @@ describe('far from all that was done', () => {
     expect(foldsOf(set, 'new-tools', 2)).not.toEqual(folds);
   });
 
-  test('[EVAL-14] of few servers tools are new one by one; large sets are cut in three, small ones measured whole', () => {
+  test('[EVAL-14] with few servers single tools are new; large sets are split in three, small ones measured as a whole', () => {
     const tools = toolsOf(2, 10);
     const large = { ...data, tools, train: tasksOf(tools, 1_600), test: tasksOf(tools, 20) };
     const inThree = foldsOf(large, 'new-tools', 1);

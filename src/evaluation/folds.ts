@@ -6,32 +6,32 @@ type Parts = Pick<DataSet, 'train' | 'test'>;
 
 const DEFAULTS = {
   folds: 5,
-  /** How often a small set of recorded runs is split again. */
+  /** Number of different splits of a small set of recorded runs. */
   foldings: 5,
-  /** A narrow past: runs in it, draws of it, and tasks measured with each. */
+  /** A narrow past: number of runs, number of random draws, and tasks measured with each. */
   runs: 45,
   draws: 3,
   measured: 150,
-  /** Groups of at least this share of the largest one, or of the whole past, are large. */
+  /** Groups of at least this share of the largest group, or of the whole past, count as large. */
   large: 0.4,
-  /** Parts that servers are cut into; fewer where there is much to learn from in each. */
+  /** Parts that servers are split into; fewer for large data sets. */
   parts: 5,
   partsOfMany: 3,
   many: 1_500,
-  /** Tasks of train below which all tasks are learned from and measured, in turn. */
+  /** With fewer training tasks, all tasks are trained on and measured in turn. */
   few: 200,
 };
 
-/** What may be learned from, and what is measured with it. */
+/** Training tasks, and the tasks measured after training. */
 export interface Fold {
   readonly train: readonly Task[];
   readonly test: readonly Task[];
 }
 
 /**
- * `id`: all of train. `disjoint`: without the groups that are measured. `cv5`: train and the measured
- * split together, cut into five by group; each part is measured after training on the other four. `narrow` and
- * `new-tools`: what is asked is far from all that was done.
+ * `id`: all of train. `disjoint`: train without the measured groups. `cv5`: train and test together, split into
+ * five parts by group; each part is measured after training on the other four. `narrow` and `new-tools`: queries
+ * are far from all past work.
  */
 export function foldsOf(data: DataSet, protocol: Protocol, seed: number): Fold[] {
   const { train, test } = data;
@@ -50,8 +50,8 @@ export function foldsOf(data: DataSet, protocol: Protocol, seed: number): Fold[]
 }
 
 /**
- * The folds of several foldings, one after the other (repeated cross-validation): in a small set of recorded runs,
- * which of them are cut off together moves what follows what by more than is compared. Only `cv5` cuts anything.
+ * The folds of several splits, one after the other (repeated cross-validation): in a small set of recorded runs the
+ * choice of the split changes next-step figures by more than the differences of interest. Only `cv5` splits.
  */
 export function repeatedFolds(data: DataSet, protocol: Protocol, seed: number): Fold[] {
   const foldings = protocol === 'cv5' && data.isRecorded ? DEFAULTS.foldings : 1;
@@ -63,7 +63,7 @@ function withoutGroupsOf(tasks: readonly Task[], others: readonly Task[]): Task[
   return tasks.filter(({ group }) => !groups.has(group));
 }
 
-/** Groups are dealt out in random order, each to the part with the fewest tasks so far. */
+/** Deals out groups in random order, each to the part with the fewest tasks so far. */
 function crossValidation(tasks: readonly Task[], seed: number): Fold[] {
   const byGroup = Map.groupBy(tasks, ({ group }) => group);
   const parts = Array.from({ length: DEFAULTS.folds }, (): Task[] => []);
@@ -76,7 +76,7 @@ function crossValidation(tasks: readonly Task[], seed: number): Fold[] {
     .map((test) => ({ train: withoutGroupsOf(tasks, test), test }));
 }
 
-/** What was done so far is one kind of work or a few, and what is asked is another. Drawn three times. */
+/** The past is one or a few kinds of work, and queries are about others. Drawn three times. */
 function narrowFolds({ train, test }: DataSet, seed: number): Parts[] {
   return Array.from({ length: DEFAULTS.draws }, (_, draw) => {
     const past = narrowPast(train, seed + draw);
@@ -91,7 +91,7 @@ function narrowFolds({ train, test }: DataSet, seed: number): Parts[] {
   });
 }
 
-/** Large groups by lot, then others, until there are enough runs. */
+/** Random large groups, then others, until there are enough runs. */
 function narrowPast(train: readonly Task[], seed: number): Task[] {
   const random = createRandom(seed);
   const groups = [...Map.groupBy(train, ({ group }) => group).values()];
@@ -104,8 +104,8 @@ function narrowPast(train: readonly Task[], seed: number): Task[] {
 }
 
 /**
- * Servers are attached that nobody has used yet: what used any of theirs is measured, what used none was learned from.
- * Where there are too few servers to cut, tools are new one by one.
+ * Servers that nobody has used yet are attached: tasks that use any of their tools are measured, the others are
+ * trained on. With too few servers to split, single tools are new.
  */
 function newToolFolds(data: DataSet, seed: number): Parts[] {
   const isSmall = data.train.length < DEFAULTS.few;

@@ -1,7 +1,6 @@
 import { fitListwise, linearScores } from '../core/learning/optim/listwise-logistic.ts';
-import { rowOf } from '../core/numeric/matrices.ts';
+import { rowOf, standardised } from '../core/numeric/matrices.ts';
 import type { Random } from '../core/numeric/random.ts';
-import { standardised } from '../core/numeric/vectors.ts';
 import { nearestVotes } from '../core/retrieval/past-intents.ts';
 import { lexicalScores } from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';
@@ -11,12 +10,12 @@ import { intentVectors, type PastEvidence, pastEvidence, pastRuns } from './past
 import type { Workbench } from './workbench.ts';
 
 const DEFAULTS = {
-  /** Moments that the weights are fitted on. */
+  /** Number of moments on which the weights are fitted. */
   fittedOn: 800,
-  /** Rows of features of all of these: with thousands of tools there are fewer moments. */
+  /** Most feature rows for these: with thousands of tools there are fewer moments. */
   rows: 600_000,
   features: 11,
-  /** Added to a chance before its logarithm is taken. */
+  /** Added to a probability before its logarithm. */
   least: 1e-3,
 };
 
@@ -28,8 +27,8 @@ export interface NextRanking {
 }
 
 /**
- * Three ways to tell what comes next: what follows most often at all, what follows the last tool most
- * often, and a listwise logistic mix of those with what the intent says and what similar runs did.
+ * Three predictors of the next tool: the most frequent tool, the most frequent successor of the last tool, and a
+ * listwise logistic mix of these with the intent and similar runs.
  */
 export function rankNext(
   bench: Workbench,
@@ -59,7 +58,7 @@ function momentsFor(tools: number): number {
   return Math.min(DEFAULTS.fittedOn, Math.ceil(DEFAULTS.rows / tools));
 }
 
-/** Gives [features][tools] per case; what is learned from hides itself and its like. */
+/** [features][tools] per case; training cases do not see their own run or runs of the same work. */
 function createMix(
   bench: Workbench,
   past: readonly Task[],
@@ -99,7 +98,7 @@ function createMix(
     });
   };
 
-  /** Votes of the nearest past runs in which something followed this tool, for what followed it. */
+  /** Votes of the nearest past runs that continued after this tool, for the tools that followed. */
   function likeRuns(
     last: number,
     cosines: PastEvidence['cosines'],
@@ -112,7 +111,7 @@ function createMix(
     return nearestVotes(cosines, { size, uses, isHidden });
   }
 
-  /** The mean chance to follow the tools called earlier. */
+  /** Mean probability to follow the tools called earlier. */
   function meanChances(earlier: readonly number[], hidden: string | undefined): Float64Array {
     const mean = new Float64Array(size);
     for (const tool of new Set(earlier)) {
@@ -127,7 +126,7 @@ function logarithm(chance: number): number {
   return Math.log(chance + DEFAULTS.least);
 }
 
-/** 1 at these places, else 0. */
+/** 1 at these indices, 0 elsewhere. */
 function flags(size: number, places: readonly number[]): Float64Array {
   const values = new Float64Array(size);
   for (const place of places) values[place] = 1;

@@ -8,20 +8,20 @@ const runs = [
 ];
 const transitions = new Transitions(4, runs);
 
-test('[EVAL-7] what follows a tool is counted, repeats included', () => {
+test('[EVAL-7] successors of a tool are counted, repeats included', () => {
   expect([...transitions.after(0)]).toEqual([0, 2, 1, 0]);
   expect([...transitions.after(1)]).toEqual([0, 1, 1, 0]);
   expect([...transitions.after(3)]).toEqual([0, 0, 0, 0]);
   expect([...transitions.popularity()]).toEqual([0, 3, 2, 0]);
 });
 
-test('[EVAL-6] the runs of one key are left out where it is learned from', () => {
+test('[EVAL-6] the runs of one key are left out while learning from it', () => {
   expect([...transitions.after(0, 'a')]).toEqual([0, 0, 1, 0]);
   expect([...transitions.popularity('a')]).toEqual([0, 0, 1, 0]);
   expect([...transitions.after(0, 'unknown')]).toEqual([0, 2, 1, 0]);
 });
 
-test('[EVAL-7] the chance to follow falls back on popularity and on repeating, and sums to 1', () => {
+test('[EVAL-7] the probability to follow backs off to popularity and repetition, and sums to 1', () => {
   // One of five steps repeats a tool.
   expect([transitions.repeats(), transitions.repeats('a')]).toEqual([1, 0]);
   const known = markovChances(transitions, 0);

@@ -5,16 +5,16 @@ import type { Task } from './data-set.ts';
 import { candidatesOf, driven, formsOf, runOf } from './rank-by-model.ts';
 import type { Workbench } from './workbench.ts';
 
-/** A moment in a task: what was called so far, and what comes next. */
+/** A moment in a task: the tools called so far, and the next one. */
 export interface NextCase {
   readonly task: Task;
-  /** Places of the tools called so far, in order; at least one. */
+  /** Indices of the tools called so far, in order; at least one. */
   readonly before: readonly number[];
-  /** The places that are right: the next tool and what counts as it. */
+  /** Indices of the correct tools: the next one and those that count as it. */
   readonly accepted: readonly number[];
 }
 
-/** Every moment after the first call of every task whose order means something. */
+/** Every moment after the first call of every task with a meaningful order. */
 export function nextCases(bench: Workbench, tasks: readonly Task[]): NextCase[] {
   return tasks
     .filter(({ isOrdered }) => isOrdered)
@@ -26,12 +26,12 @@ export function nextCases(bench: Workbench, tasks: readonly Task[]): NextCase[] 
     );
 }
 
-/** The places of a task's tools in order, repeats kept. */
+/** Indices of a task's tools in order, with repeats. */
 export function sequenceOf(bench: Workbench, task: Task): number[] {
   return task.tools.flatMap((tool) => bench.acceptedFor({ ...task, alternatives: {} }, tool));
 }
 
-/** How often one tool came right after another, and at all, in the runs of each group and in all. */
+/** Number of times each tool was called, and directly followed another, by group and in total. */
 export class Transitions {
   readonly #size: number;
   readonly #all = new Map<number, Float64Array>();
@@ -53,20 +53,20 @@ export class Transitions {
     }
   }
 
-  /** How often each tool followed any other, but for the runs of one key. */
+  /** How often each tool followed any other, without the runs of one key. */
   popularity(hidden?: string): Float64Array {
     const counts = this.#followers.slice();
     for (const [, to] of this.#pairsOf(hidden)) counts[to]!--;
     return counts;
   }
 
-  /** How often a tool was called again right away, but for the runs of one key. */
+  /** How often a tool was repeated directly, without the runs of one key. */
   repeats(hidden?: string): number {
     const own = this.#pairsOf(hidden).filter(([from, to]) => from === to).length;
     return this.#repeats - own;
   }
 
-  /** How often each tool followed this one, but for the runs of one key. */
+  /** How often each tool followed this one, without the runs of one key. */
   after(from: number, hidden?: string): Float64Array {
     const counts = this.#all.get(from)?.slice() ?? new Float64Array(this.#size);
     for (const [each, to] of this.#pairsOf(hidden)) if (each === from) counts[to]!--;
@@ -85,8 +85,8 @@ export class Transitions {
 }
 
 /**
- * First-order Markov chain: P(next | last). Where the last tool tells little, what follows most often at all
- * stands in, and the last tool itself, as often as tools are called again.
+ * First-order Markov chain: P(next | last), backing off to the most frequent tools and to repetition of the last
+ * tool.
  */
 export function markovChances(transitions: Transitions, last: number, hidden?: string): Float64Array {
   const popularity = transitions.popularity(hidden);
@@ -104,7 +104,7 @@ function sum(values: Float64Array): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Chances of every tool for each case, of a predictor that learned from the runs that have an order. */
+/** Probabilities of every tool for each case, by a predictor that learned from the ordered runs. */
 export function rankNextByModel(
   bench: Workbench,
   train: readonly Task[],

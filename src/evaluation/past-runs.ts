@@ -5,7 +5,7 @@ import { words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
 import type { Workbench } from './workbench.ts';
 
-/** What was run before: the intents in both forms, and what each used. */
+/** Past runs: the intents as vectors and words, and their tools. */
 export interface PastRuns {
   readonly tasks: readonly Task[];
   readonly lexical: Bm25Index;
@@ -31,9 +31,9 @@ export function intentVectors({ embeddings, toolVectors }: Workbench, tasks: rea
   );
 }
 
-/** What past runs say of each tool, for one query. */
+/** Evidence of past runs for each tool, for one query. */
 export interface PastEvidence {
-  /** Of the query and each past intent. */
+  /** Cosines of the query and each past intent. */
   readonly cosines: Float32Array;
   /** Votes of the nearest past intents, by embedding and by words. */
   readonly votes: Float64Array;
@@ -45,7 +45,7 @@ export interface PastEvidence {
   readonly popularity: Float64Array;
 }
 
-/** Evidence for every task, from past runs that may not be hidden from it. */
+/** Evidence for every task, from the past runs that are not hidden from it. */
 export function pastEvidence(
   bench: Workbench,
   past: PastRuns,

@@ -1,5 +1,6 @@
 import { mean } from '../core/learning/gate/metrics.ts';
-import { draftPlan, type PlanningPast } from '../core/planning/draft/draft-plan.ts';
+import { probeLearning } from '../core/learning/ranker/learn-ranker.ts';
+import { draftPlan, type PlanningPast, replayCopies } from '../core/planning/draft/draft-plan.ts';
 import { createEdgeTexts, toolWordsOf } from '../core/planning/draft/edge-features.ts';
 import { learnPlans } from '../core/planning/draft/learn-plans.ts';
 import { PlanHistory, type PlannedRun } from '../core/planning/draft/plan-history.ts';
@@ -12,25 +13,25 @@ import type { Workbench } from './workbench.ts';
 
 /** A plan as the gateway would suggest it. */
 interface Draft {
-  /** Places among all tools; one that is used again stands there again. */
+  /** Indices of tools; a tool that is used twice is listed twice. */
   readonly tools: readonly number[];
-  /** By place in `tools`. */
+  /** By index in `tools`. */
   readonly edges: readonly { readonly from: number; readonly to: number }[];
-  /** The node F1 that the plan itself expects. */
+  /** The node F1 that the plan predicts for itself. */
   readonly confidence: number;
-  /** Near past runs that used all of its tools. */
+  /** Number of near past runs that used all of its tools. */
   readonly support: number;
 }
 
-/** Drafts plans for intents after some past runs, with the code that serves; learns from the same runs once. */
+/** Drafts plans for intents after some past runs, with the serving code; learns from the same runs only once. */
 type DraftPlan = (train: readonly Task[], task: Task) => Promise<Draft>;
 
 const DEFAULTS = {
-  /** Of confidence, for the calibration error. */
+  /** Confidence bins of the calibration error. */
   bins: 10,
 };
 
-/** A plan, and how near it came to what is right. */
+/** A plan, and how close it is to the correct one. */
 export interface ScoredPlan extends Draft {
   readonly nodeF1: number;
   readonly edgeF1: number;
@@ -38,7 +39,7 @@ export interface ScoredPlan extends Draft {
   readonly isExact: boolean;
 }
 
-/** Plans of every measured task, but for parallel calls in a set of chains. */
+/** Plans of every measured task, except parallel calls in a set of chains. */
 export async function scorePlans(
   bench: Workbench,
   draftPlan: DraftPlan,
@@ -53,7 +54,7 @@ export async function scorePlans(
   return scored;
 }
 
-/** Null where no task asks for a plan. */
+/** Null if no task needs a plan. */
 export function planFigures(plans: readonly ScoredPlan[]): EvaluationReport['plan'] {
   if (plans.length === 0) return null;
   return {
@@ -64,7 +65,7 @@ export function planFigures(plans: readonly ScoredPlan[]): EvaluationReport['pla
   };
 }
 
-/** Expected calibration error: what plans expect of themselves and what they are, bin by bin of confidence. */
+/** Expected calibration error: difference of confidence and F1, by bins of confidence. */
 function calibrationError(plans: readonly ScoredPlan[]): number {
   const binOf = ({ confidence }: ScoredPlan) =>
     Math.min(DEFAULTS.bins - 1, Math.floor(confidence * DEFAULTS.bins));
@@ -73,7 +74,7 @@ function calibrationError(plans: readonly ScoredPlan[]): number {
   return gaps.reduce((sum, gap) => sum + gap, 0) / plans.length;
 }
 
-/** A tool that counts as a right one is taken for it. */
+/** A tool that counts as a correct one is treated as that one. */
 function scoreOf(bench: Workbench, task: Task, draft: Draft): ScoredPlan {
   const right = [...new Set(task.tools)];
   const left = new Map(right.map((tool) => [tool, new Set(bench.acceptedFor(task, tool))]));
@@ -92,7 +93,7 @@ function scoreOf(bench: Workbench, task: Task, draft: Draft): ScoredPlan {
   return { ...draft, nodeF1, edgeF1, isExact: nodeF1 === 1 && edgeF1 === 1 };
 }
 
-/** Two empty sets are the same. */
+/** 1 for two empty sets. */
 export function f1(made: ReadonlySet<string>, right: ReadonlySet<string>): number {
   const all = made.size + right.size;
   return all === 0 ? 1 : (2 * made.intersection(right).size) / all;
@@ -115,15 +116,19 @@ export function createDrafter(school: School): DraftPlan {
       .filter(({ uses }) => uses.length > 0);
     const { seed, weights, textChances } = options;
     const ranker = school.rankerOf(train);
-    const model = driven(learnPlans({ ranker, runs, words, seed, weights }));
+    const probe = driven(probeLearning(school.lesson(train)));
+    const chances = textChances && { textChances };
+    const model = driven(learnPlans({ ranker, runs, words, seed, weights, probe, ...chances }));
+    const history = model?.history ?? new PlanHistory(runs, candidates.size, candidates.vectors.columns);
     return {
       candidates,
-      history: model?.history ?? new PlanHistory(runs, candidates.size, candidates.vectors.columns),
+      history,
+      record: replayCopies(history),
       texts: model?.texts ?? createEdgeTexts(candidates, words),
       ranker,
       nets: model?.nets ?? null,
       trustIn: trustOf(school.lesson(train).runs),
-      ...(textChances && { textChances }),
+      ...chances,
     };
   }
 

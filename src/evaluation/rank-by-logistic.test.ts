@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest';
 import { WasmMultiplier } from '../core/numeric/kernels.ts';
-import { matrixOf, rowOf } from '../core/numeric/matrices.ts';
+import { matrixOf, normalise, rowOf } from '../core/numeric/matrices.ts';
 import { createRandom } from '../core/numeric/random.ts';
-import { normalise } from '../core/numeric/vectors.ts';
 import { bilinearScores, trainBilinear } from './rank-by-logistic.ts';
 
 const DIMENSION = 16;
 const random = createRandom(7);
 const unit = () => normalise(Float32Array.from({ length: DIMENSION }, () => random.normal()));
 
-test('[EVAL-9] a bilinear score learns which tools belong to which intents, where the cosine knows nothing', () => {
+test('[EVAL-9] a bilinear score learns which tools belong to which intents, where the cosine has no information', () => {
   const topics = Array.from({ length: 4 }, unit);
   const tools = matrixOf(Array.from({ length: 8 }, unit), DIMENSION);
   const near = (topic: Float32Array) => normalise(topic.map((value) => value + 0.15 * random.normal()));

@@ -1,27 +1,26 @@
 import { fitListwise, linearScores } from '../core/learning/optim/listwise-logistic.ts';
-import { type Matrix, type Multiplier, matrixOf, rowOf } from '../core/numeric/matrices.ts';
+import { type Matrix, type Multiplier, matrixOf, rowOf, standardised } from '../core/numeric/matrices.ts';
 import type { Random } from '../core/numeric/random.ts';
-import { standardised } from '../core/numeric/vectors.ts';
 import { lexicalScores } from '../core/retrieval/text-scores.ts';
 import { words } from '../core/retrieval/words.ts';
 import type { Task } from './data-set.ts';
 import { intentVectors, type PastEvidence, type PastRuns, pastEvidence, pastRuns } from './past-runs.ts';
 import type { Workbench } from './workbench.ts';
 
-/** What a bilinear score is learned from: unit vectors of intents, and the tools that were right for each. */
+/** Training data of a bilinear score: unit vectors of intents, and their correct tools. */
 interface BilinearExample {
   readonly intent: Float32Array;
   readonly tools: readonly number[];
 }
 
 const DEFAULTS = {
-  /** Parts of the training tasks whose bilinear score is learned from the other parts. */
+  /** Parts of the training tasks; the bilinear score of each is learned from the other parts. */
   parts: 3,
-  /** Training tasks that the weights are fitted on: eight weights need no more. */
+  /** Training tasks on which the weights are fitted: eight weights need no more. */
   fittedOn: 800,
   /** Among tools without a vote the cosine decides. */
   tieBreak: 1e-9,
-  /** Where the fit starts: cosine and BM25 alone. */
+  /** Start of the fit: cosine and BM25 only. */
   start: [0.8, 0.35, 0, 0, 0, 0, 0, 0],
   epochs: 30,
   /** Enough for any number of examples. */
@@ -32,7 +31,7 @@ const DEFAULTS = {
   beta1: 0.9,
   beta2: 0.999,
   epsilon: 1e-8,
-  /** Logits at the start: so many times the cosine. */
+  /** Factor of the cosine in the initial logits. */
   scale: 20,
 };
 
@@ -46,8 +45,8 @@ export interface LogisticRanking {
 /**
  * Listwise logistic regression on eight features, each standardised per query over all tools: cosine,
  * BM25, votes of the nearest past intents (by embedding, by words), greatest and mean similarity to the
- * past intents that used the tool, log popularity, a bilinear score. `alike` says which past runs must not
- * speak for a training task: itself, and in protocols without shared groups its whole group.
+ * past intents that used the tool, log popularity, a bilinear score. `alike` says which past runs are hidden
+ * from a training task: itself, and in protocols without shared groups its whole group.
  */
 export function rankByLogistic(
   bench: Workbench,
@@ -99,7 +98,7 @@ function featuresOf(
   });
 }
 
-/** Bilinear scores of training tasks, each by a model that saw nothing alike. */
+/** Bilinear scores of training tasks, each by a model that saw no similar task. */
 function heldOutBilinear(
   bench: Workbench,
   past: PastRuns,
@@ -188,7 +187,7 @@ export function bilinearScores(
   return multiplier.timesTransposed(multiplier.times(intents, weights), tools);
 }
 
-/** Logits become the gradient of the mean loss: softmax less the share of each right tool. */
+/** Replaces logits by the gradient of the mean loss: softmax minus the share of each correct tool. */
 function softmaxGradient(logits: Matrix, batch: readonly BilinearExample[]): void {
   for (const [i, { tools }] of batch.entries()) {
     const row = rowOf(logits, i);

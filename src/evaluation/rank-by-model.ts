@@ -35,28 +35,28 @@ export function runOf(bench: Workbench, task: Task, key: string): LearnableRun {
   return { ...formsOf(bench, task), uses: task.tools, succeeded: true, key };
 }
 
-/** What all that learns from a data set's runs is told. */
+/** Options shared by everything that learns from a data set's runs. */
 export interface TeachingOptions {
-  /** Of search, fitted on other sets. */
+  /** Search weights, fitted on other sets. */
   readonly weights: SearchWeights;
-  /** Of tools by their text, fitted on other sets; absent: the shipped ones. */
+  /** Chances of tools by their text, fitted on other sets; the shipped ones if absent. */
   readonly textChances?: TextChances;
   readonly alike: (task: Task) => string;
   readonly seed: number;
-  /** Of an ablation. */
+  /** Model options of an ablation. */
   readonly model?: RankModelOptions;
   readonly training?: Partial<TrainingOptions>;
 }
 
-/** A bench whose rankers are trained once for the same runs. */
+/** A workbench that trains one ranker per set of runs. */
 export interface School {
   readonly bench: Workbench;
   readonly candidates: Candidates;
   readonly options: TeachingOptions;
-  /** What learned from these runs. */
+  /** The ranker that learned from these runs. */
   rankerOf(train: readonly Task[]): Ranker;
   lesson(train: readonly Task[]): Lesson;
-  /** Of every tool for a task, by what learned from these runs. */
+  /** Logits of every tool for a task, by the ranker that learned from these runs. */
   logitsFor(train: readonly Task[], task: Task): Floats;
 }
 

@@ -7,11 +7,11 @@ import type { Embedder, VectorIndex } from '../engine/ports.ts';
 import type { DataSet, Task } from './data-set.ts';
 
 const DEFAULTS = {
-  /** Texts asked for at a time: after each, progress is told. */
+  /** Texts per embedding call; progress is reported after each. */
   batch: 256,
 };
 
-/** Told how many of a number of texts have been embedded. */
+/** Called with the number of embedded texts and the total. */
 type Progress = (done: number, total: number) => void;
 
 export interface EvaluationPorts {
@@ -19,18 +19,18 @@ export interface EvaluationPorts {
   readonly emptyIndex: () => VectorIndex;
 }
 
-/** A data set with everything embedded, and the index that search looks into. */
+/** A data set with everything embedded, and the search index. */
 export interface Workbench {
   readonly index: SearchIndex;
   readonly embeddings: VectorCache;
   /** [tools x dimension] */
   readonly toolVectors: Matrix;
   readonly multiplier: Multiplier;
-  /** The places of a task's tools among all tools, without repeats; unknown ones are left out. */
+  /** Indices of a task's tools among all tools, without repeats; unknown ones are left out. */
   placesOf(task: Task): number[];
-  /** For each tool of a task, without repeats, the places of all that count as it. */
+  /** For each tool of a task, without repeats, the indices of all tools that count as it. */
   goldOf(task: Task): Gold;
-  /** The place of one tool and of those that count as it in this task. */
+  /** Indices of one tool and of those that count as it in this task. */
   acceptedFor(task: Task, tool: string): number[];
 }
 
@@ -66,7 +66,7 @@ export async function openWorkbench(
   };
 }
 
-/** An embedder that is given its texts beforehand, many at a time, and then answers at once. */
+/** An embedder that gets its texts in advance, in batches, and then answers immediately. */
 class VectorCache implements Embedder {
   readonly #embedder: Embedder;
   readonly #vectors = new Map<string, Float32Array>();
@@ -93,7 +93,7 @@ class VectorCache implements Embedder {
     }
   }
 
-  /** Of a text that was learned. */
+  /** The vector of a text given in advance. */
   of(text: string): Float32Array {
     return this.#vectors.get(text)!;
   }

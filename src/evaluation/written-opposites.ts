@@ -1,11 +1,11 @@
-/** Work that recurs, and what reads much like it and means something else. */
+/** A recurring job, and intents that read much like it and mean something else. */
 export interface WrittenJob {
   readonly name: string;
-  /** What does it, one of `WRITTEN_TOOLS`. */
+  /** The tool that does it, one of `WRITTEN_TOOLS`. */
   readonly tool: string;
-  /** How it was asked for, each time with success. */
+  /** Past requests, all of them successful. */
   readonly past: readonly string[];
-  /** Negations, opposites, other verbs and other objects, each with what is right for it: often nothing at all. */
+  /** Negations, opposites, other verbs and other objects, each with its correct tools: often none. */
   readonly opposites: readonly (readonly [intent: string, ...tools: string[]])[];
 }
 
