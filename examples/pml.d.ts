@@ -514,16 +514,16 @@ export interface Mcp {
 /** What PML learned from past runs: `capabilities.<slug>(args)`. */
 export interface Capabilities {
   /**
-   * Add up ten pairs of numbers, with everything:get-sum.
+   * Add pairs, with everything:get-sum.
    * @returns What was observed: no type is declared.
    */
-  add_ten_pairs_numbers(): Promise<number>;
+  add_pairs(): Promise<number>;
   /**
-   * Connect the engineers who work together, with filesystem:read_text_file, memory:create_relations,
-   * memory:add_observations and memory:open_nodes.
+   * Connect engineers, with filesystem:read_text_file, memory:create_relations, memory:add_observations
+   * and memory:open_nodes.
    * @returns What was observed: no type is declared.
    */
-  connect_engineers_work_together(args?: {
+  connect_engineers(args?: {
     /** path of filesystem:read_text_file */
     path?: string;
   }): Promise<{
@@ -539,10 +539,10 @@ export interface Capabilities {
     }[];
   }>;
   /**
-   * Find out how large the notes are, with filesystem:list_directory and filesystem:get_file_info.
+   * Measure notes, with filesystem:list_directory and filesystem:get_file_info.
    * @returns What was observed: no type is declared.
    */
-  find_large_notes(args?: {
+  measure_notes(args?: {
     /** path of filesystem:list_directory */
     path?: string;
   }): Promise<{
@@ -550,11 +550,10 @@ export interface Capabilities {
     bytes: number;
   }[]>;
   /**
-   * Remember the engineers among the people, with filesystem:read_text_file, memory:create_entities and
-   * memory:search_nodes.
+   * Remember engineers, with filesystem:read_text_file, memory:create_entities and memory:search_nodes.
    * @returns What was observed: no type is declared.
    */
-  remember_engineers_among_people(args?: {
+  remember_engineers(args?: {
     /** path of filesystem:read_text_file */
     path?: string;
     /** query of memory:search_nodes */
@@ -568,11 +567,11 @@ export interface Capabilities {
     relations: unknown[];
   }>;
   /**
-   * Summarise the notes of this week into one file, with filesystem:list_directory,
-   * filesystem:read_text_file and filesystem:write_file.
+   * Summarise notes, with filesystem:list_directory, filesystem:read_text_file and
+   * filesystem:write_file.
    * @returns What was observed: no type is declared.
    */
-  summarise_notes_week_one_file(args?: {
+  summarise_notes(args?: {
     /** path of filesystem:list_directory */
     path?: string;
     /** path of filesystem:write_file */
@@ -582,8 +581,24 @@ export interface Capabilities {
     headings: string[];
   }>;
   /**
-   * Write the weekly report, with filesystem:list_directory, filesystem:read_text_file,
-   * memory:create_entities, memory:search_nodes and filesystem:write_file.
+   * Write file, with memory:search_nodes, memory:open_nodes and filesystem:write_file.
+   * @returns What was observed: no type is declared.
+   */
+  write_file(args: {
+    /** query of memory:search_nodes */
+    query: string;
+    /** names of memory:open_nodes */
+    names: string[];
+    /** path of filesystem:write_file */
+    path: string;
+    /** content of filesystem:write_file */
+    content: string;
+  }): Promise<{
+    content: string;
+  }>;
+  /**
+   * Write weekly report, with filesystem:list_directory, filesystem:read_text_file,
+   * memory:create_entities, filesystem:write_file and memory:search_nodes.
    * @returns What was observed: no type is declared.
    */
   write_weekly_report(args?: {

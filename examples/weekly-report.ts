@@ -1,7 +1,7 @@
 // Calls what was learned from the first two examples, both at once, and writes one report of what they give.
 const [notes, engineers] = await Promise.all([
-  capabilities.summarise_notes_week_one_file({}),
-  capabilities.remember_engineers_among_people({}),
+  capabilities.summarise_notes({}),
+  capabilities.remember_engineers({}),
 ]);
 
 const summary = await mcp.filesystem.read_text_file({ path: 'summary.md' });

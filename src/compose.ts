@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dataDir as dataDirOf, findConfig } from './adapters/config/find-config.ts';
@@ -6,23 +7,14 @@ import { isAlive, readHolder } from './adapters/store/data-dir-lock.ts';
 import type { ProcessContext } from './compose/process-context.ts';
 import { PmlError } from './core/vocabulary/pml-error.ts';
 import type { Settings } from './engine/ports.ts';
-import type {
-  BackupReport,
-  BrowserLogin,
-  GlobalOptions,
-  MaintenanceProgress,
-  System,
-} from './surfaces/cli/system.ts';
+import type { GlobalOptions, System } from './surfaces/cli/system.ts';
 
-/** How often the process that makes a backup is asked how far it is. */
-const PROGRESS_MS = 200;
-
-/** What clients start: the same file from the sources and from the built package. */
+/** The file that clients start: the same from the sources and from the built package. */
 const LAUNCHER = join(fileURLToPath(new URL('../bin/', import.meta.url)), 'pml.js');
 
 /**
- * Where everything is put together. What a command does not need is not even loaded: `pml --help`
- * and a `pml stdio` that only carries messages to another process must start at once.
+ * Assembles everything. Code that a command does not need is not loaded: `pml --help`, and a `pml stdio` that
+ * only passes messages to another process, must start fast.
  */
 export function compose(env: ProcessContext['env'], cwd: string): System {
   const context: ProcessContext = { version: readVersion(), env, cwd };
@@ -43,17 +35,19 @@ export function compose(env: ProcessContext['env'], cwd: string): System {
     return await openBridge(dataDir(options), await loadSettings(options), role, context);
   };
 
-  /** Of the gateway that serves from the data dir, or of its demo. */
-  const askServing = async (options: GlobalOptions, method: string, args: unknown[]) => {
-    const [{ createHttpBridge }, { readToken }] = await Promise.all([
+  /** The gateway that serves from the data folder, or its demo. */
+  const openServing = async (options: GlobalOptions) => {
+    const [{ createHttpBridge }, { readToken }, { bridgedOperations }] = await Promise.all([
       import('./adapters/client/http-bridge.ts'),
       import('./adapters/store/data-dir.ts'),
+      import('./operations/bridged-operations.ts'),
     ]);
     const dir = dataDir(options);
     for (const candidate of [dir, join(dir, 'demo')]) {
       const holder = await readHolder(candidate);
       if (holder?.role !== 'serve' || holder.port === null || !isAlive(holder)) continue;
-      return await createHttpBridge(holder.port, await readToken(candidate)).call('login', method, args);
+      const bridge = createHttpBridge(holder.port, await readToken(candidate), userInfo().username);
+      return { pml: bridgedOperations(bridge), through: () => holder, close: bridge.close };
     }
     throw new PmlError('not_found', `No gateway is running for ${dir}`, {
       hint: 'Start one with "pml serve".',
@@ -73,7 +67,13 @@ export function compose(env: ProcessContext['env'], cwd: string): System {
     async evaluate(options, onProgress) {
       const { evaluateDataSets } = await import('./compose/evaluate.ts');
       const settings = await loadSettings(options.config === undefined ? {} : { config: options.config });
-      return await evaluateDataSets(options, settings.embedding, join(dataDir({}), 'vectors'), onProgress);
+      return await evaluateDataSets(options, settings, join(dataDir({}), 'vectors'), onProgress);
+    },
+
+    async stream(options, onProgress) {
+      const { streamDataSets } = await import('./compose/evaluate.ts');
+      const settings = await loadSettings(options.config === undefined ? {} : { config: options.config });
+      return await streamDataSets(options, settings, join(dataDir({}), 'vectors'), onProgress);
     },
 
     async holder(options) {
@@ -81,19 +81,12 @@ export function compose(env: ProcessContext['env'], cwd: string): System {
       return holder && isAlive(holder) ? holder : null;
     },
 
-    async openStore(options, role) {
-      const { bridge, through } = await open(options, role);
-      const { storeOver } = await import('./engine/remote-procedures.ts');
-      return { store: storeOver(bridge), through, close: bridge.close };
-    },
-
     async openGateway(options, role) {
       const { bridge, through } = await open(options, role);
-      const { remoteGateway } = await import('./engine/gateway-procedures.ts');
       const { bridgedOperations } = await import('./operations/bridged-operations.ts');
-      const [gateway, pml] = [remoteGateway(bridge), bridgedOperations(bridge)];
-      return { gateway, pml, through, close: bridge.close };
+      return { pml: bridgedOperations(bridge), through, close: bridge.close };
     },
+    openServing,
 
     async planInit(options) {
       const { initOptions } = await import('./adapters/config/client-files/plan-init.ts');
@@ -105,7 +98,12 @@ export function compose(env: ProcessContext['env'], cwd: string): System {
       });
       const holder = await readHolder(dataDir(options));
       const ports = holder?.port && isAlive(holder) ? [holder.port] : [];
-      return await planInit({ ...here, ports, ...(options.from !== undefined && { from: options.from }) });
+      return await planInit({
+        ...here,
+        ports,
+        ...(options.from !== undefined && { from: options.from }),
+        ...(options.project !== undefined && { project: options.project }),
+      });
     },
 
     async planUndo(options) {
@@ -139,21 +137,6 @@ export function compose(env: ProcessContext['env'], cwd: string): System {
       return await removeServer(source(options), name);
     },
 
-    async backup(options, file, onProgress) {
-      const { bridge } = await open(options, 'backup');
-      const ask = async () => {
-        const progress = await bridge.call('backup', 'progress', []).catch(() => null);
-        if (progress) onProgress(progress as MaintenanceProgress);
-      };
-      const asking = setInterval(ask, PROGRESS_MS);
-      try {
-        return (await bridge.call('backup', 'write', [resolve(cwd, file)])) as BackupReport;
-      } finally {
-        clearInterval(asking);
-        await bridge.close();
-      }
-    },
-
     async restore({ replace, ...options }, file, onProgress) {
       const { restoreBackup } = await import('./compose/maintenance.ts');
       const { store } = await loadSettings(options);
@@ -168,20 +151,17 @@ export function compose(env: ProcessContext['env'], cwd: string): System {
 
     async serve(options) {
       const { serve } = await import('./compose/serve.ts');
-      return await serve(dataDir(options), () => loadSettings(options), options, context);
+      const env = { ...context.env, ...(options.verbose && { PML_LOG: 'info' }) };
+      return await serve(dataDir(options), () => loadSettings(options), options, { ...context, env });
     },
 
     async stdio(options) {
       const { serveStdio } = await import('./compose/stdio.ts');
-      // At once and by name: later, a client would only see that its first call fails.
+      // Reports configuration errors at once: later, a client would only see its first call fail.
       if ((await findConfig(source(options)))?.isFound) await loadSettings(options);
-      return serveStdio(dataDir(options), () => loadSettings(options), context);
+      const path = options.native ? `/mcp/all${options.meta ? '?meta=1' : ''}` : '/mcp';
+      return serveStdio(dataDir(options), () => loadSettings(options), context, path);
     },
-
-    loginLink: async (options, key) =>
-      (await askServing(options, 'createLink', key === undefined ? [] : [key])) as string,
-    logins: async (options) => (await askServing(options, 'list', [])) as BrowserLogin[],
-    revokeLogin: async (options, id) => (await askServing(options, 'revoke', [id])) as boolean,
   };
 }
 

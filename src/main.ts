@@ -1,4 +1,4 @@
-/** Where the process begins: argv in, exit code out, signals in between. */
+/** Process entry: command line in, exit code out, and signals. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { compose } from './compose.ts';
@@ -48,7 +48,7 @@ function heedNextSignal(): void {
   for (const signal of STOP_SIGNALS) process.removeListener(signal, stop);
 }
 
-/** A launcher that is killed outright cannot pass the signal on; its child then gets a new parent. */
+/** A launcher killed with SIGKILL cannot pass the signal on; its child then gets a new parent. */
 function stopWithLauncher(): void {
   const launcher = Number(process.env.PML_LAUNCHER_PID);
   if (!launcher) return;
@@ -57,11 +57,11 @@ function stopWithLauncher(): void {
   }, LAUNCHER_POLL_MS).unref();
 }
 
-// A reader that has seen enough (`pml trace ls | head`) is not an error.
+// A reader that closes the pipe early (`pml trace ls | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
 
 process.exitCode = await runCli(process.argv.slice(2), compose(process.env, process.cwd()), terminal);
-// What still lives now has been given its time.
+// Force the exit if anything is still running.
 setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -1,57 +1,138 @@
-import { availableParallelism } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { createEmbedder } from '../adapters/embedding/create-embedder.ts';
-import { ParallelEmbedder, StoredEmbedder } from '../adapters/embedding/stored-embedder.ts';
-import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
-import type { EvaluationReport } from '../core/vocabulary/evaluation-report.ts';
-import type { EmbeddingSettings } from '../engine/ports.ts';
-import { findDataSets, readDataSet } from '../evaluation/data-set.ts';
+import { StoredEmbedder } from '../adapters/embedding/stored-embedder.ts';
+import { WasmVectorIndex } from '../core/retrieval/wasm-vector-index.ts';
+import { createRedactor } from '../core/tracing/redact.ts';
+import type { EvaluationReport, StreamReport } from '../core/vocabulary/evaluation-report.ts';
+import type { Gateway } from '../engine/gateway.ts';
+import type { Clock, Embedder, Settings, Upstream } from '../engine/ports.ts';
+import { createEventLog } from '../engine/traces/event-log.ts';
+import { type DataSet, findDataSets, readDataSet } from '../evaluation/data-set.ts';
 import { evaluate } from '../evaluation/evaluate.ts';
-import type { EvaluateOptions, System } from '../surfaces/cli/system.ts';
+import { measureStream } from '../evaluation/stream.ts';
+import type { DataSetChoice, EvaluateOptions, StreamOptions, System } from '../surfaces/cli/system.ts';
+import { openGateway } from './open-gateway.ts';
 
-const DEFAULTS = {
-  /** Threads that embed at the most: each holds a copy of the model. */
-  threads: 4,
-};
+type Progress = Parameters<System['evaluate']>[1];
 
-/** Measures one data set after the other; vectors are kept in a folder for the next time. */
+/** Measures one data set after the other; vectors are cached in a folder. */
 export async function evaluateDataSets(
   options: EvaluateOptions,
-  embedding: EmbeddingSettings,
+  settings: Settings,
   vectors: string,
-  onProgress: Parameters<System['evaluate']>[1],
+  onProgress: Progress,
 ): Promise<EvaluationReport[]> {
-  const { split, tasks, protocol, seed, curve = false, draws, distractors, train, test } = options;
+  const { protocol, seed, curve = false, draws } = options;
+  return await forEachDataSet(options, settings, vectors, (data, embedder) =>
+    evaluate(
+      data,
+      { protocol, seed, draws: curve ? draws : 0, onProgress },
+      { embedder, emptyIndex: () => new WasmVectorIndex(embedder.dimension) },
+    ),
+  );
+}
+
+/** Measures each data set on a separate gateway, in a folder that is deleted afterwards. */
+export async function streamDataSets(
+  options: StreamOptions,
+  settings: Settings,
+  vectors: string,
+  onProgress: Progress,
+): Promise<StreamReport[]> {
+  const { seed, pause } = options;
+  return await forEachDataSet(options, settings, vectors, async (data, embedder) => {
+    const folder = await mkdtemp(join(tmpdir(), 'pml-stream-'));
+    try {
+      return await measureStream(
+        data,
+        { seed, pauseMs: pause ?? null, onProgress },
+        {
+          embedder,
+          emptyIndex: () => new WasmVectorIndex(embedder.dimension),
+          openGateway: (upstream, servers) => openOn(folder, settings, upstream, servers, embedder),
+          sleep: (ms) => setTimeout(ms),
+        },
+      );
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+/** A production gateway that only takes its learning settings from the user. */
+async function openOn(
+  folder: string,
+  settings: Settings,
+  upstream: Upstream,
+  servers: readonly string[],
+  embedder: Embedder,
+): Promise<Gateway> {
+  const own: Settings = {
+    ...settings,
+    servers: servers.map((name) => ({ ...SERVER, name })),
+    store: { ...settings.store, url: null },
+    permissions: { ...settings.permissions, allow: ['*'], ask: [], deny: [], profile: 'balanced' },
+    record: [{ tools: '*', keep: 'full' }],
+  };
+  const clock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
+  return await openGateway(folder, own, {
+    version: 'eval',
+    exporter: null,
+    clock,
+    events: createEventLog(clock),
+    logger: { log: () => {} },
+    redact: createRedactor([]),
+    fillIn: true,
+    onStore: () => {},
+    onSecrets: () => {},
+    signal: new AbortController().signal,
+    upstream,
+    // The embedder outlives the gateway, so closing does nothing.
+    embedder: { ...wordsOf(embedder), close: async () => {} },
+  });
+}
+
+const SERVER = {
+  transport: 'stdio',
+  command: 'recorded',
+  args: [],
+  env: {},
+  cwd: null,
+  disabled: false,
+  tools: { include: ['*'], exclude: [] },
+  timeoutMs: 60_000,
+  concurrency: 8,
+} as const;
+
+function wordsOf(embedder: Embedder): Omit<Embedder, 'close'> {
+  const { model, dimension } = embedder;
+  return { model, dimension, embed: (texts) => embedder.embed(texts) };
+}
+
+async function forEachDataSet<T>(
+  options: DataSetChoice,
+  settings: Settings,
+  vectors: string,
+  measure: (data: DataSet, embedder: Embedder) => Promise<T>,
+): Promise<T[]> {
+  const { split, tasks, distractors, train, test } = options;
   const folders = await findDataSets(options.data);
   const files = {
     ...(distractors !== undefined && { distractors }),
     ...(train !== undefined && { trainFile: train }),
     ...(test !== undefined && { testFile: test }),
   };
-  const embedder = new StoredEmbedder(manyOf(embedding), vectors);
-  const emptyIndex = () => new WasmVectorIndex(embedder.dimension);
+  const embedder = new StoredEmbedder(createEmbedder(settings.embedding), vectors);
   try {
-    const reports: EvaluationReport[] = [];
+    const reports: T[] = [];
     for (const folder of folders) {
-      const data = await readDataSet(folder, { split, tasks, ...files });
-      reports.push(
-        await evaluate(
-          data,
-          { protocol, seed, draws: curve ? draws : 0, onProgress },
-          { embedder, emptyIndex },
-        ),
-      );
+      reports.push(await measure(await readDataSet(folder, { split, tasks, ...files }), embedder));
     }
     return reports;
   } finally {
     await embedder.close();
   }
-}
-
-/** The built-in model runs on as many cores as there are; the others see to that themselves. */
-function manyOf(settings: EmbeddingSettings): ParallelEmbedder {
-  const others = settings.kind === 'minilm' ? Math.min(DEFAULTS.threads, availableParallelism()) - 1 : 0;
-  return new ParallelEmbedder(
-    createEmbedder(settings),
-    ...Array.from({ length: others }, () => createEmbedder(settings)),
-  );
 }

@@ -16,24 +16,28 @@ import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
 import { appendEntry } from '../adapters/store/sql/people.ts';
 import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
-import type { Clock, RemoteProcedures, StoreSettings } from '../engine/ports.ts';
+import type { Clock, StoreSettings } from '../engine/ports.ts';
+import type { DataHolder } from '../operations/operation-context.ts';
 import type { MaintenanceProgress, MigrationReport } from '../surfaces/cli/system.ts';
 
 const DEFAULTS = {
-  /** Longest time of one statement on a whole table: a day. */
+  /** Timeout of a statement on a whole table: a day. */
   statementMs: 24 * 60 * 60_000,
 };
 
-/** How the embedded store is called where a URL could stand. */
+/** Name of the embedded store where a URL is expected. */
 const EMBEDDED = 'embedded';
 
 type OnProgress = (progress: MaintenanceProgress) => void;
 
-/** What a holder offers: a backup of the store it has open, while it keeps running. */
-export function backupProcedures(store: Promise<SqlStore>, clock: Clock): RemoteProcedures[string] {
+/** For a running gateway: a backup of its open store. */
+export function createBackups(
+  store: Promise<SqlStore>,
+  clock: Clock,
+): Pick<DataHolder, 'backUp' | 'backupProgress'> {
   let progress: MaintenanceProgress | null = null;
   return {
-    async write(file: string) {
+    async backUp(file) {
       const { db } = await store;
       try {
         const pieces = watched(dump(db), (made) => {
@@ -44,11 +48,11 @@ export function backupProcedures(store: Promise<SqlStore>, clock: Clock): Remote
         progress = null;
       }
     },
-    progress: async () => progress,
+    backupProgress: () => progress,
   };
 }
 
-/** Puts a backup in the place of what the store has; nothing changes unless all of it is good. */
+/** Replaces the store's content by a backup; nothing changes unless the backup is valid. */
 export async function restoreBackup(
   dir: string,
   settings: StoreSettings,
@@ -77,7 +81,7 @@ export async function restoreBackup(
   });
 }
 
-/** Copies everything into another store and compares it there; the source is left as it is. */
+/** Copies everything to another store and compares it there; the source is unchanged. */
 export async function migrateStore(
   dir: string,
   settings: StoreSettings,
@@ -103,7 +107,7 @@ export async function migrateStore(
   });
 }
 
-/** While nobody else has the data dir. */
+/** Runs `work` while no other process has the data folder. */
 async function alone<T>(dir: string, work: () => Promise<T>): Promise<T> {
   await ensureDataDir(dir);
   const lock = await claim(dir, 'store', { patience: async () => false });
@@ -114,11 +118,11 @@ async function alone<T>(dir: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A shared store is not changed under gateways that are at work on it. */
+/** Refuses to change a shared store while gateways use it. */
 async function openAlone(dir: string, url: string | null, settings: StoreSettings): Promise<SqlStore> {
   if (url === null) return await openPgliteStore(dir);
   const name = `pml store ${randomUUID()}`;
-  // What takes all of a store takes as long as it takes.
+  // Without a short statement timeout: work on a whole store may take long.
   const store = await openPostgresStore(url, {
     name,
     pool: settings.pool,

@@ -1,19 +1,19 @@
+import { userInfo } from 'node:os';
 import { createFailoverBridge, createHttpBridge } from '../adapters/client/http-bridge.ts';
 import { ensureDataDir, readToken } from '../adapters/store/data-dir.ts';
 import { claimOrReach, type Holder } from '../adapters/store/data-dir-lock.ts';
 import type { Bridge, Settings } from '../engine/ports.ts';
-import { localBridge } from '../engine/remote-procedures.ts';
 import { LOOPBACK, type ProcessContext } from './process-context.ts';
 
 export interface OpenBridge {
   readonly bridge: Bridge;
-  /** The process that was asked last, when it was not this one. */
+  /** The process that handled the last request, if not this one. */
   through(): Holder | null;
 }
 
 /**
- * A command's way to store and gateway: through the holder of the data dir, or as its holder. Also a
- * short-lived command listens, so that another one started beside it bridges instead of failing.
+ * How a command reaches the operations: through the process that holds the data folder, or by holding it.
+ * A short-lived command listens too, so that another command started meanwhile can use it instead of failing.
  */
 export async function openBridge(
   dir: string,
@@ -22,12 +22,13 @@ export async function openBridge(
   context: ProcessContext,
 ): Promise<OpenBridge> {
   await ensureDataDir(dir);
+  const user = userInfo().username;
   let through: Holder | null = null;
   const bridge = createFailoverBridge(async () => {
     const claimed = await claimOrReach(dir, role);
     if ('holder' in claimed) {
       through = claimed.holder;
-      return createHttpBridge(claimed.holder.port, await readToken(dir));
+      return createHttpBridge(claimed.holder.port, await readToken(dir), user);
     }
     through = null;
     const { startGatewayProcess } = await import('./start-gateway-process.ts');
@@ -36,7 +37,10 @@ export async function openBridge(
       ...LOOPBACK,
       fillIn: false,
     });
-    return localBridge(held.procedures, held.close);
+    return {
+      call: (operation, input) => held.answerCall({ operation, input, user }),
+      close: held.close,
+    };
   });
   return { bridge, through: () => through };
 }

@@ -3,24 +3,32 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { loadTemplates } from '../adapters/config/load-templates.ts';
 import { createEmbedder } from '../adapters/embedding/create-embedder.ts';
-import { WasmVectorIndex } from '../adapters/embedding/wasm-vector-index.ts';
 import { createSandbox } from '../adapters/sandbox/create-sandbox.ts';
-import { openPgliteStore } from '../adapters/store/open-pglite-store.ts';
+import { openPgliteStore, soleGateway } from '../adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from '../adapters/store/open-postgres-store.ts';
 import { openWhenAvailable } from '../adapters/store/open-when-available.ts';
 import type { SqlStore } from '../adapters/store/sql-store.ts';
 import { openPostgresTeam } from '../adapters/store/team/open-postgres-team.ts';
-import { soleGateway } from '../adapters/store/team/sole-gateway.ts';
 import { openTraceJournal } from '../adapters/store/trace-journal.ts';
 import { WorkerTrainer } from '../adapters/training/worker-trainer.ts';
 import { reapOrphans } from '../adapters/upstream/child-registry.ts';
 import { fileTokenStore } from '../adapters/upstream/file-token-store.ts';
 import { McpUpstream } from '../adapters/upstream/mcp-upstream.ts';
-import { createGateway } from '../engine/create-gateway.ts';
+import { WasmVectorIndex } from '../core/retrieval/wasm-vector-index.ts';
 import type { FlowPorts } from '../engine/flow-ports.ts';
 import type { Gateway } from '../engine/gateway.ts';
+import { createGateway } from '../engine/gateway.ts';
 import type { LoopWatch } from '../engine/ports/process.ts';
-import type { Clock, Crypto, Logger, Settings, StoreSettings, TraceExporter } from '../engine/ports.ts';
+import type {
+  Clock,
+  Crypto,
+  Embedder,
+  Logger,
+  Settings,
+  StoreSettings,
+  TraceExporter,
+  Upstream,
+} from '../engine/ports.ts';
 import type { EventLog } from '../engine/traces/event-log.ts';
 
 interface OpenStore extends Pick<FlowPorts, 'changes' | 'trainerLock' | 'journal'> {
@@ -30,7 +38,7 @@ interface OpenStore extends Pick<FlowPorts, 'changes' | 'trainerLock' | 'journal
 
 interface OpenStoreOptions {
   readonly logger?: Logger;
-  /** Ends the wait for a server that is not there. */
+  /** Ends the wait for an unavailable server. */
   readonly signal?: AbortSignal;
 }
 
@@ -49,13 +57,16 @@ export interface GatewayParts {
   readonly redact: FlowPorts['redact'];
   readonly fillIn: boolean;
   readonly onStore: (store: SqlStore) => void;
-  /** Told of what must not be shown from now on. */
+  /** Receives values that must be redacted from now on. */
   readonly onSecrets: (values: readonly string[]) => void;
   /** Aborted when the caller is gone before the gateway is open. */
   readonly signal: AbortSignal;
+  /** Stand in for what the settings say. */
+  readonly upstream?: Upstream;
+  readonly embedder?: Embedder;
 }
 
-/** The engine on its real ports: the store opened, what a killed gateway left behind ended. */
+/** The engine on its real adapters: opens the store and ends processes that a killed gateway left. */
 export async function openGateway(dir: string, settings: Settings, parts: GatewayParts): Promise<Gateway> {
   const { logger, redact, fillIn, version, exporter, clock, events, loop } = parts;
   const templates = await loadTemplates(settings.templates);
@@ -64,17 +75,19 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
   const wanted = fillIn ? settings.store : { ...settings.store, waitMs: 0 };
   const opened = await openStore(dir, wanted, { logger, signal: parts.signal });
   parts.onStore(opened.store);
-  const embedder = createEmbedder(settings.embedding);
-  const upstream = new McpUpstream({
-    servers: settings.servers,
-    dataDir: dir,
-    tokens: fileTokenStore(dir),
-    onSecrets: parts.onSecrets,
-    clock,
-    random: Math.random,
-    logger,
-    info: { name: 'pml', version },
-  });
+  const embedder = parts.embedder ?? createEmbedder(settings.embedding);
+  const upstream =
+    parts.upstream ??
+    new McpUpstream({
+      servers: settings.servers,
+      dataDir: dir,
+      tokens: fileTokenStore(dir),
+      onSecrets: parts.onSecrets,
+      clock,
+      random: Math.random,
+      logger,
+      info: { name: 'pml', version },
+    });
   const { store, changes, trainerLock, journal } = opened;
   const ports: FlowPorts = {
     store,
@@ -111,7 +124,7 @@ export async function openGateway(dir: string, settings: Settings, parts: Gatewa
   };
 }
 
-/** The memory of this gateway: its own, or one that it shares with others, that may go away or be yet to come. */
+/** The gateway's store: its own, or a shared one, which may be unavailable for a while. */
 export async function openStore(
   dir: string,
   settings: StoreSettings,

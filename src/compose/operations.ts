@@ -8,7 +8,7 @@ import { type AppOptions, createTraffic } from '../surfaces/http/create-app.ts';
 import { createReadiness } from '../surfaces/http/readiness.ts';
 
 const DEFAULTS = {
-  /** How long runs and requests under way may take to end by themselves, in milliseconds. */
+  /** Milliseconds that open runs and requests have to finish. */
   patienceMs: 5_000,
   lookMs: 20,
 };
@@ -51,7 +51,7 @@ export function createOperations(parts: OperationsParts) {
   const routes: Pick<AppOptions, 'traffic' | 'ready' | 'metrics'> = { traffic, ready, metrics: metrics.read };
   return {
     routes,
-    /** Turns new work away, and waits for what is under way as long as that is worth it. */
+    /** Refuses new work, and waits a limited time for open work. */
     async quiet() {
       traffic.stop();
       const until = clock.monotonic() + DEFAULTS.patienceMs;

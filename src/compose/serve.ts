@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createHttpBridge } from '../adapters/client/http-bridge.ts';
@@ -12,24 +13,54 @@ import type { ProcessContext } from './process-context.ts';
 import { startGatewayProcess } from './start-gateway-process.ts';
 
 /**
- * What a person would have asked for; the programs are those of `examples/`. A capability comes from what ran
- * twice, and an edge counts as observed from three runs on. The report calls capabilities by the names that the
- * first two intents give them.
+ * Intents for the programs of `examples/`, one per run: the same job comes back in other words. A program that ran
+ * twice becomes a capability, and an edge counts as observed after three runs. The weekly report calls capabilities
+ * by the names that the first two jobs give them.
  */
 const EXAMPLES = [
-  { file: 'summarise-notes.ts', intent: 'summarise the notes of this week into one file', times: 3 },
-  { file: 'remember-people.ts', intent: 'remember the engineers among the people', times: 3 },
-  { file: 'add-in-parallel.ts', intent: 'add up ten pairs of numbers', times: 1 },
-  { file: 'survey-notes.ts', intent: 'find out how large the notes are', times: 1 },
-  { file: 'connect-people.ts', intent: 'connect the engineers who work together', times: 2 },
-  { file: 'weekly-report.ts', intent: 'write the weekly report', times: 2 },
+  {
+    file: 'summarise-notes.ts',
+    intents: [
+      'summarise the notes of this week into one file',
+      'write a file that summarises my notes',
+      'summarise all notes for the team',
+    ],
+  },
+  {
+    file: 'remember-people.ts',
+    intents: [
+      'remember the engineers among the people',
+      'which of the people are engineers? Remember them',
+      'remember all engineers',
+    ],
+  },
+  { file: 'add-in-parallel.ts', intents: ['add up ten pairs of numbers'] },
+  { file: 'survey-notes.ts', intents: ['find out how large the notes are'] },
+  {
+    file: 'connect-people.ts',
+    intents: ['connect the engineers who work together', 'connect engineers with the people they work with'],
+  },
+  { file: 'weekly-report.ts', intents: ['write the weekly report', 'write the report of this week'] },
 ];
+
+/** A job of calls made one at a time, as most agents work: learned like a program. */
+const SINGLE_CALLS = ['Ada', 'Linus'].map((name) => ({
+  intent: `write a page about ${name}`,
+  calls: [
+    { tool: 'memory:search_nodes', arguments: { query: name } },
+    { tool: 'memory:open_nodes', arguments: { names: [name] } },
+    { tool: 'filesystem:write_file', arguments: { path: `${name}.md`, content: `# ${name}\n` } },
+  ],
+}));
+
+/** A job that ran before, as nobody has put it yet: its plan comes from the runs above. */
+const OTHER_WORDS = 'make one summary out of all my notes';
 
 const FOLDER = fileURLToPath(new URL('../../examples', import.meta.url));
 
 const SESSION = { sessionId: 'demo' };
 
-/** The gateway for as long as it is wanted, on a data dir of its own for the demo. */
+/** Runs the gateway until stopped; the demo has its own data folder. */
 export async function serve(
   dataDir: string,
   settingsOf: () => Promise<Settings>,
@@ -50,7 +81,7 @@ export async function serve(
     await held.close();
     throw error;
   });
-  // Beside the answers: nobody waits for the demo to have something to show.
+  // In the background: the gateway serves requests meanwhile.
   if (isDemo) void runExamples(held.gateway).catch(() => {});
   const takenPort = port !== 0 && held.listener.port !== port ? port : null;
   return {
@@ -63,7 +94,7 @@ export async function serve(
   };
 }
 
-/** A `pml stdio` that holds the data dir hands it over: of all holders only another `serve` stays. */
+/** A `pml stdio` that holds the data folder hands it over; only another `serve` does not. */
 async function takeOver(dir: string): Promise<DataDirLock> {
   const asked = new Set<string>();
   return await claim(dir, 'serve', {
@@ -78,34 +109,45 @@ async function takeOver(dir: string): Promise<DataDirLock> {
   });
 }
 
-/** One that cannot be asked is ending anyway. */
+/** A process that cannot be reached is ending anyway. */
 async function askToHandOver(dir: string, port: number): Promise<void> {
-  const bridge = createHttpBridge(port, await readToken(dir));
-  await bridge.call('holder', 'handOver', []).catch(() => {});
+  const bridge = createHttpBridge(port, await readToken(dir), userInfo().username);
+  await bridge.call('hand_over', {}).catch(() => {});
   await bridge.close();
 }
 
 function notesFor(settings: Settings, demoDir: string | null, takenPort: number | null): string[] {
   const notes: string[] = [];
-  if (takenPort !== null) notes.push(`Port ${takenPort} is in use, so another one was chosen.`);
+  if (takenPort !== null) notes.push(`Port ${takenPort} is in use, so PML chose another one.`);
   if (demoDir !== null) {
-    notes.push('This is the demo, in a temporary folder. It is running six real examples.');
+    notes.push(
+      'This is the demo, in a temporary folder. It is running seven real jobs, some in other words.',
+    );
     notes.push(`See what they did with "pml trace ls --data ${demoDir}".`);
+    notes.push(`Ask for one of them in your own words: pml suggest "${OTHER_WORDS}" --data ${demoDir}`);
   } else if (settings.servers.length === 0) {
     notes.push('No servers are attached yet: import those of your clients with "pml init", or try --demo.');
   }
   return notes;
 }
 
-/** Runs the examples for real, once, so that a first look finds something to see. */
+/**
+ * Runs the examples for real, once, so that a first visit has something to show: jobs in several wordings, calls one
+ * at a time, and the plan that PML has for a job that is asked for in words of its own.
+ */
 async function runExamples(gateway: Gateway): Promise<void> {
   if ((await gateway.store.traces.count()) > 0) return;
-  for (const { file, intent, times } of EXAMPLES) {
+  for (const { file, intents } of EXAMPLES) {
     const code = await readFile(join(FOLDER, file), 'utf8');
-    for (let time = 0; time < times; time++) {
+    for (const intent of intents) {
       await gateway.executeCode({ code, intent }, SESSION);
-      // What was learned from it may be called by the next.
+      // Waits for learning, because later examples call what earlier ones taught.
       await gateway.settled();
     }
   }
+  for (const { intent, calls } of SINGLE_CALLS) {
+    for (const call of calls) await gateway.executeTool({ ...call, intent }, SESSION);
+  }
+  const { id } = await gateway.suggest(OTHER_WORDS, SESSION);
+  if (id !== null) await gateway.executeSuggestion(id, {}, SESSION);
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -16,16 +15,13 @@ import type { FoundSecrets } from '../core/tracing/found-secrets.ts';
 import { createRedactor, type Redactor } from '../core/tracing/redact.ts';
 import { PmlError } from '../core/vocabulary/pml-error.ts';
 import type { Gateway } from '../engine/gateway.ts';
-import { gatewayProcedures } from '../engine/gateway-procedures.ts';
 import { openingGateway } from '../engine/opening-gateway.ts';
 import { createKeyRing } from '../engine/people/people-service.ts';
 import { asAgent } from '../engine/people/roles.ts';
-import type { ApiKey, Clock, Logger, LogLevel, RemoteProcedures, Settings } from '../engine/ports.ts';
-import { storeProcedures } from '../engine/remote-procedures.ts';
+import type { ApiKey, Clock, GatewayEvent, Logger, LogLevel, Settings } from '../engine/ports.ts';
 import { createEventLog, type EventLog } from '../engine/traces/event-log.ts';
-import { operationProcedures } from '../operations/bridged-operations.ts';
-import { loginToWire } from '../operations/list-logins.ts';
-import { operationContext } from '../operations/operation-context.ts';
+import { type AnswerCall, operationAnswers } from '../operations/bridged-operations.ts';
+import { type DataHolder, operationContext } from '../operations/operation-context.ts';
 import { OPERATIONS } from '../operations/table.ts';
 import { pageFiles } from '../surfaces/dashboard/server/page-files.ts';
 import { isPagePath } from '../surfaces/dashboard/shared/routes.ts';
@@ -35,15 +31,15 @@ import { createApp } from '../surfaces/http/create-app.ts';
 import { hostsOf } from '../surfaces/http/guard.ts';
 import { type Listener, listen } from '../surfaces/http/listen.ts';
 import { createMcpEndpoints } from '../surfaces/mcp/create-mcp-endpoints.ts';
-import { backupProcedures } from './maintenance.ts';
+import { createBackups } from './maintenance.ts';
 import { createOperations } from './operations.ts';
 import type { ProcessContext } from './process-context.ts';
 
-/** The same from the sources and from the built package. */
+/** The same path from the sources and from the built package. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
 const DEFAULTS = {
-  /** Each step of ending gets so long, in milliseconds: what hangs must not keep the rest from ending. */
+  /** Milliseconds per shutdown step: one that hangs or fails must not block the others. */
   stepMs: 15_000,
 };
 
@@ -53,29 +49,30 @@ export interface GatewayProcessOptions {
   readonly context: ProcessContext;
   readonly host: string;
   readonly port: number;
-  /** Take any free port when the wanted one is taken. */
+  /** Use any free port if the wanted one is in use. */
   readonly anyPort?: boolean;
-  /** Start servers to learn the tools of those that are not known yet. */
+  /** Start servers whose tools are not known yet. */
   readonly fillIn: boolean;
-  /** Milliseconds to wait before the store is opened, which keeps this thread from answering for a while. */
+  /** Milliseconds to wait before the store is opened, which blocks this thread for a while. */
   readonly openAfterMs?: number;
-  /** How to let go of the data dir when a `serve` wants it. */
+  /** How to release the data folder when a `serve` wants it. */
   readonly handOver?: () => Promise<void>;
 }
 
 export interface GatewayProcess {
   readonly gateway: Gateway;
-  readonly procedures: RemoteProcedures;
-  /** Resolves when the store is open, rejects when it cannot be. */
+  /** Runs the operations that commands call. */
+  readonly answerCall: AnswerCall;
+  /** Resolves when the store is open, rejects when it cannot be opened. */
   readonly ready: Promise<void>;
   readonly listener: Listener;
-  /** `/mcp` for this very process, without the network and its checks between. */
+  /** `/mcp` and `/mcp/all` for this process itself, without network and authentication. */
   readonly toMcp: typeof fetch;
   readonly createLink: () => string;
   close(): Promise<void>;
 }
 
-/** Opens store, servers and listener and tells others where it is; undone in reverse. */
+/** Opens store, servers and listener and publishes the port; undone in reverse order. */
 export async function startGatewayProcess(
   dir: string,
   settings: Settings,
@@ -84,7 +81,10 @@ export async function startGatewayProcess(
 ): Promise<GatewayProcess> {
   const undo: (() => Promise<void>)[] = [lock.release];
   const close = async () => {
-    for (const step of undo.splice(0).reverse()) await within(DEFAULTS.stepMs, step());
+    const failed: unknown[] = [];
+    for (const step of undo.splice(0).reverse())
+      await within(DEFAULTS.stepMs, step).catch((error) => failed.push(error));
+    if (failed.length > 0) throw failed[0];
   };
   try {
     const token = await readToken(dir);
@@ -93,7 +93,8 @@ export async function startGatewayProcess(
     const { version, env } = options.context;
     const { fillIn } = options;
     const events = createEventLog(CLOCK);
-    // A single command keeps nobody else waiting, and what it prints is read.
+    events.follow(({ event }) => logEvent(logger, event));
+    // A single command has nobody else waiting, and its output is read.
     const loop = createLoopWatch(CLOCK, fillIn ? logger : null);
     undo.push(async () => loop.close());
     const exporter = await createOtelExporter({ env, version, logger });
@@ -122,19 +123,13 @@ export async function startGatewayProcess(
     const access = createAccess(token, { keys: ring, owner, logins });
     let listener: Listener | undefined;
     const createLink = (key?: ApiKey) => `${listener?.url}/login#code=${access.createLoginCode(key)}`;
-    const procedures = {
-      ...storeProcedures(gateway.store),
-      ...gatewayProcedures(gateway),
-      ...operationProcedures(OPERATIONS, { ...context, logins }),
-      login: {
-        createLink: async (name?: string) => createLink(await knownKey(gateway, name)),
-        list: async () => (await logins.list()).map(loginToWire),
-        revoke: logins.revoke,
-      },
-      backup: backupProcedures(store, CLOCK),
-      // Answered before it is done: the answer goes through what is about to close.
-      holder: { handOver: async () => void setImmediate(() => options.handOver?.()) },
+    const holder: DataHolder = {
+      createLoginLink: async (name) => createLink(await knownKey(gateway, name)),
+      ...createBackups(store, CLOCK),
+      // Replies first: the reply uses the connection that is about to close.
+      handOver: () => void setImmediate(() => options.handOver?.()),
     };
+    const answerCall = operationAnswers(OPERATIONS, { ...context, logins, holder });
     const operations = createOperations({ gateway, events, exporter, opening, version, clock: CLOCK, loop });
     undo.push(async () => operations.close());
     const app = createApp({
@@ -146,9 +141,9 @@ export async function startGatewayProcess(
         ...hostsOf(options.host, listener?.port ?? options.port),
         ...gateway.settings().http.hosts.map((host) => host.toLowerCase()),
       ],
-      procedures,
+      answerCall,
       mcp,
-      api: createApi(gateway, logger, { version, context }),
+      api: createApi(gateway, logger, { version, context: { ...context, holder } }),
       page: { isPage: isPagePath, ...pageFiles(PAGE_FOLDER) },
       about: () => ({ version, pid: process.pid, role: lock.holder.role }),
     });
@@ -159,24 +154,27 @@ export async function startGatewayProcess(
     undo.push(() => lock.announce(null));
     undo.push(await followSettings(dir, gateway, redaction, logger, settings, options.context));
     const stdioClient = asAgent({ name: owner, user: owner, role: 'owner', keyId: null });
-    const toMcp: typeof fetch = async (input, init) =>
-      await mcp.gateway(new Request(input, init), stdioClient);
+    const toMcp: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const isNative = new URL(request.url).pathname === '/mcp/all';
+      return await (isNative ? mcp.native : mcp.gateway)(request, stdioClient);
+    };
     const ready = opening.then(() => {});
-    return { gateway, procedures, ready, listener, toMcp, createLink, close };
+    return { gateway, answerCall, ready, listener, toMcp, createLink, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** Resolves when the work does, or does not in time. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
+/** Resolves when the work ends, or after `ms`. */
+async function within(ms: number, work: () => Promise<void>): Promise<void> {
   const patience = new AbortController();
   const late = setTimeout(ms, undefined, { signal: patience.signal, ref: false }).catch(() => {});
-  await Promise.race([work, late]).finally(() => patience.abort());
+  await Promise.race([work(), late]).finally(() => patience.abort());
 }
 
-/** Follows the settings: what was no secret before may be one after a reload. */
+/** Follows the settings: a reload may add secrets. */
 function createRedaction(token: string, settings: Settings) {
   let { secrets } = settings;
   const own = new Set([token]);
@@ -189,7 +187,7 @@ function createRedaction(token: string, settings: Settings) {
       secrets = next.secrets;
       current = made();
     },
-    /** Secrets that stand in no configuration. */
+    /** Secrets from outside the configuration. */
     add(values: readonly string[]) {
       if (values.every((value) => own.has(value))) return;
       for (const value of values) own.add(value);
@@ -198,7 +196,7 @@ function createRedaction(token: string, settings: Settings) {
   };
 }
 
-/** None for the owner's own link. */
+/** Undefined for the owner's own link. */
 async function knownKey(gateway: Gateway, name: string | undefined): Promise<ApiKey | undefined> {
   if (name === undefined) return undefined;
   const keys = await gateway.people.keys();
@@ -221,7 +219,7 @@ async function listenOn(
   }
 }
 
-/** A file that cannot be used changes nothing: the error is shown, the old settings stay. */
+/** An invalid file changes nothing: the error is shown and the old settings stay. */
 async function followSettings(
   dir: string,
   gateway: Gateway,
@@ -230,7 +228,7 @@ async function followSettings(
   settings: Settings,
   { env, cwd }: ProcessContext,
 ): Promise<() => Promise<void>> {
-  // Without a file, the one that "pml init" would write is waited for.
+  // Without a file, watches for the one that "pml init" would write.
   const file = settings.file ?? join(dir, 'pml.json');
   const isAwaited = (error: PmlError) => settings.file === null && error.code === 'config_not_found';
   const reload = async (next: Settings) => {
@@ -253,17 +251,39 @@ async function followSettings(
   return async () => watcher.close();
 }
 
+/** What happens, for those who want to watch. */
+function logEvent(logger: Logger, event: GatewayEvent): void {
+  const { type } = event;
+  if (type === 'server_state') logger.log('info', `Server ${event.server} is ${event.state}`);
+  else if (type === 'run_started') {
+    // Without its intent: only the run's own calls show what in it is secret.
+    const { run_id, owner } = event;
+    logger.log('info', 'A run started', { run_id, ...(owner !== null && { owner }) });
+  } else if (type === 'trace_event' && event.event.type === 'tool_end') {
+    const { node, success, duration_ms, error } = event.event;
+    logger.log('info', `Called ${node}`, {
+      success,
+      ms: Math.round(duration_ms ?? 0),
+      ...(error !== undefined && { error }),
+    });
+  } else if (type === 'run_finished') {
+    const { run_id, status, duration_ms } = event;
+    logger.log('info', 'A run ended', { run_id, status, ms: Math.round(duration_ms) });
+  } else if (type === 'config_reloaded')
+    logger.log('info', 'The configuration was read again', { file: event.file });
+}
+
 function logLevel(env: ProcessContext['env']): LogLevel {
   const wanted = env.PML_LOG;
   return wanted === 'debug' || wanted === 'info' || wanted === 'error' ? wanted : 'warn';
 }
 
-/** Keeps the inventory line beside the store, so that the next start can tell it before the store is open. */
+/** Stores the inventory line in a file, so that the next start has it before the store is open. */
 async function rememberInventory(dir: string, events: EventLog): Promise<string> {
   const file = join(dir, 'inventory.txt');
   events.follow(({ event }) => {
     if (event.type !== 'inventory_changed') return;
-    // Only a convenience for the next start: without it the line comes a moment later.
+    // Only a convenience for the next start: without it the line is available a moment later.
     writeFile(file, event.inventory).catch(() => {});
   });
   return await readFile(file, 'utf8').catch(() => 'The list of tools is still loading.');

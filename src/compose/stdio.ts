@@ -8,15 +8,19 @@ import { LOOPBACK, type ProcessContext } from './process-context.ts';
 import type { GatewayProcess } from './start-gateway-process.ts';
 
 const DEFAULTS = {
-  /** A client shakes hands and lists tools first, which needs no store; its first call comes later. */
+  /** A client first does the handshake and lists tools, which needs no store; calls come later. */
   openAfterMs: 200,
 };
 
-/** Each `pml stdio` carries its client's messages to the holder of the data dir, which may be itself. */
+/**
+ * `pml stdio` passes its client's messages to the process that holds the data folder, which may be itself.
+ */
 export function serveStdio(
   dir: string,
   settingsOf: () => Promise<Settings>,
   context: ProcessContext,
+  /** Of the endpoint on the gateway. */
+  path: string,
 ): StdioGateway {
   let held: GatewayProcess | null = null;
   const letGo = async () => {
@@ -29,7 +33,8 @@ export function serveStdio(
     isClosed = true;
     await letGo();
   };
-  // Gives the process that asked for the data dir time to take it before this one looks for a holder again.
+  // Gives the process that asked for the data folder time to take it before this one looks for a holder
+  // again.
   let isHandedOver = false;
   const handOver = async () => {
     isHandedOver = true;
@@ -42,7 +47,7 @@ export function serveStdio(
     const successor = isHandedOver ? await awaitSuccessor(dir) : null;
     isHandedOver = false;
     const claimed = successor ? { holder: successor } : await claimOrReach(dir, 'stdio');
-    if ('holder' in claimed) return { url: mcpUrl(claimed.holder.port), headers };
+    if ('holder' in claimed) return { url: mcpUrl(claimed.holder.port, path), headers };
     const [settings, { startGatewayProcess }] = await Promise.all([
       settingsOf(),
       import('./start-gateway-process.ts'),
@@ -50,7 +55,7 @@ export function serveStdio(
     const options = { context, ...LOOPBACK, fillIn: true, handOver, openAfterMs: DEFAULTS.openAfterMs };
     held = await startGatewayProcess(dir, settings, claimed.lock, options);
     held.ready.catch(fail);
-    return { url: mcpUrl(held.listener.port), headers, fetch: held.toMcp };
+    return { url: mcpUrl(held.listener.port, path), headers, fetch: held.toMcp };
   };
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   const onError = (error: Error) => void process.stderr.write(`pml: ${error.message}\n`);
@@ -58,6 +63,6 @@ export function serveStdio(
   return { ended: Promise.race([pump, failed]), close };
 }
 
-function mcpUrl(port: number): URL {
-  return new URL(`http://127.0.0.1:${port}/mcp`);
+function mcpUrl(port: number, path: string): URL {
+  return new URL(`http://127.0.0.1:${port}${path}`);
 }
