@@ -1,24 +1,24 @@
 /**
- * How much the graph should count beside the text when the next tool is searched for: not at all, by its
- * size (adaptive alpha), or by what it knows around the context (local alpha). On data sets of tasks whose
- * tools have an order: the graph learns from training runs, then each next tool of other tasks is searched
- * for with the task's intent, the tools before it being the context. `--data DIR` names the sets' folder.
+ * How much weight the graph should have beside the text in a search for the next tool: none, by its size (adaptive
+ * alpha), or by its evidence around the context (local alpha). On data sets of tasks whose tools have an order: the
+ * graph learns from training runs, then each next tool of other tasks is searched for with the task's intent and the
+ * preceding tools as the context. `--data DIR` names the folder of the sets.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataDir } from '../src/adapters/config/find-config.ts';
-import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
 import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
-import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
-import { localAlpha } from '../src/core/graph/alpha.ts';
 import { applyTraces } from '../src/core/graph/apply-trace.ts';
+import { localAlpha } from '../src/core/graph/relatedness.ts';
 import { TypedGraph } from '../src/core/graph/typed-graph.ts';
 import { mean } from '../src/core/learning/gate/metrics.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
+import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import type { ToolId } from '../src/core/vocabulary/ids.ts';
 import type { TraceEvent } from '../src/core/vocabulary/trace-event.ts';
 import { type SearchGraph, search } from '../src/engine/catalogue/search.ts';
-import { graphForSearch } from '../src/engine/graph/graph-for-search.ts';
+import { graphForSearch } from '../src/engine/graph/live-graph.ts';
 import { type DataSet, findDataSets, readDataSet, type Task } from '../src/evaluation/data-set.ts';
 import { type Fold, foldsOf } from '../src/evaluation/folds.ts';
 import { type NextCase, nextCases } from '../src/evaluation/next-steps.ts';
@@ -27,17 +27,17 @@ import type { BenchReport, BenchRow } from './run.ts';
 import { pairedBootstrap } from './support/paired-bootstrap.ts';
 
 const SEED = 1;
-/** Training runs the graph has learned from; the last is all there are. */
+/** Numbers of training runs of the graph; the last is all of them. */
 const RUNS = [30, Number.POSITIVE_INFINITY];
-/** Sets with fewer training tasks are cut into five folds, the others keep their own split. */
+/** Sets with fewer training tasks are split into five folds, the others keep their own split. */
 const SMALL_SET = 200;
-/** As many of the tools before as a session's search takes for its context. */
+/** Number of preceding tools that a session's search uses as context. */
 const CONTEXT = 5;
 const CANDIDATES = 50;
 
 type Context = ReturnType<SearchGraph['context']>;
 
-/** Each gets what is served, and may put another alpha in its place. */
+/** Each gets the served alpha, and may replace it. */
 const ALPHAS = {
   'no graph': (_served: Context) => 1,
   adaptive: ({ alpha }: Context) => alpha,
@@ -52,7 +52,7 @@ const DIFFERENCES: readonly (readonly [Alpha, Alpha])[] = [
   ['local', 'adaptive'],
 ];
 
-/** One next tool: the reciprocal of its rank with each alpha, 0 where it was not found. */
+/** One next tool: its reciprocal rank with each alpha, 0 if it was not found. */
 interface Outcome {
   readonly group: string;
   readonly reciprocal: Readonly<Record<Alpha, number>>;
@@ -80,7 +80,7 @@ export async function bench(): Promise<BenchReport> {
   return { name: 'alpha', rows };
 }
 
-/** Some sets name tools without a server; what serves reads `server:tool`. Texts do not depend on ids. */
+/** Some sets name tools without a server; serving needs `server:tool`. Texts do not depend on ids. */
 function asServed(data: DataSet): DataSet {
   const idOf = (id: string) => `${data.name}:${id}`;
   const rename = (task: Task): Task => ({
@@ -169,7 +169,7 @@ async function outcomeOf(
   return { group: task.group, reciprocal };
 }
 
-/** One call after the other. */
+/** Sequential calls. */
 function eventsOf({ tools }: Task): TraceEvent[] {
   return tools.flatMap((tool, i): TraceEvent[] => {
     const call = { traceId: `call-${i}`, parentTraceId: null, node: tool as ToolId };

@@ -1,7 +1,7 @@
 /**
- * Should a tool that a capability calls ten times count more than one it calls once? On generated
- * capabilities with known groups: how well spectral clusters find the groups (adjusted Rand index, 1 is
- * perfect, 0 is chance), and how well ranks foretell which tools other capabilities will use (Spearman).
+ * Should a tool that a capability calls ten times count more than one it calls once? On generated capabilities with
+ * known groups: how well spectral clusters find the groups (adjusted Rand index, 1 is perfect, 0 is chance), and how
+ * well ranks predict which tools other capabilities will use (Spearman).
  */
 
 import { spectralClusters } from '../src/core/graph/clusters.ts';
@@ -20,13 +20,13 @@ const GROUPS = 6;
 const TOOLS_PER_GROUP = 12;
 const CAPABILITIES_PER_GROUP = 20;
 const USES = 5;
-/** Share of uses that are of a tool of another group. */
+/** Share of uses of a tool of another group. */
 const FOREIGN = 0.3;
-/** Share of uses that stand in a loop of 2 to 100 calls, where loops say nothing. */
+/** Share of uses in a loop of 2 to 100 calls, where loops are uninformative. */
 const LOOPS = 0.3;
 const SEEDS = 20;
 
-/** Which uses stand in loops. */
+/** Which uses are in loops. */
 const WORLDS = {
   'loops anywhere': (_isForeign: boolean, random: Random) => random.next() < LOOPS,
   'loops over what matters': (isForeign: boolean) => !isForeign,
@@ -55,7 +55,7 @@ function generate(world: World, random: Random): Planted[] {
     while (calls.size < USES) {
       const isForeign = random.next() < FOREIGN;
       const from = isForeign ? random.int(GROUPS) : group;
-      // Squared: every group has tools that are used more than others.
+      // Squared: in every group some tools are used more than others.
       const tool = node(from * TOOLS_PER_GROUP + Math.floor(TOOLS_PER_GROUP * random.next() ** 2));
       if (!calls.has(tool)) calls.set(tool, WORLDS[world](isForeign, random) ? 2 + random.int(99) : 1);
     }
@@ -77,7 +77,7 @@ function clusterRows(world: World, samples: readonly Planted[][]): BenchRow[] {
   }));
 }
 
-/** Ranks of one half of the capabilities against how many of the other half use each tool. */
+/** Compares ranks from one half of the capabilities with the number of users in the other half. */
 function rankRows(world: World, samples: readonly Planted[][]): BenchRow[] {
   const rankings: Record<string, (uses: readonly Planted[]) => ReadonlyMap<NodeId, number>> = {
     'hypergraph PageRank, uniform': (uses) => hypergraphPageRank(uses, 'uniform').nodes,
@@ -123,7 +123,7 @@ function adjustedRand(labels: readonly (readonly [number, number])[]): number {
   return (both - expected) / ((first + second) / 2 - expected);
 }
 
-/** Pearson's correlation of the places, equal values sharing the mean of theirs. */
+/** Pearson's correlation of the ranks; equal values share their mean rank. */
 function spearman(a: readonly number[], b: readonly number[]): number {
   const [x, y] = [places(a), places(b)];
   const [meanX, meanY] = [mean(x), mean(y)];

@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** What the worker says of its work. */
+/** Records the layout time that the worker reports. */
 const WATCH_WORKER = `(() => {
   const Plain = Worker;
   globalThis.Worker = class extends Plain {
@@ -63,7 +63,7 @@ export async function bench(): Promise<BenchReport> {
   }
 }
 
-/** Dragged by its ground, as people do. */
+/** Drags the background, as people do. */
 async function panned(page: Page, what: string): Promise<BenchRow[]> {
   const box = (await page.locator('.graph-view').boundingBox())!;
   const [x, y] = [box.x + 12, box.y + 12];
@@ -85,7 +85,7 @@ async function panned(page: Page, what: string): Promise<BenchRow[]> {
   ];
 }
 
-/** Groups of tools that are mostly used among themselves, as servers' tools are. */
+/** Groups of tools that are mostly used together, as servers' tools are. */
 function madeUpGraph(random: Random): Graph {
   const { nodes: size, capabilities, servers, edges: wanted } = SIZE;
   const base = { cluster: null, pagerank: 1 / size };
@@ -135,7 +135,7 @@ function madeUpGraph(random: Random): Graph {
   return { nodes: [...tools, ...found], edges: [...edges.values()] };
 }
 
-/** The built page and this graph; all else of the API is not there. */
+/** Serves the built page and this graph; the rest of the API is missing. */
 async function serve(graph: Graph): Promise<Server> {
   const server = createServer(async ({ url = '/' }, reply) => {
     const { pathname } = new URL(url, 'http://bench');

@@ -15,7 +15,7 @@ const OPENINGS = 7;
 const EVENTS = { callsPerSecond: 70, seconds: 8 };
 const TOOLS = 1_000;
 
-/** Notes when the figures are first there. */
+/** Records when the figures first appear. */
 const WATCH_FIGURES = `new MutationObserver((_, observer) => {
   if (document.querySelector('.figure-value')?.textContent?.match(/\\d/)) {
     globalThis.shownAt = performance.now();
@@ -23,7 +23,7 @@ const WATCH_FIGURES = `new MutationObserver((_, observer) => {
   }
 }).observe(document, { subtree: true, childList: true, characterData: true })`;
 
-/** Notes how old each event is when the page gets it. */
+/** Records the age of each event when it reaches the page. */
 const WATCH_EVENTS = `(() => {
   globalThis.ages = [];
   const plain = fetch;
@@ -66,7 +66,7 @@ export async function bench() {
 
 type Open = (path: string, ...scripts: string[]) => Promise<Page>;
 
-/** Each time in a browser that knows nothing yet. */
+/** Each time in a fresh browser. */
 async function firstPaint(open: Open) {
   const times: number[] = [];
   for (let i = 0; i < OPENINGS; i++) {

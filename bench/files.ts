@@ -1,9 +1,9 @@
 /**
- * How many source files run for one request: what a stranger has to read to follow it. Counted in the gateway's process
- * by precise coverage, from the request to its answer: what runs every time, without the files that run in an idle
- * gateway, too. Sandboxes and worker threads are processes and threads of their own and are not counted.
+ * Number of source files that run for one request: what a stranger has to read to follow it. Measured in the gateway's
+ * process by precise coverage, from the request to its answer: files that run every time, except those that also run
+ * in an idle gateway. Sandboxes are separate processes and workers are separate threads; neither is counted.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,17 +13,18 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const SOURCES = new URL('../src/', import.meta.url).href;
+const COUNTER = new URL('support/count-files.ts', import.meta.url).href;
 const PARROT = fileURLToPath(new URL('../test/fixtures/servers/parrot-server.ts', import.meta.url));
 
 const DEFAULTS = {
-  /** Each request so many times before it is counted: caches are warm, lazy modules loaded. */
+  /** Repetitions before counting, so that caches are warm and lazy modules loaded. */
   warmUp: 3,
   idleMs: 3_000,
-  /** Each is looked at so many times; what ran every time counts. */
+  /** Number of measurements; files that ran every time count. */
   looks: 3,
-  /** After a request, until what it set going is over. */
+  /** Milliseconds after a request, until its background work is done. */
   settleMs: 2_000,
-  /** For one request. */
+  /** Time limit of one request. */
   patienceMs: 60_000,
 };
 
@@ -57,24 +58,25 @@ export async function bench() {
   const dir = await mkdtemp(join(tmpdir(), 'pml-files-'));
   const parrot = { command: process.execPath, args: [PARROT] };
   await writeFile(join(dir, 'pml.json'), JSON.stringify({ mcpServers: { parrot } }));
-  const args = ['--inspect=127.0.0.1:0', MAIN, 'serve', '--data', dir, '--port', '0', '--json'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  let coverage: Coverage | undefined;
+  const args = ['--import', COUNTER, MAIN, 'serve', '--data', dir, '--port', '0', '--json'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  // Without a listener, Node keeps messages for the first one.
+  child.on('message', () => {});
   try {
-    const [inspector, ready] = await Promise.all([
-      lineWith(child.stderr, /ws:\/\/\S+/),
-      lineWith(child.stdout, /^\{.*\}/m),
-    ]);
+    const ready = await lineWith(child.stdout!, /^\{.*\}/m);
     const { url } = JSON.parse(ready) as { url: string };
     const token = (await readFile(join(dir, 'token'), 'utf8')).trim();
     const request = await openClient(url, token);
     for (const kind of KINDS) for (let i = 0; i < DEFAULTS.warmUp; i++) await request(kind);
-    coverage = await openCoverage(inspector);
-    const idle = await filesOf(coverage, () => sleep(DEFAULTS.idleMs));
+    const idle = await filesOf(child, async () => {
+      child.send('begin');
+      await sleep(DEFAULTS.idleMs);
+      child.send('end');
+    });
     const rows = [];
     const below = process.env.PML_BENCH_LIST ? ['idle:', ...[...idle].map((file) => `  ${file}`)] : [];
     for (const kind of KINDS) {
-      const ran = await filesOf(coverage, () => request(kind));
+      const ran = await filesOf(child, () => request(kind));
       const files = [...ran.difference(idle)];
       rows.push({
         label: kind.label,
@@ -87,15 +89,13 @@ export async function bench() {
     }
     return { name: 'files', rows, below: below.join('\n') };
   } finally {
-    // A process with a debugger attached does not end.
-    coverage?.close();
     child.kill('SIGTERM');
     await once(child, 'exit');
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-/** What matches in the output of a process, once it does. */
+/** The first match in the output of a process. */
 async function lineWith(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
   let text = '';
   return await new Promise((resolve, reject) => {
@@ -108,55 +108,18 @@ async function lineWith(stream: NodeJS.ReadableStream, pattern: RegExp): Promise
   });
 }
 
-interface Coverage {
-  /** Sources of which anything ran since the last time. */
-  take(): Promise<string[]>;
-  close(): void;
-}
-
-/** What runs each time that something is done: timers and warnings run some files at any time. */
-async function filesOf(coverage: Coverage, work: () => Promise<unknown>): Promise<Set<string>> {
+/** Files that ran every time: timers and warnings may run some files at any time. */
+async function filesOf(child: ChildProcess, work: () => Promise<unknown>): Promise<Set<string>> {
   let always: Set<string> | undefined;
   for (let i = 0; i < DEFAULTS.looks; i++) {
     await sleep(DEFAULTS.settleMs);
-    await coverage.take();
+    const told = once(child, 'message');
     await work();
-    const files = new Set(await coverage.take());
-    always = always?.intersection(files) ?? files;
+    const [urls] = (await told) as [string[]];
+    const files = urls.filter((url) => url.startsWith(SOURCES)).map((url) => url.slice(SOURCES.length));
+    always = always?.intersection(new Set(files)) ?? new Set(files);
   }
   return always ?? new Set();
-}
-
-async function openCoverage(url: string): Promise<Coverage> {
-  const socket = new WebSocket(url);
-  await once(socket, 'open');
-  let id = 0;
-  const waiting = new Map<number, (result: unknown) => void>();
-  socket.addEventListener('message', ({ data }) => {
-    const reply = JSON.parse(String(data)) as { id?: number; result?: unknown };
-    if (reply.id !== undefined) waiting.get(reply.id)?.(reply.result);
-  });
-  const ask = async (method: string, params: Record<string, unknown> = {}): Promise<unknown> => {
-    const own = ++id;
-    const { promise, resolve } = Promise.withResolvers<unknown>();
-    waiting.set(own, resolve);
-    socket.send(JSON.stringify({ id: own, method, params }));
-    return await promise.finally(() => waiting.delete(own));
-  };
-  await ask('Profiler.enable');
-  await ask('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  return {
-    async take() {
-      const { result } = (await ask('Profiler.takePreciseCoverage')) as {
-        result: { url: string; functions: { ranges: { count: number }[] }[] }[];
-      };
-      return result
-        .filter(({ url: file }) => file.startsWith(SOURCES))
-        .filter(({ functions }) => functions.some(({ ranges }) => ranges[0]!.count > 0))
-        .map(({ url: file }) => file.slice(SOURCES.length));
-    },
-    close: () => socket.close(),
-  };
 }
 
 /** An MCP client with a session at each endpoint. */
@@ -180,7 +143,7 @@ async function openClient(url: string, token: string): Promise<(kind: Kind) => P
       signal: AbortSignal.timeout(DEFAULTS.patienceMs),
     });
     const text = await reply.text();
-    // Beside the answer a stream may carry notifications.
+    // Besides the answer, a stream may carry notifications.
     const answer = [...text.matchAll(/^(?:data: )?(\{.*\})$/gm)]
       .map(([, message]) => JSON.parse(message!) as { id?: number; result?: { isError?: boolean } })
       .find((message) => message.id === own);

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +11,6 @@ import { percentile } from './support/percentile.ts';
 const ECHO = fileURLToPath(new URL('./support/echo-server.ts', import.meta.url));
 const ROUNDS = 600;
 const IN_FLIGHT = 32;
-const BIG_CATALOGUE = 5_256;
 
 const BARE = 'bare';
 
@@ -23,7 +21,7 @@ export async function bench() {
   try {
     return {
       name: 'gateway',
-      rows: [...(await latency(dir)), ...(await coldStart(dir)), ...(await memory(dir))],
+      rows: [...(await latency(dir)), ...(await coldStart(dir))],
     };
   } finally {
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
@@ -50,7 +48,7 @@ async function latency(dir: string) {
     'pml_execute, HTTP': () => http.callTool(execute),
     'pml_execute, stdio': () => stdio.callTool(execute),
   };
-  // What HTTP alone costs on this machine, with nothing behind it.
+  // The cost of HTTP alone on this machine.
   const bare = async () => await (await fetch(`${gateway.url}/healthz`)).text();
   const { [BARE]: bareTimes = [], ...times } = await interleaved({ ...calls, [BARE]: bare });
   const [base] = Object.values(times).map((t) => percentile(t, 0.5));
@@ -78,7 +76,7 @@ async function latency(dir: string) {
   return rows;
 }
 
-/** Twenty-five servers in the configuration, their tools known from the time before. */
+/** Twenty-five configured servers, whose tools are known from an earlier start. */
 async function coldStart(dir: string) {
   const servers = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`server${i}`, ['10']]));
   const data = await configure(dir, 'cold', servers);
@@ -102,17 +100,6 @@ async function coldStart(dir: string) {
       goal: '< 500 ms',
     },
   ];
-}
-
-async function memory(dir: string) {
-  const data = await configure(dir, 'big', { big: [String(BIG_CATALOGUE - 1)] });
-  const gateway = await servePml({ data });
-  await untilListed(gateway, BIG_CATALOGUE);
-  await sleep(1_000);
-  const status = readFileSync(`/proc/${gateway.child.pid}/status`, 'utf8');
-  const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN);
-  await gateway.stop();
-  return [{ label: `resident memory with ${BIG_CATALOGUE} tools`, value: kilobytes / 1024, unit: 'MB' }];
 }
 
 /** A data folder with a configuration of echo servers, each with its arguments. */
@@ -154,7 +141,7 @@ async function untilListed({ url, token }: ServingPml, tools: number): Promise<v
   }
 }
 
-/** One call of each in turn, so that a noisy moment of the machine hits all. */
+/** Calls each in turn, so that noise of the machine affects all. */
 async function interleaved(calls: Record<string, Call>): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = Object.fromEntries(Object.keys(calls).map((label) => [label, []]));
   for (let round = -50; round < ROUNDS; round++) {

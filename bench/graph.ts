@@ -1,4 +1,4 @@
-/** The graph's algorithms at the sizes people have, and how they grow. */
+/** The graph's algorithms at realistic sizes, and how they scale. */
 import { DirectedGraph } from 'graphology';
 import pagerankModule from 'graphology-metrics/centrality/pagerank.js';
 import dijkstra from 'graphology-shortest-path/dijkstra.js';
@@ -18,7 +18,7 @@ import { logLogPlot } from './support/log-log-plot.ts';
 const EDGES_PER_NODE = 5;
 const GROWTH = [1_000, 3_000, 10_000, 30_000, 100_000];
 
-// Its types name a default export that, in Node's view of CommonJS, is the module itself.
+// Its types declare a default export; under Node's handling of CommonJS, that is the module itself.
 const pagerank = pagerankModule as unknown as typeof pagerankModule.default;
 
 export async function bench(): Promise<BenchReport> {
@@ -113,12 +113,12 @@ function learning(random: Random): BenchRow {
 
 type Times = ReturnType<typeof atSize>['times'];
 
-/** Milliseconds of everything in a graph of this many nodes. */
+/** Milliseconds of every algorithm in a graph of this many nodes. */
 function atSize(random: Random, size: number) {
   const graph = randomGraph(random, size, EDGES_PER_NODE * size);
   const rounds = size > 20_000 ? 3 : 9;
   const build = medianMs(rounds, () => {
-    // Any run makes the graph forget its snapshot.
+    // Any run invalidates the graph's snapshot.
     graph.count({ node: node(0), calls: 1, failures: 0, repeats: 0 }, 0);
     graph.snapshot().undirected();
   });

@@ -1,6 +1,6 @@
 /**
- * Whether the gateway goes on answering under hostile texts at every entrance: how long `/healthz` takes, seen from
- * another process, and how long the gateway takes to end, then and after a restart on the same data.
+ * Whether the gateway keeps answering under hostile texts at every entry point: how long `/healthz` takes, measured
+ * from another process, and how long the gateway takes to stop, then and after a restart on the same data.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -128,7 +128,7 @@ async function watched(url: string, work: () => Promise<unknown>): Promise<reado
   return await health.end();
 }
 
-/** A few at once, as agents do. */
+/** Runs a few at once, as agents do. */
 async function inTurn(tasks: (() => Promise<unknown>)[]): Promise<void> {
   const work = async () => {
     for (let task = tasks.shift(); task; task = tasks.shift()) await task();

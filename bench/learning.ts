@@ -1,6 +1,6 @@
 /**
- * What the ranker costs: to score everything for one intent, to take a step of training, to keep, and what a training
- * in its worker does to the thread that serves. Tools, capabilities and runs are made up by a seeded generator
+ * Costs of the ranker: to score all candidates for one intent, for a training step, in memory, and how much a training
+ * in its worker delays the serving thread. Tools, capabilities and runs are made up by a seeded generator
  * (`support/made-up-work.ts`); no data folder is needed.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -16,9 +16,8 @@ import { createRankModel, type RankModel } from '../src/core/learning/ranker/ran
 import { Ranker } from '../src/core/learning/ranker/ranker.ts';
 import { exampleOf, learnFrom, type TrainingExample } from '../src/core/learning/ranker/train-ranker.ts';
 import { WasmMultiplier } from '../src/core/numeric/kernels.ts';
-import { type Floats, type Multiplier, PlainMultiplier } from '../src/core/numeric/matrices.ts';
+import { dot, type Floats, type Multiplier, PlainMultiplier } from '../src/core/numeric/matrices.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
-import { dot } from '../src/core/numeric/vectors.ts';
 import { PmlError } from '../src/core/vocabulary/pml-error.ts';
 import type { BenchReport, BenchRow } from './run.ts';
 import { type MadeUpWork, madeUpWork } from './support/made-up-work.ts';
@@ -29,7 +28,7 @@ const CAPABILITIES = 333;
 const RUNS = 2_000;
 const FEW_RUNS = 300;
 const BATCH = 32;
-/** Traces told while memory is watched, and how many at a time. */
+/** Number of traces while memory is measured, and their batch size. */
 const TRACES = 50_000;
 const TOLD_AT_ONCE = 500;
 const INTENTS = 200;
@@ -37,7 +36,7 @@ const STEPS = 15;
 const MEGABYTE = 2 ** 20;
 
 export async function bench(): Promise<BenchReport> {
-  // First: what others gave back would be taken again without being seen.
+  // First, because memory freed by other measurements would be reused without being seen.
   const memory = await memoryRows(madeUpWork({ tools: TOOLS, capabilities: CAPABILITIES }));
   const work = madeUpWork({ tools: TOOLS, capabilities: CAPABILITIES });
   const candidates = new Candidates(work.tools, work.capabilities, work.dimension);
@@ -57,7 +56,7 @@ export async function bench(): Promise<BenchReport> {
     });
     return { model, step, scoreMany: scoreMany!, scoreFew: scoreFew! };
   };
-  // One after the other: the kernels serve alone, and code that meets both precisions is compiled for neither.
+  // In sequence: serving only uses the kernels, and code that sees both precisions is not optimised for either.
   const wasm = measure(new WasmMultiplier());
   const plain = measure(new PlainMultiplier());
   return {
@@ -74,7 +73,7 @@ export async function bench(): Promise<BenchReport> {
   };
 }
 
-/** Milliseconds with one way to multiply. */
+/** Milliseconds with one multiplier. */
 interface Times {
   readonly model: RankModel;
   readonly step: readonly number[];
@@ -94,7 +93,7 @@ function scoringRows(past: PastRuns, wasm: readonly number[], plain: readonly nu
   ];
 }
 
-/** Of the intent and its clauses with candidates, past intents and the clauses of past runs, by which features are made. */
+/** Dot products of the intent and its clauses with candidates, past intents and their clauses: the cost of features. */
 function productsRow(candidates: Candidates, past: PastRuns, intents: readonly IntentForms[]): BenchRow {
   const rows = (vectors: Floats, dimension: number) =>
     Array.from({ length: vectors.length / dimension }, (_, i) =>
@@ -154,7 +153,7 @@ function sizeRows({ parameters }: RankModel, { dimension }: MadeUpWork): BenchRo
   ];
 }
 
-/** The main thread tells the runs, then idles while the worker trains, as a gateway without requests does. */
+/** The main thread sends the runs, then idles while the worker trains, as a gateway without requests does. */
 async function lagRows(work: MadeUpWork): Promise<BenchRow[]> {
   const runs = work.runs(RUNS);
   const lag = monitorEventLoopDelay({ resolution: 1 });
@@ -178,7 +177,7 @@ async function lagRows(work: MadeUpWork): Promise<BenchRow[]> {
   ];
 }
 
-/** Traces are made up as they are told, so that what grows is the trainer's. */
+/** Traces are generated as they are sent, so that the growth is the trainer's. */
 async function memoryRows(work: MadeUpWork): Promise<BenchRow[]> {
   const before = process.memoryUsage.rss();
   let most = before;
@@ -193,8 +192,8 @@ async function memoryRows(work: MadeUpWork): Promise<BenchRow[]> {
   }
   look();
   const told = most;
-  // It learns twice, first from the older runs to be judged on the newest. Once the second has all its examples and
-  // goes over them, nothing new comes.
+  // It trains twice, first on the older runs to be judged on the newest. Once the second training has all its examples,
+  // nothing more is allocated.
   let isJudged = false;
   await trainUntil(trainer, ({ stage, done }) => {
     isJudged ||= stage === 'judging';
@@ -210,7 +209,7 @@ async function memoryRows(work: MadeUpWork): Promise<BenchRow[]> {
   ];
 }
 
-/** Stops where the rest would be more of the same. */
+/** Stops when the rest would be more of the same. */
 async function trainUntil(
   trainer: WorkerTrainer,
   isEnough: (progress: LearningProgress) => boolean,

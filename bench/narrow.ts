@@ -19,7 +19,7 @@ const DEFAULTS = {
   seeds: [1, 2, 3],
   runs: 45,
   asked: 40,
-  /** How long plans may take after all else was learned; so few runs may teach none, and nothing tells. */
+  /** Time limit for plans after everything else was learned; so few runs may give none, and nothing reports that. */
   plansMs: 60_000,
 };
 
@@ -85,7 +85,7 @@ async function measure(data: DataSet, seed: number) {
     tell(`${past.length} runs`);
     const isOpen = await gateway.learned(past.length);
     const ownPlan = () => askFor(gateway.client, named(past[0]!), () => 'any');
-    // Plans are learned while somebody asks for one.
+    // Plans are only learned when somebody asks for one.
     const until = performance.now() + DEFAULTS.plansMs;
     for (; !gateway.hasPlans() && performance.now() < until; await sleep(1_000)) await ownPlan();
     const own = await ownPlan();
@@ -118,7 +118,7 @@ async function measure(data: DataSet, seed: number) {
   }
 }
 
-/** Runs of one group by lot; where none has as many tasks, the same are asked for again and again. */
+/** Random runs of one group; if none has enough tasks, the same ones are repeated. */
 function narrowPast({ train }: DataSet, random: Random): Task[] {
   const groups = [...Map.groupBy(train, ({ group }) => group).values()];
   const most = Math.max(...groups.map(({ length }) => length));
@@ -127,7 +127,7 @@ function narrowPast({ train }: DataSet, random: Random): Task[] {
   return Array.from({ length: DEFAULTS.runs }, (_, i) => tasks[i % tasks.length]!);
 }
 
-/** Of every parameter a value that its schema allows; what they mean makes no difference here. */
+/** A valid value for every parameter; their meaning does not matter here. */
 function anyArguments(schema: unknown): Record<string, unknown> {
   const { properties = {} } = schema as { properties?: Record<string, { type?: string; enum?: unknown[] }> };
   const anyOf = (type = 'string') => ANY[type] ?? 'any';
@@ -161,7 +161,7 @@ async function serve(mcpServers: Readonly<Record<string, object>>) {
   const gone = new AbortController();
   const { body: events } = await fetch(new URL('/api/events', url), { headers, signal: gone.signal });
   const told = createInterface({ input: Readable.fromWeb(events as ReadableStream) });
-  // It is cut off at the end.
+  // The connection is cut off at the end.
   told.on('error', () => {});
   told.on('line', (line) => {
     const [, count] = /"by_meaning":(\d+)/.exec(line) ?? [];
@@ -173,12 +173,12 @@ async function serve(mcpServers: Readonly<Record<string, object>>) {
     (await (await fetch(new URL(path, url), { headers })).json()) as Record<string, unknown>;
   return {
     client,
-    /** Until so many are found by their meaning, too. */
+    /** Waits until this many tools are embedded. */
     async embedded(tools: number) {
       while (byMeaning < tools) await sleep(500);
     },
     hasPlans: () => pml.output().stderr.includes('"Learned plans"'),
-    /** Until nothing is being learned any more; tells whether the ranker may serve. */
+    /** Waits until nothing more is being learned; returns whether the ranker may serve. */
     async learned(runs: number): Promise<boolean> {
       const isSettled = ({ runs: seen, model, training }: Record<string, unknown>) =>
         Number(seen) >= runs && model !== null && training === null;

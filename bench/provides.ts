@@ -1,6 +1,6 @@
 /**
- * How common `provides` edges are, and what they cost. The same runs are learned twice by the code that
- * serves: as they are, and without what such edges come from (program, arguments and results).
+ * How common `provides` edges are, and what they cost. The serving code learns the same runs twice: as they are, and
+ * without the data that such edges come from (program, arguments and results).
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const PROGRAMS = 150;
 const RUNS_OF_EACH = 4;
 const CALLS = 8;
 const TOOLS = 300;
-/** Values of a result, of which one goes on. */
+/** Number of values in a result, one of which is passed on. */
 const VALUES = 10;
 const ROUNDS = 7;
 const KINDS = ['without', 'with'] as const;
@@ -43,7 +43,7 @@ export async function bench(): Promise<BenchReport> {
   return { name: 'provides', rows: [...shares(), ...(await sync(createRandom(1)))] };
 }
 
-/** Programs that say that a value of one step is used by another, among those with two steps or more. */
+/** Share of programs in which a step uses a value of another, among those with two or more steps. */
 function shares(): BenchRow[] {
   const examples = globSync('examples/*.ts', { cwd: ROOT, exclude: ['examples/*.d.ts'] }).map(read);
   const corpus = globSync('test/fixtures/structure-corpus/*.txt', { cwd: ROOT })
@@ -80,7 +80,7 @@ async function sync(random: Random): Promise<BenchRow[]> {
   const empty = (): Record<Kind, number[]> => ({ without: [], with: [] });
   const times: Record<Part, Record<Kind, number[]>> = { read: empty(), apply: empty(), sync: empty() };
   const graphs = new Map<Kind, TypedGraph>();
-  // Interleaved, so that a noisy moment of the machine hits both.
+  // Interleaved, so that noise of the machine affects both.
   for (let round = -1; round < ROUNDS; round++) {
     for (const kind of KINDS) {
       const { graph, ...took } = await learn(kinds[kind]);

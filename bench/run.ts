@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- NAME...] [--json] [--dir DIR] [--data DIR] [--minutes N]`: runs the benches of a folder, each in a process of
- * its own, so that none inherits another's heap, caches or compiled code.
+ * `npm run bench [-- NAME...] [--json] [--dir DIR] [--data DIR] [--minutes N]`: runs the benches of a folder, each in
+ * its own process, so that none inherits another's heap, caches or compiled code.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,12 +8,13 @@ import { globSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { setup as buildBundle } from '../test/support/build-bundle.ts';
 
 /** A module in `bench/` exports `bench(): Promise<BenchReport>` and is named after what it measures. */
 export interface BenchReport {
   readonly name: string;
   readonly rows: readonly BenchRow[];
-  /** Printed below the table: a plot, or why there is nothing in it. */
+  /** Printed below the table: a plot, or why the table is empty. */
   readonly below?: string;
 }
 
@@ -21,21 +22,21 @@ export interface BenchRow {
   readonly label: string;
   readonly value: number;
   readonly unit: string;
-  /** Where the value lies in 95 of 100 resamples. */
+  /** Interval that contains the value in 95 of 100 resamples. */
   readonly ci95?: readonly [low: number, high: number];
   /** How many times better than its rival, measured in the same run. */
   readonly ratio?: number;
-  /** `>= 8x` is about the ratio, `< 1 ms` about the value in its own unit. */
+  /** `>= 8x` is a goal for the ratio, `< 1 ms` for the value in its unit. */
   readonly goal?: string;
 }
 
 const SELF = fileURLToPath(import.meta.url);
-/** Set for the child only: the module it shall run. */
+/** Set for the child only: the module to run. */
 const CHILD_MODULE = 'PML_BENCH_MODULE';
 /** Set for the child only: the folder of data sets, for benches that can use real ones. */
 const CHILD_DATA = 'PML_BENCH_DATA';
 
-/** Set for the child only: for how long, for benches that can go on. */
+/** Set for the child only: duration, for benches that can continue for any time. */
 const CHILD_MINUTES = 'PML_BENCH_MINUTES';
 
 interface ChildOptions {
@@ -46,6 +47,8 @@ interface ChildOptions {
 async function measureInChild(path: string, { data, minutes }: ChildOptions): Promise<BenchReport> {
   const env = {
     ...process.env,
+    // A gateway that a bench starts as a process is what is shipped.
+    PML_FROM: 'dist',
     [CHILD_MODULE]: path,
     ...(data !== undefined && { [CHILD_DATA]: data }),
     ...(minutes !== undefined && { [CHILD_MINUTES]: minutes }),
@@ -102,7 +105,7 @@ function table({ name, rows, below }: BenchReport): string {
   return [name, ...text.map((line) => `  ${line}`.trimEnd()), ''].join('\n');
 }
 
-/** Columns of numbers: the value and the ratio. */
+/** Right-aligned columns: the value and the ratio. */
 const RIGHT = new Set([1, 4]);
 
 const digits = (value: number) =>
@@ -130,6 +133,7 @@ async function main(): Promise<void> {
     console.error(`bench: no such bench: ${unknown.join(', ')}; there are ${[...modules.keys()].join(', ')}`);
     process.exit(2);
   }
+  await buildBundle();
   const reports: BenchReport[] = [];
   for (const name of positionals.length > 0 ? positionals : modules.keys()) {
     try {

@@ -1,4 +1,4 @@
-/** What a run in the sandbox costs, beside the same code in a plain `vm` context; and what bombs cost the host. */
+/** Cost of a run in the sandbox, compared with the same code in a plain `vm` context; and of bombs for the host. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import vm from 'node:vm';
@@ -38,7 +38,7 @@ export async function bench() {
   const sandbox = createSandbox();
   try {
     await sandbox.run(program(SMALL), host(), OPTIONS);
-    // The spare child gets ready in the meantime.
+    // Meanwhile the spare child gets ready.
     await sleep(1_000);
     return {
       name: 'sandbox',
@@ -52,7 +52,7 @@ export async function bench() {
 async function running(sandbox: Sandbox) {
   const ours: number[] = [];
   const plain: number[] = [];
-  // Interleaved, so that a noisy moment of the machine hits both.
+  // Interleaved, so that noise of the machine affects both.
   for (let round = -20; round < ROUNDS; round++) {
     const inSandbox = await time(() => sandbox.run(program(SMALL), host(), OPTIONS));
     const inVm = await time(() => runPlainly(program(SMALL), host()));
@@ -99,7 +99,7 @@ async function calling(sandbox: Sandbox) {
   ];
 }
 
-/** How long the host's event loop was held up while one bomb after the other went off. */
+/** How long one bomb after the other delayed the host's event loop. */
 async function bombed(sandbox: Sandbox) {
   const delay = monitorEventLoopDelay({ resolution: 2 });
   delay.enable();

@@ -1,13 +1,13 @@
 /**
- * What one search over a large catalogue costs: with the query's vectors given, and with the built-in model
- * computing them. `--data DIR` takes the definitions of DIR/toucan/tools.jsonl.gz; else they are made up.
+ * Cost of one search over a large catalogue: with given query vectors, and with the built-in model computing them.
+ * `--data DIR` uses the definitions of DIR/toucan/tools.jsonl.gz; otherwise they are made up.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
-import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { normalise } from '../src/core/numeric/matrices.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
-import { normalise } from '../src/core/numeric/vectors.ts';
+import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import type { ToolId } from '../src/core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../src/core/vocabulary/tool-definition.ts';
 import { createSearchIndex } from '../src/engine/catalogue/catalogue.ts';
@@ -21,7 +21,7 @@ const TOOLS = 5256;
 const WARM_UP = 2;
 const ROUNDS = 10;
 
-/** As agents write them: a few words to two sentences. */
+/** As agents write them: from a few words to two sentences. */
 const QUERIES = [
   'read a text file',
   'send an email',
@@ -108,7 +108,7 @@ async function definitions(): Promise<ToolDefinition[]> {
   return rows.map((row) => ({ ...row, inputSchema: row.inputSchema ?? {} }));
 }
 
-/** Names of two words and descriptions of 20, drawn from a vocabulary in which few words are frequent. */
+/** Names of two words and descriptions of 20, from a vocabulary in which few words are frequent. */
 function madeUp(): ToolDefinition[] {
   const random = createRandom(2);
   const known = QUERIES.flatMap((query) => query.toLowerCase().split(' '));

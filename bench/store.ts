@@ -1,12 +1,12 @@
-/** What a trace costs to store: through the store and its database thread, and on PGlite called directly. */
+/** Cost of storing a trace: through the store and its database thread, and on PGlite called directly. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely } from 'kysely';
 import type { Database } from '../src/adapters/store/database.ts';
+import type { PgliteClient } from '../src/adapters/store/open-pglite-store.ts';
 import { openPgliteStore, pgliteDialect } from '../src/adapters/store/open-pglite-store.ts';
-import type { PgliteClient } from '../src/adapters/store/pglite/pglite-client.ts';
 import { createSqlStore } from '../src/adapters/store/sql-store.ts';
 import { sampleTrace } from '../test/support/samples.ts';
 
@@ -30,7 +30,7 @@ export async function bench() {
 
   const ours: number[] = [];
   const direct: number[] = [];
-  // Interleaved, so that a noisy moment of the machine hits both.
+  // Interleaved, so that noise of the machine affects both.
   for (let round = 0; round < ROUNDS; round++) {
     const traces = Array.from({ length: TRACES_PER_ROUND }, () => sampleTrace());
     const statements = await Promise.all(traces.map(insertOf));
@@ -75,7 +75,7 @@ export async function bench() {
   };
 }
 
-/** The very statement the store sends for this trace. */
+/** The exact statement that the store sends for this trace. */
 async function insertOf(trace: ReturnType<typeof sampleTrace>) {
   const sent: { sql: string; params: readonly unknown[] }[] = [];
   const recorder: PgliteClient = {

@@ -1,4 +1,4 @@
-/** Programs of fifty calls, each using the one before: to their structure, and all the way to a script. */
+/** Programs of fifty calls, each using the one before: conversion to their structure, and further to a script. */
 
 import { prepareProgram } from '../src/core/structure/emit/prepare-program.ts';
 import { buildStructure } from '../src/core/structure/evaluate/build-structure.ts';
@@ -26,7 +26,7 @@ export async function bench(): Promise<BenchReport> {
     if (tasks.length !== CALLS) throw new Error(`${tasks.length} tasks were found, not ${CALLS}`);
   }
   const times: Record<keyof typeof work, number[]> = { structure: [], script: [], busy: [] };
-  // Interleaved, so that a noisy moment of the machine hits all.
+  // Interleaved, so that noise of the machine affects all.
   for (let round = -WARM_UP; round < ROUNDS; round++) {
     for (const [name, run] of Object.entries(work) as [keyof typeof work, () => unknown][]) {
       const start = performance.now();

@@ -1,7 +1,8 @@
-/** The ten nearest of a large catalogue: on the wasm kernels, and by a plain loop over the vectors. */
-import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
+/** The ten nearest vectors of a large catalogue: on the wasm kernels, and by a plain loop. */
+
+import { normalise } from '../src/core/numeric/matrices.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
-import { normalise } from '../src/core/numeric/vectors.ts';
+import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import type { BenchReport } from './run.ts';
 
 const ROWS = 5256;
@@ -19,7 +20,7 @@ export async function bench(): Promise<BenchReport> {
 
   const wasmTimes: number[] = [];
   const plainTimes: number[] = [];
-  // Interleaved, so that a noisy moment of the machine hits both.
+  // Interleaved, so that noise of the machine affects both.
   for (let round = -WARM_UP; round < ROUNDS; round++) {
     const query = vector();
     const start = performance.now();
@@ -43,7 +44,7 @@ export async function bench(): Promise<BenchReport> {
   };
 }
 
-/** Every dot product by a plain loop; the best ten kept in a sorted list, which seldom changes. */
+/** Computes every dot product in a plain loop; the best ten are in a sorted list, which seldom changes. */
 function plainNearest(
   vectors: readonly Float32Array[],
   query: Float32Array,

@@ -1,6 +1,6 @@
 /**
- * Sixty-four users of one gateway, each with a key: all honest, then one of them hostile, in turns. What the others
- * wait must not double. `--minutes N` in all; 4 by default.
+ * Sixty-four users of one gateway, each with a key: all honest, then one of them hostile, in turns. The waiting time
+ * of the others must not double. `--minutes N` in total; 4 by default.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createHttpBridge } from '../src/adapters/client/http-bridge.ts';
+import { connect } from '../src/client.ts';
 import { createRandom, type Random } from '../src/core/numeric/random.ts';
 import { servePml } from '../test/support/run-pml.ts';
 import { percentile } from './support/percentile.ts';
@@ -20,12 +20,12 @@ const HOSTILE = fileURLToPath(new URL('./support/hostile-user.ts', import.meta.u
 const DEFAULTS = {
   users: 64,
   minutes: 4,
-  /** Honest, then with one hostile, so many times: what the machine does besides should hit both. */
+  /** Number of turns, each honest, then with one hostile user, so that noise of the machine affects both. */
   turns: 2,
-  /** Between two calls of a user, in milliseconds. */
+  /** Milliseconds between two calls of a user. */
   pause: { least: 2_000, more: 4_000 },
   warmUpMs: 10_000,
-  /** What the hostile one began is over by then. */
+  /** Time for the hostile user's calls to end. */
   drainMs: 5_000,
 };
 
@@ -95,19 +95,15 @@ export async function bench() {
   }
 }
 
-/** As `pml keys create` makes them, without a process for each. */
+/** Like `pml keys create`, without a process for each. */
 async function makeKeys(url: string, token: string): Promise<string[]> {
-  const bridge = createHttpBridge(Number(new URL(url).port), token);
+  const pml = await connect({ url, token });
   const keys: string[] = [];
-  for (let i = 0; i < DEFAULTS.users; i++) {
-    const order = { name: `user${i}`, role: 'agent', by: 'bench' };
-    keys.push(((await bridge.call('gateway', 'createKey', [order])) as { secret: string }).secret);
-  }
-  await bridge.close();
+  for (let i = 0; i < DEFAULTS.users; i++) keys.push((await pml.createKey({ name: `user${i}` })).key);
   return keys;
 }
 
-/** An MCP client with a session of its own. */
+/** An MCP client with its own session. */
 async function openUser(url: string, key: string, seed: number): Promise<User> {
   const headers = {
     authorization: `Bearer ${key}`,
@@ -133,14 +129,14 @@ function add(all: Times, more: Times): void {
   all.failed += more.failed;
 }
 
-/** All users at their work for so long; what each call took. */
+/** Lets all users work for this long; returns the duration of each call. */
 async function work(url: string, users: readonly User[], ms: number): Promise<Times> {
   const times = none();
   const last = performance.now() + ms;
   await Promise.all(
     users.map(async (user) => {
       const { least, more } = DEFAULTS.pause;
-      // Not all at once.
+      // Staggered starts.
       await sleep(user.random.int(least + more));
       while (performance.now() < last) {
         const kind = (['tool', 'tool', 'search', 'code', 'suggest'] as const)[user.random.int(5)]!;

@@ -1,21 +1,20 @@
 /**
- * How sharp the constants are by which past runs are believed (src/core/learning/ranker/weigh-runs.ts). On data
- * sets of tasks, one run in five gets tools drawn at random; each constant is halved and doubled. Told are
- * - AUC: how often an honest run is believed more than a poisoned one, and
- * - honest: how far runs are believed where none is poisoned.
+ * How sensitive the constants for weighing past runs are (src/core/learning/ranker/weigh-runs.ts). On data sets of
+ * tasks, one run in five gets random tools; each constant is halved and doubled. Reports
+ * - AUC: how often an honest run gets a higher weight than a poisoned one, and
+ * - honest: the mean weight of runs where none is poisoned.
  * `--data DIR` names the folder of the sets.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataDir } from '../src/adapters/config/find-config.ts';
-import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
 import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
-import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
 import { mean } from '../src/core/learning/gate/metrics.ts';
 import { DEFAULTS, type WeighingOptions, weighRuns } from '../src/core/learning/ranker/weigh-runs.ts';
-import { rowOf } from '../src/core/numeric/matrices.ts';
+import { dot, rowOf } from '../src/core/numeric/matrices.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
-import { dot } from '../src/core/numeric/vectors.ts';
+import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import { readDataSet } from '../src/evaluation/data-set.ts';
 import { openWorkbench } from '../src/evaluation/workbench.ts';
 import type { BenchReport, BenchRow } from './run.ts';
@@ -24,7 +23,7 @@ const SEED = 1;
 const SETS = ['mcpbench', 'livemcp', 'ultratool', 'toollink', 'traject', 'toole'];
 const RUNS = 300;
 const POISONED = 0.2;
-/** Beyond these a constant would mean something else: shares and cosines. */
+/** Upper limits of constants that are shares or cosines. */
 const MOST: Partial<WeighingOptions> = { failed: 1, near: 0.9, least: 1, usualFit: 1 };
 
 interface World {
@@ -55,7 +54,7 @@ export async function bench(): Promise<BenchReport> {
   const rows: BenchRow[] = [
     { label: 'as it is: AUC', value: served.auc, unit: '' },
     { label: 'as it is: honest', value: served.honest, unit: '' },
-    // What honestDoubt and plainDoubt have to lie between, over the sets.
+    // honestDoubt and plainDoubt must lie between these two, over the sets.
     {
       label: 'most mean doubt, none poisoned',
       value: Math.max(...worlds.map((one) => doubtIn(one, one.uses))),
@@ -123,7 +122,7 @@ async function worldOf(folder: string, embedder: StoredEmbedder): Promise<World>
   };
 }
 
-/** The share of pairs of an honest and a poisoned run in which the honest one is believed more; ties count half. */
+/** Share of pairs of an honest and a poisoned run in which the honest one has the higher weight; ties count half. */
 function aucOf({ isPoisoned }: World, beliefs: Float64Array): number {
   const honest = [...beliefs].filter((_, run) => !isPoisoned[run]);
   const wrong = [...beliefs].filter((_, run) => isPoisoned[run]);

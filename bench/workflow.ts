@@ -1,4 +1,4 @@
-/** What running tasks as a workflow costs, with every start and end committed to the embedded store. */
+/** Cost of running tasks as a workflow, with every start and end committed to the embedded store. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,14 +12,14 @@ import { openTestGateway } from '../test/support/open-test-gateway.ts';
 import { stdioServer } from '../test/support/settings-for.ts';
 
 const ROUNDS = 15;
-/** A gateway has been at work for a while: its code is compiled, its database's as well. */
+/** Rounds before measuring, so that the code of gateway and database is compiled. */
 const WARM_UP = 15;
 const WAITS = 20;
 const WAIT_MS = 50;
 const NO_OPS = 100;
-/** Steps of a chain of readings, each of which takes `WAIT_MS` and needs what the one before it gave. */
+/** Length of a chain of reads, each of which takes `WAIT_MS` and needs the result before it. */
 const CHAIN = 5;
-/** A program that reads so many things one after the other, none of which needs another. */
+/** A program with this many independent reads in sequence. */
 const READS = 10;
 const PROGRAM = `${Array.from({ length: READS }, (_, i) => `const r${i} = await mcp.work.read({ of: ${i} });`).join('\n')}
 return [${Array.from({ length: READS }, (_, i) => `r${i}.next`).join(', ')}];`;
@@ -41,7 +41,7 @@ export async function bench() {
   const inMemory = { waits: [] as number[], wide: [] as number[], chain: [] as number[] };
   const reading = { inTurn: [] as number[], ahead: [] as number[] };
   const program = { asCode: [] as number[], asPlan: [] as number[] };
-  // Interleaved, so that a noisy moment of the machine hits all.
+  // Interleaved, so that noise of the machine affects all.
   for (let round = -WARM_UP; round < ROUNDS; round++) {
     const ideal = await time(() => Promise.all(Array.from({ length: WAITS }, () => sleep(WAIT_MS))));
     const rows = [

@@ -21,7 +21,7 @@ import { PEERS, peerCommand } from './peers.ts';
 
 const UTCP_HOST = fileURLToPath(new URL('./utcp-host.ts', import.meta.url));
 
-/** No gateway at all: what a call costs at the least. */
+/** No gateway at all: the least that a call costs. */
 const direct: Start = async ({ servers }) => {
   const [command, ...args] = Object.values(servers)[0]!;
   const startedAt = performance.now();
@@ -53,7 +53,7 @@ const pml: Start = async (setting) => {
     const bytes = await listBytes(client);
     return { child, client, bytes, startMs: performance.now() - startedAt };
   };
-  // The first start makes the database and learns the servers' tools; every later one is what users wait for.
+  // The first start creates the database and lists the servers' tools; users wait for the later ones.
   const first = await open();
   await callMeta(first.client, { tool: 'server0:echo', arguments: { message: 'hello' } });
   await first.client.close();
@@ -187,7 +187,7 @@ const executor: Start = async ({ peers, home, servers }) => {
   };
 };
 
-/** A library, not a gateway: it runs in a process of its own all the same, asked by messages. */
+/** A library, not a gateway: it still runs in its own process, driven by messages. */
 const utcpCodeMode: Start = async ({ peers, servers }) => {
   const startedAt = performance.now();
   const child = fork(UTCP_HOST, [peers, JSON.stringify(servers)], {

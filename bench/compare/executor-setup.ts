@@ -4,7 +4,7 @@ import type { Setting } from './contender.ts';
 
 const run = promisify(execFile);
 
-/** Registers stdio servers the way its command line offers, granting what it asks for on the way. */
+/** Registers stdio servers through its command line, granting what it requests on the way. */
 export async function addToExecutor(
   command: string,
   env: Readonly<Record<string, string>>,
@@ -33,7 +33,7 @@ export async function addToExecutor(
   };
   for (const [slug, [program, ...args]] of Object.entries(servers)) {
     await call(['mcp', 'addServer'], { transport: 'stdio', name: slug, slug, command: program, args });
-    // A server that asks for nothing needs a credential all the same; this one is never read.
+    // Even a server without authentication needs a credential; this one is never read.
     const from = { provider: 'file', id: 'none' };
     await call(['coreTools', 'connections', 'create'], {
       ...{ owner: 'user', name: 'main', integration: slug, template: 'none', from },
@@ -42,7 +42,7 @@ export async function addToExecutor(
   await answered(command, ['daemon', 'stop'], env);
 }
 
-/** It ends with an error when it waits for a person; what it printed then says how to go on. */
+/** It ends with an error when it waits for a person; its output then says how to continue. */
 async function answered(
   command: string,
   args: readonly string[],

@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type Transport } from '@modelcontextprotocol/client';
 import { MESSAGE } from './contender.ts';
 
-/** All peers speak the era before; PML speaks it, too. */
+/** All peers speak the older era, and so does PML. */
 export async function connect(transport: Transport): Promise<Client> {
   const client = new Client({ name: 'compare', version: '1' }, { versionNegotiation: { mode: 'legacy' } });
   await client.connect(transport);
   return client;
 }
 
-/** A process that listens only after a while is asked until it answers. */
+/** Retries until a process that starts listening late answers. */
 export async function connectWhenUp(
   transport: () => Transport | Promise<Transport>,
   child: ChildProcess,
@@ -31,7 +31,7 @@ export async function listBytes(client: Client): Promise<number> {
   return Buffer.byteLength(JSON.stringify(await client.listTools()));
 }
 
-/** Waits until it lists so many tools: some answer before their servers have. */
+/** Waits until this many tools are listed: some gateways answer before their servers do. */
 export async function untilListed(client: Client, tools: number): Promise<void> {
   while ((await client.listTools()).tools.length < tools) await sleep(10);
 }

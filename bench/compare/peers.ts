@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Those of the field that come from npm and start without an account, at the versions compared. */
+/** Peers that come from npm and start without an account, at the compared versions. */
 export const PEERS = {
   'mcp-hub': '4.2.1',
   'mcp-proxy': '6.7.19',
@@ -13,7 +13,7 @@ export const PEERS = {
   '@utcp/mcp': '1.1.3',
 } as const;
 
-/** The version that `@utcp/code-mode` names has no build for the Node that runs here; this is PML's own. */
+/** The version that `@utcp/code-mode` requires has no build for this Node; this is PML's version. */
 const OVERRIDES = { 'isolated-vm': '7.0.1' };
 
 export async function installPeers(folder: string): Promise<void> {

@@ -1,17 +1,19 @@
 /**
- * `npm run compare [-- --only pml,mcp-hub] [--peers DIR] [--json] [--write]`: the same work through PML and through what
- * a user would pick instead, in one run and in turns, so that a noisy moment of the machine hits all.
+ * `npm run compare [-- --only pml,mcp-hub] [--peers DIR] [--json] [--write]`: the same work through PML and through the
+ * alternatives a user has, interleaved in one run, so that noise of the machine affects all.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { percentile } from '../support/percentile.ts';
+import { setup as buildBundle } from '../../test/support/build-bundle.ts';
 import type { Contender } from './contender.ts';
 import { CONTENDERS } from './contenders.ts';
+import { measure } from './measure.ts';
 import { installPeers } from './peers.ts';
-import { residentBytes } from './resident-bytes.ts';
+import { endProcesses, memoryOf } from './process-tree.ts';
 import { asBars, asMarkdown, asTable, type Measured } from './tell-comparison.ts';
 
 const ECHO = fileURLToPath(new URL('../support/echo-server.ts', import.meta.url));
@@ -19,7 +21,7 @@ const PAGE = fileURLToPath(new URL('../../docs/compare.md', import.meta.url));
 
 const DEFAULTS = {
   servers: 5,
-  /** Of each server, beside the one that is called. */
+  /** Tools per server, besides the one that is called. */
   tools: 20,
   calls: 400,
   warmUp: 30,
@@ -27,6 +29,11 @@ const DEFAULTS = {
   callsInFlight: 1_500,
   programs: 30,
   callsFromCode: 1_000,
+  callMs: 30_000,
+  figureMs: 120_000,
+  /** Milliseconds for a contender to start, with all it installs on the way, and to stop by itself. */
+  startMs: 180_000,
+  stopMs: 10_000,
 };
 
 const { values } = parseArgs({
@@ -40,6 +47,13 @@ const { values } = parseArgs({
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 const folder = await mkdtemp(join(tmpdir(), 'pml-compare-'));
+// Everything that is started inherits it, daemons too, and is ended by it.
+process.env.PML_COMPARE = folder;
+// Users start what is shipped.
+await buildBundle();
+process.env.PML_FROM = 'dist';
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.on(name, () => void cleanUp().then(() => process.exit(1)));
 try {
   const peers = values.peers ? resolve(values.peers) : join(folder, 'peers');
   if (!values.peers) {
@@ -48,15 +62,28 @@ try {
     await installPeers(peers);
   }
   const { started, absent } = await startAll(peers, values.only?.split(',') ?? Object.keys(CONTENDERS));
-  const measured = await measure(started);
-  for (const contender of started) await contender.stop();
+  const residentBytes = (pid: number) => memoryOf(pid, ECHO).resident;
+  const measured = await measure(started, DEFAULTS, residentBytes, say);
+  for (const contender of started) await inTime(DEFAULTS.stopMs, contender.stop()).catch(() => {});
   if (values.json) console.log(JSON.stringify({ measured, absent }));
   else console.log([asTable(measured), asBars(measured), ...absent].join('\n'));
   if (values.write) await writePage(measured, absent);
 } finally {
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  await cleanUp();
 }
 process.exit(0);
+
+async function cleanUp(): Promise<void> {
+  await endProcesses(folder);
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function inTime<T>(ms: number, work: Promise<T>): Promise<T> {
+  const late = sleep(ms, undefined, { ref: false }).then(() => {
+    throw new Error(`no answer within ${ms / 1_000} s`);
+  });
+  return await Promise.race([work, late]);
+}
 
 async function startAll(
   peers: string,
@@ -75,7 +102,7 @@ async function startAll(
     const home = join(folder, name);
     await mkdir(home);
     try {
-      started.push(await CONTENDERS[name]!({ peers, home, servers }));
+      started.push(await inTime(DEFAULTS.startMs, CONTENDERS[name]!({ peers, home, servers })));
     } catch (error) {
       absent.push(`${name} did not start: ${(error as Error).message.slice(0, 300)}`);
       say(absent.at(-1)!);
@@ -84,67 +111,7 @@ async function startAll(
   return { started, absent };
 }
 
-async function measure(contenders: readonly Contender[]): Promise<Measured[]> {
-  const calls = contenders.map((): number[] => []);
-  say('calls in turn …');
-  for (let round = -DEFAULTS.warmUp; round < DEFAULTS.calls; round++) {
-    for (const [i, contender] of contenders.entries()) {
-      const took = await timed(() => contender.call());
-      if (round >= 0) calls[i]!.push(took);
-    }
-  }
-  say('programs in turn …');
-  const programs = contenders.map((): number[] => []);
-  for (let round = -3; round < DEFAULTS.programs; round++) {
-    for (const [i, { code }] of contenders.entries()) {
-      if (!code) continue;
-      const took = await timed(() => code.callTimes(0));
-      if (round >= 0) programs[i]!.push(took);
-    }
-  }
-  const measured: Measured[] = [];
-  for (const [i, contender] of contenders.entries()) {
-    say(`${contender.name}: many at once, and from code …`);
-    const { name, version, form, servers, startMs, listBytes, code } = contender;
-    const perSecond = await throughput(contender);
-    const fromCode = code && (await timed(() => checkedCalls(contender, DEFAULTS.callsFromCode)));
-    measured.push({
-      ...{ name, version, form, servers, startMs, listBytes },
-      p50: percentile(calls[i]!, 0.5),
-      p99: percentile(calls[i]!, 0.99),
-      perSecond,
-      megabytes: contender.pid === 0 ? undefined : residentBytes(contender.pid, ECHO) / 2 ** 20,
-      program: code && percentile(programs[i]!, 0.5),
-      fromCode,
-    });
-  }
-  return measured;
-}
-
-async function checkedCalls({ name, code }: Contender, times: number): Promise<void> {
-  const made = await code!.callTimes(times);
-  if (made !== times) throw new Error(`${name} made ${made} calls of ${times}`);
-}
-
-async function throughput({ call }: Contender): Promise<number> {
-  let left = DEFAULTS.callsInFlight;
-  const took = await timed(() =>
-    Promise.all(
-      Array.from({ length: DEFAULTS.inFlight }, async () => {
-        while (left-- > 0) await call();
-      }),
-    ),
-  );
-  return DEFAULTS.callsInFlight / (took / 1_000);
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
-
-/** Between the two marks of the page; the words around them are written by people. */
+/** Replaces the text between the two marks of the page; people write the rest. */
 async function writePage(measured: readonly Measured[], absent: readonly string[]): Promise<void> {
   const page = await readFile(PAGE, 'utf8');
   const [before, after] = [page.split('<!-- measured -->')[0]!, page.split('<!-- end -->')[1]!];

@@ -1,4 +1,7 @@
-/** What was measured of one contender; times in milliseconds. */
+/** A figure, or in a word why there is none; absent where the contender has no such thing. */
+export type Cell = number | string | undefined;
+
+/** Measurements of one contender; times in milliseconds. */
 export interface Measured {
   readonly name: string;
   readonly version: string;
@@ -6,15 +9,15 @@ export interface Measured {
   readonly servers: number;
   readonly startMs: number;
   readonly listBytes: number | undefined;
-  readonly p50: number;
-  readonly p99: number;
-  /** Calls, 32 in flight. */
-  readonly perSecond: number;
+  readonly p50: Cell;
+  readonly p99: Cell;
+  /** Calls per second, 32 in flight. */
+  readonly perSecond: Cell;
   readonly megabytes: number | undefined;
-  /** A program that calls nothing. */
-  readonly program: number | undefined;
-  /** A program that calls a thousand times. */
-  readonly fromCode: number | undefined;
+  /** An empty program. */
+  readonly program: Cell;
+  /** A program with a thousand calls. */
+  readonly fromCode: Cell;
 }
 
 type Figure = Exclude<keyof Measured, 'name' | 'version' | 'form' | 'servers'>;
@@ -61,7 +64,7 @@ export function asMarkdown(measured: readonly Measured[], absent: readonly strin
   ].join('\n');
 }
 
-/** How many times each needs what PML needs, to the nearest half: PML's own bar is one. */
+/** Bars relative to PML, whose own bar has six characters. */
 export function asBars(measured: readonly Measured[]): string {
   const ours = measured.find(({ name }) => name === OURS);
   if (!ours) return '';
@@ -69,7 +72,7 @@ export function asBars(measured: readonly Measured[]): string {
     const base = ours[figure];
     const rows = measured.flatMap((each) => {
       const value = each[figure];
-      if (value === undefined || base === undefined) return [];
+      if (typeof value !== 'number' || typeof base !== 'number') return [];
       const times = value / base;
       return [
         `  ${each.name.padEnd(16)} ${'#'.repeat(Math.min(60, Math.max(1, Math.round(times * 6))))} ${times.toFixed(2)}x`,
@@ -82,7 +85,8 @@ export function asBars(measured: readonly Measured[]): string {
 function cellsOf(each: Measured): string[] {
   const figures = COLUMNS.map(([figure, , digits]) => {
     const value = each[figure];
-    return value === undefined ? '-' : value.toLocaleString('en', { maximumFractionDigits: digits });
+    if (typeof value !== 'number') return value ?? '-';
+    return value.toLocaleString('en', { maximumFractionDigits: digits });
   });
   return [`${each.name} ${each.version}`.trim(), String(each.servers), ...figures];
 }

@@ -1,4 +1,4 @@
-/** `@utcp/code-mode` in a process of its own, as an agent that uses the library would hold it. */
+/** `@utcp/code-mode` in its own process, as an agent that uses the library would run it. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ interface UtcpClient {
 }
 
 const [peers, servers] = [process.argv[2]!, JSON.parse(process.argv[3]!) as Setting['servers']];
-// It logs every call: writing that to a terminal or a file is left out of the comparison.
+// It logs every call; writing that log is excluded from the comparison.
 console.log = () => {};
 console.warn = () => {};
 

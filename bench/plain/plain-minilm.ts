@@ -1,19 +1,17 @@
 /**
- * The forward pass of all-MiniLM-L6-v2 in plain JavaScript, as one would write it with care: flat
- * Float32Arrays, matrix products in tiles that stay in registers.
+ * The forward pass of all-MiniLM-L6-v2 in carefully written plain JavaScript: flat Float32Arrays, matrix products in
+ * tiles that stay in registers.
  */
-import type { QuantisedTensor } from '../../src/adapters/embedding/minilm-files.ts';
-import { normalise } from '../../src/core/numeric/vectors.ts';
+import { normalise } from '../../src/core/numeric/matrices.ts';
 
 const LAYERS = 6;
 const HIDDEN = 384;
 const HEADS = 12;
 const HEAD_SIZE = 32;
 const EPSILON = 1e-12;
-const BERT = 'StatefulPartitionedCall/model/tf_bert_model/bert';
 
 interface Dense {
-  /** [outputs x inputs]: transposed, so that sums run over contiguous memory. */
+  /** [outputs x inputs], so that sums run over contiguous memory. */
   readonly weight: Float32Array;
   readonly bias: Float32Array;
 }
@@ -23,55 +21,40 @@ interface Norm {
   readonly beta: Float32Array;
 }
 
+/** `tensorOf` gives a tensor of the model as floats, weights as [outputs x inputs]. */
 export function createPlainMiniLm(
-  tensors: ReadonlyMap<string, QuantisedTensor>,
+  tensorOf: (name: string) => Float32Array,
 ): (tokens: readonly number[]) => Float32Array {
-  const tensor = (name: string): Float32Array => {
-    const { bytes, low, step } = tensors.get(name)!;
-    const values = new Float32Array(bytes.length);
-    for (let i = 0; i < values.length; i++) values[i] = low + step * bytes[i]!;
-    return values;
-  };
-  const dense = (path: string): Dense => {
-    const bias = tensor(`${path}/BiasAdd/ReadVariableOp`);
-    return { weight: transposed(tensor(`${path}/Tensordot/ReadVariableOp`), bias.length), bias };
-  };
+  const dense = (path: string): Dense => ({
+    weight: tensorOf(`${path}.weight`),
+    bias: tensorOf(`${path}.bias`),
+  });
   const norm = (path: string): Norm => ({
-    gamma: tensor(`${path}/LayerNorm/batchnorm/mul/ReadVariableOp`),
-    beta: tensor(`${path}/LayerNorm/batchnorm/ReadVariableOp`),
+    gamma: tensorOf(`${path}.weight`),
+    beta: tensorOf(`${path}.bias`),
   });
-  const [words, positions, types] = [tensor('unknown'), tensor('unknown_0'), tensor('unknown_1')];
-  const embeddingNorm = norm(`${BERT}/embeddings`);
-  const layers = Array.from({ length: LAYERS }, (_, i) => {
-    const at = `${BERT}/encoder/layer_._${i}`;
-    return {
-      query: dense(`${at}/attention/self/query`),
-      key: dense(`${at}/attention/self/key`),
-      value: dense(`${at}/attention/self/value`),
-      attentionOutput: dense(`${at}/attention/output/dense`),
-      attentionNorm: norm(`${at}/attention/output`),
-      intermediate: dense(`${at}/intermediate/dense`),
-      output: dense(`${at}/output/dense`),
-      outputNorm: norm(`${at}/output`),
-    };
-  });
+  const [words, positions] = [tensorOf('we.weight'), tensorOf('pe.weight')];
+  const embeddingNorm = norm('ne');
+  const layers = Array.from({ length: LAYERS }, (_, i) => ({
+    queryKeyValue: dense(`layers.${i}.qkv`),
+    attentionOutput: dense(`layers.${i}.ao`),
+    attentionNorm: norm(`layers.${i}.n1`),
+    intermediate: dense(`layers.${i}.i`),
+    output: dense(`layers.${i}.o`),
+    outputNorm: norm(`layers.${i}.n2`),
+  }));
 
   return (tokens) => {
     const rows = tokens.length;
     const states = new Float32Array(rows * HIDDEN);
     for (let t = 0; t < rows; t++) {
       for (let i = 0; i < HIDDEN; i++) {
-        states[t * HIDDEN + i] = words[tokens[t]! * HIDDEN + i]! + positions[t * HIDDEN + i]! + types[i]!;
+        states[t * HIDDEN + i] = words[tokens[t]! * HIDDEN + i]! + positions[t * HIDDEN + i]!;
       }
     }
     layerNorm(states, rows, embeddingNorm);
     for (const layer of layers) {
-      const gathered = attention(
-        rows,
-        apply(layer.query, states, rows),
-        apply(layer.key, states, rows),
-        apply(layer.value, states, rows),
-      );
+      const gathered = attention(rows, apply(layer.queryKeyValue, states, rows));
       addInto(states, apply(layer.attentionOutput, gathered, rows));
       layerNorm(states, rows, layer.attentionNorm);
       const wide = apply(layer.intermediate, states, rows);
@@ -83,14 +66,6 @@ export function createPlainMiniLm(
     for (let t = 0; t < rows; t++) for (let i = 0; i < HIDDEN; i++) mean[i]! += states[t * HIDDEN + i]!;
     return normalise(mean);
   };
-}
-
-function transposed(matrix: Float32Array, columns: number): Float32Array {
-  const rows = matrix.length / columns;
-  const out = new Float32Array(matrix.length);
-  for (let i = 0; i < rows; i++)
-    for (let j = 0; j < columns; j++) out[j * rows + i] = matrix[i * columns + j]!;
-  return out;
 }
 
 /** x[rows x inputs] W + b, in tiles of 4 x 4 whose sums stay in local variables. */
@@ -162,7 +137,7 @@ function applyTile(
 }
 
 /** softmax(Q K^T / sqrt(head size)) V, head by head. */
-function attention(rows: number, query: Float32Array, key: Float32Array, value: Float32Array): Float32Array {
+function attention(rows: number, qkv: Float32Array): Float32Array {
   const out = new Float32Array(rows * HIDDEN);
   const weights = new Float32Array(rows);
   const scale = 1 / Math.sqrt(HEAD_SIZE);
@@ -173,7 +148,7 @@ function attention(rows: number, query: Float32Array, key: Float32Array, value: 
       for (let u = 0; u < rows; u++) {
         let sum = 0;
         for (let i = 0; i < HEAD_SIZE; i++) {
-          sum += query[t * HIDDEN + first + i]! * key[u * HIDDEN + first + i]!;
+          sum += qkv[t * 3 * HIDDEN + first + i]! * qkv[(u * 3 + 1) * HIDDEN + first + i]!;
         }
         weights[u] = sum * scale;
         highest = Math.max(highest, sum * scale);
@@ -186,7 +161,7 @@ function attention(rows: number, query: Float32Array, key: Float32Array, value: 
       for (let u = 0; u < rows; u++) {
         const share = weights[u]! / total;
         for (let i = 0; i < HEAD_SIZE; i++) {
-          out[t * HIDDEN + first + i]! += share * value[u * HIDDEN + first + i]!;
+          out[t * HIDDEN + first + i]! += share * qkv[(u * 3 + 2) * HIDDEN + first + i]!;
         }
       }
     }

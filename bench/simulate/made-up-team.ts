@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { normalise } from '../../src/core/numeric/matrices.ts';
 import { createRandom, type Random } from '../../src/core/numeric/random.ts';
-import { normalise } from '../../src/core/numeric/vectors.ts';
 import { deriveTrace } from '../../src/core/tracing/derive-trace.ts';
 import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
 import { type NodeId, splitToolId, type ToolId } from '../../src/core/vocabulary/ids.ts';
@@ -11,20 +11,20 @@ import { defineTool } from '../../src/engine/catalogue/refresh-catalogue.ts';
 const DEFAULTS = {
   dimension: 384,
   toolsPerServer: 20,
-  /** Kinds of work for each tool, and at the least. */
+  /** Number of kinds of work per tool, and the least number. */
   kindsPerTool: 0.5,
   leastKinds: 50,
-  /** Steps of a kind of work. */
+  /** Number of steps of a kind of work. */
   steps: { least: 2, most: 5 },
-  /** Chance that a step is left out, that a tool comes in that has nothing to do with it, that a run fails. */
+  /** Probabilities that a step is left out, that an unrelated tool is added, that a run fails. */
   noise: { left: 0.1, strange: 0.1, failed: 0.06 },
-  /** How far an intent's vector is from that of its kind: cosine 1 / sqrt(1 + far^2). */
+  /** Distance of an intent's vector from that of its kind: cosine 1 / sqrt(1 + far^2). */
   far: 0.6,
-  /** Vectors that noise is drawn from, and ways in which a step is said. */
+  /** Number of noise vectors, and number of wordings of a step. */
   pool: 4_096,
   wordings: 8,
   sessions: 200,
-  /** Time over which the runs are spread. */
+  /** Period over which the runs are spread. */
   days: 365,
 };
 
@@ -45,7 +45,7 @@ const HASHING = {
 
 interface Step {
   readonly tool: ToolId;
-  /** Places of earlier steps that it waits for. */
+  /** Indices of earlier steps that it depends on. */
   readonly after: readonly number[];
 }
 
@@ -64,19 +64,19 @@ export interface MadeUpTeam {
   readonly servers: readonly string[];
   readonly tools: readonly ToolDefinition[];
   readonly vectorOf: (tool: ToolId) => Float32Array;
-  /** The nth run of `of`: the same whenever it is asked for. */
+  /** The nth run of `of`; deterministic. */
   run(nth: number, of: number): MadeUpRun;
-  /** What somebody may ask for; no run had these very words. */
+  /** A query in words that no run used exactly. */
   question(nth: number): string;
 }
 
 /**
- * People at work, made up, the same for the same seed. Servers of 20 tools; tools and kinds of work are popular by
- * Zipf's law (the r-th by 1/r); a kind of work is a DAG of 2 to 5 tools. A run is of some kind, with steps left out and
- * strange ones in it, and sometimes fails; what a step gives is what those that wait for it are called with.
+ * A made-up team at work, deterministic for a seed. Servers have 20 tools; the popularity of tools and kinds of work
+ * follows Zipf's law (the r-th has 1/r); a kind of work is a DAG of 2 to 5 tools. A run belongs to a kind, with steps
+ * left out and unrelated ones added, and sometimes fails; a step's result becomes an argument of its dependants.
  *
- * Vectors are not those of the texts: embedding a million texts is not what is measured. Each kind and each tool has a
- * random unit vector, and a run's are near those of its kind and its tools.
+ * Vectors are not those of the texts, because embedding a million texts is not measured. Each kind and each tool has a
+ * random unit vector, and a run's vectors are near those of its kind and its tools.
  */
 export function madeUpTeam({
   tools: count,
@@ -178,7 +178,7 @@ function makeTool(nth: number, random: Random): ToolDefinition {
   };
   const about = `${NOUNS[random.int(NOUNS.length)]} and ${NOUNS[random.int(NOUNS.length)]}`;
   const description = `Lets you ${verb} a ${noun} of a ${about}.`;
-  return defineTool(server, { name, description, inputSchema }, HASHING);
+  return defineTool({ name: server }, { name, description, inputSchema }, HASHING);
 }
 
 function makeSteps(draw: () => ToolId, random: Random): Step[] {
@@ -200,7 +200,7 @@ function withNoise(steps: readonly Step[], draw: () => ToolId, random: Random): 
   return random.next() < strange ? [...rest, { tool: draw(), after: [] }] : rest;
 }
 
-/** One after another. A step is called with what those before it gave. */
+/** Sequential calls. A step gets the results of the steps before it as arguments. */
 function eventsOf(steps: readonly Step[], failed: boolean, nth: number, random: Random): TraceEvent[] {
   let ts = 0;
   return steps.flatMap(({ tool, after }, i): TraceEvent[] => {
@@ -236,13 +236,13 @@ function clauseOf(tool: ToolId): string {
   return `${verb} the ${noun}`;
 }
 
-/** In the form of a UUID, spread like one. */
+/** In the form and distribution of a UUID. */
 function idOf(what: string, nth: number): string {
   const hex = createHash('md5').update(`${what} ${nth}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
-/** Draws places of 0 … n - 1, the r-th with a chance in proportion to 1/r. */
+/** Draws indices 0 … n - 1, the r-th with a probability proportional to 1/r. */
 function zipf(n: number): (random: Random) => number {
   const sums = new Float64Array(n);
   let sum = 0;

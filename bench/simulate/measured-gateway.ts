@@ -1,11 +1,11 @@
 /**
- * A process of its own: opens a gateway on a store, answers with what that costs, and ends. Its arguments are what it
- * shall measure, and on which store, as JSON.
+ * A separate process: opens a gateway on a store, reports what that costs, and ends. Its arguments say what to measure
+ * and on which store, as JSON.
  */
 import { loadSettings } from '../../src/adapters/config/load-settings.ts';
-import { WasmVectorIndex } from '../../src/adapters/embedding/wasm-vector-index.ts';
 import { WorkerTrainer } from '../../src/adapters/training/worker-trainer.ts';
 import { openGateway } from '../../src/compose/open-gateway.ts';
+import { WasmVectorIndex } from '../../src/core/retrieval/wasm-vector-index.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
 import { traceToWire } from '../../src/core/vocabulary/execution-trace.ts';
 import { readCatalogue } from '../../src/engine/catalogue/catalogue.ts';
@@ -31,7 +31,7 @@ export interface GatewayJob {
 export interface Times {
   readonly p50: number;
   readonly p95: number;
-  /** Of the processor, all threads of the process, in the mean. */
+  /** Mean CPU time, over all threads of the process. */
   readonly cpu: number;
 }
 
@@ -39,23 +39,23 @@ export interface Times {
 export interface StartFigures {
   /** From opening the gateway to the first answered search; modules are loaded before. */
   readonly startMs: number;
-  /** Of the processor in that time, by all threads: what is done in the background meanwhile is in it. */
+  /** CPU time of all threads in that period, including background work. */
   readonly startCpuMs: number;
 }
 
 export interface SearchFigures {
   readonly search: Times;
-  /** As `/api/stats` tells them. */
+  /** The computation of `/api/stats`. */
   readonly stats: Times;
-  /** The newest runs of a tool that hardly any used. */
+  /** The newest runs of a tool that hardly any run used. */
   readonly rareRuns: Times;
   readonly residentBytes: number;
-  /** Traces per second, stored and in the graph. */
+  /** Traces per second, stored and added to the graph. */
   readonly ingest: number;
 }
 
 export interface SettledFigures {
-  /** Of the processor, until all was recalled and learned that a start recalls and learns in the background. */
+  /** CPU time until everything that a start recalls and learns in the background is done. */
   readonly settledCpuMs: number;
 }
 
@@ -77,7 +77,7 @@ const DEFAULTS = {
 
 const CLOCK: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 
-/** What can be asked of this process, by name. */
+/** The measurements of this process, by name. */
 const MEASURES = {
   start: measureStart,
   settled: measureSettled,
@@ -99,14 +99,14 @@ async function measureStart(job: GatewayJob): Promise<StartFigures> {
   return figures;
 }
 
-/** In a gateway that recalls what search needs and nothing more, so that nothing else is at work meanwhile. */
+/** In a gateway that only recalls what search needs, so that nothing else runs meanwhile. */
 async function measureSearch(job: GatewayJob): Promise<SearchFigures> {
   const gateway = await open(job, await settingsOf(job), false);
   const team = madeUpTeam(job);
   let asked = 0;
   const search = await times(DEFAULTS.questions, async () => {
     const [hit] = await gateway.searchTools({ query: team.question(asked++) });
-    if (hit?.parts.learned === undefined) throw new Error('What was learned did not rank');
+    if (hit?.parts.learned === undefined) throw new Error('The learned ranker did not rank');
   });
   const residentBytes = process.memoryUsage.rss();
   const stats = await times(DEFAULTS.lookUps, () => gateway.stats());
@@ -120,7 +120,7 @@ async function measureSearch(job: GatewayJob): Promise<SearchFigures> {
   return { search, stats, rareRuns, residentBytes, ingest };
 }
 
-/** Of the tools that the oldest runs used the least popular: whoever looks for it from the newest on looks longest. */
+/** The least popular tool of the oldest runs: a search from the newest run on takes longest for it. */
 function rareTool(team: MadeUpTeam, traces: number): string {
   const places = new Map(team.tools.map(({ id }, place) => [id as string, place]));
   const oldest = Array.from({ length: 100 }, (_, nth) => team.run(nth, traces).trace.executedPath).flat();
@@ -143,7 +143,7 @@ async function openSettled(
   return { gateway, settledCpuMs: cpuMs() - cpuBefore };
 }
 
-/** In a gateway that has learned from past runs all that it learns. */
+/** In a gateway that has learned everything from past runs. */
 async function measureLearned(job: GatewayJob): Promise<LearnedFigures> {
   const settings = await settingsOf(job);
   const team = madeUpTeam(job);
@@ -180,7 +180,7 @@ function open({ dir }: GatewayJob, settings: Settings, fillIn: boolean): Promise
   });
 }
 
-/** One step of the trainer on what the gateway itself would tell it, as after each run. */
+/** One step of the trainer on the gateway's own data, as after each run. */
 async function measureTraining({ store }: Gateway, settings: Settings, job: GatewayJob): Promise<Times> {
   const { model, dimension } = job;
   const trainer = new WorkerTrainer({ embedding: model, dimension, seed: 1 });
@@ -198,7 +198,7 @@ async function measureTraining({ store }: Gateway, settings: Settings, job: Gate
   }
 }
 
-/** As `pml trace import` takes traces in: checked, redacted, derived anew, stored; then learned by the graph. */
+/** Imports traces like `pml trace import`: checked, redacted, derived, stored, then added to the graph. */
 async function measureIngest(gateway: Gateway, team: MadeUpTeam, { traces }: GatewayJob): Promise<number> {
   const lines = Array.from({ length: DEFAULTS.ingest }, (_, i) => ({
     number: i + 1,

@@ -1,8 +1,8 @@
 /**
- * `npm run simulate [-- OPTIONS]`: a made-up past of 10^3 traces and more, written into a real store, and what a gateway
- * on it costs. --least N, --most N, --most-tools N: sizes; --distinct N: runs that differ; --store URL, --postgres: not
- * the embedded store; --quick: without what waits until the gateway has learned it all (suggestions, training);
- * --json; --write.
+ * `npm run simulate [-- OPTIONS]`: writes a made-up past of 10^3 and more traces into a real store, and measures a
+ * gateway on it. --least N, --most N, --most-tools N: sizes; --distinct N: number of different runs; --store URL,
+ * --postgres: instead of the embedded store; --quick: without measurements that wait until the gateway has learned
+ * everything (suggestions, training); --json; --write.
  */
 import { fork } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -32,11 +32,11 @@ const DEFAULTS = {
   most: 100_000,
   leastTools: 100,
   mostTools: 10_000,
-  /** What stays where the other grows. */
+  /** Fixed sizes, while the other size grows. */
   tools: 1_000,
   traces: 1_000,
   starts: 3,
-  /** Runs that differ. */
+  /** Number of different runs. */
   distinct: 100_000,
 };
 
@@ -105,7 +105,7 @@ async function measureSize(
     while (again.length < DEFAULTS.starts) again.push(await inGateway('start', job));
     const settled = values.quick ? null : await inGateway('settled', job);
     const learned = values.quick ? null : await inGateway('learned', job);
-    // Last, as it adds traces.
+    // Last, because it adds traces.
     const serving = await inGateway('search', job);
     return { traces, tools, written, diskBytes, first, again, settled, serving, learned };
   } finally {
@@ -138,7 +138,7 @@ async function fill(
         say(`  ${done} traces`);
       },
     });
-    // A server does so by itself; the embedded one never does.
+    // A server analyzes by itself; the embedded database never does.
     if (scratch.url !== null) await sql`analyze`.execute(db);
     return written;
   } finally {
@@ -146,7 +146,7 @@ async function fill(
   }
 }
 
-/** Servers that are never started: their tools are known. */
+/** Servers that are never started: their tools are known already. */
 async function writeConfig({ dir, url }: ScratchStore, tools: number): Promise<string> {
   const mcpServers = Object.fromEntries(
     madeUpTeam({ tools, model }).servers.map((name) => [
@@ -184,7 +184,7 @@ function decades(least: number, most: number): number[] {
   return sizes;
 }
 
-/** Each table with how it came about; the words around them are written by people. */
+/** Writes each table with the command that produced it; people write the text around them. */
 async function writePage(axes: readonly Axis[], taken: { readonly begun: number; readonly load: number }) {
   const command = ['npm run simulate --', ...process.argv.slice(2)].join(' ');
   const minutes = Math.ceil((performance.now() - taken.begun) / 60_000);

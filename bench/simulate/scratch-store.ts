@@ -4,22 +4,21 @@ import { join } from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { Database } from '../../src/adapters/store/database.ts';
-import { openPgliteStore, pgliteDialect } from '../../src/adapters/store/open-pglite-store.ts';
+import { openPgliteStore, pgliteDialect, startPglite } from '../../src/adapters/store/open-pglite-store.ts';
 import { openPostgresStore } from '../../src/adapters/store/open-postgres-store.ts';
-import { startPglite } from '../../src/adapters/store/pglite/pglite-client.ts';
 
-/** A data dir of its own, and a database that goes with it. */
+/** A temporary data dir with its database. */
 export interface ScratchStore {
   readonly dir: string;
-  /** Null: the embedded one, in the data dir. */
+  /** Null: the embedded database in the data dir. */
   readonly url: string | null;
-  /** For writing many rows at once; nobody else may have the store open meanwhile. */
+  /** For bulk writes; nothing else may have the store open meanwhile. */
   open(): Promise<Kysely<Database>>;
   diskBytes(): Promise<number>;
   remove(): Promise<void>;
 }
 
-/** Embedded, with this version's tables and nothing in them. */
+/** Embedded, with the current tables, all empty. */
 export async function scratchPglite(): Promise<ScratchStore> {
   const dir = await mkdtemp(join(tmpdir(), 'pml-simulate-'));
   await (await openPgliteStore(dir)).close();
@@ -33,7 +32,7 @@ export async function scratchPglite(): Promise<ScratchStore> {
   };
 }
 
-/** A database of its own on the server, made now and dropped at the end. */
+/** A new database on the server, dropped at the end. */
 export async function scratchPostgres(server: string): Promise<ScratchStore> {
   const dir = await mkdtemp(join(tmpdir(), 'pml-simulate-'));
   const name = `pml_simulate_${process.pid}_${Date.now()}`;

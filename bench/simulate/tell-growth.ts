@@ -12,16 +12,16 @@ export interface Measured {
   readonly first: StartFigures;
   readonly again: readonly StartFigures[];
   readonly serving: SearchFigures;
-  /** The first gateway that was let learn; later ones find what it learned. Null where nobody waited for it. */
+  /** The first gateway that had time to learn; later ones reuse what it learned. Null if not measured. */
   readonly settled: SettledFigures | null;
   readonly learned: LearnedFigures | null;
 }
 
-/** What grows: sizes where all else stays. */
+/** The dimension that grows, while everything else is fixed. */
 export interface Axis {
   readonly name: 'traces' | 'tools';
   readonly store: string;
-  /** How many there are of the other. */
+  /** The fixed size of the other dimension. */
   readonly fixed: string;
   /** In order of size. */
   readonly measured: readonly Measured[];
@@ -30,7 +30,7 @@ export interface Axis {
 interface Column {
   readonly name: string;
   readonly unit: 'ms' | 'MB' | 'traces/s' | '';
-  /** None where it was not measured. */
+  /** Null or undefined if it was not measured. */
   readonly of: (at: Measured) => number | null | undefined;
 }
 
@@ -59,7 +59,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'edges of the graph', unit: '', of: ({ written }) => written.edges },
 ];
 
-/** Curves that are plotted, by column; a letter each. */
+/** The plotted curves, by column; one letter each. */
 const PLOTTED = [
   ['Start', 'start'],
   ['search', 'search p50'],

@@ -23,7 +23,7 @@ const DEFAULTS = {
   batch: 400,
   /** Traces copied by one statement. */
   copied: 10_000,
-  /** Runs the stand-in parameters say that they learned from. */
+  /** Number of training runs that the stand-in parameters claim. */
   learnedFrom: 1_000,
 };
 
@@ -41,18 +41,18 @@ export interface WrittenTeam {
 
 export interface WriteOptions {
   readonly traces: number;
-  /** Beyond so many, the past repeats itself: the same runs with ids and times of their own. */
+  /** Beyond this number the past repeats: the same runs with other ids and times. */
   readonly distinct: number;
   readonly embedding: { readonly model: string; readonly dimension: number };
-  /** By server: the hash of its settings, so that no gateway lists its tools anew. */
+  /** By server: the hash of its settings, so that no gateway lists its tools again. */
   readonly settingsHashes: ReadonlyMap<string, string>;
   readonly onProgress?: (traces: number) => void;
 }
 
 /**
- * A team's past as the product would have stored it: tools and vectors, traces by month, the graph they add up to (by
- * the product's own code), and parameters of a ranker with its gate open, so that search ranks by past runs. These
- * are not trained: what they cost does not hang on what they say.
+ * Writes a team's past as the product would have stored it: tools and vectors, traces by month, their graph (built by
+ * the product's own code), and parameters of a ranker with its gate open, so that search ranks by past runs. The
+ * parameters are not trained: their cost does not depend on their values.
  */
 export async function writeTeam(
   db: Kysely<Database>,
@@ -65,7 +65,7 @@ export async function writeTeam(
   await writeTools(db, team, embedding.model, settingsHashes);
   const distinct = Math.min(traces, options.distinct);
   const repeats = traces / distinct;
-  if (!Number.isInteger(repeats)) throw new Error(`${traces} traces are no multiple of ${distinct}`);
+  if (!Number.isInteger(repeats)) throw new Error(`${traces} traces are not a multiple of ${distinct}`);
   await makeMonths(db, [team.run(0, traces), team.run(traces - 1, traces)]);
   const graph = new TypedGraph();
   const programs = createProgramCache();
@@ -98,7 +98,7 @@ export async function writeTeam(
   return { seconds: (performance.now() - startedAt) / 1000, nodes, edges };
 }
 
-/** From the first run's to the last one's. */
+/** Partitions from the first run's month to the last one's. */
 async function makeMonths(db: Kysely<Database>, [first, last]: [MadeUpRun, MadeUpRun]): Promise<void> {
   const month = new Date(first.trace.executedAt);
   month.setUTCDate(1);
@@ -107,7 +107,7 @@ async function makeMonths(db: Kysely<Database>, [first, last]: [MadeUpRun, MadeU
   }
 }
 
-/** The runs from one number to the next once more, so many milliseconds later. */
+/** Copies the runs between two numbers, shifted by this many milliseconds. */
 async function repeatTraces(
   db: Kysely<Database>,
   { from, to }: { readonly from: number; readonly to: number },
@@ -122,7 +122,7 @@ async function repeatTraces(
     from execution_trace where seq > ${from} and seq <= ${to} order by seq`.execute(db);
 }
 
-/** What the graph would have learned from every run so many times. */
+/** The graph after this many repetitions of every run. */
 function times(graph: TypedGraph, repeats: number): Pick<StoredGraph, 'edges' | 'statistics'> {
   return {
     edges: graph.edges().map((edge) => ({
@@ -150,7 +150,7 @@ async function writeTools(
   settingsHashes: ReadonlyMap<string, string>,
 ): Promise<void> {
   const tables = ['tool_schema', 'tool_embedding'] as const;
-  // A row for each change is for gateways that are there to hear of it.
+  // Change notifications are only needed by running gateways.
   for (const table of tables) await sql`alter table ${sql.table(table)} disable trigger user`.execute(db);
   for (let first = 0; first < tools.length; first += DEFAULTS.batch) {
     const some = tools.slice(first, first + DEFAULTS.batch);
@@ -192,7 +192,7 @@ async function writeTools(
   );
 }
 
-/** As the columns are called; the rest follows from the table's own defaults. */
+/** Uses the column names; the rest follows from the table's defaults. */
 async function insertAll(
   db: Kysely<Database>,
   table: keyof Database,
@@ -231,14 +231,14 @@ function traceRecord({ trace, clauses }: MadeUpRun): Record<string, unknown> {
   };
 }
 
-/** As PostgreSQL reads bytes. */
+/** In PostgreSQL's format for bytes. */
 function hex({ buffer, byteOffset, byteLength }: Float32Array): string {
   return `\\x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`;
 }
 
 const knownHalves = new WeakMap<Float32Array, string>();
 
-/** Clauses are said in a few ways: each vector comes many times. */
+/** Clauses have few wordings, so each vector occurs many times. */
 function halves(vector: Float32Array): string {
   const known = knownHalves.get(vector);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** An MCP server with one tool that answers at once, and as many more as its first argument says. */
+/** An MCP server with one tool that answers immediately, and as many more as its first argument says. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** Asks `/healthz` of the gateway at its first argument until it is told to stop, then says how long each took. */
+/** Requests `/healthz` from the gateway at its first argument until told to stop, then reports each duration. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PAUSE_MS = 20;
@@ -13,7 +13,7 @@ process.on('message', () => {
 while (!isOver) {
   const start = performance.now();
   await (await fetch(`${url}/healthz`)).text();
-  // The first one opens the connection, and says that this process is there.
+  // The first request opens the connection and reports that this process is ready.
   if (isFirst) process.send?.('ready');
   else times.push(performance.now() - start);
   isFirst = false;

@@ -1,4 +1,4 @@
-/** One user who takes all that can be had, by the gateway's address and a key, until it is ended, or its parent is. */
+/** A user with a key who takes as much as possible from the gateway, until this process or its parent ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HOSTILE_TEXTS } from '../../test/support/hostile-texts.ts';
 
@@ -11,7 +11,7 @@ const headers = {
 };
 const longTexts = HOSTILE_TEXTS.filter((text) => text.length < 16_000);
 
-/** Made once: the making should not cost what the gateway could have. */
+/** Built once, so that building it does not take CPU time from the gateway. */
 const execute = (call: object) => ['/api/execute', JSON.stringify(call)] as const;
 const hello = {
   protocolVersion: '2025-11-25',
@@ -22,7 +22,7 @@ const WAYS: readonly (readonly [
   atOnce: number,
   requests: readonly (readonly [path: string, body: string])[],
 ])[] = [
-  // Programs without an end.
+  // Endless programs.
   [16, [execute({ code: 'while (true) {}' })]],
   // A flood of large calls.
   [
@@ -59,7 +59,7 @@ async function goOn(
       async (reply) => (await reply.text()) !== '' && reply.ok,
       () => false,
     );
-    // Refusals cost this process more than the gateway.
+    // Rejected requests cost this process more than the gateway.
     if (!isTaken) await sleep(50);
   }
 }

@@ -4,15 +4,15 @@ const DEFAULTS = {
   lines: 4,
 };
 
-/** One curve: what it shows, and its points. */
+/** A named curve with its points. */
 export interface Series {
   readonly name: string;
   readonly points: readonly (readonly [x: number, y: number])[];
 }
 
 /**
- * Curves in plain text with both axes logarithmic, where a straight line is a power and its slope the exponent.
- * Each point is the first letter of its curve's name; of two on one spot the later curve's is seen.
+ * Curves in plain text with both axes logarithmic, where a power law is a straight line with its exponent as the slope.
+ * Each point is the first letter of its curve's name; at the same spot, the later curve hides the earlier.
  */
 export function logLogPlot(series: readonly Series[], unit: string): string {
   const points = series.flatMap((each) => each.points);

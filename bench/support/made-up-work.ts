@@ -1,19 +1,19 @@
 import type { CandidateEntry } from '../../src/core/learning/ranker/candidates.ts';
 import type { LearnableRun } from '../../src/core/learning/ranker/learn-ranker.ts';
+import { normalise } from '../../src/core/numeric/matrices.ts';
 import { createRandom } from '../../src/core/numeric/random.ts';
-import { normalise } from '../../src/core/numeric/vectors.ts';
 
 const DEFAULTS = {
   dimension: 384,
   kinds: 150,
-  /** Things used for one kind of work, and clauses of an intent: one for each of them. */
+  /** Candidates per kind of work, and clauses per intent: one for each candidate. */
   steps: 6,
   servers: 40,
-  /** Words there are, in the text of a tool, and in each clause of an intent. */
+  /** Number of words in the vocabulary, in the text of a tool, and in each clause of an intent. */
   vocabulary: 3_000,
   toolWords: 30,
   clauseWords: 8,
-  /** How far a clause is from the thing it asks for: cosine 1 / sqrt(1 + noise^2). */
+  /** Distance of a clause from its candidate: cosine 1 / sqrt(1 + noise^2). */
   noise: 1,
 };
 
@@ -27,9 +27,9 @@ export interface MadeUpWork {
 }
 
 /**
- * Tools, capabilities and runs that are made up, the same for the same seed. Each kind of work uses six of them, and
- * an intent has a clause near each of the six, so that every past run is remembered by six prototypes: the most that
- * six clauses can give. Some words are common and most are rare, as in any text.
+ * Made-up tools, capabilities and runs, deterministic for a seed. Each kind of work uses six candidates, and an intent
+ * has a clause near each of the six, so that every past run is remembered by six prototypes: the most that six clauses
+ * can give. Some words are common and most are rare, as in any text.
  */
 export function madeUpWork({
   tools,
@@ -47,7 +47,7 @@ export function madeUpWork({
     const other = unit();
     return normalise(vector.map((value, i) => value + noise * other[i]!));
   };
-  // Squared, the uniform number falls on low places more often.
+  // Squared, so that low indices are more frequent.
   const word = () => `word${Math.floor(random.next() ** 2 * vocabulary)}`;
   const words = (count: number) => Array.from({ length: count }, word);
   const entry = (id: string, server: string, name: string): CandidateEntry & { vector: Float32Array } => {

@@ -2,7 +2,7 @@ import type { Random } from '../../src/core/numeric/random.ts';
 
 const DEFAULTS = { resamples: 2_000 };
 
-/** The mean and where it lies in 95 of 100 resamples. */
+/** The mean, and the interval that contains it in 95 of 100 resamples. */
 export interface Estimate {
   readonly mean: number;
   readonly ci95: readonly [low: number, high: number];
@@ -10,7 +10,7 @@ export interface Estimate {
 
 /**
  * Percentile bootstrap (Efron & Tibshirani, 1993) of the mean of paired differences. Whole clusters are drawn:
- * the cases of one task are alike, and drawing them one by one would make the interval too narrow.
+ * the cases of one task are similar, and drawing them one by one would make the interval too narrow.
  */
 export function pairedBootstrap(clusters: readonly (readonly number[])[], random: Random): Estimate {
   const sums = clusters.map((differences) => differences.reduce((sum, value) => sum + value, 0));

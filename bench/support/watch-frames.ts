@@ -1,4 +1,4 @@
-/** For a page: `frames` has the milliseconds between each two frames from now on. */
+/** For a page: from now on, `frames` collects the milliseconds between consecutive frames. */
 export const WATCH_FRAMES = `(() => {
   globalThis.frames = [];
   let last = performance.now();

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const CHILD = fileURLToPath(new URL('./health-child.ts', import.meta.url));
 
-/** How long `/healthz` takes, seen by a process that does nothing else; `end` gives every one, in milliseconds. */
+/** Durations of `/healthz`, measured by a separate process; `end` returns all of them, in milliseconds. */
 export async function watchHealth(url: string): Promise<{ end(): Promise<readonly number[]> }> {
   const child = fork(CHILD, [url]);
   await once(child, 'message');
