@@ -141,12 +141,12 @@ test('[HOUSE-3] a file in no room, an import of nothing, and a broken file are r
     'src/engine/train.ts': 'import {',
   });
   expect(found).toEqual([
-    expect.stringMatching('^src/core/loose.ts stands in no room'),
+    expect.stringMatching('^src/core/loose.ts belongs to no room'),
     'src/engine/search.ts:1 imports src/engine/gone.ts, which does not exist',
     'src/engine/search.ts:2 imports #alias: write a relative path or a package name',
     expect.stringMatching('^src/engine/train.ts does not parse'),
-    expect.stringMatching('^src/helpers/a.ts stands in no room'),
-    expect.stringMatching('^src/surfaces/dashboard/loose.ts stands in no room'),
+    expect.stringMatching('^src/helpers/a.ts belongs to no room'),
+    expect.stringMatching('^src/surfaces/dashboard/loose.ts belongs to no room'),
   ]);
 });
 

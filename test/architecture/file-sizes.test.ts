@@ -14,7 +14,7 @@ test('[HOUSE-6] a source file of 501 lines is refused, one of 500 is not', async
     'src/surfaces/dashboard/app/long.tsx': lines(501),
     'docs/long.md': lines(501),
   });
-  expect(found.map((line) => line.split(',')[0])).toEqual([
+  expect(found.map((line) => line.split(';')[0])).toEqual([
     'bench/long.ts has 501 lines',
     'scripts/deep/long.ts has 501 lines',
     'src/engine/long.ts has 501 lines',

@@ -1,21 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { writeTable } from '../../scripts/operations/operation-table.ts';
 import { complaints, runCheck } from './check-command.ts';
+import { treeOf } from './tree-of.ts';
 
 const declared = (name: string) => `export const x = operation({ name: '${name}', right: 'read' });\n`;
 
-test('[OP-6] an operation is declared once, in the file of its name, and is in the table', async () => {
+test('[OP-6] an operation is declared once, and exported from the file of its name', async () => {
   const found = await complaints('operations', {
-    'src/operations/table.ts': "import { x } from './get-it.ts';\nexport const OPERATIONS = [x];\n",
     'src/operations/get-it.ts': declared('get_it'),
-    'src/operations/get-more.ts': declared('get_more'),
+    'src/operations/get-more.ts': declared('get_more').replace('export ', ''),
     'src/operations/other.ts': declared('get_other'),
     'src/operations/take-it.ts': declared('get_it'),
   });
   expect(found).toEqual([
-    'src/operations/get-more.ts:1 declares get_more, which is not in src/operations/table.ts',
-    'src/operations/other.ts:1 declares get_other: its place is src/operations/get-other.ts',
+    'src/operations/get-more.ts:1 declares get_more, but does not export it',
+    'src/operations/other.ts:1 declares get_other: it belongs in src/operations/get-other.ts',
     'src/operations/take-it.ts:1 declares get_it again, after src/operations/get-it.ts',
   ]);
+});
+
+test('[OP-6] the table has what the folder has: the check writes it, and refuses a committed one that does not', async () => {
+  const files = {
+    'src/operations/get-it.ts': declared('get_it'),
+    'src/operations/table.ts': 'export const OPERATIONS = [];\n',
+  };
+  expect(await complaints('operations', files)).toEqual([
+    'src/operations/table.ts is out of date: run "npm run build:operations"',
+  ]);
+  const root = await treeOf(files);
+  expect(writeTable(root)).toBe(true);
+  expect(runCheck('--only', 'operations', '--root', root)).toMatchObject({ exitCode: 0 });
+  expect(await readFile(join(root, 'src/operations/table.ts'), 'utf8')).toContain(
+    "import { x } from './get-it.ts'",
+  );
+  expect(writeTable(root)).toBe(false);
 });
 
 test('[OP-6] no route of /api is written down anywhere else', async () => {

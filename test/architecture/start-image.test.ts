@@ -2,8 +2,7 @@ import { Kysely, sql } from 'kysely';
 import { expect, test } from 'vitest';
 import pglite from '../../node_modules/@electric-sql/pglite/package.json' with { type: 'json' };
 import { MIGRATIONS } from '../../src/adapters/store/migrations/index.ts';
-import { pgliteDialect, unpackStartImage } from '../../src/adapters/store/open-pglite-store.ts';
-import { startPglite } from '../../src/adapters/store/pglite/pglite-client.ts';
+import { pgliteDialect, startPglite, unpackStartImage } from '../../src/adapters/store/open-pglite-store.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 test('[PACK-2] the start image is of the installed PGlite and has every migration: else "npm run bake:store"', async () => {

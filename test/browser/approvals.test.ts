@@ -36,8 +36,9 @@ test('[DASH-56] code stops in the middle for an answer; rejected, it is told so'
   const code = `
     await mcp.everything.echo({ message: 'before' });
     return await mcp.filesystem.write_file(${JSON.stringify(writing('never.txt', 'no'))});`;
-  const waiting = dashboard.api<Answer>('/execute', { code, intent: 'write from code' });
   const page = await dashboard.open('/workflows');
+  await page.getByText('Nothing needs your approval').waitFor();
+  const waiting = dashboard.api<Answer>('/execute', { code, intent: 'write from code' });
   await page.getByRole('button', { name: 'Reject' }).click();
   expect((await waiting).status).toBe('error');
   await expect(readFile(join(dashboard.folder, 'never.txt'))).rejects.toThrow();
@@ -55,8 +56,9 @@ test('[APPROVE-8] the page shows exactly what will run, whatever is hidden of it
     tool: 'filesystem:write_file',
     arguments: { ...writing('key.txt', content), token: 'a-token' },
   };
-  const waiting = dashboard.api<Answer>('/execute', call);
   const page = await dashboard.open('/workflows');
+  await page.getByText('Nothing needs your approval').waitFor();
+  const waiting = dashboard.api<Answer>('/execute', call);
   const exact = page.getByRole('region', { name: 'Exact arguments' });
   await exact.getByText('the-end-that-matters').waitFor();
   await exact.getByText('a-token').waitFor();

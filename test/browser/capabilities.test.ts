@@ -18,20 +18,17 @@ const dashboard = useDashboard();
 const HOSTILE = 'echo <img src=x onerror="alert(1)">\u202E back';
 
 /** Runs a program until it is a capability that may be called. */
-async function teach(
-  intent: string,
-  programs: readonly string[],
-  told = intent.slice(1, 8),
-): Promise<Capability> {
+async function teach(intent: string, programs: readonly string[]): Promise<Capability> {
+  const before = new Set(
+    (await dashboard.api<Capabilities>('/capabilities')).capabilities.map(({ slug }) => slug),
+  );
   for (const code of programs) {
     const made = await dashboard.api<Execution>('/execute', { code, intent });
     expect(made).toMatchObject({ status: 'success' });
   }
   for (;;) {
     const { capabilities } = await dashboard.api<Capabilities>('/capabilities');
-    const known = capabilities.find(
-      ({ description, state }) => state === 'active' && description.includes(told),
-    );
+    const known = capabilities.find(({ slug, state }) => state === 'active' && !before.has(slug));
     if (known) return await dashboard.api<Capability>(`/capabilities/${known.slug}`);
     await new Promise((done) => setTimeout(done, 100));
   }
@@ -136,8 +133,8 @@ test('[DASH-66] a capability that can be relied on is found by what is to be don
 
 test('[DASH-63] a capability is renamed, quarantined with a reason, released, and forgotten once one has said yes', async () => {
   const { slug } = await teach('list what may be read', [
-    'return await mcp.filesystem.list_allowed_directories({});',
-    'return await mcp.filesystem.list_allowed_directories({});',
+    'return [await mcp.filesystem.list_allowed_directories({})].flat();',
+    'return [await mcp.filesystem.list_allowed_directories({})].flat();',
   ]);
   const page = await open(slug, /400 \(Bad Request\)/);
   const choose = async (item: string) => {
@@ -158,11 +155,11 @@ test('[DASH-63] a capability is renamed, quarantined with a reason, released, an
   await page.getByText(slug, { exact: true }).waitFor();
 
   await page.getByRole('button', { name: 'Quarantine' }).click();
-  await page.getByLabel('Why').fill('tells too much');
+  await page.getByLabel('Reason').fill('tells too much');
   expect(await axe(page)).toEqual([]);
   await page.getByRole('dialog').getByRole('button', { name: 'Quarantine' }).click();
   await page.getByText(/tells too much/).waitFor();
-  await page.getByText('It can run again after it is released.').waitFor();
+  await page.getByText('Release this capability to run it.').waitFor();
   await page.getByRole('button', { name: 'Release' }).click();
   await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
   expect(await dashboard.api<Capability>('/capabilities/open_folders')).toMatchObject({ state: 'active' });
@@ -191,8 +188,8 @@ test('[DASH-64] a capability is exported as the folder of an Agent Skill', async
 
 test('[DASH-65] what a capability is called and made for is text, and fits a narrow screen', async () => {
   const code = (message: string) =>
-    `return await mcp.everything.echo({ message: ${JSON.stringify(message)} });`;
-  const { slug } = await teach(HOSTILE, [code('a'), code('b')], 'cho');
+    `return [await mcp.everything.echo({ message: ${JSON.stringify(message)} })].flat();`;
+  const { slug } = await teach(HOSTILE, [code('a'), code('b')]);
   for (const path of ['/capabilities', href.capability(slug)]) {
     const page: Page = await dashboard.open(path, { size: NARROW, theme: 'light' });
     await page.getByText(slug).first().waitFor();

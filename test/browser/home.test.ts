@@ -28,6 +28,9 @@ test('[DASH-86] on the first day Home says how to connect a client, and lets one
     await page.getByRole('tabpanel', { name: tab }).getByText(text).waitFor();
   }
 
+  // Calls that run now, not those that were made.
+  await servers.getByRole('columnheader', { name: 'In flight' }).waitFor();
+
   await page.getByRole('tab', { name: 'Run code' }).click();
   await page.getByLabel('A program that calls tools').fill('return 6 * 7');
   await page.getByRole('button', { name: 'Run', exact: true }).click();
@@ -35,8 +38,14 @@ test('[DASH-86] on the first day Home says how to connect a client, and lets one
   await page.getByRole('link', { name: 'See the run' }).waitFor();
   expect(await axe(page)).toEqual([]);
 
+  await page.getByRole('tab', { name: 'Plan a job' }).click();
+  await page.getByLabel('A job, in your own words').fill('read the graph of the memory');
+  await page.getByRole('button', { name: 'Plan', exact: true }).click();
+  await page.getByRole('link', { name: 'See the whole plan' }).waitFor();
+  expect(await axe(page)).toEqual([]);
+
   await page.getByRole('tab', { name: 'Find a tool' }).click();
-  await page.getByLabel('Say what you want to do').fill('read a file');
+  await page.getByLabel('Describe what you want to do').fill('read a file');
   await page.keyboard.press('Enter');
   await page.waitForURL(`${dashboard.url}/search?q=read+a+file`);
 });

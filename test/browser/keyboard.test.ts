@@ -50,7 +50,7 @@ test('[DASH-13] "?" tells the keys, "/" goes to search, and whoever types is lef
   await page.getByRole('heading', { name: 'Keyboard' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  const field = page.getByLabel('Say what you want to do');
+  const field = page.getByLabel('Describe what you want to do');
   await field.waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('g r ?');

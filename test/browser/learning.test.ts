@@ -85,7 +85,7 @@ test('[DASH-75] one trains, sees how far it is, and then what was learned and wh
     .getByRole('row', { name: /runs used it/ })
     .first()
     .waitFor();
-  await panel(page, 'Attention heads (8)').getByText('Head 8').waitFor();
+  await panel(page, 'Bilinear heads (8)').getByText('Head 8').waitFor();
   await page.getByRole('table', { name: 'Steps by how often they are replayed' }).waitFor();
   await page.getByRole('table', { name: 'Trainings' }).getByText('in use').waitFor();
   await page.getByText('Success rate').waitFor();
@@ -93,7 +93,7 @@ test('[DASH-75] one trains, sees how far it is, and then what was learned and wh
   expect(await axe(page)).toEqual([]);
 
   const narrow = await dashboard.open('/learning', { size: NARROW, theme: 'light' });
-  await panel(narrow, 'Attention heads (8)').waitFor();
+  await panel(narrow, 'Bilinear heads (8)').waitFor();
   expect(await axe(narrow)).toEqual([]);
   expect(await narrow.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 });

@@ -86,3 +86,21 @@ test('[DASH-6] a burst of events is drawn at most once per frame, and none is lo
   });
   expect(changes).toBeLessThanOrEqual(frames);
 });
+
+test('[DASH-88] a page of before an update loads itself again when a file of it is gone', async () => {
+  const page = await dashboard.open('/', { expected: /404/ });
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  let asked = 0;
+  await page.route('**/assets/learning-page-*.js', async (route) => {
+    asked += 1;
+    if (asked > 1) return await route.continue();
+    // As the gateway answers for the file of another build.
+    return await route.continue({ url: `${dashboard.url}/assets/learning-page-gone.js` });
+  });
+  const pages = page.getByRole('navigation', { name: 'Pages' });
+  await pages.getByRole('link', { name: 'Learning', exact: true }).click();
+  await page.getByRole('heading', { name: 'Learning', level: 1 }).waitFor();
+  expect(asked).toBe(2);
+  const gone = await fetch(`${dashboard.url}/assets/learning-page-gone.js`);
+  expect(gone.status).toBe(404);
+});

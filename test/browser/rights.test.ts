@@ -14,7 +14,8 @@ let run: Execution;
 let slug: string;
 
 beforeAll(async () => {
-  const code = 'const { entities } = await mcp.memory.read_graph({}); return entities.length';
+  const code =
+    'const { entities } = await mcp.memory.read_graph({}); return entities.map(({ name }) => name).length';
   const intent = 'count what is remembered';
   for (let nth = 0; nth < 2; nth++) run = await dashboard.api('/execute', { code, intent });
   await dashboard.api('/execute', { tool: 'memory:create_entities', arguments: { entities: [] } });

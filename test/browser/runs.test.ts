@@ -45,7 +45,7 @@ test('[DASH-42] a run appears as it starts, ends where it stands, and nothing mo
   await rowOf(page, 'an earlier one').waitFor();
   const running = run(SLOW, 'a slow one');
   await stateOf(page, 'a slow one', 'running').waitFor();
-  await page.getByText('1 run under way').waitFor();
+  await page.getByText('1 run in progress').waitFor();
   expect((await running).status).toBe('success');
   await stateOf(page, 'a slow one', 'success').waitFor();
   expect(await rowOf(page, 'a slow one').count()).toBe(1);
@@ -143,6 +143,28 @@ test('[DASH-43] a run is a tree that the keyboard goes through, with what went i
   const narrow = await dashboard.open(`/runs/${failure!.id}`, { size: NARROW, theme: 'light' });
   await narrow.getByText('error', { exact: true }).first().waitFor();
   expect(await axe(narrow)).toEqual([]);
+});
+
+test('[DASH-87] the program of a run has an outline: what it can do, also where this run did not', async () => {
+  const code = `const text = 'x';
+    if (text.length > 3) await mcp.memory.read_graph({});
+    for (const a of [1, 2]) await mcp.everything['get-sum']({ a, b: 2 });
+    const tool = ['echo'][0];
+    return await mcp.everything[tool]({ message: text });`;
+  const { trace_id } = await run(code, 'an outline');
+  const page = await dashboard.open(`/runs/${trace_id}?tab=program`);
+  await page.getByText('Outline', { exact: true }).click();
+  const steps = page.getByRole('list', { name: 'Steps of the program' });
+  await steps.getByText('memory:read_graph').waitFor();
+  await steps.getByText('everything:get-sum').first().waitFor();
+  expect(await steps.getByRole('listitem').allTextContents()).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^if .*line 2/),
+      expect.stringMatching(/^repeat .*line 3/),
+      expect.stringMatching(/^call memory:read_graph.*line 2/),
+    ]),
+  );
+  expect(await axe(page)).toEqual([]);
 });
 
 test('[DASH-44] over time, what ran side by side overlaps', async () => {

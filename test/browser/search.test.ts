@@ -16,6 +16,7 @@ const dashboard = useDashboard({
     ...referenceServers(folder),
     hostile: { command: process.execPath, args: [HOSTILE] },
   }),
+  pml: { permissions: { ask: ['filesystem:write_file'] } },
 });
 
 const hits = (page: Page) => page.getByRole('list', { name: 'Tools by rank' }).getByRole('link');
@@ -90,7 +91,7 @@ test('[DASH-69] a tool shows its schema and is called from a form, by the same p
   expect(await axe(page)).toEqual([]);
   await page.getByRole('button', { name: 'Call' }).click();
   const outcome = page.locator('.outcome');
-  await page.getByRole('region', { name: 'Waiting for you' }).getByText('destructive').waitFor();
+  await page.getByRole('region', { name: 'Waiting for you' }).getByText('permissions.ask').waitFor();
   await expect(readFile(path)).rejects.toMatchObject({ code: 'ENOENT' });
   await page.getByRole('button', { name: 'Approve filesystem:write_file' }).click();
   await outcome.getByText('success', { exact: true }).waitFor();
@@ -135,7 +136,7 @@ test('[DASH-70] where what was learned ranks, search says what moved a tool and 
 
 test('[LEARN-18] a question that nothing learned applies to is said to be ranked by text', async () => {
   expect((await dashboard.api<Learning>('/learning')).gate.open).toBe(true);
-  const page = await dashboard.open(href.search('zebra crossing quarks'));
+  const page = await dashboard.open(href.search('add two numbers'));
   await page.getByText('Nothing learned applies here: ranked by text.').waitFor();
   await hits(page).first().getByText('meaning').waitFor();
   expect(await hits(page).first().textContent()).not.toContain('learned');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Execution } from '../../src/surfaces/dashboard/shared/api-types.ts';
 import { useDashboard } from '../support/browser.ts';
 
-const dashboard = useDashboard();
+const dashboard = useDashboard({ pml: { permissions: { ask: ['filesystem:write_file'] } } });
 
 const run = (intent: string, code = 'return 1') => dashboard.api<Execution>('/execute', { code, intent });
 
@@ -80,7 +80,9 @@ test('[DASH-80] a capability learned above the one that is pointed at waits, and
   const learn = async (name: string, code: (nth: number) => string) => {
     for (const nth of [1, 2]) await run(name, code(nth));
   };
-  await learn('zebras counted', (nth) => `return await mcp.everything['get-sum']({ a: ${nth}, b: 1 });`);
+  const sum = (nth: number) => `await mcp.everything['get-sum']({ a: ${nth}, b: 1 })`;
+  const echo = (nth: number) => `await mcp.everything.echo({ message: 'a' + ${nth} })`;
+  await learn('weigh zebras', (nth) => `return [${echo(nth)}, ${sum(nth)}];`);
   const page = await dashboard.open('/capabilities');
   const rows = page.getByRole('table', { name: 'Capabilities' }).getByRole('row');
   const first = rows.nth(1);
@@ -88,7 +90,7 @@ test('[DASH-80] a capability learned above the one that is pointed at waits, and
   await point(page, first.getByRole('link'));
   const before = await placeOf(first);
   const names = await rows.allTextContents();
-  await learn('aardvarks named', (nth) => `return await mcp.everything.echo({ message: 'a' + ${nth} });`);
+  await learn('add aardvarks', (nth) => `return [${sum(nth)}, ${echo(nth)}];`);
   await page.getByRole('button', { name: /^Show \d new/ }).waitFor();
   expect(await rows.count()).toBe(names.length);
   expect((await placeOf(first)).top).toBe(before.top);

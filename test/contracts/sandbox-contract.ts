@@ -242,7 +242,7 @@ export function sandboxContract(name: string, create: () => Sandbox): void {
         expect(failureOf(await run('const x = 1;\nawait mcp.db.query({ x });', host))).toEqual({
           kind: 'thrown',
           name: 'ToolError',
-          message: 'no table',
+          message: 'db:query: no table',
           position: { file: 'program.ts', line: 3, column: 14 },
         });
       });

@@ -207,4 +207,18 @@ describe('sandbox processes', () => {
     host.kill('SIGKILL');
     await until(() => !orphans.some(isAlive));
   });
+
+  test('[BOX-22] processes start with the first program and end when none comes for a while', async () => {
+    const others = new Set(childrenOf(process.pid));
+    const own = () => childrenOf(process.pid).filter((pid) => !others.has(pid) && isAlive(pid));
+    const other = createSandbox({ idleMs: 100 });
+    try {
+      expect(own()).toEqual([]);
+      expect(returned(await other.run(program('return 1;'), tableHost(), options()))).toBe(1);
+      await until(() => own().length === 0);
+      expect(returned(await other.run(program('return 2;'), tableHost(), options()))).toBe(2);
+    } finally {
+      await other.close();
+    }
+  });
 });

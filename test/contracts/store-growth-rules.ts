@@ -26,6 +26,12 @@ export function growthRules(store: () => Store): void {
     expect(listed.map(({ id }) => id)).toEqual(traces.map(({ id }) => id).reverse());
     const before = await store().traces.list({ limit: 2, before: traces[2]!.id });
     expect(before.map(({ id }) => id)).toEqual([traces[1]!.id, traces[0]!.id]);
+    const byTime = [2, 0, 3, 1].map((nth) => traces[nth]!.id);
+    const inTime = await store().traces.list({ limit: 9_999, byTime: true });
+    expect(inTime.map(({ id }) => id).filter((id) => byTime.includes(id))).toEqual(byTime);
+    const older = await store().traces.list({ limit: 9_999, byTime: true, before: byTime[1]! });
+    expect(older.map(({ id }) => id).filter((id) => byTime.includes(id))).toEqual(byTime.slice(2));
+    expect(await store().traces.list({ limit: 9, byTime: true, before: randomUUID() })).toEqual([]);
     // The same id in another month is the same id.
     const twin = at('2028-01-01T00:00:00Z', { id: traces[0]!.id });
     await expect(store().traces.append(twin)).rejects.toEqual(conflict);
@@ -96,6 +102,8 @@ export function growthRules(store: () => Store): void {
     expect(await listed({ node: read })).toEqual([4, 1, 0]);
     expect(await listed({ node: read }, 2)).toEqual([4, 1]);
     expect(await listed({ node: read, before: traces[4]!.id })).toEqual([1, 0]);
+    expect(await listed({ node: read, byTime: true })).toEqual([1, 4, 0]);
+    expect(await listed({ node: read, byTime: true, before: traces[4]!.id })).toEqual([0]);
     expect(await listed({ node: read, success: true })).toEqual([1, 0]);
     expect(await listed({ server })).toEqual([4, 3, 1, 0]);
     expect(await listed({ server, node: write })).toEqual([3, 1]);

@@ -4,8 +4,7 @@ import { Migrator } from 'kysely/migration';
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/adapters/store/database.ts';
 import { MIGRATIONS } from '../../src/adapters/store/migrations/index.ts';
-import { openPgliteStore, pgliteDialect } from '../../src/adapters/store/open-pglite-store.ts';
-import { startPglite } from '../../src/adapters/store/pglite/pglite-client.ts';
+import { openPgliteStore, pgliteDialect, startPglite } from '../../src/adapters/store/open-pglite-store.ts';
 import { toolId } from '../../src/core/vocabulary/ids.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 

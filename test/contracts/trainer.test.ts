@@ -29,7 +29,7 @@ test('[LEARN-4] a thread that cannot start, or ends at its work, is told to whoe
   const begun = Promise.withResolvers<void>();
   const training = trainer.train({ onProgress: () => begun.resolve() });
   const told = expect(training).rejects.toMatchObject({
-    message: 'The training thread ended before it was done',
+    message: 'The training thread ended before it finished',
   });
   await begun.promise;
   await trainer.close();

@@ -1,10 +1,14 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import type { ServerSettings } from '../../src/engine/ports.ts';
 import { bearerGuard, startAuthorizationServer } from '../fixtures/servers/authorization-server.ts';
 import { startHttpFixture } from '../fixtures/servers/http-server.ts';
+import { referenceServers, writeFiles } from '../support/mcp-reference-servers.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 import {
+  commandServer,
   eventually,
   httpServer,
   isAlive,
@@ -106,4 +110,62 @@ test('[MCP-30] what a user’s own process says is told as that user’s, change
   await upstream.request('bench', 'logging/setLevel', { level: 'debug' }, { user: 'ada' });
   await upstream.callTool('bench', 'log', { message: 'hers' }, { user: 'ada' });
   await eventually(() => told).toEqual([['notifications/message', 'ada']]);
+});
+
+const isolated = (settings: ServerSettings, isolation: 'user' | 'session'): ServerSettings => ({
+  ...settings,
+  isolation,
+});
+
+test('[UP-53] where state is not shared, each user or each session has a process, which ends with the session', async () => {
+  const pidOf = async (upstream: OpenUpstream['upstream'], user: string, session: string) => {
+    const reply = await upstream.callTool('bench', 'process', {}, { user, session });
+    return reply.ok ? (reply.value.structuredContent as Seen).pid : 0;
+  };
+  opened = openUpstream([isolated(stdioServer('bench'), 'session')]);
+  const { upstream } = opened;
+  const [first, again, second, bobs, shared] = [
+    await pidOf(upstream, 'ada', 's1'),
+    await pidOf(upstream, 'ada', 's1'),
+    await pidOf(upstream, 'ada', 's2'),
+    await pidOf(upstream, 'bob', 's1'),
+    (await whoIs(upstream)).pid,
+  ];
+  expect(again).toBe(first);
+  expect(new Set([0, first, second, bobs, shared]).size).toBe(5);
+  await upstream.forgetClient('s2');
+  await eventually(() => isAlive(second)).toBe(false);
+  expect(await pidOf(upstream, 'ada', 's1')).toBe(first);
+  await opened.dispose();
+  opened = openUpstream([isolated(stdioServer('bench'), 'user')]);
+  const [adas, bob] = [await pidOf(opened.upstream, 'ada', 's1'), await pidOf(opened.upstream, 'bob', 's1')];
+  expect(await pidOf(opened.upstream, 'ada', 's2')).toBe(adas);
+  expect(bob).not.toBe(adas);
+});
+
+test('[UP-54] a server of one session gets the roots of its client', async () => {
+  const folder = await temporaryDir();
+  const { note } = writeFiles(folder);
+  const { args } = referenceServers(folder).filesystem as { args: string[] };
+  // Without a folder of its own the reference server has nothing but the roots.
+  const settings = isolated(commandServer('filesystem', args.slice(0, 1)), 'session');
+  opened = openUpstream([settings]);
+  const client = (uri: string) => ({
+    id: uri,
+    capabilities: { roots: {} },
+    ask: async () => ({ roots: [{ uri, name: 'work' }] }),
+  });
+  const read = async (session: string, uri: string) =>
+    await opened!.upstream.callTool(
+      'filesystem',
+      'read_text_file',
+      { path: note },
+      { user: 'ada', session, client: client(uri) },
+    );
+  expect(await read('s1', pathToFileURL(folder).href)).toMatchObject({
+    ok: true,
+    value: { content: [{ text: 'remember the milk' }] },
+  });
+  const elsewhere = await temporaryDir();
+  expect(await read('s2', pathToFileURL(elsewhere).href)).toMatchObject({ value: { isError: true } });
 });

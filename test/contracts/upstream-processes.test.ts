@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { reapOrphans } from '../../src/adapters/upstream/child-registry.ts';
 import type { ToolResult, UpstreamReply } from '../../src/engine/ports.ts';
+import { answeringClient } from './upstream-contract.ts';
 import {
   commandServer,
   eventually,
@@ -60,7 +61,7 @@ describe('a process that fails', () => {
         code: 'upstream_timeout',
         errorType: 'TIMEOUT',
         message: expect.stringMatching(
-          /did not answer within 1500 ms of its start; it last wrote:\nI will never/,
+          /did not respond within 1500 ms of starting; it last wrote:\nI will never/,
         ),
       },
     });
@@ -85,7 +86,7 @@ describe('a process that fails', () => {
     const { upstream } = open([stdioServer('bench', 'dying')]);
     expect(await upstream.start('bench')).toMatchObject(
       unavailable(
-        /ended with code 7 at its start; it last wrote:\nreading the settings\nno token in the env/,
+        /ended with code 7 during startup; it last wrote:\nreading the settings\nno token in the env/,
       ),
     );
     expect(upstream.servers()).toMatchObject([{ state: 'failed', error: { code: 'upstream_unavailable' } }]);
@@ -113,7 +114,7 @@ describe('a process that fails', () => {
       return { tried: logged.length > before, hint: reply.ok ? null : reply.error.hint };
     };
     expect(await startsAt(0)).toMatchObject({ tried: true });
-    expect(await startsAt(749)).toEqual({ tried: false, hint: expect.stringMatching(/tries again in 1 s/) });
+    expect(await startsAt(749)).toEqual({ tried: false, hint: expect.stringMatching(/retries in 1 s/) });
     expect(await startsAt(751)).toMatchObject({ tried: true });
     expect(await startsAt(751 + 1_499)).toMatchObject({ tried: false });
     expect(await startsAt(751 + 1_501)).toMatchObject({ tried: true });
@@ -170,6 +171,38 @@ describe('many calls', () => {
 });
 
 describe('processes of a server', () => {
+  test('[UP-55] one that is idle is ended, never during a request, and started by the next', async () => {
+    const { upstream } = open([stdioServer('bench', 'both', { idleStopMs: 50 })]);
+    const states: string[] = [];
+    upstream.subscribe((event) => event.type === 'state' && states.push(event.state));
+    const calls = [upstream.callTool('bench', 'sleep', { ms: 500 }), upstream.callTool('bench', 'echo', {})];
+    expect(await Promise.all(calls)).toMatchObject([{ ok: true }, { ok: true }]);
+    const pid = upstream.servers()[0]?.pid;
+    expect(states).toEqual(['starting', 'ready']);
+    await eventually(() => upstream.servers()).toMatchObject([{ state: 'idle', pid: null, error: null }]);
+    await eventually(() => isAlive(pid!)).toBe(false);
+    expect(await upstream.callTool('bench', 'echo', {})).toMatchObject({ ok: true });
+    expect(states.slice(0, 5)).toEqual(['starting', 'ready', 'idle', 'starting', 'ready']);
+  });
+
+  test('[UP-55] one that a client listens to is not ended until the client leaves', async () => {
+    const how = { idleStopMs: 50 };
+    const { upstream } = open([stdioServer('bench', 'both', how), stdioServer('later', 'both', how)]);
+    await upstream.start('later');
+    const note = { uri: 'bench://note' };
+    const client = answeringClient('ann');
+    expect(await upstream.request('bench', 'resources/subscribe', note, { client })).toMatchObject({
+      ok: true,
+    });
+    const { pid } = upstream.servers()[0]!;
+    // Used later, it is idle later: once it is ended, the time of the other one is up, too.
+    await upstream.callTool('later', 'echo', {});
+    await eventually(() => upstream.servers()[1]).toMatchObject({ state: 'idle' });
+    expect(upstream.servers()[0]).toMatchObject({ state: 'ready', pid });
+    await upstream.forgetClient('ann');
+    await eventually(() => upstream.servers()[0]).toMatchObject({ state: 'idle', pid: null });
+  });
+
   test('[UP-25] closing ends them all: stubborn ones, children, and those that detached themselves', async () => {
     const { upstream, dataDir } = open([stdioServer('bench', 'stubborn')]);
     const spawned = [false, true].map(async (detached) => {

@@ -16,7 +16,9 @@ const COMMON = {
   concurrency: 1_000,
 } as const;
 
-type Common = Partial<Pick<ServerSettings, 'disabled' | 'timeoutMs' | 'concurrency'>>;
+type Common = Partial<Pick<ServerSettings, 'disabled' | 'timeoutMs' | 'concurrency'>> & {
+  idleStopMs?: number;
+};
 
 /** The workbench as a process with the given manner. */
 export function stdioServer(name: string, manner = 'both', common: Common = {}): ServerSettings {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { normalise } from '../../src/core/numeric/matrices.ts';
 import { createRandom } from '../../src/core/numeric/random.ts';
-import { normalise } from '../../src/core/numeric/vectors.ts';
 import type { StoredVectorIndex, VectorIndex } from '../../src/engine/ports.ts';
 import { proofRuns, proofSeed } from '../proof-count.ts';
 

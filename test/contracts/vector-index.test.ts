@@ -1,4 +1,4 @@
-import { WasmVectorIndex } from '../../src/adapters/embedding/wasm-vector-index.ts';
+import { WasmVectorIndex } from '../../src/core/retrieval/wasm-vector-index.ts';
 import { createMemoryVectorIndex } from '../memory/vector-index.ts';
 import { vectorIndexContract } from './vector-index-contract.ts';
 

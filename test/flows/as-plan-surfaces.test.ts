@@ -8,7 +8,10 @@ import { callTool, connectClient, fetchInto, openEndpoints } from '../support/mc
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { testGateway, tool } from '../support/test-gateway.ts';
 
-const READS = { annotations: { readOnlyHint: true } };
+const READS = {
+  annotations: { readOnlyHint: true },
+  inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+};
 const CODE = `
 const [a, b] = [await mcp.disk.read({ path: args.first }), await mcp.disk.read({ path: 'b' })];
 return { both: a.text + b.text, first: a };`;
@@ -72,6 +75,23 @@ test('[ASPLAN-7] pml workflow from prints code as a plan, pml workflow code the 
   });
 });
 
+test('[ASPLAN-7] what the code returns is in the plan, and comes back in its code', async () => {
+  const { pml } = await office();
+  const program = 'const c = await mcp.disk.read({ path: args.first });\nreturn { text: c.text };';
+  const from = await pml(program, 'workflow', 'from');
+  expect(JSON.parse(from.out)).toMatchObject({ tasks: [{ id: 'c' }], result: { text: '${c.text}' } });
+  const code = await pml(from.out, 'workflow', 'code');
+  expect(code.out).toContain('c.text');
+  const direct = await pml(program, 'run', '--args', '{"first": "a"}');
+  const again = await pml(code.out, 'run', '--args', '{"first": "a"}');
+  expect(JSON.parse(again.out)).toEqual(JSON.parse(direct.out));
+  const odd = { tasks: [{ id: 'a', code: 'return 1' }], result: '${b.id}' };
+  expect(await pml(JSON.stringify(odd), 'workflow', 'code')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('its result refers to "b"'),
+  });
+});
+
 test('[ASPLAN-6] [INTENT-3] [INTENT-5] over MCP code runs as a plan, and an intent that is not sure is told why', async () => {
   const { gateway } = await office();
   const client = await connectClient(fetchInto(openEndpoints(gateway)), { era: 'modern' });
@@ -100,7 +120,7 @@ test('[ASPLAN-6] [INTENT-3] [INTENT-5] over MCP code runs as a plan, and an inte
   const { suggestion_id } = asked;
   const run = async (args: object) =>
     (await callTool(client, 'pml_execute_workflow', args)).structuredContent;
-  expect(await run({ suggestion_id, arguments: { t1_path: 'a' } })).toMatchObject({ status: 'success' });
+  expect(await run({ suggestion_id, arguments: { path: 'a' } })).toMatchObject({ status: 'success' });
   expect(await run({})).toMatchObject({ status: 'error', error: { code: 'invalid_argument' } });
 });
 
@@ -124,7 +144,7 @@ test('[ASPLAN-6] [INTENT-3] [INTENT-5] [SUGG-2] over HTTP as well, and a suggest
     expect(asked).toMatchObject({ body: { status: 'suggestion', how_to_run: expect.any(String) } });
     expect(asked.body.why_not_run).toContainEqual(expect.stringContaining('confidence'));
     const { suggestion_id } = (await post('/execute', { intent: 'read a file' })).body;
-    const byId = { suggestion_id, arguments: { t1_path: 'a' } };
+    const byId = { suggestion_id, arguments: { path: 'a' } };
     expect(await post('/workflows', byId)).toMatchObject({ status: 200, body: { status: 'success' } });
     expect(await post('/workflows', {})).toMatchObject({ status: 400 });
     const reject = `/suggestions/${asked.body.suggestion_id}/reject`;

@@ -15,7 +15,7 @@ test('[AUDIT-3] an accepted definition is in the audit log, with who approved it
   await gateway.settled();
   const { runId } = await gateway.executeTool({ tool: 'mail:send', arguments: {} }, NOBODY);
   const [proposed] = await store.tools.proposed();
-  await gateway.settleApproval(runId, 'approved', 'ana', undefined, true);
+  await gateway.settleApproval(runId, 'approved', 'ana', undefined, { acceptDefinition: true });
   expect((await gateway.continueRun(runId, 'resume', NOBODY)).status).toBe('success');
   expect(await gateway.people.audit({ limit: 9, action: 'definition_accepted' })).toMatchObject([
     { actor: 'ana', subject: 'mail:send', hash: proposed?.definitionHash, details: { run_id: runId } },
@@ -34,7 +34,7 @@ test('[AUDIT-3] a change of the permissions is in the audit log, made while PML 
     deny: [],
     auto: [],
     default: 'allow',
-    profile: 'standard',
+    profile: 'balanced',
     clients_decide: false,
   };
   expect(await changes()).toMatchObject([{ subject: file, details: { rules, before: null } }]);

@@ -39,6 +39,21 @@ test('[CODE-11] programs that differ only in post-processing are two capabilitie
   expect(new Set(capabilities.map(({ codeHash }) => codeHash)).size).toBe(2);
 });
 
+test('[JOB-5] calls at once in another order, with other literals, are the same job', async () => {
+  const { gateway } = await testGateway({ servers: [database()] });
+  await run(gateway, "return await Promise.all([mcp.db.rows({ table: 'a' }), mcp.db.insert({ row: 1 })]);");
+  await run(gateway, "return await Promise.all([mcp.db.insert({ row: 2 }), mcp.db.rows({ table: 'b' })]);");
+  const [capability, ...others] = await gateway.capabilities.list();
+  expect(others).toEqual([]);
+  expect(capability).toMatchObject({ state: 'active', uses: 2, successes: 2 });
+  expect(capability!.code).toContain(
+    '[mcp.db.rows({ table: args.table }), mcp.db.insert({ row: args.row })]',
+  );
+  expect(capability!.parametersSchema).toMatchObject({
+    properties: { table: { default: 'a', examples: ['b'] }, row: { default: 1, examples: [2] } },
+  });
+});
+
 test('[CODE-11][CODE-12] the same program with other literals is one capability, with parameters, active after two runs', async () => {
   const { gateway } = await testGateway({ servers: [database()] });
   await run(gateway, ACTIVE('people', 5));
@@ -151,6 +166,37 @@ test('[CODE-16] a signature shows what a tool was seen to give, and says that it
   expect(after?.signature).toMatch(/observed/);
 });
 
+test('[CAP-27] a candidate is named again by what its runs have in common, and both names call it', async () => {
+  const { gateway } = await testGateway({ servers: [database()] });
+  await run(gateway, ACTIVE('people', 5), 'Please check the report');
+  expect((await gateway.capabilities.list()).map(({ slug }) => slug)).toEqual(['check_report']);
+  await run(gateway, ACTIVE('people', 5), 'summarise the report');
+  await run(gateway, ACTIVE('people', 5), 'summarise the report of the team');
+  const [capability] = await gateway.capabilities.list();
+  expect(capability).toMatchObject({ slug: 'summarise_report', aliases: ['check_report'], state: 'active' });
+  await run(gateway, ACTIVE('people', 5), 'archive the report');
+  expect((await gateway.capabilities.show('check_report')).slug).toBe('summarise_report');
+});
+
+test('[CAP-28] an active capability is found by name, tools, code and other words, and by nothing unrelated', async () => {
+  const { gateway } = await testGateway({ servers: [database()] });
+  await run(gateway, ACTIVE('people', 5));
+  expect(await gateway.searchCapabilities('list_active_people', 5)).toEqual([]);
+  await run(gateway, ACTIVE('people', 5));
+  for (const query of [
+    'list_active_people',
+    'db:rows',
+    'people who are active',
+    'rows.filter row.name slice',
+  ])
+    expect(
+      (await gateway.searchCapabilities(query, 5)).map(({ slug }) => slug),
+      query,
+    ).toEqual(['list_active_people']);
+  for (const query of ['weather forecast Paris', 'translate poem'])
+    expect(await gateway.searchCapabilities(query, 5), query).toEqual([]);
+});
+
 test('[CODE-18] a renamed capability is still called by its former name, and travels as files', async () => {
   const here = await testGateway({ servers: [database()] });
   await run(here.gateway, ACTIVE('people', 5));
@@ -170,7 +216,7 @@ test('[CODE-18] a renamed capability is still called by its former name, and tra
   const imported = await there.gateway.capabilities.import(files);
   expect(imported).toMatchObject({
     slug: 'active_names',
-    aliases: ['list_active_people'],
+    aliases: expect.arrayContaining(['list_active_people']),
     state: 'active',
     uses: 0,
   });

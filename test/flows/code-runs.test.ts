@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import type { CodeRun } from '../../src/engine/gateway.ts';
+import type { RunResult } from '../../src/engine/runs/run-service.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
 import { settingsFor } from '../support/settings-for.ts';
 import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
@@ -65,7 +65,7 @@ await capabilities.no_such_thing();`;
       { code: 'await mcp.fs.read({ path: "a" }); return await mcp.fs.remove({ path: "b" })' },
       NOBODY,
     );
-    expect(asked).toMatchObject({ status: 'approval_required', approval: { arguments: { path: 'b' } } });
+    expect(asked).toMatchObject({ status: 'approval_required', approvals: [{ arguments: { path: 'b' } }] });
     expect(calls).toEqual([]);
     await gateway.settleApproval(asked.runId, 'approved', 'test');
     const resumed = await gateway.continueRun(asked.runId, 'resume', NOBODY);
@@ -87,7 +87,7 @@ return [text, gone];`;
     const run = await gateway.executeCode({ code: CODE }, NOBODY);
     expect(run).toMatchObject({
       status: 'approval_required',
-      approval: { arguments: { path: 'hello.old' } },
+      approvals: [{ arguments: { path: 'hello.old' } }],
     });
     expect(calls).toEqual(['read a', 'write hello']);
     expect(await gateway.continueRun(run.runId, 'resume', NOBODY)).toMatchObject({
@@ -130,7 +130,7 @@ return [text, gone];`;
 });
 
 describe('errors', () => {
-  const run = async (code: string): Promise<CodeRun & { traced: boolean }> => {
+  const run = async (code: string): Promise<RunResult & { traced: boolean }> => {
     const { server } = files();
     const { gateway, store } = await testGateway({ servers: [server] });
     const made = await gateway.executeCode({ code }, NOBODY);
@@ -173,7 +173,7 @@ return names;`);
     const thrown = await gateway.executeCode({ code: '\nawait mcp.fs.read({})' }, NOBODY);
     expect(thrown.error).toMatchObject({
       line: 2,
-      message: expect.stringContaining('ToolError: ENOENT: no such file'),
+      message: expect.stringContaining('ToolError: fs:read: ENOENT: no such file'),
     });
   });
 

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureDataDir, readToken } from '../../src/adapters/store/data-dir.ts';
-import { openPgliteStore, pgliteDialect } from '../../src/adapters/store/open-pglite-store.ts';
-import { startPglite } from '../../src/adapters/store/pglite/pglite-client.ts';
+import { openPgliteStore, pgliteDialect, startPglite } from '../../src/adapters/store/open-pglite-store.ts';
 import { makeTemporaryDir, temporaryDir } from '../support/temporary-dir.ts';
 
 /** Every path below `dir` with its size: enough to see that nothing was deleted or written. */

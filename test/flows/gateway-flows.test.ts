@@ -59,9 +59,11 @@ describe('catalogue', () => {
     expect(hit?.tool.description).toBe('Sends an e-mail');
     const asked = await gateway.executeTool({ tool: 'mail:send', arguments: {} }, nobody);
     expect(asked.status).toBe('approval_required');
-    expect(asked.approval?.reason).toMatch(/changed the definition/);
+    expect(asked.approvals[0]?.reason).toMatch(/changed the definition/);
 
-    expect(await gateway.settleApproval(asked.runId, 'approved', 'ana', undefined, true)).toBe(true);
+    expect(
+      await gateway.settleApproval(asked.runId, 'approved', 'ana', undefined, { acceptDefinition: true }),
+    ).toBe(true);
     const resumed = await gateway.continueRun(asked.runId, 'resume', nobody);
     expect(resumed.status).toBe('success');
     expect((await gateway.servers())[0]?.changedTools).toEqual([]);
@@ -152,7 +154,7 @@ describe('calls', () => {
     const { gateway, store } = await testGateway({ servers: [files] });
     const call = { tool: 'files__read_file', arguments: { path: 'a' }, intent: 'look into a' };
     const run = await gateway.executeTool(call, nobody);
-    expect(run).toMatchObject({ status: 'success', result: text('done') });
+    expect(run).toMatchObject({ status: 'success', result: 'done', toolResult: text('done') });
     await gateway.settled();
     const trace = await store.traces.get(run.traceId ?? '');
     expect(trace).toMatchObject({
@@ -168,7 +170,11 @@ describe('calls', () => {
   test('[CALL-2] a tool that fails by its own account is an error result with its type, not an exception', async () => {
     const { gateway, store } = await testGateway({ servers: [files] });
     const run = await gateway.executeTool({ tool: 'files:broken', arguments: {} }, nobody);
-    expect(run).toMatchObject({ status: 'error', result: { isError: true } });
+    expect(run).toMatchObject({
+      status: 'error',
+      error: { code: 'tool_failed' },
+      toolResult: { isError: true },
+    });
     await gateway.settled();
     expect(await store.traces.get(run.traceId ?? '')).toMatchObject({
       success: false,
@@ -227,7 +233,7 @@ describe('approvals', () => {
   test('[APPROVE-1] a call that asks ends as approval_required when nobody answers, and nothing ran', async () => {
     const { gateway, store } = await testGateway({ servers: [files] });
     const run = await gateway.executeTool(call, nobody);
-    expect(run).toMatchObject({ status: 'approval_required', approval: { arguments: { path: 'a' } } });
+    expect(run).toMatchObject({ status: 'approval_required', approvals: [{ arguments: { path: 'a' } }] });
     await gateway.settled();
     expect(await store.traces.count()).toBe(0);
     expect(await gateway.continueRun(run.runId, 'status', nobody)).toMatchObject({
@@ -394,7 +400,9 @@ describe('search and workflows', () => {
     const { gateway } = await testGateway({ servers: [needy] });
     const { plan, confidence } = await gateway.suggest('translate this text');
     expect(plan.tasks[0]).toMatchObject({ tool: 'needy:translate' });
-    expect(plan.inputs).toEqual([{ name: 't1_text', schema: { type: 'string' } }]);
+    expect(plan.inputs).toEqual([
+      { name: 'text', schema: { type: 'string' }, description: 'text of needy:translate' },
+    ]);
     expect(confidence).toBeGreaterThan(0);
   });
 });

@@ -30,8 +30,10 @@ async function serve(gateway: Gateway) {
   };
 }
 
-async function run(gateway: Gateway, code: string) {
-  expect(await gateway.executeCode({ code }, NOBODY)).toMatchObject({ status: 'success' });
+async function run(gateway: Gateway, code: string, intent?: string) {
+  expect(await gateway.executeCode({ code, ...(intent !== undefined && { intent }) }, NOBODY)).toMatchObject({
+    status: 'success',
+  });
   await gateway.settled();
 }
 
@@ -267,7 +269,7 @@ test('[GRAPHUSE-14] an empty graph', async () => {
   });
   expect(JSON.parse((await pml('graph', 'export')).out)).toEqual({ nodes: [], edges: [] });
   expect((await pml('graph', 'rebuild')).out).toBe(
-    'Learned from 0 traces: 0 nodes and 0 edges before, 0 nodes and 0 edges now.\n',
+    'Rebuilt from 0 traces: 0 nodes and 0 edges before, 0 nodes and 0 edges now.\n',
   );
 });
 
@@ -333,7 +335,11 @@ test('[GRAPHUSE-11] the share of capabilities whose program says which value goe
 
 test('[GRAPHUSE-16] /api/node tells one node: what it takes, how often it ran, its edges and what is related', async () => {
   const { gateway } = await testGateway({ servers: [server('fs', 'read', 'write', 'stat')] });
-  await run(gateway, 'await mcp.fs.read({}); await mcp.fs.read({}); return await mcp.fs.write({})');
+  await run(
+    gateway,
+    'await mcp.fs.read({}); await mcp.fs.read({}); return await mcp.fs.write({})',
+    'rewrite a file',
+  );
   const { get } = await serve(gateway);
   const { status, body } = await get('node?id=fs__read');
   expect(status).toBe(200);
@@ -359,11 +365,19 @@ test('[GRAPHUSE-16] /api/node tells one node: what it takes, how often it ran, i
   });
   expect(await get('node')).toMatchObject({ status: 400 });
   // A second run makes it a capability of two tools: a walk between them spends half of its time at each.
-  await run(gateway, 'await mcp.fs.read({}); await mcp.fs.read({}); return await mcp.fs.write({})');
+  await run(
+    gateway,
+    'await mcp.fs.read({}); await mcp.fs.read({}); return await mcp.fs.write({})',
+    'rewrite a file',
+  );
   expect((await get('node?id=fs:read')).body).toMatchObject({ capability_rank: expect.closeTo(0.5, 6) });
   // Enough runs for the 17 statistics.
   for (let i = 0; i < 4; i++) {
-    await run(gateway, 'await mcp.fs.read({}); await mcp.fs.read({}); return await mcp.fs.write({})');
+    await run(
+      gateway,
+      'await mcp.fs.read({}); await mcp.fs.read({}); return await mcp.fs.write({})',
+      'rewrite a file',
+    );
   }
   const { trace_statistics } = (await get('node?id=fs:read')).body as { trace_statistics: object };
   expect(Object.keys(trace_statistics)).toHaveLength(17);

@@ -8,6 +8,7 @@ import { importTraces } from '../../src/engine/traces/import-traces.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { findEdge, ofType } from '../support/graph-edges.ts';
 import { readyCapability } from '../support/samples.ts';
+import { settingsFor } from '../support/settings-for.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { temporaryStore } from '../support/temporary-store.ts';
 import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
@@ -82,6 +83,50 @@ test('[GRAPHUSE-4] siblings that ran one after the other are in sequence; parall
     'fs:remove -sequence-> look',
     'fs:write -sequence-> fs:remove',
   ]);
+});
+
+test('[GRAPHUSE-4] calls made at once are parallel, however few are let out at a time', async () => {
+  const { sandbox } = settingsFor([]);
+  const { gateway } = await testGateway({
+    servers: [FILES],
+    store: await temporaryStore(),
+    settings: { sandbox: { ...sandbox, callsInFlight: 2 } },
+  });
+  await run(
+    gateway,
+    `await Promise.all([mcp.fs.list({}), mcp.fs.list({}), mcp.fs.read({ path: 'a' }), mcp.fs.write({ path: 'b' })]);
+     const late = mcp.fs.remove({ path: 'a' });
+     const names = ['b', 'a'].sort();
+     await late;
+     return names;`,
+  );
+  expect(ofType(await gateway.graph.view(), 'sequence').toSorted()).toEqual([
+    'fs:list -sequence-> code:sort',
+    'fs:list -sequence-> fs:remove',
+    'fs:read -sequence-> code:sort',
+    'fs:read -sequence-> fs:remove',
+    'fs:write -sequence-> code:sort',
+    'fs:write -sequence-> fs:remove',
+  ]);
+});
+
+test('[GRAPHUSE-4] calls made at once are parallel, however long a program takes to make them', async () => {
+  const names = Array.from({ length: 24 }, (_, i) => `t${i}`);
+  const { gateway } = await testGateway({
+    servers: [{ name: 'many', tools: names.map((name) => tool(name, () => name)) }],
+    store: await temporaryStore(),
+  });
+  await run(
+    gateway,
+    `const all = [];
+     for (const name of ${JSON.stringify(names)}) {
+       all.push(mcp.many[name]({}));
+       for (let i = 0; i < 1e6; i++) {}
+     }
+     return await Promise.all(all);`,
+  );
+  const order = ofType(await gateway.graph.view(), 'sequence').filter((edge) => !edge.includes('code:'));
+  expect(order).toEqual([]);
 });
 
 test('[GRAPHUSE-5] a gateway opened again on its data dir has the same graph', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { toolId } from '../../src/core/vocabulary/ids.ts';
-import type { Gateway, SearchHit } from '../../src/engine/gateway.ts';
+import type { SearchHit } from '../../src/engine/catalogue/search.ts';
+import type { Gateway } from '../../src/engine/gateway.ts';
+import { createMemoryEmbedder } from '../memory/embedder.ts';
 import type { MemoryServer } from '../memory/upstream-server.ts';
 import { callTool, connectClient, ERAS, fetchInto, openEndpoints } from '../support/mcp-endpoints.ts';
 import { temporaryStore } from '../support/temporary-store.ts';
@@ -187,4 +189,23 @@ test('[GRAPHUSE-15] before any run templates say it, and they give way to what r
   expect(after.related).toContainEqual(
     expect.objectContaining({ toolId: navigate, relation: 'often_after' }),
   );
+});
+
+test('[SEARCH-12] the first search and the first suggestion wait for the meaning of new tools', async () => {
+  const inner = createMemoryEmbedder();
+  const held = Promise.withResolvers<void>();
+  const embedder = {
+    ...inner,
+    async embed(texts: readonly string[]) {
+      if (texts.length > 1) await held.promise;
+      return await inner.embed(texts);
+    },
+  };
+  const { gateway } = await testGateway({ servers: SERVERS, embedder, settle: false });
+  const asked = [gateway.searchTools({ query: 'message' }), gateway.suggest('send a message')] as const;
+  setImmediate(held.resolve);
+  const [hits, { plan }] = await Promise.all(asked);
+  expect(hits[0]).toMatchObject({ tool: { id: 'mail:send' } });
+  expect(hits[0]!.parts.whole).toBeGreaterThan(hits[1]!.parts.whole);
+  expect(plan.tasks).toMatchObject([{ tool: 'mail:send' }]);
 });

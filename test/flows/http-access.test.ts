@@ -1,10 +1,9 @@
 import { request } from 'node:http';
-import { serialize } from 'node:v8';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Gateway } from '../../src/engine/gateway.ts';
 import { listLogins } from '../../src/operations/list-logins.ts';
 import { logOut } from '../../src/operations/log-out.ts';
-import type { OperationContext } from '../../src/operations/operation-context.ts';
+import { type OperationContext, Reading } from '../../src/operations/operation-context.ts';
 import { revokeLogin } from '../../src/operations/revoke-login.ts';
 import { createLogins } from '../../src/surfaces/http/access.ts';
 import { createApi } from '../../src/surfaces/http/api/create-api.ts';
@@ -16,6 +15,8 @@ async function gateway(options: { now?: () => number } = {}) {
     life: 'test',
     lastEventId: () => 'test.0',
     liveRuns: () => new Map(),
+    serverLogins: new Map(),
+    reading: new Reading(),
   };
   const operations = [listLogins, revokeLogin, logOut];
   const api = createApi(context.gateway, { log: () => {} }, { operations, context });
@@ -190,16 +191,9 @@ test('[HTTP-8] a body that is not a form, or not a call, is refused with 400', a
     expect(await post('/login', 'multipart/form-data; boundary=x', body)).toEqual(refused);
     expect(await post('/login', 'multipart/form-data', body)).toEqual(refused);
   }
-  const values = [
-    null,
-    'text',
-    {},
-    { room: 'a', method: 'b', args: 'c' },
-    { room: {}, method: 'b', args: [] },
-  ];
-  const bodies = values.map((value) => new Uint8Array(serialize(value)));
-  for (const body of [...bodies, new Uint8Array([255, 15, 111]), new Uint8Array()]) {
-    expect(await post('/bridge', 'application/octet-stream', body)).toEqual(refused);
+  const calls = [null, 'text', {}, { operation: 'a' }, { operation: {}, input: {}, user: 'b' }];
+  for (const body of [...calls.map((call) => JSON.stringify(call)), '{', '']) {
+    expect(await post('/bridge', 'application/json', body)).toEqual(refused);
   }
 });
 

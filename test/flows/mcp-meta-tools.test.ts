@@ -46,7 +46,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     const other = await connectClient(fetchInto(endpoints), { era });
     expect(JSON.stringify(await rawRequest(other, 'tools/list'))).toBe(JSON.stringify(first));
     expect(client.getInstructions()).toMatch(/Attached: 1 servers?, 15 tools: bench \(15\)/);
-    expect(client.getInstructions()).toMatch(/Search: pml_search_tools.*Execute: pml_execute/s);
+    expect(client.getInstructions()).toMatch(/Search: call pml_search_tools.*Execute: call pml_execute/s);
   });
 
   test('[MCP-44] the whole list stays within 5 KB with 25 servers, and is the same as with one', async () => {
@@ -59,7 +59,9 @@ describe.each(ERAS)('the five tools, %s', (era) => {
       result: { resultType: 'complete', ...reply },
     });
     expect(Buffer.byteLength(whole)).toBeLessThanOrEqual(5 * 1024);
-    expect(client.getInstructions()).toContain('25 servers, 375 tools: a-server-with-a-long-name-0 (15)');
+    expect(client.getInstructions()).toContain(
+      '25 servers, 375 tools: a-server-with-a-long-name-0, a-server',
+    );
     const { client: other } = await open({ era });
     expect(JSON.stringify(await rawRequest(other, 'tools/list'))).toBe(JSON.stringify(reply));
   });
@@ -74,7 +76,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(unknown.isError).toBe(true);
     expect(unknown.structuredContent.error).toMatchObject({
       code: 'not_found',
-      message: 'Unknown tool "pml_serch_tools"; the nearest is pml_search_tools',
+      message: 'Unknown tool "pml_serch_tools"; did you mean pml_search_tools?',
     });
     const nonsense = await callTool(client, 'zzzz', {});
     expect(nonsense.structuredContent.error).toMatchObject({ message: 'Unknown tool "zzzz"' });
@@ -131,13 +133,15 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     );
     expect(await message('pml_search_tools', { query: 'x', limit: 99 })).toMatch(/limit: .*<=50/);
     expect(await message('pml_search_tools', 'no json')).toMatch(
-      /arguments as an object, not text that does not parse as JSON/,
+      /must be an object, not text that does not parse as JSON/,
     );
     expect(await message('pml_execute', {})).toMatch(/one of tool, code, capability or intent/);
-    expect(await message('pml_execute', { tool: 'bench:echo', code: '1' })).toMatch(/tool and code together/);
+    expect(await message('pml_execute', { tool: 'bench:echo', code: '1' })).toMatch(
+      /tool and code cannot be combined/,
+    );
     expect(await message('pml_execute', { tool: 'bench:echo', arguments: [1] })).toMatch(/arguments: /);
     expect(await message('pml_execute', { tool: 'bench:ecco', arguments: {} })).toMatch(/bench:ecco/);
-    expect(await message('pml_execute_workflow', {})).toMatch(/one of workflow, suggestion_id, or run_id/);
+    expect(await message('pml_execute_workflow', {})).toMatch(/needs workflow, suggestion_id, or run_id/);
     expect(await message('pml_execute_workflow', { workflow: { tasks: [{}] } })).toMatch(
       /workflow\.tasks\[0\]\.id is missing/,
     );
@@ -160,7 +164,15 @@ describe.each(ERAS)('the five tools, %s', (era) => {
       related_tools: [],
     });
     expect(structuredContent.tools).toHaveLength(5);
-    expect(JSON.parse(content[0]?.text ?? '')).toEqual(structuredContent);
+    expect(content[0]?.text).toMatch(
+      /^bench:echo Record<string, unknown> \(\.\d\d\)\n {2}Says back what it is given\nbench:/,
+    );
+    const whole = await callTool(client, 'pml_search_tools', {
+      query: 'bench:echo',
+      limit: 1,
+      schemas: true,
+    });
+    expect(whole.content[0]?.text).toContain('{"type":"object","additionalProperties":true}');
     const capabilities = await callTool(client, 'pml_search_capabilities', { query: 'anything' });
     expect(capabilities.structuredContent).toEqual({ capabilities: [] });
   });
@@ -182,7 +194,8 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect((await run('plain', { answer: 'just text' })).structuredContent.result).toBe('just text');
     const picture = await run('picture');
     expect(picture.structuredContent.result).toBe('a dot');
-    expect(picture.content.slice(1)).toEqual([
+    expect(picture.content).toEqual([
+      { type: 'text', text: 'a dot' },
       { type: 'image', data: 'aGk=', mimeType: 'image/png' },
       { type: 'resource_link', uri: 'pml://bench/bench://note', name: 'note' },
       { type: 'resource_link', uri: 'https://example.test/x', name: 'web' },
@@ -338,6 +351,19 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(replanned).toMatchObject({ status: 'aborted', executed: ['bench:count', 'bench:echo'] });
   });
 
+  test('[MCP-46] a text that the structured content holds is not repeated, and its link can be read', async () => {
+    const text = 'a line of a file\n'.repeat(4_000);
+    const read = {
+      definition: { name: 'read', inputSchema: { type: 'object' } },
+      call: async () => ({ content: [{ type: 'text', text }], structuredContent: { content: text } }),
+    };
+    const { client } = await open({ era }, [{ name: 'files', tools: [read] }]);
+    const { content } = await callTool(client, 'pml_execute', { tool: 'files:read', arguments: {} });
+    expect(content.map(({ type }) => type)).toEqual(['text', 'resource_link']);
+    const { contents } = await rawRequest(client, 'resources/read', { uri: content[1]?.uri });
+    expect((contents as { text: string }[])[0]?.text).toContain(text.slice(0, 10));
+  });
+
   test('[MCP-11] a result that is too large is a preview, and can be read whole', async () => {
     const { client } = await open({ era });
     const run = async (args: object) =>
@@ -348,7 +374,7 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     const large = await run({ chars: 50_000 });
     const preview = String(large.structuredContent.result);
     expect(preview.length).toBeLessThan(6_000);
-    expect(preview).toMatch(/^äö🙂x.*of 50000 characters \(\d+ bytes in all\) left out.*$/s);
+    expect(preview).toMatch(/^äö🙂x.*of 50000 characters \(\d+ bytes\) omitted.*$/s);
     expect(preview.isWellFormed()).toBe(true);
     const link = large.content.at(-1);
     expect(link).toMatchObject({ type: 'resource_link', uri: expect.stringMatching(/^pml:\/\/results\//) });
@@ -379,6 +405,12 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     expect(json?.mimeType).toBe('application/json');
     expect(JSON.parse(json?.text ?? '').long).toHaveLength(50_000);
 
+    const code = 'const all = await mcp.pml.read_result({ id: args.id }); return (all.long ?? all).length';
+    for (const id of [link?.uri, data.uri]) {
+      const lengths = await callTool(client, 'pml_execute', { code, arguments: { id } });
+      expect(lengths.structuredContent.result).toBe(50_000);
+    }
+
     const tasks = Array.from({ length: 10 }, (_, at) => ({
       id: `t${at}`,
       tool: 'bench:huge',
@@ -391,5 +423,9 @@ describe.each(ERAS)('the five tools, %s', (era) => {
     const gone = { id: '00000000-0000-0000-0000-000000000000' };
     const missing = await callTool(client, 'pml_execute', { tool: 'pml:read_result', arguments: gone });
     expect(missing).toMatchObject({ isError: true, structuredContent: { error: { code: 'not_found' } } });
+    const lost = await callTool(client, 'pml_execute', { code, arguments: gone });
+    expect(lost.structuredContent.error).toMatchObject({
+      message: expect.stringMatching(/pml:read_result: Result .* not found/),
+    });
   });
 });

@@ -103,7 +103,7 @@ test.each(['none', 'metadata'] as const)(
         ask: ['crm:ask'],
         deny: [],
         default: 'allow',
-        profile: 'standard',
+        profile: 'balanced',
         approvalWaitMs: 10,
         clientsDecide: false,
         auto: [],

@@ -5,6 +5,7 @@ import { expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { clientTypes } from '../../scripts/bundle/client-types.ts';
 import { connect } from '../../src/client.ts';
+import { may } from '../../src/engine/people/roles.ts';
 import { type AnyOperation, operation } from '../../src/operations/operation.ts';
 import { operationClient } from '../../src/operations/operation-client.ts';
 import { operationContext } from '../../src/operations/operation-context.ts';
@@ -30,6 +31,7 @@ const greet = operation({
   http: { method: 'GET', path: '/greetings/:name', query: { times: 'n' } },
   mcp: {
     tool: 'pml_greet_person',
+    place: 6,
     title: 'Greet',
     description: 'Greet a person.',
     annotations: { readOnlyHint: true, openWorldHint: false },
@@ -64,7 +66,7 @@ test('[OP-1] an operation that is added to the table has a route, with its path 
   expect((await ask('/greetings/Ada?n=0')).body.error).toMatchObject({
     code: 'invalid_argument',
     message: expect.stringMatching(/^n: /),
-    hint: 'It takes name, n.',
+    hint: 'Fields: name, n.',
   });
   const body = JSON.stringify({ name: 'Bob' });
   expect((await ask('/operations/greet_person', { method: 'POST', body })).body.greeting).toBe('Hello, Bob!');
@@ -249,6 +251,64 @@ test('[OP-9] [TRACE-19] answers have exactly the fields that the outputs of thei
   for (const name of ['list_live_runs', 'list_capabilities', 'get_learning', 'get_learning_insight'])
     await ask(name);
   for (const name of ['get_types', 'list_audit_entries', 'list_logins', 'log_out']) await ask(name);
+});
+
+test('[OP-11] what commands print with --json has exactly the fields of the outputs of the operations they ask', async () => {
+  const servers = [{ name: 'disk', tools: [tool('write', () => 'done'), tool('ask', () => 'yes')] }];
+  const permissions = { ...settingsFor([]).permissions, ask: ['disk:ask'], approvalWaitMs: 1 };
+  const { gateway } = await testGateway({ servers, settings: { permissions } });
+  const system = { openGateway: async () => openedGateway(gateway) };
+  const printed = async (operation: string, argv: readonly string[], input = '') => {
+    const { out } = await runCommand([...argv, '--json'], system, { input });
+    const { output } = OPERATIONS.find(({ name }) => name === operation) as AnyOperation;
+    const answer = JSON.parse(out) as Record<string, unknown>;
+    expect(output.parse(answer), argv.join(' ')).toEqual(answer);
+    return answer;
+  };
+  await printed('execute', ['run', '-', '--intent', 'write'], 'return await mcp.disk.write({})');
+  await printed('execute', ['run', '-', '--as-plan'], 'return await mcp.disk.write({})');
+  const { run_id: id } = await printed('execute', ['run', '-'], 'return await mcp.disk.ask({})');
+  await gateway.settled();
+  const run = String(id);
+  await printed('list_runs', ['runs']);
+  await printed('get_run', ['runs', 'show', run]);
+  await printed('approve_run', ['runs', 'approve', run, '--yes']);
+  await printed('resume_run', ['runs', 'resume', run]);
+  const plan = JSON.stringify({ tasks: [{ id: 'a', tool: 'disk:write' }] });
+  await printed('execute_workflow', ['workflow', 'run', '-'], plan);
+  await printed('search_tools', ['search', 'write', '--explain', '--signatures']);
+  await printed('suggest', ['suggest', 'write']);
+  await printed('predict_next', ['next', 'write']);
+  const [trace] = await gateway.store.traces.list({ limit: 1 });
+  await printed('get_trace', ['trace', 'show', trace!.id]);
+  await printed('list_capabilities', ['capability']);
+  await printed('get_graph_report', ['graph']);
+  await printed('rebuild_graph', ['graph', 'rebuild']);
+  await printed('get_learning', ['train']);
+  await printed('create_key', ['keys', 'create', 'ada']);
+  await printed('list_keys', ['keys']);
+  await printed('revoke_key', ['keys', 'revoke', 'ada']);
+});
+
+test('[OP-12] what only the owner of the data folder may do is refused to every key', () => {
+  const owners = OPERATIONS.filter(({ right }) => right === 'bridge').map(({ name }) => name);
+  expect(owners).toEqual(
+    expect.arrayContaining([
+      'create_key',
+      'revoke_key',
+      'set_server_credentials',
+      'start_server_login',
+      'import_capability',
+      'accept_server_changes',
+      'import_traces',
+      'forget_traces',
+      'back_up_store',
+      'create_login_link',
+    ]),
+  );
+  const { rightFor } = routeRights();
+  for (const name of owners) expect(rightFor('POST', `/api/operations/${name}`)).toBe('bridge');
+  for (const role of ['viewer', 'agent', 'operator'] as const) expect(may({ role }, 'bridge')).toBe(false);
 });
 
 test('[OP-4] the published types of the client are those of the operations, in one file that needs no other', async () => {

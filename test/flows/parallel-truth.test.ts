@@ -54,7 +54,10 @@ beforeAll(async () => {
   sandbox = createSandbox();
   const step = tool('step', ({ delayMs, label }) => setTimeout(Number(delayMs), label));
   const { sandbox: limits } = settingsFor([]);
-  const settings = { learning: { enabled: false }, sandbox: { ...limits, callsTotal: 10_000 } };
+  const settings = {
+    learning: { enabled: false },
+    sandbox: { ...limits, callsTotal: 10_000, wallMs: 120_000 },
+  };
   ({ gateway } = await openTestGateway({
     servers: [{ name: 'work', tools: [step] }],
     settings,

@@ -312,7 +312,8 @@ test('[KEY-19] over MCP even the owner has the rights of an agent', async () => 
 });
 
 test('[KEY-11] what is learned of private runs has no words, values or code of theirs', async () => {
-  const code = 'const r = await mcp.desk.echo({text: "the salary of carol"}); return r.text.length';
+  const code =
+    'const r = await mcp.desk.echo({text: "the salary of carol"}); return r.text.split(" ").length';
   const learn = async (traces: 'private' | 'shared') => {
     const { ask, keyFor, gateway } = await peopleGateway({ sharing: { traces } });
     const [ada, bob] = [await keyFor('agent', 'ada'), await keyFor('agent', 'bob')];

@@ -6,8 +6,8 @@ import { planToCode } from '../../src/core/planning/code/plan-to-code.ts';
 import { referencedTasks } from '../../src/core/planning/plan/references.ts';
 import { layersOf, usedTasks, withUsedTasks } from '../../src/core/planning/plan/validate-plan.ts';
 import type { Condition, Plan, Task } from '../../src/core/vocabulary/plan.ts';
-import type { WorkflowResult } from '../../src/engine/gateway.ts';
 import type { JsonObject } from '../../src/engine/ports.ts';
+import type { RunResult } from '../../src/engine/runs/run-service.ts';
 import { createMemoryStore } from '../memory/store.ts';
 import { proofRuns, proofSeed } from '../proof-count.ts';
 import { DISK, randomPlan, TWICE } from '../support/random-plans.ts';
@@ -57,7 +57,7 @@ test('[ASPLAN-2] the code of a plan is read as an equivalent plan, which gives t
 });
 
 /** What the tasks gave that no other waits for; nothing for those that were skipped. */
-function lastResults(plan: Plan, { status, results }: WorkflowResult): unknown {
+function lastResults(plan: Plan, { status, results }: RunResult): unknown {
   expect(status).toBe('success');
   const used = new Set(withUsedTasks(plan).tasks.flatMap(({ dependsOn }) => dependsOn));
   const last = plan.tasks.filter(({ id }) => !used.has(id));

@@ -58,7 +58,6 @@ test('[KEY-14] [KEY-11] a capability learned of private runs is there for its us
     expect(ran.structuredContent?.status).toBe(isSeen ? 'success' : 'error');
     expect(JSON.stringify(await client.listResources())).not.toContain('carol');
   }
-  expect(gateway.inventory()).not.toContain(slug);
   expect(JSON.stringify(await gateway.graph.view())).not.toContain(slug);
   // The nearest name that is told is none of hers.
   expect(JSON.stringify((await ask(bob, 'GET', `/api/capabilities/${slug}x`)).body)).not.toContain('carol,');
@@ -83,7 +82,6 @@ test('[KEY-15] [AUDIT-5] its user or an operator shares a capability, and an ope
   const shared = await ask(ada, 'POST', `/api/capabilities/${slug}/share`);
   expect(shared.body).toMatchObject({ slug, owner: 'ada', visibility: 'shared' });
   expect(await run(bob)).toBe('success');
-  expect(gateway.inventory()).toContain(slug);
 
   const path = `/api/capabilities/${slug}/keep-private`;
   expect((await ask(bob, 'POST', path, {})).status).toBe(403);
@@ -127,7 +125,7 @@ async function learnSalaries(
   gateway: Gateway,
 ): Promise<void> {
   const code =
-    'const salaryOfCarol = await mcp.desk.echo({text: "the salary of carol"}); return salaryOfCarol.text.length';
+    'const salaryOfCarol = await mcp.desk.echo({text: "the salary of carol"}); return salaryOfCarol.text.split(" ").length';
   for (const intent of ['salary of carol', 'salary of carol, again']) {
     expect((await ask(key, 'POST', '/api/execute', { code, intent })).body.status).toBe('success');
     await gateway.settled();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { soleGateway } from '../../src/adapters/store/team/sole-gateway.ts';
+import { soleGateway } from '../../src/adapters/store/open-pglite-store.ts';
 import { createProgramCache } from '../../src/engine/code/program.ts';
 import type { Store } from '../../src/engine/ports.ts';
 import { retainTraces } from '../../src/engine/traces/retain-traces.ts';

@@ -47,13 +47,16 @@ const WORK = [
   { tool: 'south:handle_four', says: 'tune the old piano before the concert' },
 ] as const;
 
-async function work(gateway: Gateway, from: number, to: number): Promise<void> {
+/** As single calls, or as programs: only these are whole jobs. */
+async function work(gateway: Gateway, from: number, to: number, isWhole = false): Promise<void> {
   for (let nth = from; nth < to; nth++) {
     const { tool: id, says } = WORK[nth % WORK.length]!;
     const intent = `${says}, week ${nth}`;
-    expect(await gateway.executeTool({ tool: id, arguments: {}, intent }, NOBODY)).toMatchObject({
-      status: 'success',
-    });
+    const code = `return await mcp.${id.replace(':', '.')}({});`;
+    const run = isWhole
+      ? gateway.executeCode({ code, intent }, NOBODY)
+      : gateway.executeTool({ tool: id, arguments: {}, intent }, NOBODY);
+    expect(await run).toMatchObject({ status: 'success' });
   }
 }
 
@@ -84,21 +87,21 @@ type Member = Awaited<ReturnType<typeof teamOf>>[number];
 
 test('[TEAM-6] capabilities learned, renamed, quarantined and forgotten by one are so for all, and no count is lost', async () => {
   const [a, b] = (await teamOf(2)) as [Member, Member];
-  await a.gateway.executeCode({ code: PROGRAM, intent: 'handle both' }, NOBODY);
-  await b.gateway.executeCode({ code: PROGRAM, intent: 'handle both' }, NOBODY);
+  await a.gateway.executeCode({ code: PROGRAM, intent: 'review the invoice' }, NOBODY);
+  await b.gateway.executeCode({ code: PROGRAM, intent: 'review the invoice' }, NOBODY);
   const slugs = async ({ gateway }: Member) =>
     (await gateway.capabilities.list()).map(({ slug, state }) => [slug, state]);
-  await expect.poll(() => slugs(a)).toEqual([['handle_both', 'active']]);
-  await expect.poll(() => slugs(b)).toEqual([['handle_both', 'active']]);
+  await expect.poll(() => slugs(a)).toEqual([['review_invoice', 'active']]);
+  await expect.poll(() => slugs(b)).toEqual([['review_invoice', 'active']]);
 
   // Both count uses while one renames it: neither takes the other's word back.
   const use = ({ gateway }: Member) =>
     Promise.all(
       Array.from({ length: 10 }, () =>
-        gateway.executeCapability({ capability: 'handle_both', arguments: {} }, NOBODY),
+        gateway.executeCapability({ capability: 'review_invoice', arguments: {} }, NOBODY),
       ),
     );
-  await Promise.all([use(a), use(b), b.gateway.capabilities.rename('handle_both', 'handle_all')]);
+  await Promise.all([use(a), use(b), b.gateway.capabilities.rename('review_invoice', 'handle_all')]);
   await Promise.all([a.gateway.settled(), b.gateway.settled()]);
   await expect.poll(() => slugs(a)).toEqual([['handle_all', 'active']]);
   expect((await a.store.capabilities.find('handle_all'))?.uses).toBe(22);
@@ -131,7 +134,7 @@ test('[TEAM-7] one gateway trains on the runs of all; the others use what it lea
 
 test('[TEAM-14] the gateway that trains learns plans and next steps; those that are asked use what it stored', async () => {
   const [a, b] = (await teamOf(2)) as [Member, Member];
-  await work(b.gateway, 0, 41);
+  await work(b.gateway, 0, 41, true);
   const keptBy = async (what: string) => (await b.store.rankerParams.list(`${what} by words/256`, 9)).length;
   await expect.poll(() => keptBy('plans'), PATIENT).toBe(1);
   await expect.poll(() => keptBy('next steps'), PATIENT).toBe(1);
@@ -146,7 +149,7 @@ test('[TEAM-14] the gateway that trains learns plans and next steps; those that 
 
   a.leave();
   expect(b.trainerLock.isHeld()).toBe(true);
-  await work(b.gateway, 41, 62);
+  await work(b.gateway, 41, 62, true);
   const learnedFrom = async () =>
     Number((await b.store.rankerParams.list('next steps by words/256', 1))[0]?.metrics.runs);
   await expect.poll(learnedFrom, PATIENT).toBeGreaterThan(60);

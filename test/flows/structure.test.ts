@@ -53,6 +53,6 @@ test('[STRUCT-11] the structure of a program is read over HTTP and printed by "p
   expect(code).toBe(0);
   expect(out).toMatch(/^ {2}1:\d+ +n1 +task fs:read +path = args\.path, lines = 3$/m);
   expect(out).toMatch(/^ {2}2:\d+ +n3 + {2}\[true\] task mail:send +body = n1$/m);
-  expect(out).toMatch(/\nKnown only when it runs\n {2}3:\d+ +\S/);
+  expect(out).toMatch(/\nKnown only at run time\n {2}3:\d+ +\S/);
   expect(JSON.parse((await pml('structure', file, '--json')).out)).toEqual(body);
 });

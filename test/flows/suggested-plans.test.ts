@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { createMemoryTrainer } from '../memory/trainer.ts';
 import { readyCapability } from '../support/samples.ts';
 import { NOBODY, testGateway, tool } from '../support/test-gateway.ts';
 import { planOf } from '../support/workflow-plan.ts';
@@ -42,6 +43,9 @@ function disk() {
   };
 }
 
+const DANCE = `const song = await mcp.fun.sing({ how: 'loud' });
+return await mcp.fun.dance({ how: song });`;
+
 const WORK = planOf([
   { id: 'a', tool: 'disk:list', arguments: { folder: 'reports' } },
   {
@@ -74,7 +78,9 @@ test('[PLAN-13] what was run once for an intent is suggested again: its tools, i
     ['t3', 'disk:write', expect.arrayContaining(['t2'])],
   ]);
   expect(plan.tasks[1]).toMatchObject({ forEach: '${t1.entries}', arguments: { path: '${item.name}' } });
-  expect(plan.inputs.map(({ name }) => name)).toContain('t1_folder');
+  // The intent says which folder; one run has not shown that the target is always the same.
+  expect(plan.tasks[0]).toMatchObject({ arguments: { folder: 'reports' } });
+  expect(plan.inputs).toMatchObject([{ name: 'target', schema: { default: 'summary.md' } }]);
   expect(plan.tasks[0]!.reason).toContain('past run');
   expect(edges.every(({ reason }) => reason.length > 0)).toBe(true);
   expect(confidence).toBeGreaterThan(before.confidence);
@@ -91,7 +97,7 @@ test('[PLAN-17] where no past run is near, search suggests', async () => {
   await gateway.executeWorkflow(WORK, INTENT, NOBODY);
   await gateway.settled();
   const { plan } = await gateway.suggest('paint a picture');
-  expect(plan.tasks[0]).toMatchObject({ tool: 'fun:paint', arguments: { how: '${t1_how}' } });
+  expect(plan.tasks[0]).toMatchObject({ tool: 'fun:paint', arguments: { how: '${how}' } });
   expect(await gateway.suggest('   ')).toMatchObject({ plan: { tasks: [], inputs: [] }, confidence: 0 });
 });
 
@@ -148,4 +154,29 @@ test('[PLAN-9] a capability that did it more reliably is suggested in place of i
   await gateway.settled();
   const { plan } = await gateway.suggest(INTENT);
   expect(plan.tasks).toMatchObject([{ id: 't1', capability: 'summarise_reports', dependsOn: [] }]);
+});
+
+test('[PLAN-19] what was run a moment ago is known, though a training does not end', async () => {
+  const { servers } = disk();
+  const release = Promise.withResolvers<void>();
+  const trainer = createMemoryTrainer({ embedding: 'words/256', dimension: 256, seed: 1 });
+  const { gateway } = await testGateway({
+    servers,
+    trainer: {
+      ...trainer,
+      async recall(runs) {
+        await release.promise;
+        await trainer.recall(runs);
+      },
+    },
+  });
+  onTestFinished(() => release.resolve());
+  const run = (intent: string, code: string) => gateway.executeCode({ code, intent }, NOBODY);
+  // From the tenth run on the trainer is told of them.
+  for (let i = 0; i < 12; i++) {
+    await run(`paint picture number ${i} of the barn`, `return await mcp.fun.paint({ how: 'in oil ${i}' });`);
+  }
+  await run('sing the song of the harvest and dance to it', DANCE);
+  const { plan } = await gateway.suggest('please sing the harvest song and dance to it');
+  expect(plan.tasks.map(({ tool: id }) => id)).toEqual(['fun:sing', 'fun:dance']);
 });

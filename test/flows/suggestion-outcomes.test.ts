@@ -40,7 +40,7 @@ async function farm(store: Store = createMemoryStore(), settings: Partial<Settin
   return { gateway, store, run };
 }
 
-test('[SUGG-1] a run that names its suggestion settles it: accepted as it was, or edited with what is different', async () => {
+test('[SUGG-1] a run that names its suggestion settles it: accepted as it was', async () => {
   const { gateway, store, run } = await farm();
   await run(WORK, null, INTENT, { sessionId: 'another' });
   const first = await gateway.suggest(INTENT, AGENT);
@@ -50,10 +50,14 @@ test('[SUGG-1] a run that names its suggestion settles it: accepted as it was, o
     outcome: { verdict: 'accepted', runId, left: [], came: [], moved: [] },
   });
   expect((await store.runs.get(runId))?.intentText).toBe(INTENT);
+});
 
-  const second = await gateway.suggest(INTENT, AGENT);
-  await run(planOf([...without(second.plan, 'farm:post').tasks, { id: 'x', tool: 'farm:shout' }]), second.id);
-  expect((await store.suggestions.get(second.id!))?.outcome).toMatchObject({
+test('[SUGG-1] or edited, with what is different', async () => {
+  const { gateway, store, run } = await farm();
+  await run(WORK, null, INTENT, { sessionId: 'another' });
+  const { id, plan } = await gateway.suggest(INTENT, AGENT);
+  await run(planOf([...without(plan, 'farm:post').tasks, { id: 'x', tool: 'farm:shout' }]), id);
+  expect((await store.suggestions.get(id!))?.outcome).toMatchObject({
     verdict: 'edited',
     left: ['farm:post'],
     came: ['farm:shout'],

@@ -55,6 +55,25 @@ test('[FLOW-13] whether what may have run runs again is decided for exactly that
   expect(done).toEqual([{ path: 'b' }]);
 });
 
+test('[FLOW-13] a single call that was under way is asked about like a task, and made as it was asked', async () => {
+  const first = await office(createMemoryStore(), ASKING);
+  const { store } = first;
+  const call = { tool: 'disk:write', arguments: { path: '${HOME}' } };
+  const { runId } = await first.gateway.executeTool(call, AGENT);
+  const waiting = (await store.runs.get(runId))!;
+  const tasks = { call: { status: 'running', crashes: 0 } };
+  await store.runs.update({ ...waiting, status: 'running', tasks, version: waiting.version + 1 });
+  const second = await office(store, ASKING);
+  await second.gateway.settled();
+  const asked = await second.gateway.continueRun(runId, 'status', AGENT);
+  expect(asked).toMatchObject({ status: 'approval_required', results: { call: { status: 'unknown' } } });
+  expect(asked.approvals.at(-1)?.reason).toMatch(/may have run/);
+  await approve(second.gateway, runId);
+  const resumed = await second.gateway.continueRun(runId, 'resume', AGENT);
+  expect(resumed).toMatchObject({ status: 'success', results: { call: { status: 'success' } } });
+  expect([first.done, second.done]).toEqual([[], [{ path: '${HOME}' }]]);
+});
+
 test('[FLOW-14] a gateway that has lost a run begins nothing more of it', async () => {
   const { gateway, store, done } = await office(createMemoryStore(), {});
   const slow = { arguments: { path: 's', ms: 300 } };

@@ -73,6 +73,7 @@ test('[FLOW-5] tasks are tools, capabilities and code; code sees what came befor
       dependsOn: ['a', 'b'],
     },
     { id: 'd', code: 'return deps.c.sum * 2', name: 'double', dependsOn: ['c'] },
+    { id: 'e', code: 'return deps.d', name: 'filter', dependsOn: ['d'] },
   ]);
   expect(done).toMatchObject({
     status: 'success',
@@ -90,7 +91,7 @@ test('[FLOW-5] tasks are tools, capabilities and code; code sees what came befor
   const look = toolId('work', 'look');
   expect(
     parents.filter(
-      ([node]) => !String(node).startsWith('code:') || node === 'code:task' || node === 'code:double',
+      ([node]) => !String(node).startsWith('code:') || /code:(task|double|filter)/.test(String(node)),
     ),
   ).toEqual([
     [look, null],
@@ -99,6 +100,8 @@ test('[FLOW-5] tasks are tools, capabilities and code; code sees what came befor
     ['code:task', null],
     [look, 'code:task'],
     ['code:double', null],
+    // What every program does is another node.
+    ['code:task.filter', null],
   ]);
 });
 

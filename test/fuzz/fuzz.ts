@@ -1,4 +1,3 @@
-import { serialize } from 'node:v8';
 import { createRandom, type Random } from '../../src/core/numeric/random.ts';
 import { traceToWire } from '../../src/core/vocabulary/execution-trace.ts';
 import { sampleTrace } from '../support/samples.ts';
@@ -67,7 +66,7 @@ const ENTRANCES: readonly (readonly [name: string, share: number, way: Way, make
   ['tool result', 8, 'request', resultRequest],
   ['tool definition', 3, 'request', definitionRequest],
   ['login', 1, 'request', loginRequest],
-  ['bridge', 1, 'request', (random, address) => bridgeRequest(random, address, serialize)],
+  ['bridge', 1, 'request', bridgeRequest],
   ['trace import', 1, 'traces', hostileTraces],
   ['config', 1, 'config', hostileConfig],
 ];

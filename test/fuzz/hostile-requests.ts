@@ -252,17 +252,13 @@ export function loginRequest(random: Random, address: Address): Buffer {
   return written(address, { method: 'POST', path: '/login', headers: [`Content-Type: ${type}`], body });
 }
 
-export function bridgeRequest(
-  random: Random,
-  address: Address,
-  serialized: (value: unknown) => Buffer,
-): Buffer {
+export function bridgeRequest(random: Random, address: Address): Buffer {
   const call = {
-    room: oneOf(random, ['store.traces', 'store.__proto__', '__proto__', hostileText(random)]),
-    method: oneOf(random, ['constructor', '__proto__', hostileText(random)]),
-    args: hostileValue(random),
+    operation: oneOf(random, ['get_stats', 'constructor', '__proto__', hostileText(random)]),
+    input: hostileValue(random),
+    user: oneOf(random, ['ada', hostileText(random)]),
   };
-  const sound = serialized(random.int(3) === 0 ? hostileValue(random) : call);
+  const sound = Buffer.from(JSON.stringify(random.int(3) === 0 ? hostileValue(random) : call) ?? '');
   const body = random.int(2) === 0 ? damaged(random, sound) : sound;
   return written(address, { method: 'POST', path: '/bridge', headers: [], body });
 }

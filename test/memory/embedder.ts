@@ -1,8 +1,8 @@
-import { normalise } from '../../src/core/numeric/vectors.ts';
+import { normalise } from '../../src/core/numeric/matrices.ts';
 import type { Embedder } from '../../src/engine/ports.ts';
 
 /**
- * A model that knows only which words two texts share: each word adds 1 to one of the dimensions,
+ * A model that only knows which words two texts share: each word adds 1 to one of the dimensions,
  * chosen by its hash (feature hashing, Weinberger et al., 2009). A text without words points along the first.
  */
 export function createMemoryEmbedder(dimension = 256): Embedder {

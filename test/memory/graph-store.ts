@@ -2,7 +2,7 @@ import type { GraphEdge, NodeStatistics } from '../../src/core/graph/graph-edge.
 import { compareEdges } from '../../src/core/vocabulary/edge.ts';
 import type { EdgeKey, GraphStore, StoredGraph } from '../../src/engine/ports.ts';
 
-/** The twin of the stored graph. Nothing is awaited between looking and writing, so each method is one step. */
+/** The stored graph in memory. Nothing is awaited between reading and writing, so each method is atomic. */
 export function createMemoryGraphStore(): GraphStore {
   const edges = new Map<string, GraphEdge>();
   const statistics = new Map<string, NodeStatistics>();

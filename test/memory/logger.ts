@@ -7,7 +7,7 @@ interface LoggedLine {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Keeps every line, redacted as the real one would write it. */
+/** Keeps every line, redacted as the real logger would write it. */
 export function createMemoryLogger(
   redact: Redactor = createRedactor([]),
 ): Logger & { readonly lines: readonly LoggedLine[] } {

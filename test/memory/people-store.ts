@@ -8,7 +8,7 @@ import {
   keyRevoked,
 } from '../../src/engine/ports.ts';
 
-/** The rooms of the in-memory store that hold keys and the audit log. */
+/** The parts of the in-memory store for keys and the audit log. */
 
 export function createMemoryAudit(): AuditStore {
   const entries: AuditEntry[] = [];

@@ -3,17 +3,17 @@ import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.t
 import type { RollupStore } from '../../src/engine/ports.ts';
 
 export interface RolledTraces {
-  /** In the order they were stored, each with its number. */
+  /** In the order in which they were stored, each with its number. */
   inOrder(): readonly { readonly seq: number; readonly trace: ExecutionTrace }[];
   isUnfinished(runId: string): boolean;
-  /** How far the graph has come. */
+  /** The number of the last trace in the graph. */
   cursor(): Promise<number>;
   remove(ids: readonly string[]): void;
-  /** All that is kept of them but the suggestions they came from. */
+  /** Deletes everything stored about the runs except the suggestions they came from. */
   endRuns(runIds: readonly string[]): void;
 }
 
-/** The twin of the stored roll-up. */
+/** The stored roll-up in memory. */
 export function createMemoryRollup(parts: RolledTraces): RollupStore {
   const edges = new Map<string, GraphEdge>();
   const statistics = new Map<string, NodeStatistics>();

@@ -5,11 +5,11 @@ import type { RunLease, WorkflowRun, WorkflowRunStore } from '../../src/engine/p
 export interface LeasedRun {
   readonly run: WorkflowRun;
   readonly owner: string | null;
-  /** In milliseconds since 1970. */
+  /** End of the lease, in milliseconds since 1970. */
   readonly until: number;
 }
 
-/** The room of the in-memory store that holds runs; the store itself forgets them with their traces. */
+/** The part of the in-memory store for runs; the store itself deletes them with their traces. */
 export function createMemoryRunStore(runs: Map<string, LeasedRun>): WorkflowRunStore {
   const heldBy = (lease: RunLease | undefined) => ({
     owner: lease?.owner ?? null,
@@ -70,12 +70,12 @@ export function createMemoryRunStore(runs: Map<string, LeasedRun>): WorkflowRunS
     },
     abandoned: async () =>
       [...runs.values()]
-        .filter((held) => held.run.kind === 'workflow' && held.run.status === 'running' && isFree(held))
+        .filter((held) => held.run.status === 'running' && isFree(held))
         .map(({ run }) => run.id),
   };
 }
 
-/** Shared, or this user's own; all when nobody is named. */
+/** Shared, or this user's own; everything if no user is given. */
 export function isVisible({ owner, visibility }: Ownership, user: string | undefined): boolean {
   return user === undefined || visibility === 'shared' || owner === user;
 }

@@ -32,9 +32,9 @@ import type {
 } from '../../src/engine/ports.ts';
 
 /**
- * Runs programs on the spot, with the same guest's side as the real sandbox and none of its walls: for
- * programs one has written oneself. Memory and CPU are not limited, and a program that never yields ends
- * the process it runs in.
+ * Runs programs in this process, with the same guest code as the real sandbox and none of its isolation: for
+ * trusted programs. Memory and CPU are not limited, and a program that never yields blocks the process it
+ * runs in.
  */
 export function createMemorySandbox(): Sandbox {
   const ends = new Set<() => void>();
@@ -65,7 +65,7 @@ interface Frame {
   guest: GuestFrame | null;
 }
 
-/** What `Function` puts before a program, so that it gets a clock and chance of its own. */
+/** What `Function` puts before a program, so that the program gets its own clock and random numbers. */
 const HEAD = 'return ';
 const HEAD_LINES = 2;
 
@@ -132,7 +132,7 @@ class MemoryRun {
     this.#wall.stop();
     const unfinished: GuestFailure = {
       kind: 'cancelled',
-      message: 'The program ended without waiting for it',
+      message: 'The program ended without awaiting this call',
     };
     for (const number of [...this.#open.keys()].reverse()) {
       const error = end.ok ? unfinished : end.error;
@@ -146,7 +146,7 @@ class MemoryRun {
     this.finish({ ok: false, error });
   }
 
-  /** Nothing wakes a program but the answers to its own calls. */
+  /** Only the answers to its own calls wake a program. */
   #whenIdle(frame: Frame): void {
     setTimeout(() => {
       if (frame.pending === 0) this.#leave(frame, { ok: false, error: STUCK });
@@ -238,7 +238,7 @@ class MemoryRun {
 
 const ENDED: GuestCallError = { name: 'ToolError', code: 'cancelled', message: 'The program has ended' };
 
-/** The engine answers failures as data; this is for when it does not. */
+/** The engine returns failures as data; this is for the case that it throws. */
 function unanswered(error: unknown): string {
   const told: GuestCallError = { name: 'ToolError', code: 'internal', message: String(error) };
   return JSON.stringify(told);
@@ -261,7 +261,7 @@ function evaluate({ script, name }: GuestProgram, guest: GuestFrame, random: () 
 
 type Position = ReturnType<typeof positionIn>;
 
-/** From the place in what `Function` made to the place in the script. */
+/** Maps a place in the code that `Function` made to the script. */
 function sourcePosition(position: Position): Position {
   if (!position) return undefined;
   const line = position.line - HEAD_LINES;

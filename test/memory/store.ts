@@ -30,7 +30,7 @@ interface StoredTool {
 
 const HOUR_MS = 3_600_000;
 
-/** The twin of the SQL stores: same promises, nothing kept. Values are copied on the way in and out. */
+/** The SQL stores in memory: the same promises, nothing durable. Values are copied on the way in and out. */
 export function createMemoryStore(): Store {
   const servers = new Map<string, ServerRecord>();
   const tools = new Map<string, StoredTool>();
@@ -186,13 +186,14 @@ export function createMemoryStore(): Store {
       append: async (trace) => appendTraces([trace]),
       appendAll: async (all) => appendTraces(all),
       get: async (id) => copyOrNull(traces.get(id)?.trace),
-      async list({ limit, before, ...wanted }) {
-        const bound = before === undefined ? Number.POSITIVE_INFINITY : (traces.get(before)?.seq ?? 0);
-        return inOrder()
-          .filter(({ seq }) => seq < bound)
+      async list({ limit, before, byTime, ...wanted }) {
+        const timeOf = ({ trace }: { trace: ExecutionTrace }) => (byTime ? trace.executedAt.getTime() : 0);
+        const newest = inOrder().sort((a, b) => timeOf(b) - timeOf(a) || b.seq - a.seq);
+        const after = newest.findIndex(({ trace }) => trace.id === before);
+        const listed = before === undefined ? newest : after < 0 ? [] : newest.slice(after + 1);
+        return listed
           .map(({ trace }) => trace)
           .filter((trace) => isWanted(trace, wanted) && isVisible(trace, wanted.visibleTo))
-          .reverse()
           .slice(0, limit)
           .map(copy);
       },
@@ -244,10 +245,15 @@ export function createMemoryStore(): Store {
               toolInvocations: trace.toolInvocations,
               success: trace.success,
               visibility: trace.visibility,
+              capabilityId: trace.capabilityId,
+              executedAt: trace.executedAt,
+              durationMs: trace.durationMs,
+              guest: trace.guest,
+              owner: trace.owner,
             });
           });
       },
-      // Whatever memory can hold can be recalled.
+      // All runs can be recalled from memory, so there are no older ones to search.
       near: async () => [],
       async remove(ids, also) {
         const chosen = [...new Set(ids)].flatMap((id) => traces.get(id)?.trace ?? []);

@@ -1,11 +1,11 @@
 import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
 import type { StoredSuggestion, SuggestionStore } from '../../src/engine/ports.ts';
 
-/** The twin of the SQL one; `kept` is shared with what forgets runs. */
+/** The SQL store in memory; `kept` is shared with the code that deletes runs. */
 export function createMemorySuggestions(kept: Map<string, StoredSuggestion>): SuggestionStore {
   const newestFirst = () => structuredClone([...kept.values()].reverse());
   const isDoubted = ({ outcome }: StoredSuggestion) => outcome !== null && outcome.left.length > 0;
-  /** Outcomes of those whose time is over. */
+  /** Outcomes of expired suggestions. */
   const gone: StoredSuggestion['outcome'][] = [];
   const outcomes = () => [...gone, ...kept.values().map(({ outcome }) => outcome)];
   const count = (verdict: string) => outcomes().filter((outcome) => outcome?.verdict === verdict).length;

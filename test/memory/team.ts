@@ -1,8 +1,8 @@
 import type { ChangeFeed, ChangeListener, ChangeTopic, Store, TrainerLock } from '../../src/engine/ports.ts';
 
-/** One gateway's place among those on a store. */
+/** One of the gateways on a shared store. */
 export interface TeamMember {
-  /** The store they share; what is written through it is told to the others. */
+  /** The shared store; writes through it are announced to the others. */
   readonly store: Store;
   readonly changes: ChangeFeed;
   readonly trainerLock: TrainerLock;
@@ -10,7 +10,7 @@ export interface TeamMember {
   leave(): void;
 }
 
-/** The twin of gateways on one PostgreSQL, in one process. */
+/** Gateways on one PostgreSQL, simulated in one process. */
 export function createMemoryTeam(shared: Store): { join(): TeamMember } {
   const members: Set<{ hear: (topic: ChangeTopic, key: string) => void; sit: () => void }> = new Set();
   let holder: object | null = null;
@@ -86,7 +86,7 @@ export function createMemoryTeam(shared: Store): { join(): TeamMember } {
 
 type Tell = (topic: ChangeTopic, keys: Iterable<string>) => void;
 
-/** What the database's triggers tell. */
+/** Announces what the database's triggers would announce. */
 function toldStore(store: Store, tell: Tell): Store {
   const { tools, embeddings, capabilities, traces, graph, rankerParams, approvals } = store;
   const told =

@@ -1,7 +1,7 @@
 import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
 import type { ServedRequest, TraceExporter } from '../../src/engine/ports.ts';
 
-/** Keeps every trace until it is closed; what comes later is dropped, as by the real one. */
+/** Keeps every trace until it is closed; later ones are dropped, as by the real exporter. */
 export function createMemoryTraceExporter(): TraceExporter & {
   readonly traces: readonly ExecutionTrace[];
   readonly requests: readonly ServedRequest[];

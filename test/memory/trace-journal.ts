@@ -1,7 +1,7 @@
 import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.ts';
 import type { TraceJournal } from '../../src/engine/ports.ts';
 
-/** The twin of the journal on disk: kept as long as whoever made it. */
+/** The journal on disk, in memory: it lives as long as its creator. */
 export function createMemoryJournal(room = Number.POSITIVE_INFINITY): TraceJournal {
   const traces: ExecutionTrace[] = [];
   return {

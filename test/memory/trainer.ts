@@ -3,7 +3,7 @@ import { WasmMultiplier } from '../../src/core/numeric/kernels.ts';
 import { PmlError } from '../../src/core/vocabulary/pml-error.ts';
 import type { Trainer, TrainerOptions } from '../../src/engine/ports.ts';
 
-/** Learns in the thread of whoever asks, a step at a time. */
+/** Trains in the caller's thread, step by step. */
 export function createMemoryTrainer(options: TrainerOptions): Trainer {
   const learner = new RankLearner({ ...options, multiplier: new WasmMultiplier() });
   let last: Promise<unknown> = Promise.resolve();
@@ -22,7 +22,7 @@ export function createMemoryTrainer(options: TrainerOptions): Trainer {
       inOrder(async () => {
         const training = learner.train();
         for (;;) {
-          // Lets whoever wants to stop it do so.
+          // Gives the caller a chance to abort.
           await Promise.resolve();
           if (signal?.aborted) throw new PmlError('cancelled', 'The training was stopped');
           const { done, value } = training.next();

@@ -18,8 +18,10 @@ export interface MemoryServer {
   /** Answers to other requests, by method. */
   readonly requests?: Readonly<Record<string, MemoryHandler<JsonObject>>>;
   readonly identity?: Partial<UpstreamIdentity>;
-  /** It never starts, for this reason. */
+  /** The server never starts, for this reason. */
   readonly startFailure?: UpstreamFailure;
+  /** It starts, and refuses to list its tools with this message. */
+  readonly listFailure?: string;
   readonly settings?: Partial<Pick<ServerSettings, 'disabled' | 'timeoutMs' | 'credentials'>>;
 }
 
@@ -33,11 +35,11 @@ export type MemoryHandler<T> = (params: JsonObject, context: MemoryContext) => T
 export interface MemoryContext {
   readonly signal: AbortSignal;
   readonly client: UpstreamClient | null;
-  /** Whose credentials it is reached with; null for the configuration's. */
+  /** The user whose credentials are used; null for those of the configuration. */
   readonly user: string | null;
   progress(progress: UpstreamProgress): void;
   ask(method: string, params: JsonObject): Promise<JsonObject>;
-  /** To everyone who listens. */
+  /** Sends a notification to every listener. */
   notify(method: string, params: JsonObject): void;
 }
 
@@ -59,7 +61,7 @@ export interface MemoryAnswerOptions extends UpstreamOptions {
   readonly notify: MemoryContext['notify'];
 }
 
-/** Runs a handler as a server would: until it answers, falls silent for too long, or is cancelled. */
+/** Runs a handler as a server would: until it answers, is silent for too long, or is cancelled. */
 export async function answerInTime<T>(
   options: MemoryAnswerOptions,
   handler: (context: MemoryContext) => T | Promise<T>,

@@ -37,11 +37,11 @@ interface Entry {
   callsInFlight: number;
 }
 
-/** The port without processes and connections, for everything that is tested above it. */
+/** The port without processes and connections, for tests of everything above it. */
 export class MemoryUpstream implements Upstream {
   readonly #installed: ReadonlyMap<string, MemoryServer>;
   readonly #listeners = new Set<(event: UpstreamEvent) => void>();
-  /** Users with credentials of their own, by server. */
+  /** Users with their own credentials, by server. */
   readonly #kept = new Set<string>();
   #entries: Map<string, Entry>;
 
@@ -72,6 +72,7 @@ export class MemoryUpstream implements Upstream {
 
   catalogue(server: string, options: UpstreamOptions = {}): Promise<UpstreamReply<readonly UpstreamTool[]>> {
     return this.#run(server, options, (entry) => {
+      if (entry.server.listFailure !== undefined) throw new MemoryRpcError(-32603, entry.server.listFailure);
       entry.toolCount = entry.server.tools.length;
       return entry.server.tools.map((tool) => tool.definition);
     });
@@ -158,7 +159,7 @@ export class MemoryUpstream implements Upstream {
   ): Promise<UpstreamReply<null>> {
     const entry = this.#entries.get(server);
     if (entry?.server.settings?.credentials !== 'per_user') {
-      return failed('usage', 'VALIDATION', `Server "${server}" is reached with the same credentials by all`);
+      return failed('usage', 'VALIDATION', `All users share the credentials of server "${server}"`);
     }
     if (credentials) this.#kept.add(`${server} ${user}`);
     else this.#kept.delete(`${server} ${user}`);
@@ -166,7 +167,7 @@ export class MemoryUpstream implements Upstream {
   }
 
   async login(server: string): Promise<UpstreamReply<UpstreamLogin>> {
-    return failed('usage', 'VALIDATION', `There is nothing to log in to at server "${server}"`);
+    return failed('usage', 'VALIDATION', `Server "${server}" does not support login`);
   }
 
   async close(): Promise<void> {
@@ -184,7 +185,11 @@ export class MemoryUpstream implements Upstream {
     if (options.signal?.aborted) return cancelled(name);
     const isPersonal = options.user !== undefined && entry.server.settings?.credentials === 'per_user';
     if (isPersonal && !this.#kept.has(`${name} ${options.user}`)) {
-      return failed('unauthorized', 'PERMISSION', `${options.user} has no credentials for server "${name}"`);
+      return failed(
+        'unauthorized',
+        'PERMISSION',
+        `Server "${name}" needs credentials per user, and ${options.user} has none`,
+      );
     }
     if (entry.server.startFailure) {
       this.#become(entry, 'failed', entry.server.startFailure);

@@ -1,8 +1,8 @@
-import { dot } from '../../src/core/numeric/vectors.ts';
-import { checkVector } from '../../src/core/retrieval/check-vector.ts';
+import { dot } from '../../src/core/numeric/matrices.ts';
+import { checkVector } from '../../src/core/retrieval/wasm-vector-index.ts';
 import type { VectorIndex } from '../../src/engine/ports.ts';
 
-/** The plain twin: every score computed in double precision, all of them sorted. */
+/** A plain implementation: computes every score in double precision and sorts all of them. */
 export function createMemoryVectorIndex(dimension: number): VectorIndex {
   const vectors = new Map<string, Float32Array>();
   return {

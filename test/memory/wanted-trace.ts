@@ -1,7 +1,7 @@
 import { type ExecutionTrace, runKindOf } from '../../src/core/vocabulary/execution-trace.ts';
 import type { TraceQuery } from '../../src/engine/ports.ts';
 
-type Wanted = Omit<TraceQuery, 'limit' | 'before' | 'visibleTo'>;
+type Wanted = Omit<TraceQuery, 'limit' | 'before' | 'byTime' | 'visibleTo'>;
 
 const IS_WANTED: {
   readonly [K in keyof Wanted]-?: (trace: ExecutionTrace, value: NonNullable<Wanted[K]>) => boolean;
@@ -18,7 +18,7 @@ const IS_WANTED: {
   text: (trace, part) => trace.intentText?.toLowerCase().includes(part.toLowerCase()) ?? false,
 };
 
-/** Whether a trace is all that is asked for. */
+/** Whether a trace matches every filter. */
 export function isWanted(
   trace: ExecutionTrace,
   { visibleTo: _, ...wanted }: Wanted & Pick<TraceQuery, 'visibleTo'>,

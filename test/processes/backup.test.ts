@@ -50,7 +50,11 @@ async function fill(store: SqlStore): Promise<void> {
   await store.traces.appendAll(traces);
   await store.traces.remove(traces.slice(-3).map(({ id }) => id));
   await store.capabilities.put(sampleCapability());
-  const run = sampleRun({ tasks: { t1: { status: 'success', text: '\u0000 \ud800' } } });
+  // It waits for a person: one that was under way would be taken up, and change while it is backed up.
+  const run = sampleRun({
+    status: 'paused',
+    tasks: { t1: { status: 'success', text: '\u0000 \ud800' } },
+  });
   await store.runs.create(run);
   const approval = sampleApproval({ runId: run.id });
   await store.approvals.request(approval);
@@ -173,9 +177,12 @@ test('[OPS-5] a backup that is cut off, changed or of another kind changes nothi
   const lines = gunzipSync(good).toString().split('\n');
   const zipped = (texts: readonly string[]) => gzipSync(texts.join('\n'));
   const harms: [string, Buffer][] = [
-    ['it ends too early', zipped(lines.slice(0, -20))],
+    ['it is incomplete', zipped(lines.slice(0, -20))],
     ['unexpected end', good.subarray(0, good.length / 2)],
-    ['workflow_pattern differs', zipped(lines.map((line) => line.replace('Keeps the', 'Keeps teh')))],
+    [
+      'checksum of table workflow_pattern is wrong',
+      zipped(lines.map((line) => line.replace('Keeps the', 'Keeps teh'))),
+    ],
     ['it is not a PML backup', zipped(['{"some": "thing"}'])],
     ['incorrect header', Buffer.from('plain text')],
     ['version 99', zipped([lines[0]!.replace('"version":1', '"version":99'), ...lines.slice(1)])],

@@ -145,7 +145,7 @@ test('[CODE-19] [HOUSE-18] the demo runs its examples, which build on one anothe
   };
   await expect
     .poll(examples, { timeout: 120_000, interval: 100 })
-    .toEqual(Array.from({ length: 12 }, () => true));
+    .toEqual(Array.from({ length: 19 }, () => true));
   // Descriptions name tools in the order in which they happened to end.
   const withoutComments = (types: string) => types.replaceAll(/\/\*\*.*?\*\//gs, '');
   const checked = withoutComments(

@@ -23,7 +23,7 @@ test('[EVAL-1] pml eval measures the built-in model, and the second time reads i
     dataset: 'household',
     n: 9,
     tools: 32,
-    embedding: 'all-MiniLM-L6-v2/uint8',
+    embedding: 'pml-tools-1/int8',
   });
   expect(report.ranking.hybrid.mrr).toBeGreaterThan(0.7);
   expect(report.ranking.hybrid.mrr).toBeGreaterThan(report.ranking.lexical.mrr);

@@ -21,12 +21,12 @@ async function dataDir(config: object = {}): Promise<string> {
   return dir;
 }
 
-async function connectStdio(dir: string): Promise<Client> {
+async function connectStdio(dir: string, ...options: string[]): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' }, { capabilities: {} });
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [LAUNCHER, 'stdio', '--data', dir],
+      args: [LAUNCHER, 'stdio', ...options, '--data', dir],
       cwd: dir,
       env: PASSED_ON,
       stderr: 'ignore',
@@ -178,7 +178,7 @@ async function post(port: number, path: string, headers: Record<string, string>)
   });
 }
 
-test('[LIFE-7] a run that waits for a person is settled by the command line, and only then goes on', async () => {
+test('[LIFE-7] [MCP-47] a run that waits for a person is settled by the command line, and only then goes on', async () => {
   const dir = await dataDir({ pml: { permissions: { ask: ['bench:echo'], approval_wait_ms: 200 } } });
   const { ready } = await startPml(['serve', '--port', '0', '--data', dir], { cwd: dir });
   const client = await connectHttp(dir, String(ready.url));
@@ -191,6 +191,11 @@ test('[LIFE-7] a run that waits for a person is settled by the command line, and
   expect(approved.code).toBe(0);
   expect((await execute(client, 'echo', { text: 'please' })).status).toBe('success');
   expect((await execute(client, 'echo', { text: 'please' })).status).toBe('approval_required');
+  const native = await connectStdio(dir, '--native', '--meta');
+  const names = (await native.listTools()).tools.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['pml_execute', 'bench__echo']));
+  const told = await native.callTool({ name: 'bench__echo', arguments: { text: 'once more' } });
+  expect(JSON.stringify(told.content)).toContain('needs approval');
 });
 
 test('[LIFE-8] pml stdio ends when its client closes the pipe, and leaves no process and no claim behind', async () => {

@@ -77,7 +77,7 @@ test('[GRAPHUSE-11] [GRAPHUSE-12] [GRAPHUSE-13] what programs taught is counted,
   child.kill('SIGTERM');
   await exited;
   expect((await pml('graph', 'rebuild')).stdout).toBe(
-    `Learned from 3 traces: ${counts.nodes} nodes and ${counts.edges} edges before, ${counts.nodes} nodes and ${counts.edges} edges now.\n`,
+    `Rebuilt from 3 traces: ${counts.nodes} nodes and ${counts.edges} edges before, ${counts.nodes} nodes and ${counts.edges} edges now.\n`,
   );
   expect(JSON.parse((await pml('graph', 'export')).stdout)).toEqual(view);
 });
@@ -106,8 +106,8 @@ test('[GRAPHUSE-8] [GRAPHUSE-9] imported traces are in the graph at once, and te
       source: 'db:query',
       target: 'db:describe',
       edge_type: 'dependency',
-      edge_source: 'template',
-      observed_count: 0,
+      edge_source: 'inferred',
+      observed_count: 2,
     },
     {
       source: 'db:query',

@@ -76,7 +76,8 @@ test('[RED-11] of 200 secrets of 70 kinds none can be read in store, backup, log
   }
 
   // A word that is a password by what is said around it is nobody else's business either.
-  const code = `const { echoed } = await mcp.bench.echo({ text: 'x' }); return echoed.text.length;`;
+  const code = `const { echoed } = await mcp.bench.echo({ text: 'x' });
+return (await mcp.bench.echo({ text: echoed.text })).echoed.text.length;`;
   const said = {
     code,
     intent: 'log into the acmecorp account with my password swordfish and count the text',

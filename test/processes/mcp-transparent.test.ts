@@ -139,7 +139,7 @@ describe.each(ERAS)('/mcp/servers/<name>, %s', (era) => {
       ask: [],
       deny: ['bench:plain'],
       default: 'allow' as const,
-      profile: 'standard' as const,
+      profile: 'balanced' as const,
       auto: [],
       approvalWaitMs: 50,
       clientsDecide: true,
@@ -277,7 +277,7 @@ test('[KEY-16] what a client wants to hear of, and what it tells, is for its use
   await expect.poll(() => ada).toEqual([[touched], [touched], [added, touched], [added, touched]]);
   await call('touch_resource', 'bob');
   await expect.poll(() => bob).toEqual([[touched], [touched], [touched], [touched]]);
-  const seen = async (user?: string) => (await call('list_seen', user)).result?.structuredContent;
+  const seen = async (user?: string) => (await call('list_seen', user)).toolResult?.structuredContent;
   expect(await seen('ada')).toMatchObject({ subscribed: 1, told: [] });
   expect(await seen('bob')).toMatchObject({ subscribed: 1, told: ['notifications/roots/list_changed'] });
   expect(await seen()).toMatchObject({ subscribed: 0, told: [] });

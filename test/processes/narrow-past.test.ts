@@ -97,7 +97,7 @@ const READS = new Set([
 ]);
 
 /** Led by the same words as ever, and yet not to be done now. */
-const TURNED = ['? Certainly not', ' only if I say so', ', but not today'];
+const TURNED = ['? Certainly not', ' only if I say so', ', but not today', ' to the bin'];
 
 /** Plans with what is wrong about them, so that a failure tells all of it. */
 const told = (plans: readonly AskedPlan[]) =>

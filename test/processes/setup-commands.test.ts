@@ -39,7 +39,7 @@ async function connect(
   { command, args }: { command: string; args: string[] },
   options: { cwd: string; env: Record<string, string> },
 ) {
-  const client = new Client({ name: 'cursor', version: '1' });
+  const client = new Client({ name: 'editor', version: '1' });
   onTestFinished(() => client.close());
   await client.connect(new StdioClientTransport({ command, args, ...options, stderr: 'ignore' }));
   return client;
@@ -122,7 +122,7 @@ test('[RUNS-2] a call that asks waits for a person at a terminal, who sees its e
 
 test('[SRVCMD-7] a running gateway is seen and steered from another process, and follows the file', async () => {
   const { home, options, pml, json } = await person({});
-  await pml('servers', 'add', 'bench', '--', bench.command, ...bench.args, 'talkative');
+  await pml('servers', 'add', 'bench', '--no-start', '--', bench.command, ...bench.args, 'talkative');
   const { ready } = await startPml(['serve', '--port', '0'], options);
   const servers = async () =>
     (await json('servers')).servers.map((server: { name: string; state: string; tools: number }) => [
@@ -132,11 +132,11 @@ test('[SRVCMD-7] a running gateway is seen and steered from another process, and
     ]);
   await expect.poll(servers, { timeout: 20_000 }).toEqual([['bench', 'ready', true]]);
   expect((await pml('servers', 'logs', 'bench')).stdout).toContain('line 500');
-  expect((await pml('servers', 'restart', 'bench')).stdout).toContain('runs again');
+  expect((await pml('servers', 'restart', 'bench')).stdout).toContain('Restarted');
   expect((await json('search', 'echo', '--limit', '1')).tools[0]).toMatchObject({ tool_id: 'bench:echo' });
 
   expect((await pml('servers', 'add', 'second', '--', bench.command, ...bench.args)).stdout).toContain(
-    'by itself',
+    'automatically',
   );
   await expect.poll(servers, { timeout: 20_000 }).toHaveLength(2);
   await pml('servers', 'remove', 'bench');
@@ -176,5 +176,5 @@ test('[SRVCMD-6] a login through a real authorization server is there for the ne
 
   await startPml(['serve', '--port', '0'], options);
   const restarted = await pml('servers', 'restart', 'web');
-  expect(restarted.stdout).toContain('runs again');
+  expect(restarted.stdout).toContain('Restarted');
 });

@@ -36,7 +36,7 @@ test('[TEAM-10] [TEAM-11] while PostgreSQL is away calls go on until the queue i
   const refused = { code: 'store_unavailable', hint: expect.any(String) };
   const plan = { tasks: [{ id: 't', dependsOn: [], ...NOTE }], inputs: [] };
   await expect(gateway.executeWorkflow(plan, null, NOBODY)).rejects.toMatchObject(refused);
-  await expect(gateway.runs(5)).rejects.toMatchObject(refused);
+  await expect(gateway.store.runs.list(5)).rejects.toMatchObject(refused);
 
   const untilRefused = async () => {
     for (;;) await note();

@@ -34,7 +34,7 @@ test('[TEAM-15] pml serve waits for a PostgreSQL that is away, alive and not rea
   onTestFinished(() => void pml.child.kill('SIGKILL'));
   expect(await status('/readyz')).toEqual([200, 'ready']);
   expect(pml.output().stderr).toMatch(
-    /PostgreSQL at 127.0.0.1:\d+\/pml does not answer: .*trying again for \d+ s/,
+    /PostgreSQL at 127.0.0.1:\d+\/pml is not available: .*retrying for \d+ s/,
   );
   pml.child.kill('SIGTERM');
   expect(await pml.exited).toBe(0);
@@ -47,7 +47,7 @@ test('[TEAM-16] when PostgreSQL does not come in time, pml serve and pml stdio e
   expect(JSON.parse(served.stdout)).toEqual({
     error: {
       code: 'store_unavailable',
-      message: expect.stringMatching(/does not answer: .* waited for 1 s/),
+      message: expect.stringMatching(/is not available: .* waited 1 s/),
       hint: expect.stringContaining('store.wait_ms'),
     },
   });
@@ -70,8 +70,8 @@ test('[TEAM-16] when PostgreSQL does not come in time, pml serve and pml stdio e
   const answer = await client.callTool({ name: 'pml_search_tools', arguments: { query: 'x' } });
   expect([answer.isError, JSON.stringify(answer.content)]).toEqual([
     true,
-    expect.stringContaining('does not answer'),
+    expect.stringContaining('is not available'),
   ]);
   await ended;
-  expect(said).toMatch(/trying again for \d+ s.*does not answer: .* waited for 3 s.*store\.wait_ms/s);
+  expect(said).toMatch(/retrying for \d+ s.*is not available: .* waited 3 s.*store\.wait_ms/s);
 }, 120_000);

@@ -78,26 +78,26 @@ test('[PLAN-16] work that an agent did once by code is suggested whole, approved
   const first = await suggest();
   expect(first.confidence).toBeGreaterThan(cold.confidence);
   expect(first.plan.tasks).toMatchObject([
-    { id: 't1', tool: 'filesystem:list_directory', arguments: { path: '${t1_path}' } },
+    { id: 't1', tool: 'filesystem:list_directory', arguments: { path: '${path}' } },
     { id: 't1-lines', arguments: { text: '${t1.content}', bullet: '[FILE] ' }, depends_on: ['t1'] },
     {
       id: 't2',
       tool: 'filesystem:read_text_file',
       for_each: '${t1-lines}',
-      arguments: { path: '${t1_path}/${item}' },
+      arguments: { path: '${path}/${item}' },
     },
     { id: 't2-joined', arguments: { results: '${t2}', path: ['content'] }, depends_on: ['t2'] },
     {
       id: 't3',
       tool: 'filesystem:write_file',
-      arguments: { path: '${t3_path}', content: '${t2-joined}' },
+      arguments: { path: '${write_file_path}', content: '${t2-joined}' },
       depends_on: ['t2', 't2-joined'],
     },
   ]);
-  expect(first.plan.inputs).toMatchObject([{ name: 't1_path' }, { name: 't3_path' }]);
+  expect(first.plan.inputs).toMatchObject([{ name: 'path' }, { name: 'write_file_path' }]);
 
   const target = join(dir, 'second.txt');
-  const values = { t1_path: join(dir, 'letters'), t3_path: target };
+  const values = { path: join(dir, 'letters'), write_file_path: target };
   const workflow = { ...first.plan, arguments: values };
   const paused = await call('pml_execute_workflow', { workflow, intent: INTENT });
   const content = Object.values(LETTERS).join('\n');

@@ -11,8 +11,10 @@ const THINKING = join(
   dirname(require.resolve('@modelcontextprotocol/server-sequential-thinking/package.json')),
   'dist/index.js',
 );
-const PROGRAM = `return await mcp.thinking.sequentialthinking(
-  { thought: 'x', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 });`;
+const PROGRAM = `const think = (thoughtNumber: number) =>
+  mcp.thinking.sequentialthinking({ thought: 'x', nextThoughtNeeded: false, thoughtNumber, totalThoughts: 2 });
+await think(2);
+return await think(1);`;
 
 test('[TEAM-6] what is learned through one pml serve can be called through another on the same PostgreSQL', async () => {
   const server = await startPostgres();
@@ -33,7 +35,8 @@ test('[TEAM-6] what is learned through one pml serve can be called through anoth
   }
   const listed = async () => (await runPml(['capability', 'ls', '--json', ...at('b')])).stdout;
   await expect.poll(listed, { timeout: 60_000, interval: 500 }).toContain('"active"');
-  const called = await runPml(['capability', 'run', 'think_thought', '--json', ...at('b')]);
+  const { capabilities } = JSON.parse(await listed()) as { capabilities: { slug: string }[] };
+  const called = await runPml(['capability', 'run', capabilities[0]!.slug, '--json', ...at('b')]);
   expect([called.code, called.stdout]).toEqual([0, expect.stringMatching(/"thoughtNumber": ?1/)]);
   for (const { child, exited } of both) {
     child.kill('SIGTERM');

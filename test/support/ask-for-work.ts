@@ -2,18 +2,18 @@ import type { Client } from '@modelcontextprotocol/client';
 import { f1 } from '../../src/evaluation/plan-quality.ts';
 import { callTool } from './mcp-endpoints.ts';
 
-/** What somebody asks for, and the tools that are right for it: often none at all. */
+/** A request and its correct tools: often none. */
 export interface Question {
   readonly intent: string;
   readonly tools: readonly string[];
 }
 
 export interface AskedPlan extends Question {
-  /** Tools and capabilities of its tasks. */
+  /** Tools and capabilities of the plan's tasks. */
   readonly does: readonly string[];
   readonly confidence: number;
   readonly isWrong: boolean;
-  /** `suggestion` where nothing was run. */
+  /** `suggestion` if nothing was run. */
   readonly status: string;
 }
 
@@ -26,7 +26,7 @@ interface IntentAnswer {
   };
 }
 
-/** Reciprocal rank of the first right tool for each, among the fifty best; 0 where none is. */
+/** Reciprocal rank of the first correct tool for each question, among the best fifty; 0 if there is none. */
 export async function reciprocalRanks(client: Client, questions: readonly Question[]): Promise<number[]> {
   const reciprocals: number[] = [];
   for (const { intent, tools } of questions) {
@@ -38,7 +38,7 @@ export async function reciprocalRanks(client: Client, questions: readonly Questi
   return reciprocals;
 }
 
-/** Says no more than the intent and, where the plan has inputs, their values, so that it runs if it may. */
+/** Sends only the intent and, if the plan has inputs, their values, so that the plan runs if it may. */
 export async function askFor(
   client: Client,
   question: Question,

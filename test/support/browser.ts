@@ -11,9 +11,9 @@ import { launchPml, type RunningPml } from './run-pml.ts';
 import { makeTemporaryDir } from './temporary-dir.ts';
 
 export interface DashboardOptions {
-  /** Beside or instead of the four reference servers. */
+  /** In addition to, or instead of, the four reference servers. */
   readonly servers?: (folder: string) => Readonly<Record<string, object>>;
-  /** What stands under `pml` in the configuration. */
+  /** The `pml` section of the configuration. */
   readonly pml?: Readonly<Record<string, unknown>>;
 }
 
@@ -21,7 +21,7 @@ export interface PageOptions {
   readonly size?: { readonly width: number; readonly height: number };
   readonly theme?: 'light' | 'dark';
   readonly signedIn?: boolean;
-  /** Messages of the console that are no fault, such as the failed requests of a lost connection. */
+  /** Console messages that are expected, such as failed requests of a lost connection. */
   readonly expected?: RegExp;
 }
 
@@ -29,16 +29,16 @@ export interface Dashboard {
   readonly url: string;
   /** The data dir, for commands. */
   readonly data: string;
-  /** Where the servers read and write. */
+  /** The folder that the servers read and write. */
   readonly folder: string;
-  /** A tab of its own at this path. A script error, a dialog or a breach of the content policy fails the test. */
+  /** Opens a new tab at this path. A script error, a dialog or a content policy violation fails the test. */
   open(path?: string, options?: PageOptions): Promise<Page>;
-  /** The API with the token: GET without a body, else POST. */
+  /** Calls the API with the token: GET without a body, otherwise POST. */
   api<T = Record<string, unknown>>(path: string, body?: unknown): Promise<T>;
-  /** What an agent gets from a tool of `/mcp`: its structured content. */
+  /** The structured content that an agent gets from a tool of `/mcp`. */
   mcp(tool: string, args: Readonly<Record<string, unknown>>): Promise<unknown>;
   stop(): Promise<void>;
-  /** Again, on the same port and data. */
+  /** Starts the gateway again, on the same port and data. */
   start(): Promise<void>;
 }
 
@@ -127,7 +127,7 @@ export function useDashboard(options: DashboardOptions = {}): Dashboard {
   };
 }
 
-/** What must not happen on any page, as it happens. */
+/** Collects events that must not happen on any page. */
 function watchForFaults(page: Page, expected: RegExp | undefined): string[] {
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`error: ${error.stack ?? error.message}`));
@@ -142,7 +142,7 @@ function watchForFaults(page: Page, expected: RegExp | undefined): string[] {
   return faults;
 }
 
-/** What keeps people out, by WCAG 2.2 AA and axe's own rules: one line per serious or critical violation. */
+/** Accessibility by WCAG 2.2 AA and axe's own rules: one line per serious or critical violation. */
 export async function axe(page: Page): Promise<string[]> {
   await page.evaluate(axeCore.source);
   return await page.evaluate(async () => {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The page as it stands in the sources; where that was built already, nothing is done. */
+/** Builds the page from the current sources, unless that was done already. */
 export async function ensureBuiltPage(): Promise<void> {
   await promisify(execFile)(process.execPath, ['scripts/build-dashboard.ts', '--if-stale'], { cwd: ROOT });
 }

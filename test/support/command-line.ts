@@ -1,7 +1,7 @@
+import { userInfo } from 'node:os';
 import type { Gateway } from '../../src/engine/gateway.ts';
-import { gatewayProcedures, remoteGateway } from '../../src/engine/gateway-procedures.ts';
-import { localBridge } from '../../src/engine/remote-procedures.ts';
-import { bridgedOperations, operationProcedures } from '../../src/operations/bridged-operations.ts';
+import type { Bridge } from '../../src/engine/ports.ts';
+import { bridgedOperations, operationAnswers } from '../../src/operations/bridged-operations.ts';
 import type { AnyOperation } from '../../src/operations/operation.ts';
 import { operationContext } from '../../src/operations/operation-context.ts';
 import { OPERATIONS } from '../../src/operations/table.ts';
@@ -9,16 +9,16 @@ import { runCli } from '../../src/surfaces/cli/run-cli.ts';
 import type { Holder, OpenedGateway, System } from '../../src/surfaces/cli/system.ts';
 
 interface Person {
-  /** What they answer when asked; null when there is nobody. */
+  /** The person's answer to a question; null if nobody is there. */
   readonly answer?: boolean | null;
-  /** What they type or pipe in. */
+  /** What the person types or pipes in. */
   readonly input?: string;
   readonly isTty?: boolean;
-  /** When they stop the command; absent: never. */
+  /** Resolves when the person stops the command; absent: never. */
   readonly untilStopped?: () => Promise<void>;
 }
 
-/** Runs a command on a system of which only the given parts are there. */
+/** Runs a command on a system that only has the given parts. */
 export async function runCommand(
   argv: readonly string[],
   system: Partial<System>,
@@ -48,23 +48,20 @@ export async function runCommand(
   return { code, out, err, asked };
 }
 
-/** A gateway as commands reach it: through the table of procedures, values copied on the way. */
+/** A gateway as commands reach it: values are copied on the way, as between processes. */
 export function openedGateway(
   gateway: Gateway,
   operations: readonly AnyOperation[] = OPERATIONS,
 ): OpenedGateway {
-  const procedures = {
-    ...gatewayProcedures(gateway),
-    ...operationProcedures(operations, operationContext(gateway, 'life')),
+  const answerCall = operationAnswers(operations, operationContext(gateway, 'life'));
+  const user = userInfo().username;
+  const bridge: Bridge = {
+    call: async (operation, input) => copyOf(await answerCall({ operation, input: copyOf(input), user })),
+    close: async () => {},
   };
-  const bridge = localBridge(procedures, async () => {});
-  const copying = {
-    ...bridge,
-    call: async (room: string, method: string, args: readonly unknown[]) =>
-      structuredClone(await bridge.call(room, method, structuredClone(args))),
-  };
-  const [client, pml] = [remoteGateway(copying), bridgedOperations(copying)];
-  return { gateway: client, pml, through: () => null, close: async () => {} };
+  return { pml: bridgedOperations(bridge), through: () => null, close: bridge.close };
 }
+
+const copyOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 export const SERVING: Holder = { pid: 1, role: 'serve', port: 8080, since: '2026-11-15T10:00:00Z' };

@@ -7,7 +7,7 @@ import type { MemoryServer } from '../memory/upstream-server.ts';
 
 export const TASKS = 20;
 
-/** Twenty tasks, each adding up what up to three before it gave; every other one may be called twice. */
+/** Twenty tasks, each adding up the results of up to three earlier ones; every other one may be called twice. */
 export function countedPlan(runId: string, seed: number): Plan {
   const random = createRandom(seed);
   const tasks = Array.from({ length: TASKS }, (_, i): Task => {
@@ -19,7 +19,7 @@ export function countedPlan(runId: string, seed: number): Plan {
   return { tasks, inputs: [] };
 }
 
-/** What the tasks of such a plan must give. */
+/** The correct results of the tasks of such a plan. */
 export function expectedValues({ tasks }: Plan): Record<string, number> {
   const values: Record<string, number> = {};
   for (const { id, arguments: args } of tasks) {
@@ -29,7 +29,7 @@ export function expectedValues({ tasks }: Plan): Record<string, number> {
   return values;
 }
 
-/** A server whose effects can be counted: one line of a file each, written at once by whoever has the effect. */
+/** A server whose effects can be counted: each is one line of a file, written immediately. */
 export function countingServer(
   file: string,
   point: (where: string) => void = () => {},
@@ -55,7 +55,7 @@ export function countingServer(
   };
 }
 
-/** How often each task had its effect, by `run task`. */
+/** How often the effect of each task happened, by `run task`. */
 export function countLines(text: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const line of text.split('\n').filter((one) => one !== ''))

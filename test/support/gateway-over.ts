@@ -4,7 +4,7 @@ import type { ServerSettings } from '../../src/engine/ports.ts';
 import { openUpstream } from '../contracts/upstream-support.ts';
 import { testGateway } from './test-gateway.ts';
 
-/** A gateway on real servers, which end with it. */
+/** A gateway on real servers, which end with the gateway. */
 export async function gatewayOver(servers: readonly ServerSettings[]): Promise<Gateway> {
   const { upstream, dispose } = openUpstream(servers);
   onTestFinished(dispose);

@@ -1,7 +1,7 @@
 import type { Gateway } from '../../src/engine/gateway.ts';
 import type { EdgeView, GraphView } from '../../src/engine/graph/graph-view.ts';
 
-/** `fs:read -sequence-> fs:write`: which edges there are, capabilities by their names. */
+/** All edges, as `fs:read -sequence-> fs:write`, with capabilities by name. */
 export function told({ nodes, edges }: GraphView): string[] {
   const names = new Map(nodes.map(({ id, kind, label }) => [id, kind === 'capability' ? label : id]));
   return edges.map(
@@ -9,7 +9,7 @@ export function told({ nodes, edges }: GraphView): string[] {
   );
 }
 
-/** The same, of one type. */
+/** The same for one type. */
 export function ofType(view: GraphView, type: EdgeView['edge_type']): string[] {
   return told({ ...view, edges: view.edges.filter(({ edge_type }) => edge_type === type) });
 }

@@ -6,13 +6,13 @@ const FILE = 'guest.js';
 export interface VmOutcome {
   readonly value?: unknown;
   readonly error?: unknown;
-  /** The names of the operations and the branches that were told of, in order. */
+  /** The names of reported operations and branches, in order. */
   readonly told: readonly string[];
-  /** Where the error came from: the innermost place in the script. */
+  /** Where the error was thrown: the innermost place in the script. */
   readonly position: { readonly line: number; readonly column: number } | null;
 }
 
-/** Runs a script in this very process, with hooks that do what a sandbox's do and write down what they are told. */
+/** Runs a script in this process, with hooks that act like a sandbox's and record what the script reports. */
 export async function runInVm(
   { script, sites }: Pick<PreparedProgram, 'script' | 'sites'>,
   given: { readonly mcp?: unknown; readonly args?: unknown; readonly globals?: Record<string, unknown> } = {},
@@ -43,10 +43,10 @@ export async function runInVm(
 
 type Main = (...args: unknown[]) => Promise<unknown>;
 
-/** An expression that is a function, in a file of its own. */
+/** Compiles an expression that is a function, as a separate file. */
 export function compile(script: string, globals: Record<string, unknown>, file = FILE): Main {
   const names = Object.keys(globals);
-  // On the first line, so that no line of the script moves.
+  // On the first line, so that the script's line numbers stay the same.
   const maker = vm.runInThisContext(`(function (${names.join(', ')}) { return ${script}\n})`, {
     filename: file,
     columnOffset: -`(function (${names.join(', ')}) { return `.length,
@@ -54,7 +54,7 @@ export function compile(script: string, globals: Record<string, unknown>, file =
   return maker(...Object.values(globals));
 }
 
-/** The innermost place in a file that an error's stack names. */
+/** The innermost place in a file, from an error's stack. */
 export function placeOf(error: unknown, file: string): { line: number; column: number } | null {
   const stack = error instanceof Error || isErrorLike(error) ? String(error.stack) : '';
   const found = stack.split('\n').flatMap((line) => line.match(/([\w.]+):(\d+):(\d+)/) ?? []);

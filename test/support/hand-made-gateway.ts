@@ -5,13 +5,14 @@ import { createMemoryStore } from '../memory/store.ts';
 
 const NOW = new Date('2026-11-15T10:00:00Z');
 
-/** A gateway of which only the given parts are there; asking for any other is a mistake of the test. */
+/** A gateway that only has the given parts; using any other part is a mistake of the test. */
 export function handMadeGateway(parts: Partial<Gateway> = {}, kept?: number): Gateway {
   const store = createMemoryStore();
   const events = createEventLog({ now: () => NOW, monotonic: () => 0 }, kept);
   const showExact: Gateway['showExact'] = async (runs) => [...runs];
   const settleApproval = settleIn(store, events);
-  const given: Partial<Gateway> = { store, events, settleApproval, showExact, ...parts };
+  const absentServers: Gateway['absentServers'] = async () => [];
+  const given: Partial<Gateway> = { store, events, settleApproval, showExact, absentServers, ...parts };
   return new Proxy(given as Gateway, {
     get(target, name) {
       const part = target[name as keyof Gateway];
@@ -21,7 +22,7 @@ export function handMadeGateway(parts: Partial<Gateway> = {}, kept?: number): Ga
   });
 }
 
-/** One without servers, on which MCP endpoints can be opened. */
+/** A gateway without servers, on which MCP endpoints can be opened. */
 export function serverlessGateway(parts: Partial<Gateway> = {}): Gateway {
   return handMadeGateway({
     settings: () => ({ servers: [] }) as unknown as Settings,
@@ -33,7 +34,7 @@ export function serverlessGateway(parts: Partial<Gateway> = {}): Gateway {
   });
 }
 
-/** The store's own rule, the first decision stands, is what surfaces meet. */
+/** Applies the store's rule, as surfaces see it: the first decision stands. */
 function settleIn(store: Store, events: EventLog): Gateway['settleApproval'] {
   return async (runId, decision, by) => {
     const open = await store.approvals.list({ runId, state: 'pending' });

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** The server that is too much in every way. */
+/** A server whose answers are excessive in every way. */
 export const FLOOD = fileURLToPath(new URL('../fixtures/servers/flood-server.ts', import.meta.url));
 
 const SLASHES = '/'.repeat(60);
@@ -31,7 +31,7 @@ export const HOSTILE_CODES = [
   `return "${'\\u{0}'.repeat(20_000)}".length;`,
   'x'.repeat(2_000_000),
 ];
-/** Of the flood server: those whose results are results, and those whose are not. */
+/** Tools of the flood server with valid results, and with invalid ones. */
 export const FLOOD_TOOLS = {
   sound: 'marks blanks quotes secrets keys numbers deep_text ok'.split(' '),
   unsound: 'content_text content_null content_list deep'.split(' '),

@@ -1,3 +1,5 @@
+import { operationAnswers } from '../../src/operations/bridged-operations.ts';
+import type { OperationContext } from '../../src/operations/operation-context.ts';
 import { type Access, type AccessOptions, createAccess } from '../../src/surfaces/http/access.ts';
 import { type AppOptions, createApp } from '../../src/surfaces/http/create-app.ts';
 import { hostsOf } from '../../src/surfaces/http/guard.ts';
@@ -5,7 +7,7 @@ import { type Listener, listen } from '../../src/surfaces/http/listen.ts';
 
 export const OWNER_TOKEN = 'token-of-the-owner';
 
-/** The real HTTP surface on a free port, with whatever stands behind it. */
+/** The real HTTP surface on a free port, in front of any gateway. */
 export async function startHttp(
   options: Partial<Omit<AppOptions, 'access' | 'allowedHosts'>> = {},
   accessOptions: AccessOptions = {},
@@ -21,7 +23,7 @@ export async function startHttp(
   const app = createApp({
     access,
     allowedHosts: () => hostsOf('127.0.0.1', port),
-    procedures: {},
+    answerCall: operationAnswers([], {} as OperationContext),
     logger: { log: () => {} },
     now: () => performance.now(),
     about: () => ({ version: 'test' }),

@@ -4,7 +4,7 @@ import { type InitPlan, planInit } from '../../src/adapters/config/client-files/
 import { planUndo } from '../../src/adapters/config/client-files/plan-undo.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
-/** A person's home with a project in it, on whichever system; real files below a temporary folder. */
+/** A person's home with a project, on any system; real files below a temporary folder. */
 export async function initMachine(env: Record<string, string> = {}) {
   const home = await temporaryDir();
   const project = join(home, 'project');
@@ -18,6 +18,10 @@ export async function initMachine(env: Record<string, string> = {}) {
     machine,
     target,
     launch,
+    ofProject: (folder: string) => ({
+      target: join(folder, '.pml', 'pml.json'),
+      launch: { ...launch, args: [...launch.args, '--data', join(folder, '.pml')] },
+    }),
     ports: [],
     journal,
     now: () => new Date('2026-11-15T10:20:30.456Z'),
@@ -38,6 +42,12 @@ export async function initMachine(env: Record<string, string> = {}) {
     plan: (from?: string) => planInit({ ...options, ...(from !== undefined && { from }) }),
     async init(from?: string): Promise<InitPlan> {
       const plan = await planInit({ ...options, ...(from !== undefined && { from }) });
+      await plan.apply();
+      return plan;
+    },
+    /** The same for the servers of the project. */
+    async initProject(): Promise<InitPlan> {
+      const plan = await planInit({ ...options, project: true });
       await plan.apply();
       return plan;
     },

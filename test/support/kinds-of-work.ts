@@ -1,22 +1,22 @@
 import type { CandidateEntry } from '../../src/core/learning/ranker/candidates.ts';
 import type { LearnableRun } from '../../src/core/learning/ranker/learn-ranker.ts';
+import { normalise } from '../../src/core/numeric/matrices.ts';
 import { createRandom, type Random } from '../../src/core/numeric/random.ts';
-import { normalise } from '../../src/core/numeric/vectors.ts';
 import { unitVector } from './tiny-ranking.ts';
 
 export interface KindsOfWork {
   readonly dimension: number;
   readonly tools: readonly CandidateEntry[];
-  /** One run of work of a kind; of a random one where none is said. */
+  /** One run of a kind of work; of a random kind if none is given. */
   run(kind?: number): LearnableRun;
   runs(count: number): LearnableRun[];
-  /** The same runs, this share of them with tools at random. */
+  /** The same runs, with random tools in this share of them. */
   poisoned(runs: readonly LearnableRun[], share: number): LearnableRun[];
 }
 
 /**
- * A few kinds of work, each with a tool of its own that nothing in its text tells: intents of a kind are alike,
- * and tools are like no intent.
+ * A few kinds of work, each with its own tool, which its text does not reveal: intents of a kind are similar, and
+ * tools resemble no intent.
  */
 export function kindsOfWork({
   seed = 1,

@@ -10,18 +10,18 @@ export const NARROW = { width: 390, height: 844 };
 export type SignedIn = Awaited<ReturnType<BrowserContext['storageState']>>;
 
 /**
- * Those that come with it end the browser with its first window, and switch off protections that are tested here. A
- * GPU made of software would take twice the processor time.
+ * The default arguments of the package would end the browser with its first window and switch off protections that
+ * are tested here. A software GPU would take twice the processor time.
  */
 const ARGS = ['--no-sandbox', '--font-render-hinting=none', '--disable-gpu'];
 
-/** `CHROMIUM` names a browser of the system; without it the one that comes with the tests is used. */
+/** `CHROMIUM` names an installed browser; without it, the one that comes with the tests is used. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM ?? (await unpacked());
   return await chromium.launch({ executablePath, args: ARGS });
 }
 
-/** What a browser that followed the link keeps; contexts made with it are logged in. */
+/** The state of a browser that followed the link; contexts created with it are logged in. */
 export async function signIn(browser: Browser, loginUrl: string): Promise<SignedIn> {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -32,7 +32,7 @@ export async function signIn(browser: Browser, loginUrl: string): Promise<Signed
   return state;
 }
 
-/** One after the other: of two that unpack it at once, the second would start half of it. */
+/** One at a time: of two that unpack it at once, the second would start an incomplete one. */
 async function unpacked(): Promise<string> {
   const release = await lock(tmpdir(), {
     lockfilePath: join(tmpdir(), 'pml-chromium.lock'),

@@ -1,7 +1,7 @@
 import type { LearningInsight } from '../../src/engine/learning/learning-insight.ts';
 import type { LearningReport } from '../../src/engine/learning/learning-service.ts';
 
-/** Of a gateway that has been trained once and whose gate is open. */
+/** The report of a gateway that has been trained once and whose gate is open. */
 export function sampleLearningReport(over: Partial<LearningReport> = {}): LearningReport {
   const since = Date.parse('2026-11-15T09:30:00Z');
   const gate = {

@@ -1,4 +1,4 @@
-/** A host whose guest never yields; says so on stdout, and waits to be killed. */
+/** A host whose guest never yields; reports that on stdout, and waits to be killed. */
 import { createSandbox } from '../../src/adapters/sandbox/create-sandbox.ts';
 import { options, program, tableHost } from '../contracts/sandbox-support.ts';
 

@@ -3,7 +3,7 @@ import { MemoryRpcError, type MemoryServer, type MemoryTool } from '../memory/up
 
 const text = (value: unknown) => ({ content: [{ type: 'text', text: String(value) }] });
 
-/** A server of functions with a tool for everything the MCP surface has to carry. */
+/** A server of functions with a tool for everything that the MCP surface transports. */
 export interface BenchServer extends MemoryServer {
   readonly seen: { calls: number; cancelled: number };
 }

@@ -10,11 +10,11 @@ import {
 } from '../../src/surfaces/mcp/create-mcp-endpoints.ts';
 
 export type Era = 'modern' | 'legacy';
-/** An agent that was let in. */
+/** An authenticated agent. */
 export const SOMEBODY: Principal = { name: 'somebody', user: 'somebody', role: 'agent', keyId: null };
 export const ERAS: readonly Era[] = ['modern', 'legacy'];
 
-/** The endpoints over a gateway, gone when the test ends. */
+/** The endpoints of a gateway, closed when the test ends. */
 export function openEndpoints(gateway: Gateway, options: Partial<McpOptions> = {}): McpEndpoints {
   const endpoints = createMcpEndpoints(gateway, { version: '0.0.0', logger: { log: () => {} }, ...options });
   onTestFinished(async () => {
@@ -28,6 +28,7 @@ export function openEndpoints(gateway: Gateway, options: Partial<McpOptions> = {
 export function fetchInto(endpoints: McpEndpoints, who: Principal = SOMEBODY): typeof fetch {
   return async (input, init) => {
     const request = new Request(input as string, init);
+    if (new URL(request.url).pathname === '/mcp/all') return await endpoints.native(request, who);
     const name = /^\/mcp\/servers\/([^/]+)$/.exec(new URL(request.url).pathname)?.[1];
     if (name === undefined) return await endpoints.gateway(request, who);
     return await endpoints.server(name, request, who);
@@ -36,10 +37,10 @@ export function fetchInto(endpoints: McpEndpoints, who: Principal = SOMEBODY): t
 
 export interface ConnectOptions {
   readonly era: Era;
-  /** `/mcp` unless told otherwise. */
+  /** `/mcp` by default. */
   readonly path?: string;
   readonly capabilities?: ClientOptions['capabilities'];
-  /** Answers questions; gets method and params. */
+  /** Answers requests of the server; gets method and params. */
   answer?(method: string, params: JsonObject): Promise<JsonObject>;
   readonly headers?: Record<string, string>;
   readonly name?: string;
@@ -87,7 +88,7 @@ const UNTOUCHED = {
 
 type RequestOptions = Parameters<Client['ping']>[0];
 
-/** Any request, answered as it came over the wire. */
+/** Sends any request; returns the answer as it came over the wire. */
 export async function rawRequest(
   client: Client,
   method: string,
@@ -103,7 +104,7 @@ export interface ToolAnswer extends JsonObject {
   readonly isError?: boolean;
 }
 
-/** A call of a tool, as it came back. */
+/** Calls a tool; returns the answer as it came over the wire. */
 export async function callTool(
   client: Client,
   name: string,

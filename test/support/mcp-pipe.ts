@@ -6,12 +6,12 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 
-/** Both ends of the pipes between a client and a server it would start, within one process. */
+/** Both ends of the pipes between a client and a server, within one process. */
 export function createPipe(): { stdin: PassThrough; stdout: PassThrough; transport: Transport } {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
   const received = new ReadBuffer();
-  // Handed on one by one, as the upstream side does: the SDK would let an answer overtake progress.
+  // Delivered one by one, as on the upstream side: the SDK would let an answer overtake progress.
   let delivery = Promise.resolve();
   const transport: Transport = {
     async start() {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** The servers that come with the protocol, as a user writes them into a configuration. */
+/** The reference servers of the protocol, as a user writes them into a configuration. */
 export function referenceServers(folder: string): Readonly<Record<string, object>> {
   return {
     filesystem: program('filesystem', folder),
@@ -12,7 +12,7 @@ export function referenceServers(folder: string): Readonly<Record<string, object
   };
 }
 
-/** A folder's worth of files for them: a short one and a long one. */
+/** Writes files for them: a short one and a long one. */
 export function writeFiles(folder: string): { readonly note: string; readonly book: string } {
   const files = { note: join(folder, 'note.txt'), book: join(folder, 'book.txt') };
   writeFileSync(files.note, 'remember the milk');

@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { soleGateway } from '../../src/adapters/store/team/sole-gateway.ts';
+import { soleGateway } from '../../src/adapters/store/open-pglite-store.ts';
 import type { TemplateEdge } from '../../src/core/graph/templates.ts';
 import { createRedactor } from '../../src/core/tracing/redact.ts';
-import { createGateway } from '../../src/engine/create-gateway.ts';
 import type { FlowPorts } from '../../src/engine/flow-ports.ts';
 import type { Gateway } from '../../src/engine/gateway.ts';
+import { createGateway } from '../../src/engine/gateway.ts';
 import type { Capability, Settings, Store, Upstream } from '../../src/engine/ports.ts';
 import { createEventLog } from '../../src/engine/traces/event-log.ts';
 import { createMemoryEmbedder } from '../memory/embedder.ts';
@@ -25,11 +25,11 @@ const NODE_CRYPTO = {
   sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
 };
 
-/** Ports that are not given are those in memory. */
+/** Ports that are not given are in memory. */
 type GivenPorts = Partial<
   Pick<
     FlowPorts,
-    'store' | 'changes' | 'trainerLock' | 'journal' | 'trainer' | 'logger' | 'embedder' | 'sandbox'
+    'store' | 'changes' | 'trainerLock' | 'journal' | 'trainer' | 'logger' | 'embedder' | 'sandbox' | 'sleep'
   >
 >;
 
@@ -38,11 +38,13 @@ export interface TestGatewayOptions<U extends Upstream = MemoryUpstream> extends
   /** Instead of the servers in memory. */
   readonly upstream?: U;
   readonly settings?: Partial<Settings>;
-  /** What the store has before the gateway opens. */
+  /** Content of the store before the gateway opens. */
   readonly capabilities?: readonly Partial<Capability>[];
   readonly templates?: readonly TemplateEdge[];
   readonly leaseMs?: number;
-  /** False: do not wait until everything in the background is done. */
+  /** False: nobody looks on who could decide. */
+  readonly attended?: boolean;
+  /** False: do not wait until all background work is done. */
   readonly settle?: boolean;
 }
 
@@ -53,8 +55,8 @@ export interface TestGateway<U extends Upstream = MemoryUpstream> {
 }
 
 /**
- * The real engine on the ports given, for child processes, benchmarks and hooks: the caller closes it, and vitest is not
- * needed. Tests use `testGateway`.
+ * The real engine on the given ports, for child processes, benchmarks and hooks: the caller closes it, and vitest is
+ * not needed. Tests use `testGateway`.
  */
 export async function openTestGateway<U extends Upstream = MemoryUpstream>({
   servers = [],
@@ -89,12 +91,14 @@ export async function openTestGateway<U extends Upstream = MemoryUpstream>({
     logger: options.logger ?? { log: () => {} },
     events: createEventLog(SYSTEM_CLOCK),
     redact: createRedactor(settings.secrets),
-    sleep: async (ms, signal) => void (await setTimeout(ms, undefined, signal && { signal })),
+    sleep:
+      options.sleep ?? (async (ms, signal) => void (await setTimeout(ms, undefined, signal && { signal }))),
   };
   const gateway = await createGateway(ports, settings, {
     templates: options.templates ?? [],
     ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
   });
+  if (options.attended !== false) gateway.events.attend();
   if (options.settle !== false) await gateway.settled();
   return { gateway, store, upstream };
 }

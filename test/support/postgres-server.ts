@@ -9,12 +9,12 @@ export interface PostgresServer {
   readonly url: string;
   /** Pid of the postmaster. */
   pid(): Promise<number>;
-  /** Waits for what is left of a killed server to go, then starts it on the same data. */
+  /** Waits until the rest of a killed server is gone, then starts it on the same data. */
   restartAfterCrash(): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** A real PostgreSQL of its own, from npm, on a free port. */
+/** A real, separate PostgreSQL from npm, on a free port. */
 export async function startPostgres(): Promise<PostgresServer> {
   const dir = await makeTemporaryDir();
   // The server runs as another user when the tests run as root.
@@ -49,7 +49,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     async restartAfterCrash() {
       for (let tries = 0; ; tries++) {
         try {
-          // The library waits for a line of the log, which it misses when it comes in two pieces.
+          // The library waits for a line of the log, which it misses if the line arrives in two pieces.
           return await Promise.race([server.start(), answers(url)]);
         } catch (error) {
           if (tries === 40)
@@ -65,7 +65,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-/** Resolves when the server lets somebody in; for as long as it is worth waiting for. */
+/** Resolves when the server accepts a connection; gives up after a while. */
 async function answers(url: string): Promise<void> {
   for (let tries = 0; tries < 400; tries++) {
     await setTimeout(250);
@@ -80,10 +80,10 @@ async function answers(url: string): Promise<void> {
       await client.end().catch(() => {});
     }
   }
-  throw new Error('PostgreSQL lets nobody in');
+  throw new Error('PostgreSQL accepts no connections');
 }
 
-/** Of nobody, at this moment. */
+/** A port that is free at this moment. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));

@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const DEFAULTS = {
-  /** No answer at all. */
+  /** Limit for no answer at all. */
   wallMs: 30_000,
   pauseMs: 20,
-  /** How the system counts the time of threads. */
+  /** Resolution of the system's thread times. */
   tickMs: 10,
 };
 
 /**
- * Asks `/healthz` all the time; `longest` is the longest it took, in time that the gateway's main thread ran:
- * how long it had to wait for the machine is not its doing.
+ * Requests `/healthz` all the time; `longest` is the longest answer time, in time that the gateway's main thread ran:
+ * waiting for a busy machine does not count.
  */
 export function takePulse(url: string, pid: number) {
   let longest = 0;
@@ -22,7 +22,7 @@ export function takePulse(url: string, pid: number) {
       const signal = AbortSignal.timeout(DEFAULTS.wallMs);
       const isThere = await fetch(`${url}/healthz`, { signal }).then(
         (reply) => reply.ok,
-        // A machine that gave it no time is not its doing either.
+        // If the machine gave the thread no time, that does not count either.
         () => signal.aborted,
       );
       longest = isThere ? Math.max(longest, (await mainThreadMs(pid)) - start) : DEFAULTS.wallMs;
@@ -39,7 +39,7 @@ export function takePulse(url: string, pid: number) {
   };
 }
 
-/** Where the system does not tell, time itself. */
+/** Falls back to wall time where the system does not report thread times. */
 async function mainThreadMs(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/task/${pid}/stat`, 'utf8').catch(() => null);
   if (stat === null) return performance.now();

@@ -6,7 +6,7 @@ import type { TraceEvent } from '../../src/core/vocabulary/trace-event.ts';
 
 export const node = (i: number): NodeId => toolId('s', `t${i}`);
 
-/** Edges between random nodes, of random types, seen in 0 to 4 runs. Some nodes may stay alone. */
+/** Edges between random nodes, of random types, seen in 0 to 4 runs. Some nodes may have no edges. */
 export function randomGraph(random: Random, nodes: number, edges: number): TypedGraph {
   const graph = new TypedGraph();
   for (let i = 0; i < nodes; i++) graph.addNode(node(i));

@@ -4,7 +4,7 @@ import { readyCapability } from './samples.ts';
 import { tool } from './test-gateway.ts';
 import type { LooseTask } from './workflow-plan.ts';
 
-/** What every task of a random plan gives: something to refer to. */
+/** The result of every task of a random plan, so that others can refer to it. */
 const GIVEN = (args: unknown) => ({
   n: JSON.stringify(args).length,
   items: [{ id: 'first' }, { id: 'second' }],
@@ -35,9 +35,9 @@ const scalar = fc.oneof(
   fc.constantFrom(true, false, null),
 );
 
-/** A way into what a task gave. */
+/** A path into the result of a task. */
 const step = fc.constantFrom('', '.n', '.items', '.items[0].id', '["odd name"]');
-/** One that may lead nowhere. */
+/** A path that may not resolve. */
 const looseStep = fc.oneof(step, fc.constantFrom('.nothing', '.items[7].id', '.n.x'));
 
 function referenceTo(before: readonly Task[], steps: fc.Arbitrary<string> = step): fc.Arbitrary<string> {

@@ -4,7 +4,7 @@ export interface ReceivedEvent {
   readonly data: unknown;
 }
 
-/** What a browser's EventSource would hand out, one at a time; null at the end of the stream. */
+/** The events that a browser's EventSource would deliver, one at a time; null at the end of the stream. */
 export function readEvents(reply: Response): {
   next(): Promise<ReceivedEvent | null>;
   take(count: number): Promise<ReceivedEvent[]>;

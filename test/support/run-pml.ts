@@ -7,13 +7,13 @@ import { onTestFinished } from 'vitest';
 
 export const LAUNCHER = fileURLToPath(new URL('../../bin/pml.js', import.meta.url));
 
-/** What the client's stdio transport, unlike a shell, does not pass on: to run the bundle, and to keep its code compiled. */
+/** Variables for bundle and compile cache, which the client's stdio transport, unlike a shell, does not pass on. */
 export const PASSED_ON = {
   PML_FROM: process.env.PML_FROM ?? '',
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
 };
 
-/** The machine's own Node, as a user has it: not the one that npm puts in front for its scripts. */
+/** The machine's own Node, as a user has it: not the one that npm puts first in the path for its scripts. */
 export function systemNode(): string {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const outside = folders.filter((folder) => !folder.includes(`node_modules${sep}.bin`));
@@ -30,6 +30,8 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly node?: string;
+  /** The launcher of another source tree. */
+  readonly launcher?: string;
 }
 
 /** Runs `pml` to its end, as a shell does. */
@@ -55,33 +57,36 @@ export async function startPml(args: readonly string[], options: RunOptions = {}
   return await untilReady(child);
 }
 
-/** The same, for whoever ends it: several tests share it. */
+/** The same, if several tests share the process: the caller ends it. */
 export async function launchPml(args: readonly string[], options: RunOptions = {}): Promise<RunningPml> {
   return await untilReady(start([...args, '--json'], options));
 }
 
 export interface ServingPml extends RunningPml {
   readonly url: string;
-  /** The owner's. */
+  /** The owner's token. */
   readonly token: string;
-  /** By SIGTERM; gives the exit code. */
+  /** Sends SIGTERM; returns the exit code. */
   stop(): Promise<number | null>;
 }
 
 interface ServeOptions extends RunOptions {
   readonly data: string;
-  /** Written to `pml.json` in the data folder; absent: the one that is there. */
+  /** Written to `pml.json` in the data folder; if absent, the existing file is used. */
   readonly config?: object;
+  /** More options for the command. */
+  readonly args?: readonly string[];
 }
 
 /** `pml serve` on a free port; the caller stops it. */
-export async function servePml({ data, config, ...options }: ServeOptions): Promise<ServingPml> {
+export async function servePml({ data, config, args = [], ...options }: ServeOptions): Promise<ServingPml> {
   const file = join(data, 'pml.json');
   if (config !== undefined) {
     await mkdir(data, { recursive: true, mode: 0o700 });
     await writeFile(file, JSON.stringify(config));
   }
-  const running = await launchPml(['serve', '--port', '0', '--data', data, '--config', file], options);
+  const own = ['serve', '--port', '0', '--data', data, '--config', file];
+  const running = await launchPml([...own, ...args], options);
   return {
     ...running,
     url: String(running.ready.url),
@@ -93,7 +98,7 @@ export async function servePml({ data, config, ...options }: ServeOptions): Prom
   };
 }
 
-/** Through `npx` on the machine's own Node, as a user types it; ended when the test ends. */
+/** Runs `npx` on the machine's own Node, as a user types it; ended when the test ends. */
 export async function startNpx(args: readonly string[], { cwd }: RunOptions = {}): Promise<RunningPml> {
   const PATH = [dirname(systemNode()), process.env.PATH].join(delimiter);
   const child = spawn('npx', ['--no-install', ...args, '--json'], {
@@ -124,8 +129,8 @@ async function untilReady(child: ChildProcess): Promise<RunningPml> {
   return { child, ready, output, exited };
 }
 
-function start(args: readonly string[], { env, cwd, node }: RunOptions): ChildProcess {
-  return spawn(node ?? process.execPath, [LAUNCHER, ...args], {
+function start(args: readonly string[], { env, cwd, node, launcher }: RunOptions): ChildProcess {
+  return spawn(node ?? process.execPath, [launcher ?? LAUNCHER, ...args], {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,6 @@
 import { createRandom } from '../../src/core/numeric/random.ts';
 
-/** One made-up secret, and how it is met: `text` has enough around it to tell what it is. */
+/** One made-up secret; `text` has enough context to recognise it. */
 export interface SampleSecret {
   readonly kind: string;
   readonly secret: string;
@@ -11,7 +11,7 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const DIGITS = '0123456789';
 const MIXED = `${LETTERS}${LETTERS.toUpperCase()}${DIGITS}`;
 
-/** As many as are wanted, of about seventy kinds in turn; the same for one seed. */
+/** `count` secrets of about seventy kinds in turn; the same for one seed. */
 export function sampleSecrets(count: number, seed: number): SampleSecret[] {
   const random = createRandom(seed);
   const of = (letters: string, length: number) =>
@@ -22,7 +22,7 @@ export function sampleSecrets(count: number, seed: number): SampleSecret[] {
   const word = () => `${of(LETTERS, 5)}-${of(DIGITS, 4)}-${mixed(5)}`;
   const base64Url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-  /** Told by themselves. */
+  /** Recognised by themselves. */
   const alone: Record<string, () => string> = {
     GitHub: () => `ghp_${mixed(36)}`,
     'GitHub, fine-grained': () => `github_pat_${mixed(22)}_${mixed(59)}`,
@@ -70,7 +70,7 @@ export function sampleSecrets(count: number, seed: number): SampleSecret[] {
     'JSON web token': () => `${base64Url({ alg: 'HS256' })}.${base64Url({ sub: word() })}.${mixed(43)}`,
     'hash of a password': () => `$2b$12$${mixed(53)}`,
   };
-  /** Told by what stands around them. */
+  /** Recognised by their context. */
   const around: Record<string, (secret: string) => string> = {
     PEM: (s) => `-----BEGIN RSA PRIVATE KEY-----\n${s}\n-----END RSA PRIVATE KEY-----`,
     PuTTY: (s) => `Private-Lines: 1\n${s.replaceAll('-', '')}\nPrivate-MAC: 00`,

@@ -4,8 +4,9 @@ import type { ExecutionTrace } from '../../src/core/vocabulary/execution-trace.t
 import { capabilityNode, type NodeId, operationId, toolId } from '../../src/core/vocabulary/ids.ts';
 import type { ToolDefinition } from '../../src/core/vocabulary/tool-definition.ts';
 import type { Approval, Capability, WorkflowRun } from '../../src/engine/ports.ts';
+import type { RunResult } from '../../src/engine/runs/run-service.ts';
 
-/** Complete, varied values of what is stored; each call makes fresh ids. */
+/** Complete, varied values of everything that is stored; each call creates new ids. */
 export function sampleTool(server = 'filesystem', name = `tool_${randomUUID().slice(0, 8)}`): ToolDefinition {
   return {
     id: toolId(server, name),
@@ -172,7 +173,7 @@ export function sampleApproval(over: Partial<Approval> = {}): Approval {
     node: toolId('filesystem', 'write_file'),
     argumentsHash: randomUUID(),
     arguments: { path: 'out.txt', content: 'hello' },
-    reason: 'the tool says of itself that it is destructive',
+    reason: 'its server marks the tool as destructive',
     state: 'pending',
     requestedAt: new Date('2026-01-02T03:04:05.006Z'),
     settledAt: null,
@@ -181,7 +182,7 @@ export function sampleApproval(over: Partial<Approval> = {}): Approval {
   };
 }
 
-/** One that may be called with any arguments. */
+/** A capability that can be called with any arguments. */
 export function readyCapability(over: Partial<Capability>, nth = 0): Capability {
   return sampleCapability({
     id: randomUUID(),
@@ -192,4 +193,10 @@ export function readyCapability(over: Partial<Capability>, nth = 0): Capability 
     state: 'active',
     ...over,
   });
+}
+
+/** What a run gave: nothing, unless it is told otherwise. */
+export function sampleResult(gives: Partial<RunResult> = {}): RunResult {
+  const empty = { approvals: [], console: [], toolsUsed: [], results: {}, layers: [] };
+  return { status: 'success', runId: 'run-1', traceId: 'trace-1', ...empty, ...gives };
 }

@@ -1,6 +1,6 @@
 import type { ServerSettings, Settings } from '../../src/engine/ports.ts';
 
-/** The settings a user has who wrote nothing but these servers. */
+/** The settings of a user who configured only these servers. */
 export function settingsFor(names: readonly string[], over: Partial<Settings> = {}): Settings {
   return {
     file: null,
@@ -11,7 +11,7 @@ export function settingsFor(names: readonly string[], over: Partial<Settings> = 
       deny: [],
       auto: [],
       default: 'allow',
-      profile: 'standard',
+      profile: 'balanced',
       approvalWaitMs: 100,
       clientsDecide: false,
     },

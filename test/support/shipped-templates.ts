@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-/** What `config/templates.yaml` says. */
+/** The content of `config/templates.yaml`. */
 export function shippedTemplates(): unknown {
   return parse(readFileSync(new URL('../../config/templates.yaml', import.meta.url), 'utf8'));
 }

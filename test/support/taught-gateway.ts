@@ -10,7 +10,7 @@ type Permissions = Readonly<Record<string, readonly string[]>>;
 
 type Servers = Readonly<Record<string, object>>;
 
-/** A real gateway with the real filesystem server, or others, spoken to over HTTP while it learns. */
+/** A real gateway with the real filesystem server, or others, used over HTTP while it learns. */
 export async function taughtGateway(
   permissions: Permissions = {},
   serversFor: (dir: string) => Servers = (dir) => ({ filesystem: referenceServers(dir).filesystem! }),
@@ -39,7 +39,7 @@ export async function taughtGateway(
     where,
     get,
     post: (path: string, body: object) => ask(path, { method: 'POST', body: JSON.stringify(body) }),
-    /** An agent with a session of its own. */
+    /** An agent with its own session. */
     connect: async () => {
       const client = new Client({ name: 'agent', version: '1' }, { capabilities: {} });
       const requestInit = { headers: { authorization } };
@@ -49,21 +49,33 @@ export async function taughtGateway(
       onTestFinished(() => client.close());
       return client;
     },
-    /** The gateway notices by itself. */
+    /** Changes the permissions; the gateway notices by itself. */
     permit,
-    /** Waits until it has taken in so many runs. */
+    /** Waits until the gateway has learned from this many runs. */
     learnedFrom: (runs: number) =>
       expect
         .poll(async () => (await get('/api/learning')).runs, { timeout: 120_000 })
         .toBeGreaterThanOrEqual(runs),
-    /** Waits until plans are not only copied from runs. */
-    learnedPlans: () => expect.poll(() => output().stderr, { timeout: 120_000 }).toContain('"Learned plans"'),
+    /** Waits until plans are learned and not only copied from runs. Suggestions ask for that, once there is a ranker. */
+    learnedPlans: () =>
+      expect
+        .poll(
+          async () => {
+            await ask('/api/suggest', {
+              method: 'POST',
+              body: JSON.stringify({ intent: 'whatever is usual' }),
+            });
+            return output().stderr;
+          },
+          { timeout: 120_000, interval: 500 },
+        )
+        .toContain('"Learned plans"'),
   };
 }
 
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
-/** The same job as it is asked for from day to day. */
+/** The same job as people ask for it from day to day. */
 export function wordings(job: string, count: number): string[] {
   return Array.from(
     { length: count },
@@ -71,7 +83,7 @@ export function wordings(job: string, count: number): string[] {
   );
 }
 
-/** A few at a time, as several agents would. */
+/** Runs a few at a time, as several agents would. */
 export async function inTurns(
   intents: readonly string[],
   run: (intent: string) => Promise<void>,

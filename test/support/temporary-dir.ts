@@ -8,7 +8,7 @@ export async function makeTemporaryDir(): Promise<{ path: string; remove(): Prom
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** Gone when the test ends. */
+/** Deleted when the test ends. */
 export async function temporaryDir(): Promise<string> {
   const { path, remove } = await makeTemporaryDir();
   onTestFinished(remove);

@@ -6,7 +6,7 @@ import { openTestGateway, type TestGateway, type TestGatewayOptions } from './op
 
 export const NOBODY = { sessionId: null };
 
-/** The real engine with the real sandbox, the rest in memory unless it is given; closed when the test is over. */
+/** The real engine with the real sandbox, by default with everything else in memory; closed when the test ends. */
 export async function testGateway<U extends Upstream = MemoryUpstream>({
   sandbox = createSandbox(),
   ...options
@@ -16,7 +16,7 @@ export async function testGateway<U extends Upstream = MemoryUpstream>({
   return opened;
 }
 
-/** A tool made of a function; what it gives is its text. */
+/** A tool made of a function, whose result is the tool's text. */
 export function tool(name: string, run: (args: JsonObject) => unknown, more: JsonObject = {}) {
   return {
     definition: { name, description: name, inputSchema: { type: 'object' }, ...more },

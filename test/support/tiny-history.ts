@@ -9,7 +9,7 @@ import { unitVector } from './tiny-ranking.ts';
 
 export const TINY_DIMENSION = 8;
 
-/** Tools `s0:t0`, `s1:t1`, `s0:t2`, … with vectors at random. */
+/** Tools `s0:t0`, `s1:t1`, `s0:t2`, … with random vectors. */
 export function tinyTools(count: number): Candidates {
   const random = createRandom(11);
   const entries = Array.from(
@@ -29,7 +29,7 @@ export function tinyTool(place: number): string {
   return `s${place % 2}:t${place}`;
 }
 
-/** An intent that nobody could tell from another by its words; the vector is the seed's. */
+/** An intent whose words say nothing; its vector depends on the seed. */
 export function tinyIntent(seed: number): IntentForms {
   const vector = unitVector(createRandom(seed), TINY_DIMENSION);
   return { text: `intent ${seed}`, intent: vector, clauses: [vector], words: ['intent', `${seed}`] };

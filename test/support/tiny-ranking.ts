@@ -1,8 +1,8 @@
 import { type CandidateEntry, Candidates } from '../../src/core/learning/ranker/candidates.ts';
 import { WIDTH } from '../../src/core/learning/ranker/rank-features.ts';
 import type { TrainingExample } from '../../src/core/learning/ranker/train-ranker.ts';
+import { normalise } from '../../src/core/numeric/matrices.ts';
 import { createRandom, type Random } from '../../src/core/numeric/random.ts';
-import { normalise } from '../../src/core/numeric/vectors.ts';
 
 /** Candidates and queries small enough that every gradient can be checked. */
 export interface TinyRanking {
@@ -10,7 +10,7 @@ export interface TinyRanking {
   readonly examples: readonly TrainingExample[];
 }
 
-/** Vectors, features and right answers at random; the queries differ in what is known of them. */
+/** Random vectors, features and correct answers; the queries differ in what is known about them. */
 export function createTinyRanking({
   seed = 1,
   dimension = 12,

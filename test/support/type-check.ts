@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
 
-/** As strict as a careful user's project; the declarations it imports are checked too. */
+/** As strict as a careful user's project; imported declarations are checked too. */
 const STRICT = {
   strict: true,
   noUncheckedIndexedAccess: true,
@@ -19,7 +19,7 @@ const STRICT = {
   types: [],
 };
 
-/** Compiles these files in a folder of their own, with all that lies there; answers the complaints. */
+/** Compiles these files in their own folder, with everything there; returns the errors. */
 export async function typeCheck(
   dir: string,
   files: Readonly<Record<string, string>>,

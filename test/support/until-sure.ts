@@ -1,5 +1,5 @@
 const DEFAULTS = {
-  /** Runs after which there is nothing more to hope for. */
+  /** Gives up after this many runs. */
   most: 120,
   confidence: 0.9,
 };
@@ -9,7 +9,7 @@ export interface Sureness {
   readonly support: number;
 }
 
-/** Has work done again and again until what is suggested for it is sure enough to run by itself. */
+/** Repeats work until the suggestion for it is confident enough to run by itself. */
 export async function untilSure<S extends Sureness>(
   work: () => Promise<unknown>,
   suggest: () => Promise<S>,

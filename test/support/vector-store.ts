@@ -13,7 +13,7 @@ export interface VectorStore {
   close(): Promise<void>;
 }
 
-/** A store on a database that has pgvector, in memory and in this thread. */
+/** A store on a database with pgvector, in memory and in this thread. */
 export async function openVectorStore(): Promise<VectorStore> {
   const pglite = await PGlite.create({ extensions: { vector }, parsers: { [types.INT8]: Number } });
   await pglite.exec('create extension vector');

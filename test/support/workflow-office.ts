@@ -10,12 +10,12 @@ import { type LooseTask, planOf } from './workflow-plan.ts';
 export const AGENT = { sessionId: 'agent-1' };
 
 const { permissions } = settingsFor([]);
-/** Writing asks; nobody is waited for. */
+/** Writing asks for approval; the run does not wait for it. */
 export const ASKING: Partial<Settings> = {
   permissions: { ...permissions, ask: ['disk:write'], approvalWaitMs: 1 },
 };
 
-/** A gateway with a disk that is read and written, and what was written. */
+/** A gateway with a disk to read and write, and a record of the writes. */
 export async function office(store: Store = createMemoryStore(), settings: Partial<Settings> = ASKING) {
   const done: JsonObject[] = [];
   const writes = tool('write', (args) => {

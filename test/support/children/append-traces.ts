@@ -7,7 +7,7 @@ import { openPgliteStore } from '../../../src/adapters/store/open-pglite-store.t
 import { openPostgresStore } from '../../../src/adapters/store/open-postgres-store.ts';
 import { sampleTrace } from '../samples.ts';
 
-// By itself Node keeps what it compiled at an orderly end only.
+// Node itself only stores compiled code at a normal exit.
 flushCompileCache();
 const [kind, where = ''] = process.argv.slice(2);
 const store = await (kind === 'pglite' ? openPgliteStore(where) : openPostgresStore(where));

@@ -1,7 +1,7 @@
 /**
- * `node killed-workflow.ts DIR NTH SEED`: takes up the run that the process before it was killed in, tells what it
+ * `node killed-workflow.ts DIR NTH SEED`: resumes the run in which the previous process was killed, reports what it
  * found and asked, and has a person approve it; then begins run NTH and kills itself at a random point of it.
- * Without a SEED it only takes up.
+ * Without a SEED it only resumes.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
@@ -12,13 +12,13 @@ import type { Store } from '../../../src/engine/ports.ts';
 import { countedPlan, countingServer, countLines } from '../counted-workflow.ts';
 import { openTestGateway } from '../open-test-gateway.ts';
 
-// By itself Node keeps what it compiled at an orderly end only.
+// Node itself only stores compiled code at a normal exit.
 flushCompileCache();
 const [dir = '', nth = '0', seed] = process.argv.slice(2);
 const counted = join(dir, 'counted');
 const tell = (fact: object) => appendFileSync(join(dir, 'told'), `${JSON.stringify(fact)}\n`);
 
-/** Counted down from the moment the run begins; at the last one there is no more process. */
+/** Counted down from the start of the run; at 0 the process kills itself. */
 let pointsLeft = Number.POSITIVE_INFINITY;
 const point = () => {
   pointsLeft--;
@@ -49,13 +49,13 @@ if (seed !== undefined) {
   pointsLeft = 1 + createRandom(Number(seed)).int(150);
   const runId = `run-${nth}`;
   await gateway.executeWorkflow(countedPlan(runId, Number(seed)), null, { sessionId: null }, runId);
-  // The point lay beyond the end of the run.
+  // The point was beyond the end of the run.
   process.kill(process.pid, 'SIGKILL');
 }
 await gateway.close();
 await store.close();
 
-/** Every write of the run is a point before it and one after it. */
+/** There is one point before and one after every write of the run. */
 function withPoints(plain: Store): Store {
   const around = <A extends unknown[], R>(write: (...args: A) => Promise<R>) => {
     return async (...args: A): Promise<R> => {

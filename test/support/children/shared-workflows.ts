@@ -1,6 +1,6 @@
 /**
  * `node shared-workflows.ts URL FILE SEED RUNS LEASE_MS`: a gateway on a shared PostgreSQL that starts all these
- * runs, eight at a time, in an order of its own; then stays and takes up what others leave, until its input ends.
+ * runs, eight at a time, in its own order; then stays and resumes runs that others abandon, until its input ends.
  */
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
@@ -10,7 +10,7 @@ import { countedPlan, countingServer } from '../counted-workflow.ts';
 import { openTestGateway } from '../open-test-gateway.ts';
 import { settingsFor } from '../settings-for.ts';
 
-// By itself Node keeps what it compiled at an orderly end only.
+// Node itself only stores compiled code at a normal exit.
 flushCompileCache();
 const [url = '', file = '', seed = '1', runs = '1', leaseMs = '15000'] = process.argv.slice(2);
 const store = await openPostgresStore(url);

@@ -1,7 +1,8 @@
 /**
- * `node team-gateway.ts URL DIR FILE SEED`: a gateway on a shared PostgreSQL, with its trainer in a thread and its queue
- * in DIR, that works at random and tells on its output what it was answered, one JSON per line. Made to be killed.
- * Its input: `stop` ends the work, `graph` asks for its graph and how many runs it knows, `train` for a training, and its end ends the gateway.
+ * `node team-gateway.ts URL DIR FILE SEED`: a gateway on a shared PostgreSQL, with its trainer in a thread and its
+ * queue in DIR, that works at random and prints the answers it gets, one JSON per line. Made to be killed.
+ * Its input: `stop` ends the work, `graph` asks for its graph and its number of runs, `train` for a training; the
+ * end of input ends the gateway.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
@@ -17,16 +18,16 @@ import { countedPlan, countingServer } from '../counted-workflow.ts';
 import { openTestGateway } from '../open-test-gateway.ts';
 import { settingsFor } from '../settings-for.ts';
 
-// By itself Node keeps what it compiled at an orderly end only.
+// Node itself only stores compiled code at a normal exit.
 flushCompileCache();
 const [url = '', dir = '', file = '', seed = '1'] = process.argv.slice(2);
-/** By a clock that all processes of this machine share. */
+/** With a clock that all processes of this machine share. */
 const tell = (fact: object) => process.stdout.write(`${JSON.stringify({ at: Date.now(), ...fact })}\n`);
 
 const WORK = ['water the roses', 'send the invoice', 'tune the piano', 'sweep the yard'];
 const random = createRandom(Number(seed));
 const settings = settingsFor([]);
-// Like any gateway, one that starts while the server restarts waits for it.
+// Like any gateway, one that starts while PostgreSQL restarts waits for it.
 const store = { ...settings.store, url, queueBytes: 64 * 2 ** 20, waitMs: 60_000 };
 const opened = await openStore(dir, store);
 opened.trainerLock.onChange((isHeld) => tell({ seat: isHeld }));
@@ -43,14 +44,14 @@ gateway.events.follow(({ event }) => {
   if (event.type === 'ranker_trained') tell({ trained: event.runs });
 });
 
-/** Every step has an effect that must not be had twice. */
+/** Every step has an effect that must not happen twice. */
 const steps = (runId: string) => {
   const plan = countedPlan(runId, random.int(1_000));
   const tasks = plan.tasks.slice(0, 6).map((task) => ({ ...task, tool: 'counted:step' }) as Task);
   return { ...plan, tasks };
 };
 const NOBODY = { sessionId: null };
-/** Not every run has one: trainings would be under way all the time. */
+/** Only some runs have an intent: otherwise trainings would run all the time. */
 const intent = () => (random.int(4) === 0 ? { intent: wish() } : {});
 const wish = () => `${WORK[random.int(WORK.length)]}, ${random.int(1_000)}`;
 

@@ -1,0 +1,120 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runPml, type ServingPml, servePml } from '../support/run-pml.ts';
+import { makeTemporaryDir } from '../support/temporary-dir.ts';
+
+const WORKBENCH = fileURLToPath(new URL('../fixtures/servers/stdio-server.ts', import.meta.url));
+
+let serving: ServingPml;
+let client: Client;
+let late: string;
+let folder: Awaited<ReturnType<typeof makeTemporaryDir>>;
+
+/** One server that works beside all kinds that do not. */
+beforeAll(async () => {
+  folder = await makeTemporaryDir();
+  late = join(folder.path, 'late-server.ts');
+  const node = process.execPath;
+  const mcpServers = {
+    bench: { command: node, args: [WORKBENCH] },
+    missing: { command: 'no-such-command' },
+    keyless: { command: node, args: ['-e', 'console.error("API_KEY is required"); process.exit(1)'] },
+    unset: { url: 'https://${PML_TEST_NOT_SET}/mcp' },
+    late: { command: node, args: [late] },
+  };
+  serving = await servePml({ data: folder.path, config: { mcpServers }, args: ['--verbose'] });
+  client = new Client({ name: 'test', version: '1' });
+  const headers = { authorization: `Bearer ${serving.token}` };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${serving.url}/mcp/`), { requestInit: { headers } }),
+  );
+});
+
+afterAll(async () => {
+  await client?.close();
+  await serving?.stop();
+  await folder?.remove();
+});
+
+async function call(name: string, args: Record<string, unknown>) {
+  const { structuredContent } = await client.callTool({ name, arguments: args });
+  return structuredContent as {
+    readonly status: string;
+    readonly tools: { readonly tool_id: string }[];
+    readonly note: string;
+    readonly error: { readonly message: string };
+    readonly result: unknown;
+  };
+}
+
+test('[SEARCH-12] [CFG-15] the first search finds tools, and names the servers it could not search', async () => {
+  const { tools, note } = await call('pml_search_tools', { query: 'echo a text' });
+  expect(tools.map(({ tool_id }) => tool_id)).toContain('bench:echo');
+  expect(note).toContain('"no-such-command" cannot be started');
+  expect(note).toContain('API_KEY is required');
+  expect(note).toContain('uses the variable PML_TEST_NOT_SET, which is not set');
+});
+
+test('[UP-50] [CFG-15] a call says why the server of its tool is missing', async () => {
+  const reasons = {
+    'missing:x': /"no-such-command" cannot be started/,
+    'keyless:x': /API_KEY is required/,
+    'unset:x': /PML_TEST_NOT_SET, which is not set/,
+  };
+  for (const [tool, reason] of Object.entries(reasons)) {
+    const { status, error } = await call('pml_execute', { tool, arguments: {} });
+    expect(status).toBe('error');
+    expect(error.message).toMatch(reason);
+  }
+});
+
+test('[UP-51] a bare name is enough where one server has the tool', async () => {
+  expect(await call('pml_execute', { tool: 'echo', arguments: { text: 'hello' } })).toMatchObject({
+    status: 'success',
+  });
+});
+
+test('[UP-50] [UP-51] a server that is mended while the gateway runs is found by a later call', async () => {
+  expect((await call('pml_execute', { tool: 'late:echo', arguments: {} })).error.message).toContain(
+    'Tool late:echo is not available',
+  );
+  await writeFile(late, `await import(${JSON.stringify(WORKBENCH)});\n`);
+  await expect
+    .poll(async () => (await call('pml_execute', { tool: 'late:echo', arguments: { text: 'hello' } })).status)
+    .toBe('success');
+  const { error } = await call('pml_execute', { tool: 'echo', arguments: {} });
+  expect(error.message).toContain('"echo" is a tool of bench and late');
+});
+
+test('[HTTP-9] what looks for metadata gets JSON, not a page', async () => {
+  const response = await fetch(`${serving.url}/.well-known/oauth-protected-resource`);
+  expect(response.headers.get('content-type')).toContain('application/json');
+  expect(response.ok).toBe(false);
+});
+
+test('[CLI-13] serve --verbose logs servers, runs and calls', async () => {
+  await expect.poll(() => serving.output().stderr).toContain('Called bench:echo');
+  const { stderr } = serving.output();
+  for (const told of ['Server bench is ready', 'A run started', 'A run ended'])
+    expect(stderr).toContain(told);
+});
+
+test('[CLI-12] doctor tries every server, through the running gateway and without one', async () => {
+  const look = () => runPml(['doctor', '--data', folder.path], { cwd: folder.path });
+  const verdict = async () => {
+    const { code, stdout } = await look();
+    expect(code).toBe(1);
+    expect(stdout).toContain('2 of 5 servers work');
+    expect(stdout).toMatch(/✗ servers {4}missing: .*"no-such-command" cannot be started.*\n {4}→ /);
+    expect(stdout).toMatch(/✗ servers {4}keyless: [\s\S]*API_KEY is required/);
+    expect(stdout).toMatch(/✗ servers {4}unset: .*PML_TEST_NOT_SET, which is not set.*\n {4}→ /);
+    expect(stdout).not.toMatch(/✗ servers {4}(?:bench|late)/);
+  };
+  await verdict();
+  await client.close();
+  await serving.stop();
+  await verdict();
+});
