@@ -1,4 +1,4 @@
-/** What it is worth to prefer tools of the last call's cluster as the next step. */
+/** Measures the benefit of preferring tools of the last call's cluster as the next step. */
 
 import { spectralClusters } from '../src/core/graph/clusters.ts';
 import { pairedBootstrap, ranksOf } from '../src/core/learning/gate/metrics.ts';
@@ -14,7 +14,7 @@ import type { Workbench } from '../src/evaluation/workbench.ts';
 /** Added to the logits of tools in the cluster of the last call. */
 export const BOOSTS = [0.25, 0.5, 1] as const;
 
-/** For each boost, the gain in MRR of the next tool over what serves. */
+/** For each boost, the gain in MRR of the next tool over the served ranking. */
 export function clusterBoosts(
   bench: Workbench,
   name: string,
@@ -45,7 +45,7 @@ export function clusterBoosts(
   };
 }
 
-/** Runs and the tools they used, clustered together; places stand for tools. */
+/** Clusters runs together with the tools they used; nodes are tool indices. */
 function clustersOf(bench: Workbench, train: readonly Task[]): ReadonlyMap<NodeId, number> {
   const uses = train.map((task, i) => {
     const calls = new Map<NodeId, number>();

@@ -1,11 +1,11 @@
 /**
- * What each part of the ranker is worth, beside the one that serves:
+ * Measures what each part of the ranker contributes, relative to the served ranker:
  *
  *   npm run ablate -- --data DIR [--cache DIR] [--sets NAME,...] [--only VARIANT,...] [--write]
  *
- * DIR holds one folder per data set. Every variant is trained on the same runs as the ranker that serves and
- * ranks the same tasks; printed is the mean difference of nDCG@10 with its 95 % interval (paired bootstrap).
- * The boost of the next tool by clusters is measured by its MRR, on recorded runs where a set has them.
+ * DIR has one folder per data set. Every variant is trained on the same runs as the served ranker and ranks the
+ * same tasks; the output is the mean difference of nDCG@10 with its 95 % interval (paired bootstrap).
+ * The cluster boost of the next tool is measured by MRR, on recorded runs if a set has them.
  * `--write` puts the tables into docs/ablation.md.
  */
 import { writeFileSync } from 'node:fs';
@@ -14,12 +14,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { priorFor } from '../bench/ablation/held-out-priors.ts';
-import { MiniLmEmbedder } from '../src/adapters/embedding/create-embedder.ts';
-import { ParallelEmbedder, StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
-import { WasmVectorIndex } from '../src/adapters/embedding/wasm-vector-index.ts';
+import { MiniLmEmbedder } from '../src/adapters/embedding/minilm-embedder.ts';
+import { StoredEmbedder } from '../src/adapters/embedding/stored-embedder.ts';
 import { mean, ndcg10, pairedBootstrap, ranksOf } from '../src/core/learning/gate/metrics.ts';
 import { FEATURES, type Feature, WIDTH } from '../src/core/learning/ranker/rank-features.ts';
 import { createRandom } from '../src/core/numeric/random.ts';
+import { WasmVectorIndex } from '../src/core/retrieval/wasm-vector-index.ts';
 import type { Gain, Protocol } from '../src/core/vocabulary/evaluation-report.ts';
 import { type DataSet, readDataSet, type Task } from '../src/evaluation/data-set.ts';
 import { foldsOf } from '../src/evaluation/folds.ts';
@@ -30,7 +30,7 @@ import { BOOSTS, clusterBoosts } from './ablate-cluster-boost.ts';
 
 const SEED = 1;
 
-/** Which runs teach, and how many tasks are ranked: as many as take minutes, not hours. */
+/** Runs to train on and tasks to rank: as many as take minutes, not hours. */
 const SETS: readonly { name: string; protocol: Protocol; runs: number; tasks: number }[] = [
   { name: 'mcpbench', protocol: 'cv5', runs: 100, tasks: 100 },
   { name: 'ultratool', protocol: 'disjoint', runs: 150, tasks: 250 },
@@ -39,13 +39,13 @@ const SETS: readonly { name: string; protocol: Protocol; runs: number; tasks: nu
 
 type Variant = Pick<TeachingOptions, 'model' | 'training'>;
 
-/** Of the next tool's variants, which is a model of its own. */
+/** A variant of the next-tool model, which is separate. */
 const CLUSTERS = 'cluster boost';
 const NEXT_SETS = ['livemcp', 'ultratool', 'toollink'];
 
 const SERVED = ['fusion', 'bilinear'] as const;
 
-/** By name; those that need to know the data set are functions of it. */
+/** By name; variants that depend on the data set are functions of its name. */
 const VARIANTS: Readonly<Record<string, Variant | ((set: string) => Variant)>> = {
   'without heads': { model: { terms: ['fusion'] } },
   'heads 4': { model: { bilinear: { heads: 4 } } },
@@ -99,10 +99,7 @@ if (values.data === undefined) {
 }
 const chosen = values.only?.split(',');
 const names = Object.keys(VARIANTS).filter((name) => !chosen || chosen.includes(name));
-const embedder = new StoredEmbedder(
-  new ParallelEmbedder(new MiniLmEmbedder(), new MiniLmEmbedder()),
-  values.cache ?? join(tmpdir(), 'pml-vectors'),
-);
+const embedder = new StoredEmbedder(new MiniLmEmbedder(), values.cache ?? join(tmpdir(), 'pml-vectors'));
 
 const columns: { title: string; cells: ReadonlyMap<string, string>; served: number }[] = [];
 const asked = values.sets?.split(',');
@@ -212,8 +209,8 @@ function signed(value: number): string {
 function introduction(): string {
   return `# What each part of the ranker is worth
 
-\`npm run ablate -- --data DIR --write\`, all-MiniLM-L6-v2, seed ${SEED}. Differences of nDCG@10 to what serves, with their
-95 % intervals (paired bootstrap over tasks). Taught by ${SETS.map(({ name, runs }) => `${name} up to ${runs}`).join(', ')} runs.
+\`npm run ablate -- --data DIR --write\`, all-MiniLM-L6-v2, seed ${SEED}. Differences of nDCG@10 to the served ranker, with their
+95 % intervals (paired bootstrap over tasks). Trained on ${SETS.map(({ name, runs }) => `${name} up to ${runs}`).join(', ')} runs.
 [docs/learning.md](learning.md) says what follows from it.
 `;
 }

@@ -1,6 +1,6 @@
 /**
  * `npm run bake:store` writes assets/pglite-start.tar.zst: a fresh cluster of the installed PGlite with
- * every migration applied. Anew for each version of PGlite and each migration; a test tells when.
+ * every migration applied. Needed after each new version of PGlite and each migration; a test checks this.
  */
 import { writeFile } from 'node:fs/promises';
 import { constants, zstdCompressSync } from 'node:zlib';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { schemaFileText } from '../src/adapters/config/explain-issue.ts';
+import { configJsonSchema } from '../src/adapters/config/explain-issue.ts';
 
-/** Writes the JSON Schema of pml.json from its one source, the zod schema. */
+/** Writes the JSON Schema of pml.json from the zod schema; the package includes it for editors. */
 const file = new URL('../pml.schema.json', import.meta.url);
-writeFileSync(file, schemaFileText());
+writeFileSync(file, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
 console.log('wrote pml.schema.json');

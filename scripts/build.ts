@@ -1,6 +1,6 @@
 /**
- * `npm run build`: what is published. Node strips no types under node_modules, and loading a thousand small files
- * takes most of a start, so `src/` becomes a few files of plain JavaScript in `dist/`.
+ * `npm run build`: builds the published package. Node does not strip types under node_modules, and loading a thousand
+ * small files takes most of the start time, so `src/` becomes a few files of plain JavaScript in `dist/`.
  *
  *   node scripts/build.ts [--root DIR]
  */
@@ -9,19 +9,22 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { BundleError, bundle } from './bundle/bundle.ts';
-import { writeBundle } from './bundle/write-bundle.ts';
+import { writeTable } from './operations/operation-table.ts';
 
 const TSC = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url));
 
 const { values } = parseArgs({ options: { root: { type: 'string' } } });
 const root = resolve(values.root ?? fileURLToPath(new URL('..', import.meta.url)));
 
+writeTable(root);
 const { status } = spawnSync(process.execPath, [TSC, '-p', 'tsconfig.build.json'], {
   cwd: root,
   stdio: 'inherit',
 });
 if (status !== 0) process.exit(1);
+// Imported late: the types of the client are generated from the table that was just written.
+const { BundleError, bundle } = await import('./bundle/bundle.ts');
+const { writeBundle } = await import('./bundle/write-bundle.ts');
 try {
   const files = await bundle(root);
   writeBundle(root, files);

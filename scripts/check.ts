@@ -1,6 +1,6 @@
 /**
- * `npm run check`: everything that can be said about the tree without running it. All checks run, also
- * after one has failed, so that one look shows everything.
+ * `npm run check`: every check of the tree that does not run it. All checks run even if one fails, so that a single
+ * run shows everything.
  *
  *   node scripts/check.ts [--only NAME]... [--root DIR]
  */
@@ -19,11 +19,12 @@ import { formatProblem, type Problem } from './check/problem.ts';
 import { checkRegexes } from './check/regexes.ts';
 import { checkSpecIds } from './check/spec-ids.ts';
 import { checkWords } from './check/words.ts';
+import { TABLE, writeTable } from './operations/operation-table.ts';
 
-/** Answers with the complaints to print; none means that all is well. */
+/** Returns the problems to print; none if all is well. */
 type Check = (root: string) => string[];
 
-/** The second and third have code that runs in a browser, so they have other types at hand. */
+/** The second and third contain browser code, so they have other types. */
 const PROJECTS = ['.', 'src/surfaces/dashboard/app', 'test/browser'];
 
 const CHECKS: Readonly<Record<string, Check>> = {
@@ -40,8 +41,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
     '.',
   ),
   exports: tool('knip/bin/knip.js', '--no-progress', '--treat-config-hints-as-errors'),
-  /** Files of src that only tests, benches or scripts reach: they would ship for nobody. */
-  product: tool('knip/bin/knip.js', '--no-progress', '--production', '--include', 'files'),
+  /** Files and exports of src that only tests, benches or scripts use: they would be shipped without a use. */
+  product: tool('knip/bin/knip.js', '--no-progress', '--production', '--include', 'files,exports,types'),
   arrows: own(checkArrows),
   operations: own(checkOperations),
   'file-sizes': own(checkFileSizes),
@@ -52,7 +53,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'spec-ids': own(checkSpecIds),
 };
 
-/** The compiler on one project. */
+/** Runs the compiler on one project. */
 function typesIn(project: string): Check {
   return tool('typescript/bin/tsc', '--pretty', 'false', '-p', project);
 }
@@ -85,6 +86,8 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+// In CI the table must be committed; the check reports it if it is not.
+if (!process.env.CI && writeTable(root)) console.log(`wrote ${TABLE}`);
 const summary: string[] = [];
 for (const name of names) {
   const start = performance.now();

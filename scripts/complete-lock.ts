@@ -1,9 +1,9 @@
 /**
- * `npm run lock`: makes package-lock.json complete, so that `npm ci` takes it on every platform, and silent.
- * npm leaves out optional packages of other platforms that it could not look up, and then refuses
- * its own lock for lacking them; an entry with name, version and platform is all it wants.
- * npm warns of each package that asks for another Node than the machine's, but none of them runs on that one: PML
- * brings its own. So what they ask for is held against this Node, here, and left out of the lock.
+ * `npm run lock`: completes package-lock.json, so that `npm ci` accepts it on every platform without warnings.
+ * npm leaves out optional packages of other platforms that it could not look up, and then rejects its own lock
+ * because they are missing; an entry with name, version and platform is enough.
+ * npm warns about each package that requires another Node than the machine's, although they run on PML's own Node. So
+ * their requirements are checked against that Node here, and removed from the lock.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -64,9 +64,9 @@ for (const [parent, entry] of Object.entries({ ...packages })) {
 
 lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : 1)));
 write();
-// npm itself, on the Node that scripts run on: it fails with EBADENGINE, and says for which package.
+// npm itself, on the Node of the scripts: it fails with EBADENGINE and names the package.
 const npm = process.env.npm_execpath;
-if (!npm) throw new Error('Start this with "npm run lock": npm is needed to check what packages ask for.');
+if (!npm) throw new Error('Start this with "npm run lock": npm is needed to check what packages require.');
 execFileSync(process.execPath, [npm, 'ci', '--dry-run', '--engine-strict', '--ignore-scripts'], {
   stdio: ['ignore', 'ignore', 'inherit'],
 });
@@ -78,7 +78,7 @@ function write(): void {
   writeFileSync(LOCK, `${JSON.stringify(lock, null, 2)}\n`);
 }
 
-/** Where Node would find `name` for the package at `from`: its own folder, then each one above. */
+/** Where Node would find `name` for the package at `from`: its own folder, then each parent folder. */
 function lookUp(from: string, name: string): string | undefined {
   const folders =
     from === ''
@@ -90,7 +90,7 @@ function lookUp(from: string, name: string): string | undefined {
     .find((path) => packages[path]);
 }
 
-/** Read off the name, as every such package is named after its platform. */
+/** From the name, since every such package is named after its platform. */
 function platformOf(name: string): Pick<LockEntry, 'os' | 'cpu' | 'libc'> {
   const parts = (name.split('/').pop() ?? '')
     .split(/[-_.]/)

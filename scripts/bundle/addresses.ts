@@ -4,10 +4,10 @@ import { addressIn } from '../check/references.ts';
 import { lineAt, literalText, type ParsedFile, walk } from '../check/source-file.ts';
 
 interface Address {
-  /** What it names, from the root; with a `/` at the end when that is a folder. */
+  /** The addressed path, from the root; with a `/` at the end for a folder. */
   readonly target: string;
   readonly line: number;
-  /** Where the literal stands, quotes included. */
+  /** Offset of the literal, quotes included. */
   readonly start: number;
   readonly end: number;
 }
@@ -19,9 +19,9 @@ export interface Addresses {
 }
 
 /**
- * What a file names by its own place. A bundle moves code to other folders, so that place may be used in two ways
- * alone: `new URL('./x', import.meta.url)`, which is rewritten, and `createRequire(import.meta.url)`, which finds the
- * same packages from anywhere in `dist`.
+ * The paths that a file addresses relative to itself. A bundle moves code to other folders, so only two uses of a
+ * file's own path are allowed: `new URL('./x', import.meta.url)`, which is rewritten, and
+ * `createRequire(import.meta.url)`, which finds the same packages from anywhere in `dist`.
  */
 export function addressesIn(file: ParsedFile): Addresses {
   const addresses: Address[] = [];

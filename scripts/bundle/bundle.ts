@@ -9,18 +9,18 @@ import { type Addresses, addressesIn } from './addresses.ts';
 import { clientTypes } from './client-types.ts';
 import { licencesOf } from './licences.ts';
 
-/** A file under `dist`: path and content, in the order to write them. */
+/** A file under `dist`: path and content, in the order of writing. */
 export type BuiltFile = readonly [path: string, content: string | Uint8Array];
 
-/** What goes into a bundle; a change of any of it makes the one in `dist` stale. */
+/** Inputs of a bundle; a change to any of them makes `dist` stale. */
 const INPUTS = ['src/**/*.ts', 'scripts/bundle/*.ts', 'package-lock.json', 'package.json'];
-/** The page has a build of its own. */
+/** The page has its own build. */
 const LEFT_OUT = /\.test\.ts$|^src\/surfaces\/dashboard\/app\//;
 
-/** What programs import of the package; it shares nothing with the rest. */
+/** The file that programs import from the package; it shares nothing with the rest. */
 const CLIENT = 'src/client.ts';
 
-/** Stands for the root of the package in an address, until it is known which chunk the address lands in. */
+/** Stands for the root of the package in an address, until the chunk of the address is known. */
 const ROOT_MARK = 'pml-root:';
 const MARKED = /(["'])pml-root:([^"']*)\1/g;
 
@@ -29,15 +29,15 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Source that names its own place in a way that does not survive being moved. */
+/** A source file uses its own path in a way that does not survive bundling. */
 export class BundleError extends Error {}
 
 /**
- * `src/` as a few files: `main.js` with its chunks, and one file per worker. A worker shares no chunk with the
- * others, since the sandbox's child may read nothing but its own folder.
+ * Bundles `src/` into a few files: `main.js` with its chunks, and one file per worker. A worker shares no chunk with
+ * the others, because the sandbox's child may only read its own folder.
  */
 export async function bundle(given: string): Promise<BuiltFile[]> {
-  // The bundler calls modules by their real paths.
+  // The bundler names modules by their real paths.
   const root = realpathSync(given);
   const builtFrom = stamp(root);
   const files = inputs(root)
@@ -58,7 +58,7 @@ export async function bundle(given: string): Promise<BuiltFile[]> {
     ...workers.map((path) => chunksOf(root, path, plugin)),
     chunksOf(root, 'src/main.ts', plugin),
   ]);
-  // What starts everything comes last: where it is complete, all it needs is there.
+  // The entry file is written last: when it is complete, everything it needs is there.
   const code = chunks.flat().map(({ fileName, code }): BuiltFile => [fileName, code]);
   const main = code.findIndex(([path]) => path === 'main.js');
   const [[, start] = ['', '']] = code.splice(main, 1);
@@ -72,7 +72,7 @@ export async function bundle(given: string): Promise<BuiltFile[]> {
   ];
 }
 
-/** Whether `dist` lacks a bundle or has one of other sources. */
+/** Whether `dist` has no bundle, or one of other sources. */
 export function isStale(root: string): boolean {
   const built = join(root, 'dist', 'main.js');
   return !existsSync(built) || !readFileSync(built, 'utf8').startsWith(`${stamp(root)}\n`);
@@ -115,8 +115,8 @@ async function chunksOf(root: string, entry: string, plugin: Plugin): Promise<Ou
 }
 
 /**
- * What npm installs beside the package; all else that is imported becomes part of it. What only some users install
- * is for our own code, which does without where it is missing: a package that needs it brings it along.
+ * Packages that npm installs beside this one; every other import becomes part of the bundle. Optional packages are
+ * external only for our own code, which can do without them: a package that needs one includes it.
  */
 function externals(root: string): (id: string, importer: string | undefined) => boolean {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
@@ -134,12 +134,12 @@ function dangling(root: string, { file, addresses }: Addresses): string[] {
     .map(({ line, target }) => `${file.path}:${line} names ${target}, which does not exist`);
 }
 
-/** The same place in the built package. */
+/** The corresponding path in the built package. */
 function builtPathOf(path: string): string {
   return path.replace(/^src\//, 'dist/').replace(/\.ts$/, '.js');
 }
 
-/** Modules leave their folders, so what they address relative to themselves is addressed from their chunk. */
+/** Modules leave their folders, so relative addresses are rewritten relative to their chunk. */
 function moveAddresses(root: string, files: readonly Addresses[]): Plugin {
   const byId = new Map(files.map(({ file, addresses }) => [join(root, file.path), addresses]));
   return {

@@ -16,7 +16,7 @@ interface Schema {
   readonly $defs?: Readonly<Record<string, Schema>>;
 }
 
-/** The types of the published client, of the schemas of the operations: one file that needs no other. */
+/** The types of the published client, generated from the operations' schemas: one self-contained file. */
 export function clientTypes(operations: readonly AnyOperation[] = OPERATIONS): string {
   const named = new Map<string, Schema>();
   const methods = operations.map((operation) => {
@@ -38,24 +38,24 @@ export function clientTypes(operations: readonly AnyOperation[] = OPERATIONS): s
   ].join('\n');
 }
 
-const HEAD = `/** A running gateway as an object with a method for each operation. */
+const HEAD = `/** Connects to a running gateway; the client has a method for each operation. */
 export declare function connect(options?: ConnectOptions): Promise<PmlClient>;
 
 export interface ConnectOptions {
-  /** Where the gateway listens, such as \`http://127.0.0.1:8080\`. Absent: the data dir says. */
+  /** Address of the gateway, such as \`http://127.0.0.1:8080\`. By default read from the data folder. */
   readonly url?: string;
-  /** A key of \`pml keys create\`. Absent: the token of the data dir. */
+  /** A key from \`pml keys create\`. By default the token in the data folder. */
   readonly token?: string;
-  /** Absent: \`PML_DATA\`, then \`~/.pml\`. */
+  /** By default \`PML_DATA\`, then \`~/.pml\`. */
   readonly dataDir?: string;
 }
 
 export interface CallOptions {
-  /** Ends the call, and what it runs. */
+  /** Cancels the call and the work it started. */
   readonly signal?: AbortSignal;
 }
 
-/** What the gateway refuses. */
+/** An error from the gateway. */
 export declare class PmlError extends Error {
   readonly name: 'PmlError';
   readonly code: string;

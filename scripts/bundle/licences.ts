@@ -12,14 +12,14 @@ interface Manifest {
   readonly repository?: string | { readonly url: string };
 }
 
-/** The licences of every package that one of these modules is from, as they ask to be passed on. */
+/** The licences of every package that one of these modules comes from, as the licences require. */
 export function licencesOf(modules: readonly string[]): string {
   const folders = new Set(modules.map(packageFolder).filter((folder) => folder !== undefined));
   const texts = [...folders].map(licenceOf).sort();
   return ['The code in this folder contains code of these packages.\n', ...texts].join(RULE);
 }
 
-/** The folder of the innermost package, where there is one. */
+/** The folder of the innermost package, if there is one. */
 function packageFolder(module: string): string | undefined {
   const mark = `${sep}node_modules${sep}`;
   const at = module.lastIndexOf(mark);
@@ -34,7 +34,7 @@ function licenceOf(folder: string): string {
   const { name, version, license, author, repository } = manifest;
   const files = readdirSync(folder).filter((file) => LICENCE_FILE.test(file));
   const texts = files.sort().map((file) => readFileSync(join(folder, file), 'utf8').trim());
-  // A few packages state a licence without its text; then who made it and where it is from has to do.
+  // A few packages state a licence without its text; then author and address must be enough.
   const by = typeof author === 'object' ? author.name : author;
   const from = typeof repository === 'object' ? repository.url : repository;
   const stated = [license, by, from].filter((line) => line !== undefined);

@@ -2,12 +2,12 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { type BuiltFile, bundle, isStale } from './bundle.ts';
 
-/** The page, and what another build is about to put in place. */
+/** The page, and temporary files of another build. */
 const NOT_OURS = /^(?:dashboard$|\.)/;
 
 /**
- * Puts the files in place one by one, each complete, and leaves those that have not changed as they are: processes
- * may be running from there, and two builds of the same sources may run at once.
+ * Replaces the files one by one, each atomically, and leaves unchanged files alone: processes may be running from
+ * there, and two builds of the same sources may run at once.
  */
 export function writeBundle(root: string, files: readonly BuiltFile[]): void {
   const dist = join(root, 'dist');
@@ -22,7 +22,7 @@ export function writeBundle(root: string, files: readonly BuiltFile[]): void {
   removeOthers(dist, new Set(files.map(([path]) => join(dist, path))));
 }
 
-/** The bundle of the sources as they are now. */
+/** Builds the bundle if it is not that of the current sources. */
 export async function ensureBundle(root: string): Promise<void> {
   if (isStale(root)) writeBundle(root, await bundle(root));
 }
@@ -35,7 +35,7 @@ function contentOf(file: string): Buffer | null {
   }
 }
 
-/** Answers whether anything is left. */
+/** Returns whether anything is left. */
 function removeOthers(folder: string, wanted: ReadonlySet<string>, isTop = true): boolean {
   let isEmpty = true;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -8,11 +8,11 @@ import { impurities } from './purity.ts';
 import { type Reference, referencesOf } from './references.ts';
 import { type ParsedFile, parseFile, sourceFiles } from './source-file.ts';
 
-/** What tests may import besides what their room may. */
+/** Packages that tests may import in addition to those of their room. */
 const TEST_PACKAGES = ['vitest', 'fast-check'];
 const IS_TEST = /\.test\.tsx?$/;
 
-/** Arrows only point down: who may import whom, what is pure, and that no two files import each other. */
+/** Checks the import arrows: who may import whom, what is pure, and that there are no cycles. */
 export function checkArrows(root: string): Problem[] {
   const problems: Problem[] = [];
   const arrows: Arrow[] = [];
@@ -23,7 +23,7 @@ export function checkArrows(root: string): Problem[] {
     }
     const room = roomOf(placeOf(file.path));
     if (room === undefined) {
-      const message = 'stands in no room of the house; see the table in ARCHITECTURE.md';
+      const message = 'belongs to no room; see the table in ARCHITECTURE.md';
       problems.push({ file: file.path, message });
       continue;
     }
@@ -50,7 +50,7 @@ function testRights(name: string): Room {
   return { ...room, imports: [...room.imports, ...lowerFloors(name)], packages, builtins: true };
 }
 
-/** Why this import is not allowed; undefined when it is. */
+/** Why this import is not allowed; undefined if it is. */
 function fault(root: string, file: ParsedFile, room: Importer, { specifier }: Reference): string | undefined {
   if (specifier === undefined) {
     if (room.packages === 'any') return undefined;
@@ -71,7 +71,7 @@ function fault(root: string, file: ParsedFile, room: Importer, { specifier }: Re
 function faultOfFile(root: string, room: Importer, target: string): string | undefined {
   if (!existsSync(join(root, target))) return `imports ${target}, which does not exist`;
   if (room.isTest && target.startsWith('test/')) return undefined;
-  if (!target.startsWith('src/')) return `imports ${target}: nothing in src/ may import what lies outside it`;
+  if (!target.startsWith('src/')) return `imports ${target}: nothing in src/ may import files outside it`;
   if (IS_TEST.test(target)) return `imports ${target}: nothing may import a test`;
   const other = roomOf(placeOf(target));
   if (other === undefined || other === room.name || matches(room.imports, other)) return undefined;
@@ -82,7 +82,7 @@ function faultOfFile(root: string, room: Importer, target: string): string | und
 const listed = (names: readonly string[], none: string) =>
   names.length === 0 ? none : `only ${names.join(', ')}`;
 
-/** Under `src/`, with a test standing where its subject stands. */
+/** Path under `src/`; a test counts as the file it tests. */
 const placeOf = (path: string) => path.replace(/^src\//, '').replace(/\.test(?=\.tsx?$)/, '');
 
 const targetOf = (file: ParsedFile, specifier: string) => posix.join(posix.dirname(file.path), specifier);

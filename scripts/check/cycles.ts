@@ -6,7 +6,7 @@ export interface Arrow {
   readonly line: number;
 }
 
-/** One problem per knot of files that import each other, showing a shortest way round. */
+/** One problem per group of files that import each other, with a shortest cycle. */
 export function importCycles(arrows: readonly Arrow[]): Problem[] {
   const outgoing = Map.groupBy(arrows, ({ from }) => from);
   const knotted = new Set<string>();
@@ -23,7 +23,7 @@ export function importCycles(arrows: readonly Arrow[]): Problem[] {
   return problems;
 }
 
-/** Breadth-first from a file back to itself; empty when there is no way. */
+/** Breadth-first search from a file back to itself; empty if there is no cycle. */
 function shortestRound(start: string, outgoing: ReadonlyMap<string, readonly Arrow[]>): Arrow[] {
   const arrivals = new Map<string, Arrow>();
   const queue = [start];

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { sourceFiles } from './source-file.ts';
 
 /**
- * The compiler on the programs for code mode, each as what the sandbox makes of it: an async function. TypeScript
- * takes no `return` outside of one, and would not look at what it returns.
+ * Type-checks the programs for code mode, each wrapped in an async function as the sandbox does: TypeScript rejects a
+ * `return` outside a function, and would not check the returned value.
  */
 export function checkExamples(root: string, typesIn: (project: string) => readonly string[]): string[] {
   const config = join(root, 'examples', 'tsconfig.json');
@@ -18,7 +18,7 @@ export function checkExamples(root: string, typesIn: (project: string) => readon
     for (const { path, text } of sourceFiles(root, ['examples/*.ts'])) {
       const name = basename(path);
       if (exclude.includes(name)) continue;
-      // On its first line, so that the lines of complaints are those of the file.
+      // On the first line, so that line numbers of errors are those of the file.
       const program = name.endsWith('.d.ts') ? text : `export async function program() { ${text}\n}\n`;
       writeFileSync(join(dir, name), program);
     }

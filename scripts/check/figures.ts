@@ -1,15 +1,16 @@
 import { posix } from 'node:path';
+import { TABLE } from '../operations/operation-table.ts';
 import type { Problem } from './problem.ts';
 import { referencesOf } from './references.ts';
 import { parseFile, sourceFiles } from './source-file.ts';
 
-/** What keeps the tree easy to find one's way in: enough in one place, and few files to look through. */
+/** Limits that keep the tree easy to navigate: few files, without fragments. */
 const DEFAULTS = {
   maxFiles: 700,
-  /** A file of at most `fragmentLines` lines that one file alone imports, a neighbour, is a fragment of that file. */
-  maxFragments: 60,
+  /** A fragment is a file of at most `fragmentLines` lines that only one file, a neighbour, imports. */
+  maxFragments: 30,
   fragmentLines: 60,
-  /** The engine is its services, one folder each; beside them is only what assembles them. */
+  /** The engine consists of services, one folder each; only the files that assemble them are outside. */
   maxEngineFiles: 12,
 };
 
@@ -24,7 +25,8 @@ export function checkFigures(root: string): Problem[] {
   }
   const fragments = files.filter(({ path, text }) => {
     const [only, ...others] = importers.get(path)!;
-    const isNeighbour = only !== undefined && posix.dirname(only) === posix.dirname(path);
+    // An operation has a file of its own, whatever its length: the table only lists it.
+    const isNeighbour = only !== undefined && only !== TABLE && posix.dirname(only) === posix.dirname(path);
     return isNeighbour && others.length === 0 && lineCount(text) <= DEFAULTS.fragmentLines;
   });
   const engine = files.filter(({ path }) => posix.dirname(path) === 'src/engine');

@@ -2,7 +2,7 @@ import type { Problem } from './problem.ts';
 import { sourceFiles } from './source-file.ts';
 
 const DEFAULTS = {
-  /** Lines; a longer file holds a second idea. */
+  /** Lines; a longer file contains a second idea. */
   maxLines: 500,
 };
 
@@ -10,7 +10,7 @@ export function checkFileSizes(root: string): Problem[] {
   return sourceFiles(root, ['{src,test,bench,scripts}/**/*.{ts,tsx}']).flatMap(({ path, text }) => {
     const lines = text.replace(/\n$/, '').split('\n').length;
     if (lines <= DEFAULTS.maxLines) return [];
-    const message = `has ${lines} lines, ${DEFAULTS.maxLines} is the most: move its second idea to a file of its own`;
+    const message = `has ${lines} lines; the maximum is ${DEFAULTS.maxLines}: move its second idea to another file`;
     return [{ file: path, message }];
   });
 }

@@ -1,13 +1,13 @@
 /**
- * The rooms of the house and the arrows between them. ARCHITECTURE.md shows the same table to people;
- * a test holds the two together.
+ * The rooms of the house and the arrows between them. ARCHITECTURE.md has the same table for people;
+ * a test keeps the two equal.
  */
 export interface Room {
-  /** Where it stands under `src/`: folders end in `/`, all else is one file. */
+  /** Paths under `src/`: folders end in `/`, everything else is a single file. */
   readonly at: readonly string[];
   /** Rooms it may import besides itself; `core/*` is every room of core. */
   readonly imports: readonly string[];
-  /** The npm packages it may import; `graphology*` is every name that starts so. */
+  /** The npm packages it may import; `graphology*` matches every name with this beginning. */
   readonly packages: readonly string[] | 'any';
   /** Whether it may import Node's own modules. */
   readonly builtins: boolean;
@@ -94,7 +94,7 @@ export function roomOf(path: string): string | undefined {
     .sort((a, b) => b.place.length - a.place.length)[0]?.name;
 }
 
-/** `core/*` takes every name that starts with `core/`, and `engine/*` takes `engine` as well. */
+/** `core/*` matches every name that starts with `core/`, and `engine/*` also matches `engine`. */
 export function matches(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => {
     if (!pattern.endsWith('*')) return pattern === name;
@@ -102,7 +102,7 @@ export function matches(patterns: readonly string[], name: string): boolean {
   });
 }
 
-/** What a test may import on top of its room's arrows: the floors that lie lower, whole. */
+/** What a test may import in addition to its room's arrows: all lower floors. */
 export function lowerFloors(room: string): readonly string[] {
   return room.startsWith('core/') ? [] : ['core/*', 'engine/*'];
 }

@@ -2,17 +2,17 @@ import type { Node } from 'oxc-parser';
 import type { Problem } from './problem.ts';
 import { lineAt, parseFile, type SourceFile, sourceFiles } from './source-file.ts';
 
-/** Words that say nothing about what a thing does, each with what to do instead. */
+/** Words that do not say what a thing does, each with advice. */
 const BANNED: ReadonlyMap<string, string> = new Map([
   ...each(['util', 'utils', 'helper', 'helpers'], 'name what it does, or move it to its only user'),
   ...each(['misc', 'common', 'stuff', 'thing', 'things'], 'name the one idea, and split what has several'),
   ...each(['manager', 'mgr'], 'name what it does: a registry, a pool, a lock'),
   ...each(['book', 'shelf', 'desk', 'seat'], 'name the data it holds, not a piece of furniture'),
   ...each(['v2', 'new', 'old', 'legacy'], 'name the difference; the old way leaves when the new one lands'),
-  ...each(['temp', 'tmp', 'impl'], 'name what it is, or what tells it from the others'),
+  ...each(['temp', 'tmp', 'impl'], 'name what it is, or how it differs from the others'),
 ]);
 
-/** Names in which such a word has a meaning of its own. */
+/** Names in which such a word has a specific meaning. */
 const MEANT: readonly { readonly name: RegExp; readonly reason: string }[] = [
   { name: /^new-(?:frame|target)$/, reason: 'makes one' },
   { name: /^evaluate-new$/, reason: 'the operator `new`' },
@@ -20,11 +20,11 @@ const MEANT: readonly { readonly name: RegExp; readonly reason: string }[] = [
     name: /^legacy-(?:serving|session|options|session-options)$/,
     reason: 'the protocol era before 2026-07-28',
   },
-  { name: /^plan-helpers?$/, reason: 'functions that generated programs carry along' },
+  { name: /^plan-helpers?$/, reason: 'functions that are included in generated programs' },
   { name: /^is-common-word$/, reason: 'common in the language' },
 ];
 
-/** Names of files and of what they export, in `src/`. */
+/** Checks the names of files in `src/` and of their exports. */
 export function checkNames(root: string): Problem[] {
   return sourceFiles(root, ['src/**/*.{ts,tsx}']).flatMap((file) => [
     ...problemsOf(file.path, undefined, file.path.split('/').at(-1)!.split('.')[0]!),
@@ -41,7 +41,7 @@ function problemsOf(file: string, line: number | undefined, name: string): Probl
   return [{ file, ...(line !== undefined && { line }), message }];
 }
 
-/** `kebab-case`, `camelCase` and `CONSTANT_CASE` in lower-case words. */
+/** Splits `kebab-case`, `camelCase` and `CONSTANT_CASE` into lower-case words. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')

@@ -1,36 +1,29 @@
 import type { Node } from 'oxc-parser';
+import { type Declared, declaredOperations, isTableCurrent, TABLE } from '../operations/operation-table.ts';
 import type { Problem } from './problem.ts';
 import { lineAt, literalText, type ParsedFile, parseFile, sourceFiles, walk } from './source-file.ts';
 
-const TABLE = 'src/operations/table.ts';
-/** Of `/api`, what is a stream or a document instead of an operation. */
+/** Routes of `/api` that are a stream or a document instead of an operation. */
 const OTHERS = new Set(['/events', '/openapi.json']);
 const ROUTE_METHODS = new Set(['get', 'post', 'put', 'delete', 'patch', 'all', 'on']);
 
-interface Declared {
-  readonly file: string;
-  readonly line: number;
-  readonly name: string;
-}
-
-/** Every operation is declared once, in a file of its name, is in the table, and has its route there alone. */
+/** Every operation is declared once, exported from a file with its name, and listed in the table with its route. */
 export function checkOperations(root: string): Problem[] {
-  const files = sourceFiles(root, ['src/operations/*.ts']).map(parseFile);
-  const declared = files.filter(({ path }) => path !== TABLE).flatMap(operationsIn);
-  const listed = new Set(files.filter(({ path }) => path === TABLE).flatMap(importsOf));
+  const declared = declaredOperations(root);
   const first = new Map<string, Declared>();
   const problems: Problem[] = [];
   for (const one of declared) {
-    const { name, ...place } = one;
+    const { name, file, line } = one;
     const earlier = first.get(name);
     first.set(name, earlier ?? one);
-    const file = `${name.replaceAll('_', '-')}.ts`;
-    if (earlier) problems.push({ ...place, message: `declares ${name} again, after ${earlier.file}` });
-    else if (!place.file.endsWith(`/${file}`))
-      problems.push({ ...place, message: `declares ${name}: its place is src/operations/${file}` });
-    else if (!listed.has(`./${file}`))
-      problems.push({ ...place, message: `declares ${name}, which is not in ${TABLE}` });
+    const place = `src/operations/${name.replaceAll('_', '-')}.ts`;
+    const add = (message: string) => problems.push({ file, line, message: `declares ${name}${message}` });
+    if (earlier) add(` again, after ${earlier.file}`);
+    else if (file !== place) add(`: it belongs in ${place}`);
+    else if (one.exported === null) add(', but does not export it');
   }
+  if (problems.length === 0 && !isTableCurrent(root, declared))
+    problems.push({ file: TABLE, message: 'is out of date: run "npm run build:operations"' });
   const elsewhere = ['src/{adapters,compose,engine,surfaces}/**/*.ts', 'src/*.ts'];
   const others = sourceFiles(root, elsewhere).filter(
     ({ path }) => !path.endsWith('.test.ts') && !path.includes('/dashboard/app/'),
@@ -38,26 +31,7 @@ export function checkOperations(root: string): Problem[] {
   return [...problems, ...others.map(parseFile).flatMap(strayRoutes)];
 }
 
-function operationsIn(file: ParsedFile): Declared[] {
-  const found: Declared[] = [];
-  walk(file.program, (node) => {
-    const [declaration] = node.type === 'CallExpression' && isCalled(node, 'operation') ? node.arguments : [];
-    if (declaration?.type !== 'ObjectExpression') return undefined;
-    for (const property of declaration.properties) {
-      if (property.type !== 'Property' || property.key.type !== 'Identifier') continue;
-      const name = property.key.name === 'name' ? literalText(property.value) : undefined;
-      if (name !== undefined) found.push({ file: file.path, line: lineAt(file.text, property.start), name });
-    }
-    return undefined;
-  });
-  return found;
-}
-
-function importsOf({ program }: ParsedFile): string[] {
-  return program.body.flatMap((node) => (node.type === 'ImportDeclaration' ? [node.source.value] : []));
-}
-
-/** A route of `/api` that is written down outside of the table. */
+/** Routes of `/api` declared outside the table. */
 function strayRoutes(file: ParsedFile): Problem[] {
   const found: Problem[] = [];
   const add = (node: Node, path: string) => {
@@ -76,8 +50,4 @@ function strayRoutes(file: ParsedFile): Problem[] {
     return undefined;
   });
   return found;
-}
-
-function isCalled(node: Extract<Node, { type: 'CallExpression' }>, name: string): boolean {
-  return node.callee.type === 'Identifier' && node.callee.name === name;
 }

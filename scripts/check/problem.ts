@@ -1,4 +1,4 @@
-/** What a check finds: where (path from the root, with `/`), and what is wrong and how to fix it. */
+/** A finding of a check: where (path from the root, with `/`), what is wrong and how to fix it. */
 export interface Problem {
   readonly file: string;
   readonly line?: number;

@@ -4,10 +4,10 @@ import { childrenOf, lineAt, literalText, type ParsedFile, walk } from './source
 
 const CLOCK = 'take the time as an argument';
 const RANDOM = 'take a seeded random source as an argument';
-const WAITING = 'waiting belongs to the engine';
+const WAITING = 'only the engine may wait';
 const OUTSIDE = 'reach the outside through a port of the engine';
 
-/** Names that stand for the outside world. Core does not reuse them for its own variables either. */
+/** Names that refer to the outside world. Core does not use them for its own variables either. */
 const GLOBALS: ReadonlyMap<string, string> = new Map([
   ['performance', CLOCK],
   ['setTimeout', WAITING],
@@ -28,7 +28,7 @@ const MEMBERS: ReadonlyMap<string, string> = new Map([
   ['crypto.getRandomValues', RANDOM],
 ]);
 
-/** Core is pure: no I/O, no clock, no randomness. Types are free to name anything. */
+/** Core is pure: no I/O, no clock, no randomness. Types may name anything. */
 export function impurities(file: ParsedFile): Problem[] {
   const found: Problem[] = [];
   const report = (node: Node, name: string, instead: string) => {
@@ -52,7 +52,7 @@ export function impurities(file: ParsedFile): Problem[] {
   return found;
 }
 
-/** `a.b` or `a['b']` as `a.b`; undefined when a part is computed. */
+/** `a.b` or `a['b']` as `a.b`; undefined if a part is computed. */
 function dottedName(node: Node): string | undefined {
   if (node.type === 'Identifier') return node.name;
   if (node.type !== 'MemberExpression') return undefined;
@@ -68,7 +68,7 @@ function isPresentDate(node: Node): boolean {
   return node.type === 'CallExpression' && dottedName(node.callee) === 'Date';
 }
 
-/** `const { random } = Math` takes `Math.random`. */
+/** `const { random } = Math` reads `Math.random`. */
 function takenApart(node: Node): string[] {
   if (node.type !== 'VariableDeclarator' || node.id.type !== 'ObjectPattern' || !node.init) return [];
   const from = dottedName(node.init);
@@ -77,7 +77,7 @@ function takenApart(node: Node): string[] {
   );
 }
 
-/** Children that are evaluated: neither types, nor the plain names of properties. */
+/** Children that are evaluated: neither types nor plain property names. */
 function valueChildren(node: Node): Node[] {
   if ('expression' in node && node.type.startsWith('TS')) return [node.expression as Node];
   const children = childrenOf(node).filter((child) => !isTypeOnly(child));
@@ -88,7 +88,7 @@ function valueChildren(node: Node): Node[] {
   return children;
 }
 
-/** TypeScript's nodes are types, but for the wrappers (`x as T`, `x!`, `x satisfies T`) of an expression. */
+/** TypeScript's nodes are types, except for wrappers of an expression (`x as T`, `x!`, `x satisfies T`). */
 function isTypeOnly(node: Node): boolean {
   return node.type.startsWith('TS') && !('expression' in node);
 }

@@ -2,17 +2,17 @@ import type { Node } from 'oxc-parser';
 import { lineAt, literalText, type ParsedFile, walk } from './source-file.ts';
 
 export interface Reference {
-  /** Undefined when the name is computed, so that nobody can tell what is imported. */
+  /** Undefined if the name is computed, so that the import cannot be checked. */
   readonly specifier: string | undefined;
   /** `import`: linked into the importing module, types included; `url`: started by address, as workers are. */
   readonly kind: 'import' | 'url';
   readonly line: number;
-  /** Where the literal stands, quotes included. */
+  /** Offset of the literal, quotes included. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Every way in which one module names another. */
+/** Every way in which a module can refer to another. */
 export function referencesOf(file: ParsedFile): Reference[] {
   const found: Reference[] = [];
   const add = (kind: Reference['kind'], source: Node) => {

@@ -5,7 +5,7 @@ import type { Node } from 'oxc-parser';
 import type { Problem } from './problem.ts';
 import { lineAt, literalText, parseFile, sourceFiles, walk } from './source-file.ts';
 
-// It would start a JVM or a program made for one platform where it finds them; plain JavaScript is everywhere.
+// The default backend would start a JVM or a native program if it finds one; plain JavaScript runs everywhere.
 process.env.RECHECK_BACKEND = 'pure';
 process.env.RECHECK_SYNC_BACKEND = 'pure';
 const { checkSync } = await import('recheck');
@@ -16,20 +16,20 @@ const DEFAULTS = {
 };
 
 /**
- * Hashes of the expressions that were shown to take linear time. Showing it takes up to seconds each, and hardly any
- * changes from one check to the next, so the file is kept with the code; "npm run prove" shows all of them again.
+ * Hashes of the expressions that were proven to take linear time. A proof takes up to seconds, and expressions hardly
+ * ever change, so the file is committed; "npm run prove" proves all of them again.
  */
 const SAFE = fileURLToPath(new URL('./linear-regexes.json', import.meta.url));
 
-/** The folder of this project: what is found elsewhere is not kept. */
+/** The folder of this project: results for other folders are not stored. */
 const HOUSE = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
 
-/** What takes more than linear time on some text; null when nothing does. */
+/** Why the expression takes more than linear time; null if it does not. */
 type Verdict = string | null;
 
 /**
- * Text from outside is hostile and looked at on the main thread, so no regular expression may take more than
- * linear time: `/(a|\s)*$/` on a few dozen blanks would be the last thing the gateway does.
+ * Text from outside is hostile and read on the main thread, so every regular expression must take linear time:
+ * `/(a|\s)*$/` on a few dozen blanks would block the gateway forever.
  */
 export function checkRegexes(root: string, isKnown = readSafe()): Problem[] {
   const verdicts = new Map<string, Verdict>([...isKnown].map((key) => [key, null]));
@@ -50,7 +50,7 @@ export function checkRegexes(root: string, isKnown = readSafe()): Problem[] {
         const key = createHash('sha256').update(`${pattern}/${flags}`).digest('base64url');
         const verdict = verdicts.has(key) ? verdicts.get(key)! : judge(pattern, flags);
         verdicts.set(key, verdict);
-        const message = `/${pattern}/${flags} ${verdict}; scan by hand, or let it match where it would fail`;
+        const message = `/${pattern}/${flags} ${verdict}; scan by hand, or rewrite it so that it cannot backtrack`;
         if (verdict !== null) problems.push({ file: path, line, message });
         else seen.add(key);
       }
@@ -78,6 +78,6 @@ function expressionIn(node: Node): { pattern: string; flags: string } | 'built' 
 function judge(pattern: string, flags: string): Verdict {
   const found = checkSync(pattern, flags, { timeout: DEFAULTS.timeout });
   if (found.status === 'safe') return null;
-  if (found.status === 'unknown') return 'could not be shown to take linear time';
+  if (found.status === 'unknown') return 'could not be proven to take linear time';
   return `takes ${found.complexity.summary.replace(' (fuzz)', '')} time`;
 }

@@ -10,7 +10,7 @@ export interface SourceFile {
 
 export interface ParsedFile extends SourceFile {
   readonly program: Program;
-  /** The first thing the parser stumbled over. */
+  /** The first syntax error. */
   readonly syntaxError: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export function parseFile(file: SourceFile): ParsedFile {
   return { ...file, program, syntaxError: errors[0]?.message };
 }
 
-/** Visits a node and all below it, parents first; a visitor that answers `false` keeps the walk out. */
+/** Visits a node and its descendants, parents first; if the visitor returns `false`, the descendants are skipped. */
 export function walk(node: Node, visit: (node: Node) => boolean | undefined): void {
   if (visit(node) === false) return;
   for (const child of childrenOf(node)) walk(child, visit);
@@ -40,7 +40,7 @@ export function childrenOf(node: Node): Node[] {
     .filter((child): child is Node => child !== null);
 }
 
-/** The text of a string literal or of a template without holes. */
+/** The text of a string literal or of a template without substitutions. */
 export function literalText(node: Node | null | undefined): string | undefined {
   if (node?.type === 'Literal' && typeof node.value === 'string') return node.value;
   if (node?.type === 'TemplateLiteral' && node.expressions.length === 0) {

@@ -19,7 +19,7 @@ interface Place {
 /** Every rule of the spec is cited by a test, and every citation names a rule. */
 export function checkSpecIds(root: string): Problem[] {
   const rules = sourceFiles(root, [`${SPEC}/*.md`]).flatMap(rulesIn);
-  if (rules.length === 0) return [{ file: SPEC, message: 'is missing: it holds the rules tests cite' }];
+  if (rules.length === 0) return [{ file: SPEC, message: 'is missing: it has the rules that tests cite' }];
   const citations = sourceFiles(root, ['src/**/*.test.{ts,tsx}', 'test/**/*.{ts,tsx}']).flatMap(citationsIn);
   const known = new Set(rules.map(({ id }) => id));
   const cited = new Set(citations.map(({ id }) => id));
@@ -73,7 +73,7 @@ function rulesIn({ path, text }: SourceFile): Place[] {
   }));
 }
 
-/** Ids in brackets in the titles of tests and suites, as written: a title built from data cites nothing. */
+/** Literal ids in brackets in the titles of tests and suites; a title built from data cites nothing. */
 function citationsIn(source: SourceFile): Place[] {
   const found: Place[] = [];
   walk(parseFile(source).program, (node) => {

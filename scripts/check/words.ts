@@ -2,7 +2,7 @@ import type { Problem } from './problem.ts';
 import { lineAt, sourceFiles } from './source-file.ts';
 
 const DEFAULTS = {
-  /** In all of `src/`: each has its place now and then, but as a habit they make texts hard to read. */
+  /** In all of `src/`: a few are fine, but as a habit they make texts hard to read. */
   most: 25,
 };
 
