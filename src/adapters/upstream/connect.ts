@@ -30,8 +30,8 @@ const DEFAULTS = {
     maxRetries: 5,
   },
   stderrLines: 5,
-  /** How long a server may take to ask for roots before it is used; most do not ask. */
-  rootsMs: 500,
+  /** How long a server may take to ask for roots, and to use them, before it is called; most do not ask. */
+  roots: { askMs: 500, useMs: 50 },
 };
 /**
  * A 2025-11-25 connection declares its clients' capabilities once, for all of them; each question is checked
@@ -129,7 +129,8 @@ async function open(transport: Transport, options: ConnectOptions, legacy: boole
     giveUp.removeEventListener('abort', end);
   }
   connection.established();
-  if (rootsClient?.()?.capabilities.roots) await connection.rootsTold(DEFAULTS.rootsMs);
+  // A server that ends or hangs here fails its first call, which says why.
+  if (rootsClient?.()?.capabilities.roots) await connection.rootsTold(DEFAULTS.roots).catch(() => {});
   const process = transport instanceof StdioTransport ? transport : null;
   return { connection, pid: process?.pid ?? null, exit: () => process?.exit ?? null };
 }

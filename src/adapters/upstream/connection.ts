@@ -85,14 +85,21 @@ export class Connection {
     };
   }
 
-  /** Resolves when the server has asked for roots and used them, as far as that can be told, or after this long. */
-  async rootsTold(ms: number): Promise<void> {
+  /**
+   * Resolves when the server has asked for roots and had time to use them, or when it has not asked for `askMs`. The
+   * protocol has no sign that roots are in use: servers look the folders up first, which takes them `useMs` or so.
+   */
+  async rootsTold({ askMs, useMs }: { readonly askMs: number; readonly useMs: number }): Promise<void> {
+    // A busy machine may start the handler that asks long after the handshake, but before it answers a ping.
+    await this.ping();
     const waited = new AbortController();
-    const late = sleep(ms, undefined, { signal: waited.signal, ref: false }).catch(() => {});
+    const late = sleep(askMs, undefined, { signal: waited.signal, ref: false }).catch(() => {});
     const isAsked = await Promise.race([this.#rootsAsked.promise.then(() => true), late.then(() => false)]);
     waited.abort();
-    // What it does with them comes before what it is asked next.
-    if (isAsked) await this.ping();
+    if (!isAsked) return;
+    await this.ping();
+    await sleep(useMs);
+    await this.ping();
   }
 
   /** Null when it may belong to requests of several users: then it is dropped. */
