@@ -51,7 +51,8 @@ function argumentsFor(schema: Schema): unknown {
   return type === 'boolean' ? false : 'nothing';
 }
 
-export async function tryApprovals({ folder }: PartOptions): Promise<PartReport> {
+export async function tryApprovals({ folder: scratch }: PartOptions): Promise<PartReport> {
+  const folder = join(scratch, 'servers');
   const recorded: Hints = hints;
   const packages = Object.values(recorded).map((one) => one.package);
   await install(folder, packages);

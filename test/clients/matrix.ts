@@ -17,11 +17,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/client': ['@modelcontextprotocol/client@2.4.0'],
   '@modelcontextprotocol/inspector': ['@modelcontextprotocol/inspector@2.12.0'],
   '@ai-sdk/mcp': ['@ai-sdk/mcp@2.0.96'],
-  '@langchain/mcp-adapters': [
-    '@langchain/mcp-adapters@1.1.4',
-    '@langchain/core@1.2.13',
-    '@langchain/langgraph@1.7.3',
-  ],
+  '@langchain/mcp-adapters': ['@langchain/mcp-adapters@1.1.4', '@langchain/core@1.2.13'],
   '@openai/agents': ['@openai/agents@0.20.0', 'zod@4.6.7'],
   '@anthropic-ai/claude-code': ['@anthropic-ai/claude-code@2.1.197'],
   '@openai/codex': ['@openai/codex@0.169.0'],
@@ -38,10 +34,8 @@ type Verdicts = Readonly<Record<string, true | string>>;
 
 export async function tryClients({ only, folder }: PartOptions): Promise<PartReport> {
   const names = Object.keys(CLIENTS).filter((name) => only.length === 0 || only.includes(name));
-  await install(
-    folder,
-    names.flatMap((name) => CLIENTS[name]!),
-  );
+  // What one needs besides itself may not fit another.
+  for (const name of names) await install(homeOf(folder, name), CLIENTS[name]!);
   const found = await drive(names, folder);
   const cell = (verdict: true | string = 'not reached') => {
     if (verdict === true) return '✓';
@@ -50,7 +44,7 @@ export async function tryClients({ only, folder }: PartOptions): Promise<PartRep
   const text = tableOf(
     ['client', ...CHECKS],
     [...found].map(([name, verdicts]) => [
-      `\`${name}\` ${versionOf(folder, name)}`,
+      `\`${name}\` ${versionOf(homeOf(folder, name), name)}`,
       ...CHECKS.map((check) => cell(verdicts[check])),
     ]),
   );
@@ -62,9 +56,14 @@ export async function tryClients({ only, folder }: PartOptions): Promise<PartRep
   return { text, failed };
 }
 
+function homeOf(folder: string, name: string): string {
+  return join(folder, name.replace(/^@/, '').replace('/', '-'));
+}
+
 async function drive(names: readonly string[], folder: string): Promise<Map<string, Verdicts>> {
-  for (const file of ['drive.ts', 'agents.ts', 'stand-in.ts'])
-    copyFileSync(join(import.meta.dirname, file), join(folder, file));
+  for (const name of names)
+    for (const file of ['drive.ts', 'agents.ts', 'stand-in.ts'])
+      copyFileSync(join(import.meta.dirname, file), join(homeOf(folder, name), file));
   const lines = Array.from({ length: 6_000 }, (_, n) => `line ${n + 1}\n`);
   writeFileSync(join(folder, 'large.txt'), lines.join(''));
 
@@ -89,7 +88,8 @@ async function drive(names: readonly string[], folder: string): Promise<Map<stri
     const env = { ...process.env, PML_URL: watch.url, PML_KEY: serving.token, PML_FOLDER: folder };
     for (const name of names) {
       process.stderr.write(`${name} …\n`);
-      const program = run(process.execPath, ['drive.ts', name], { cwd: folder, env, timeout: 300_000 });
+      const cwd = homeOf(folder, name);
+      const program = run(process.execPath, ['drive.ts', name], { cwd, env, timeout: 300_000 });
       found.set(
         name,
         await program.then(

@@ -36,14 +36,14 @@ export function openScratch(given: string | undefined): { readonly folder: strin
 
 /** Installs what is not there yet: `name@version` each. */
 export async function install(folder: string, packages: readonly string[]): Promise<void> {
+  mkdirSync(folder, { recursive: true });
   const file = join(folder, 'package.json');
   if (!existsSync(file)) writeFileSync(file, '{"type":"module"}\n');
   const missing = packages.filter(
     (each) => versionOf(folder, nameOf(each)) !== each.slice(nameOf(each).length + 1),
   );
   if (missing.length === 0) return;
-  // What others need of a package's companions is not ours to settle: each has its own.
-  const args = ['install', '--no-audit', '--no-fund', '--save-exact', '--legacy-peer-deps', ...missing];
+  const args = ['install', '--no-audit', '--no-fund', '--save-exact', ...missing];
   await promisify(execFile)('npm', args, { cwd: folder, maxBuffer: 2 ** 26 });
 }
 

@@ -79,7 +79,8 @@ function verdictOf(check: DoctorCheck | undefined): Verdict {
   return fix.startsWith('Check the address') ? 'no network' : 'broken';
 }
 
-export async function tryServers({ only, folder }: PartOptions): Promise<PartReport> {
+export async function tryServers({ only, folder: scratch }: PartOptions): Promise<PartReport> {
+  const folder = join(scratch, 'servers');
   const chosen = Object.entries(SERVERS).filter(([name]) => only.length === 0 || only.includes(name));
   await install(
     folder,
