@@ -20,6 +20,6 @@ export interface Caller {
   readonly isPerson?: boolean;
   /** Who chose what runs; absent: the caller did. */
   readonly origin?: RunOrigin;
-  /** The user or key that was authenticated; absent where PML itself calls. */
+  /** The user or key that was authenticated, with the scope it is held to; absent where PML itself calls. */
   readonly who?: Principal;
 }
