@@ -32,7 +32,8 @@ export interface RequestCaller extends Caller {
 
 /** An MCP server as clients see it, independent of the transport. Errors are thrown in their wire form. */
 export interface Endpoint {
-  serverInfo(): Promise<ServerInfo>;
+  /** As this client may know it. */
+  serverInfo(who: Principal): Promise<ServerInfo>;
   handle(request: ClientRequest): Promise<JsonObject>;
   /** A notification from a client. */
   hear(method: string, params: JsonObject, who: Principal): void;
