@@ -340,10 +340,12 @@ export function openSuggestions(parts: SuggestionParts): Suggestions {
   const rememberedFor = (caller?: Caller): RememberedCalls => {
     const user = caller?.who?.user ?? null;
     const session = sessionOf(caller ?? { sessionId: null }, user);
+    const isOfOthers = hidesTools(caller?.who?.scope) && caller?.sessionId === null;
     const isSeen = (run: Ownership) => !caller?.who || maySee(caller.who, run);
     return {
       callsOf: (tool, intent) => learning.calls.callsOf(tool, intent, isSeen),
-      earlier: learning.calls.earlier(session, ports.clock.now().getTime()),
+      // Without a session these are values of all the user's keys, of which others may use more.
+      earlier: isOfOthers ? [] : learning.calls.earlier(session, ports.clock.now().getTime()),
     };
   };
   const catalogueOf = ({ who }: Pick<Caller, 'who'>) => catalogueFor(catalogue(), who?.scope);

@@ -40,7 +40,7 @@ export interface Endpoint {
   /** Subscribes a modern client to resources; returns those that can be watched. */
   watch(client: UpstreamClient, uris: readonly string[], who: Principal): Promise<readonly string[]>;
   /** The input schema of a tool whose arguments clients mirror in HTTP headers; null for other tools. */
-  mirroredSchema(tool: string): Promise<JsonObject | null>;
+  mirroredSchema(tool: string, who: Principal): Promise<JsonObject | null>;
   /** Forgets a client that is gone. */
   forget(clientId: string): void;
 }

@@ -90,8 +90,8 @@ export function createNativeEndpoint(parts: NativeParts): Endpoint {
       if (request.method === 'tools/list') return list(request);
       return request.method === 'tools/call' ? call(request) : endpoint.handle(request);
     },
-    async mirroredSchema(name) {
-      const tool = (await current({})).get(name);
+    async mirroredSchema(name, who) {
+      const tool = (await current({ who })).get(name);
       return tool ? await parts.mirroredSchema(tool.server, tool.name) : null;
     },
   };

@@ -21,8 +21,8 @@ interface ScopeOptions {
   readonly server?: readonly string[];
   readonly denyServer?: readonly string[];
   readonly limit?: readonly UsageLimit[];
-  readonly loops?: number | null;
-  readonly lane?: Lane | null;
+  readonly loops?: number | 'none';
+  readonly lane?: Lane | 'none';
 }
 
 interface CreateOptions extends GlobalOptions, ScopeOptions {
@@ -149,9 +149,10 @@ function withScope(command: Command): Command {
       ).argParser(readLoops),
     )
     .addOption(
-      new Option('--lane <lane>', 'what MCP clients see, whatever address they use; "none" for no rule')
-        .choices([...LANES, 'none'])
-        .argParser(readLane),
+      new Option(
+        '--lane <lane>',
+        'what MCP clients see, whatever address they use; "none" for no rule',
+      ).choices([...LANES, 'none']),
     );
 }
 
@@ -167,18 +168,11 @@ function readLimits(text: string, before: readonly UsageLimit[] = []): readonly 
   throw new InvalidArgumentError('Write it as calls/hour=100, tokens/day=500000 or seconds/minute=30.');
 }
 
-function readLoops(text: string): number | null {
-  if (text === 'none') return null;
+function readLoops(text: string): number | 'none' {
+  if (text === 'none') return text;
   const rounds = Number(text);
   if (Number.isInteger(rounds) && rounds >= 2 && rounds <= 1_000) return rounds;
   throw new InvalidArgumentError('Use a whole number from 2 to 1000, or "none".');
-}
-
-function readLane(text: string): Lane | null {
-  if (text === 'none') return null;
-  const lane = LANES.find((one) => one === text);
-  if (lane) return lane;
-  throw new InvalidArgumentError(`Use ${LANES.join(', ')} or none.`);
 }
 
 /** The scope with what was asked for; null when nothing was. */
@@ -195,8 +189,9 @@ function changed(before: Scope | null, asked: ScopeOptions): ScopeInput | null {
     tools: rules(before?.tools, allow, deny),
     servers: rules(before?.servers, server, denyServer),
     limits,
-    ...((before || loops !== undefined) && { loops: loops === undefined ? before!.loops : loops }),
-    lane: lane === undefined ? (before?.lane ?? null) : lane,
+    ...(before && { loops: before.loops }),
+    ...(loops !== undefined && { loops: loops === 'none' ? null : loops }),
+    lane: lane === 'none' ? null : (lane ?? before?.lane ?? null),
   };
 }
 

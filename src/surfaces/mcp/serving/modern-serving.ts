@@ -88,7 +88,7 @@ export class ModernServing {
       const { method, params } = message;
       const serverInfo = await this.#endpoint.serverInfo(who);
       const schema =
-        method === 'tools/call' ? await this.#endpoint.mirroredSchema(String(params?.name)) : null;
+        method === 'tools/call' ? await this.#endpoint.mirroredSchema(String(params?.name), who) : null;
       const incoming: Incoming = { serverInfo, message, schema, who, isUnknownMethod: false };
       this.#incoming.set(request, incoming);
       if (method === 'subscriptions/listen') return await this.#listen(request, message, who);
