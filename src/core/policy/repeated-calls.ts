@@ -1,7 +1,7 @@
 const DEFAULTS = {
   /** Calls of a cycle, at the most. */
   longest: 4,
-  /** Calls further apart are no loop, in milliseconds: who polls leaves time between. */
+  /** Time between two calls that ends a loop, in milliseconds: a client that polls leaves time between. */
   gapMs: 30_000,
   /** While the answers differ, so many times as many rounds are let pass: something happens, but not for ever. */
   differing: 16,

@@ -95,7 +95,7 @@ export function createGraphService({
     return last.shown;
   }
 
-  /** Made anew each time: few keys see less than everything, and fewer of them look at the graph. */
+  /** Made each time: few keys see less than everything, and fewer of them look at the graph. */
   function shownTo(who: Principal | undefined): Seen {
     if (!hidesTools(who?.scope)) return { all: shown(), tools: catalogue(), known: capabilities };
     const known = seenBy(capabilities, { who: who! });

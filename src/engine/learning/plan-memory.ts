@@ -173,7 +173,7 @@ export function createPlanMemory(parts: PlanMemoryParts): PlanMemory {
       }));
       const doubted = doubtTools(drafted, query.intent, history, removals);
       const view = history.without(null);
-      // No reason names a tool that whoever asks does not have.
+      // A reason names only tools that the caller has.
       const named = doubted.tools.filter(({ place }) => isOffered(known.ids[place]!));
       const reasons = planReasons(known, named, history.cosines(query.intent), view);
       return { ...drafted, ...doubted, candidates: known, reasons };

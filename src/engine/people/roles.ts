@@ -85,7 +85,7 @@ export function isOfItsKey({ who }: Pick<Caller, 'who'>, { begunWith }: Pick<Beg
 
 type Begun = Ownership & Pick<WorkflowRun, 'begunWith'>;
 
-/** With what a run that begins now is to be continued, whoever does it. */
+/** The key and scope with which a run that begins now is continued later, by anybody. */
 export function begunWith({ who }: Pick<Caller, 'who'>): Pick<WorkflowRun, 'begunWith'> {
   if (!who || (who.keyId === null && !who.scope)) return {};
   return { begunWith: { keyId: who.keyId, ...(who.scope && { scope: who.scope }) } };
