@@ -8,8 +8,7 @@ import type { EvaluationReport, Gain, Protocol } from '../core/vocabulary/evalua
 import { search } from '../engine/catalogue/search.ts';
 import { type DataSet, readDataSet } from './data-set.ts';
 import { evaluate } from './evaluate.ts';
-import { weightsFor } from './held-out-weights.ts';
-import { openWorkbench } from './workbench.ts';
+import { openWorkbench, weightsFor } from './workbench.ts';
 
 const fixture = (path: string) =>
   fileURLToPath(new URL(`../../test/fixtures/data-sets/${path}`, import.meta.url));
